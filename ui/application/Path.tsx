@@ -1,4 +1,4 @@
-/** The path of a release: the release, its blockers, the Flux objects that take it, their health. Left to right, or down on a phone. */
+/** The path of a release, from left to right, or down on a phone: the release, its blockers, the Flux objects, their health. */
 import type { Application, Step } from '../../client/explain/application.ts';
 import { isOfDeployedVersion } from '../../client/explain/application.ts';
 import { STEP_KINDS, type StepKind } from '../../client/explain/stepKinds.ts';
@@ -40,7 +40,7 @@ export function Path({ application }: { application: Application }) {
         {between.length > 0 ? (
           between.map((step) => <StepNode key={step.id} step={step} />)
         ) : (
-          <Node icon="done" tone="good" title="Nothing in the way" />
+          <Node icon="done" tone="good" title="Nothing blocks it" />
         )}
       </Column>
       <Column title="Flux">
@@ -48,7 +48,7 @@ export function Path({ application }: { application: Application }) {
           of('binding').map((step) => <StepNode key={step.id} step={step} waiting={waiting?.version} />)
         ) : (
           <Node icon="object" tone="calm" title="No bound object">
-            nothing takes the version
+            no object takes the version
           </Node>
         )}
       </Column>
@@ -57,7 +57,7 @@ export function Path({ application }: { application: Application }) {
           of('check', 'bake').map((step) => <StepNode key={step.id} step={step} waiting={waiting?.version} />)
         ) : (
           <Node icon="heart" tone="calm" title="No bake">
-            a version is done when it is deployed
+            a version is done once it is deployed
           </Node>
         )}
       </Column>
@@ -74,7 +74,7 @@ function Column({ title, children }: { title: string; children: preact.Component
   );
 }
 
-/** `waiting`: the version that has not reached the steps that the deployed one has passed. */
+/** One step. `waiting`: the version that waits: steps that the deployed one has passed are not its own. */
 function StepNode({ step, waiting }: { step: Step; waiting?: string | undefined }) {
   const { state, title, kind, detail, object, by, reason, until, since, metric } = step;
   const look = STEPS[state];

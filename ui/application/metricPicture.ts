@@ -1,8 +1,8 @@
-/** Geometry of a HealthCheck's measurements: a line with gaps, the bounds of the range, a mark for each measurement. */
+/** The geometry of a HealthCheck's measurements: a line with gaps, the bounds of the range, a mark for each measurement. */
 import type { MeasurementView, MetricView } from '../../client/explain/application.ts';
 
 export const PICTURE = { width: 240, height: 92 };
-/** Margins: half a mark, the label of a bound, and below the ticks of gaps. */
+/** The margins: half a mark at the sides, the label of a bound above, the ticks of gaps below. */
 const MARGIN = { x: 8, top: 18, bottom: 26 };
 
 export interface Mark {
@@ -14,7 +14,7 @@ export interface Mark {
 }
 
 interface MetricPicture {
-  /** Points of each run of values that no gap interrupts. */
+  /** The points of each run of values without a gap. */
   lines: string[];
   marks: Mark[];
   bounds: { y: number; labelY: number; text: string }[];
@@ -48,7 +48,7 @@ export function metricPicture({ min, max, measurements }: MetricView): MetricPic
   };
 }
 
-/** Runs of two or more values without a gap. */
+/** The runs of two or more values without a gap. */
 function valueRuns(marks: readonly Mark[]): Mark[][] {
   const found: Mark[][] = [[]];
   for (const mark of marks) {
@@ -58,7 +58,7 @@ function valueRuns(marks: readonly Mark[]): Mark[][] {
   return found.filter(({ length }) => length > 1);
 }
 
-/** A scale from the smallest to the largest number, rounded to tenths; a single number is in the middle. */
+/** A function that scales numbers to a position, from the smallest to the largest, rounded to tenths. A single number is in the middle. */
 function scale(numbers: readonly number[], from: number, to: number): (value: number) => number {
   const [least, greatest] = [Math.min(...numbers), Math.max(...numbers)];
   return (value) => {
@@ -67,7 +67,7 @@ function scale(numbers: readonly number[], from: number, to: number): (value: nu
   };
 }
 
-/** A value with six digits, as in messages of the check. */
+/** A value with six digits, as in messages of the HealthCheck. */
 export function numberText(value: number): string {
   return String(Number(value.toPrecision(6)));
 }

@@ -1,4 +1,4 @@
-/** Gates over the coming days: a band where one is closed, dashed where one is planned. Dragging over the first line plans a freeze. */
+/** Gates over the coming days: a band while one is closed, dashed if that is planned. Dragging over the first line plans a freeze. */
 import { scaleTime } from 'd3-scale';
 import { useRef, useState } from 'preact/hooks';
 import type { Band, GateView, ScheduleView } from '../../client/board/planViews.ts';
@@ -10,16 +10,16 @@ import { useWidth } from '../state/width.ts';
 
 const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
-/** Smallest width of a band, visible beside the line of the present. */
+/** The smallest width of a band, in pixels: it stays visible beside the line of the present. */
 const MIN_BAND_WIDTH = 7;
 
 /** A Gate or a schedule. */
 interface CalendarLine {
   id: string;
   name: string;
-  /** Small text beside the name: its namespace, what it holds. */
+  /** The text below the name: the namespace, and the number of held objects. */
   about: string;
-  /** Address of its page; absent if it has none. */
+  /** The address of its page; absent if it has none. */
   to?: string;
   opened: boolean;
   bands: readonly Band[];
@@ -32,7 +32,7 @@ interface CalendarChartProps {
   onPlan?: (from: number, to: number) => void;
 }
 
-/** Last midnight in the browser's time zone. */
+/** The last midnight in the browser's time zone. */
 function startOfToday(at: number): number {
   return new Date(at).setHours(0, 0, 0, 0);
 }
@@ -99,7 +99,7 @@ export function gateLine({ cluster, id, namespace, name, held, opened, bands }: 
   return { id: `gate ${rowKey({ cluster, id })}`, name, about, to: linkTo.gate(id, cluster), opened, bands };
 }
 
-/** A schedule of the cluster has no page of its own. */
+/** The line of a schedule. A ClusterRolloutSchedule has no page of its own. */
 export function scheduleLine(schedule: ScheduleView): CalendarLine {
   const { cluster, id, kind, namespace, name, holds, opened, bands, problem } = schedule;
   const where = namespace || 'all namespaces';
@@ -149,7 +149,7 @@ interface PlanLineProps {
   onPlan: (from: number, to: number) => void;
 }
 
-/** The line on which dragging plans a freeze: in steps of 15 minutes in a week, of an hour in a month. */
+/** The line on which dragging plans a freeze, in steps of 15 minutes in a week, of an hour in a month. */
 function PlanLine({ start, days, width, onPlan }: PlanLineProps) {
   const [drag, setDrag] = useState<{ from: number; to: number } | undefined>();
   const step = days > 10 ? 4 * QUARTER_MS : QUARTER_MS;
@@ -197,7 +197,7 @@ function isWeekend(date: number): boolean {
   return new Date(date).getDay() % 6 === 0;
 }
 
-/** Label of one in `every` days; the first label of a month names the month. */
+/** The label of a day. `every`: one in so many days has a label; the first one of a month has the month. */
 function shortDay(date: number, room: number, every: number): string {
   if (room > 90) return dayName(date);
   const day = new Date(date).getDate();

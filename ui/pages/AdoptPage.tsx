@@ -12,9 +12,9 @@ import { useItem } from '../state/item.ts';
 import { linkTo, query, setQuery } from '../state/route.ts';
 import { api } from '../state/session.ts';
 
-/** Interval of reads: these objects aren't watched. */
+/** The interval of reads: these objects aren't watched. */
 const READ_MS = 20_000;
-/** Objects that are listed; a search finds others. */
+/** The most objects that are listed; a search finds others. */
 const MAX_SHOWN = 200;
 
 export function AdoptPage() {
@@ -53,7 +53,7 @@ export function AdoptPage() {
 
 function sumOf({ objects, count }: AdoptList): string {
   const ready = objects.filter(({ found }) => found).length;
-  return count === 0 ? '' : `${ready} of ${count} can be adopted as they are; nothing that runs changes by it`;
+  return count === 0 ? '' : `${ready} of ${count} can be adopted as they are; that changes nothing that runs`;
 }
 
 function List({ list: { objects, count, unread } }: { list: AdoptList }) {
@@ -73,7 +73,7 @@ function List({ list: { objects, count, unread } }: { list: AdoptList }) {
         <Message icon="done" tone="good" title="Everything is under a Rollout">
           <p>
             {unread.length > 0
-              ? 'Among what you can access.'
+              ? 'Of the objects that you may read.'
               : 'There is no Kustomization, OCIRepository or HelmRelease without one.'}
           </p>
           <a href={linkTo.board}>All applications</a>
@@ -89,7 +89,7 @@ function List({ list: { objects, count, unread } }: { list: AdoptList }) {
           </ul>
           {shown.length > MAX_SHOWN && <p class="meta">{shown.length - MAX_SHOWN} more: search for them.</p>}
           {count > objects.length && (
-            <p class="meta">{count - objects.length} were left out: show one namespace with kubectl rollouts ui -n.</p>
+            <p class="meta">{count - objects.length} are not listed: show one namespace with kubectl rollouts ui -n.</p>
           )}
         </>
       )}
@@ -130,7 +130,7 @@ function Row({ object }: { object: UnboundObject }) {
 
 type Chosen = Pick<UnboundObject, 'namespace' | 'name'> & { kind: 'Kustomization' | 'OCIRepository' };
 
-/** `Kustomization shop/checkout`, also in the address. */
+/** The key of an object, also in the address: `Kustomization shop/checkout`. */
 function keyOf({ kind, namespace, name }: Pick<UnboundObject, 'kind' | 'namespace' | 'name'>): string {
   return `${kind} ${namespace}/${name}`;
 }

@@ -1,4 +1,4 @@
-/** The board: a row for each application, with what runs, the progress of the next version, why it waits, and the last results. */
+/** The board: a row for each application, with its versions, their progress, why it waits, and the last results. */
 import { computed, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { rowKey, type Row } from '../../client/board/row.ts';
@@ -20,7 +20,7 @@ import { isNarrow } from '../state/width.ts';
 
 const HEADING = 44;
 const height = computed(() => (isNarrow.value ? 168 : 68));
-/** The row that the keyboard has chosen: an index into `shown`. */
+/** The row that the keyboard has chosen, an index into `shownRows`. */
 const cursor = signal(-1);
 
 export function Board() {
@@ -183,11 +183,11 @@ function NoRows() {
     >
       <Message icon="release" title="No Rollouts yet">
         <p>
-          A Rollout takes the tags of a Flux ImagePolicy through gates into your Flux objects. For one that runs
-          already:
+          A Rollout deploys the tags of a Flux ImagePolicy through Gates into your Flux objects. To adopt an application
+          that runs already:
         </p>
         <p>
-          <a href={linkTo.adopt}>What is not under a Rollout</a>
+          <a href={linkTo.adopt}>Objects not under a Rollout</a>
         </p>
         <pre class="inline-command">kubectl rollouts adopt kustomization/my-app</pre>
       </Message>

@@ -18,7 +18,7 @@ import { onKeys } from '../state/keys.ts';
 import { query } from '../state/route.ts';
 import { budgets, isComplete, rows } from '../state/stream.ts';
 
-/** Pipelines that are shown; a search finds others. */
+/** The most pipelines that are shown; a search finds others. */
 const MAX_SHOWN = 20;
 
 const pipelines = computed(() => pipelinesOf(rows.value));
@@ -29,7 +29,7 @@ export function PromotionPage() {
   const { q = '' } = query.value;
   const stage = chosenStage();
   const found = pipelines.value.filter((pipeline) => hasWords(pipeline, rows.value, q));
-  // The address may name a pipeline beyond those.
+  // The pipeline of the chosen stage is shown too.
   const shown = found.filter(({ stages }, index) => index < MAX_SHOWN || stages.includes(stage));
   const waves = [...budgets.value.values()].sort(
     (a, b) => Number(b.isHeld) - Number(a.isHeld) || a.id.localeCompare(b.id),
@@ -50,7 +50,8 @@ export function PromotionPage() {
         <Message icon="chevron" title="No Rollout comes after another">
           <p>
             With <code>spec.after</code> a version is deployed here once it has succeeded there: staging before
-            production, one region before the next. A RolloutBudget lets a few of many begin at once, in waves.
+            production, one region before the next. A RolloutBudget limits how many of many Rollouts deploy at once, in
+            waves.
           </p>
           <p>docs/promotion.md has examples.</p>
         </Message>
@@ -69,7 +70,7 @@ export function PromotionPage() {
   );
 }
 
-/** Key of the chosen stage; empty: none. */
+/** The key of the chosen stage; empty if none is chosen. */
 function chosenStage(): string {
   const { stage: id } = query.value;
   return id ? rowKey({ cluster: cluster.value, id }) : '';

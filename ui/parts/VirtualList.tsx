@@ -1,4 +1,4 @@
-/** A list of thousands of rows that renders a screenful. Heights are known in advance, so the page's scroll bar is right. */
+/** A list of thousands of rows, of which only a screenful is rendered. Known heights keep the page's scroll bar right. */
 import { type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 

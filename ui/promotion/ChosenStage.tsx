@@ -12,7 +12,7 @@ import { useItem } from '../state/item.ts';
 import { linkTo, setQuery } from '../state/route.ts';
 import { api } from '../state/session.ts';
 
-/** `release`: the chosen version; absent: the next one. */
+/** The card of the chosen stage. `release`: the chosen version; undefined: the next one. */
 export function ChosenStage({ row, release }: { row: Row; release: string | undefined }) {
   const { value, problem } = useItem((signal) => api.application(row.id, signal, row.cluster), row);
   const own = useRef<HTMLElement>(null);

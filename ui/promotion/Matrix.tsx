@@ -1,4 +1,4 @@
-/** Versions of a pipeline by stage: where each runs, ran or waits, and the likely action where it waits. */
+/** The versions of a pipeline by stage: where each runs, ran or waits, and the likely action if it waits. */
 import { rowKey, type Row } from '../../client/board/row.ts';
 import { Icon } from '../look/Icon.tsx';
 import { type Look, OUTCOMES, STATES } from '../look/words.ts';
@@ -10,7 +10,7 @@ import { linkTo, query, setQuery } from '../state/route.ts';
 import { api } from '../state/session.ts';
 import { type Cell, cellOf, versionsOf } from './pipelines.ts';
 
-/** Columns of the table. */
+/** The most columns of the table. */
 const MAX_COLUMNS = 40;
 
 export function Matrix({ title, stages }: { title: string; stages: readonly Row[] }) {
@@ -55,7 +55,7 @@ const LOOKS: Record<Cell['is'], (cell: Cell) => Look> = {
   ran: ({ outcome = 'Unknown' }) => ({ ...OUTCOMES[outcome], tone: 'calm' }),
 };
 
-/** `Runs`, `Runs, baking`; the result of a version that ran before. */
+/** The text of a cell: `Runs`, `Runs, baking`, or the result of a version that ran before. */
 function cellText({ is }: Cell, { text, tone }: Look): string {
   return is !== 'runs' ? text : tone === 'good' ? 'Runs' : `Runs, ${text.toLowerCase()}`;
 }
@@ -88,7 +88,7 @@ function MatrixCell({ row, version, cell }: { row: Row; version: string; cell: C
   );
 }
 
-/** The button that stands out on the application's page. */
+/** The button of the action that stands out on the application's page. */
 function LikelyAction({ row, version }: { row: Row; version: string }) {
   const { value } = useItem((signal) => api.application(row.id, signal, row.cluster), row);
   const allowed = value?.actions.filter((action) => mayDo(action, value.rights)) ?? [];

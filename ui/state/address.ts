@@ -1,9 +1,9 @@
 /** The view of the page, as data and as the path and query of its address. */
 
-/** Keys of each page's query, in this order. `cluster`: where several are shown. Never a reason or a version typed to confirm. */
+/** The keys of each page's query, in this order; never a reason, or a version that is typed to confirm. */
 const QUERY_KEYS = {
   board: ['q', 'state', 'cluster', 'namespace', 'group'],
-  /** `do`: the action whose dialog is open. */
+  /** `do`: the id of the action whose dialog is open. */
   rollout: ['cluster', 'release', 'do'],
   gate: ['cluster', 'do'],
   gates: ['cluster', 'range', 'do', 'when', 'from', 'for', 'in', 'all', 'name', 'kinds', 'days', 'between', 'zone'],
@@ -51,7 +51,7 @@ function parsePath(path: string): Place {
   return page === 'rollout' || page === 'gate' ? { page, id } : { page: 'object', kind: page, id };
 }
 
-/** undefined: invalid percent-encoding. */
+/** The part without percent-encoding; undefined if that is invalid. */
 function decodePart(part: string): string | undefined {
   try {
     return decodeURIComponent(part);
@@ -88,7 +88,7 @@ function pathOf(route: Address): string {
 
 const encodePath = (text: string) => text.split('/').map(encodeURIComponent).join('/');
 
-/** Title of the tab. */
+/** The title of the browser's tab. */
 export function titleOf(route: Address): string {
   const { page } = route;
   const what = 'kind' in route ? `${route.kind} ${route.id}` : 'id' in route ? route.id : '';

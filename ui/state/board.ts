@@ -6,13 +6,13 @@ import { depthsOf } from './depths.ts';
 import { query } from './route.ts';
 import { rows } from './stream.ts';
 
-/** Whether an object is in the cluster that the address names, or the address names none. */
+/** Whether an object is in the cluster in the address; true if the address has none. */
 export function isHere({ cluster: own }: { cluster?: string }): boolean {
   const { cluster } = query.value;
   return own === undefined || !cluster || own === cluster;
 }
 
-/** Rows filtered by everything but the state, so that choosing a state doesn't change the counts. */
+/** The rows filtered by everything but the state, so that a chosen state doesn't change the counts. */
 const searchedRows = computed<Row[]>(() => {
   const { q = '', namespace } = query.value;
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
@@ -21,7 +21,7 @@ const searchedRows = computed<Row[]>(() => {
   );
 });
 
-/** Whether a row has a word in a name, namespace, version or sentence; or the label `label=value`. */
+/** Whether a word is in a name, namespace, version or sentence of the row, or is one of its labels, `label=value`. */
 function hasWord(row: Row, word: string): boolean {
   const [label, value] = word.split('=');
   if (value !== undefined)
@@ -44,17 +44,17 @@ const rank = (row: Row) => STATE_ORDER.indexOf(row.state);
 export const shownRows = computed<Row[]>(() => {
   const { state, group } = query.value;
   const found = state ? searchedRows.value.filter((row) => row.state === state) : searchedRows.value;
-  const within = (a: Row, b: Row) =>
+  const byState = (a: Row, b: Row) =>
     rank(a) - rank(b) ||
     a.name.localeCompare(b.name) ||
     a.namespace.localeCompare(b.namespace) ||
     (a.cluster ?? '').localeCompare(b.cluster ?? '');
-  if (!group) return [...found].sort(within);
+  if (!group) return [...found].sort(byState);
   return [...found].sort(
     (a, b) =>
       groupRank(a, group) - groupRank(b, group) ||
       groupNameOf(a, group).localeCompare(groupNameOf(b, group)) ||
-      within(a, b),
+      byState(a, b),
   );
 });
 
@@ -75,7 +75,7 @@ function groupRank(row: Row, group: string): number {
   return group.startsWith('label:') && row.labels[group.slice(6)] === undefined ? 1 : 0;
 }
 
-/** How many stages a version passes before this one, on the longest path. */
+/** The number of stages before this one, on the longest path. */
 function stageOf(row: Row): number {
   return depths.value.get(rowKey(row)) ?? 0;
 }
@@ -90,7 +90,7 @@ export const namespaces = computed(() =>
   [...new Set([...rows.value.values()].filter(isHere).map(({ namespace }) => namespace))].sort(),
 );
 
-/** Label keys to group by: those with few values. */
+/** The keys of labels with few values, by which rows can be grouped. */
 export const groupings = computed(() => {
   const values = new Map<string, Set<string>>();
   for (const { labels } of rows.value.values()) {

@@ -1,4 +1,4 @@
-/** Keyboard shortcuts: those of all pages, and those that a page adds. */
+/** Keyboard shortcuts, of all pages and of the current one. */
 import { go, linkTo, route } from './route.ts';
 import { nextTheme } from './theme.ts';
 
@@ -7,7 +7,7 @@ type Handler = (event: KeyboardEvent) => void;
 const own = new Map<string, Handler>();
 let pressedGAt = 0;
 
-/** Adds shortcuts. Returns the function that removes them. */
+/** Adds shortcuts, and returns the function that removes them. */
 export function onKeys(handlers: Record<string, Handler>): () => void {
   for (const [key, handler] of Object.entries(handlers)) own.set(key, handler);
   return () => {
