@@ -1,6 +1,6 @@
 /**
- * Every kind of Flux and of ours: the only place with group, versions and resource, and with what Gates and Rollouts do to the kind.
- * All other lists derive from this table; test/manifests/kinds.test.ts compares the manifests with it.
+ * Every kind of Flux and of ours: the only place with group, versions and resource, and with what Gates and Rollouts do
+ * to the kind. All other lists derive from this table; test/manifests/kinds.test.ts compares the manifests with it.
  */
 import type { ResourceRef } from './ports.ts';
 
@@ -11,11 +11,13 @@ interface KindRow<Name extends string> {
   versions: readonly [string, ...string[]];
   /** Plural, lower case. */
   resource: string;
-  /** Set if Gates can hold the kind. A source fetches and gets the condition Blocked, a sync applies and gets Approved. */
+  /**
+   * Set if Gates can hold the kind. A source fetches, and gets condition Blocked; a sync applies, and gets Approved.
+   */
   governed?: 'sync' | 'source';
   /** Set if Rollouts can set fields of the kind: core/managedField/managedFields.ts. */
   hasManagedFields?: true;
-  /** Set if a Rollout can wait for the kind without a managed field: its version comes from the OCIRepository that it names. */
+  /** Set if a Rollout can wait for the kind without a managed field: its version is that of its OCIRepository. */
   follows?: true;
   /** Set if a Kustomization can apply the artifact of the kind. */
   artifact?: true;
@@ -37,11 +39,11 @@ export const KINDS = {
   OCIRepository: { kind: 'OCIRepository', group: SOURCE, versions: ['v1'], resource: 'ocirepositories', governed: 'source', hasManagedFields: true, artifact: true },
   HelmRepository: { kind: 'HelmRepository', group: SOURCE, versions: ['v1'], resource: 'helmrepositories', governed: 'source' },
   Bucket: { kind: 'Bucket', group: SOURCE, versions: ['v1'], resource: 'buckets', governed: 'source', artifact: true },
-  // Not governed: it has no spec.suspend, and no controller reconciles it (another one writes its status). Gates hold its consumers.
+  // Not governed: it has no spec.suspend, and no controller reconciles it. Gates hold its consumers.
   ExternalArtifact: { kind: 'ExternalArtifact', group: SOURCE, versions: ['v1'], resource: 'externalartifacts', artifact: true },
   ImagePolicy: { kind: 'ImagePolicy', group: IMAGE, versions: ['v1', 'v1beta2'], resource: 'imagepolicies' },
-  // Not governed, although it can be suspended: only ImageUpdateAutomations and Rollouts act on a scan, and Gates hold those.
-  // For the same reason HelmChart has no row: only HelmReleases consume it.
+  // Not governed, although it can be suspended: only ImageUpdateAutomations and Rollouts act on a scan, and Gates hold
+  // those. For the same reason HelmChart has no row: only HelmReleases consume it.
   ImageRepository: { kind: 'ImageRepository', group: IMAGE, versions: ['v1', 'v1beta2'], resource: 'imagerepositories' },
   Gate: { kind: 'Gate', group: GATING, versions: ['v1alpha1'], resource: 'gates' },
   Rollout: { kind: 'Rollout', group: KUBERIK, versions: ['v1alpha1'], resource: 'rollouts' },

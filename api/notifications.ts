@@ -4,8 +4,8 @@ export const EVENT_COMPONENT = 'rollout-controller';
 export type Severity = 'info' | 'error';
 
 /**
- * The Events that are forwarded to Flux's Alerts, by reason, each with its severity. An Alert can't filter by reason, so
- * an Event that needs no attention (a bake starts, a Rollout waits for a slot) is not forwarded.
+ * The Events that are forwarded to Flux's Alerts, by reason, each with its severity. An Alert can't filter by reason,
+ * so an Event that needs no attention (a bake starts, a Rollout waits for a slot) is not forwarded.
  */
 export const NOTIFIED: Readonly<Record<string, Severity>> = {
   // Rollouts.

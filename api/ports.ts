@@ -15,7 +15,7 @@ export interface ResourceRef {
   namespace?: string;
 }
 
-/** Live reads of the cluster, never from a cache. Every method rejects if the API server answers with an error or not at all. */
+/** Live reads of the cluster, never from a cache. Every method rejects without a proper answer of the API server. */
 export interface ClusterReader {
   /** The object, or undefined when the API server says 404. */
   get<T extends KubeObject<any, any> = KubeObject>(ref: ResourceRef & { name: string }): Promise<T | undefined>;
@@ -32,7 +32,7 @@ export interface ClusterReader {
   pages<T extends KubeObject<any, any> = KubeObject>(
     ref: ResourceRef & { labelSelector?: string; fieldSelector?: string; metadataOnly?: true },
   ): AsyncIterable<T[]>;
-  /** Whether there is such an object, at most a second late: to choose what to watch, never to decide. False for a kind that is not served. */
+  /** Whether there is such an object, at most a second late: never to decide. False for a kind that is not served. */
   hasAny(ref: ResourceRef & { labelSelector?: string }): Promise<boolean>;
   /** Whether the API server serves this resource, from discovery that is at most 30 s old. */
   serves(ref: Pick<ResourceRef, 'apiVersion' | 'resource'>): Promise<boolean>;
@@ -59,15 +59,17 @@ export interface EventRecord {
   /** Identifies the event: it gives the Event its name, so that a repeat creates no second one. */
   key: string;
   at: EpochMs;
-  /** Sorts the Events of one second, since stored times have whole seconds. Lower-case letters, digits and dots; the same for the same key. */
+  /** Sorts the Events of one second, as stored times have whole seconds. Lower-case letters, digits and dots. */
   order?: string;
   /** The version of the deployment that the event is about. */
   version?: string;
   /** Set if no notification is sent. */
   quiet?: boolean;
-  /** The objects that Flux's Alerts can select in place of `regarding`: Flux objects, and Rollouts for the objects bound to them. */
+  /** The objects that Flux's Alerts can select in place of `regarding`: Flux objects, or Rollouts for bound objects. */
   involvedObjects?: readonly ObjectName[];
-  /** The text for involved objects in other namespaces, whose readers may not read `regarding`. Without it they get no notification. */
+  /**
+   * The text for involved objects in other namespaces, whose readers may not read `regarding`; absent: none is sent.
+   */
   forOthers?: string;
 }
 
@@ -76,7 +78,7 @@ export interface EventSink {
   record(event: EventRecord): void;
 }
 
-/** A fact to be seen in the cluster: an object with these annotations, or that the object with this uid is gone or being deleted. */
+/** A fact to be seen in the cluster: an object with these annotations, or one that is gone or being deleted. */
 export type StoredFact = { object: ResourceRef & { name: string } } & (
   | { annotations: Record<string, string | undefined> }
   | { gone: true; uid: string | undefined }
@@ -108,7 +110,7 @@ export interface Decision extends Subject {
   againAfterMs?: number;
   /** Set if a user should read the line. */
   warning?: boolean;
-  /** Set if any user can cause the decision without limit: the log then limits the lines of a reason per namespace and minute. */
+  /** Set if any user can cause the decision without limit: the log limits its lines per namespace and minute. */
   isCheap?: boolean;
 }
 
@@ -145,7 +147,7 @@ export interface ReleaseLookup {
   tag: string;
   digest?: string;
   image?: string;
-  /** The namespace that needs the right to the ImageRepository's credentials: the Rollout's, or the policy's when absent. */
+  /** The namespace that needs the right to the ImageRepository's credentials; absent: the policy's. */
   namespace?: string;
 }
 
@@ -153,7 +155,7 @@ export interface ReleaseLookup {
 export interface ReleaseMetadataCache {
   /** The cached metadata. A miss starts a lookup in the background. */
   lookup(of: ReleaseLookup): ReleaseMetadata | undefined;
-  /** Whether a later lookup may find metadata: false for a release that the registry does not have or refuses to show. */
+  /** Whether a later lookup may find metadata: false if the registry does not have the release or refuses it. */
   isAwaited(of: ReleaseLookup): boolean;
 }
 
@@ -216,13 +218,15 @@ export interface Recent {
 export interface Settings {
   /** The default of `spec.onFailure` of Rollouts. */
   onFailure: 'Continue' | 'Hold';
-  /** Whether the rules of the Go controller end a bake: time alone ends it, only times show which health is new, and a deleted object does not count. */
+  /**
+   * Whether bakes end as in the Go controller: by time alone, and health counts by its times, without deleted objects.
+   */
   likeKuberik?: boolean;
   /** User name of Metacontroller's requests. */
   metacontrollerUser: string;
   /** The ServiceAccounts that may bypass Gates, as user names: `system:serviceaccount:…`. */
   bypassServiceAccounts: string[];
-  /** Field managers of controllers that apply from Git: their applies to an object behind a closed Gate are held; other writes are refused. */
+  /** The field managers of Git syncs: a closed Gate holds their applies, while it refuses other writes. */
   syncFieldManagers: string[];
   /** Whether references to other namespaces are refused, and count as broken: Flux's `--no-cross-namespace-refs`. */
   noCrossNamespaceRefs: boolean;
@@ -236,7 +240,7 @@ export interface Settings {
   allowLocalRegistries?: boolean;
   /** The OIDC issuers whose tokens Gates may accept; none when absent. */
   oidcIssuers?: string[];
-  /** Whether only the API server can call the webhook. Otherwise a Pod can send a request in any user's name, which changes nothing. */
+  /** Whether only the API server can call the webhook. A Pod could send a request in any user's name, to no effect. */
   authenticatesCallers?: boolean;
   /** Flux's `--default-service-account`: the account that applies a Kustomization without spec.serviceAccountName. */
   defaultServiceAccount?: string;
@@ -280,9 +284,9 @@ export interface UnreadBody {
 /** An HTTP endpoint that takes and gives JSON. */
 export interface Route {
   path: string;
-  /** @throws an error with `status` (and perhaps `retryAfterSeconds`) if the request is at fault; any other error is a 500. */
+  /** @throws an error with `status` (and perhaps `retryAfterSeconds`) if the request is at fault; others are a 500 */
   answer(body: unknown): Promise<unknown>;
-  /** The answer to a body that was not read. The request is refused if the method is absent or resolves to undefined. */
+  /** The answer to a body that was not read. Without one, or if it resolves to undefined, the request is refused. */
   answerUnread?(body: UnreadBody): unknown;
   /** The size limit of a body; absent: the limit of all routes. */
   maxBytes?: number;
@@ -290,7 +294,7 @@ export interface Route {
   apart?: true;
 }
 
-/** Writes annotations of a Gate, only at the resourceVersion that was read, so that two replicas can't both accept one call. */
+/** Writes annotations of a Gate at the resourceVersion that was read, so that only one replica can accept a call. */
 export interface GateWriter {
   annotate(gate: Gate, annotations: Record<string, string | null>): Promise<'stored' | 'conflict' | 'forbidden'>;
 }

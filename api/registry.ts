@@ -1,4 +1,4 @@
-/** The ports of the copy command: two repositories of OCI registries. Types only: server/copy implements them, copy/main.ts connects them. */
+/** The ports of the copy command, types only: server/copy implements them, copy/main.ts connects them. */
 
 /** A manifest's reference to a blob or to another manifest: the descriptor of the OCI image specification. */
 export interface Descriptor {
@@ -21,7 +21,7 @@ export interface StoredManifest {
 export interface SourceRepository {
   /** `host/path`, for messages. */
   name: string;
-  /** The manifest of a tag or digest; undefined: the registry does not have it. @throws if the bytes have another digest. */
+  /** The manifest of a tag or digest; undefined if the registry lacks it. @throws if the bytes have another digest */
   manifest(reference: string): Promise<StoredManifest | undefined>;
   /** The lists (OCI indexes) of a manifest's referrers, one a page; undefined: the registry has no referrers API. */
   referrers(digest: string): Promise<Uint8Array[] | undefined>;

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const sea = process.getBuiltinModule?.('node:sea');
 const inside = sea?.isSea() ? sea : undefined;
 
-/** The bytes of a file; undefined if it was not built. `path`: below the folder of the program's files, `package.json`. */
+/** The bytes of a file, by its path below the folder of the program's files; undefined if it was not built. */
 export function ownFile(path: string): Uint8Array | undefined {
   if (inside) return inside.getAssetKeys().includes(path) ? new Uint8Array(inside.getRawAsset(path)) : undefined;
   const file = join(folder(), path);

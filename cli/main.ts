@@ -1,4 +1,4 @@
-/** The entry point of kubectl-rollouts and flux-rollouts: arguments, environment, clock, streams and signals enter here. */
+/** The entry point of the command: arguments, environment, clock, streams and signals enter here. */
 import './node20.ts';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';

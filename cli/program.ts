@@ -44,7 +44,7 @@ export async function createProgram(options: ProgramOptions, loaded: ReadonlySet
   return program;
 }
 
-/** The arguments with the command's name first: options before it are its options, so `-n shop get` is `get -n shop`. */
+/** The arguments with the command's name before its options: `-n shop get` becomes `get -n shop`. */
 export function commandFirst(args: readonly string[]): readonly string[] {
   const at = args.findIndex((arg) => commandEntry(arg) !== undefined);
   if (at <= 0 || !args[0]?.startsWith('-')) return args;

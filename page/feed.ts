@@ -73,7 +73,7 @@ export class Feed {
     };
   }
 
-  /** Starts the watches. `namespaces`: the only ones to read, as far as the reader may; undefined: those of the options. */
+  /** Starts the watches. `namespaces`: the only ones to read; undefined: those of the options. */
   start(namespaces?: readonly string[]): void {
     if (this.#stop.signal.aborted) return;
     this.#watchAll(namespaces);
@@ -186,11 +186,11 @@ interface Sink {
   state(state: Omit<KindState, 'kind'>): void;
 }
 
-/** The interval of attempts to read a kind that is forbidden or absent: a role may be granted, or a CRD be installed. */
+/** The interval of attempts to read a forbidden or absent kind: a role may be granted, or a CRD be installed. */
 const RETRY_MS = 30_000;
 /** The interval of probes while disconnected: a resumed watch is silent until something changes. */
 const PROBE_MS = 1000;
-/** The shorter interval of attempts if the credentials are refused: a user who signs in again wants to continue at once. */
+/** The shorter interval of attempts after a sign-out: a user who signs in again wants to continue at once. */
 const SIGNED_OUT_RETRY_MS = 3000;
 
 /**
@@ -262,7 +262,7 @@ async function untilAnswered(client: KubeClient, isAwaited: () => boolean): Prom
   }
 }
 
-/** The most unsent bytes of a stream. A page that does not read it is disconnected, and gets everything again when it reconnects. */
+/** The most unsent bytes of a stream. A page that does not read its stream is disconnected, and reconnects. */
 const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
 const ROWS_IN_MESSAGE = 500;
 
@@ -308,7 +308,7 @@ export class Hub {
     this.#write(frame(event, data));
   }
 
-  /** Keeps streams alive: some proxies and browsers close idle connections, and a page detects a dead server by silence. */
+  /** Keeps streams alive: some proxies close idle connections, and a page detects a dead server by silence. */
   sendHeartbeat(): void {
     this.#write(': beat\n\n');
   }

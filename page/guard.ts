@@ -13,8 +13,8 @@ export interface PageRefusal {
 const AUTHORIZATION = /^Bearer ([\w-]{20,200})$/;
 
 /**
- * Refuses requests for another host: a page whose name resolves to loopback (DNS rebinding) sends its own name. `hosts`:
- * the hosts of the page, with the port.
+ * Refuses requests for another host: a page whose name resolves to loopback (DNS rebinding) sends its own name.
+ * `hosts`: the hosts of the page, with the port.
  */
 export function refuseHost({ host = '' }: IncomingHttpHeaders, hosts: readonly string[]): PageRefusal | undefined {
   if (hosts.includes(host)) return undefined;
@@ -24,7 +24,7 @@ export function refuseHost({ host = '' }: IncomingHttpHeaders, hosts: readonly s
   };
 }
 
-/** Refuses callers without the token, and requests of other origins. For every request that reads or changes the cluster. */
+/** Refuses callers without the token, and requests of other origins, before the cluster is read or changed. */
 export function refuseCaller(headers: IncomingHttpHeaders, token: string): PageRefusal | undefined {
   const { host = '', origin, 'sec-fetch-site': site } = headers;
   // Older browsers send only the origin.

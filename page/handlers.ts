@@ -162,7 +162,7 @@ function readObject(client: KubeClient, { object: { kind, namespace, name } }: A
   return client.get<AnyObject>({ ...resourceOf(KINDS[kind]), namespace: namespace || undefined, name });
 }
 
-/** The action, with only the fields of the Rollout's status that its write depends on: history and releases are long. */
+/** The action, without the long fields of the Rollout's status that its write does not depend on. */
 function withoutUnusedStatus(action: Action): Action {
   const { found } = action;
   if (found?.kind !== KINDS.Rollout.kind) return action;
@@ -171,7 +171,7 @@ function withoutUnusedStatus(action: Action): Action {
   return { ...action, found: { ...found, status } };
 }
 
-/** The answer if there is nothing to write. In a dry run the cause is a warning, so that the user can still change inputs. */
+/** The answer if there is nothing to write: in a dry run a warning, since the user can still change inputs. */
 function noRequestAnswer({ none, isWrong }: NoRequest, dryRun: boolean): Answer {
   return dryRun ? { ok: true, message: '', warnings: [none] } : { ok: !isWrong, message: none, warnings: [] };
 }

@@ -1,4 +1,4 @@
-/** Adopts an object: reads the inputs of the plan, and makes its writes in an order in which the object always has a version. */
+/** Adopts an object: reads the inputs of the plan, and makes its writes so that the object always has a version. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ImagePolicy, ImageRepository } from '../api/flux.ts';
 import { KINDS, type KindName, ROLLOUTS } from '../api/kinds.ts';
@@ -58,7 +58,7 @@ export async function readAdoptionContext(client: KubeClient, namespace: string)
   return { policies, images: imagesOf(repositories ?? []), rollouts };
 }
 
-/** The objects of a kind, in the version that is served: older Flux serves image kinds only in an older one. `namespace` undefined: all. */
+/** The objects of a kind in its served version, which is older with older Flux. `namespace` undefined: all. */
 export async function listInAnyVersion<T extends AnyObject>(
   client: KubeClient,
   kind: KindName,

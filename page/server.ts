@@ -119,7 +119,7 @@ function parsePosted(body: string): Posted | undefined {
   }
 }
 
-/** Answers with a file. All addresses of the page have the same document, and its script shows the view of the address. */
+/** Answers with a file. All views have the same document, whose script shows the view of the address. */
 export function answerAsset(
   request: IncomingMessage,
   response: ServerResponse,

@@ -180,7 +180,7 @@ function overlaps({ from, to }: Span, start: number, end: number): boolean {
   return (parseTime(from) ?? 0) < end && (parseTime(to) ?? 0) > start;
 }
 
-/** The spans of a week as text: `closed Fri 00:00 – Sat 00:00, by its schedule`. A span is listed in the week of its start. */
+/** The spans of a week, each in the week of its start: `closed Fri 00:00 – Sat 00:00, by its schedule`. */
 function spanTexts({ spans }: CalendarRow, first: number, { now, timeZone }: Output): string[] {
   const [start, end] = [instantOf(first, 0, timeZone), instantOf(first + DAYS, 0, timeZone)];
   const last = parseTime(spans.at(-1)?.to ?? '');

@@ -57,8 +57,8 @@ async function chooseHeldVersion(context: Context, budget: Budget, text: string)
 }
 
 /**
- * Reads a budget. `fleet` is a RolloutBudget of the namespace, else a ClusterRolloutBudget; `clusterrolloutbudget/fleet`
- * is always the latter. @throws Problem if there is none
+ * Reads a budget. `fleet` is a RolloutBudget of the namespace, else a ClusterRolloutBudget;
+ * `clusterrolloutbudget/fleet` is always the latter. @throws Problem if there is none
  */
 async function readBudget(cluster: Cluster, text: string): Promise<Budget> {
   const { client, namespace } = cluster;

@@ -1,4 +1,4 @@
-/** The commands, in the order of the help. Each is loaded only when it is called, so that their number doesn't slow the start. */
+/** The commands, in the order of the help. Only the called one is loaded, so that the program starts fast. */
 import type { CommandDefinition } from '../command/command.ts';
 
 export interface CommandEntry {

@@ -83,7 +83,7 @@ interface Reviewed {
   status?: { userInfo?: { username?: string } };
 }
 
-/** The authenticated user, by SelfSubjectReview; undefined if the API server is too old for that, or does not answer. */
+/** The authenticated user, by SelfSubjectReview; undefined if the API server is too old or does not answer. */
 export async function whoAmI(client: KubeClient): Promise<string | undefined> {
   const to = { apiVersion: REVIEW.apiVersion, resource: 'selfsubjectreviews' };
   const answer = await client.create<Reviewed>(to, REVIEW).catch(() => undefined);

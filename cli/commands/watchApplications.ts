@@ -31,7 +31,7 @@ interface Until {
   release?: string | undefined;
 }
 
-/** The last known state of a cluster. `value`: absent before the first read. `problem`: why the cluster does not answer. */
+/** The last known state of a cluster. `value`: absent before the first read. `problem`: why it does not answer. */
 interface Watched extends Omit<ClusterApplications, 'cluster'> {
   /** The cluster; absent if there is only one. */
   cluster?: string;
@@ -39,7 +39,7 @@ interface Watched extends Omit<ClusterApplications, 'cluster'> {
   isLost: boolean;
 }
 
-/** Watches applications until Ctrl-C, or until all have reached `until`. A cluster that does not answer does not delay the others. */
+/** Watches applications until Ctrl-C, or until all have reached `until`. No cluster delays the others. */
 export async function watchApplications(
   context: Context,
   clusters: readonly Cluster[],

@@ -1,6 +1,7 @@
 /**
- * Cobra's completion protocol, which kubectl and flux use with their plugins. Input: the words typed so far. Output: a line
- * for each candidate, with a tab before its description, and a line with a directive. Source: Cobra's documentation.
+ * Cobra's completion protocol, which kubectl and flux use with their plugins. Input: the words typed so far. Output: a
+ * line for each candidate, with a tab before its description, and a line with a directive. Source: Cobra's
+ * documentation.
  */
 import { KINDS, type KindName, NAMESPACES, ROLLOUT_GATES, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
@@ -18,7 +19,7 @@ const NO_FILES = 4;
 /** The request timeout: a user waits for completions. */
 const TIMEOUT = '3s';
 
-/** The lines of the completions. Never fails: without an answer of the cluster there are fewer candidates. `connect`: connects to the cluster of the flags. */
+/** The lines of the completions. Never fails: without a cluster there are fewer candidates. */
 export async function complete(
   words: readonly string[],
   connect: (flags: ConnectionFlags) => Promise<Cluster>,
@@ -109,7 +110,7 @@ interface Candidates {
 
 const NO_CANDIDATES: Candidates = { words: [] };
 
-/** The candidates of a completion. `word`: the part that is typed already. `first`: the first argument, if it is complete. */
+/** The candidates. `word`: the part that is typed already. `first`: the first argument, if it is complete. */
 async function candidatesFor(
   completes: Completion | undefined,
   { word, first = '' }: { word: string; first?: string | undefined },
@@ -144,7 +145,7 @@ async function candidatesFor(
 
 const ALL_KINDS = Object.values(KINDS).map(({ kind }) => kind);
 
-/** The candidates for `kind/name`: without a slash the names of Rollouts and the kinds, otherwise the names of the kind. */
+/** The candidates for `kind/name`: names of Rollouts and kinds, and after a slash the names of the kind. */
 async function targets(
   word: string,
   cluster: () => Promise<Cluster>,
@@ -167,7 +168,7 @@ async function targets(
   return { words: await names(client, { ...resourceOf(row), namespace }, `${prefix}/`) };
 }
 
-/** The versions of a Rollout, newest first. `target`: the Rollout, or `rolloutgate/name` for that of the RolloutGate. */
+/** The versions of a Rollout, newest first. `target`: the Rollout, or its RolloutGate as `rolloutgate/name`. */
 async function versions(client: KubeClient, namespace: string, target: string): Promise<[string][]> {
   const parts = target.split('/');
   const row = parts.length > 1 ? kindRow(parts[0]!) : KINDS.Rollout;

@@ -1,4 +1,4 @@
-/** Checks Kustomizations: which versions they would reset without admission, and whether closed Gates make them fail. */
+/** Checks which versions Kustomizations would reset without admission, and whether closed Gates make them fail. */
 import type { FluxObject } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
@@ -27,8 +27,9 @@ interface IgnoreRule {
 }
 
 /**
- * Findings about managed fields and spec.ignore of the Kustomizations that apply the objects (Flux 2.9, docs/adopt.md). An
- * ignored field keeps its version while admission is down; a field that Git sets (spec.writeBack) must not be ignored.
+ * Findings about managed fields and spec.ignore of the Kustomizations that apply the objects (Flux 2.9, docs/adopt.md).
+ * An ignored field keeps its version while admission is down; a field that Git sets (spec.writeBack) must not be
+ * ignored.
  */
 export function ignoredFindings(
   objects: readonly FluxObject[],
@@ -72,7 +73,7 @@ function resetFinding(fields: readonly { name: string; isIgnored: boolean }[]): 
   return [fine('Fields', `${what}: ${firstFew(reset)}; ${help}`)];
 }
 
-/** Whether a rule applies to the object. A rule with a pattern or a selector, which only Flux evaluates, counts as one that does. */
+/** Whether a rule applies to the object. Patterns and selectors, which only Flux evaluates, count as a match. */
 function appliesTo({ apiVersion, kind, metadata }: FluxObject): (rule: IgnoreRule) => boolean {
   const about = { group: groupOf(apiVersion), kind, namespace: metadata.namespace, name: metadata.name };
   return ({ target = {} }) =>
@@ -97,7 +98,7 @@ interface WaitingSpec {
 const kindKey = ({ apiVersion = '', kind = '' }: { apiVersion?: string; kind?: string }) =>
   `${groupOf(apiVersion)}/${kind}`;
 
-/** Findings about Kustomizations that wait for Gates which they apply: while one is closed, Flux reports them as failed. */
+/** Findings about Kustomizations that wait for Gates which they apply: a closed one makes them fail. */
 export function waitedGateFindings(kustomizations: readonly FluxObject[]): Finding[] {
   return kustomizations.flatMap(({ metadata, spec, status }) => {
     const { wait, healthCheckExprs = [] } = (spec ?? {}) as WaitingSpec;

@@ -29,7 +29,9 @@ export const checkBudgets: Check = async (inputs) => {
 const WARNING_SHARE = 0.8;
 const inMib = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
 
-/** Findings about budgets that are too large, with their Rollouts, for a request. `labels`: of each Namespace by name; undefined if unknown. */
+/**
+ * Findings about budgets whose Rollouts are too large for a request. `labels`: of each Namespace; undefined: unknown.
+ */
 export function sizeFindings(
   budgets: readonly Budget[],
   rollouts: readonly Rollout[],

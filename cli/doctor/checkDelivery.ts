@@ -1,4 +1,4 @@
-/** Checks the Kustomization that delivers the installation, and its source: if admission governs them, Flux can't repair admission. */
+/** Checks that admission does not govern the Kustomization that delivers it: then Flux could not repair admission. */
 import {
   GATE_PREFIX,
   KUSTOMIZATION_NAME_LABEL,

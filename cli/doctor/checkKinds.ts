@@ -70,8 +70,8 @@ export interface Schema {
 }
 
 /**
- * Findings about fields that only the CRD or only this command has: the API server silently drops fields that a CRD does
- * not have. `crd`: the name of its file, `kuberik.com_rollouts`.
+ * Findings about fields that only the CRD or only this command has: the API server silently drops fields that a CRD
+ * does not have. `crd`: the name of its file, `kuberik.com_rollouts`.
  */
 export function schemaFindings(kind: string, crd: string, served: Schema): Finding[] {
   const known = SCHEMAS[kind] as Schema | undefined;
@@ -106,8 +106,8 @@ function fieldsOf(schema: Schema): Set<string> {
 }
 
 /**
- * Findings about kinds of Flux that are served in older versions only. While one of its kinds is missing, a controller of
- * Metacontroller does nothing for all of them (docs/facts.md, M14).
+ * Findings about kinds of Flux that are served in older versions only. While one of its kinds is missing, a controller
+ * of Metacontroller does nothing for all of them (docs/facts.md, M14).
  * @param served the kinds of each `group/version` of Flux that the API server serves
  */
 export function olderFindings(served: ReadonlyMap<string, readonly string[]>): Finding[] {

@@ -151,7 +151,7 @@ export const checkServer: Check = async (inputs) => {
   ];
 };
 
-/** Findings with NO_CROSS_NAMESPACE_REFS: objects that name Gates of other namespaces are held until they no longer do. */
+/** Findings with NO_CROSS_NAMESPACE_REFS: objects that name Gates of other namespaces are held. */
 async function foreignFindings(inputs: CheckInputs): Promise<Finding[]> {
   const about = 'References';
   const { kind } = reader(inputs, about);

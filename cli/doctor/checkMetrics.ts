@@ -1,4 +1,4 @@
-/** Checks for HealthChecks of class prometheus that can never be Healthy, because they may not query their MetricProvider. */
+/** Checks for HealthChecks of class prometheus that may not query their MetricProvider, so are never Healthy. */
 import { METRIC_PROVIDERS, NAMESPACES } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { HealthCheck, MetricProvider } from '../../api/types.ts';

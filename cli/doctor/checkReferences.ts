@@ -60,7 +60,7 @@ interface ReferringObjects {
   policies?: readonly ImagePolicy[] | undefined;
 }
 
-/** Findings about references to objects that do not exist, and about closed Gates that don't hold all of their objects. */
+/** Findings about references to objects that don't exist, and about closed Gates that don't hold all their objects. */
 export function absentFindings({ rollouts, rolloutGates, gates, bindings, policies }: ReferringObjects): Finding[] {
   const boundName = ({ spec, metadata }: FluxBinding) =>
     `${spec!.target.kind} ${metadata.namespace}/${spec!.target.name}`;

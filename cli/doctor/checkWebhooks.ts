@@ -1,4 +1,4 @@
-/** Checks admission: webhooks are registered and fail closed, certificates don't expire soon, and the API server reaches the server. */
+/** Checks that webhooks are registered, fail closed and are reached, and that no certificate expires soon. */
 import { X509Certificate } from 'node:crypto';
 import { GATES } from '../../api/kinds.ts';
 import type { AnyObject } from '../../api/kubernetes.ts';

@@ -1,4 +1,4 @@
-/** Checks Rollouts with spec.writeBack: that something commits their version, and that no marker in Git can bypass their Gates. */
+/** Checks that the versions of Rollouts with spec.writeBack are committed, and that no marker bypasses their Gates. */
 import { ROLLOUT_NAME_LABEL } from '../../api/annotations.ts';
 import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
 import type { LabelSelector } from '../../api/kubernetes.ts';
@@ -72,7 +72,7 @@ interface AutomationSpec {
   policySelector?: LabelSelector;
 }
 
-/** Whether an ImageUpdateAutomation selects an ImagePolicy: of its own namespace, and with the strategy Setters, the default. */
+/** Whether an ImageUpdateAutomation selects an ImagePolicy of its namespace, with the strategy Setters, the default. */
 function selects({ metadata, spec }: FluxObject, namespace: string, labels: Record<string, string> | undefined) {
   const { update, policySelector } = (spec ?? {}) as AutomationSpec;
   if (metadata.namespace !== namespace || (update?.strategy ?? 'Setters') !== 'Setters') return false;

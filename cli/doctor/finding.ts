@@ -42,7 +42,7 @@ export interface CheckInputs {
 
 export type Check = (inputs: CheckInputs) => Promise<Finding[]>;
 
-/** The reads of a check. A list is undefined if the user may not read it; `notes` then has the reason. `about`: the check's subject. */
+/** The reads of a check. A list is undefined if the user may not read it; `notes` then has the reason. */
 export function reader({ client, namespace }: CheckInputs, about: string) {
   const notes: Finding[] = [];
   const list = async <T extends AnyObject>(from: Collection): Promise<T[] | undefined> => {

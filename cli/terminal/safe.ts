@@ -1,7 +1,7 @@
 /**
  * Makes text safe for the terminal, as the last step before output: text of other users can't move the cursor, change
- * colors, fill the clipboard, start a line or turn letters around. Only our own colors pass: they have a random number of
- * this process in them, which no other user knows.
+ * colors, fill the clipboard, start a line or turn letters around. Only our own colors pass: they have a random number
+ * of this process in them, which no other user knows.
  */
 import { randomInt } from 'node:crypto';
 import { UNSAFE } from '../../core/text/oneLine.ts';
@@ -11,7 +11,7 @@ const PROCESS_MARK = Array.from({ length: 4 }, () => randomInt(1000, 10_000)).jo
 
 const MARK_OR_UNSAFE = new RegExp(String.raw`\u001b\[${PROCESS_MARK};(\d+)z|[${UNSAFE}]`, 'gu');
 
-/** The mark that begins or ends a color: an escape sequence that no terminal interprets. `safeLine` replaces it with the real one. */
+/** The mark that begins or ends a color, which no terminal interprets. `safeLine` replaces it with the real one. */
 const mark = (code: number) => `\x1b[${PROCESS_MARK};${code}z`;
 const between = (begin: number, end: number) => (text: string) => `${mark(begin)}${text}${mark(end)}`;
 const unchanged = (text: string) => text;

@@ -5,7 +5,7 @@ import type { ClusterApplications } from './applicationTable.ts';
 import { padEnd, widthOf, wrapText } from './columns.ts';
 import { OUTCOME_TONES, STEP_TONES, type Style, type TerminalTone } from './style.ts';
 
-/** The tree of an application, without unread kinds: see `unreadLines`. `isQualified`: whether the name has the namespace. */
+/** The tree of an application, without unread kinds: see `unreadLines`. `isQualified`: with the namespace. */
 export function applicationTree(app: Application, style: Style, isQualified: boolean): string[] {
   const name = isQualified ? `${app.namespace}/${app.name}` : app.name;
   const titles = app.steps.map(({ title }) => widthOf(title));
@@ -30,7 +30,7 @@ export function unreadLines(texts: readonly string[], style: Style): string[] {
   );
 }
 
-/** The trees of applications, and below them the kinds that could not be read. `rows`: draws only the trees that fit. */
+/** The trees of applications, and the kinds that could not be read. `rows`: draws only the trees that fit. */
 export function applicationTrees(
   apps: readonly Application[],
   style: Style,
@@ -126,7 +126,7 @@ function nextLines({ next }: Application, style: Style): string[] {
   return wrapText(`Next: ${style.text(next.text)}${at && `,${at}`}`, style.columns);
 }
 
-/** The changes of an application: its headline and its steps. `before`: undefined at first, which prints what blocks it. */
+/** The changes of an application: its headline and its steps. `before`: undefined at first. */
 export function changeLines(before: Application | undefined, after: Application): string[] {
   const name = `${after.namespace}/${after.name}`;
   if (before && sameJson(before.steps, after.steps) && before.headline === after.headline) return [];

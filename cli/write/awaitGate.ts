@@ -130,7 +130,7 @@ function textOf(requirers: readonly Requirer[]): string {
   return requirers.length === 0 ? 'nothing' : heldText(requirers);
 }
 
-/** The effect of a Gate on an object. `held`: by this Gate or another one, or suspended manually. `moving`: neither held nor free yet. */
+/** The effect of a Gate on an object. `held`: by any Gate, or manually. `moving`: neither held nor free yet. */
 export type Effect = 'held' | 'free' | 'moving';
 
 /** The effect of a Gate on an object. `gate`: `namespace/name`. `opened`: the Gate's state. */

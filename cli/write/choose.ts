@@ -11,7 +11,7 @@ export interface Alternative<T> {
   value: T;
 }
 
-/** The only choice, or the one that the user chooses. @throws Problem without a terminal, with the command of each choice */
+/** The only choice, or the user's. @throws Problem without a terminal, with the command of each choice */
 export async function choose<T>(
   { terminal, program }: Context,
   question: string,

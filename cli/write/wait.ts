@@ -95,14 +95,14 @@ export async function awaitRollout(
   });
 }
 
-/** The state of the history before a request. The newest deployment counts as later if the requested version is deployed already. */
+/** The history before a request, without its newest deployment if that has the requested version already. */
 function historyBefore({ status }: Rollout, version: string | undefined): SinceRequest {
   const [head] = status?.history ?? [];
   const isDeployed = head !== undefined && head.version.tag === version && head.bakeStatus !== 'Failed';
   return { id: (head?.id ?? 0) - (isDeployed ? 1 : 0), retriedAt: head?.lastRetryTimestamp };
 }
 
-/** Waits until the Rollout's status shows a change of its RolloutGate. `version`: the rejected one, if it was a rejection. */
+/** Waits until the Rollout's status shows a change of its RolloutGate. `version`: the rejected one, if any. */
 export async function awaitRolloutGate(
   context: Context,
   invocation: Given,

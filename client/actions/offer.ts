@@ -1,4 +1,4 @@
-/** Offers an action: fills in its texts and rights from the table, and leaves out actions that no object would accept. */
+/** Offers an action: fills in texts and rights from the table, and leaves out actions that no object would accept. */
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { isImage } from '../../core/budget/continueRequest.ts';
 import { isLegalTag } from '../../core/kube/tag.ts';

@@ -113,8 +113,8 @@ function unrequireActions(rollout: Rollout, gate: NamespacedName, step: string):
 }
 
 /**
- * The bypass of all RolloutGates, if only RolloutGates of schedules hold the version: a schedule would overwrite a change
- * of its RolloutGate.
+ * The bypass of all RolloutGates, if only RolloutGates of schedules hold the version: a schedule would overwrite a
+ * change of its RolloutGate.
  */
 function scheduleActions(
   rollout: Rollout,
@@ -169,7 +169,7 @@ function rejectActions(blocking: readonly Step[], version: string, { rolloutGate
   );
 }
 
-/** The bypass of closed Gates; empty if only missing Gates block the version: for these, other actions remove the cause. */
+/** The bypass of closed Gates; empty if only missing Gates block the version, for which there are other actions. */
 function bypassActions(rollout: Rollout, version: string, closed: readonly ClosedGate[]): Action[] {
   const first = closed.find(({ missing }) => !missing)?.object;
   if (!first) return [];
@@ -201,8 +201,8 @@ function refOf({ kind, namespace, name }: ObjectRef) {
 type KnownVersions = Pick<Application, 'namespace' | 'name' | 'pinned' | 'runs' | 'history'>;
 
 /**
- * Actions on one version of an application. For a version that ran before only the rollback: deployed manually, it would
- * be replaced by the newer one at once.
+ * Actions on one version of an application. For a version that ran before only the rollback: deployed manually, it
+ * would be replaced by the newer one at once.
  */
 export function versionActions(application: KnownVersions, version: string): Action[] {
   const { namespace, name, runs, history } = application;

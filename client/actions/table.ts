@@ -278,7 +278,7 @@ export function takesReason({ type, object }: ActionRequest): boolean {
   return ACTIONS[type].reason !== 'none' && !(type === 'withdraw' && object.kind !== 'Rollout');
 }
 
-/** The write of an action. `found`: the object as it is now; absent: it does not exist, and only an action that creates it is valid. */
+/** The write of an action. `found`: the object as it is now; absent: only an action that creates it is valid. */
 export function writeOf(request: ActionRequest, found: AnyObject | undefined, now: EpochMs): PlannedWrite {
   const { type, object } = request;
   const isNew = type === 'freeze' || type === 'create';

@@ -1,4 +1,4 @@
-/** Records from the API server's audit log (audit.k8s.io/v1, a JSON object on each line): every write, with its user. */
+/** Records from the API server's audit log (audit.k8s.io/v1, a JSON object a line): every write, with its user. */
 import * as annotation from '../../api/annotations.ts';
 import { GOVERNED_KINDS, KINDS, type KindName } from '../../api/kinds.ts';
 import { APPROVAL_KEYS } from '../../core/approval/approvalRecord.ts';

@@ -9,7 +9,7 @@ import { parseTime } from '../../core/kube/time.ts';
 export type AuditGap =
   /** A history that begins after `since`: older entries were dropped. */
   | { kind: 'HistoryBegins'; object: AuditObject; at: string }
-  /** No audit log: objects keep only the newest requests, approvals and changes, without replaced and withdrawn ones. */
+  /** No audit log: objects keep only the newest requests, approvals and changes, and none that were withdrawn. */
   | { kind: 'NoAuditLog' }
   | { kind: 'AuditLogBegins'; at: string }
   | { kind: 'AuditLogEmpty' }
@@ -28,8 +28,8 @@ export interface AuditReport {
 }
 
 /**
- * The largest difference between the times of one act in two sources: the webhook takes the time at admission, a hook at
- * its sync, and Flux's clock may differ.
+ * The largest difference between the times of one act in two sources: the webhook takes the time at admission, a hook
+ * at its sync, and Flux's clock may differ.
  */
 const SAME_ACT_MS = 5000;
 
@@ -65,7 +65,7 @@ function rank({ user, sources }: AuditRecord): number {
   return sources.includes('Event') ? 2 : user === undefined ? 1 : 0;
 }
 
-/** Whether two records may be of one act: with the same user and version, and not from the same source at different times. */
+/** Whether two records may be of one act: of one user and version, but not of one source at different times. */
 function isSameAct(a: AuditRecord, b: AuditRecord): boolean {
   const isSameUser = a.user === undefined || b.user === undefined || a.user === b.user;
   if (!isSameUser || !isSameVersion(a.version, b.version)) return false;

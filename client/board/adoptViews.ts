@@ -68,7 +68,7 @@ export interface ClusterAdoptionContext {
   rollouts: readonly Rollout[];
 }
 
-/** The objects without a Rollout, in the order of the page. `objects`: Kustomizations, OCIRepositories and HelmReleases. */
+/** The objects without a Rollout, in the page's order, of Kustomizations, OCIRepositories and HelmReleases. */
 export function unboundObjects(objects: readonly FluxObject[], related: ClusterAdoptionContext): UnboundObject[] {
   const policies = byNamespace(related.policies);
   const repositories = byNamespace(related.repositories);
@@ -103,7 +103,7 @@ export function unboundObjects(objects: readonly FluxObject[], related: ClusterA
   );
 }
 
-/** The row of a HelmRelease without a Rollout. Its version is that of its chart, so the chart's OCIRepository is adopted. */
+/** The row of a HelmRelease without a Rollout. Its version is that of its chart, whose OCIRepository is adopted. */
 function unboundHelmRelease(object: FluxObject, sources: ReadonlyMap<string, FluxObject>): UnboundObject {
   const ref = identityOf(object);
   const chart = object.spec?.chartRef as SourceRef | undefined;

@@ -4,8 +4,8 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { explainBudget } from '../explain/kinds/explainOthers.ts';
 
 /**
- * The state of a wave. `done`: all Rollouts have the version, or their failures are excused. `failed`: some failures are
- * not excused. `waits`: some Rollouts request the version. `idle`: none requests it yet.
+ * The state of a wave. `done`: all Rollouts have the version, or their failures are excused. `failed`: some failures
+ * are not excused. `waits`: some Rollouts request the version. `idle`: none requests it yet.
  */
 export type WaveState = 'done' | 'underWay' | 'failed' | 'waits' | 'idle';
 

@@ -1,4 +1,4 @@
-/** Gates and schedules over the coming weeks, as the page draws them: when each is open and closed, by what is known now. */
+/** Gates and schedules over the coming weeks, as the page draws them, by what is known now. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/types.ts';
 import { takesOpening } from '../../core/gate/gateRequests.ts';

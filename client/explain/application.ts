@@ -20,9 +20,9 @@ export interface ObjectRef {
 }
 
 /**
- * The state of a step. `blocks`: a user or the calendar has to act. `waits`: in progress, ends without an action. `failed`:
- * a bake or a Flux object has failed, or a RolloutGate rejects the version; the step `failure` shows whether a failed
- * bake holds the next version. `unknown`: the object could not be read.
+ * The state of a step. `blocks`: a user or the calendar has to act. `waits`: in progress, ends without an action.
+ * `failed`: a bake or a Flux object has failed, or a RolloutGate rejects the version; the step `failure` shows whether
+ * a failed bake holds the next version. `unknown`: the object could not be read.
  */
 export type StepState = 'passed' | 'blocks' | 'waits' | 'failed' | 'unknown';
 
@@ -102,7 +102,7 @@ export interface DeploymentView {
   /** Seconds for which closed Gates blocked the deployment while it rolled out. */
   heldSeconds?: number;
   rolledBackFrom?: string;
-  /** The approvals and openings that let it pass. `kind`: set for a RolloutGate, which allows one version without opening. */
+  /** The approvals and openings that let it pass. `kind`: set for a RolloutGate, which need not open for that. */
   approvals: { gate: string; kind?: string; at: string; by?: string; reason?: string }[];
   bypass?: { by: string; at: string; reason: string; gates: string[] };
   failedChecks: { namespace: string; name: string; message?: string }[];
@@ -181,10 +181,10 @@ export interface Remedy extends Right {
 }
 
 /**
- * The state of an application. `waits`: a version is blocked. `deploying`, `baking`: the newest deployment is in progress,
- * and a version waits for nothing else. `failed`: the newest deployment has failed and no version waits. `done`: the
- * newest deployment has succeeded, or does not bake. `empty`: nothing is deployed and no version waits. `problem`: the
- * Rollout can't continue, or Flux reports that an object with the newest deployment has failed.
+ * The state of an application. `waits`: a version is blocked. `deploying`, `baking`: the newest deployment is in
+ * progress, and a version waits for nothing else. `failed`: the newest deployment has failed and no version waits.
+ * `done`: the newest deployment has succeeded, or does not bake. `empty`: nothing is deployed and no version waits.
+ * `problem`: the Rollout can't continue, or Flux reports that an object with the newest deployment has failed.
  */
 export type ApplicationState = 'waits' | 'deploying' | 'baking' | 'failed' | 'done' | 'empty' | 'problem';
 

@@ -15,8 +15,8 @@ interface ApprovalsAt {
 }
 
 /**
- * The approvals of the versions that wait, then of others with valid approvals, the newest first. Approvals of requesters
- * and authors are recognized for waiting versions only.
+ * The approvals of the versions that wait, then of others with valid approvals, the newest first. Approvals of
+ * requesters and authors are recognized for waiting versions only.
  */
 export function approvalsAt(gate: Gate, waiting: readonly NextDeployment[], now: EpochMs): ApprovalsAt[] {
   const rule = gate.spec.approvals;

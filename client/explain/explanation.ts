@@ -3,8 +3,8 @@ import { type Application, type Cause, type Next, type ObjectRef, objectRef, typ
 import { STEP_KINDS } from './stepKinds.ts';
 
 /**
- * The state of an object. `held`: a Gate, a RolloutGate, a budget or a user has to release it. `failed`: Flux or its own
- * controller reports a failure. `underWay`: in progress.
+ * The state of an object. `held`: a Gate, a RolloutGate, a budget or a user has to release it. `failed`: Flux or its
+ * own controller reports a failure. `underWay`: in progress.
  */
 export type ExplainedState = 'free' | 'held' | 'underWay' | 'failed';
 

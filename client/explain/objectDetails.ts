@@ -1,4 +1,4 @@
-/** Details of an object beside its explanation: conditions, Events, applied objects, and the Rollouts that set its fields. */
+/** Details of an object beside its explanation: conditions, Events, applied objects, and its Rollouts. */
 import { KINDS } from '../../api/kinds.ts';
 import type { AnyObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { CoreEvent } from '../../core/audit/eventRecords.ts';

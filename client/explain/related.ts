@@ -26,8 +26,8 @@ export interface RelatedObjects {
   /** Rollouts that may be upstream. */
   rollouts: readonly Rollout[];
   /**
-   * The Namespaces, if a Rollout watches HealthChecks of other namespaces (selected by the Namespaces' labels, and watched
-   * with consent in their annotations); or the reason why they were not read.
+   * The Namespaces, if a Rollout watches HealthChecks of other namespaces (selected by the Namespaces' labels, and
+   * watched with consent in their annotations); or the reason why they were not read.
    */
   namespaces?: readonly KubeObject[] | { unread: string };
   unread: readonly Unread[];
@@ -67,8 +67,8 @@ export function parseRefKey(key: string, home = ''): NamespacedName {
 }
 
 /**
- * The Gates that may block a version: those that the Rollout names, those of the objects bound to it, and those that its
- * status reports as closed.
+ * The Gates that may block a version: those that the Rollout names, those of the objects bound to it, and those that
+ * its status reports as closed.
  */
 export function relatedGates(rollout: Rollout, bound: readonly FluxBinding[]): NamespacedName[] {
   const { gates = [] } = rollout.status ?? {};

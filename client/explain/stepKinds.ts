@@ -1,4 +1,4 @@
-/** The kinds of steps that a version may wait for. Causes, steps, actions and rows of the board derive from this table. */
+/** The kinds of steps that a version may wait for: causes, steps, actions and rows of the board derive from it. */
 import type { Blocker } from '../../api/types.ts';
 
 interface StepKindRow {

@@ -1,6 +1,6 @@
 /**
- * The request listener of the page in a cluster: identifies the reader, checks that the request comes from the page, and
- * answers with the reader's rights.
+ * The request listener of the page in a cluster: identifies the reader, checks that the request comes from the page,
+ * and answers with the reader's rights.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { EpochMs } from '../../api/kubernetes.ts';

@@ -1,8 +1,8 @@
-/** Recognizes requests of the page itself. A cookie alone proves nothing: browsers also send it with requests of other pages. */
+/** Recognizes requests of the page itself: browsers send a cookie with requests of other pages too. */
 import type { IncomingMessage } from 'node:http';
 import type { PageRefusal } from '../guard.ts';
 
-/** A header of the page's requests. Other origins can't send it: that takes a preflight, which this server never answers. */
+/** A header of the page's requests. Other origins can't send it: it takes a preflight, which is never answered. */
 const PAGE_HEADER = 'x-rollouts-page';
 
 const STRANGER = 'This server answers its own page only, and no page of another origin.';

@@ -22,7 +22,7 @@ interface ClustersOptions {
   log: FileLog;
 }
 
-/** The clusters, the own one first, read again when files change. @throws Error that names a file that is not a kubeconfig */
+/** The clusters, the own one first, read again when files change. @throws Error for a file that is no kubeconfig */
 export function watchClusters({ own, folder, onChange, log }: ClustersOptions) {
   if (folder === undefined) return { current: () => [own], stop: () => {} };
   const { current, stop } = watchFiles({

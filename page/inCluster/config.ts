@@ -1,4 +1,4 @@
-/** The configuration of the page in a cluster, from its environment. All mistakes are reported together, each with what to do. */
+/** The configuration of the page in a cluster, from its environment. All mistakes are reported together. */
 import { ConfigError, type TlsFiles } from '../../server/config.ts';
 import { isLogLevel, LOG_LEVELS, type LogLevel } from '../../server/log.ts';
 import type { KeyFiles } from './cookies.ts';

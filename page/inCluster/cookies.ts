@@ -1,6 +1,6 @@
 /**
- * Sessions without a store, in encrypted cookies. Browsers refuse a cookie with the prefix `__Host-` from other hosts, from
- * plain HTTP, and for only some paths.
+ * Sessions without a store, in encrypted cookies. Browsers refuse a cookie with the prefix `__Host-` from other hosts,
+ * from plain HTTP, and for only some paths.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ interface OpenedCookie {
 export interface CookieJar {
   /** The header Set-Cookie with this content; undefined if it is longer than browsers keep. */
   seal(kind: CookieKind, content: Record<string, unknown>): Promise<string | undefined>;
-  /** The content of the cookie in a header; undefined if there is none, or it is not ours, has expired or was changed. */
+  /** The content of the cookie in a header; undefined if there is none, or it is not ours, expired or changed. */
   open(kind: CookieKind, header: string | undefined): Promise<OpenedCookie | undefined>;
 }
 
@@ -104,7 +104,7 @@ export interface KeyFiles {
   previous?: string;
 }
 
-/** The current key, and the previous one if there is one, read again when files change. @throws Error if a file has no valid key */
+/** The current key, and the previous one if any, read again when files change. @throws Error for an invalid key */
 export function watchKeys({ key, previous }: KeyFiles, log: FileLog, onChange?: () => void) {
   return watchFiles<readonly Uint8Array[]>({
     what: 'key of the cookies',

@@ -1,4 +1,4 @@
-/** The pages of each reader, one for each cluster: watches and caches with the reader's rights, shared by the reader's tabs. */
+/** The pages of each reader, one for each cluster: watches and caches with the reader's rights, for all tabs. */
 import { KINDS } from '../../api/kinds.ts';
 import type { KubeClient } from '../../tools/kube/kubeClient.ts';
 import { createPages, type Page } from '../page.ts';

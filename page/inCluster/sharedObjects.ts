@@ -3,8 +3,8 @@ import type { AnyObject } from '../../api/kubernetes.ts';
 import type { ShareObject } from '../views.ts';
 
 /**
- * The shared objects of one cluster; another cluster may have the same uid and version for another object. Sharing gives
- * a reader no rights: the reader gets only a version that the API server has just sent to this reader.
+ * The shared objects of one cluster; another cluster may have the same uid and version for another object. Sharing
+ * gives a reader no rights: the reader gets only a version that the API server has just sent to this reader.
  */
 export function createSharedObjects(): ShareObject {
   const known = new Map<string, WeakRef<AnyObject>>();

@@ -1,4 +1,4 @@
-/** The cluster, user and namespace, from kubeconfig files, merged as kubectl merges them, and from flags, which come first. */
+/** The cluster, user and namespace, from kubeconfig files, merged as by kubectl, and from flags, which come first. */
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
@@ -33,7 +33,7 @@ const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The cluster that the flags choose; inside a Pod without a kubeconfig, its own cluster. @throws Problem if there is none */
+/** The cluster that the flags choose; in a Pod without a kubeconfig, its own. @throws Problem if there is none */
 export function selectCluster(flags: ConnectionFlags, env: Environment): Selected {
   const files = kubeconfigFiles(flags, env);
   const found = files.filter((file) => existsSync(file));

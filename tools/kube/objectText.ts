@@ -1,4 +1,4 @@
-/** Objects as text: JSON, YAML, and the diff of an object that is created or annotated. Control characters are escaped. */
+/** Objects as text: JSON, YAML, and the diff of a created or annotated object. Control characters are escaped. */
 import type { AnyObject, KubeObject } from '../../api/kubernetes.ts';
 import { UNSAFE } from '../../core/text/oneLine.ts';
 

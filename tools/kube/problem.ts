@@ -16,7 +16,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** A problem for the user: one sentence with the cause, the value, the place and what to do. The command prints no stack. */
+/** A problem for the user: one sentence with cause, value, place and what to do, printed without a stack. */
 export class Problem extends Error {
   readonly exitCode: number;
 

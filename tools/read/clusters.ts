@@ -14,7 +14,7 @@ export interface ClusterAnswer<T> {
 /** How long the first answers are awaited, so that most clusters are in their order. */
 const FIRST_ANSWERS_MS = 2000;
 
-/** The answers of the clusters: first those within FIRST_ANSWERS_MS, in their order, then each when it comes. Ends with the signal. */
+/** The answers of the clusters: first those within FIRST_ANSWERS_MS, then each when it comes. */
 export async function* answersOf<T>(
   clusters: readonly Cluster[],
   read: (cluster: Cluster) => Promise<T>,

@@ -53,7 +53,7 @@ export function selectedObjects(
     .sort((a, b) => (requirerText(a) < requirerText(b) ? -1 : 1));
 }
 
-/** The objects as text: `2 Kustomizations (checkout, search) and 1 Rollout (checkout)`; of several namespaces, as `namespace/name`. */
+/** The objects as text: `2 Kustomizations (checkout, search) and 1 Rollout (checkout)`. */
 export function heldText(held: readonly Requirer[]): string {
   const isQualified = new Set(held.map(({ namespace }) => namespace)).size > 1;
   const parts = [...new Set(held.map(({ kind }) => kind))].map((kind) => {

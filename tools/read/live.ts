@@ -45,7 +45,7 @@ export class Live {
     options.signal.addEventListener('abort', () => this.#wake(), { once: true });
   }
 
-  /** Yields once everything was read, then after every change, and at least every `everyMs`. @throws errors that no retry solves */
+  /** Yields after the first read, after every change, and at least every `everyMs`. @throws errors that last */
   async *updates(everyMs: number): AsyncGenerator<void> {
     const { signal, names, selector: labelSelector, namespace } = this.#options;
     const fieldSelector = names.length === 1 ? `metadata.name=${names[0]}` : undefined;

@@ -55,7 +55,7 @@ interface ServedKind {
   namespaced: boolean;
 }
 
-/** Reads the object of KIND/NAME; a name alone is that of a Rollout. @throws Problem if the kind or the object does not exist */
+/** Reads the object of KIND/NAME, or the Rollout of NAME. @throws Problem if the kind or the object does not exist */
 export async function readTarget(
   { client, namespace }: Pick<Cluster, 'client' | 'namespace'>,
   text: string,
@@ -102,7 +102,7 @@ async function resourcesOf(client: KubeClient, apiVersion: string) {
   }));
 }
 
-/** A hint at other namespaces with such an object: ` There is one in 'apps': add -n.`; empty if the user may not list them. */
+/** A hint at other namespaces: ` There is one in 'apps': add -n.`; empty if the user may not list them. */
 async function elsewhereHint(client: KubeClient, of: { apiVersion: string; resource: string }, name: string) {
   try {
     const found = await client.list({ ...of, namespace: undefined, fieldSelector: `metadata.name=${name}` });
@@ -196,7 +196,7 @@ export interface RolloutSelection {
   selector?: string | undefined;
 }
 
-/** The pages of Rollouts, in the order of the names, or of namespace and name. @throws Problem for a name that does not exist */
+/** The pages of Rollouts, in the order of the names, or of namespace and name. @throws Problem for a missing name */
 export async function* rolloutPages(
   cluster: Cluster,
   { names, everywhere, selector: labelSelector }: RolloutSelection,
@@ -215,7 +215,7 @@ export async function readRollouts(cluster: Cluster, which: RolloutSelection): P
   return rollouts;
 }
 
-/** Reads the Rollout of `name`, `rollout/name`, or `namespace/name`, which -A prints. @throws Problem if there is none */
+/** Reads the Rollout of `name`, `rollout/name`, or `namespace/name` as -A prints it. @throws Problem without one */
 export async function readRollout(
   { client, namespace: home }: Pick<Cluster, 'client' | 'namespace'>,
   text: string,

@@ -85,7 +85,7 @@ export async function readAllRelated(client: KubeClient): Promise<RelatedObjects
   return { gates, rolloutGates, bindings, healthChecks, objects: objects.flat(), rollouts: [], unread };
 }
 
-/** Reads the HealthChecks of other namespaces that the Rollouts watch. `home`: the namespaces that were read already. */
+/** Reads the HealthChecks of other namespaces that the Rollouts watch. `home`: the namespaces that were read. */
 async function readOtherNamespaces(
   client: KubeClient,
   { list }: OptionalReader,

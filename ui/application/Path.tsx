@@ -1,4 +1,4 @@
-/** The path of a release, from left to right, or down on a phone: the release, its blockers, the Flux objects, their health. */
+/** The path of a release, from left to right, or down on a phone: its blockers, the Flux objects, their health. */
 import type { Application, Step } from '../../client/explain/application.ts';
 import { isOfDeployedVersion } from '../../client/explain/application.ts';
 import { STEP_KINDS, type StepKind } from '../../client/explain/stepKinds.ts';

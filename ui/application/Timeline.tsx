@@ -1,4 +1,4 @@
-/** Deployments over time, to zoom and drag: a bar from each deployment to the next, with the time until it was applied and baked. */
+/** Deployments over time, to zoom and drag: a bar from each to the next, with the time until it had baked. */
 import { scaleTime } from 'd3-scale';
 import { select } from 'd3-selection';
 import { type D3ZoomEvent, type ZoomTransform, zoom, zoomIdentity } from 'd3-zoom';

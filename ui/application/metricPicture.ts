@@ -1,4 +1,4 @@
-/** The geometry of a HealthCheck's measurements: a line with gaps, the bounds of the range, a mark for each measurement. */
+/** The geometry of measurements: a line with gaps, the bounds of the range, a mark for each measurement. */
 import type { MeasurementView, MetricView } from '../../client/explain/application.ts';
 
 export const PICTURE = { width: 240, height: 92 };
@@ -58,7 +58,7 @@ function valueRuns(marks: readonly Mark[]): Mark[][] {
   return found.filter(({ length }) => length > 1);
 }
 
-/** A function that scales numbers to a position, from the smallest to the largest, rounded to tenths. A single number is in the middle. */
+/** A function that scales numbers to positions, rounded to tenths. A single number is in the middle. */
 function scale(numbers: readonly number[], from: number, to: number): (value: number) => number {
   const [least, greatest] = [Math.min(...numbers), Math.max(...numbers)];
   return (value) => {

@@ -1,4 +1,4 @@
-/** Gates over the coming days: a band while one is closed, dashed if that is planned. Dragging over the first line plans a freeze. */
+/** Gates over the coming days: a band while one is closed, dashed if planned. Dragging on top plans a freeze. */
 import { scaleTime } from 'd3-scale';
 import { useRef, useState } from 'preact/hooks';
 import type { Band, GateView, ScheduleView } from '../../client/board/planViews.ts';

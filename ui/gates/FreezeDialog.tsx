@@ -1,4 +1,4 @@
-/** The dialog that creates a freeze: its fields, the objects that it would hold, and the request. The address has all fields but the reason. */
+/** The dialog that creates a freeze. The address has all fields but the reason. */
 import { useEffect, useState } from 'preact/hooks';
 import { FROZEN_KINDS } from '../../client/actions/writes/gateWrites.ts';
 import type { Preview } from '../../client/board/pageMessages.ts';

@@ -24,7 +24,7 @@ import { linkTo } from '../state/route.ts';
 import { api } from '../state/session.ts';
 import { hello, isComplete, rows } from '../state/stream.ts';
 
-/** The interval of reads with HealthChecks: the stream doesn't have measurements, which are taken every ten seconds at most. */
+/** The interval of reads with HealthChecks: the stream has no measurements, which take ten seconds or more. */
 const MEASUREMENTS_MS = 10_000;
 
 export function ApplicationPage({ id }: { id: string }) {

@@ -1,4 +1,4 @@
-/** Gates and their calendar: what is closed, by which user and until when, what is planned, and what each Gate holds. */
+/** Gates and their calendar: what is closed, by which user and until when, what is planned, and what is held. */
 
 import { rowKey } from '../../client/board/row.ts';
 import { CalendarChart, gateLine, scheduleLine } from '../gates/CalendarChart.tsx';

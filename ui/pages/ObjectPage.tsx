@@ -1,4 +1,4 @@
-/** The page of any other object: why it is held or failed, the commands that release it, its conditions, Events, inventory and YAML. */
+/** The page of any other object: its explanation, remedies, conditions, Events, applied objects and YAML. */
 import type { Remedy } from '../../client/explain/application.ts';
 import type { ObjectDetails } from '../../client/explain/objectDetails.ts';
 import { Badge } from '../look/Badge.tsx';

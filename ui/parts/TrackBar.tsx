@@ -1,4 +1,4 @@
-/** The progress of a version: waits, gates, deploying, baking, done. The current point is a ring that fills, or a barrier if it is blocked. */
+/** The progress of a version. The current point is a ring that fills, or a barrier if the version is blocked. */
 import { TRACK, type Track } from '../../client/board/row.ts';
 import { ageText } from '../../client/explain/when.ts';
 import { now } from '../state/clock.ts';

@@ -1,4 +1,4 @@
-/** A list of thousands of rows, of which only a screenful is rendered. Known heights keep the page's scroll bar right. */
+/** A list of thousands of rows, of which a screenful is rendered. Known heights keep the scroll bar right. */
 import { type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 

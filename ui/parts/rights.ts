@@ -9,7 +9,7 @@ export function mayDo(action: Action, rights: Rights): boolean {
 /** The actions that affect only one version or one object. */
 const NARROW: readonly ActionType[] = ['approve', 'retry', 'rollback', 'continue', 'create'];
 
-/** The action whose button stands out: never one that opens a Gate for everything, bypasses Gates or deploys manually. */
+/** The action whose button stands out: none that opens a Gate for all, bypasses Gates or deploys manually. */
 export function primaryOf(allowed: readonly Action[]): Action | undefined {
   const narrow = allowed.filter(
     ({ request: { type, object } }) => NARROW.includes(type) && !(type === 'approve' && object.kind === 'Rollout'),

@@ -17,7 +17,7 @@ export interface Edge {
 export interface Pipeline {
   /** The ids of the first stages, with their clusters if there are several. */
   title: string;
-  /** The keys of the stages, in the order of the pipeline. A stage without a row doesn't exist, or the reader may not see it. */
+  /** The keys of the stages, in order. A stage without a row doesn't exist, or the reader may not see it. */
   stages: string[];
   edges: Edge[];
 }
@@ -86,7 +86,7 @@ export function hasWords({ stages }: Pipeline, rows: Rows, q: string): boolean {
   return words.every((word) => texts.some((text) => text?.toLowerCase().includes(word)));
 }
 
-/** A version at a stage. `waits`: it is a candidate. `runs`: it is the newest deployment. `ran`: it was deployed before. */
+/** A version at a stage. `waits`: a candidate. `runs`: the newest deployment. `ran`: an earlier deployment. */
 export interface Cell {
   is: 'waits' | 'runs' | 'ran';
   outcome?: Outcome;

@@ -9,7 +9,7 @@ export type StreamEvent = {
 /** The longest silence of a live connection: the server sends a heartbeat every fifteen seconds. */
 const SILENCE_MS = 45_000;
 
-/** Reads the stream, and calls `onEvents` with the events of each chunk. @throws Refused or fetch's error when the stream ends */
+/** Reads the stream, and calls `onEvents` for each chunk. @throws Refused or fetch's error when the stream ends */
 export async function readStream(onEvents: (events: StreamEvent[]) => void, own: AbortController): Promise<never> {
   const silent = () => own.abort(new Refused(0, 'The server of this page no longer answers.'));
   let timer = setTimeout(silent, SILENCE_MS);

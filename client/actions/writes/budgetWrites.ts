@@ -12,7 +12,7 @@ export function budgetKind({ metadata }: Budget): 'RolloutBudget' | 'ClusterRoll
   return metadata.namespace ? 'RolloutBudget' : 'ClusterRolloutBudget';
 }
 
-/** The versions that the budget holds after failures. `name`: the tag, `1.2.0`, or `<image>:1.2.0` if it holds that tag of several images. */
+/** The versions that the budget holds after failures. `name`: `1.2.0`, or with the image if that is ambiguous. */
 export function heldVersions({ status }: Budget): { name: string; of: BudgetVersion }[] {
   const held = (status?.versions ?? []).filter((each) => each.held);
   return held.map((of) => {

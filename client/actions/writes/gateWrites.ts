@@ -71,8 +71,8 @@ export function openGate(
 }
 
 /**
- * Allows one version at a closed Gate: at a Gate with approvals the user's approval, otherwise an opening for the version.
- * `version`: `1.2.0` or `shop/checkout:1.2.0`. `rollout`: the only Rollout to allow it for.
+ * Allows one version at a closed Gate: at a Gate with approvals the user's approval, otherwise an opening for the
+ * version. `version`: `1.2.0` or `shop/checkout:1.2.0`. `rollout`: the only Rollout to allow it for.
  */
 export function approveAtGate(
   gate: Gate,

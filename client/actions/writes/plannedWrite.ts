@@ -19,9 +19,9 @@ export interface WriteRequest {
   jsonPatch?: readonly JsonPatchOperation[];
   /** Texts that the user has to confirm first, a sentence each. Empty for a write that can be undone. */
   concerns: readonly string[];
-  /** The version that a Rollout deploys after the write; without one, the next version. Absent if the write deploys none. */
+  /** The version that a Rollout deploys after the write; without one the next. Absent if the write deploys none. */
   brings?: { version?: string };
-  /** The state that the write was planned from, in a few words. If that has changed, the write is refused, not planned again. */
+  /** The state that the write was planned from, in words. If that has changed, the write is refused. */
   basis?: string;
 }
 
@@ -86,8 +86,8 @@ export const noChange = (none: string): NoRequest => ({ none, isWrong: false });
 export const badRequest = (none: string): NoRequest => ({ none, isWrong: true });
 
 /**
- * The metadata of a patch; empty if there is none. `unchanged`: the object that was read, if the API server has to refuse
- * the write when that has changed since.
+ * The metadata of a patch; empty if there is none. `unchanged`: the object that was read, if the API server has to
+ * refuse the write when that has changed since.
  */
 export function patchMetadata(
   annotations: Record<string, string | null>,
@@ -111,7 +111,7 @@ export function isRequest(planned: PlannedWrite): planned is WriteRequest {
   return !('none' in planned);
 }
 
-/** The annotation with the reason for a changed list, pin or RolloutGate. The webhook replaces it by a record with the user. */
+/** The annotation with the reason for a changed list, pin or RolloutGate, which the webhook replaces by a record. */
 export function reasonAnnotation(reason: string | undefined): Record<string, string> {
   return reason ? { [REASON]: reason } : {};
 }
@@ -145,8 +145,8 @@ export const FIELD_MANAGER = 'rollouts-cli';
 export const REASON_PLACEHOLDER = '<why>';
 
 /**
- * The equivalent kubectl command, without the resourceVersion, which is soon outdated. `now`: an annotation with this time
- * gets the time at which the command is run.
+ * The equivalent kubectl command, without the resourceVersion, which is soon outdated. `now`: an annotation with this
+ * time gets the time at which the command is run.
  */
 export function kubectlOf({ object, body, creates, jsonPatch }: WriteRequest, now?: EpochMs): string {
   const kubectl = `kubectl${object.namespace ? shell` -n ${object.namespace}` : ''}`;

@@ -17,7 +17,7 @@ export interface RollbackRequest {
   reason?: string | undefined;
 }
 
-/** A policy for users who may not read the ImagePolicy: tags that are not semantic versions keep the order of discovery. */
+/** The policy for users who may not read the ImagePolicy: other tags than semantic versions keep their order. */
 const SEMVER = { spec: { policy: { semver: { range: '*' } } } } as ImagePolicy;
 
 /**

@@ -67,7 +67,7 @@ export function approve(gate: RolloutGate, version: string, reason: Reason): Pla
   });
 }
 
-/** Requests the user's approval, one of those that the version needs. The webhook replaces the annotation by a record. */
+/** Requests one of the approvals that the version needs. The webhook replaces the annotation by a record. */
 function giveApproval(gate: RolloutGate, version: string, reason: Reason): PlannedWrite {
   const annotations = { [APPROVE]: version, ...(reason && { [APPROVE_REASON]: reason }) };
   const known = gate.status?.approvals?.versions?.find((each) => each.version === version)?.count ?? 0;

@@ -1,4 +1,4 @@
-/** The states of a Gate or a schedule over the coming weeks, by what is known now: its default, calendar and requests. */
+/** The states of a Gate or a schedule over the coming weeks, by what is known now. */
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../../api/types.ts';
 import { activeRules, isActive, nextTransition } from '../../../core/calendar/activeRules.ts';

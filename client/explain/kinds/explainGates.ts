@@ -68,7 +68,7 @@ function approvalCauses(gate: Gate, now: EpochMs): Cause[] {
   ];
 }
 
-/** The causes about objects that run behind the closed Gate, or are suspended although it is open, each with one example. */
+/** The causes about objects that the Gate does not hold although it is closed, or holds although it is open. */
 function unreachedCauses({ status }: Gate): Cause[] {
   const { notHeld = 0, notHeldObjects = [], notResumed = 0, notResumedObjects = [] } = status ?? {};
   const cause = (code: string, count: number, text: string, [first]: (Requirer & { message?: string })[]) =>

@@ -24,8 +24,8 @@ import { hasOwnCondition, kindOfReason } from '../stepKinds.ts';
 import { blockerOf, storedBlockers } from './storedBlockers.ts';
 
 /**
- * The types of conditions that report waits, the most important first. Every type that begins with WaitingFor is a wait,
- * even one of a newer version of this software.
+ * The types of conditions that report waits, the most important first. Every type that begins with WaitingFor is a
+ * wait, even one of a newer version of this software.
  */
 const WAITS = [DEPLOYMENT_BLOCKED, /^WaitingFor/, PINNED, ROLLED_BACK, PROGRESSING];
 const NOTES = [HEALTH_CHECKS_MISSING, HEALTH_CHECKS_LEFT_OUT, STATUS_SHORTENED];

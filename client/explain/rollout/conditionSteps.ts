@@ -1,4 +1,4 @@
-/** Steps from the Rollout's own status: a pin, a minimum age, a missing copy, a failure after which automation holds. */
+/** Steps from the Rollout's own status: a pin, a minimum age, a missing copy, a failure that holds automation. */
 import { COPIED, DEPLOYMENT_BLOCKED, PINNED } from '../../../api/conditions.ts';
 import type { Condition } from '../../../api/kubernetes.ts';
 import type { Blocker, Rollout } from '../../../api/types.ts';
@@ -42,13 +42,13 @@ export function conditionSteps(rollout: Rollout, version: string | undefined): S
   return steps.filter((each) => typeof each === 'object');
 }
 
-/** Whether a pin holds the version. The status of an older version of this software has no blockers: there a pin always holds. */
+/** Whether a pin holds the version: always in a status without blockers, of an older version of this software. */
 function isHeldByPin({ status, spec }: Rollout, version: string | undefined): boolean {
   if (!spec?.wantedVersion || version === spec.wantedVersion) return false;
   return !status?.blockers || blockerOf(status.blockers, 'PinnedVersion') !== undefined;
 }
 
-/** Whether a failure holds the version. The status of an older version of this software has only the first blocker, in a condition. */
+/** Whether a failure holds the version. An older status has only the first blocker, in a condition. */
 function isHeldByFailure({ status }: Rollout, blockers: readonly Blocker[] | undefined): boolean {
   if (blockers) return blockerOf(blockers, 'Failure')?.effect === 'Blocks';
   const blocked = findCondition(status?.conditions, DEPLOYMENT_BLOCKED);

@@ -73,7 +73,7 @@ function bindingState(isApplied: boolean, ready: string | undefined): StepState 
   return ready === 'False' ? 'blocks' : 'waits';
 }
 
-/** The steps for the HealthChecks that the Rollout watches, of its namespace and of those that its namespaceSelector selects. */
+/** The steps for the HealthChecks that the Rollout watches, also in other namespaces. */
 export function checkSteps(rollout: Rollout, related: RelatedObjects): Step[] {
   if (!healthCheckLabels(rollout.spec?.healthCheckSelector)) return [];
   const home = rollout.metadata.namespace ?? '';

@@ -173,7 +173,7 @@ function failureOf(rollout: Rollout, steps: readonly Step[]): FailureView | unde
   };
 }
 
-/** The causes about failed HealthChecks and the last good version. `known`: other causes, of which one may be about a HealthCheck. */
+/** The causes about failed HealthChecks and the last good version. `known`: the other causes. */
 function failureCauses({ status }: Rollout, failure: FailureView | undefined, known: readonly Cause[]): Cause[] {
   if (!failure) return [];
   const { failedHealthChecks = [], version } = status!.history![0] as HistoryEntry;

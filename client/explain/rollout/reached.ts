@@ -2,8 +2,8 @@
 import type { Application, DeploymentView } from '../application.ts';
 
 /**
- * The goals, each reached by later ones too. `waiting`: the version waits. `deployed`: it is applied everywhere. `baked`:
- * its bake has succeeded.
+ * The goals, each reached by later ones too. `waiting`: the version waits. `deployed`: it is applied everywhere.
+ * `baked`: its bake has succeeded.
  */
 export const GOALS = ['waiting', 'deployed', 'baked'] as const;
 export type Goal = (typeof GOALS)[number];
@@ -11,7 +11,7 @@ export type Goal = (typeof GOALS)[number];
 /** Progress to a goal. `failed`: the goal is not reached without a further action. */
 export type GoalProgress = 'reached' | 'failed' | 'under way';
 
-/** The progress of an application. `release`: a tag; undefined: the newest deployment counts, once no newer version waits. */
+/** The progress of an application. `release`: a tag; undefined: the newest deployment, once no newer version waits. */
 export function progressTo(goal: Goal, app: Application, release: string | undefined): GoalProgress {
   const { waiting, runs, history } = app;
   if (goal === 'waiting' && waiting && (release === undefined || waiting.version === release)) return 'reached';

@@ -1,4 +1,4 @@
-/** The steps for RolloutGates, upstream Rollouts and budgets: the entries of `status.gates` that allow some versions. */
+/** The steps for RolloutGates, upstream Rollouts and budgets: entries of `status.gates` that allow some versions. */
 import {
   GATE_DESCRIPTION,
   GATE_PRETTY_NAME,
@@ -111,7 +111,7 @@ function refOf(kind: Kind, name: string, home: string): NamespacedName {
   return kind === 'Rollout' ? parseRefKey(name, home) : { namespace: home, name };
 }
 
-/** The state of an entry. `passed` if the Rollout reports no blocker for it: manual deployments wait for no RolloutGate. */
+/** The state of an entry; `passed` without a blocker, since manual deployments wait for no RolloutGate. */
 function stateOf({ rollout, gate, kind, hold, version }: Entry): StepState {
   if (typeof hold !== 'string') {
     if (hold.reason === 'ReleaseRejected') return 'failed';
@@ -123,13 +123,13 @@ function stateOf({ rollout, gate, kind, hold, version }: Entry): StepState {
   return KIND_OF[kind] === 'budget' && listed === 'blocks' && !isClosed(rollout) ? 'waits' : listed;
 }
 
-/** Whether a budget holds the version until a user acts, by an older status: a missing slot alone becomes free without an action. */
+/** Whether a budget holds the version until a user acts, by an older status: a missing slot needs no action. */
 function isClosed({ status }: Rollout): boolean {
   const waiting = status?.conditions?.find(({ type }) => type === WAITING_FOR_BUDGET);
   return waiting?.status === 'True' && waiting.reason !== 'NoSlot';
 }
 
-/** The state by the entry's own fields: a list allows only its versions, a bypassed entry allows its version in any state. */
+/** The state by the entry's own fields: a list allows only its versions; a bypassed entry allows its version. */
 function listState({ passing, allowedVersions, bypassGates }: GateSummary, version: string | undefined) {
   if (bypassGates) return 'passed';
   if (passing === false) return 'blocks';
@@ -137,7 +137,7 @@ function listState({ passing, allowedVersions, bypassGates }: GateSummary, versi
   return allowedVersions.includes(version) ? 'passed' : 'blocks';
 }
 
-/** The approvals of a version: `1.2.0 has 1 of 2 approvals (alice)`; without users if the RolloutGate could not be read. */
+/** The approvals of a version: `1.2.0 has 1 of 2 approvals (alice)`; without users for an unread RolloutGate. */
 function approvalsText({ rollout, object, hold, version }: Entry, now: EpochMs): string | undefined {
   if (version === undefined) return undefined;
   const [required] = rolloutGateApprovals(rollout, object ? [object] : [], rollout.status?.releaseAuthors ?? [], now);
