@@ -99,7 +99,8 @@ export class Feed {
     const { signal } = this.#stop;
     for (const kind of WATCHED_KINDS) {
       const sink = {
-        replace: (objects: Parameters<Views['replace']>[1]) => this.#applyChange(() => this.views.replace(kind, objects)),
+        replace: (objects: Parameters<Views['replace']>[1]) =>
+          this.#applyChange(() => this.views.replace(kind, objects)),
         set: (object: Parameters<Views['set']>[1]) => this.#applyChange(() => this.views.set(kind, object)),
         remove: (object: Parameters<Views['remove']>[1]) => this.#applyChange(() => this.views.remove(kind, object)),
         state: (state: Omit<KindState, 'kind'>) => this.#setKindState({ kind, ...state }, kind),

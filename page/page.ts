@@ -59,5 +59,10 @@ export function createPage(
     rollouts: () => feed.views.objects.all('Rollout'),
     rightsOf: handlers.rightsOf,
   });
-  return { feed, handlers, adopting, hello: { ...hello, ...(namespace !== undefined && { namespace }), home: fallback } };
+  return {
+    feed,
+    handlers,
+    adopting,
+    hello: { ...hello, ...(namespace !== undefined && { namespace }), home: fallback },
+  };
 }

@@ -37,7 +37,8 @@ export async function answerApi(
   }
   const { feed, handlers, adopting, hello } = page;
   if (request.method === 'POST') return post(request, response, pathname, page);
-  if (request.method !== 'GET') return answerJson(response, 405, { message: `${request.method} is not answered here.` });
+  if (request.method !== 'GET')
+    return answerJson(response, 405, { message: `${request.method} is not answered here.` });
   if (pathname === '/api/stream') {
     return feed.hub.join(response, hello);
   }

@@ -12,7 +12,14 @@ import type { NextDeployment } from '../core/gate/evaluateGates.ts';
 import { identityOf, refKey } from '../core/kube/names.ts';
 import { parseTime } from '../core/kube/time.ts';
 import { upstreamRefs } from '../core/rollout/upstream/dependencies.ts';
-import { isBoundKind, isSameForExplanations, withoutUnusedFields, ownersOf, type WatchedKind, WatchedObjects } from './objects.ts';
+import {
+  isBoundKind,
+  isSameForExplanations,
+  ownersOf,
+  type WatchedKind,
+  WatchedObjects,
+  withoutUnusedFields,
+} from './objects.ts';
 
 /** Returns the same version of the object that is in memory already, or else this object. */
 export type ShareObject = <T extends AnyObject>(object: T) => T;
@@ -224,7 +231,12 @@ function take(stale: Map<string, WatchedKind>, most: number): [id: string, kind:
   return taken;
 }
 
-function applyView<T>(views: Map<string, T>, id: string, view: T | undefined, change: { set: T[]; gone: string[] }): void {
+function applyView<T>(
+  views: Map<string, T>,
+  id: string,
+  view: T | undefined,
+  change: { set: T[]; gone: string[] },
+): void {
   const before = views.get(id);
   if (!view) {
     if (views.delete(id)) change.gone.push(id);

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FluxObject } from '../../api/flux.ts';
 import { BOUND_KINDS } from '../../api/kinds.ts';
-import { type Adoption, adopt, DEFAULT_BAKE, boundObject, newObjects } from '../../client/actions/writes/adoption.ts';
+import { type Adoption, adopt, boundObject, DEFAULT_BAKE, newObjects } from '../../client/actions/writes/adoption.ts';
 import { ended, withCommands } from '../../core/text/commands.ts';
 import { makeAdoption, readAdoptionContext } from '../../page/makeAdoption.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
@@ -100,7 +100,12 @@ async function showPlan(
 }
 
 /** Writes the manifests, but never over an existing file. */
-async function writeFiles({ terminal }: Context, object: FluxObject, adoption: Adoption, folder: string): Promise<void> {
+async function writeFiles(
+  { terminal }: Context,
+  object: FluxObject,
+  adoption: Adoption,
+  folder: string,
+): Promise<void> {
   await mkdir(folder, { recursive: true });
   const bound = boundObject(object, adoption);
   for (const each of [...newObjects(adoption), bound]) {

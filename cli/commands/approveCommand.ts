@@ -3,7 +3,7 @@ import { KINDS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import { approveAtGate } from '../../client/actions/writes/gateWrites.ts';
-import { noChange, type PlannedWrite, badRequest } from '../../client/actions/writes/plannedWrite.ts';
+import { badRequest, noChange, type PlannedWrite } from '../../client/actions/writes/plannedWrite.ts';
 import {
   approve,
   holdsVersion,
@@ -23,16 +23,16 @@ import type { Cluster } from '../../tools/kube/cluster.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import {
-  readNamed,
   isGate,
   parseName,
   readAnyGate,
+  readNamed,
   readRollout,
   readRolloutGatesOf,
 } from '../../tools/read/namedObjects.ts';
 import { readRelated } from '../../tools/read/readRelated.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
-import { APPROVABLE, WAIT_OPTIONS, LIST_WAIT_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
+import { APPROVABLE, LIST_WAIT_OPTIONS, WAIT_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
 import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
 import { type Alternative, choose } from '../write/choose.ts';
 import { type Made, make } from '../write/make.ts';
@@ -81,7 +81,8 @@ async function vote(context: Context, invocation: Invocation, verb: Verb): Promi
   const request = { version, verb, reason };
   const found = await targetOf(context, cluster, gate ? `rolloutgate/${gate}` : text, request);
   // Read before the write: afterwards they may no longer wait.
-  const waiting = wait && found.gate && !found.rollout ? await rolloutsWaitingAt(cluster.client, found.gate, version) : [];
+  const waiting =
+    wait && found.gate && !found.rollout ? await rolloutsWaitingAt(cluster.client, found.gate, version) : [];
   const made = await make(context, invocation, () => planWrite(context, cluster, found, request));
   if (verb === 'reject') return awaitRolloutGate(context, invocation, made, version);
   return awaitOne(context, invocation, made, found.rollout ? [found.rollout] : waiting, version);

@@ -2,7 +2,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { GOVERNED_KINDS, resourceOf } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
 import { bypassObject, reconcileProgress } from '../../client/actions/writes/fluxObjectWrites.ts';
-import { type PlannedWrite, badRequest } from '../../client/actions/writes/plannedWrite.ts';
+import { badRequest, type PlannedWrite } from '../../client/actions/writes/plannedWrite.ts';
 import { bypass, bypassWaiting } from '../../client/actions/writes/rolloutWrites.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
@@ -38,7 +38,9 @@ export const bypassCommand: CommandDefinition = {
     if (!reason) throw new Problem('A bypass needs a reason, which is recorded: --reason "<why>".', EXIT.usage);
     const cluster = await context.cluster();
     const [word = '', name] = target.split('/');
-    const row = GOVERNED_KINDS.find(({ kind, resource }) => [kind.toLowerCase(), resource].includes(word.toLowerCase()));
+    const row = GOVERNED_KINDS.find(({ kind, resource }) =>
+      [kind.toLowerCase(), resource].includes(word.toLowerCase()),
+    );
     if (row && name) {
       const made = await make(context, invocation, () => planObjectBypass(cluster, row, name, reason, context.now()));
       return awaitObject(context, invocation, made, reconcileProgress);

@@ -161,7 +161,13 @@ function headOf(day: number, timeZone: string, width: number): string {
   return width >= 6 ? `${weekday} ${date}` : width >= 3 ? weekday : weekday.slice(0, width);
 }
 
-function dayCells({ spans }: CalendarRow, day: number, perDay: number, { now, timeZone }: Output, style: Style): string {
+function dayCells(
+  { spans }: CalendarRow,
+  day: number,
+  perDay: number,
+  { now, timeZone }: Output,
+  style: Style,
+): string {
   const [open, closed, both] = symbolsOf(style);
   const [start, end] = [instantOf(day, 0, timeZone), instantOf(day + 1, 0, timeZone)];
   const cell = (end - start) / perDay;

@@ -1,7 +1,12 @@
 import { KINDS, resourceOf } from '../../api/kinds.ts';
 import type { Budget } from '../../api/types.ts';
-import { budgetKind, continueProgress, continueVersion, heldVersions } from '../../client/actions/writes/budgetWrites.ts';
-import { objectTitle, noChange } from '../../client/actions/writes/plannedWrite.ts';
+import {
+  budgetKind,
+  continueProgress,
+  continueVersion,
+  heldVersions,
+} from '../../client/actions/writes/budgetWrites.ts';
+import { noChange, objectTitle } from '../../client/actions/writes/plannedWrite.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { shell } from '../../core/text/shell.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';

@@ -12,7 +12,7 @@ import {
   parseKinds,
   SELECTABLE_KINDS,
 } from '../../client/actions/writes/gateWrites.ts';
-import { isRequest, PROGRAM_WORD, type PlannedWrite, badRequest } from '../../client/actions/writes/plannedWrite.ts';
+import { badRequest, isRequest, type PlannedWrite, PROGRAM_WORD } from '../../client/actions/writes/plannedWrite.ts';
 import { closeByNewGate, setPassing } from '../../client/actions/writes/rolloutGateWrites.ts';
 import { gateText } from '../../client/explain/gateText.ts';
 import { DAYS } from '../../core/calendar/calendarRules.ts';
@@ -25,7 +25,14 @@ import type { Cluster } from '../../tools/kube/cluster.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { freezeConcerns, heldText, readSelected } from '../../tools/read/heldObjects.ts';
-import { readNamed, isGate, type ParsedName, parseName, readAnyGate, readRollout } from '../../tools/read/namedObjects.ts';
+import {
+  isGate,
+  type ParsedName,
+  parseName,
+  readAnyGate,
+  readNamed,
+  readRollout,
+} from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { GATE_WAIT_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
 import { endOf, spanOf, timeOf } from '../command/timeOptions.ts';
@@ -94,7 +101,8 @@ export const closeCommand: CommandDefinition = {
     const [text = ''] = invocation.arguments as [string?];
     const { options } = invocation;
     const stray = ['between', 'timezone'].some((option) => options[option] !== undefined);
-    if (stray || SELECT_OPTIONS.some((option) => options[option] !== undefined)) return freezeBy(context, invocation, text);
+    if (stray || SELECT_OPTIONS.some((option) => options[option] !== undefined))
+      return freezeBy(context, invocation, text);
     const { reason, rollout } = options;
     const at = timeOf(context, '--at', options.at);
     const until = endOf(context, options);
@@ -216,7 +224,9 @@ function everyOf({ timeZone }: Context, options: Invocation['options']): FreezeR
 }
 
 function parseSelectorOption(option: string, text: string | undefined) {
-  return text === undefined ? undefined : parseOption(option, text, parseSelector, 'for example team=payments,tier!=test');
+  return text === undefined
+    ? undefined
+    : parseOption(option, text, parseSelector, 'for example team=payments,tier!=test');
 }
 
 function parseOption<T>(option: string, text: string, parse: (text: string) => T | undefined, expected: string): T {
@@ -244,7 +254,6 @@ async function withHeldObjects(
   ];
   return { ...requested, concerns };
 }
-
 
 export const openCommand: CommandDefinition = {
   description: `Opens a Gate for everything that it holds, or for one version of Rollouts; a RolloutGate for every version. The command lists what it releases, and asks. Without a name, it opens the Gate that a user has closed in the namespace; if there are several, it lists them and asks.`,

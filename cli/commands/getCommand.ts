@@ -7,7 +7,7 @@ import type { Cluster } from '../../tools/kube/cluster.ts';
 import { structuredText } from '../../tools/kube/objectText.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { answersOf, type ClusterAnswer } from '../../tools/read/clusters.ts';
-import { readRollouts, rolloutPages, type RolloutSelection } from '../../tools/read/namedObjects.ts';
+import { type RolloutSelection, readRollouts, rolloutPages } from '../../tools/read/namedObjects.ts';
 import { readAllRelated, readNamespaces, readRelated } from '../../tools/read/readRelated.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { ALL_NAMESPACES, CONTEXTS, outputOption, RELEASE, SELECTOR } from '../command/options.ts';
@@ -78,7 +78,12 @@ async function show(context: Context, cluster: Cluster, which: RolloutSelection,
 }
 
 /** Prints trees or tables, page by page, and returns the number of Rollouts. */
-async function showForPeople(context: Context, cluster: Cluster, which: RolloutSelection, isWide: boolean): Promise<number> {
+async function showForPeople(
+  context: Context,
+  cluster: Cluster,
+  which: RolloutSelection,
+  isWide: boolean,
+): Promise<number> {
   const { terminal } = context;
   const style = styleOf(context);
   const isQualified = which.everywhere;

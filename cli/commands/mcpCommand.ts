@@ -86,7 +86,12 @@ propose requests a version only while a RolloutGate still lacks approvals for it
       server.registerTool(name, config, (given: Record<string, any>) =>
         toolResult(async () => {
           const { arguments: args, options } = invocation(given);
-          return readCommandOutput(context, command, { arguments: args, options: { ...options, output: 'json' } }, given.namespace);
+          return readCommandOutput(
+            context,
+            command,
+            { arguments: args, options: { ...options, output: 'json' } },
+            given.namespace,
+          );
         }),
       );
     }

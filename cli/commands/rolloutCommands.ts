@@ -3,7 +3,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import { withdrawAtGate } from '../../client/actions/writes/gateWrites.ts';
-import { type PlannedWrite, badRequest } from '../../client/actions/writes/plannedWrite.ts';
+import { badRequest, type PlannedWrite } from '../../client/actions/writes/plannedWrite.ts';
 import { rollback } from '../../client/actions/writes/rollbackWrite.ts';
 import { withdraw } from '../../client/actions/writes/rolloutGateWrites.ts';
 import { deploy, pin, retry, unblock, unpin, withdrawRequest } from '../../client/actions/writes/rolloutWrites.ts';
@@ -135,7 +135,9 @@ export const withdrawCommand: CommandDefinition = {
         const rollout = await readRollout(cluster, text);
         return version === undefined
           ? withdrawRequest(rollout, reason)
-          : badRequest(`To withdraw an approval of ${version}, name the RolloutGate or Gate: rolloutgate/NAME or gate/NAME.`);
+          : badRequest(
+              `To withdraw an approval of ${version}, name the RolloutGate or Gate: rolloutgate/NAME or gate/NAME.`,
+            );
       }
       if (reason !== undefined) return badRequest('A withdrawn approval keeps no reason: leave --reason out.');
       const gate = await readAnyGate(cluster, text);

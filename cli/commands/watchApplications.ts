@@ -10,7 +10,7 @@ import { problemOf } from '../../tools/kube/apiProblems.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import { EXIT } from '../../tools/kube/problem.ts';
 import { Live } from '../../tools/read/live.ts';
-import { readRollouts, type RolloutSelection } from '../../tools/read/namedObjects.ts';
+import { type RolloutSelection, readRollouts } from '../../tools/read/namedObjects.ts';
 import type { Context } from '../command/command.ts';
 import type { ClusterApplications } from '../terminal/applicationTable.ts';
 import { openScreen } from '../terminal/screen.ts';

@@ -71,7 +71,9 @@ export function sharingFindings(budgets: readonly Budget[]): Finding[] {
     return [
       // The field is required, but an older CRD accepted budgets without it.
       ...(namespaceSelector ? [] : [found('has no spec.namespaceSelector: it grants no slot', SELECTOR_REMEDY)]),
-      ...(namespaceSelector && !namespacesOf(budget) ? [found(`selects every namespace: ${sharing}`, SELECTOR_REMEDY)] : []),
+      ...(namespaceSelector && !namespacesOf(budget)
+        ? [found(`selects every namespace: ${sharing}`, SELECTOR_REMEDY)]
+        : []),
       ...(slotTimeout ? [] : [found(`has no spec.slotTimeout: ${endless}`, 'set spec.slotTimeout, such as 24h')]),
     ];
   });

@@ -8,7 +8,7 @@ import {
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { AnyObject } from '../../api/kubernetes.ts';
 import { isApiError } from '../../tools/kube/kubeClient.ts';
-import { type Check, type Finding, findingsOrFine, problem, notChecked } from './finding.ts';
+import { type Check, type Finding, findingsOrFine, notChecked, problem } from './finding.ts';
 
 const ABOUT = 'Delivery';
 

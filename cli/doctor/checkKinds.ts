@@ -3,7 +3,7 @@ import { SCHEMAS } from '../../api/generated/schemas.ts';
 import { apiVersionOf, GOVERNED_KINDS, KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import { few } from '../../core/kube/firstFew.ts';
 import { isApiError, type KubeClient } from '../../tools/kube/kubeClient.ts';
-import { type Check, type Finding, fine, problem, notChecked } from './finding.ts';
+import { type Check, type Finding, fine, notChecked, problem } from './finding.ts';
 
 const ABOUT = 'Kinds';
 const OLDEST_MINOR = 32;

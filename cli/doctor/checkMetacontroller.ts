@@ -4,7 +4,16 @@ import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { few } from '../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { parseTime } from '../../core/kube/time.ts';
-import { type Check, type CheckInputs, type Finding, fine, findingsOrFine, problem, reader, notChecked } from './finding.ts';
+import {
+  type Check,
+  type CheckInputs,
+  type Finding,
+  findingsOrFine,
+  fine,
+  notChecked,
+  problem,
+  reader,
+} from './finding.ts';
 
 const ABOUT = 'Metacontroller';
 const METACONTROLLER = 'metacontroller.k8s.io/v1alpha1';

@@ -1,7 +1,7 @@
 /** Checks that our two ServiceAccounts have the rights that they need, and none left from an earlier version. */
 import { few } from '../../core/kube/firstFew.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
-import { type Check, type Finding, findingsOrFine, problem, notChecked } from './finding.ts';
+import { type Check, type Finding, findingsOrFine, notChecked, problem } from './finding.ts';
 
 const ABOUT = 'Rights';
 

@@ -4,7 +4,7 @@ import { GATES } from '../../api/kinds.ts';
 import type { AnyObject } from '../../api/kubernetes.ts';
 import { DAY_MS, formatTime } from '../../core/kube/time.ts';
 import { isApiError } from '../../tools/kube/kubeClient.ts';
-import { type Check, type Finding, fine, findingsOrFine, problem, reader, notChecked } from './finding.ts';
+import { type Check, type Finding, findingsOrFine, fine, notChecked, problem, reader } from './finding.ts';
 
 const ABOUT = 'Webhooks';
 const CERTIFICATES = 'Certificates';
@@ -101,7 +101,8 @@ export const checkServingCertificate: Check = async ({ client, now }) => {
     const text: string | undefined = secret?.data?.['tls.crt'];
     if (!text) return [];
     const end = Date.parse(new X509Certificate(Buffer.from(text, 'base64')).validTo);
-    if (end - now() > WARN_DAYS_BEFORE_EXPIRY * DAY_MS) return [fine(CERTIFICATES, `the server's lasts until ${formatTime(end)}`)];
+    if (end - now() > WARN_DAYS_BEFORE_EXPIRY * DAY_MS)
+      return [fine(CERTIFICATES, `the server's lasts until ${formatTime(end)}`)];
     const expires = `${end <= now() ? 'has expired' : 'expires'} at ${formatTime(end)}`;
     const what = `The server's certificate ${expires}: then every write of a Rollout or Gate is refused`;
     const remedy = 'run dev/scripts/webhook-certificate.sh, or look at cert-manager';

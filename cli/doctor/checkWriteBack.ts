@@ -7,7 +7,7 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { matchesSelector, selectorProblems } from '../../core/kube/selector.ts';
 import { derivedLabels, writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
-import { type Check, type Finding, problem, reader, notChecked } from './finding.ts';
+import { type Check, type Finding, notChecked, problem, reader } from './finding.ts';
 
 const ABOUT = 'Write-back';
 

@@ -1,7 +1,7 @@
 /** The terminal of a command: its streams, width and colors, and questions to the user. */
 import type { Writable } from 'node:stream';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
-import { createPaint, safeLine, safeText, type Paint } from './safe.ts';
+import { createPaint, type Paint, safeLine, safeText } from './safe.ts';
 
 export interface Terminal {
   /** Prints a line on standard output, made safe: see safe.ts. */

@@ -1,5 +1,10 @@
 /** An application as a tree, and its changes as lines. */
-import { type Application, type DeploymentView, isOfDeployedVersion, type Step } from '../../client/explain/application.ts';
+import {
+  type Application,
+  type DeploymentView,
+  isOfDeployedVersion,
+  type Step,
+} from '../../client/explain/application.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import type { ClusterApplications } from './applicationTable.ts';
 import { padEnd, widthOf, wrapText } from './columns.ts';

@@ -45,7 +45,8 @@ export async function make(
     const changed = basisProblem(basis, request);
     if (changed) throw new Problem(changed);
     const concerns = request.concerns.join('\n');
-    if (!isDryRun && !options.yes && concerns !== '' && concerns !== confirmed) await confirm(context, request.concerns);
+    if (!isDryRun && !options.yes && concerns !== '' && concerns !== confirmed)
+      await confirm(context, request.concerns);
     confirmed = concerns;
     try {
       return { object: await send(context, options, request, isDryRun), request, isDryRun };
@@ -79,7 +80,8 @@ async function send(
   const answer = await sendWrite(client, request, isDryRun);
   for (const warning of answer.warnings) terminal.note(warningText(context, warning));
   if (options.output === 'name') terminal.print(`${resource.replace(/s$/, '')}.${group}/${name}`);
-  else if (options.output) terminal.printText(await structuredText(withoutManagedFields(answer.object), options.output));
+  else if (options.output)
+    terminal.printText(await structuredText(withoutManagedFields(answer.object), options.output));
   else {
     const text = `${request.text}${isDryRun ? ' (server dry run)' : ''}`;
     for (const line of sentenceLines(context, text)) terminal.print(line);

@@ -11,7 +11,7 @@ import type { ObjectRef } from '../explain/application.ts';
 import { approvalsAt } from '../explain/approvalViews.ts';
 import { finder } from '../explain/related.ts';
 import { type Action, rightOn } from './action.ts';
-import { possibleActions, offer } from './offer.ts';
+import { offer, possibleActions } from './offer.ts';
 import { budgetKind, heldVersions } from './writes/budgetWrites.ts';
 
 /** The most versions that are offered for approval. */

@@ -12,7 +12,7 @@ import { finder, type RelatedObjects } from '../explain/related.ts';
 import { STEP_KINDS } from '../explain/stepKinds.ts';
 import { type Action, type ActionType, rightOn } from './action.ts';
 import { rolloutGateVersionActions } from './gateActions.ts';
-import { possibleActions, offer } from './offer.ts';
+import { offer, possibleActions } from './offer.ts';
 import { scheduleOf } from './writes/rolloutGateWrites.ts';
 
 type Explained = Pick<Application, 'steps' | 'waiting' | 'failure' | 'causes'>;
@@ -34,7 +34,9 @@ export function rolloutActions(rollout: Rollout, explained: Explained, related: 
   );
   const all = [
     ...(version === undefined ? [...ofFailure, ...ofSteps] : [...ofSteps, ...ofFailure]),
-    ...(version !== undefined && isDeployable(rollout, version, steps) ? actionsOn(rollout, 'deploy', { version }) : []),
+    ...(version !== undefined && isDeployable(rollout, version, steps)
+      ? actionsOn(rollout, 'deploy', { version })
+      : []),
     ...withdrawActions(rollout),
     ...actionsOn(rollout, 'unpin', {}, steps.find(({ kind }) => kind === 'pin')?.id),
     ...(version === undefined ? [] : rejectActions(blocking, version, related)),

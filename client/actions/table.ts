@@ -16,7 +16,7 @@ import {
   openGate,
   withdrawAtGate,
 } from './writes/gateWrites.ts';
-import { existsText, objectTitle, type PlannedWrite, badRequest } from './writes/plannedWrite.ts';
+import { badRequest, existsText, objectTitle, type PlannedWrite } from './writes/plannedWrite.ts';
 import { rollback } from './writes/rollbackWrite.ts';
 import { approve, reject, setPassing, withdraw } from './writes/rolloutGateWrites.ts';
 import {

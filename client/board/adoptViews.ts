@@ -110,7 +110,10 @@ function unboundHelmRelease(object: FluxObject, sources: ReadonlyMap<string, Flu
   const isLocal = chart?.kind === KINDS.OCIRepository.kind && (chart.namespace ?? ref.namespace) === ref.namespace;
   const row = { kind: 'HelmRelease' as const, ...ref };
   if (!isLocal) {
-    return { ...row, problem: 'Its chart comes from no OCIRepository of its namespace, so no Rollout can set its version' };
+    return {
+      ...row,
+      problem: 'Its chart comes from no OCIRepository of its namespace, so no Rollout can set its version',
+    };
   }
   const source = { namespace: ref.namespace, name: chart.name };
   const [rollout] = boundRollouts(sources.get(refKey(source)) ?? object);

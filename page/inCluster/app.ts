@@ -141,7 +141,8 @@ async function answerApiRequest(
     if (left > 0) limits.atOnce.set(user, left);
     else limits.atOnce.delete(user);
   }
-  if (request.method === 'POST') log.info({ user, path: target.pathname, status: response.statusCode }, 'answered a request');
+  if (request.method === 'POST')
+    log.info({ user, path: target.pathname, status: response.statusCode }, 'answered a request');
 }
 
 async function readerOf({ headers }: IncomingMessage, jar: CookieJar): Promise<Reader | undefined> {
@@ -181,7 +182,12 @@ async function finishSignIn(
   response.setHeader('set-cookie', cookies);
   const begun = await method.jar.open('signIn', request.headers.cookie);
   if (!begun)
-    return answerProblem(response, 400, 'This sign-in was not started in this browser, or has taken too long.', options);
+    return answerProblem(
+      response,
+      400,
+      'This sign-in was not started in this browser, or has taken too long.',
+      options,
+    );
   const { path, ...pending } = begun.content as unknown as Pending & { path: string };
   try {
     const found = await method.signIn.finish(target.search, pending);
@@ -195,7 +201,11 @@ async function finishSignIn(
     response.setHeader('set-cookie', [...cookies, session]);
     log.info({ user, groups: groups.length }, 'signed in');
     // Not a redirect: the browser would treat it as a navigation from the issuer's site, and would not send the cookie.
-    answerHtml(response, 200, messagePage({ title: 'Signed in', text: '', to: localPath(path, origin) }, options.assets));
+    answerHtml(
+      response,
+      200,
+      messagePage({ title: 'Signed in', text: '', to: localPath(path, origin) }, options.assets),
+    );
   } catch (error) {
     failSignIn(response, error, options);
   }

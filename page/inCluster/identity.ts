@@ -82,7 +82,8 @@ function nameProblem(what: 'user' | 'group', name: string): string | undefined {
   const shown = JSON.stringify(name.slice(0, 100));
   if (RESERVED_NAME.test(name))
     return `The ${what} ${shown} is one of Kubernetes itself, and no reader may sign in with it.`;
-  if (name.length > MAX_NAME_CHARACTERS) return `The ${what} ${shown}… is longer than ${MAX_NAME_CHARACTERS} characters.`;
+  if (name.length > MAX_NAME_CHARACTERS)
+    return `The ${what} ${shown}… is longer than ${MAX_NAME_CHARACTERS} characters.`;
   return NAME.test(name) ? undefined : `The ${what} ${shown} is empty, or has characters other than printable ASCII.`;
 }
 

@@ -3,7 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { commandOf } from '../../client/actions/lines.ts';
 import { FROZEN_KINDS } from '../../client/actions/writes/gateWrites.ts';
 import { DAYS } from '../../core/calendar/calendarRules.ts';
-import { type Freeze, freezeOf, formProblem, plannedFreeze, presets, queryOf, requestOf } from '../../ui/gates/freeze.ts';
+import {
+  type Freeze,
+  formProblem,
+  freezeOf,
+  plannedFreeze,
+  presets,
+  queryOf,
+  requestOf,
+} from '../../ui/gates/freeze.ts';
 import { formatAddress, parseAddress } from '../../ui/state/address.ts';
 
 const name = fc.stringMatching(/^[a-z0-9][a-z0-9.-]{0,20}$/);

@@ -39,9 +39,7 @@ export function selectCluster(flags: ConnectionFlags, env: Environment): Selecte
   const found = files.filter((file) => existsSync(file));
   if (found.length === 0 && !flags.kubeconfig && existsSync(join(SERVICE_ACCOUNT, 'token'))) return inCluster(flags);
   if (found.length === 0) {
-    throw new Problem(
-      `There is no kubeconfig at ${files.join(', ')}: set KUBECONFIG, or name one with --kubeconfig.`,
-    );
+    throw new Problem(`There is no kubeconfig at ${files.join(', ')}: set KUBECONFIG, or name one with --kubeconfig.`);
   }
   const config = mergeFiles(found);
   return select(config, flags, found.join(', '));
@@ -133,5 +131,3 @@ function namesText(entries: readonly { name: string }[]): string {
   const all = entries.map(({ name }) => name);
   return few(all, 8) || 'none';
 }
-
-

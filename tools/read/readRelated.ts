@@ -21,7 +21,12 @@ export function whyUnread(error: unknown): string | undefined {
 /** A reader that notes kinds that could not be read in `unread`, each once for each namespace, instead of throwing. */
 export function optionalReader(client: KubeClient) {
   const unread: Unread[] = [];
-  const readOptional = async <T>(read: Promise<T>, none: T, kind: KindName, namespace: string | undefined): Promise<T> => {
+  const readOptional = async <T>(
+    read: Promise<T>,
+    none: T,
+    kind: KindName,
+    namespace: string | undefined,
+  ): Promise<T> => {
     try {
       return await read;
     } catch (error) {

@@ -17,9 +17,9 @@ import { api } from '../state/session.ts';
 import { gates, hello } from '../state/stream.ts';
 import {
   type Freeze,
+  formProblem,
   freezeOf,
   instantText,
-  formProblem,
   NO_FREEZE,
   nameOf,
   presets,

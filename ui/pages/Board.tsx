@@ -1,7 +1,7 @@
 /** The board: a row for each application, with its versions, their progress, why it waits, and the last results. */
 import { computed, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { rowKey, type Row } from '../../client/board/row.ts';
+import { type Row, rowKey } from '../../client/board/row.ts';
 import { Icon } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
 import { STATE_ORDER, STATES } from '../look/words.ts';

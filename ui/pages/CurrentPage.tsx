@@ -109,7 +109,9 @@ function ClusterNotice({ cluster, states }: { cluster: string | undefined; state
         {behind.some(({ state }) => state === 'signed-out')
           ? `${credentialsRefused(cluster)} `
           : `${of} does not answer (${behind[0]?.why}). `}
-        {cluster === undefined || isShown(cluster) ? 'Its objects may be out of date.' : 'None of its objects are shown.'}
+        {cluster === undefined || isShown(cluster)
+          ? 'Its objects may be out of date.'
+          : 'None of its objects are shown.'}
       </div>
     );
   }

@@ -11,7 +11,7 @@ import { UnreadNote } from '../parts/UnreadNote.tsx';
 import { ChosenStage } from '../promotion/ChosenStage.tsx';
 import { Graph, moveFocus } from '../promotion/Graph.tsx';
 import { Matrix } from '../promotion/Matrix.tsx';
-import { hasWords, movedAt, lastMoved, type Pipeline, pipelinesOf } from '../promotion/pipelines.ts';
+import { hasWords, lastMoved, movedAt, type Pipeline, pipelinesOf } from '../promotion/pipelines.ts';
 import { BudgetPanel } from '../promotion/Waves.tsx';
 import { cluster } from '../state/cluster.ts';
 import { onKeys } from '../state/keys.ts';

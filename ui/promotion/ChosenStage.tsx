@@ -2,7 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { versionActions } from '../../client/actions/rolloutActions.ts';
 import type { ApplicationPageData } from '../../client/board/pageMessages.ts';
-import { rowKey, type Row } from '../../client/board/row.ts';
+import { type Row, rowKey } from '../../client/board/row.ts';
 import { Icon } from '../look/Icon.tsx';
 import { STATES } from '../look/words.ts';
 import { ActionDialog } from '../parts/ActionDialog.tsx';

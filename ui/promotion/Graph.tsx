@@ -22,7 +22,10 @@ export function Graph({ pipeline }: { pipeline: Pipeline }) {
   const { title, stages, edges } = pipeline;
   const isDrawn = stages.length <= MAX_DRAWN && !isNarrow.value;
   // The layout is slow, and depends only on stages and edges.
-  const picture = useMemo(() => (isDrawn ? placeStages(pipeline) : undefined), [isDrawn, JSON.stringify([stages, edges])]);
+  const picture = useMemo(
+    () => (isDrawn ? placeStages(pipeline) : undefined),
+    [isDrawn, JSON.stringify([stages, edges])],
+  );
   const place = new Map(picture?.nodes.map(({ key, x, y }) => [key, { left: `${x}px`, top: `${y}px` }]));
   return (
     <section

@@ -1,5 +1,5 @@
 /** The versions of a pipeline by stage: where each runs, ran or waits, and the likely action if it waits. */
-import { rowKey, type Row } from '../../client/board/row.ts';
+import { type Row, rowKey } from '../../client/board/row.ts';
 import { Icon } from '../look/Icon.tsx';
 import { type Look, OUTCOMES, STATES } from '../look/words.ts';
 import { mayDo, primaryOf } from '../parts/rights.ts';

@@ -1,6 +1,6 @@
 /** Pipelines: Rollouts that versions pass one after another, and the progress of each version. */
 import { graphlib } from '@dagrejs/dagre';
-import { rowKey, type Row } from '../../client/board/row.ts';
+import { type Row, rowKey } from '../../client/board/row.ts';
 import type { Outcome } from '../../client/explain/application.ts';
 import { depthsOf } from '../state/depths.ts';
 

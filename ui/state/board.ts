@@ -1,6 +1,6 @@
 /** The rows that the address selects: searched, filtered, grouped and sorted. */
 import { computed } from '@preact/signals';
-import { rowKey, type Row } from '../../client/board/row.ts';
+import { type Row, rowKey } from '../../client/board/row.ts';
 import { STATE_ORDER, STATES } from '../look/words.ts';
 import { depthsOf } from './depths.ts';
 import { query } from './route.ts';

@@ -3,7 +3,7 @@ import { batch, type Signal, signal } from '@preact/signals';
 import type { BudgetView } from '../../client/board/budgetView.ts';
 import type { Change, Hello, KindState, StreamEvents } from '../../client/board/pageMessages.ts';
 import type { GateView, ScheduleView } from '../../client/board/planViews.ts';
-import { rowKey, type Row } from '../../client/board/row.ts';
+import { type Row, rowKey } from '../../client/board/row.ts';
 import { readStream, type StreamEvent } from './reader.ts';
 import { Refused } from './session.ts';
 

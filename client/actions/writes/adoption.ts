@@ -15,7 +15,7 @@ import { latestOf, policyRef } from '../../../core/policy/imagePolicy.ts';
 import { policyRules } from '../../../core/policy/rules.ts';
 import { type CommandLine, type TextWithCommands, withCommands } from '../../../core/text/commands.ts';
 import { quoted, shell } from '../../../core/text/shell.ts';
-import { createWrite, objectTitle, PROGRAM_WORD, PROGRAM, patchWrite, type WriteRequest } from './plannedWrite.ts';
+import { createWrite, objectTitle, PROGRAM, PROGRAM_WORD, patchWrite, type WriteRequest } from './plannedWrite.ts';
 
 /** The related objects of the object's namespace. */
 export interface AdoptionContext {
@@ -116,9 +116,10 @@ function bakeOf({
       return { problem: `'${text.slice(0, 50)}' is not a duration for ${flag}: write 90s, 10m or 1h30m.` };
     }
   }
-  return noBake ? {} : { bakeTime: bakeTime ?? DEFAULT_BAKE.bakeTime, deployTimeout: deployTimeout ?? DEFAULT_BAKE.deployTimeout };
+  return noBake
+    ? {}
+    : { bakeTime: bakeTime ?? DEFAULT_BAKE.bakeTime, deployTimeout: deployTimeout ?? DEFAULT_BAKE.deployTimeout };
 }
-
 
 function newAdoption(
   object: FluxObject,

@@ -4,9 +4,16 @@ import type { Budget, BudgetVersion } from '../../../api/types.ts';
 import { pendingContinue } from '../../../core/budget/continueRequest.ts';
 import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
-import { changeCause, objectTitle, noChange, type PlannedWrite, patchWrite, type Progress, badRequest } from './plannedWrite.ts';
+import {
+  badRequest,
+  changeCause,
+  noChange,
+  objectTitle,
+  type PlannedWrite,
+  type Progress,
+  patchWrite,
+} from './plannedWrite.ts';
 import { tagProblem } from './rolloutWrites.ts';
-
 
 export function budgetKind({ metadata }: Budget): 'RolloutBudget' | 'ClusterRolloutBudget' {
   return metadata.namespace ? 'RolloutBudget' : 'ClusterRolloutBudget';

@@ -5,7 +5,7 @@ import type { GovernedKind } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import { kstatusOf } from '../../../core/kstatus/kstatus.ts';
 import { identityOf } from '../../../core/kube/names.ts';
-import { objectTitle, noChange, type PlannedWrite, patchWrite, type Progress } from './plannedWrite.ts';
+import { noChange, objectTitle, type PlannedWrite, type Progress, patchWrite } from './plannedWrite.ts';
 import { newReason } from './rolloutWrites.ts';
 
 /** Resumes an object behind a closed Gate, with its present spec. A new version needs a bypass on its Rollout. */

@@ -21,7 +21,16 @@ import { few } from '../../../core/kube/firstFew.ts';
 import { sameJson } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, wholeSeconds } from '../../../core/kube/time.ts';
-import { reasonAnnotation, createWrite, isRequest, objectTitle, noChange, type PlannedWrite, patchWrite, badRequest } from './plannedWrite.ts';
+import {
+  badRequest,
+  createWrite,
+  isRequest,
+  noChange,
+  objectTitle,
+  type PlannedWrite,
+  patchWrite,
+  reasonAnnotation,
+} from './plannedWrite.ts';
 import { tagProblem } from './rolloutWrites.ts';
 
 interface When {
@@ -44,7 +53,8 @@ export function openGate(
   const tag = version === undefined ? undefined : namedIn(version).version;
   const problem = tag === undefined ? undefined : tagProblem(tag);
   if (problem) return badRequest(problem);
-  if (version !== undefined && !isOpenFor(version)) return badRequest(`'${version}' is not <namespace>/<rollout>:<tag>.`);
+  if (version !== undefined && !isOpenFor(version))
+    return badRequest(`'${version}' is not <namespace>/<rollout>:<tag>.`);
   if (!takesOpening(gate, now)) {
     return badRequest(`${nameOf(gate)} has spec.approvals, and no request opens it: approve a version at it.`);
   }
@@ -97,7 +107,8 @@ export function approveAtGate(
 
 /** Withdraws the user's own approval. */
 export function withdrawAtGate(gate: Gate, version: string): PlannedWrite {
-  if (!gate.spec.approvals) return badRequest(`${nameOf(gate)} has no spec.approvals, so there is no approval to withdraw.`);
+  if (!gate.spec.approvals)
+    return badRequest(`${nameOf(gate)} has no spec.approvals, so there is no approval to withdraw.`);
   const text = `Withdrew your approval of ${version} at ${nameOf(gate)}`;
   return patchWrite('Gate', identityOf(gate), { metadata: { annotations: { [UNAPPROVE_FOR]: version } } }, { text });
 }
@@ -144,7 +155,8 @@ function closeAnnotations(
 function spanProblem({ at, until }: Pick<When, 'at' | 'until'>, now: EpochMs): string | undefined {
   if (until !== undefined && until <= now)
     return `${formatTime(until)} is in the past: a freeze must end later than now.`;
-  if (at !== undefined && at <= now) return `${formatTime(at)} is in the past: a planned closing must begin later than now.`;
+  if (at !== undefined && at <= now)
+    return `${formatTime(at)} is in the past: a planned closing must begin later than now.`;
   if (at !== undefined && until !== undefined)
     return 'A Gate keeps one plan: give it either a beginning (--at) or an end.';
   return undefined;

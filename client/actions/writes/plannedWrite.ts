@@ -71,11 +71,7 @@ export function patchWrite(kind: KindName, ref: NamespacedName, body: MergePatch
   return { object: objectRef(kind, ref), apiVersion, text, body, concerns, ...(brings && { brings }) };
 }
 
-export function createWrite(
-  kind: KindName,
-  object: AnyObject,
-  { text, concerns = [] }: WriteTexts,
-): WriteRequest {
+export function createWrite(kind: KindName, object: AnyObject, { text, concerns = [] }: WriteTexts): WriteRequest {
   const { namespace = '', name = '' } = object.metadata;
   const { apiVersion, metadata, spec } = object;
   const body = { apiVersion, kind: object.kind, metadata: { ...metadata }, spec } as MergePatch;
@@ -89,10 +85,7 @@ export const badRequest = (none: string): NoRequest => ({ none, isWrong: true })
  * The metadata of a patch; empty if there is none. `unchanged`: the object that was read, if the API server has to
  * refuse the write when that has changed since.
  */
-export function patchMetadata(
-  annotations: Record<string, string | null>,
-  unchanged?: AnyObject,
-): MergePatch {
+export function patchMetadata(annotations: Record<string, string | null>, unchanged?: AnyObject): MergePatch {
   const { resourceVersion } = unchanged?.metadata ?? {};
   const metadata = {
     ...(Object.keys(annotations).length > 0 && { annotations }),

@@ -6,8 +6,8 @@ import { identityOf } from '../../../core/kube/names.ts';
 import { policyRules } from '../../../core/policy/rules.ts';
 import { releaseOrder } from '../../../core/rollout/evaluation/nextVersion.ts';
 import { withCommands } from '../../../core/text/commands.ts';
-import { isRequest, objectTitle, type PlannedWrite, badRequest } from './plannedWrite.ts';
-import { deploy, rolloutCommand, pin } from './rolloutWrites.ts';
+import { badRequest, isRequest, objectTitle, type PlannedWrite } from './plannedWrite.ts';
+import { deploy, pin, rolloutCommand } from './rolloutWrites.ts';
 
 export interface RollbackRequest {
   /** The version to go back to; absent: the last one that succeeded. */

@@ -11,15 +11,15 @@ import { apiVersionOf, KINDS } from '../../../api/kinds.ts';
 import type { Rollout, RolloutGate } from '../../../api/types.ts';
 import { identityOf, labelValue } from '../../../core/kube/names.ts';
 import {
-  reasonAnnotation,
-  createWrite,
-  objectTitle,
-  noChange,
-  type PlannedWrite,
-  patchWrite,
-  patchMetadata,
-  type WriteRequest,
   badRequest,
+  createWrite,
+  noChange,
+  objectTitle,
+  type PlannedWrite,
+  patchMetadata,
+  patchWrite,
+  reasonAnnotation,
+  type WriteRequest,
 } from './plannedWrite.ts';
 import { tagProblem } from './rolloutWrites.ts';
 

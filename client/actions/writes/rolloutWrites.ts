@@ -22,17 +22,17 @@ import { isUnderWay } from '../../../core/suspension/bypassGrant.ts';
 import { withCommands } from '../../../core/text/commands.ts';
 import { nameWord, quoted, shell } from '../../../core/text/shell.ts';
 import {
-  reasonAnnotation,
+  badRequest,
   changeCause,
   type JsonPatchOperation,
   type MergePatch,
-  objectTitle,
   noChange,
-  PROGRAM_WORD,
+  objectTitle,
   type PlannedWrite,
-  patchWrite,
+  PROGRAM_WORD,
   patchMetadata,
-  badRequest,
+  patchWrite,
+  reasonAnnotation,
 } from './plannedWrite.ts';
 
 type Reason = string | undefined;
@@ -180,7 +180,9 @@ export function withdrawRequest(rollout: Rollout, reason: Reason): PlannedWrite 
     const pinned = rollout.spec?.wantedVersion;
     const none = `${nameOf(rollout)} has no pending request for a version.`;
     if (!pinned) return noChange(none);
-    return noChange(withCommands(`${none} It is pinned to ${pinned}.`, ['To unpin it', rolloutCommand(rollout, 'unpin')]));
+    return noChange(
+      withCommands(`${none} It is pinned to ${pinned}.`, ['To unpin it', rolloutCommand(rollout, 'unpin')]),
+    );
   }
   const set = rollout.metadata.annotations ?? {};
   const own = [FORCE_DEPLOY, DEPLOY_MESSAGE, DEPLOY_USER, BYPASS_FOR, BYPASS_REASON].filter((key) => key in set);
@@ -216,7 +218,10 @@ export function unrequire(rollout: Rollout, gate: NamespacedName, reason: Reason
   const removed = all.flatMap((entry, index) =>
     gates.includes(entry) ? [] : [{ entry, path: `/spec/gates/${index}` }],
   );
-  return { ...write, jsonPatch: [...annotateOperations(rollout, annotations), ...removeOperations(removed, gates.length === 0)] };
+  return {
+    ...write,
+    jsonPatch: [...annotateOperations(rollout, annotations), ...removeOperations(removed, gates.length === 0)],
+  };
 }
 
 /** The operations that remove entries of `spec.gates`, from the end, so that the others keep their indexes. */

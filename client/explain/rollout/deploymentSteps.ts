@@ -56,7 +56,11 @@ export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], ob
         detail:
           failure?.message ??
           (isBehind ? `waiting for Flux to apply ${head.version.tag}` : (ready?.message ?? 'not reported yet')),
-        since: failure ? failure.since : isApplied ? ready?.lastTransitionTime : laterTime(ready?.lastTransitionTime, head),
+        since: failure
+          ? failure.since
+          : isApplied
+            ? ready?.lastTransitionTime
+            : laterTime(ready?.lastTransitionTime, head),
       }),
     };
   });
@@ -89,7 +93,9 @@ export function checkSteps(rollout: Rollout, related: RelatedObjects): Step[] {
   // Without this condition the Rollout watches all of them, even without consent (WATCH_WITHOUT_CONSENT).
   const hasLeftOut = findCondition(rollout.status?.conditions, HEALTH_CHECKS_LEFT_OUT)?.status === 'True';
   const isLeftOut = (check: HealthCheck) =>
-    hasLeftOut && check.metadata.namespace !== home && ![check, namespaceOf(check)].some((each) => mayBeWatched(each, home));
+    hasLeftOut &&
+    check.metadata.namespace !== home &&
+    ![check, namespaceOf(check)].some((each) => mayBeWatched(each, home));
   const steps = sortedChecks(watched).map((check) =>
     isLeftOut(check)
       ? leftOutStep(check, home)

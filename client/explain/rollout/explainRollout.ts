@@ -28,7 +28,13 @@ import {
   type Step,
   type WaitingVersion,
 } from '../application.ts';
-import { type RelatedObjects, relatedByNamespace, unreadAbout, unreadTexts, watchesOtherNamespaces } from '../related.ts';
+import {
+  type RelatedObjects,
+  relatedByNamespace,
+  unreadAbout,
+  unreadTexts,
+  watchesOtherNamespaces,
+} from '../related.ts';
 import { STEP_KINDS } from '../stepKinds.ts';
 import { causesOf } from './causes.ts';
 import { conditionSteps } from './conditionSteps.ts';

@@ -18,7 +18,7 @@ import { listedOn, parseListed } from '../../../core/record/listRecord.ts';
 import { rolloutGateApprovals } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { objectRef, type Step, type StepState } from '../application.ts';
-import { finder, type RelatedObjects, parseRefKey } from '../related.ts';
+import { finder, parseRefKey, type RelatedObjects } from '../related.ts';
 import type { StepKind } from '../stepKinds.ts';
 import { storedBlockers, storedHold } from './storedBlockers.ts';
 

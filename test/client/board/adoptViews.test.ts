@@ -56,7 +56,10 @@ describe('what no Rollout is in charge of', () => {
       spec: { releasesImagePolicy: { name: 'checkout' } },
       status: { history: [{ version: { tag: '2.0.0' } }] },
     } as never) as Rollout;
-    const [here] = unboundObjects([object('Kustomization', 'checkout', runs('1.4.0'))], around({ rollouts: [rollout] }));
+    const [here] = unboundObjects(
+      [object('Kustomization', 'checkout', runs('1.4.0'))],
+      around({ rollouts: [rollout] }),
+    );
     expect(here?.problem).toContain('binding it would change what runs');
   });
 

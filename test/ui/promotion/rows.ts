@@ -1,5 +1,5 @@
 /** Rows of the board, as the promotion page reads them. */
-import { rowKey, type Row } from '../../../client/board/row.ts';
+import { type Row, rowKey } from '../../../client/board/row.ts';
 import type { Outcome } from '../../../client/explain/application.ts';
 
 export function row(name: string, rest: Partial<Row> = {}): Row {
