@@ -70,7 +70,7 @@ export type DurationName = keyof typeof DURATIONS;
 export interface Duration {
   name: DurationName;
   seconds: number;
-  /** As in `Count`. */
+  /** Identifies the occurrence: it is measured once, even if the sync or admission request is repeated. */
   key?: string;
 }
 

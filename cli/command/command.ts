@@ -42,7 +42,7 @@ export interface OptionDefinition {
 }
 
 export interface CommandDefinition {
-  /** What the command does, beyond the summary in cli/commands/index.ts. */
+  /** The text that `--help` adds to the summary in cli/commands/index.ts. */
   description: string;
   arguments?: readonly ArgumentDefinition[];
   options?: readonly OptionDefinition[];

@@ -117,7 +117,7 @@ interface PinView {
   reason?: string;
 }
 
-/** What to do after the newest deployment has failed. */
+/** The possible reactions to the failure of the newest deployment. */
 export interface FailureView {
   /** The newest version of the history that succeeded, and its deployment. */
   lastGood?: string;
