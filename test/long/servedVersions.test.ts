@@ -69,7 +69,7 @@ it('a kind that is served in an older version only, by doctor', async () => {
     return out.includes('is served as') && out.replaceAll(/\s+/g, ' ');
   }, 'doctor to find it');
   expect(text).toContain(
-    'OCIRepository is served as source.toolkit.fluxcd.io/v1beta2 only, and source.toolkit.fluxcd.io/v1 is read: ' +
+    'OCIRepository is served only as source.toolkit.fluxcd.io/v1beta2, but rollout-hooks reads source.toolkit.fluxcd.io/v1: ' +
       'no Gate holds it, nor any other kind of source.toolkit.fluxcd.io',
   );
 });

@@ -1,8 +1,4 @@
-/**
- * Steps for the Gates that a version has to pass: from the Rollout's status, and with user, reason and end
- * from the live Gates.
- */
-
+/** The steps for the Gates that a version has to pass: from the Rollout's status and from the Gates themselves. */
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
@@ -16,9 +12,9 @@ import { closingKey } from '../../../core/suspension/stateAnnotation.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { objectRef, type Step } from '../application.ts';
 import { gateFacts, gateText } from '../gateText.ts';
-import { finder, type RelatedObjects, relatedGates, unreadBecause } from '../related.ts';
+import { finder, type RelatedObjects, relatedGates, unreadReason } from '../related.ts';
 
-/** The steps for Gates. `version`: the one that waits; without one the steps show what would hold any version. */
+/** The steps for Gates. `version`: the one that waits; undefined: the steps show which Gates would hold any version. */
 export function gateSteps(
   rollout: Rollout,
   bound: readonly FluxBinding[],
@@ -33,10 +29,10 @@ export function gateSteps(
   const find = finder(related.gates);
   const [head] = rollout.status?.history ?? [];
   const bypassed = version === undefined ? new Set<string>() : bypassedClosings(rollout, head, version);
-  // An opening for one version does not count for an object that requires the same Gate.
-  const bySource = new Set(ofBound.map(refKey));
+  // At a Gate that a bound object requires, an opening for one version does not count.
+  const ofObjects = new Set(ofBound.map(refKey));
   return relatedGates(rollout, bound).map((ref) => {
-    const isOfObject = version === undefined || bySource.has(refKey(ref));
+    const isOfObject = version === undefined || ofObjects.has(refKey(ref));
     const wanted = isOfObject ? undefined : nextDeployment(rollout, version);
     return gateStep(ref, find(ref), reported.get(refKey(ref)), related, { version, wanted, bypassed }, now);
   });
@@ -45,7 +41,7 @@ export function gateSteps(
 interface StepInputs {
   version: string | undefined;
   wanted: NextDeployment | undefined;
-  /** Closings that the version bypasses. */
+  /** The closings of Gates that the version bypasses. */
   bypassed: ReadonlySet<string>;
 }
 
@@ -67,7 +63,7 @@ function gateStep(
   const reportedText = reported?.message && withoutCommands(reported.message);
   if (isTooMany(ref))
     return { ...step, title: 'Gates', state: 'blocks', unread: true, ...withoutEmpty({ detail: reportedText }) };
-  const why = gate ? undefined : unreadBecause(related, 'Gate', ref.namespace);
+  const why = gate ? undefined : unreadReason(related, 'Gate', ref.namespace);
   if (why !== undefined) {
     const detail = reported ? reportedText : `the Gate itself could not be read: ${why}`;
     return { ...step, state: reported ? 'blocks' : 'unknown', unread: true, ...withoutEmpty({ detail }) };
@@ -97,12 +93,12 @@ function gateStep(
   return { ...step, ...facts, state: 'passed' };
 }
 
-/** The detail, with the missing approvals of the version for users who may read the Gate. */
+/** The Gate's state, with the missing approvals of the version. */
 function detailOf(text: string, { lacks }: GateResult): string {
   return lacks ? `${text}; ${lacks.names ?? lacks.count}` : text;
 }
 
-/** The version in the form that a Gate evaluates. */
+/** The version with all that a Gate's evaluation needs. */
 export function nextDeployment(rollout: Rollout, version: string): NextDeployment {
   const background = backgroundOf(rollout, rollout.status?.releaseAuthors ?? [], version);
   return { version, rollout: refKey(identityOf(rollout)), uid: rollout.metadata.uid, background };

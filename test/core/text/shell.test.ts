@@ -9,7 +9,7 @@ import { linesOf, remediesOf } from '../../../client/actions/lines.ts';
 import { offer } from '../../../client/actions/offer.ts';
 import { ACTIONS } from '../../../client/actions/table.ts';
 import { adoptCommandOf } from '../../../client/actions/writes/adoption.ts';
-import { kubectlOf, patching } from '../../../client/actions/writes/plannedWrite.ts';
+import { kubectlOf, patchWrite } from '../../../client/actions/writes/plannedWrite.ts';
 import { objectRef } from '../../../client/explain/application.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
@@ -199,7 +199,7 @@ describe('a command in', () => {
       expect(words(command).slice(2)).toEqual(['deploy', 'web', version, '-n', 'shop', ...because]);
       if (kubectl.startsWith('#')) expect(kubectl).not.toMatch(/\p{Cc}/u);
       else words(kubectl);
-      const patch = patching(
+      const patch = patchWrite(
         'Rollout',
         { namespace: 'shop', name },
         { metadata: { annotations: { a: reason, b: null } } },
