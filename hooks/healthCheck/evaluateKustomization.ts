@@ -273,8 +273,8 @@ async function readObjects(
 }
 
 /**
- * Lists by label first, since a namespace may have thousands of objects of which ten are in the inventory; then reads
- * those without the labels.
+ * Reads a few objects by name. Lists more by label, since a namespace may have thousands of objects of which ten are in
+ * the inventory, and then reads those without the labels.
  */
 async function listObjects(
   cluster: ClusterReader,
@@ -284,14 +284,18 @@ async function listObjects(
 ): Promise<KubeObject[]> {
   const list = (selectors: { labelSelector?: string; fieldSelector?: string }) =>
     how === 'metadata' ? cluster.listMetadata({ ...ref, ...selectors }) : cluster.list({ ...ref, ...selectors });
+  const readByName = async (wanted: readonly string[]): Promise<KubeObject[]> => {
+    if (how !== 'metadata') return getEach(cluster, ref, wanted);
+    const found = wanted.map((name) => list({ fieldSelector: `metadata.name=${name}` }));
+    return (await Promise.all(found)).flat();
+  };
+  if (names.length < LIST_FROM_OBJECTS) return readByName(names);
   if (labelSelector === undefined) return list({});
   const labelled = await list({ labelSelector });
   const seen = new Set(labelled.map(({ metadata }) => metadata.name));
   const others = names.filter((name) => !seen.has(name));
   if (others.length >= LIST_FROM_OBJECTS) return list({});
-  if (how !== 'metadata') return [...labelled, ...(await getEach(cluster, ref, others))];
-  for (const name of others) labelled.push(...(await list({ fieldSelector: `metadata.name=${name}` })));
-  return labelled;
+  return [...labelled, ...(await readByName(others))];
 }
 
 async function getEach(cluster: ClusterReader, ref: ResourceRef, names: readonly string[]): Promise<KubeObject[]> {

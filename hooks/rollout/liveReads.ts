@@ -64,10 +64,11 @@ export async function carriedDeployments({ metadata }: Rollout, cluster: Cluster
 }
 
 /**
- * How old a list of a namespace's objects may be: in a burst each Rollout of the namespace needs it.
+ * How old a list of a namespace's objects may be: in a burst each Rollout of the namespace needs it, and a list of
+ * thousands takes a quarter of a second of the API server's time.
  * A write in the meantime is decided by the webhook, from the Gates as they are then.
  */
-const BINDABLE_MAX_AGE_MS = 1000;
+const BINDABLE_MAX_AGE_MS = 5000;
 
 /** The bindings of the objects bound to the Rollout, with the Gates that these require now. */
 export async function liveBindings(
