@@ -8,7 +8,7 @@ import { OURS } from '../../client/actions/writes/plannedWrite.ts';
 import { gateRefsOf, gatesOf, isTooMany } from '../../core/gate/gateRefs.ts';
 import { byRefKey, identityOf, refKey, uniqueRefs } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
-import { consenting, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
+import { consentingRollouts, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { type Check, type Finding, orFine, problem, reader } from './finding.ts';
@@ -137,7 +137,7 @@ export function upstreamFindings(
           problem(ABOUT, `${text} does not exist: nothing is deployed`, 'create it, or correct spec.after', edit),
         ];
       }
-      if (!upstream || !namespaces || consenting(rollout, [upstream], namespaces).length > 0) return [];
+      if (!upstream || !namespaces || consentingRollouts(rollout, [upstream], namespaces).length > 0) return [];
       const others = upstream.metadata.annotations?.[WATCHED_FROM];
       const consent = `${WATCHED_FROM}=${others ? `${others},` : ''}${by.namespace}`;
       const allow = shell`kubectl -n ${ref.namespace} annotate --overwrite rollout ${ref.name} ${consent}`;
