@@ -7,7 +7,7 @@ import type { Budget, BudgetStatus, BudgetVersion, Rollout, Slot, Wave } from '.
 import { setCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { identityOf, refKey } from '../kube/names.ts';
-import { formatTime, parseTime } from '../kube/time.ts';
+import { formatTime, parseTime, startSeconds } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { memoize } from '../memo.ts';
 import { withRevision } from '../status/revision.ts';
@@ -149,8 +149,7 @@ function coolingNow(
   now: EpochMs,
 ): string[] {
   if (cooldown === 0) return [];
-  // Rounded up, because stored times have whole seconds: the cooldown must not end before its time.
-  const freed = formatTime(Math.ceil(now / 1000) * 1000);
+  const freed = formatTime(startSeconds(now));
   const ended = results
     .filter((each) => each.result.freed === 'Ended' && countsAgainstLimit(each.before))
     .map(() => freed);

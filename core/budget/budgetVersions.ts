@@ -53,7 +53,7 @@ export function recallVersions(
   maxFailures: number | undefined,
   continueRequest: Continue | undefined,
 ): Versions {
-  const seen = failuresSeen(fleet, slots);
+  const seen = failuresIn(fleet, slots);
   const current = [...requested, ...slots.map(versionOf)];
   const failing = fleet.flatMap(({ head, image }) =>
     head?.bakeStatus === 'Failed' ? [{ image, tag: head.version.tag, digest: head.version.digest }] : [],
@@ -69,13 +69,14 @@ export function recallVersions(
     hasContinued ||= excuses;
     return entryOf(version, known, failures, failed, maxFailures, excuses ? continueRequest : undefined);
   });
-  const isInUse = isOneOf(current);
-  const isCurrent = (entry: BudgetVersion) => isInUse(versionOf(entry));
-  const [now, past] = [all.filter(isCurrent), all.filter((entry) => !isCurrent(entry))];
-  const tooMany = now.filter(({ failed }) => failed > 0).length > LIMITS.budgetVersions;
-  const kept = [...now.filter(({ failed }) => failed > 0), ...past.filter(({ failed }) => failed > 0), ...all];
-  const chosen = new Set([...new Set(kept)].slice(0, LIMITS.budgetVersions));
-  const list = [...now, ...past].filter((entry) => chosen.has(entry));
+  const isCurrent = isOneOf(current);
+  const inUse = all.filter((entry) => isCurrent(versionOf(entry)));
+  const past = all.filter((entry) => !isCurrent(versionOf(entry)));
+  const hasFailed = ({ failed }: BudgetVersion) => failed > 0;
+  const tooMany = inUse.filter(hasFailed).length > LIMITS.budgetVersions;
+  const mostImportantFirst = new Set([...inUse.filter(hasFailed), ...past.filter(hasFailed), ...all]);
+  const kept = new Set([...mostImportantFirst].slice(0, LIMITS.budgetVersions));
+  const list = [...inUse, ...past].filter((entry) => kept.has(entry));
   const problem = `more than ${LIMITS.budgetVersions} requested versions have failed (limit budgetVersions)`;
   const entries = new ByVersion<BudgetVersion>();
   for (const entry of all) entries.add(versionOf(entry), '', entry);
@@ -123,7 +124,8 @@ function entryOf(
   };
 }
 
-function failuresSeen(fleet: readonly Member[], slots: readonly Slot[]): ByVersion<Failure> {
+/** The failures that histories and overdue slots show, by version. */
+function failuresIn(fleet: readonly Member[], slots: readonly Slot[]): ByVersion<Failure> {
   const found = new ByVersion<Failure>();
   const holders = new Map(fleet.map((member) => [member.uid, member]));
   for (const { rollout, uid, image, accountable } of fleet) {

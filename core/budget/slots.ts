@@ -4,7 +4,7 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, Slot } from '../../api/types.ts';
-import { formatTime, parseTime } from '../kube/time.ts';
+import { formatTime, parseTime, startSeconds } from '../kube/time.ts';
 import { isBaking } from '../rollout/deployment/bake.ts';
 import { hasNoBake } from '../rollout/deployment/withoutBake.ts';
 import type { Member } from './fleet.ts';
@@ -43,8 +43,7 @@ export function evaluateSlot(slot: Slot, holder: Holder, slotTimeout: number | u
 /** The slot, its unused grant revoked. Its Rollout can't deploy with it, and requests a slot again. */
 export function revokeGrant(slot: Slot, now: EpochMs): Slot {
   if (slot.state !== 'Granted') return slot;
-  // Rounded up, because stored times have whole seconds: the slot must not be free before its time.
-  return { ...slot, state: 'Revoking', revokedTime: formatTime(Math.ceil(now / 1000) * 1000) };
+  return { ...slot, state: 'Revoking', revokedTime: formatTime(startSeconds(now)) };
 }
 
 /** Whether the slot counts against the limit. */

@@ -36,6 +36,11 @@ export function wholeSeconds(at: EpochMs): EpochMs {
   return Math.floor(at / 1000) * 1000;
 }
 
+/** The time as the start of a stored period: rounded up to a whole second, or the period would end before its time. */
+export function startSeconds(at: EpochMs): EpochMs {
+  return Math.ceil(at / 1000) * 1000;
+}
+
 export const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The days from 1970-01-01 to a day `YYYY-MM-DD`; undefined if there is no such day. */

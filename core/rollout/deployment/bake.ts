@@ -5,7 +5,7 @@ import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../a
 import { deployCutoff, knownHealth } from '../../health/known.ts';
 import { falseCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import type { NewEvent } from '../../kube/events.ts';
-import { formatTime, parseTime } from '../../kube/time.ts';
+import { formatTime, parseTime, startSeconds } from '../../kube/time.ts';
 import { deploymentEvent } from './deploymentEvents.ts';
 import {
   APPLIED,
@@ -157,8 +157,7 @@ function passedMessage(errors: readonly FailedCheck[]): string {
 }
 
 function startBake(head: HistoryEntry, context: BakeContext, now: EpochMs): BakeStep {
-  // Rounded up, because stored times have whole seconds: with an earlier start the bake would end before its time.
-  const at = Math.ceil(now / 1000) * 1000;
+  const at = startSeconds(now);
   const baking = { ...head, bakeStatus: 'InProgress', bakeStatusMessage: BAKE_STARTED, bakeStartTime: formatTime(at) };
   const started = deploymentEvent(baking, 'Normal', 'BakeTimeStarted', 'Bake time started, monitoring for errors.');
   return continueBake(baking, at, context, BAKE_TIME_PASSED, [started], now);

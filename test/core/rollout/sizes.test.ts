@@ -53,7 +53,7 @@ it('a history is never longer than its limit, whatever the spec says', () => {
   expect(readRolloutConfig(rollout, { onFailure: 'Hold' }).historyLimit).toBe(LIMITS.history);
 });
 
-it('the deployment after an adoptedEntry one can still be written on an object', () => {
+it('the deployment after an adopted one can still be written on an object', () => {
   const deployment = { rollout: 'app', id: 999_999_999_999_999, version: '1.0.0', uid: 'u' };
   const head = adoptedEntry([{ deployment, by: "Kustomization 'a'" }], [], NOW)!;
   expect(head.version.tag).toBe('1.0.0');
