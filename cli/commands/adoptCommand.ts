@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { FluxObject } from '../../api/flux.ts';
 import { BOUND_KINDS } from '../../api/kinds.ts';
 import { type Adoption, adopt, BAKE, boundObject, newObjects } from '../../client/actions/writes/adoption.ts';
-import { withFullStop, withCommands } from '../../core/text/commands.ts';
+import { withCommands, withFullStop } from '../../core/text/commands.ts';
 import { makeAdoption, readAdoptionContext } from '../../page/makeAdoption.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import { additionLines, annotationLines, fileNameOf, structured, yamlText } from '../../tools/kube/objectText.ts';

@@ -3,7 +3,7 @@ import * as annotation from '../../api/annotations.ts';
 import { GOVERNED_KINDS, KINDS, type KindName } from '../../api/kinds.ts';
 import { APPROVAL_KEYS } from '../../core/approval/approvalRecord.ts';
 import type { AuditAction, AuditRecord } from '../../core/audit/auditRecord.ts';
-import { withoutEmpty, isMap } from '../../core/kube/json.ts';
+import { isMap, withoutEmpty } from '../../core/kube/json.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import type { AuditGap } from './auditReport.ts';
 

@@ -6,7 +6,7 @@ import { KINDS } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { CoreEvent } from '../../core/audit/eventRecords.ts';
 import { parseInventory } from '../../core/health/objects/inventory.ts';
-import { withoutEmpty, isMap } from '../../core/kube/json.ts';
+import { isMap, withoutEmpty } from '../../core/kube/json.ts';
 import { groupOf, identityOf } from '../../core/kube/names.ts';
 import { boundRollouts } from '../../core/managedField/managedFields.ts';
 

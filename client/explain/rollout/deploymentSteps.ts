@@ -151,7 +151,10 @@ export function bakeSteps(rollout: Rollout, bound: readonly FluxBinding[], now: 
       title: `Bake of ${head.version.tag}`,
       version: head.version.tag,
       detail,
-      ...withoutEmpty({ since: head.bakeEndTime ?? head.bakeStartTime ?? head.lastRetryTimestamp ?? head.timestamp, until }),
+      ...withoutEmpty({
+        since: head.bakeEndTime ?? head.bakeStartTime ?? head.lastRetryTimestamp ?? head.timestamp,
+        until,
+      }),
     },
   ];
 }
