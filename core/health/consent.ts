@@ -9,7 +9,7 @@ export function mayBeWatched(object: Pick<KubeObject, 'metadata'> | undefined, f
 }
 
 /** Whether the object's annotation lets at least one other namespace watch it. */
-export function mayBeWatchedFromAnywhere(object: Pick<KubeObject, 'metadata'> | undefined): boolean {
+export function mayBeWatchedFromElsewhere(object: Pick<KubeObject, 'metadata'> | undefined): boolean {
   return Boolean(object?.metadata.annotations?.[WATCHED_FROM]?.trim());
 }
 

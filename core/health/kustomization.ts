@@ -29,7 +29,7 @@ interface OwnHealth {
   settled?: Verdict;
   /** Why the Kustomization itself is not healthy yet. */
   pending: string | undefined;
-  /** Whether Flux retries the same revision. */
+  /** Whether Flux is attempting the revision that should run now. */
   isAttempting: boolean;
   /** Whether Flux reconciles a revision that it has applied already. */
   isRepeat: boolean;
@@ -44,8 +44,8 @@ interface OwnHealth {
 const ALL_HEALTHY = 'Kustomization and all managed resources are healthy';
 
 /** The health of the Kustomization itself, before any of its objects is read. */
-export function ownHealth(kustomization: Kustomization, upstream: Upstream, now: EpochMs): OwnHealth {
-  const revision = revisionOf(kustomization, upstream);
+export function ownHealth(kustomization: Kustomization, inputs: RevisionInputs, now: EpochMs): OwnHealth {
+  const revision = revisionOf(kustomization, inputs);
   const ready = conditionsOf(kustomization as FluxObject).find((c) => c.type === 'Ready');
   const own = kstatusOf(kustomization, now);
   const isElsewhere = kustomization.spec?.kubeConfig !== undefined;
@@ -189,14 +189,14 @@ interface Revision {
   waitsForSource?: boolean;
 }
 
-interface Upstream {
+interface RevisionInputs {
   /** The Kustomization's source; undefined if it does not exist or has an unknown kind. */
   source: FluxObject | undefined;
   /** Rollouts that may have deployed into the Kustomization or its source. */
   rollouts: readonly Rollout[];
 }
 
-function revisionOf(kustomization: Kustomization, { source, rollouts }: Upstream): Revision {
+function revisionOf(kustomization: Kustomization, { source, rollouts }: RevisionInputs): Revision {
   const artifact = source && stringAt(source, ['status', 'artifact', 'revision']);
   const applied = kustomization.status?.lastAppliedRevision;
   const ownOld = whyOldDeployment(kustomization as FluxObject, rollouts);

@@ -6,7 +6,7 @@ import { KUSTOMIZATIONS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { AnyObject, EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { AccessReviewer, ClusterReader, HookCall, ResourceRef } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
-import { howToAllow, mayBeWatched, mayBeWatchedFromAnywhere } from '../../core/health/consent.ts';
+import { howToAllow, mayBeWatched, mayBeWatchedFromElsewhere } from '../../core/health/consent.ts';
 import { healthyUntil, type Verdict } from '../../core/health/healthStatus.ts';
 import {
   appliedSelector,
@@ -92,11 +92,11 @@ export async function isWatchedElsewhere(
   { cluster, recent, settings }: Pick<HookCall, 'cluster' | 'recent' | 'settings'>,
 ): Promise<boolean> {
   if (settings.noCrossNamespaceRefs) return false;
-  if (settings.watchWithoutConsent || mayBeWatchedFromAnywhere(healthCheck)) return true;
+  if (settings.watchWithoutConsent || mayBeWatchedFromElsewhere(healthCheck)) return true;
   const { namespace: name = '' } = healthCheck.metadata;
   const read = (): Promise<KubeObject | undefined> => cluster.get({ ...NAMESPACES, name });
   const namespace = recent.within(NAMESPACE_MAX_AGE_MS, `namespace ${name}`, read);
-  return namespace.then(mayBeWatchedFromAnywhere, () => true);
+  return namespace.then(mayBeWatchedFromElsewhere, () => true);
 }
 
 // Why the Pods of workloads do not run, by live reads. If they can't be read, only the message is shorter.
