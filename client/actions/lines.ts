@@ -74,7 +74,7 @@ export function remediesOf(actions: readonly Action[], now: EpochMs): Remedy[] {
  * removes. undefined for a write that replaces a list, and for one that creates a Gate.
  */
 function sketchOf({ type, object, version, image }: ActionRequest): AnyObject | undefined {
-  const sketch = (spec: object, annotations: object = {}, status = {}) => ({
+  const sketch = (spec: object, annotations: Record<string, string> = {}, status = {}) => ({
     apiVersion: apiVersionOf(KINDS[object.kind]),
     kind: object.kind,
     metadata: { namespace: object.namespace, name: object.name, annotations },
