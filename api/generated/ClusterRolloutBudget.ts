@@ -36,7 +36,7 @@ export interface ClusterRolloutBudget {
          */
         operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
         /**
-         * For In and NotIn.
+         * The values, for In and NotIn.
          */
         values?: string[];
       }[];
@@ -64,7 +64,7 @@ export interface ClusterRolloutBudget {
          */
         operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
         /**
-         * For In and NotIn.
+         * The values, for In and NotIn.
          */
         values?: string[];
       }[];
@@ -86,7 +86,7 @@ export interface ClusterRolloutBudget {
        */
       label: string;
       /**
-       * Its values, the first wave first. Rollouts with another value, or none, are the last wave.
+       * The label's values, the first wave first. Rollouts with another value, or none, are the last wave.
        */
       values: string[];
     };
@@ -144,15 +144,15 @@ export interface ClusterRolloutBudget {
      */
     slots?: {
       /**
-       * Of the Rollout.
+       * The Rollout's namespace.
        */
       namespace: string;
       /**
-       * Of the Rollout.
+       * The Rollout's name.
        */
       name: string;
       /**
-       * Of the Rollout.
+       * The Rollout's uid.
        */
       uid: string;
       /**
@@ -168,7 +168,7 @@ export interface ClusterRolloutBudget {
        */
       digest?: string;
       /**
-       * Its image.
+       * The image that the version is a tag of.
        */
       image?: string;
       /**
@@ -221,27 +221,27 @@ export interface ClusterRolloutBudget {
          */
         value: string;
         /**
-         * Rollouts of this image.
+         * Number of Rollouts of this image.
          */
         total: number;
         /**
-         * Those that have it Succeeded.
+         * Number of Rollouts in which the version has Succeeded.
          */
         done: number;
         /**
-         * Those that deploy it, or have a slot for it.
+         * Number of Rollouts that deploy it, or have a slot for it.
          */
         underWay: number;
         /**
-         * Those that request it.
+         * Number of Rollouts that request it.
          */
         waiting: number;
         /**
-         * Those in which it has Failed.
+         * Number of Rollouts in which it has Failed.
          */
         failed: number;
         /**
-         * Those whose failure a user has excused; they count as done.
+         * Number of Rollouts whose failure a user has excused; they count as done.
          */
         excused?: number;
       }[];
@@ -250,19 +250,19 @@ export interface ClusterRolloutBudget {
        */
       failed: number;
       /**
-       * Those Rollouts, at most 100. They stay listed when they are deleted, or succeed in a retry.
+       * The Rollouts in which it has failed, at most 100. They stay listed when they are deleted, or succeed in a retry.
        */
       failures?: {
         /**
-         * Of the Rollout.
+         * The Rollout's namespace.
          */
         namespace: string;
         /**
-         * Of the Rollout.
+         * The Rollout's name.
          */
         name: string;
         /**
-         * Of the Rollout.
+         * The Rollout's uid.
          */
         uid: string;
       }[];
@@ -279,7 +279,7 @@ export interface ClusterRolloutBudget {
        */
       continuedBy?: string;
       /**
-       * When.
+       * When it was continued.
        */
       continuedAt?: string;
     }[];

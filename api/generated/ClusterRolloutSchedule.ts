@@ -36,7 +36,7 @@ export interface ClusterRolloutSchedule {
          */
         operator: string;
         /**
-         * For In and NotIn.
+         * The values, for In and NotIn.
          */
         values?: string[];
       }[];
@@ -64,7 +64,7 @@ export interface ClusterRolloutSchedule {
          */
         operator: string;
         /**
-         * For In and NotIn.
+         * The values, for In and NotIn.
          */
         values?: string[];
       }[];
@@ -118,7 +118,7 @@ export interface ClusterRolloutSchedule {
     }[];
   };
   /**
-   * What the schedule says now.
+   * The current state of the schedule.
    */
   status?: {
     /**

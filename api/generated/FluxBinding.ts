@@ -3,7 +3,7 @@
 import type {ObjectMeta} from '../kubernetes.ts';
 
 /**
- * The state of one Flux object that names a Rollout or a Gate, or that a Gate selects: why it waits, and for which version. In the object's namespace, named <kind>-<name>. Only the hooks write it.
+ * The state of one Flux object that names a Rollout or a Gate, or that a Gate selects: why it waits, and for which version. It is in the object's namespace and has the name <kind>-<name>. Only the hooks write it.
  */
 export interface FluxBinding {
   apiVersion: string;
@@ -14,7 +14,7 @@ export interface FluxBinding {
    */
   spec?: {
     /**
-     * The object.
+     * The Flux object.
      */
     target: {
       /**
@@ -48,7 +48,7 @@ export interface FluxBinding {
       variable?: string;
     }[];
     /**
-     * Gates the object requires.
+     * The Gates that the object requires.
      */
     gates?: {
       /**
@@ -90,7 +90,7 @@ export interface FluxBinding {
       name: string;
     };
     /**
-     * The Kustomization whose next apply resumes the object after its gates have opened.
+     * The Kustomization whose next apply resumes the object after its Gates have opened.
      */
     awaits?: {
       /**
@@ -102,7 +102,7 @@ export interface FluxBinding {
        */
       name: string;
       /**
-       * When the gates opened.
+       * When the Gates opened.
        */
       since: string;
     };
@@ -157,7 +157,7 @@ export interface FluxBinding {
          */
         id?: number;
         /**
-         * Its tag.
+         * The tag of that deployment.
          */
         version?: string;
         /**
@@ -190,11 +190,11 @@ export interface FluxBinding {
          */
         message?: string;
         /**
-         * When that ends.
+         * When this state ends, if known.
          */
         until?: string;
         /**
-         * The closure; a bypass counts for one.
+         * The id of the closure; a bypass is valid for one closure.
          */
         closing?: string;
       }[];
@@ -234,7 +234,7 @@ export interface FluxBinding {
      */
     deployed?: string;
     /**
-     * The same in readable form, such as my-app 1.1.0 (7).
+     * The deployments on the object in readable form, such as my-app 1.1.0 (7).
      */
     summary?: string;
     /**
@@ -254,7 +254,7 @@ export interface FluxBinding {
        */
       id?: number;
       /**
-       * Its tag.
+       * The tag of that deployment.
        */
       version?: string;
       /**
@@ -275,7 +275,7 @@ export interface FluxBinding {
       message?: string;
     }[];
     /**
-     * Present if one Rollout sets variables of a Kustomization and the tag of its OCIRepository: the variables follow the fetched artifact.
+     * The source whose fetched artifact the variables follow: present if one Rollout sets variables of a Kustomization and the tag of its OCIRepository.
      */
     source?: {
       /**
@@ -333,11 +333,11 @@ export interface FluxBinding {
        */
       message?: string;
       /**
-       * When that ends.
+       * When this state ends, if known.
        */
       until?: string;
       /**
-       * The closure; a bypass counts for one.
+       * The id of the closure; a bypass is valid for one closure.
        */
       closing?: string;
     }[];
@@ -379,11 +379,11 @@ export interface FluxBinding {
        */
       name: string;
       /**
-       * When the gates opened.
+       * When the Gates opened.
        */
       since: string;
       /**
-       * Asked: it has not applied since. Failing: its last try failed before everything was applied. Both are waited for. Done: it has applied everything since, and the object was not in it. Deleting: it is being deleted. In both the object is resumed at once. Suspended, Missing: the object is resumed after two minutes. See docs/gates.md#waiting-for-the-applier.
+       * Asked: it has not applied since then. Failing: its last try failed before everything was applied. The object waits in both states. Done: it has applied everything since then, without the object. Deleting: it is being deleted. In both states the object is resumed at once. Suspended, Missing: the object is resumed after two minutes. See docs/gates.md#waiting-for-the-applier.
        */
       state: 'Asked' | 'Failing' | 'Done' | 'Deleting' | 'Suspended' | 'Missing';
       /**
@@ -396,7 +396,7 @@ export interface FluxBinding {
       stateSince: string;
     };
     /**
-     * Ready says whether every requested version is applied. Approved says whether all gates are open.
+     * Ready says whether every requested version is applied. Approved says whether all Gates are open.
      */
     conditions?: {
       /**

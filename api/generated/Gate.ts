@@ -10,7 +10,7 @@ export interface Gate {
   kind: string;
   metadata: ObjectMeta;
   /**
-   * When the gate is open, what it holds, and who may open it by a webhook call.
+   * When the Gate is open, what it holds, and who may open it by a webhook call.
    */
   spec: {
     /**
@@ -18,23 +18,23 @@ export interface Gate {
      */
     interval?: string;
     /**
-     * The state of the gate without a request or an active rule.
+     * The state of the Gate without a request or an active rule.
      */
     default: 'opened' | 'closed';
     /**
-     * The time that a request holds; then the gate returns to its default. Absent: until the opposite request.
+     * The time that a request holds; then the Gate returns to its default. Absent: until the opposite request.
      */
     window?: string;
     /**
-     * Opens or closes the gate on a calendar.
+     * Opens or closes the Gate by a calendar.
      */
     schedule?: {
       /**
-       * IANA time zone.
+       * An IANA time zone, such as Europe/Berlin.
        */
       timezone?: string;
       /**
-       * The state of the gate while a rule is active; otherwise it is at its default.
+       * The state of the Gate while a rule is active; otherwise it is at its default.
        */
       action?: 'Open' | 'Close';
       /**
@@ -78,7 +78,7 @@ export interface Gate {
       }[];
     };
     /**
-     * Selects Flux objects and Rollouts that the gate holds without an annotation.
+     * Selects Flux objects and Rollouts that the Gate holds without an annotation.
      */
     selects?: {
       /**
@@ -95,7 +95,7 @@ export interface Gate {
         | 'Rollout'
       )[];
       /**
-       * Selects namespaces by their labels. Absent: the gate's own namespace. Empty: all.
+       * Selects namespaces by their labels. Absent: the Gate's own namespace. Empty: all.
        */
       namespaceSelector?: {
         /**
@@ -117,7 +117,7 @@ export interface Gate {
            */
           operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
           /**
-           * For In and NotIn.
+           * The values, for In and NotIn.
            */
           values?: string[];
         }[];
@@ -145,14 +145,14 @@ export interface Gate {
            */
           operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
           /**
-           * For In and NotIn.
+           * The values, for In and NotIn.
            */
           values?: string[];
         }[];
       };
     };
     /**
-     * Approvals that a version of a Rollout needs to be deployed while the gate is closed; no request opens the gate. The annotation approve.gate.fluxcd.io/for approves a version.
+     * Approvals that a version of a Rollout needs to be deployed while the Gate is closed; no request opens the Gate. The annotation approve.gate.fluxcd.io/for approves a version.
      */
     approvals?: {
       /**
@@ -173,7 +173,7 @@ export interface Gate {
       serviceAccounts?: string[];
     };
     /**
-     * Lets a webhook call open and close the gate.
+     * Lets a webhook call open and close the Gate.
      */
     receiver?: {
       /**
@@ -181,7 +181,7 @@ export interface Gate {
        */
       type: 'hmac' | 'oidc';
       /**
-       * For hmac: a Secret in the gate's namespace with the key token.
+       * For hmac: a Secret in the Gate's namespace with the key token.
        */
       secretRef?: {
         /**
@@ -190,7 +190,7 @@ export interface Gate {
         name: string;
       };
       /**
-       * For oidc: which ID tokens open and close the gate.
+       * For oidc: which ID tokens open and close the Gate.
        */
       oidc?: {
         /**
@@ -198,7 +198,7 @@ export interface Gate {
          */
         issuer: string;
         /**
-         * The token's only audience: the URL that is called. It must end with /hook/, the gate's namespace, / and the gate's name.
+         * The token's only audience: the URL that is called. It must end with /hook/, the Gate's namespace, / and the Gate's name.
          */
         audience: string;
         /**
@@ -211,7 +211,7 @@ export interface Gate {
     };
   };
   /**
-   * Whether the gate is open, why, and what comes next.
+   * Whether the Gate is open, why, and what comes next.
    */
   status?: {
     /**
@@ -223,7 +223,7 @@ export interface Gate {
      */
     requestedAt?: string;
     /**
-     * When the request in force ends and the gate returns to its default.
+     * When the request in force ends and the Gate returns to its default.
      */
     resetToDefaultAt?: string;
     /**
@@ -235,7 +235,7 @@ export interface Gate {
        */
       action: 'open' | 'close';
       /**
-       * When.
+       * When it was requested.
        */
       at: string;
       /**
@@ -247,7 +247,7 @@ export interface Gate {
        */
       reason?: string;
       /**
-       * The one version the opening is for.
+       * The one version that the opening is for.
        */
       for?: string;
     };
@@ -272,16 +272,16 @@ export interface Gate {
        */
       reason?: string;
       /**
-       * The one version the opening is for.
+       * The one version that the opening is for.
        */
       for?: string;
     };
     /**
-     * The user whose request keeps it open.
+     * The user whose request keeps the Gate open.
      */
     openedBy?: string;
     /**
-     * The user whose request keeps it closed.
+     * The user whose request keeps the Gate closed.
      */
     closedBy?: string;
     /**
@@ -289,19 +289,19 @@ export interface Gate {
      */
     reason?: string;
     /**
-     * When the gate next changes by itself.
+     * When the Gate next opens or closes automatically.
      */
     nextTransition?: string;
     /**
-     * Number of objects that require the gate, open or closed.
+     * Number of objects that require the Gate, open or closed.
      */
     held?: number;
     /**
-     * The first hundred of them, by kind, namespace and name.
+     * The first hundred of these objects, in the order of kind, namespace and name.
      */
     heldObjects?: {
       /**
-       * Rollout or a kind of Flux.
+       * Its kind: Rollout, or a kind of Flux.
        */
       kind: string;
       /**
@@ -314,15 +314,15 @@ export interface Gate {
       name: string;
     }[];
     /**
-     * Number of Flux objects that require the gate and, ten seconds after its closing, are still not suspended. Bypassed objects don't count. Absent if there are none.
+     * Number of Flux objects that require the Gate and, ten seconds after its closing, are still not suspended. Bypassed objects don't count. Absent if there are none.
      */
     notHeld?: number;
     /**
-     * The first twenty of them, by kind, namespace and name.
+     * The first twenty of these objects, in the order of kind, namespace and name.
      */
     notHeldObjects?: {
       /**
-       * A kind of Flux.
+       * Its kind.
        */
       kind: string;
       /**
@@ -343,15 +343,15 @@ export interface Gate {
       message?: string;
     }[];
     /**
-     * Number of Flux objects that are still suspended ten seconds after the opening and that no other gate holds. If the gate closes again before they run, its opening was unused. Absent if there are none.
+     * Number of Flux objects that are still suspended ten seconds after the opening and that no other Gate holds. If the Gate closes again before they run, its opening was unused. Absent if there are none.
      */
     notResumed?: number;
     /**
-     * The first twenty of them, by kind, namespace and name.
+     * The first twenty of these objects, in the order of kind, namespace and name.
      */
     notResumedObjects?: {
       /**
-       * A kind of Flux.
+       * Its kind.
        */
       kind: string;
       /**
@@ -380,7 +380,7 @@ export interface Gate {
        */
       required: number;
       /**
-       * Approvals of the version approved last, such as 1/2 for 1.2.0.
+       * Approvals of the version that was approved last, such as 1/2 for 1.2.0.
        */
       progress?: string;
       /**
@@ -416,7 +416,7 @@ export interface Gate {
          */
         enough?: boolean;
         /**
-         * The oldest first.
+         * The approvals, oldest first.
          */
         given: {
           /**
@@ -424,7 +424,7 @@ export interface Gate {
            */
           by: string;
           /**
-           * When.
+           * When it was given.
            */
           at: string;
           /**
@@ -443,11 +443,11 @@ export interface Gate {
       }[];
     };
     /**
-     * The path of calls for this gate.
+     * The path of webhook calls for this Gate.
      */
     webhookPath?: string;
     /**
-     * Opened says whether the gate is open, and so does Ready, for kstatus. Stalled names a field that was ignored because it does not parse. ReceiverReady says whether calls are accepted.
+     * Opened says whether the Gate is open, and so does Ready, for kstatus. Stalled names a field that was ignored because it does not parse. ReceiverReady says whether calls are accepted.
      */
     conditions?: {
       /**

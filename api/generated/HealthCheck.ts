@@ -104,7 +104,7 @@ export interface HealthCheck {
      */
     lastErrorTime?: string;
     /**
-     * Of classes computed here, while not Healthy: when the current deployment was last Healthy.
+     * When the current deployment was last Healthy. Set only while it is not Healthy, by classes that the hooks compute.
      */
     lastHealthyTime?: string;
     /**
@@ -112,7 +112,7 @@ export interface HealthCheck {
      */
     lastChangeTime?: string;
     /**
-     * Of class job: the Job that determined this health.
+     * For class job, the Job that determined this health.
      */
     job?: {
       /**
@@ -125,7 +125,7 @@ export interface HealthCheck {
       name: string;
     };
     /**
-     * Of class prometheus, the measurements since the last reset.
+     * For class prometheus, the measurements since the last reset.
      */
     prometheus?: {
       /**

@@ -58,7 +58,7 @@ export interface MetricProvider {
          */
         operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
         /**
-         * For In and NotIn.
+         * The values, for In and NotIn.
          */
         values?: string[];
       }[];

@@ -35,7 +35,7 @@ export interface Rollout {
      */
     initialVersion?: string;
     /**
-     * Number of deployments that the history keeps, at least 10 and at most 200. With onFailure: Rollback it also keeps those back to the last that succeeded.
+     * Number of deployments that the history keeps, at least 10 and at most 200. With onFailure: Rollback it also keeps the deployments back to the last that succeeded.
      */
     versionHistoryLimit?: number;
     /**
@@ -95,7 +95,7 @@ export interface Rollout {
            */
           operator: string;
           /**
-           * For In and NotIn.
+           * The values, for In and NotIn.
            */
           values?: string[];
         }[];
@@ -123,7 +123,7 @@ export interface Rollout {
            */
           operator: string;
           /**
-           * For In and NotIn.
+           * The values, for In and NotIn.
            */
           values?: string[];
         }[];
@@ -134,7 +134,7 @@ export interface Rollout {
      */
     gateFirstDeployment?: boolean;
     /**
-     * Gates that must all be open before any version is deployed. Gates that select the Rollout count as well. One that doesn't exist counts as closed: docs/gates.md#a-gate-that-does-not-exist.
+     * Gates that must all be open before any version is deployed. Gates that select the Rollout count as well. A Gate that doesn't exist counts as closed: docs/gates.md#a-gate-that-does-not-exist.
      */
     gates?: {
       /**
@@ -142,7 +142,7 @@ export interface Rollout {
        */
       name: string;
       /**
-       * The Rollout's own when absent.
+       * The Gate's namespace; the Rollout's own when absent.
        */
       namespace?: string;
     }[];
@@ -155,7 +155,7 @@ export interface Rollout {
        */
       name: string;
       /**
-       * Absent: the Rollout's own. Another namespace must consent: docs/promotion.md#in-other-namespaces.
+       * Its namespace; the Rollout's own when absent. Another namespace must consent: docs/promotion.md#in-other-namespaces.
        */
       namespace?: string;
       /**
@@ -290,11 +290,11 @@ export interface Rollout {
      */
     copy?: {
       /**
-       * Its tag.
+       * The tag of the release.
        */
       tag: string;
       /**
-       * Where it was copied to.
+       * The repository that it was copied to.
        */
       url: string;
       /**
@@ -327,7 +327,7 @@ export interface Rollout {
        */
       id: number;
       /**
-       * When it was made.
+       * When the request was made.
        */
       since: string;
       /**
@@ -361,7 +361,7 @@ export interface Rollout {
      */
     rollingOutVersion?: string;
     /**
-     * The tag that waits for gates or for the previous version.
+     * The tag that waits for Gates, RolloutGates or the previous version.
      */
     pendingVersion?: string;
     /**
@@ -373,7 +373,7 @@ export interface Rollout {
        */
       id?: number;
       /**
-       * A release.
+       * The deployed release.
        */
       version: {
         /**
@@ -414,7 +414,7 @@ export interface Rollout {
        */
       message?: string;
       /**
-       * The cause of the deployment: first Automatic, Manual, Rollback, InitialVersion or Adopted, then those that apply of ForceDeploy, GateBypass and FailedBakeUnblock. Absent on deployments of older versions of rollout-hooks.
+       * The cause of the deployment: first Automatic, Manual, Rollback, InitialVersion or Adopted, then those of ForceDeploy, GateBypass and FailedBakeUnblock that apply. Absent on deployments of older versions of rollout-hooks.
        */
       origin?: (
         | 'Automatic'
@@ -472,7 +472,7 @@ export interface Rollout {
          */
         reason?: string;
         /**
-         * When.
+         * When it was opened or approved.
          */
         at: string;
       }[];
@@ -502,7 +502,7 @@ export interface Rollout {
        */
       bakeStatus?: string;
       /**
-       * The same in a sentence.
+       * The bake status in a sentence.
        */
       bakeStatusMessage?: string;
       /**
@@ -571,7 +571,7 @@ export interface Rollout {
     /**
      * Every release discovered and kept, in the order of discovery.
      *
-     * Items: A release.
+     * Items: The deployed release.
      */
     availableReleases?: {
       /**
@@ -600,7 +600,7 @@ export interface Rollout {
       firstSeen?: string;
     }[];
     /**
-     * How many releases are available.
+     * Number of available releases.
      */
     availableReleasesCount?: number;
     /**
@@ -610,7 +610,7 @@ export interface Rollout {
     /**
      * Releases newer than the deployed one, newest first.
      *
-     * Items: A release.
+     * Items: The deployed release.
      */
     releaseCandidates?: {
       /**
@@ -641,7 +641,7 @@ export interface Rollout {
     /**
      * The candidates that no RolloutGate's list excludes, newest first. A RolloutGate that is not passing excludes nothing here.
      *
-     * Items: A release.
+     * Items: The deployed release.
      */
     gatedReleaseCandidates?: {
       /**
@@ -682,7 +682,7 @@ export interface Rollout {
        */
       gate: string;
       /**
-       * Since when.
+       * The time since which it is rejected.
        */
       timestamp: string;
     }[];
@@ -721,7 +721,7 @@ export interface Rollout {
       reason: string;
     }[];
     /**
-     * Everything that keeps the waiting version from being deployed. The conditions have the same as sentences. At most 50; the condition StatusShortened has the number of the others.
+     * Everything that keeps the waiting version from being deployed. The conditions say the same in sentences. At most 50; the condition StatusShortened has the number of the others.
      */
     blockers?: {
       /**
@@ -741,7 +741,7 @@ export interface Rollout {
         | 'Budget'
         | 'PinnedVersion';
       /**
-       * Blocks: a user has to act. Waits: it ends by itself.
+       * Blocks: a user has to act. Waits: it ends automatically.
        */
       effect: 'Blocks' | 'Waits';
       /**
@@ -774,11 +774,11 @@ export interface Rollout {
        */
       since?: string;
       /**
-       * When it ends by itself, if known.
+       * When it ends automatically, if known.
        */
       until?: string;
       /**
-       * The user who closed the gate or pinned the version; absent for a Gate of another namespace.
+       * The user who closed the Gate or pinned the version; absent for a Gate of another namespace.
        */
       by?: string;
       /**

@@ -36,7 +36,7 @@ export interface RolloutBudget {
          */
         operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
         /**
-         * For In and NotIn.
+         * The values, for In and NotIn.
          */
         values?: string[];
       }[];
@@ -58,7 +58,7 @@ export interface RolloutBudget {
        */
       label: string;
       /**
-       * Its values, the first wave first. Rollouts with another value, or none, are the last wave.
+       * The label's values, the first wave first. Rollouts with another value, or none, are the last wave.
        */
       values: string[];
     };
@@ -116,15 +116,15 @@ export interface RolloutBudget {
      */
     slots?: {
       /**
-       * Of the Rollout.
+       * The Rollout's namespace.
        */
       namespace: string;
       /**
-       * Of the Rollout.
+       * The Rollout's name.
        */
       name: string;
       /**
-       * Of the Rollout.
+       * The Rollout's uid.
        */
       uid: string;
       /**
@@ -140,7 +140,7 @@ export interface RolloutBudget {
        */
       digest?: string;
       /**
-       * Its image.
+       * The image that the version is a tag of.
        */
       image?: string;
       /**
@@ -193,27 +193,27 @@ export interface RolloutBudget {
          */
         value: string;
         /**
-         * Rollouts of this image.
+         * Number of Rollouts of this image.
          */
         total: number;
         /**
-         * Those that have it Succeeded.
+         * Number of Rollouts in which the version has Succeeded.
          */
         done: number;
         /**
-         * Those that deploy it, or have a slot for it.
+         * Number of Rollouts that deploy it, or have a slot for it.
          */
         underWay: number;
         /**
-         * Those that request it.
+         * Number of Rollouts that request it.
          */
         waiting: number;
         /**
-         * Those in which it has Failed.
+         * Number of Rollouts in which it has Failed.
          */
         failed: number;
         /**
-         * Those whose failure a user has excused; they count as done.
+         * Number of Rollouts whose failure a user has excused; they count as done.
          */
         excused?: number;
       }[];
@@ -222,19 +222,19 @@ export interface RolloutBudget {
        */
       failed: number;
       /**
-       * Those Rollouts, at most 100. They stay listed when they are deleted, or succeed in a retry.
+       * The Rollouts in which it has failed, at most 100. They stay listed when they are deleted, or succeed in a retry.
        */
       failures?: {
         /**
-         * Of the Rollout.
+         * The Rollout's namespace.
          */
         namespace: string;
         /**
-         * Of the Rollout.
+         * The Rollout's name.
          */
         name: string;
         /**
-         * Of the Rollout.
+         * The Rollout's uid.
          */
         uid: string;
       }[];
@@ -251,7 +251,7 @@ export interface RolloutBudget {
        */
       continuedBy?: string;
       /**
-       * When.
+       * When it was continued.
        */
       continuedAt?: string;
     }[];

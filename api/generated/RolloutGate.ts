@@ -3,7 +3,7 @@
 import type {ObjectMeta} from '../kubernetes.ts';
 
 /**
- * Holds versions of one Rollout. Users write it, or other controllers.
+ * Holds versions of one Rollout. Users or other controllers write it.
  */
 export interface RolloutGate {
   apiVersion: string;
@@ -65,7 +65,7 @@ export interface RolloutGate {
      */
     observedGeneration?: number;
     /**
-     * Ready says whether the gate is passing.
+     * Ready says whether the RolloutGate is passing.
      */
     conditions?: {
       /**
@@ -138,7 +138,7 @@ export interface RolloutGate {
          */
         enough?: boolean;
         /**
-         * The oldest first.
+         * The approvals, oldest first.
          */
         given: {
           /**
@@ -146,7 +146,7 @@ export interface RolloutGate {
            */
           by: string;
           /**
-           * When.
+           * When it was given.
            */
           at: string;
           /**

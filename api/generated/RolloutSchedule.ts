@@ -36,7 +36,7 @@ export interface RolloutSchedule {
          */
         operator: string;
         /**
-         * For In and NotIn.
+         * The values, for In and NotIn.
          */
         values?: string[];
       }[];
@@ -90,7 +90,7 @@ export interface RolloutSchedule {
     }[];
   };
   /**
-   * What the schedule says now.
+   * The current state of the schedule.
    */
   status?: {
     /**

@@ -9,7 +9,7 @@ const ABOUT = 'Kinds';
 const OLDEST_MINOR = 32;
 
 /** Our own kinds, which all have to be served. Flux's kinds are served if its components are installed. */
-const OURS = Object.values(KINDS).filter(({ group }) => /^(kuberik\.com|gating\.toolkit\.fluxcd\.io)$/.test(group));
+const OWN_KINDS = Object.values(KINDS).filter(({ group }) => /^(kuberik\.com|gating\.toolkit\.fluxcd\.io)$/.test(group));
 
 export const checkVersion: Check = async ({ client }) => {
   const { gitVersion, minor } = await client.raw<{ gitVersion: string; minor: string }>('/version');
@@ -20,12 +20,12 @@ export const checkVersion: Check = async ({ client }) => {
 };
 
 export const checkKinds: Check = async ({ client }) => {
-  const own = await Promise.all(OURS.map(({ kind }) => checkKind(client, kind)));
+  const own = await Promise.all(OWN_KINDS.map(({ kind }) => checkKind(client, kind)));
   const findings = [...own.flat(), ...olderFindings(await servedByFlux(client))];
   const problems = findings.filter(({ level }) => level === 'problem');
   const unseenKinds = findings.filter(({ level }) => level === 'unseen');
   const compared = unseenKinds.length === 0 ? ', with the fields of this command' : '';
-  const all = [fine(ABOUT, `all ${OURS.length} are served${compared}`)];
+  const all = [fine(ABOUT, `all ${OWN_KINDS.length} are served${compared}`)];
   return [...(problems.length > 0 ? problems : all), ...unseenKinds.slice(0, 1)];
 };
 

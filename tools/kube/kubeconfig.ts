@@ -58,7 +58,7 @@ function select(config: KubeConfig, flags: ConnectionFlags, where: string): Sele
   const cluster = config.clusters.find(({ name }) => name === (flags.cluster ?? entry?.cluster));
   if (!cluster?.server) {
     throw new Problem(
-      `There is no cluster '${flags.cluster ?? entry?.cluster}' with a server in ${where}: it has ${namesText(config.clusters)}.`,
+      `There is no cluster '${flags.cluster ?? entry?.cluster ?? ''}' with a server in ${where}: it has ${namesText(config.clusters)}.`,
     );
   }
   const user = flags.user ?? entry?.user ?? '';
