@@ -13,7 +13,7 @@ import { startFlux } from '../local/flux/controllers.ts';
 import { logToStderr } from '../local/process/log.ts';
 import { temporaryDirectory } from '../local/process/temporaryDirectory.ts';
 import { archive } from '../local/registry/artifact.ts';
-import { watchArrivals } from './fleets/arrivals.ts';
+import { watchObjects } from './fleets/objectWatch.ts';
 import { createSource, SOURCE, serveAlways } from './fleets/source.ts';
 import { auditLog, costFigures, costOf, countHookCalls, quantile } from './measure.ts';
 import { untilQuiet } from './requests.ts';
@@ -159,7 +159,7 @@ async function openSide(name: Side['name'], cluster: LocalCluster, artifact: Art
   await createSource(admin, admin, NAMESPACE, { url: artifact.url, digest: artifact.digest });
   let [size, version, start] = [0, 0, 0];
   const arrived = new Map<string, number>();
-  const workloads = watchArrivals(
+  const workloads = watchObjects(
     access,
     await pathOf(access, { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { namespace: NAMESPACE } }),
     (object) => {

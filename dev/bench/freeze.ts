@@ -4,7 +4,7 @@ import { User } from '../actors/user.ts';
 import type { AnyObject } from '../client/send.ts';
 import { logToStderr } from '../local/process/log.ts';
 import { Problem } from '../local/process/problem.ts';
-import { watchArrivals } from './fleets/arrivals.ts';
+import { watchObjects } from './fleets/objectWatch.ts';
 import { fleet } from './fleets/gated.ts';
 import { costFigures, costOf, countHookCalls, memoryFigures } from './measure.ts';
 import type { ClusterScenario, Figure } from './scenario.ts';
@@ -27,7 +27,7 @@ export const freeze: ClusterScenario = {
     logToStderr(`Creating ${objects} Flux objects that require one Gate`);
     await all.create();
     const watches = (await all.collections()).map(({ path, count }) => ({
-      arrivals: watchArrivals(admin, path),
+      arrivals: watchObjects(admin, path),
       count,
     }));
     const allReach = async (state: (object: AnyObject) => boolean) => {

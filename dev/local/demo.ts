@@ -1,14 +1,14 @@
-/** `npm run demo`: the main job, done on a real API server and told as a story. */
+/** `npm run demo`: the main job, done on a real API server and told as a output. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { openBrowser } from '../../cli/terminal/openBrowser.ts';
 import { buildPage } from '../page/buildPage.ts';
 import { servePageOn } from '../page/serveWith.ts';
 import type { LocalCluster } from './cluster.ts';
-import { directEdit, firstVersion, gateOpens, gitSync, heldVersion, type Stage, stageOn } from './demo/chapters.ts';
+import { directEdit, firstVersion, gateOpens, gitSync, heldVersion, type DemoContext, contextOn } from './demo/steps.ts';
 import { type DemoFlux, withFakeFlux, withRealFlux } from './demo/flux.ts';
 import { settleNeighbours } from './demo/neighbours.ts';
 import { APP, HOME } from './demo/objects.ts';
-import { createStory, terminalOf } from './demo/story.ts';
+import { createOutput, terminalOf } from './demo/output.ts';
 import { logToStderr } from './process/log.ts';
 import { parseOptions, readCommandLine } from './process/options.ts';
 import { onTemporaryCluster } from './temporaryCluster.ts';
@@ -29,22 +29,22 @@ against a direct edit. Exits with 0 only when every step was really seen.
 
 /** Between two chapters: somebody reads, and looks at the page. */
 const PAUSE_MS = 5000;
-/** The longest time until the story begins beside the page. */
+/** The longest time until the output begins beside the page. */
 const OPENS_S = 30;
 
 /** Resolves when somebody has opened the page, or has had the time to. */
 async function openFor(address: string): Promise<void> {
   process.stdout.write(`\nThe page, as an SRE: ${address}\n`);
   openBrowser(address);
-  process.stdout.write(`Open it, then press Enter: the story begins. It begins by itself in ${OPENS_S} seconds.\n`);
+  process.stdout.write(`Open it, then press Enter: the output begins. It begins by itself in ${OPENS_S} seconds.\n`);
   const pressed = new Promise<void>((resolve) => process.stdin.once('data', () => resolve()));
   await Promise.race([pressed, wait(OPENS_S * 1000)]);
   process.stdin.pause();
 }
 
-async function tell(stage: Stage, pauseMs: number): Promise<void> {
-  for (const chapter of [firstVersion, heldVersion, directEdit, gateOpens, gitSync]) {
-    await chapter(stage);
+async function runSteps(context: DemoContext, pauseMs: number): Promise<void> {
+  for (const heading of [firstVersion, heldVersion, directEdit, gateOpens, gitSync]) {
+    await heading(context);
     await wait(pauseMs);
   }
 }
@@ -65,14 +65,14 @@ async function main(): Promise<number> {
     const flux = await Promise.race([starting, interrupt]);
     if (!flux) return 130;
     try {
-      return await tellOn(cluster, interrupt, flux, { keep, ui });
+      return await runOn(cluster, interrupt, flux, { keep, ui });
     } finally {
       await flux.stop();
     }
   });
 }
 
-async function tellOn(
+async function runOn(
   cluster: LocalCluster,
   interrupt: Promise<undefined>,
   flux: DemoFlux,
@@ -85,8 +85,8 @@ async function tellOn(
   const page = ui ? await servePageOn(cluster.kubeconfigOf('sre'), await buildPage()) : undefined;
   const told = (async () => {
     if (page) await openFor(page.address);
-    const story = createStory((text) => process.stdout.write(text), terminalOf(process.stdout, process.env));
-    await tell(stageOn(cluster.accessOf, story, flux), ui ? PAUSE_MS : 0);
+    const output = createOutput((text) => process.stdout.write(text), terminalOf(process.stdout, process.env));
+    await runSteps(contextOn(cluster.accessOf, output, flux), ui ? PAUSE_MS : 0);
     return 'told' as const;
   })();
   const end = await Promise.race([told, interrupt, cluster.died]);

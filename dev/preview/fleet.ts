@@ -1,5 +1,5 @@
 /** Applications in every state, as the hooks would have left them: for looking at the page, and for measuring it with thousands. */
-import { timestamp } from '../actors/ask.ts';
+import { timestamp } from '../actors/timestamp.ts';
 import { API, gate, rollout, rolloutGate } from '../actors/objects.ts';
 import type { AnyObject } from '../client/send.ts';
 

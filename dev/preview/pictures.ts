@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { run } from '../../cli/runCommand.ts';
 import type { LocalCluster } from '../local/cluster.ts';
-import { firstVersion, heldVersion, stageOn } from '../local/demo/chapters.ts';
+import { firstVersion, heldVersion, contextOn } from '../local/demo/steps.ts';
 import { type DemoFlux, withFakeFlux } from '../local/demo/flux.ts';
 import { settleNeighbours } from '../local/demo/neighbours.ts';
 import { HOME } from '../local/demo/objects.ts';
-import { createStory } from '../local/demo/story.ts';
+import { createOutput } from '../local/demo/output.ts';
 import { parseOptions, readCommandLine } from '../local/process/options.ts';
 import { onTemporaryCluster } from '../local/temporaryCluster.ts';
 import { launchBrowser } from '../page/browser.ts';
@@ -30,13 +30,13 @@ page and \`kubectl rollouts get\` show then. Then it promotes a version of other
 /** Up to where a version waits. */
 async function tell(cluster: LocalCluster, flux: DemoFlux): Promise<void> {
   await settleNeighbours(cluster.accessOf);
-  const stage = stageOn(
+  const context = contextOn(
     cluster.accessOf,
-    createStory(() => {}, { colours: false, columns: 100 }),
+    createOutput(() => {}, { colours: false, columns: 100 }),
     flux,
   );
-  await firstVersion(stage);
-  await heldVersion(stage);
+  await firstVersion(context);
+  await heldVersion(context);
 }
 
 async function takePictures(cluster: LocalCluster): Promise<void> {

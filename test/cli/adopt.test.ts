@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { objectOf } from '../support/objects.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { type ObjectServer, type Rules, type Stored, typed } from './objectServer.ts';
-import { golden, NAMESPACE } from './story.ts';
+import { golden, NAMESPACE } from './scenario.ts';
 
 const metadata = { namespace: NAMESPACE, name: 'app' };
 const policy = objectOf('ImagePolicy', {

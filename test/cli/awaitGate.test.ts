@@ -10,7 +10,7 @@ const held = [
 ];
 
 /** A Gate that is closed as it is asked; `web` never hears of it, and `secret` is not for everybody. */
-async function world() {
+async function environment() {
   const gate = {
     apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
     kind: 'Gate',
@@ -37,7 +37,7 @@ async function bodyOf(request: IncomingMessage) {
 }
 
 it('says what is not held yet, and ends with 4', async () => {
-  const { code, out } = await call('close gate/incident --wait --timeout 10ms', { env: await world() });
+  const { code, out } = await call('close gate/incident --wait --timeout 10ms', { env: await environment() });
   expect([code, out]).toEqual([
     4,
     'Closed Gate shop/incident.\nshop/incident: closed by somebody; held: nothing; not checked: 1; timed out; not done yet: 1 Kustomization (web)\n',
@@ -47,7 +47,7 @@ it('says what is not held yet, and ends with 4', async () => {
 it('leaves the request where somebody does not wait any longer', async () => {
   const interrupted = new AbortController();
   const { code, err } = await call('close gate/incident --wait', {
-    env: await world(),
+    env: await environment(),
     signal: interrupted.signal,
     onOutput: () => setImmediate(() => interrupted.abort()),
   });
@@ -55,6 +55,6 @@ it('leaves the request where somebody does not wait any longer', async () => {
 });
 
 it('waits for nothing in a dry run', async () => {
-  const { code, out } = await call('close gate/incident --wait --dry-run=server', { env: await world() });
+  const { code, out } = await call('close gate/incident --wait --dry-run=server', { env: await environment() });
   expect([code, out]).toEqual([0, 'Closed Gate shop/incident (server dry run).\n']);
 });

@@ -4,20 +4,20 @@ import { parse } from 'yaml';
 import { type Called, call, type RelatedObjects } from '../support/command.ts';
 import { objectOf } from '../support/objects.ts';
 import { objectServer, type Rules, typed } from './objectServer.ts';
-import { applied, golden, NAMESPACE, type Story, story } from './story.ts';
+import { applied, golden, NAMESPACE, type CliScenario, scenario } from './scenario.ts';
 
 const FREEZE = { name: 'freeze', namespace: 'platform' };
 const BOUND = ['kustomization-app', 'ocirepository-app'];
 /** A minute later. */
-const later = (of: Story) => () => of.now + 60_000;
+const later = (of: CliScenario) => () => of.now + 60_000;
 
 /** May change Rollouts, and neither Gates nor RolloutGates. */
 const developer: Rules = { may: ({ resource }) => resource === 'rollouts' };
 const everything: Rules = { may: () => true };
 
 /** 1.0.0 runs, in two objects of Flux. */
-async function running(): Promise<Story> {
-  const begun = await story(
+async function running(): Promise<CliScenario> {
+  const begun = await scenario(
     { gate: { ...FREEZE, default: 'opened' } },
     { spec: { gates: [FREEZE], bakeTime: '1s' } },
     { bind: { name: BOUND[0], kind: 'Kustomization' } },
@@ -33,7 +33,7 @@ async function running(): Promise<Story> {
 }
 
 /** 1.1.0 waits for a Gate of another namespace and for a RolloutGate. */
-async function waiting(): Promise<Story> {
+async function waiting(): Promise<CliScenario> {
   const record = { current: { action: 'close', at: '2026-03-01T12:00:04Z', by: 'sre', reason: 'INC-7' } };
   const annotations = { 'gate.fluxcd.io/accepted-request': JSON.stringify(record) };
   return (await running()).play(
@@ -44,12 +44,12 @@ async function waiting(): Promise<Story> {
   );
 }
 
-let [runs, waits]: Story[] = [];
+let [runs, waits]: CliScenario[] = [];
 beforeAll(async () => {
   [runs, waits] = await Promise.all([running(), waiting()]);
 });
 
-const seen = (of: Story, line: string, rules: Rules = developer, around: RelatedObjects = {}): Promise<Called> =>
+const seen = (of: CliScenario, line: string, rules: Rules = developer, around: RelatedObjects = {}): Promise<Called> =>
   typed(`${line} -n ${NAMESPACE}`.split(' '), of.stored, { now: later(of), ...around }, rules);
 
 it.each([
@@ -116,9 +116,9 @@ it('a list of Rollouts that may not be read is an error, in the words of the API
 });
 
 describe('for programs', () => {
-  let atQa: Story;
+  let atQa: CliScenario;
   beforeAll(async () => {
-    atQa = await story(
+    atQa = await scenario(
       { publish: '1.0.0' },
       'settle',
       { rolloutGate: { name: 'qa', allowedVersions: ['1.0.0'] } },
@@ -155,7 +155,7 @@ describe('HealthChecks of another namespace', () => {
     const labels = { app: 'app' };
     const check = (name: string, annotations?: object) =>
       objectOf('HealthCheck', { metadata: { namespace: 'platform', name, labels, annotations }, spec: {} } as never);
-    const other = await story(
+    const other = await scenario(
       { namespace: { name: 'platform', labels: team.matchLabels } },
       { spec: { bakeTime: '1h', healthCheckSelector: { selector: { matchLabels: labels }, namespaceSelector: team } } },
     );

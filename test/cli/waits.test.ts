@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { objectOf } from '../support/objects.ts';
 import { NOW, type ObjectServer, type Stored, typed } from './objectServer.ts';
-import { golden, NAMESPACE, type Step, type Story, story } from './story.ts';
+import { golden, NAMESPACE, type Step, type CliScenario, scenario } from './scenario.ts';
 
 /** 1.0.0 runs, and 1.1.0 waits at the RolloutGate qa. */
 const atQa = (spec: object = {}) =>
-  story(
+  scenario(
     { publish: '1.0.0' },
     'settle',
     { spec },
@@ -49,8 +49,8 @@ describe('a server dry run', () => {
 });
 
 describe('of a Rollout', () => {
-  /** The command while the story goes on once its write is stored. On standard error is what was seen on the way. */
-  async function waited(line: string, of: Story, ...goesOn: readonly Step[]) {
+  /** The command while the scenario goes on once its write is stored. On standard error is what was seen on the way. */
+  async function waited(line: string, of: CliScenario, ...goesOn: readonly Step[]) {
     const react = async (server: ObjectServer) => {
       await of.play(...goesOn);
       server.put(...of.stored);
@@ -79,7 +79,7 @@ describe('of a Rollout', () => {
   });
 
   it('ends with 0 once it has baked', async () => {
-    const failing = await story(
+    const failing = await scenario(
       { spec: { bakeTime: '1s' } },
       { publish: '1.2.0' },
       'settle',

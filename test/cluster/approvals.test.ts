@@ -10,7 +10,7 @@ const P = 'rollout.kuberik.com/';
 const PEOPLE = ['alice', 'bob', 'carol'];
 
 /** A Rollout `app` behind a RolloutGate `prod`, and people with the role of an approver. */
-async function story(approvals: Record<string, unknown>) {
+async function scenario(approvals: Record<string, unknown>) {
   const ns = await newNamespace();
   const prod = ref('rolloutGate', ns, 'prod');
   const app = ref('rollout', ns, 'app');
@@ -54,7 +54,7 @@ const isKnown = (ns: string, version: string) =>
 
 describe('approvals on a RolloutGate', () => {
   it('two persons let a version go; who they were is in status, history and Events', async () => {
-    const { ns, prod, app, approve, waitsWith } = await story({ required: 2 });
+    const { ns, prod, app, approve, waitsWith } = await scenario({ required: 2 });
     await publish(ns, 'app', '1.0.0');
     await waitsWith("RolloutGate 'prod': 0 of 2 approvals");
     await approve('alice', '1.0.0');
@@ -86,7 +86,7 @@ describe('approvals on a RolloutGate', () => {
   });
 
   it('a Git sync that strips them, and one that brings one along, change nothing', async () => {
-    const { ns, prod, approve, waitsWith } = await story({ required: 2 });
+    const { ns, prod, approve, waitsWith } = await scenario({ required: 2 });
     await publish(ns, 'app', '1.0.0');
     await waitsWith('0 of 2 approvals');
     await approve('alice', '1.0.0');
@@ -104,7 +104,7 @@ describe('approvals on a RolloutGate', () => {
   });
 
   it('its role may approve and nothing else', async () => {
-    const { ns, prod, patch, approve } = await story({ required: 2 });
+    const { ns, prod, patch, approve } = await scenario({ required: 2 });
     await publish(ns, 'app', '1.0.0');
     await isKnown(ns, '1.0.0');
     const attempts: object[] = [
@@ -128,7 +128,7 @@ describe('approvals on a RolloutGate', () => {
 
   /** A gate that a Git sync has applied, and its entry in managedFields. */
   async function applied() {
-    const made = await story({ required: 2 });
+    const made = await scenario({ required: 2 });
     await publish(made.ns, 'app', '1.0.0');
     await isKnown(made.ns, '1.0.0');
     const sync = gitSync(flux, { namespace: made.ns, name: 'parent' });

@@ -10,8 +10,8 @@ import { REPOSITORY } from '../../dev/repository.ts';
 import { objectsIn } from '../manifests/files.ts';
 import { type LocalServer, startLocalServer } from '../server/registry/localServer.ts';
 import { type AnyObject, gate, ref, rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
-import { ask } from './support/gates.ts';
-import { storyOf } from './support/rolloutStory.ts';
+import { requestGate } from './support/gates.ts';
+import { scenarioOf } from './support/rolloutScenario.ts';
 
 const view = sharedCluster();
 const { admin, sre, newNamespace } = view;
@@ -91,17 +91,17 @@ const typed = (suffix: string) => ofNamespace().filter(({ type }) => type.includ
 it('a closing, a deployment, approvals and a withdrawal reach the sink, though it fails at first', async () => {
   start();
   await waitFor(() => ['Rollout', 'RolloutGate', 'Gate', 'Event'].every(hasGap), 'the watches', 90_000);
-  const story = storyOf(view, ns);
-  await story.create();
+  const scenario = scenarioOf(view, ns);
+  await scenario.create();
   await view.publish(ns, 'app', '1.0.0');
-  await story.headIs('1.0.0', 'Succeeded');
+  await scenario.headIs('1.0.0', 'Succeeded');
   await view.publish(ns, 'app', '1.1.0');
-  await story.headIs('1.1.0', 'Succeeded');
+  await scenario.headIs('1.1.0', 'Succeeded');
   await sre.create(gate(ns, 'freeze', { spec: { default: 'opened' } }));
-  await ask(sre, ns, 'freeze', 'close');
+  await requestGate(sre, ns, 'freeze', 'close');
   await sre.create(rolloutGate(ns, 'qa', 'app', { approvals: { required: 2 } }));
   await view.publish(ns, 'app', '1.2.0');
-  await story.conditionIs('DeploymentBlocked', { status: 'True' });
+  await scenario.conditionIs('DeploymentBlocked', { status: 'True' });
   const annotate = (annotations: object) => sre.mergePatch(ref('rolloutGate', ns, 'qa'), { metadata: { annotations } });
   await annotate({ 'rollout.kuberik.com/approve': '1.2.0', 'rollout.kuberik.com/approve-reason': 'QA-7' });
   await waitFor(

@@ -9,7 +9,7 @@ import { objectOf } from '../support/objects.ts';
 import { type AnyObject, kustomization, rollout, sharedCluster, waitFor } from './support/cluster.ts';
 import { STAGES, type Stage } from './support/exampleStages.ts';
 import { expectGolden, masked } from './support/golden.ts';
-import { storyOf } from './support/rolloutStory.ts';
+import { scenarioOf } from './support/rolloutScenario.ts';
 
 const view = sharedCluster();
 
@@ -47,7 +47,7 @@ describe.each(SHOWN.map((entry) => [entry.name, entry] as const))('%s', (name, e
     const definition = await entry.load();
     const [what, line] = definition.examples[0]!;
     const shop = await view.newNamespace();
-    const stage = { shop, flux: await view.newNamespace(), story: storyOf(view, shop) };
+    const stage = { shop, flux: await view.newNamespace(), scenario: scenarioOf(view, shop) };
     await STAGES[name]!(stage, view);
     const { code, out, err } = await as('sre', wordsOf(line, stage, definition), NOW[name]);
     expect(code, `${line}: ${err}`).toBe(0);

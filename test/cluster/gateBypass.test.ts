@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type AnyObject, gate, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import {
-  ask,
+  requestGate,
   BYPASS_REASON,
   BYPASSED_BY,
   gated,
@@ -24,7 +24,7 @@ async function heldObject(): Promise<{ ns: string; object: AnyObject }> {
   await sre.create(gate(ns, 'freeze', { spec: { default: 'opened' } }));
   const object = gated('Kustomization', ns, 'app', 'freeze');
   await developer.create(object);
-  await ask(sre, ns, 'freeze', 'close');
+  await requestGate(sre, ns, 'freeze', 'close');
   await isHeld(admin, object);
   return { ns, object };
 }
@@ -81,11 +81,11 @@ describe('who has the verb bypass', () => {
       code: 403,
     });
     await expect(user.mergePatch(object as never, { spec: { path: './more' } })).rejects.toMatchObject({ code: 403 });
-    await ask(sre, ns, 'freeze', 'open');
+    await requestGate(sre, ns, 'freeze', 'open');
     await waitFor(async () => (await read(object)).metadata.annotations?.[STATE] === 'open', 'the gate to be open');
-    await ask(sre, ns, 'freeze', 'close');
+    await requestGate(sre, ns, 'freeze', 'close');
     await isHeld(admin, object, 'false');
-    await ask(sre, ns, 'freeze', 'open');
+    await requestGate(sre, ns, 'freeze', 'open');
     await isFree(admin, object, false);
   });
 

@@ -5,7 +5,7 @@ import { User } from '../../dev/actors/user.ts';
 import { send } from '../../dev/client/send.ts';
 import { type AnyObject, ref, sharedCluster, waitFor } from './support/cluster.ts';
 import { createStrictly, exampleObjects } from './support/examples.ts';
-import { ask, conditionText, gated, isFree, isHeld } from './support/gates.ts';
+import { requestGate, conditionText, gated, isFree, isHeld } from './support/gates.ts';
 
 const { admin, developer, sre, newNamespace } = sharedCluster();
 const ACCOUNT = 'no-deploy-fridays';
@@ -66,7 +66,7 @@ describe('No Deploy Fridays', () => {
   });
 
   it('is opened by people as ever', async () => {
-    await ask(sre, ns, 'maintenance', 'open');
+    await requestGate(sre, ns, 'maintenance', 'open');
     await waitFor(async () => (await opened())?.startsWith('True'), 'the Gate to be open');
     await isFree(admin, app());
   });

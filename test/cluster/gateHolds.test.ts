@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { KINDS } from '../../api/kinds.ts';
 import { type AnyObject, gate, ref, rollout, sharedCluster, waitFor } from './support/cluster.ts';
 import {
-  ask,
+  requestGate,
   conditionText,
   GATES,
   GOVERNED,
@@ -33,7 +33,7 @@ describe('suspension and its undoing', () => {
     for (const object of objects) await developer.create(object);
     const specs = await Promise.all(objects.map(async (object) => (await read(object)).spec));
     const role = (kind: Governed) => (KINDS[kind].governed === 'source' ? 'Blocked' : 'Approved');
-    await ask(sre, ns, 'freeze', 'close');
+    await requestGate(sre, ns, 'freeze', 'close');
     for (const object of objects) {
       await isHeld(admin, object, object.spec.suspend === undefined ? 'unset' : String(object.spec.suspend));
       await waitFor(
@@ -42,7 +42,7 @@ describe('suspension and its undoing', () => {
         `${object.kind} to say why it waits`,
       );
     }
-    await ask(sre, ns, 'freeze', 'open');
+    await requestGate(sre, ns, 'freeze', 'open');
     for (const [i, object] of objects.entries()) {
       expect((await isFree(admin, object, object.spec.suspend)).spec).toEqual(specs[i]);
     }
@@ -54,7 +54,7 @@ describe('suspension and its undoing', () => {
     const object = gated('Kustomization', ns, 'app', `${platform}/freeze`);
     await developer.create(object);
     await saysSoon(admin, object, 'Approved', APPROVED);
-    await ask(sre, platform, 'freeze', 'close');
+    await requestGate(sre, platform, 'freeze', 'close');
     await isHeld(admin, object);
     const orphan = gated('Kustomization', ns, 'orphan', 'nowhere');
     await developer.create(orphan);
@@ -117,7 +117,7 @@ describe('spec.selects', () => {
       'Approved',
       `False GateClosed: Reconciliation is waiting approval, gate '${ns}/freeze' is closed.`,
     );
-    await ask(sre, ns, 'freeze', 'open');
+    await requestGate(sre, ns, 'freeze', 'open');
     for (const kind of kinds) await isFree(admin, gated(kind, ns, 'app'));
     await isFree(admin, late);
     // Without the gate the marks go as well.

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { gitSync } from '../../dev/actors/gitSync.ts';
 import { type AnyObject, type ClusterView, gate, ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
-import { ask, conditionText, gated, isFree, isHeld, STATE, saysSoon } from './support/gates.ts';
+import { requestGate, conditionText, gated, isFree, isHeld, STATE, saysSoon } from './support/gates.ts';
 
 const { admin, developer, flux, sre, newNamespace }: ClusterView = sharedCluster();
 const read = (object: AnyObject) => admin.get(object as never);
@@ -16,14 +16,14 @@ async function frozen() {
   const sync = gitSync(flux, { namespace: platform, name: 'parent' });
   const app = gated('Kustomization', ns, 'app', 'freeze');
   expect((await sync([app])).failed).toBeUndefined();
-  await ask(sre, ns, 'freeze', 'close');
+  await requestGate(sre, ns, 'freeze', 'close');
   await isHeld(admin, app);
   return { ns, parent, sync, app, owner: `Kustomization ${platform}/parent` };
 }
 
 /** Opens the Gate, and waits until the owner has been asked for an apply. */
 async function opens({ ns, parent, app }: { ns: string; parent: AnyObject; app: AnyObject }) {
-  await ask(sre, ns, 'freeze', 'open');
+  await requestGate(sre, ns, 'freeze', 'open');
   await waitFor(async () => {
     const since = (await read(app)).metadata.annotations?.[STATE]?.replace('opening: ', '');
     return (await read(parent)).metadata.annotations?.['reconcile.fluxcd.io/requestedAt'] === since;
@@ -56,11 +56,11 @@ async function notResumed(namespace: string, count: number | undefined, objects:
 
 describe('an owner that fails', () => {
   it('is waited for, with the old spec and suspended, until it gets through with the new one', async () => {
-    const world = await frozen();
-    const { app, owner, sync } = world;
+    const setup = await frozen();
+    const { app, owner, sync } = setup;
     const next = { ...app, spec: { ...app.spec, path: './v2' } };
     await sync([next]);
-    await opens(world);
+    await opens(setup);
     await sync([next], { fails: 'BuildFailed' });
     const why = `until ${owner} applies it again; its last attempt failed: BuildFailed`;
     await bindingSays(app, why.replace('until ', ''));
@@ -75,11 +75,11 @@ describe('an owner that fails', () => {
     for (let i = 0; i < 3; i++) await sync([next], { fails: 'BuildFailed' });
     await staysTrue(async () => (await stored()) === before, 'object and binding are left alone', 1500);
     const { namespace, name } = app.metadata;
-    await notResumed(world.ns, 1, [{ kind: 'Kustomization', namespace, name, reason: 'WaitsForApplier' }]);
+    await notResumed(setup.ns, 1, [{ kind: 'Kustomization', namespace, name, reason: 'WaitsForApplier' }]);
     expect((await sync([next])).configured).toEqual(['Kustomization app']);
     expect((await isFree(admin, app)).spec.path).toBe('./v2');
     await saysSoon(admin, app, 'Approved', 'True GatesOpen: All gates are open.');
-    await notResumed(world.ns, undefined, undefined);
+    await notResumed(setup.ns, undefined, undefined);
     await waitFor(async () => !(await admin.get(bindingOf(app))).spec.awaits, 'the binding to wait for nobody');
   });
 });

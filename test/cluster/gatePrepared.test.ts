@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { objectName } from '../../core/kube/names.ts';
 import { type AnyObject, gate, kustomization, rollout, sharedCluster, waitFor } from './support/cluster.ts';
-import { ask, GATES, gated, isFree, isHeld } from './support/gates.ts';
+import { requestGate, GATES, gated, isFree, isHeld } from './support/gates.ts';
 import { conditionOf } from './support/versions.ts';
 
 const { admin, developer, sre, newNamespace, publish } = sharedCluster();
@@ -52,7 +52,7 @@ describe.concurrent('an object is suspended all the same when its gate closes, t
       const bindings = await admin.list('kuberik.com/v1alpha1', 'FluxBinding', ns);
       return bindings.length === objects(ns).length && bindings.every((binding) => conditionOf(binding, 'Approved'));
     }, 'a FluxBinding of each');
-    await ask(sre, ns, 'freeze', 'close');
+    await requestGate(sre, ns, 'freeze', 'close');
     await Promise.all(objects(ns).map((object) => isHeld(admin, object)));
   });
 });

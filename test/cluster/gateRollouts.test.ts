@@ -13,7 +13,7 @@ import {
   staysTrue,
   waitFor,
 } from './support/cluster.ts';
-import { ask } from './support/gates.ts';
+import { requestGate } from './support/gates.ts';
 import { conditionOf, history, variablesArrive } from './support/versions.ts';
 
 const { admin, developer, sre, newNamespace, publish } = sharedCluster();
@@ -73,7 +73,7 @@ describe('nothing at all on the weekend, for all of production', () => {
     expect(warnings).toContain(`version 1.0.0 waits: gate ${path} is closed`);
     await staysTrue(async () => (await history(admin, production, 'app')).length === 0, 'no deployment', 1500);
 
-    await ask(sre, ns, 'no-weekend-releases', 'open');
+    await requestGate(sre, ns, 'no-weekend-releases', 'open');
     await variablesArrive(admin, production, 'app', { APP_VERSION: '1.0.0' });
   });
 });

@@ -11,7 +11,7 @@ import {
   staysTrue,
   waitFor,
 } from './support/cluster.ts';
-import { ask, conditionText, GATES, gated, isFree, isHeld, SUSPENDED, saysSoon, timestamp } from './support/gates.ts';
+import { requestGate, conditionText, GATES, gated, isFree, isHeld, SUSPENDED, saysSoon, timestamp } from './support/gates.ts';
 
 const { admin, developer, flux, sre, newNamespace }: ClusterView = sharedCluster();
 const REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt';
@@ -64,7 +64,7 @@ async function frozen() {
   });
   const app = gated('Kustomization', ns, 'app');
   await saysSoon(admin, app, 'Approved', 'True GatesOpen: All gates are open.');
-  await ask(sre, ns, 'freeze', 'close');
+  await requestGate(sre, ns, 'freeze', 'close');
   await isHeld(admin, app);
   await isHeld(admin, gated('HelmRelease', ns, 'release'), 'false');
   await isHeld(admin, gated('HelmRelease', ns, 'leaving'));
@@ -86,7 +86,7 @@ describe('a Git sync behind a closed gate', () => {
     expect([live.spec, owners(live)]).toEqual([object.spec, owners(object)]);
   });
 
-  it('additions, changes and removals all arrive with the first sync after the opening, which we ask for', async () => {
+  it('additions, changes and removals all arrive with the first sync after the opening, which we requestGate for', async () => {
     const { ns, parent, sync, after, app } = await frozen();
     const held = await read(app);
     const first = await sync(after);
@@ -102,7 +102,7 @@ describe('a Git sync behind a closed gate', () => {
     });
 
     const openedAt = timestamp();
-    await ask(sre, ns, 'freeze', 'open');
+    await requestGate(sre, ns, 'freeze', 'open');
     const asked = await waitFor(
       async () => (await read(parent)).metadata.annotations?.[REQUESTED_AT],
       'the owner to be asked to reconcile',
@@ -154,7 +154,7 @@ describe('a Gate that comes from Git', () => {
       'the gate to be closed',
     );
     const at = timestamp();
-    await ask(sre, ns, 'freeze', 'open', { at });
+    await requestGate(sre, ns, 'freeze', 'open', { at });
     await waitFor(opened, 'the gate to be open');
     expect((await sync([object])).configured).toEqual(['Gate freeze']);
     expect((await read(object)).metadata.annotations).not.toHaveProperty(['open.gate.fluxcd.io/requestedAt']);
@@ -163,7 +163,7 @@ describe('a Gate that comes from Git', () => {
     await isFree(admin, app);
     expect((await sync([object])).configured).toEqual([]);
     // The next request counts as ever.
-    await ask(sre, ns, 'freeze', 'close');
+    await requestGate(sre, ns, 'freeze', 'close');
     await isHeld(admin, app);
   });
 });

@@ -13,7 +13,7 @@ import {
   sharedCluster,
   waitFor,
 } from './support/cluster.ts';
-import { ask, BYPASSED_BY, conditionText, gated, isHeld, STATE, SUSPENDED } from './support/gates.ts';
+import { requestGate, BYPASSED_BY, conditionText, gated, isHeld, STATE, SUSPENDED } from './support/gates.ts';
 import { conditionOf, history, tagArrives, variablesArrive } from './support/versions.ts';
 
 const view = sharedCluster();
@@ -53,7 +53,7 @@ async function frozenNamespace() {
     const heads = await Promise.all(['app', 'web'].map((name) => headOf(ns, name)));
     return heads.every(({ appliedTime }) => appliedTime !== undefined);
   }, '1.0.0 to have arrived in both');
-  await ask(sre, ns, 'freeze', 'close');
+  await requestGate(sre, ns, 'freeze', 'close');
   for (const object of frozen) await isHeld(admin, object);
   for (const name of ['app', 'web']) await publish(ns, name, '1.1.0');
   await waits(ns, 'app', '1.1.0');
@@ -145,7 +145,7 @@ describe('a force-deploy with a reason, by somebody with the verb bypass', () =>
     expect(await Promise.all(others.map(async (object) => (await read(object)).metadata.generation))).toEqual(before);
     await publish(ns, 'app', '1.2.0');
     await waits(ns, 'app', '1.2.0');
-    await ask(sre, ns, 'freeze', 'open');
+    await requestGate(sre, ns, 'freeze', 'open');
     await tagArrives(admin, ns, 'app', '1.2.0');
     // Some wait for the artifacts of their next version by now.
     for (const object of [source, sync, ...others]) await isOpen(object);

@@ -1,4 +1,4 @@
-/** The log of the hook server tells a story once, and then nothing: each decision is a line, and a sync that changes nothing is none. */
+/** The log of the hook server tells a scenario once, and then nothing: each decision is a line, and a sync that changes nothing is none. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import {
   staysTrue,
   waitFor,
 } from './support/cluster.ts';
-import { ask, GATES, isFree, isHeld } from './support/gates.ts';
+import { requestGate, GATES, isFree, isHeld } from './support/gates.ts';
 import { variablesArrive } from './support/versions.ts';
 
 const view = sharedCluster();
@@ -81,7 +81,7 @@ describe('the log', () => {
     await variablesArrive(admin, ns, 'web', { APP_VERSION: '1.0.0' });
     await tells(ns, 'Rollout/app DeploymentSucceeded', 'Kustomization/web Pinned');
 
-    await ask(sre, ns, 'freeze', 'close');
+    await requestGate(sre, ns, 'freeze', 'close');
     await isHeld(admin, web);
     const edit = await developer.mergePatch(web as never, { spec: { path: './other' } }).catch((error) => error);
     expect(String(edit)).toContain('freeze');
@@ -90,7 +90,7 @@ describe('the log', () => {
     await tells(ns, 'Gate/freeze CloseRequested', 'Gate/freeze GateClosed', 'Kustomization/web Suspended');
     await tells(ns, 'Kustomization/web Denied', 'Kustomization/web Held');
 
-    await ask(sre, ns, 'freeze', 'open');
+    await requestGate(sre, ns, 'freeze', 'open');
     await isFree(admin, web);
     await tells(ns, 'Gate/freeze GateOpened', 'Kustomization/web Released');
     const touched = [ref('rollout', ns, 'app'), ref('gate', ns, 'freeze'), web as never];

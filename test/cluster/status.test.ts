@@ -125,21 +125,21 @@ describe("a person's status", () => {
 
 describe('the past', () => {
   let past: string;
-  const story = () => ref('rollout', past, 'story');
+  const scenario = () => ref('rollout', past, 'scenario');
   const patch = (op: string, path: string, value?: unknown) =>
-    admin.jsonPatch(story(), [{ op, path: `/status/history/${path}`, ...(value !== undefined && { value }) }], {
+    admin.jsonPatch(scenario(), [{ op, path: `/status/history/${path}`, ...(value !== undefined && { value }) }], {
       subresource: 'status',
     });
 
   beforeAll(async () => {
     past = await newNamespace();
-    await developer.create(rollout(past, 'story', { spec: { versionHistoryLimit: 3 } }));
+    await developer.create(rollout(past, 'scenario', { spec: { versionHistoryLimit: 3 } }));
     for (const [index, version] of ['1.0.0', '1.1.0', '1.2.0', '1.3.0'].entries()) {
-      await publish(past, 'story', version);
-      await waitFor(async () => (await history(admin, past, 'story'))[0]?.[0] === index + 1, `deployment ${index + 1}`);
+      await publish(past, 'scenario', version);
+      await waitFor(async () => (await history(admin, past, 'scenario'))[0]?.[0] === index + 1, `deployment ${index + 1}`);
     }
-    await developer.mergePatch(story(), { spec: { wantedVersion: '1.0.0' } });
-    await waitFor(async () => (await history(admin, past, 'story'))[0]?.[0] === 5, 'the deployment by hand');
+    await developer.mergePatch(scenario(), { spec: { wantedVersion: '1.0.0' } });
+    await waitFor(async () => (await history(admin, past, 'scenario'))[0]?.[0] === 5, 'the deployment by hand');
   });
 
   it.each<[string, string, string, unknown?]>([
@@ -164,12 +164,12 @@ describe('the past', () => {
     ['the outcome of the newest, from good to bad', 'replace', '0/bakeStatus', 'Failed'],
     ['the newest, called off', 'replace', '0/bakeStatus', 'Cancelled'],
   ])('cannot be rewritten: %s', async (_, op, path, value) => {
-    const before = (await admin.get(story())).status.history;
+    const before = (await admin.get(scenario())).status.history;
     await expect(patch(op, path, value)).rejects.toMatchObject({
       code: 422,
       message: expect.stringMatching(/append-only|a bake that is over stays so/),
     });
-    expect((await admin.get(story())).status.history).toEqual(before);
+    expect((await admin.get(scenario())).status.history).toEqual(before);
   });
 
   it('is not what the dashboard writes: a failed bake is marked successful, and continued', async () => {

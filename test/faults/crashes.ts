@@ -41,7 +41,7 @@ export function crashes(): void {
 
   it.each([
     {
-      story: 'a stream of releases survives deaths of the driver, each version deployed once',
+      scenario: 'a stream of releases survives deaths of the driver, each version deployed once',
       laterMs: 40,
       die: async () => {
         await kill('driver');
@@ -52,12 +52,12 @@ export function crashes(): void {
         waitFor(async () => (await history(view.admin, ns, 'app'))[0]?.[1] === tag, `the deployment of ${tag}`, 60_000),
     },
     {
-      story: 'a stream of releases survives deaths of the hook server in its midst',
+      scenario: 'a stream of releases survives deaths of the hook server in its midst',
       laterMs: 16,
       die: restartHooks,
       hasCome: (ns: string, tag: string) => variablesArrive(view.admin, ns, 'app', { APP_VERSION: tag }),
     },
-  ])('$story', async ({ laterMs, die, hasCome }) => {
+  ])('$scenario', async ({ laterMs, die, hasCome }) => {
     const ns = await newApp();
     const tags = Array.from({ length: 4 }, (_, round) => `1.${round}.0`);
     for (const [round, tag] of tags.entries()) {

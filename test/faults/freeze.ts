@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Fleet, fleet } from '../../dev/bench/fleets/gated.ts';
 import { type AnyObject, gate, staysTrue, waitFor } from '../cluster/support/cluster.ts';
-import { ask, gated, isFree, isHeld, timestamp } from '../cluster/support/gates.ts';
+import { requestGate, gated, isFree, isHeld, timestamp } from '../cluster/support/gates.ts';
 import { cluster, kill, view } from './cluster.ts';
 
 const HOUR = 3_600_000;
@@ -50,7 +50,7 @@ export function freeze(): void {
           await view.sre.create(gate(ns, 'freeze', { spec: { default: byDefault, window: '1h' } }));
           const object = gated('Kustomization', ns, 'app', 'freeze');
           await view.developer.create(object);
-          await ask(view.sre, ns, 'freeze', action, { at });
+          await requestGate(view.sre, ns, 'freeze', action, { at });
           await (isFreeBefore ? isFree(view.admin, object) : isHeld(view.admin, object));
           return { object, isFreeBefore };
         }),

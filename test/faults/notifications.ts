@@ -8,8 +8,8 @@ import { installKinds } from '../../dev/local/install/kinds.ts';
 import { REPOSITORY } from '../../dev/repository.ts';
 import { gate, ref, waitFor } from '../cluster/support/cluster.ts';
 import { createStrictly, exampleObjects } from '../cluster/support/examples.ts';
-import { ask, BYPASS_REASON, gated, isHeld } from '../cluster/support/gates.ts';
-import { nextSecond, SELECTS_HEALTH, type Story, storyOf } from '../cluster/support/rolloutStory.ts';
+import { requestGate, BYPASS_REASON, gated, isHeld } from '../cluster/support/gates.ts';
+import { nextSecond, SELECTS_HEALTH, type RolloutScenario, scenarioOf } from '../cluster/support/rolloutScenario.ts';
 import { controller, view } from './cluster.ts';
 
 const bindings = (ns: string, count: number) =>
@@ -19,37 +19,37 @@ const bindings = (ns: string, count: number) =>
   );
 
 /** An OCIRepository and the Kustomization that applies it, bound to a Rollout `app` that is to come. */
-async function bound(): Promise<Story> {
-  const story = storyOf(view, await view.newNamespace());
-  await story.bind();
-  await bindings(story.ns, 2);
-  return story;
+async function bound(): Promise<RolloutScenario> {
+  const scenario = scenarioOf(view, await view.newNamespace());
+  await scenario.bind();
+  await bindings(scenario.ns, 2);
+  return scenario;
 }
 
 export function notifications(): void {
   it('a release that fails is told by the Kustomization that applies it, each thing once, and by the Rollout for who can select it', async () => {
-    const story = await bound();
-    await story.watch();
-    await story.publish('1.0.0');
-    await story.create({ bakeTime: '10m', onFailure: 'Hold', ...SELECTS_HEALTH });
-    await story.arrive('1.0.0');
-    await story.headIs('1.0.0', 'Deploying');
-    await story.healthReset();
+    const scenario = await bound();
+    await scenario.watch();
+    await scenario.publish('1.0.0');
+    await scenario.create({ bakeTime: '10m', onFailure: 'Hold', ...SELECTS_HEALTH });
+    await scenario.arrive('1.0.0');
+    await scenario.headIs('1.0.0', 'Deploying');
+    await scenario.healthReset();
     await nextSecond();
-    await story.report('Unhealthy', { message: 'out of memory' });
-    await story.headIs('1.0.0', 'Failed');
+    await scenario.report('Unhealthy', { message: 'out of memory' });
+    await scenario.headIs('1.0.0', 'Failed');
     const messages = [
       'info DeploymentSucceeded: Successfully deployed version 1.0.0',
       /^error BakeTimeFailed: /,
     ] as const;
-    await controller.says('Rollout', story.ns, 'app', ...messages);
+    await controller.says('Rollout', scenario.ns, 'app', ...messages);
     await controller.says(
-      ...(['Kustomization', story.ns, 'app'] as const),
-      `info Rollout ${story.ns}/app DeploymentSucceeded: Successfully deployed version 1.0.0`,
-      new RegExp(`^error Rollout ${story.ns}/app BakeTimeFailed: `),
+      ...(['Kustomization', scenario.ns, 'app'] as const),
+      `info Rollout ${scenario.ns}/app DeploymentSucceeded: Successfully deployed version 1.0.0`,
+      new RegExp(`^error Rollout ${scenario.ns}/app BakeTimeFailed: `),
     );
-    expect(controller.said('OCIRepository', story.ns, 'app')).toEqual([]);
-    const told = controller.said('Kustomization', story.ns, 'app');
+    expect(controller.said('OCIRepository', scenario.ns, 'app')).toEqual([]);
+    const told = controller.said('Kustomization', scenario.ns, 'app');
     expect(told).toEqual([...new Set(told)]);
     const failure = controller.events.find(
       ({ reason, involvedObject: o }) => reason === 'BakeTimeFailed' && o.kind === 'Kustomization',
@@ -70,7 +70,7 @@ export function notifications(): void {
       'all to be counted',
     );
     const reason = { 'close.gate.fluxcd.io/reason': 'INC-42' };
-    await ask(view.sre, home, 'freeze', 'close', { more: reason });
+    await requestGate(view.sre, home, 'freeze', 'close', { more: reason });
     await controller.says('Gate', home, 'freeze', /^info GateClosed: .*closed by sre: INC-42$/);
     await controller.says(
       'Kustomization',
@@ -97,7 +97,7 @@ export function notifications(): void {
       new RegExp(`^error GateBypassed: sre bypassed ${home}/freeze .*INC-43$`),
     );
 
-    await ask(view.sre, home, 'freeze', 'open');
+    await requestGate(view.sre, home, 'freeze', 'open');
     await controller.says('Kustomization', team, 'web-2', new RegExp(`^info Gate ${home}/freeze GateOpened: `));
   });
 
@@ -145,23 +145,23 @@ export function notifications(): void {
   });
 
   it('a notification-controller that hangs holds up nothing: versions are deployed, writes admitted and denied', async () => {
-    const story = await bound();
-    await view.sre.create(gate(story.ns, 'freeze', { spec: { default: 'opened' } }));
-    const held = gated('GitRepository', story.ns, 'git', 'freeze');
+    const scenario = await bound();
+    await view.sre.create(gate(scenario.ns, 'freeze', { spec: { default: 'opened' } }));
+    const held = gated('GitRepository', scenario.ns, 'git', 'freeze');
     await view.developer.create(held);
     controller.hang();
-    await story.publish('2.0.0');
-    await story.create();
+    await scenario.publish('2.0.0');
+    await scenario.create();
     await waitFor(async () => controller.hanging() > 0, 'a message that is not answered');
-    await story.arrive('2.0.0');
-    await story.headIs('2.0.0', 'Succeeded');
-    await ask(view.sre, story.ns, 'freeze', 'close');
+    await scenario.arrive('2.0.0');
+    await scenario.headIs('2.0.0', 'Succeeded');
+    await requestGate(view.sre, scenario.ns, 'freeze', 'close');
     await isHeld(view.admin, held);
     const change = { spec: { url: 'https://git.example.com/other' } };
     await expect(view.developer.mergePatch(held, change)).rejects.toThrow(/freeze/);
-    await ask(view.sre, story.ns, 'freeze', 'open');
-    await story.publish('2.1.0');
-    await story.arrive('2.1.0');
-    await story.headIs('2.1.0', 'Succeeded');
+    await requestGate(view.sre, scenario.ns, 'freeze', 'open');
+    await scenario.publish('2.1.0');
+    await scenario.arrive('2.1.0');
+    await scenario.headIs('2.1.0', 'Succeeded');
   });
 }

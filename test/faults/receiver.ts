@@ -6,9 +6,9 @@ import { parseAllDocuments } from 'yaml';
 import { requestToken } from '../../dev/local/controlPlane/serviceAccount.ts';
 import { type AnyObject, gate, ref, rollout, waitFor } from '../cluster/support/cluster.ts';
 import { createStrictly, exampleObjects } from '../cluster/support/examples.ts';
-import { ask, conditionText, gated, isFree, isHeld } from '../cluster/support/gates.ts';
-import { nextSecond } from '../cluster/support/rolloutStory.ts';
-import { ask as get } from '../server/program.ts';
+import { requestGate, conditionText, gated, isFree, isHeld } from '../cluster/support/gates.ts';
+import { nextSecond } from '../cluster/support/rolloutScenario.ts';
+import { requestGate as get } from '../server/program.ts';
 import { inputsPort, issuer, receiverPort, restartHooks, view } from './cluster.ts';
 
 const TOKEN = 's3cret';
@@ -196,7 +196,7 @@ export function receiver(): void {
     const renamed = { ...call, headers: { ...call.headers, 'x-nonce': randomUUID() } };
     expect(await post(path, call)).toBe(200);
     await becomes(ns, 'True');
-    await ask(view.sre, ns, 'release-pipeline', 'close');
+    await requestGate(view.sre, ns, 'release-pipeline', 'close');
     await becomes(ns, 'False');
 
     const byToken = await receivingTokens();
@@ -217,7 +217,7 @@ export function receiver(): void {
     const canary = { name: 'podinfo', namespace: ns, phase: 'Progressing', metadata: {} };
     await view.sre.create(gate(ns, 'podinfo'));
     expect(await confirm('confirm', canary)).toBe(403);
-    await ask(view.sre, ns, 'podinfo', 'open');
+    await requestGate(view.sre, ns, 'podinfo', 'open');
     expect(await confirm('confirm', canary)).toBe(200);
     expect(await confirm('rollback', { ...canary, metadata: { gate: `${ns}/rollback` } })).toBe(403);
 
@@ -235,7 +235,7 @@ export function receiver(): void {
       Array(2).fill(expect.stringMatching(/^False/)),
     );
     expect(await confirm('confirm', { ...canary, metadata: { gate: `${ns}/podinfo` } })).toBe(200);
-    await ask(view.sre, ns, 'podinfo', 'close');
+    await requestGate(view.sre, ns, 'podinfo', 'close');
     expect(await confirm('confirm', canary)).toBe(403);
     // The same request in the same second is the same call.
     await nextSecond();

@@ -30,7 +30,7 @@ it('nothing is lost and nothing gets past a closed gate while every process dies
   expect(findings.violations).toEqual([]);
   const faults = [...processes.values()].reduce((sum, { killed, paused }) => sum + killed + paused, 0);
   expect(faults).toBeGreaterThan(5);
-  expect(findings.closings).toBeGreaterThan(0);
+  expect(findings.closures).toBeGreaterThan(0);
   expect(findings.deployments).toBeGreaterThan(0);
   expect(findings.outcomes.Succeeded).toBeGreaterThan(0);
 });

@@ -10,7 +10,7 @@ import { USERS } from '../../dev/local/controlPlane/users.ts';
 import { buildCli } from '../../dev/scripts/build-cli.ts';
 import { type BINS, buildExecutable } from '../../dev/scripts/executable.ts';
 import { ownCluster } from '../cluster/support/ownCluster.ts';
-import { storyOf } from '../cluster/support/rolloutStory.ts';
+import { scenarioOf } from '../cluster/support/rolloutScenario.ts';
 
 const { view } = await ownCluster();
 const folder = mkdtempSync(join(tmpdir(), 'executable-'));
@@ -30,10 +30,10 @@ describe.skipIf(!isTarget(target))(`the executable (Node makes none for ${target
     await buildCli(join(folder, 'built'));
     await buildExecutable(join(folder, 'built'), out, target as Target);
     namespace = await view.newNamespace();
-    const story = storyOf(view, namespace);
-    await story.create();
-    await story.publish('1.0.0');
-    await story.headIs('1.0.0', 'Succeeded');
+    const scenario = scenarioOf(view, namespace);
+    await scenario.create();
+    await scenario.publish('1.0.0');
+    await scenario.headIs('1.0.0', 'Succeeded');
   }, 300_000);
 
   it('has the names of the package, its version and its help', async () => {

@@ -12,28 +12,28 @@ import { follow } from '../../server/cluster/follow.ts';
 import { createClient, type KubeClient } from '../../tools/kube/kubeClient.ts';
 import { selectCluster } from '../../tools/kube/kubeconfig.ts';
 import { type ClusterView, viewCluster, waitFor } from '../cluster/support/cluster.ts';
-import { type Story, storyOf } from '../cluster/support/rolloutStory.ts';
+import { type RolloutScenario, scenarioOf } from '../cluster/support/rolloutScenario.ts';
 import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
 
 let cluster: TestCluster;
 let view: ClusterView;
-let story: Story;
+let scenario: RolloutScenario;
 let client: KubeClient;
 let newest = '';
 let releases = 0;
 
 async function release(): Promise<string> {
   newest = `1.${releases++}.0`;
-  await story.publish(newest);
+  await scenario.publish(newest);
   return newest;
 }
 
 beforeAll(async () => {
   cluster = await startTestCluster();
   view = viewCluster(cluster);
-  story = storyOf(view, await view.newNamespace());
-  await story.create();
-  await story.headIs(await release(), {});
+  scenario = scenarioOf(view, await view.newNamespace());
+  await scenario.create();
+  await scenario.headIs(await release(), {});
   const selected = selectCluster({ kubeconfig: cluster.kubeconfigOf('developer') }, {});
   client = createClient(selected, { timeoutMs: 3000, userAgent: 'test' });
 });
@@ -46,7 +46,7 @@ afterAll(async () => {
 function followed(by: KubeClient, silenceMs?: number) {
   const ended = new AbortController();
   const told: string[] = [];
-  const from = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace: story.ns };
+  const from = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace: scenario.ns };
   const done = (async () => {
     for await (const change of follow<Rollout>(by, from, ended.signal, silenceMs)) {
       told.push(change.type === 'set' ? (change.object.status?.history?.[0]?.version.tag ?? '') : change.type);
@@ -96,7 +96,7 @@ it('an API server that has stopped answering is said to be lost, and heard again
 it('a page whose server was stopped for an hour says so, and goes on by itself', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'page-'));
   await buildCli(folder);
-  const args = [join(folder, 'kubectl-rollouts.js'), 'ui', '--no-open', '-n', story.ns];
+  const args = [join(folder, 'kubectl-rollouts.js'), 'ui', '--no-open', '-n', scenario.ns];
   const env = { ...process.env, KUBECONFIG: cluster.kubeconfigOf('developer') };
   const server = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
   const browser = await launchBrowser();

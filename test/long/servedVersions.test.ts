@@ -1,7 +1,7 @@
 /** CRDs of Flux that serve an older version: what is written by way of it is held like everything else; one without a newer version is found. */
 import { beforeAll, expect, it } from 'vitest';
 import { gate, waitFor } from '../cluster/support/cluster.ts';
-import { ask, gated, isFree, isHeld } from '../cluster/support/gates.ts';
+import { requestGate, gated, isFree, isHeld } from '../cluster/support/gates.ts';
 import { ownCluster } from '../cluster/support/ownCluster.ts';
 import { call } from '../support/command.ts';
 
@@ -51,7 +51,7 @@ it('is not written in an older version that would drop a field of it; with that 
   const finalizers = ['example.com/hold'];
   await expect(developer.mergePatch(older, { metadata: { finalizers } })).rejects.toThrow('drops or changes spec.wait');
   expect((await admin.get(app)).spec.wait).toBe(true);
-  await ask(sre, ns, 'freeze', 'open');
+  await requestGate(sre, ns, 'freeze', 'open');
   await isFree(admin, app);
   await label('b');
   expect((await admin.get(app)).spec).not.toHaveProperty('wait');

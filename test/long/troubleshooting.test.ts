@@ -15,9 +15,9 @@ import {
   viewCluster,
   waitFor,
 } from '../cluster/support/cluster.ts';
-import { ask, isHeld, STATE } from '../cluster/support/gates.ts';
+import { requestGate, isHeld, STATE } from '../cluster/support/gates.ts';
 import { masked } from '../cluster/support/golden.ts';
-import { healthCheck } from '../cluster/support/rolloutStory.ts';
+import { healthCheck } from '../cluster/support/rolloutScenario.ts';
 import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
 import { conditionOf, variablesArrive } from '../cluster/support/versions.ts';
 import { newReader, type Reader } from '../long/install/reader.ts';
@@ -71,10 +71,10 @@ async function aFreeze(): Promise<void> {
   const web = kustomization(NS, 'web', { annotations: { 'gate.fluxcd.io/gates': 'freeze' } });
   const child = kustomization(NS, 'child', { labels: applied, annotations: { 'gate.fluxcd.io/gates': 'over' } });
   for (const object of [web, child]) await flux.apply(object);
-  await ask(sre, NS, 'freeze', 'close', { more: { 'close.gate.fluxcd.io/reason': 'INC-42' } });
-  await ask(sre, NS, 'over', 'close');
+  await requestGate(sre, NS, 'freeze', 'close', { more: { 'close.gate.fluxcd.io/reason': 'INC-42' } });
+  await requestGate(sre, NS, 'over', 'close');
   for (const object of [web, child]) await isHeld(admin, object);
-  await ask(sre, NS, 'over', 'open');
+  await requestGate(sre, NS, 'over', 'open');
   await waitFor(
     async () => (await admin.get(child as never)).metadata.annotations?.[STATE]?.startsWith('opening'),
     'child to wait for its applier',

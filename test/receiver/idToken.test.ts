@@ -7,7 +7,7 @@ import { createReceiver, RECEIVER_LIMITS } from '../../receiver/index.ts';
 import { createIdTokenVerifier } from '../../server/oidc/verifier.ts';
 import { gate } from '../core/gate/gate.ts';
 import { type Issuer, KEYS, startIssuer } from '../server/oidc/issuer.ts';
-import { T0, world } from './world.ts';
+import { T0, receiver } from './receiverSetup.ts';
 
 const PATH = '/hook/platform/freeze';
 const AUDIENCE = `https://gates.example.com${PATH}`;
@@ -39,7 +39,7 @@ function receiving(oidc: Partial<Oidc> = {}, oidcIssuers = [issuer.url], metadat
   const idTokens = createIdTokenVerifier({ clock: () => performance.now(), ca: issuer.ca });
   const stored = { ...gate(spec), status: {} };
   Object.assign(stored.metadata, metadata);
-  return world(stored, { now: T0 }, { idTokens, oidcIssuers });
+  return receiver(stored, { now: T0 }, { idTokens, oidcIssuers });
 }
 
 const tokenWith = (others: object = {}) =>
@@ -153,7 +153,7 @@ describe('POST /hook/<namespace>/<name>', () => {
 
   it('404 for a Gate that takes no ID tokens, or is not there', async () => {
     const token = await tokenWith();
-    expect((await call(world().app, token)).status).toBe(404);
+    expect((await call(receiver().app, token)).status).toBe(404);
     expect((await call(receiving().app, token, {}, '/hook/platform/other')).status).toBe(404);
   });
 

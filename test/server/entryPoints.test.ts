@@ -6,29 +6,29 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type CertificateAuthority, createAuthority, type KeyPair } from '../../dev/local/controlPlane/certificates.ts';
-import { type Answer, admit, ask, createWorld, type Program, type World } from './program.ts';
+import { type Answer, admit, ask, createServerSetup, type Program, type ServerSetup } from './program.ts';
 
 const POLL_MS = 10;
 // Each starts processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-let world: World;
+let setup: ServerSetup;
 let program: Program;
 let clients: CertificateAuthority;
 let foreign: CertificateAuthority;
 const HOUR = 3_600_000;
 
 beforeAll(async () => {
-  world = await createWorld((_request, response) => void response.writeHead(404).end('{}'));
+  setup = await createServerSetup((_request, response) => void response.writeHead(404).end('{}'));
   clients = await createAuthority(Date.now(), { name: 'clients' });
   foreign = await createAuthority(Date.now(), { name: 'clients' });
-  writeFileSync(join(world.dir, 'clients.crt'), clients.certificate);
-  program = await world.start({
-    WEBHOOK_CLIENT_CA: join(world.dir, 'clients.crt'),
+  writeFileSync(join(setup.dir, 'clients.crt'), clients.certificate);
+  program = await setup.start({
+    WEBHOOK_CLIENT_CA: join(setup.dir, 'clients.crt'),
     WEBHOOK_CLIENT_NAMES: 'kube-apiserver, other.example',
   });
 });
-afterAll(() => world.dispose());
+afterAll(() => setup.dispose());
 
 const shown = ({ certificate, key }: KeyPair) => ({ cert: certificate, key });
 const errorOf = ({ text }: Answer) => JSON.parse(text).error as string;
@@ -121,10 +121,10 @@ describe('a certificate that is replaced', () => {
   };
 
   it('half-way, by one that has ended, or by none stays until it is whole; the log says so once', async () => {
-    const files = { cert: join(world.dir, 'own.crt'), key: join(world.dir, 'own.key') };
-    copyFileSync(join(world.dir, 'tls.crt'), files.cert);
-    copyFileSync(join(world.dir, 'tls.key'), files.key);
-    const own = await world.start({ WEBHOOK_TLS_CERT: files.cert, WEBHOOK_TLS_KEY: files.key });
+    const files = { cert: join(setup.dir, 'own.crt'), key: join(setup.dir, 'own.key') };
+    copyFileSync(join(setup.dir, 'tls.crt'), files.cert);
+    copyFileSync(join(setup.dir, 'tls.key'), files.key);
+    const own = await setup.start({ WEBHOOK_TLS_CERT: files.cert, WEBHOOK_TLS_KEY: files.key });
     const later = await createAuthority(Date.now(), { name: 'later' });
     const whole = await later.issue('rollout-hooks');
     const ended = await later.issue('rollout-hooks', { notAfterMs: Date.now() - HOUR / 60 });
@@ -134,7 +134,7 @@ describe('a certificate that is replaced', () => {
       [
         () => {
           writeFileSync(files.cert, whole.certificate);
-          copyFileSync(join(world.dir, 'tls.key'), files.key);
+          copyFileSync(join(setup.dir, 'tls.key'), files.key);
         },
         /do not match/,
       ],
@@ -170,15 +170,15 @@ describe('a certificate that is replaced', () => {
 
   it('and one whose key is another’s is a start that fails with a sentence', async () => {
     const other = await clients.issue('rollout-hooks');
-    writeFileSync(join(world.dir, 'wrong.key'), other.key);
-    await expect(world.start({ WEBHOOK_TLS_KEY: join(world.dir, 'wrong.key') })).rejects.toThrow(
+    writeFileSync(join(setup.dir, 'wrong.key'), other.key);
+    await expect(setup.start({ WEBHOOK_TLS_KEY: join(setup.dir, 'wrong.key') })).rejects.toThrow(
       /tls\.crt and .*wrong\.key do not match/,
     );
   });
 });
 
 describe('the hooks', () => {
-  const file = (name: string) => join(world.dir, name);
+  const file = (name: string) => join(setup.dir, name);
   const sync = (of: Program, authorization?: string) =>
     fetch(`http://127.0.0.1:${of.hooksPort}/hooks/gate/sync`, {
       method: 'POST',
@@ -191,7 +191,7 @@ describe('the hooks', () => {
 
   it('answer who has the token; probes and metrics need none', async () => {
     writeFileSync(file('token'), 's3cret\n');
-    const own = await world.start({ HOOKS_TOKEN_FILE: file('token') });
+    const own = await setup.start({ HOOKS_TOKEN_FILE: file('token') });
     // With the token the body is looked at, which is none of a hook.
     expect((await sync(own, 'Bearer s3cret')).status).toBe(400);
     expect((await sync(own, 'bearer s3cret')).status).toBe(400);
@@ -208,7 +208,7 @@ describe('the hooks', () => {
   it('take the new token and the one before while both are there', async () => {
     writeFileSync(file('token'), 'one');
     const env = { HOOKS_TOKEN_FILE: file('token'), HOOKS_PREVIOUS_TOKEN_FILE: file('previous') };
-    const own = await world.start(env);
+    const own = await setup.start(env);
     const statuses = async () => [(await sync(own, 'Bearer one')).status, (await sync(own, 'Bearer two')).status];
     expect(await statuses()).toEqual([400, 401]);
     writeFileSync(file('previous'), 'one');
@@ -222,9 +222,9 @@ describe('the hooks', () => {
 
   it('a token of zero length is no start, and does not replace the one that is there', async () => {
     writeFileSync(file('empty'), '\n');
-    await expect(world.start({ HOOKS_TOKEN_FILE: file('empty') })).rejects.toThrow(/empty is empty: an empty token/);
+    await expect(setup.start({ HOOKS_TOKEN_FILE: file('empty') })).rejects.toThrow(/empty is empty: an empty token/);
     writeFileSync(file('token'), 's3cret');
-    const own = await world.start({ HOOKS_TOKEN_FILE: file('token') });
+    const own = await setup.start({ HOOKS_TOKEN_FILE: file('token') });
     writeFileSync(file('token'), '');
     while (!own.log().includes('an empty token')) await wait(POLL_MS);
     expect((await sync(own, 'Bearer s3cret')).status).toBe(400);

@@ -6,7 +6,7 @@ import { Agent } from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { objectOf } from '../support/objects.ts';
-import { admit, ask, createWorld, fluxReview, type World } from './program.ts';
+import { admit, ask, createServerSetup, fluxReview, type ServerSetup } from './program.ts';
 
 const POLL_MS = 10;
 // Each starts processes, on a machine that may be busy.
@@ -20,12 +20,12 @@ const GATE = objectOf('Gate', {
   status: { webhookPath: PATH },
 });
 
-let world: World;
+let setup: ServerSetup;
 let apiServer: RequestListener;
 beforeAll(async () => {
-  world = await createWorld((request, response) => apiServer(request, response));
+  setup = await createServerSetup((request, response) => apiServer(request, response));
 });
-afterAll(() => world.dispose());
+afterAll(() => setup.dispose());
 
 interface PlainCall {
   port: number;
@@ -57,7 +57,7 @@ it('HealthChecks whose reads hang do not take the connections of admission', asy
     if (request.url?.includes('/kustomizations/slow-')) held++;
     else response.writeHead(request.url?.includes('labelSelector=') ? 200 : 404).end('{"items":[]}');
   };
-  const program = await world.start();
+  const program = await setup.start();
   const agent = new PlainAgent({ keepAlive: true });
   const calls = Array.from({ length: 100 }, (_, i) => {
     const annotations = { 'healthcheck.kuberik.com/kustomization': `slow-${i}` };
@@ -91,7 +91,7 @@ it('admission answers while the receiver is flooded', async () => {
         : { metadata: {}, items: [GATE] };
     response.end(JSON.stringify(answer));
   };
-  const [program, other] = [await world.start(), await world.start()];
+  const [program, other] = [await setup.start(), await setup.start()];
   const keptAlive = new Agent({ keepAlive: true, maxSockets: 1 });
   const headers = {
     'x-signature': `sha256=${'0'.repeat(64)}`,

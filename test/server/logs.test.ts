@@ -3,21 +3,21 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { objectOf } from '../support/objects.ts';
-import { ask, createWorld, type Program, REVIEW, type World } from './program.ts';
+import { ask, createServerSetup, type Program, REVIEW, type ServerSetup } from './program.ts';
 
 // Each starts processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-let world: World;
+let setup: ServerSetup;
 let program: Program;
 let levelFile: string;
 
 beforeAll(async () => {
-  world = await createWorld((_request, response) => void response.writeHead(404).end('{}'));
-  levelFile = join(world.dir, 'level');
-  program = await world.start({ LOG_LEVEL_FILE: levelFile });
+  setup = await createServerSetup((_request, response) => void response.writeHead(404).end('{}'));
+  levelFile = join(setup.dir, 'level');
+  program = await setup.start({ LOG_LEVEL_FILE: levelFile });
 });
-afterAll(() => world.dispose());
+afterAll(() => setup.dispose());
 
 type Line = Record<string, any>;
 const lines = (): Line[] =>

@@ -28,14 +28,14 @@ export interface Program {
   exited: Promise<number | null>;
 }
 
-export interface World {
+export interface ServerSetup {
   dir: string;
   start(env?: Record<string, string>): Promise<Program>;
   dispose(): Promise<void>;
 }
 
 /** `apiServer` answers what the program asks. */
-export async function createWorld(apiServer: RequestListener): Promise<World> {
+export async function createServerSetup(apiServer: RequestListener): Promise<ServerSetup> {
   const dir = mkdtempSync(join(tmpdir(), 'rollout-hooks-'));
   const authority = await createAuthority(Date.now());
   const { certificate, key } = await authority.issue('rollout-hooks');

@@ -9,7 +9,7 @@ import { User } from '../../actors/user.ts';
 import { applyObject, pathOf } from '../../client/resources.ts';
 import type { AnyObject } from '../../client/send.ts';
 import type { LocalCluster } from '../../local/cluster.ts';
-import { watchArrivals } from './arrivals.ts';
+import { watchObjects } from './objectWatch.ts';
 import { createSource, REVISION, SOURCE, serveAlways } from './source.ts';
 
 const FLEET = SOURCE.name;
@@ -49,7 +49,7 @@ export async function applicationFleet(
   const put = (object: AnyObject) => applyObject(access, object, { manager: 'bench', force: true });
   const watch = async (kind: 'kustomization' | 'rollout' | 'healthCheck') => {
     const { apiVersion, kind: name } = ref(kind, undefined, '');
-    return watchArrivals(access, await pathOf(access, { apiVersion, kind: name, metadata: {} }));
+    return watchObjects(access, await pathOf(access, { apiVersion, kind: name, metadata: {} }));
   };
   const [kustomizations, rollouts, checks] = [
     await watch('kustomization'),

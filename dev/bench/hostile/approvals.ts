@@ -113,8 +113,8 @@ export const APPROVALS: Record<string, () => Input> = {
   'an approval that 5,000 Rollouts may be meant by': () => {
     const gates = times(10, (j) => ({ name: j === 9 ? 'web' : `g${j}` }));
     const status = { availableReleases: times(10, (j) => ({ tag: `1.${j}.0` })) };
-    const world = times(5000, (i) => rollout({ metadata: { name: `r${i}`, uid: `u${i}` }, spec: { gates }, status }));
+    const stored = times(5000, (i) => rollout({ metadata: { name: `r${i}`, uid: `u${i}` }, spec: { gates }, status }));
     const asked = approvable('', { 'approve.gate.fluxcd.io/for': '1.1.0' });
-    return { paths: ['/admission/mutate/gate'], body: review(asked, approvable('')), world };
+    return { paths: ['/admission/mutate/gate'], body: review(asked, approvable('')), stored };
   },
 };

@@ -37,7 +37,7 @@ const SPENT_MS = 600;
 interface Sent {
   paths: string[];
   body: string;
-  world: string[];
+  stored: string[];
 }
 
 function processorMs(): number {
@@ -45,8 +45,8 @@ function processorMs(): number {
   return (user + system) / 1000;
 }
 
-function routesOver(world: AnyObject[]) {
-  const cluster = fakeCluster(world);
+function routesOver(stored: AnyObject[]) {
+  const cluster = fakeCluster(stored);
   const around = { now: NOW, cluster, access: { may: async () => true } };
   const hookCall = (): HookCall => fakeHookCall(around).call;
   const webhookCall = (): WebhookCall => fakeWebhookCall(around).call;
@@ -55,8 +55,8 @@ function routesOver(world: AnyObject[]) {
 }
 
 /** Everything is parsed again: nothing that is remembered by identity may help. */
-async function decideOnce({ paths, body, world }: Sent) {
-  const { cluster, routes } = routesOver(world.map((each) => JSON.parse(each)));
+async function decideOnce({ paths, body, stored }: Sent) {
+  const { cluster, routes } = routesOver(stored.map((each) => JSON.parse(each)));
   let took = 0;
   let failed: string | undefined;
   for (const path of paths) {

@@ -86,7 +86,7 @@ export const GATES: Record<string, () => Input> = {
     });
     const rollouts = times(5000, (i) => rollout({ metadata: { name: `r${i}` }, spec: { gates: [{ name: 'web' }] } }));
     const body = review(null, gate({ spec: { default: 'closed' } }));
-    return { paths: ['/admission/validate/gate'], body, world: [...bindings, ...rollouts] };
+    return { paths: ['/admission/validate/gate'], body, stored: [...bindings, ...rollouts] };
   },
   'a schedule for 2,000 Rollouts': () =>
     schedule({ timezone: 'Europe/Berlin', rules: [{ daysOfWeek: ['Friday'] }] }, 2000),

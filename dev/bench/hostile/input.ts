@@ -10,7 +10,7 @@ export interface Input {
   paths: string[];
   body: unknown;
   /** What live reads find. What of it is read counts as input. */
-  world?: AnyObject[];
+  stored?: AnyObject[];
 }
 
 const NAMESPACE = 'shop';
@@ -59,18 +59,18 @@ export function review(object: AnyObject | null, oldObject: AnyObject | null = n
 }
 
 /** A write that goes through both webhooks. `what`: the end of their paths. */
-export function written(what: string, object: AnyObject, oldObject?: AnyObject, world?: AnyObject[]): Input {
+export function written(what: string, object: AnyObject, oldObject?: AnyObject, stored?: AnyObject[]): Input {
   const paths = [`/admission/mutate/${what}`, `/admission/validate/${what}`];
-  return { paths, body: review(object, oldObject ?? null), ...(world && { world }) };
+  return { paths, body: review(object, oldObject ?? null), ...(stored && { stored }) };
 }
 
 const DECORATORS = ['flux', 'healthcheck', 'rolloutgate', 'rolloutbudget-slots'];
 
-export function synced(hook: string, about: AnyObject, related: AnyObject[] = [], world?: AnyObject[]): Input {
+export function synced(hook: string, about: AnyObject, related: AnyObject[] = [], stored?: AnyObject[]): Input {
   const controller = { apiVersion: 'metacontroller.k8s.io/v1alpha1', kind: 'Controller', metadata: { name: 'c' } };
   const own = DECORATORS.includes(hook) ? { object: about, attachments: {} } : { parent: about, children: {} };
   const body = { controller, ...own, related: byKind(related), finalizing: false };
-  return { paths: [`/hooks/${hook}/sync`], body, ...(world && { world }) };
+  return { paths: [`/hooks/${hook}/sync`], body, ...(stored && { stored }) };
 }
 
 function byKind(objects: AnyObject[]): ObjectMap {

@@ -30,9 +30,9 @@ export interface Cost {
   problems: string[];
 }
 
-export function costOf(name: string, { paths, body, world = [] }: Input, timeoutMs = 60_000): Promise<Cost> {
+export function costOf(name: string, { paths, body, stored = [] }: Input, timeoutMs = 60_000): Promise<Cost> {
   return inTemporaryDirectory('hostile-', async (folder) => {
-    const rest = { paths, world: world.map((each) => JSON.stringify(each)) };
+    const rest = { paths, stored: stored.map((each) => JSON.stringify(each)) };
     writeFileSync(join(folder, 'body.json'), JSON.stringify(body));
     writeFileSync(join(folder, 'rest.json'), JSON.stringify(rest));
     const found = await run(folder, timeoutMs);

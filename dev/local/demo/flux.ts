@@ -1,4 +1,4 @@
-/** Flux in the demo: a fake, or the real controllers and a real registry. The story is the same with either. */
+/** Flux in the demo: a fake, or the real controllers and a real registry. The output is the same with either. */
 import { fakeFlux } from '../../actors/fakeFlux.ts';
 import * as build from '../../actors/objects.ts';
 import { User } from '../../actors/user.ts';

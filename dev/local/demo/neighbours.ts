@@ -3,7 +3,7 @@
  * registry do something, and the hooks make of it what they make of it.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { timestamp } from '../../actors/ask.ts';
+import { timestamp } from '../../actors/timestamp.ts';
 import { gate, imagePolicy, kustomization, ref, rollout, rolloutBudget, rolloutGate } from '../../actors/objects.ts';
 import { User } from '../../actors/user.ts';
 import type { Access } from '../../client/kubeconfig.ts';

@@ -2,7 +2,7 @@
 import * as build from '../../actors/objects.ts';
 import type { AnyObject } from '../../client/send.ts';
 
-/** Where the story is told. */
+/** Where the output is told. */
 export const HOME = 'apps';
 /** Where the others are that the page shows beside it. */
 export const NEIGHBOURS = 'shop';

@@ -7,7 +7,7 @@ import { costInReadings } from '../../support/cost.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
-function world(many: number) {
+function fleet(many: number) {
   const each = <T>(make: (metadata: { namespace: string; name: string; uid: string; labels: object }) => object): T[] =>
     Array.from({ length: many }, (_, i) =>
       make({ namespace: `team-${i % 100}`, name: `app-${i}`, uid: `u${i}`, labels: { app: `app-${i}` } }),
@@ -39,7 +39,7 @@ function world(many: number) {
 
 it('ten times as many cost no more for each', () => {
   const cost = (many: number) => {
-    const { rollouts, around } = world(many);
+    const { rollouts, around } = fleet(many);
     expect(explainRollouts(rollouts, around, NOW).every(({ steps }) => steps.length === 4)).toBe(true);
     return costInReadings([rollouts, around], () => explainRollouts(rollouts, { ...around }, NOW));
   };

@@ -1,6 +1,6 @@
 /** The fake Flux of dev/actors does what the real one does. */
 
 import { releaseStories } from './releases.ts';
-import { fakeWorld } from './world.ts';
+import { fakeFluxSetup } from './fluxSetup.ts';
 
-releaseStories(fakeWorld());
+releaseStories(fakeFluxSetup());

@@ -3,22 +3,22 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { complaints, type Visitor, visitorOf } from '../support/browser.ts';
 import { rolloutGate, sharedCluster } from '../support/cluster.ts';
-import { type Story, storyOf } from '../support/rolloutStory.ts';
+import { type RolloutScenario, scenarioOf } from '../support/rolloutScenario.ts';
 
 const rowOf = (tab: Page) =>
   tab.getByRole('listitem').filter({ has: tab.getByRole('link', { name: 'app', exact: true }) });
 
 describe('the board', () => {
   const view = sharedCluster();
-  let story: Story;
+  let scenario: RolloutScenario;
   let visitor: Visitor;
 
   beforeAll(async () => {
-    story = storyOf(view, await view.newNamespace());
-    await story.create({}, {});
-    await story.publish('1.0.0');
-    await story.headIs('1.0.0', {});
-    visitor = await visitorOf(view.dir, 'developer', story.ns);
+    scenario = scenarioOf(view, await view.newNamespace());
+    await scenario.create({}, {});
+    await scenario.publish('1.0.0');
+    await scenario.headIs('1.0.0', {});
+    visitor = await visitorOf(view.dir, 'developer', scenario.ns);
   });
   afterEach(() => visitor.leave());
   afterAll(() => visitor.close());
@@ -27,8 +27,8 @@ describe('the board', () => {
     const [one, two] = [await visitor.tab('/'), await visitor.tab('/')];
     for (const tab of [one, two]) await rowOf(tab).getByText('1.0.0').first().waitFor();
 
-    await view.admin.create(rolloutGate(story.ns, 'qa', 'app', { passing: false }));
-    await story.publish('1.1.0');
+    await view.admin.create(rolloutGate(scenario.ns, 'qa', 'app', { passing: false }));
+    await scenario.publish('1.1.0');
     for (const tab of [one, two]) {
       const row = rowOf(tab);
       await row.getByText('held at the gates').waitFor();
@@ -58,7 +58,7 @@ describe('the board', () => {
     await tab.locator('.row-link:focus').waitFor();
     await tab.keyboard.press('Enter');
     await tab.getByRole('heading', { name: 'app', exact: true }).waitFor();
-    expect(new URL(tab.url()).pathname).toBe(`/rollout/${story.ns}/app`);
+    expect(new URL(tab.url()).pathname).toBe(`/rollout/${scenario.ns}/app`);
     await tab.keyboard.press('g');
     await tab.keyboard.press('b');
     await rowOf(tab).waitFor();
@@ -73,7 +73,7 @@ describe('the board', () => {
   });
 
   it('shows on without its server what it knew, and goes on when there is one again', async () => {
-    const own = await visitorOf(view.dir, 'developer', story.ns);
+    const own = await visitorOf(view.dir, 'developer', scenario.ns);
     const tab = await own.tab('/');
     await rowOf(tab).waitFor();
     await own.server.close();

@@ -18,7 +18,7 @@ import {
 } from '../support/browser.ts';
 import { gate, kustomization, rollout, rolloutBudget } from '../support/cluster.ts';
 import { ownCluster } from '../support/ownCluster.ts';
-import { type Story, storyAtQa } from '../support/rolloutStory.ts';
+import { type RolloutScenario, storyAtQa } from '../support/rolloutScenario.ts';
 
 // Of its own: one image in several clusters is one pipeline, and the other tests deploy this one too.
 const { view } = await ownCluster();
@@ -69,10 +69,10 @@ const SCREENS: Record<string, Screen> = {
 /** Looked at in a cluster beside the page's own, while a third one does not answer. */
 const LOOKED_AT = 'west';
 
-let story: Story;
+let scenario: RolloutScenario;
 beforeAll(async () => {
-  story = await storyAtQa(view);
-  const { ns } = story;
+  scenario = await storyAtQa(view);
+  const { ns } = scenario;
   const loose = kustomization(ns, 'loose', {});
   await view.developer.create({
     ...loose,
@@ -88,8 +88,8 @@ beforeAll(async () => {
 
 async function expectGood(tabs: Pick<Tabs, 'tab'>, name: string, [path, shown]: Screen): Promise<void> {
   for (const look of [{}, PHONE]) {
-    const tab = await tabs.tab(path(story.ns), look);
-    await shown(tab, story.ns).first().waitFor();
+    const tab = await tabs.tab(path(scenario.ns), look);
+    await shown(tab, scenario.ns).first().waitFor();
     await expectAccessible(tab);
     if (look === PHONE) await expectFits(tab);
     else await expectReachableByKeys(tab);
@@ -145,8 +145,8 @@ describe('a browser that is not signed in', () => {
 });
 
 it('a dialog gives the focus back to what opened it, however it is closed', async () => {
-  const tabs = await visitorOf(view.dir, 'sre', story.ns);
-  const tab = await tabs.tab(`/rollout/${story.ns}/app`);
+  const tabs = await visitorOf(view.dir, 'sre', scenario.ns);
+  const tab = await tabs.tab(`/rollout/${scenario.ns}/app`);
   const opener = tab.getByRole('button', { name: 'Approve 1.1.0' });
   for (const close of [
     () => tab.keyboard.press('Escape'),

@@ -5,7 +5,8 @@ import type { ClusterView } from './cluster.ts';
 import { conditionOf } from './versions.ts';
 import { waitFor } from './waitFor.ts';
 
-export { ask, timestamp } from '../../../dev/actors/ask.ts';
+export { requestGate } from '../../../dev/actors/requestGate.ts';
+export { timestamp } from '../../../dev/actors/timestamp.ts';
 
 type User = ClusterView['admin'];
 

@@ -23,11 +23,11 @@ it('is read up to the limit, and not beyond', () => {
 });
 
 describe('an annotation with more names than are read', () => {
-  const world = { gates: gatesByName(gate('shop/a', { default: 'opened' })), namespaceLabels: {}, now: NOW };
+  const context = { gates: gatesByName(gate('shop/a', { default: 'opened' })), namespaceLabels: {}, now: NOW };
 
   it.each(['a', '', '!/'])('closes the object, whatever the names are: %j', (part) => {
     const object = kustomization({ annotations: { 'gate.fluxcd.io/gates': `a,${many(LIMIT, part)}` } });
-    expect(requiredGates(object, world).tooMany).toBe(true);
+    expect(requiredGates(object, context).tooMany).toBe(true);
   });
 
   it('binds no field, and reports that', () => {

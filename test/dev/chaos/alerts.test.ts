@@ -9,7 +9,7 @@ import {
   type Firing,
   firingsOf,
   missed,
-  type Story,
+  type RunHistory,
   spanRecorder,
 } from '../../../dev/chaos/alerts.ts';
 import { ALERTS } from '../../manifests/components/monitoring/monitoring.ts';
@@ -34,7 +34,7 @@ function firing({ alert = '', of = 'app', fired = [0] }: Case): Firing {
   return { alert, labels: labels as Record<string, string>, fromMs: from, toMs: to };
 }
 
-function storyOf(one: Case): Story {
+function scenarioOf(one: Case): RunHistory {
   const { failed, deploying, succeeded, notReady, bypass, fault, load = 0, measured } = one;
   const heads = Object.entries({ Failed: failed, Deploying: deploying, Succeeded: succeeded }).flatMap(
     ([state, times]) => (times ? [{ ...span(times), state, tag: '1.1.0' }] : []),
@@ -50,7 +50,7 @@ function storyOf(one: Case): Story {
 
 describe('an alert is judged by what happened', () => {
   it.each(cases.fired)('$alert of $that', (one) => {
-    const found = explain(firing(one), storyOf(one));
+    const found = explain(firing(one), scenarioOf(one));
     if (one.because === undefined) expect(found).toBeUndefined();
     else expect(found).toContain(one.because);
   });
@@ -64,7 +64,7 @@ describe('an alert is judged by what happened', () => {
 describe('what is missing', () => {
   it.each(cases.missed)('is $that', (one) => {
     const firings = one.alert === undefined ? [] : [firing(one)];
-    expect(missed(storyOf(one), firings, END_MS)).toHaveLength(one.missed!);
+    expect(missed(scenarioOf(one), firings, END_MS)).toHaveLength(one.missed!);
   });
 });
 

@@ -1,6 +1,6 @@
 /** Which memory is flat. */
 import { expect, it } from 'vitest';
-import { judgeMemory, type Sample } from '../../../dev/chaos/memory.ts';
+import { checkMemory, type Sample } from '../../../dev/chaos/memory.ts';
 
 /** Of one process, a sample a minute. */
 const life = (pid: number, from: number, minutes: number, mib: (minute: number) => number): Sample[] =>
@@ -28,12 +28,12 @@ it.each<[string, Sample[], string, number]>([
   ['a life of less than three quarters of an hour says nothing', life(1, 0, 40, leak), 'too short', 25],
   ['a restart begins anew', [...life(1, 0, 50, constant), ...life(2, 51, 50, constant)], 'flat', 35],
   ['of several lives the longest is judged', [...life(1, 0, 75, leak), ...life(2, 76, 20, constant)], 'grows', 60],
-])('%s', (_, samples, verdict, minutes) => {
-  expect(judgeMemory(samples, ['hooks'])).toMatchObject([{ name: 'hooks', verdict, minutes }]);
+])('%s', (_, samples, trend, minutes) => {
+  expect(checkMemory(samples, ['hooks'])).toMatchObject([{ name: 'hooks', trend, minutes }]);
 });
 
 it('says how much, and does not judge what is not ours', () => {
-  expect(judgeMemory(life(1, 0, 75, leak), [])).toMatchObject([
-    { first: 315, last: 375, mibPerHour: expect.closeTo(60), verdict: 'not judged' },
+  expect(checkMemory(life(1, 0, 75, leak), [])).toMatchObject([
+    { first: 315, last: 375, mibPerHour: expect.closeTo(60), trend: 'not judged' },
   ]);
 });

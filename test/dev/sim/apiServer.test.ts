@@ -2,9 +2,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { gate, kustomization, ref, rollout } from '../../../dev/actors/objects.ts';
 import type { User } from '../../../dev/actors/user.ts';
-import { World } from '../../../dev/sim/world/world.ts';
+import { SimulatedCluster } from '../../../dev/sim/cluster/simulatedCluster.ts';
 
-let world: World;
+let cluster: SimulatedCluster;
 let admin: User;
 let developer: User;
 const team = ref('kustomization', 'team', 'app');
@@ -15,24 +15,24 @@ async function now<T>(work: Promise<T>): Promise<T> {
     (value) => ({ value }),
     (error) => ({ error }),
   );
-  await world.time.runUntil(world.time.now + 1000);
+  await cluster.time.runUntil(cluster.time.now + 1000);
   const result = await seen;
   if ('error' in result) throw result.error;
   return result.value;
 }
 
 beforeEach(() => {
-  world = new World(1);
-  for (const name of world.replicas) world.startReplica(name);
-  admin = world.user('admin');
-  developer = world.user('developer');
+  cluster = new SimulatedCluster(1);
+  for (const name of cluster.replicas) cluster.startReplica(name);
+  admin = cluster.user('admin');
+  developer = cluster.user('developer');
 });
 
 describe('the simulated API server', () => {
   it('counts generations, and keeps what belongs to the other resource', async () => {
     await now(developer.create(kustomization('team', 'app')));
     await now(developer.mergePatch(team, { spec: { path: './b' }, status: { observedGeneration: 9 } }));
-    await now(world.user('flux').patchStatus(team, { observedGeneration: 2 }));
+    await now(cluster.user('flux').patchStatus(team, { observedGeneration: 2 }));
     expect(await now(admin.get(team))).toMatchObject({
       metadata: { generation: 2 },
       spec: { path: './b' },
@@ -48,9 +48,9 @@ describe('the simulated API server', () => {
       code: 409,
       reason: 'Conflict',
     });
-    const { revision } = world.server.storage;
+    const { revision } = cluster.server.storage;
     await now(developer.mergePatch(team, { spec: { path: './b' } }));
-    expect(world.server.storage.revision).toBe(revision);
+    expect(cluster.server.storage.revision).toBe(revision);
   });
 
   it('takes away what an apply says no more, unless it is of others too', async () => {
@@ -80,7 +80,7 @@ describe('the simulated API server', () => {
     await now(developer.create(rollout('team', 'app')));
     const app = ref('rollout', 'team', 'app');
     const status = (revision: number) => ({ revision, availableReleases: [{ tag: `1.${revision}.0` }] });
-    const metacontroller = world.user('metacontroller');
+    const metacontroller = cluster.user('metacontroller');
     await now(metacontroller.patchStatus(app, status(1)));
     await expect(now(metacontroller.patchStatus(app, status(3)))).rejects.toMatchObject({ code: 422 });
     await now(developer.create(kustomization('team', 'app')));

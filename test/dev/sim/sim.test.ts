@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { planOf } from '../../../dev/sim/plan.ts';
 import { play } from '../../../dev/sim/play.ts';
 import { faultsOf, playable, replay } from '../../../dev/sim/scenarios.ts';
-import { story } from '../../../dev/sim/story.ts';
+import { timeline } from '../../../dev/sim/timeline.ts';
 
 const STEPS = 15;
 const SEEDS = 4;
@@ -18,8 +18,8 @@ describe('the simulation', { timeout: 240_000 }, () => {
 
   it('is the same again for the same seed', async () => {
     const stored = async () => {
-      const { world } = await play(planOf(7, STEPS));
-      return world.server.storage.events.map(({ at, resource, object }) => [at, resource, object.metadata]);
+      const { cluster } = await play(planOf(7, STEPS));
+      return cluster.server.storage.events.map(({ at, resource, object }) => [at, resource, object.metadata]);
     };
     expect(await stored()).toEqual(await stored());
   });
@@ -32,18 +32,18 @@ describe('the simulation', { timeout: 240_000 }, () => {
       expect(await replay(scenario, fault), JSON.stringify(fault)).toMatchObject({ violations: [], history });
   });
 
-  it.each(['approval-withdrawn', 'story 1, a gate that closes an hour after it was opened'])(
-    'plays the Gate story %s',
+  it.each(['approval-withdrawn', 'scenario 1, a gate that closes an hour after it was opened'])(
+    'plays the Gate scenario %s',
     async (id) => {
-      const story = playable().find((each) => each.id === id)!;
-      const { writes, violations } = await replay(story);
+      const scenario = playable().find((each) => each.id === id)!;
+      const { writes, violations } = await replay(scenario);
       expect({ isPlayed: writes > 5, violations }).toEqual({ isPlayed: true, violations: [] });
     },
   );
 
   it('tells what happened in plain words', async () => {
-    const { world, begin, restMs } = await play(planOf(7, STEPS));
-    const lines = story(world, begin, restMs);
+    const { cluster, begin, convergedMs } = await play(planOf(7, STEPS));
+    const lines = timeline(cluster, begin, convergedMs);
     expect(lines.length).toBeLessThanOrEqual(20);
     expect(lines.join('\n')).toMatch(/Rollout team-\d\/app deploys 1\.\d\.0|Flux reports of \w+ team-\d/);
   });

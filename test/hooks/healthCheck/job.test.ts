@@ -10,7 +10,7 @@ import { kubeObject, objectOf } from '../../support/objects.ts';
 
 type Job = KubeObject<any, any>;
 
-interface World {
+interface Stored {
   rollouts?: Rollout[];
   /** null: the component is missing. */
   jobs?: Job[] | null;
@@ -19,7 +19,7 @@ interface World {
   now?: number;
 }
 
-async function sync(of: HealthCheck, { rollouts = [rollout()], jobs = [], objects = [], fails, now }: World = {}) {
+async function sync(of: HealthCheck, { rollouts = [rollout()], jobs = [], objects = [], fails, now }: Stored = {}) {
   const reader = fakeCluster(objects, { fails: ({ resource }) => (resource === fails ? 'forbidden' : undefined) });
   const { call } = fakeHookCall({ now: now ?? ms('12:00:00'), cluster: reader });
   const attachments = jobs ? { 'Job.batch/v1': {}, ...mapOf(...jobs) } : {};
@@ -59,7 +59,7 @@ interface Expected {
   /** Whether the status names that Job; it does where nothing is said. */
   about?: boolean;
 }
-type Row = [name: string, message: string | RegExp, given?: World & { of?: HealthCheck }, expected?: Expected];
+type Row = [name: string, message: string | RegExp, given?: Stored & { of?: HealthCheck }, expected?: Expected];
 
 const about = (what: string) => `Job 'team-a/${NAME}' ${what}`;
 const ranSo = (status: string, time = '11:05:00') =>
@@ -204,9 +204,9 @@ const ROWS: Row[] = [
 ];
 
 describe('class job', () => {
-  it.each(ROWS)('%s', async (_, message, { of = check(), ...world } = {}, expected = {}) => {
+  it.each(ROWS)('%s', async (_, message, { of = check(), ...stored } = {}, expected = {}) => {
     const { status = 'Pending', about = true, jobs = [NAME] } = expected;
-    const found = await sync(of, world);
+    const found = await sync(of, stored);
     expect(found.status).toMatchObject({
       status,
       message: typeof message === 'string' ? message : expect.stringMatching(message),
@@ -214,7 +214,7 @@ describe('class job', () => {
     });
     expect(found.jobs).toEqual(jobs);
     // The same again changes nothing.
-    expect((await sync({ ...of, status: found.status }, world)).changed).toBe(false);
+    expect((await sync({ ...of, status: found.status }, stored)).changed).toBe(false);
   });
 
   it('a Job that is kept is one that Metacontroller can compare, not create', async () => {
@@ -241,9 +241,9 @@ describe('class job', () => {
   });
 
   it('is looked at again only while something may change that nobody tells of', async () => {
-    const settled = async (of: HealthCheck, world: World) => {
-      const { status } = await sync(of, world);
-      return (await sync({ ...of, status }, world)).look;
+    const settled = async (of: HealthCheck, stored: Stored) => {
+      const { status } = await sync(of, stored);
+      return (await sync({ ...of, status }, stored)).look;
     };
     expect(await settled(check(), { jobs: [job(NAME, { active: 1 })] })).toBe(30);
     expect(await settled(check(), { rollouts: [rollout(unapplied)], objects: [binding] })).toBe(30);

@@ -10,9 +10,9 @@ import {
   waitFor,
 } from '../../cluster/support/cluster.ts';
 import { isHeld } from '../../cluster/support/gates.ts';
-import { realWorld } from './world.ts';
+import { realFluxSetup } from './realFluxSetup.ts';
 
-const world = realWorld();
+const setup = realFluxSetup();
 
 const IGNORE = [
   {
@@ -24,7 +24,7 @@ const IGNORE = [
 /** What Git has at this tag: objects that name a Rollout, with a version that is long outdated. */
 async function push(tag: string, names: string[]): Promise<void> {
   const files = names.map((name) => {
-    const object = kustomization(world.ns, name, {
+    const object = kustomization(setup.ns, name, {
       variables: { APP_VERSION: 'app' },
       annotations: { 'gate.fluxcd.io/gates': 'freeze' },
       spec: {
@@ -38,14 +38,14 @@ async function push(tag: string, names: string[]): Promise<void> {
     const { namespace: _, ...metadata } = object.metadata;
     return [`${name}.yaml`, JSON.stringify({ ...object, metadata })];
   });
-  await world.push('parent', tag, Object.fromEntries(files));
+  await setup.push('parent', tag, Object.fromEntries(files));
 }
 
-const child = (name: string) => world.view.admin.get(ref('kustomization', world.ns, name));
+const child = (name: string) => setup.view.admin.get(ref('kustomization', setup.ns, name));
 const version = async (name: string) => (await child(name)).spec.postBuild.substitute.APP_VERSION;
 
 it('the parent keeps what is deployed and what is suspended, and applies the rest; what it creates meanwhile has what Git says', async () => {
-  const { ns, source, view } = world;
+  const { ns, source, view } = setup;
   await view.sre.create(gate(ns, 'freeze', { spec: { default: 'opened' } }));
   await view.publish(ns, 'app', '1.0.0');
   await view.developer.create(rollout(ns, 'app'));

@@ -7,9 +7,9 @@ import { parseAllDocuments } from 'yaml';
 import { writeArtifact } from '../../../dev/image/byDigest.ts';
 import { REPOSITORY } from '../../../dev/repository.ts';
 import { type AnyObject, waitFor } from '../../cluster/support/cluster.ts';
-import { realWorld } from './world.ts';
+import { realFluxSetup } from './realFluxSetup.ts';
 
-const world = realWorld();
+const setup = realFluxSetup();
 const folder = mkdtempSync(join(tmpdir(), 'manifests-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -27,11 +27,11 @@ beforeAll(async () => {
     .map((entry) => join(entry.parentPath, entry.name))
     .map((path) => [path.slice(out.length + 1), readFileSync(path, 'utf8')]);
   const [{ spec }] = objects as [AnyObject];
-  await world.push(NAME, spec.ref.tag, Object.fromEntries(files));
+  await setup.push(NAME, spec.ref.tag, Object.fromEntries(files));
 }, 60_000);
 
 it('installs rollout-hooks and Metacontroller with the image of the release', async () => {
-  const { ns, source, view } = world;
+  const { ns, source, view } = setup;
   const sources: Record<string, unknown> = source(NAME);
   // Those of this machine have a URL, where those of the artifact have a Service.
   for (const kind of ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']) {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fakeFlux } from '../../../dev/actors/fakeFlux.ts';
 import { type RealRegistry, startRealRegistry } from '../../../dev/local/registry/realRegistry.ts';
 import type { ClusterView } from '../../cluster/support/cluster.ts';
-import { pullSecret, pushTo } from '../../cluster/support/copyingStory.ts';
+import { pullSecret, pushTo } from '../../cluster/support/copyScenario.ts';
 import { createStrictly, exampleObjects } from '../../cluster/support/examples.ts';
 import { scanning } from '../../cluster/support/imageReflector.ts';
 import { ownCluster } from '../../cluster/support/ownCluster.ts';

@@ -13,7 +13,7 @@ const readObjects = (file: string): AnyObject[] =>
 
 /**
  * What commit 65e3110 left, driven by Metacontroller 4.17: five Rollouts with their histories, and a freeze.
- * Their story is told by `upgrade.test.ts`.
+ * Their scenario is told by `upgrade.test.ts`.
  */
 export const LEFT = readObjects('left-by-65e3110.jsonl');
 

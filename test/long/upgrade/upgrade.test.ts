@@ -1,6 +1,6 @@
 /**
  * An installation of commit 65e3110 becomes one of today: nothing is deployed again, nothing resumed, no bake begins again, what
- * was closed holds, what was asked for still counts, and what comes next works. In this order: the stories go on in one cluster.
+ * was closed holds, what was asked for still counts, and what comes next works. In this order: the scenarios go on in one cluster.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import {
   viewCluster,
   waitFor,
 } from '../../cluster/support/cluster.ts';
-import { ask, isFree, isHeld } from '../../cluster/support/gates.ts';
+import { requestGate, isFree, isHeld } from '../../cluster/support/gates.ts';
 import { conditionOf, tagArrives, variablesArrive } from '../../cluster/support/versions.ts';
 import { LEFT, leftBehind, restore } from './restore.ts';
 
@@ -138,7 +138,7 @@ describe('an installation of 65e3110', () => {
   });
 
   it('an opening gives every object back what it had before the older version suspended it', async () => {
-    await ask(view.sre, 'platform', 'freeze', 'open');
+    await requestGate(view.sre, 'platform', 'freeze', 'open');
     await isFree(view.admin, leftBehind('Kustomization', 'frozen'), undefined);
     await isFree(view.admin, leftBehind('Kustomization', 'frozen-stopped'), true);
     await isFree(view.admin, leftBehind('Kustomization', 'frozen-running'), false);
@@ -148,7 +148,7 @@ describe('an installation of 65e3110', () => {
   });
 
   it('the force-deploy that waited is deployed when its Gate opens, in the name of who asked for it', async () => {
-    await ask(view.sre, NS, 'change-board', 'open');
+    await requestGate(view.sre, NS, 'change-board', 'open');
     await isFree(view.admin, leftBehind('Kustomization', 'named'), undefined);
     await arrives('forced', '1.1.0');
     await headIs('forced', '1.1.0', {

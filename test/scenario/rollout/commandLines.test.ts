@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { commandInside } from '../../support/commands.ts';
 import { explained } from './explained.ts';
 import { FILES, play, readScenarios, titled } from './play.ts';
-import { World } from './world.ts';
+import { ScenarioCluster } from './scenarioCluster.ts';
 
 /** The lines of kubectl and of the command are commands as a whole. */
 const COMMANDS = ['command', 'kubectl'];
@@ -16,7 +16,7 @@ function textsOf(value: unknown): string[] {
   return Object.entries(value).flatMap(([key, below]) => (COMMANDS.includes(key) ? [] : textsOf(below)));
 }
 
-class Copied extends World {
+class Copied extends ScenarioCluster {
   override async sync(): Promise<boolean> {
     const isSettled = await super.sync();
     const texts = textsOf([this.rollout.status, explained(this)]);

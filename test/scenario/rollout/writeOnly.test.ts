@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { MARKED_SUCCESSFUL } from '../../../core/rollout/deployment/deploymentMessages.ts';
 import { explained } from './explained.ts';
 import { FILES, play, readScenarios, titled } from './play.ts';
-import { World } from './world.ts';
+import { ScenarioCluster } from './scenarioCluster.ts';
 
 const TEXTS = ['message', 'bakeStatusMessage'];
 /** What an explanation quotes them in. */
@@ -28,7 +28,7 @@ function withTexts(value: unknown, keys: readonly string[], by: (text: string) =
   );
 }
 
-class TwoReadings extends World {
+class TwoReadings extends ScenarioCluster {
   override async sync(): Promise<boolean> {
     const asStored = await this.readings();
     const stored = [...this.objects];

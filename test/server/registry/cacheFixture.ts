@@ -5,7 +5,7 @@ import { fakeCluster, pluralOf } from '../../../dev/fakes/ports.ts';
 import { createMetadataCache } from '../../../server/registry/cache.ts';
 import { registrySockets } from '../../../server/registry/sockets.ts';
 
-export interface World {
+export interface RegistryObjects {
   /** By `resource namespace/name`; a test may change it at any time. */
   objects: Record<
     string,
@@ -16,7 +16,7 @@ export interface World {
   reads: string[];
 }
 
-export function world(host: string, repository: object = {}): World {
+export function registryObjects(host: string, repository: object = {}): RegistryObjects {
   return {
     served: ['image.toolkit.fluxcd.io/v1'],
     reads: [],
@@ -37,7 +37,7 @@ const KINDS = new Map(
   ['ImageRepository', 'Namespace', 'Secret', 'ServiceAccount'].map((kind) => [pluralOf(kind), kind]),
 );
 
-function reader({ objects, served, reads }: World): ClusterReader {
+function reader({ objects, served, reads }: RegistryObjects): ClusterReader {
   const stored = () =>
     Object.entries(objects).map(([path, { metadata, ...rest }]): KubeObject<any, any> => {
       const [resource = '', ref = ''] = path.split(' ');
@@ -52,7 +52,7 @@ function reader({ objects, served, reads }: World): ClusterReader {
   });
 }
 
-export function cacheOn(of: World, timeoutMs = 2000) {
+export function cacheOn(of: RegistryObjects, timeoutMs = 2000) {
   let now = 0;
   const warnings: string[] = [];
   const drops: string[] = [];

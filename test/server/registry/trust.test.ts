@@ -7,7 +7,7 @@ import {
   type KeyPair,
 } from '../../../dev/local/controlPlane/certificates.ts';
 import { trustOf } from '../../../server/registry/trust.ts';
-import { cacheOn, world } from './cacheFixture.ts';
+import { cacheOn, registryObjects } from './cacheFixture.ts';
 import { type LocalServer, startLocalServer } from './localServer.ts';
 
 let authority: CertificateAuthority;
@@ -61,7 +61,7 @@ describe('a registry with an authority of its own', () => {
       response.end(JSON.stringify({ annotations: { 'org.opencontainers.image.version': name } }));
     }, tls);
     servers.push(server);
-    const of = world(server.host, { insecure: false, certSecretRef: { name: 'certs' }, ...repository });
+    const of = registryObjects(server.host, { insecure: false, certSecretRef: { name: 'certs' }, ...repository });
     of.objects['secrets demo/certs'] = { data: encoded(data()) };
     return { of, server, cache: cacheOn(of) };
   }

@@ -9,7 +9,7 @@ import type { AdmissionHandler } from '../../../webhooks/response.ts';
 import { NOW } from '../../core/admission/objects.ts';
 import { requestOf, review } from '../../support/admission.ts';
 
-export interface World {
+export interface StoredContext {
   objects?: KubeObject<any, any>[];
   now?: number;
   /** `user namespace/gate` pairs that have the verb bypass. */
@@ -46,7 +46,7 @@ export interface Write {
   name?: string;
 }
 
-export async function send(handler: AdmissionHandler, write: Write, context: World = {}): Promise<Answer> {
+export async function send(handler: AdmissionHandler, write: Write, context: StoredContext = {}): Promise<Answer> {
   const { user = { username: 'developer', groups: ['system:authenticated'] }, dryRun = false, ...rest } = write;
   const request = requestOf({ ...rest, userInfo: user, dryRun } as Partial<AdmissionRequest>);
   const reads: string[] = [];

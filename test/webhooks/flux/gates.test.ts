@@ -4,7 +4,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { gate, kustomization, NOW, ociRepository, owner } from '../../core/admission/objects.ts';
 import { namespaceOf } from '../../support/objects.ts';
-import { send, type World, type Write } from './call.ts';
+import { send, type StoredContext, type Write } from './call.ts';
 
 const REASON = 'gate.fluxcd.io/bypass-reason';
 const BY = 'gate.fluxcd.io/bypassed-by';
@@ -31,7 +31,7 @@ describe('DELETE', () => {
     user: user(by),
     oldObject: frozen(given(reasonBy, secondsAgo)),
   });
-  const rows: [says: string, write: Write, context: World, answer: RegExp | 'allowed'][] = [
+  const rows: [says: string, write: Write, context: StoredContext, answer: RegExp | 'allowed'][] = [
     ['behind a closed gate', {}, {}, /cannot be deleted: gate 'shop\/freeze' is closed \(Gate closed by default\)/],
     ['of a whole collection: no name', { name: '' }, {}, /cannot be deleted/],
     [
@@ -152,7 +152,7 @@ describe('a bypass', () => {
     expect(await send(mutateFlux, write, context)).toMatchObject({ allowed: true, events: [] });
   });
 
-  const refusals: [says: string, write: Write, context?: World][] = [
+  const refusals: [says: string, write: Write, context?: StoredContext][] = [
     ['without the verb', { object: edit('INC-1'), user: user('developer') }],
     ['without a reason', { object: edit(undefined), user: user('admin') }],
     ['with an empty reason', { object: edit('  '), user: user('admin') }],

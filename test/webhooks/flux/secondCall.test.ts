@@ -30,9 +30,9 @@ const isSent = (object: FluxObject, oldObject: FluxObject) =>
   holds({ object, oldObject, request: { operation: 'UPDATE' } } as any);
 
 const SUBSTITUTE_FROM = 'rollout.kuberik.com/substitute.APP.from';
-type World = { state: 'opened' | 'closed'; versions: string[] };
+type StoredContext = { state: 'opened' | 'closed'; versions: string[] };
 
-const contextOf = ({ state, versions }: World) => ({
+const contextOf = ({ state, versions }: StoredContext) => ({
   rollouts: rolloutsByName(rollout('my-app', ...versions)),
   gates: gatesByName(gate('shop/a', { default: state })),
   namespaceLabels: {},
@@ -40,10 +40,10 @@ const contextOf = ({ state, versions }: World) => ({
 });
 
 /** As the mutating webhook stores it. */
-function stored(object: FluxObject, oldObject: FluxObject | undefined, world: World, isBypass = false) {
+function stored(object: FluxObject, oldObject: FluxObject | undefined, context: StoredContext, isBypass = false) {
   const who = { user: 'u', fieldManager: 'kustomize-controller' };
   const bypass = isBypass ? { granted: true as const } : undefined;
-  const outcome = decide({ object, oldObject, context: contextOf(world), ...who, bypass });
+  const outcome = decide({ object, oldObject, context: contextOf(context), ...who, bypass });
   return 'object' in outcome ? outcome.object : undefined;
 }
 
@@ -80,7 +80,7 @@ const CHANGES: Record<string, (object: FluxObject) => FluxObject> = {
   }),
 };
 
-const world: fc.Arbitrary<World> = fc.record({
+const context: fc.Arbitrary<StoredContext> = fc.record({
   state: fc.constantFrom('opened' as const, 'closed' as const),
   versions: fc.constantFrom(['1.0.0'], ['1.1.0', '1.0.0'], ['1.2.0', '1.1.0', '1.0.0']),
 });
@@ -110,8 +110,8 @@ describe('the validating webhook', () => {
         fc.record({
           first: wanted,
           next: wanted,
-          before: world,
-          now: world,
+          before: context,
+          now: context,
           isSource: fc.boolean(),
           isBypass: fc.boolean(),
         }),
@@ -133,12 +133,12 @@ describe('the validating webhook', () => {
       ),
       { numRuns: 5000 },
     );
-    // Each of them is refused in some world: else this shows nothing.
+    // Each of them is refused in some context: else this shows nothing.
     expect(Object.keys(refused).sort()).toEqual(Object.keys(CHANGES).sort());
   });
 
-  const open: World = { state: 'opened', versions: ['1.0.0'] };
-  const closed: World = { ...open, state: 'closed' };
+  const open: StoredContext = { state: 'opened', versions: ['1.0.0'] };
+  const closed: StoredContext = { ...open, state: 'closed' };
   const app = kustomization({
     annotations: { [REQUIRED_GATES]: 'a', [SUBSTITUTE_FROM]: 'my-app' },
     substitute: { APP: '1.0.0' },
@@ -146,7 +146,7 @@ describe('the validating webhook', () => {
     managedFields,
   });
 
-  it.each<[string, World, (object: FluxObject) => FluxObject]>([
+  it.each<[string, StoredContext, (object: FluxObject) => FluxObject]>([
     ['an apply that changes nothing', open, (object) => object],
     ['an apply that changes what no Rollout sets', open, CHANGES['another path']!],
     ['a label', open, (object) => ({ ...object, metadata: { ...object.metadata, labels: { team: 'shop' } } })],

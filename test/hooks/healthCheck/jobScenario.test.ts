@@ -1,0 +1,167 @@
+/** A Rollout and its HealthCheck of class job, both hooks in turn as Metacontroller calls them, until nothing changes. */
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { HealthCheck, Rollout } from '../../../api/types.ts';
+import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
+import { healthCheckHook } from '../../../hooks/healthCheck/healthCheckHook.ts';
+import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
+import { COMPLETE, check as checkOf, FAILED, ms } from '../../core/health/job/fixture.ts';
+import { decorating } from '../../support/metacontroller.ts';
+import { imagePolicy, request, rollout as rolloutOf } from '../rollout/call.ts';
+
+type Job = KubeObject<any, any>;
+
+const RETRY = { 'rollout.kuberik.com/retry': 'true', 'rollout.kuberik.com/request': 'retry=a1' };
+
+/** No object is bound to the Rollout: a version counts as applied ten seconds after the deployment. */
+function scenario({ likeKuberik = false, onFailure = 'Hold' as const } = {}) {
+  let now = ms('12:00:00');
+  let tag = '1.0.0';
+  let check: HealthCheck = checkOf();
+  let rollout: Rollout = rolloutOf({ bakeTime: '1m', onFailure, healthCheckSelector: { matchLabels: { app: 'web' } } });
+  const jobs = new Map<string, Job>();
+  /** Names of all that were ever made. */
+  const made: string[] = [];
+  const key = ({ metadata }: Pick<KubeObject, 'metadata'>) => `${metadata.namespace}/${metadata.name}`;
+  const call = () => {
+    const objects = [rollout, check, imagePolicy(tag)] as unknown as KubeObject<any, any>[];
+    const metadata = { lookup: () => ({}), isAwaited: () => false };
+    return fakeHookCall({ now, cluster: fakeCluster(objects), metadata, settings: { likeKuberik } }).call;
+  };
+
+  async function syncRollout(seen: HealthCheck = check): Promise<void> {
+    const related = [imagePolicy(tag), seen] as never;
+    rollout = { ...rollout, status: (await rolloutHook.sync(request(rollout, related), call())).status as never };
+  }
+
+  async function syncCheck(seen: Rollout = rollout): Promise<void> {
+    const attachments = { 'Job.batch/v1': Object.fromEntries(jobs) };
+    const answer = await healthCheckHook.sync(decorating(check, { related: [seen], attachments }), call());
+    if (answer.status) check = { ...check, status: answer.status as never };
+    const wanted = new Map(answer.attachments.map((job) => [key(job), job as Job]));
+    for (const name of jobs.keys()) if (!wanted.has(name)) jobs.delete(name);
+    for (const [name, job] of wanted) {
+      if (jobs.has(name)) continue;
+      made.push(job.metadata.name!);
+      const creationTimestamp = new Date(now).toISOString();
+      jobs.set(name, { ...job, metadata: { ...job.metadata, uid: `uid-of-${name}`, creationTimestamp } });
+    }
+  }
+
+  return {
+    made,
+    publish(next: string) {
+      tag = next;
+    },
+    seconds(count: number) {
+      now += count * 1000;
+    },
+    syncRollout,
+    syncCheck,
+    retry() {
+      rollout = { ...rollout, metadata: { ...rollout.metadata, annotations: RETRY } };
+    },
+    pin(version: string) {
+      rollout = { ...rollout, spec: { ...rollout.spec!, wantedVersion: version } };
+    },
+    head: () => rollout.status?.history?.[0],
+    rollout: () => rollout,
+    check: () => check,
+    jobs: () => [...jobs.values()].map(({ metadata }) => metadata.name),
+    /** The Job that was made last ends so; it exists no more where `undefined`. */
+    end(status: object | undefined) {
+      const name = `team-a/${made.at(-1)}`;
+      const transition = { lastTransitionTime: new Date(now).toISOString() };
+      if (!status) jobs.delete(name);
+      else {
+        const { conditions = [] } = status as { conditions?: object[] };
+        const dated = { ...status, conditions: conditions.map((each) => ({ ...each, ...transition })) };
+        jobs.set(name, { ...jobs.get(name)!, status: dated });
+      }
+    },
+    /** Both hooks, a second apart, for so long. */
+    async settle(seconds = 3) {
+      for (let i = 0; i < seconds; i++) {
+        await syncRollout();
+        await syncCheck();
+        now += 1000;
+      }
+    },
+  };
+}
+
+/** 1.0.0 is deployed, and its Job runs. */
+async function running(options?: Parameters<typeof scenario>[0]) {
+  const told = scenario(options);
+  await told.settle(15);
+  expect(told.head()).toMatchObject({ version: { tag: '1.0.0' }, bakeStatus: 'Deploying' });
+  expect(told.made).toHaveLength(1);
+  return told;
+}
+
+describe.each([{ likeKuberik: false }, { likeKuberik: true }])('a deployment, $likeKuberik', (options) => {
+  it('waits for its Job, bakes once that has completed, and succeeds', async () => {
+    const told = await running(options);
+    await told.settle(60);
+    expect(told.head()).toMatchObject({ bakeStatus: 'Deploying' });
+    told.end(COMPLETE);
+    await told.settle();
+    expect(told.head()).toMatchObject({ bakeStatus: 'InProgress' });
+    await told.settle(62);
+    expect(told.head()).toMatchObject({ bakeStatus: 'Succeeded' });
+    expect(told.made).toHaveLength(1);
+  });
+
+  it('fails with its Job, and the history has the logs', async () => {
+    const told = await running(options);
+    told.end(FAILED);
+    await told.settle();
+    expect(told.head()).toMatchObject({
+      bakeStatus: 'Failed',
+      failedHealthChecks: [
+        { name: 'smoke', message: expect.stringContaining(`kubectl logs -n team-a job/${told.made[0]}`) },
+      ],
+    });
+  });
+
+  it('that is retried runs it again, and that one counts', async () => {
+    const told = await running(options);
+    told.end(FAILED);
+    await told.settle();
+    told.retry();
+    await told.settle();
+    expect(told.head()).toMatchObject({ bakeStatus: 'Deploying', lastRetryTimestamp: expect.any(String) });
+    await told.settle(15);
+    expect(told.head()).toMatchObject({ bakeStatus: 'Deploying' });
+    expect(new Set(told.made).size).toBe(2);
+    expect(told.jobs()).toEqual(told.made);
+    told.end(COMPLETE);
+    await told.settle(65);
+    expect(told.head()).toMatchObject({ bakeStatus: 'Succeeded' });
+  });
+
+  it('is not judged by the Job of the one before, which completes just now, by hooks that are behind', async () => {
+    const told = await running(options);
+    told.end(COMPLETE);
+    await told.settle(65);
+    told.publish('1.1.0');
+    await told.settle(15);
+    const at110 = told.rollout();
+    // Somebody deploys 1.2.0 by hand while the Job of 1.1.0 runs.
+    told.publish('1.2.0');
+    told.pin('1.2.0');
+    await told.syncRollout();
+    expect(told.head()).toMatchObject({ version: { tag: '1.2.0' }, bakeStatus: 'Deploying' });
+    told.end(COMPLETE);
+    told.seconds(1);
+    await told.syncCheck(at110);
+    expect(told.check().status).toMatchObject({ status: 'Healthy', job: { name: told.made[1] } });
+    for (let i = 0; i < 5; i++) await told.syncRollout();
+    expect(told.head()).toMatchObject({ version: { tag: '1.2.0' }, bakeStatus: 'Deploying' });
+    await told.settle(15);
+    expect(told.made).toHaveLength(3);
+    told.end(COMPLETE);
+    await told.settle(65);
+    expect(told.head()).toMatchObject({ version: { tag: '1.2.0' }, bakeStatus: 'Succeeded' });
+  });
+});
