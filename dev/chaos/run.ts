@@ -51,7 +51,7 @@ const OURS = [...REPLICAS, 'engine', 'metacontroller'];
 const slowSchedule = ({ seconds, teams }: ChaosOptions): Schedule => ({
   pace: { users: SLOWDOWN * Math.max(1, teams / 4), controllers: SLOWDOWN },
   betweenMs: { least: seconds * 8, most: seconds * 50 },
-  sparedAfterMs: ({ name } => (OURS.includes(name) ? seconds * 250 : undefined),
+  sparedAfterMs: ({ name }) => (OURS.includes(name) ? seconds * 250 : undefined),
 });
 
 const PROGRESS_MS = 10_000;

@@ -79,32 +79,32 @@ export function freeze(): void {
       await all.create();
     });
 
-    const everyOne = (what: 'held' | 'asBefore', patience = 120_000) =>
+    const everyOne = (what: 'countHeld' | 'countRestored', patience = 120_000) =>
       waitFor(
         async () => {
           const reached = await all[what]();
           if (reached !== COUNT) throw new Error(`${reached} of ${COUNT}`);
           return true;
         },
-        `every object to be ${what}`,
+        `every object in ${what}`,
         patience,
       );
-    const some = (what: 'held' | 'asBefore') =>
-      waitFor(async () => (await all[what]()) > COUNT / 10, `the first objects to be ${what}`);
+    const some = (what: 'countHeld' | 'countRestored') =>
+      waitFor(async () => (await all[what]()) > COUNT / 10, `the first objects in ${what}`);
 
     it('closing suspends all, opening gives each back exactly what it was', async () => {
-      await all.ask('close');
-      await everyOne('held');
-      await all.ask('open');
-      await everyOne('asBefore');
+      await all.request('close');
+      await everyOne('countHeld');
+      await all.request('open');
+      await everyOne('countRestored');
     });
 
     it('also when the hook server and the driver are killed in the middle of both', async () => {
       for (const [action, what] of [
-        ['close', 'held'],
-        ['open', 'asBefore'],
+        ['close', 'countHeld'],
+        ['open', 'countRestored'],
       ] as const) {
-        await all.ask(action);
+        await all.request(action);
         await some(what);
         for (const victim of ['hooks', 'driver'] as const) await kill(victim);
         await cluster.startHooks();
@@ -125,12 +125,12 @@ export function freeze(): void {
       const start = Date.now();
       for (let flip = 0; flip < 6; flip++) {
         await moment(start + flip * 1500);
-        await all.ask(flip % 2 === 0 ? 'close' : 'open');
+        await all.request(flip % 2 === 0 ? 'close' : 'open');
       }
       flipping = false;
       await Promise.all(writers);
-      await everyOne('asBefore');
-      await staysTrue(async () => (await all.asBefore()) === COUNT, 'every object is what it was', 1500);
+      await everyOne('countRestored');
+      await staysTrue(async () => (await all.countRestored()) === COUNT, 'every object is what it was', 1500);
     });
   });
 }

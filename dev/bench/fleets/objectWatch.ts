@@ -1,17 +1,17 @@
-/** Waits for objects to reach a state by watching them: polling lists would cost the API server more than the work measured. */
+/** Waits for objects to reach a state, by a watch: polling would cost the API server more than the measured work. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Access } from '../../client/kubeconfig.ts';
 import { type AnyObject, watchLines } from '../../client/send.ts';
 
-const AGAIN_MS = 200;
+const RETRY_MS = 200;
 
 export interface ObjectWatch {
-  /** Resolves when `count` different objects satisfy `arrived`; rejects after `timeoutMs`. */
-  all(count: number, arrived: (object: AnyObject) => boolean, timeoutMs: number): Promise<void>;
+  /** Resolves when `count` different objects are in the state; rejects after `timeoutMs`. */
+  until(count: number, isInState: (object: AnyObject) => boolean, timeoutMs: number): Promise<void>;
   close(): void;
 }
 
-/** Watches a collection from now on, with what is there already. `each` gets every state as it comes. */
+/** Watches a collection, existing objects included. `each` gets every version as it arrives. */
 export function watchObjects(access: Access, path: string, each: (object: AnyObject) => void = () => {}): ObjectWatch {
   const objects = new Map<string, AnyObject>();
   let changed = () => {};
@@ -26,25 +26,25 @@ export function watchObjects(access: Access, path: string, each: (object: AnyObj
       changed();
     }
   };
-  // A watch that breaks off, on a busy machine, begins again with what is there.
+  // On a busy machine a watch may break off.
   const followOn = async () => {
     while (!end.signal.aborted) {
       await follow().catch(() => {});
-      await wait(AGAIN_MS);
+      await wait(RETRY_MS);
     }
   };
   void followOn();
   return {
-    all: (count, arrived, timeoutMs) =>
+    until: (count, isInState, timeoutMs) =>
       new Promise((resolve, reject) => {
-        const missing = () => count - [...objects.values()].filter(arrived).length;
+        const missing = () => count - [...objects.values()].filter(isInState).length;
         const timer = setTimeout(
-          () => reject(new Error(`${missing()} of ${count} have not arrived in ${timeoutMs} ms`)),
+          () => reject(new Error(`${missing()} of ${count} objects didn't reach the state within ${timeoutMs} ms`)),
           timeoutMs,
         );
         let waiting = missing();
         changed = () => {
-          // Counting all of them for each event would be quadratic: count only when enough events came.
+          // Counting for each event would be quadratic: count after as many events as objects are missing.
           waiting--;
           if (waiting > 0) return;
           waiting = missing();

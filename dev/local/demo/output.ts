@@ -1,15 +1,15 @@
-/** Tells a output on standard output: steps, what a person would type, what the cluster answered, and when. */
+/** Output of the demo: headings, equivalent commands, answers of the cluster and results, with times. */
 import wrapAnsi from 'wrap-ansi';
 
 export interface DemoOutput {
   /** A heading. */
   heading(text: string): void;
-  /** What a person would type to do the same. */
+  /** The equivalent command. */
   command(text: string): void;
-  say(text: string): void;
-  /** Words of the API server. */
+  explain(text: string): void;
+  /** Text from the API server. */
   quote(text: string): void;
-  /** Something that was seen to be so. */
+  /** A result that was observed. */
   seen(text: string): void;
 }
 
@@ -18,11 +18,11 @@ export interface Terminal {
   columns: number;
 }
 
-/** A line begins with the time: `  0.4 s  `. */
+/** Width of the time at the beginning of a line: `  0.4 s  `. */
 const MARGIN = 9;
 const MAX_COLUMNS = 110;
 
-/** What fits the terminal. A pipe gets no colours, nor does anybody who sets NO_COLOR (no-color.org). */
+/** Colours and width of the terminal. No colours in a pipe, or with NO_COLOR (no-color.org). */
 export function terminalOf(out: { isTTY?: boolean; columns?: number }, env: NodeJS.ProcessEnv): Terminal {
   return {
     colours: out.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb',
@@ -37,15 +37,15 @@ export function createOutput(write: (text: string) => void, { colours, columns }
     const seconds = ((performance.now() - start) / 1000).toFixed(1).padStart(5);
     write(`${paint('2', `${seconds} s`)}  ${text}\n`);
   };
-  let chapters = 0;
+  let headings = 0;
   return {
     heading(text) {
-      chapters++;
-      write(`\n${paint('1', `${chapters}. ${text}`)}\n`);
+      headings++;
+      write(`\n${paint('1', `${headings}. ${text}`)}\n`);
     },
     // In one line, so that it can be copied.
     command: (text) => line(paint('36', `$ ${text}`)),
-    say(text) {
+    explain(text) {
       for (const part of wrap(text, columns - MARGIN)) line(part);
     },
     quote(text) {

@@ -1,4 +1,4 @@
-/** The chapters of the demo: each does its part on the cluster, tells it, and throws where it was not seen. */
+/** The steps of the demo: each acts on the cluster, explains it, and throws if the expected result isn't seen. */
 import { ref } from '../../actors/objects.ts';
 import { User } from '../../actors/user.ts';
 import type { Access } from '../../client/kubeconfig.ts';
@@ -30,7 +30,7 @@ export async function firstVersion({ output, admin, developer, flux }: DemoConte
   for (const object of [namespace, imagePolicy, ...flux.credentials]) await admin.apply(object, BY_DEMO);
   output.command('kubectl apply -f rollout.yaml -f kustomization.yaml -f ocirepository.yaml   # as developer');
   for (const object of [ociRepository(flux.source), kustomization, rollout]) await developer.apply(object, BY_DEMO);
-  output.say('Git says 0.9.0 in both. Flux finds the tag 1.0.0 in the registry:');
+  output.explain('Git says 0.9.0 in both. Flux finds the tag 1.0.0 in the registry:');
   const since = await publish(admin, flux, '1.0.0');
   await arrival(admin, '1.0.0');
   output.seen(
@@ -44,7 +44,7 @@ export async function heldVersion({ output, admin, flux }: DemoContext): Promise
   output.heading('Version 1.1.0 appears, and a gate is closed');
   output.command('kubectl apply -f gate.yaml                       # RolloutGate qa, passing: false');
   await admin.apply(rolloutGate(false), BY_DEMO);
-  output.say('Flux finds the tag 1.1.0:');
+  output.explain('Flux finds the tag 1.1.0:');
   await publish(admin, flux, '1.1.0');
   const held = await until(`the Rollout to see 1.1.0 and hold it`, async () => {
     const status = (await read(admin, rollout)).status ?? {};
