@@ -140,7 +140,7 @@ describe('Biome refuses', () => {
   });
 });
 
-describe('Biome lets pass', () => {
+describe('Biome allows', () => {
   it.each(allowed)('%s: %s', (file) => {
     expect(problems.get(file)).toBeUndefined();
   });
@@ -151,16 +151,16 @@ const SMALLER: Record<string, string> = {
   'dev/bench/hostile/inputs.ts': 'the table that a command and a test go through',
 };
 
-describe('the rooms', () => {
-  it('no files in a circle', () => {
+describe('the folders', () => {
+  it('no cycle of files', () => {
     expect(circles(new Map(SOURCES.map(({ path, files }) => [path, files])))).toEqual([]);
   });
 
-  it('no folders in a circle', () => {
+  it('no cycle of folders', () => {
     expect(circles(rooms())).toEqual([]);
   });
 
-  it(`no file of up to ${SMALLEST_FILE} lines is there for one other, but for those that say why`, () => {
+  it(`no file of up to ${SMALLEST_FILE} lines has one importer, except those with a reason`, () => {
     const product = SOURCES.filter(({ path }) => !path.startsWith('test/'));
     const importers = (file: string) => product.filter(({ files }) => files.includes(file)).length;
     const smaller = product.filter(({ path, lines }) => lines <= SMALLEST_FILE && importers(path) === 1);

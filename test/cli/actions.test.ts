@@ -188,7 +188,7 @@ describe('the line of kubectl', () => {
     );
   });
 
-  it('of an object that nobody could read removes what it may have, and makes up no list', () => {
+  it('removes every request if the object can’t be read, and invents no list', () => {
     const shown = (request: ActionRequest) => linesOf(request, undefined, NOW);
     expect(shown({ type: 'pin', object: of(DEPLOYED), version }).kubectl).toContain(
       '"rollout.kuberik.com/deploy-message":null',
@@ -210,7 +210,7 @@ describe('withdraw', () => {
 });
 
 describe('close', () => {
-  it('creates the RolloutGate of a Rollout, and closes one that is there', async () => {
+  it('creates the RolloutGate of a Rollout, and closes an existing one', async () => {
     const line = 'kubectl rollouts close rolloutgate/qa -n shop --rollout web --reason QA-88';
     const made = await written(line, [DEPLOYED]);
     expect(made.writes, made.err).toMatchObject([

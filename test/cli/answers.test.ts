@@ -37,7 +37,7 @@ const behind = ['eu', 'us'].map((name) =>
   rollout(name, { gates: [{ name: 'year-end' }] }, { pendingVersion: '1.2.0', namedGates: [] }),
 );
 
-describe('nothing is written, and the answer says what to do', () => {
+describe('nothing is written, and the answer names the action to take', () => {
   it.each<[line: string, objects: object[], code: number, answer: string]>([
     [
       'approve web 1.2.0',

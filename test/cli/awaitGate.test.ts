@@ -36,7 +36,7 @@ async function bodyOf(request: IncomingMessage) {
   return JSON.parse(text);
 }
 
-it('says what is not held yet, and ends with 4', async () => {
+it('names the objects that aren’t held yet, and ends with 4', async () => {
   const { code, out } = await call('close gate/incident --wait --timeout 10ms', { env: await environment() });
   expect([code, out]).toEqual([
     4,
@@ -44,7 +44,7 @@ it('says what is not held yet, and ends with 4', async () => {
   ]);
 });
 
-it('leaves the request where somebody does not wait any longer', async () => {
+it('leaves the request in effect after Ctrl-C', async () => {
   const interrupted = new AbortController();
   const { code, err } = await call('close gate/incident --wait', {
     env: await environment(),

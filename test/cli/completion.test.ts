@@ -48,7 +48,7 @@ it('offers every command that help lists', async () => {
   expect(await ask([''])).toEqual([...shown, NO_FILES]);
 });
 
-describe('what only the cluster knows', () => {
+describe('completions that need the cluster', () => {
   const OBJECTS: Record<string, object[]> = {
     rollouts: [
       {

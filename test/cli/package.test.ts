@@ -87,7 +87,7 @@ describe.each(NODES)('on %s', (_, node) => {
     expect(run(node, 'flux-rollouts', ['__complete', 'hist']).stdout).toMatch(/^history\t.*\n:4\n$/);
   });
 
-  it('says what is wrong without a stack', () => {
+  it('reports errors without a stack', () => {
     const { status, stderr } = run(node, 'kubectl-rollouts', ['get'], { KUBECONFIG: '/nonexistent' });
     expect([status, stderr.split('\n').length]).toEqual([1, 2]);
   });
@@ -123,7 +123,7 @@ describe.each(NODES)('on %s', (_, node) => {
     expect(await page.ended).toMatchObject({ code: 130 });
   });
 
-  it('ends quietly where nobody reads on, and with 130 at Ctrl-C', async () => {
+  it('ends quietly when the reader closes the pipe, and with 130 at Ctrl-C', async () => {
     const { kubeconfig } = await apiServer((_, response, url) => {
       if (url.searchParams.has('watch')) return void response.writeHead(200).flushHeaders();
       const items = Array.from({ length: 3000 }, (_, index) => rollout(`app-${index}`));

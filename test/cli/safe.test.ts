@@ -48,7 +48,7 @@ describe('a line', () => {
     );
   });
 
-  it('has no color that somebody else has made', () => {
+  it('has no colours from texts of others', () => {
     const { print, out } = terminal();
     print('\u001b[1234;1234;1234;1234;32zgreen \u001b[32mgreen');
     expect(out()).toBe(' [1234;1234;1234;1234;32zgreen  [32mgreen\n');
@@ -58,7 +58,7 @@ describe('a line', () => {
     expect(wrapped('waits\nAll gates are passing', 80)).toEqual(['waits All gates are passing']);
   });
 
-  it('in columns keeps them beside a color', () => {
+  it('keeps its columns next to a colour', () => {
     const { paint, print, out } = terminal();
     for (const row of table([
       [paint.green('a'), 'b'],

@@ -48,7 +48,7 @@ describe('drawn again', () => {
     expect(lines()).toEqual(['app', '├─ Gate freeze', '└─ Bake']);
   });
 
-  it('below what was written between the two, without a rest of the old one', () => {
+  it('replaces the old screen below text written in between, without a remainder', () => {
     const { terminal, screen, lines } = terminalOf({ columns: 80 });
     screen.draw(['app', '├─ Gate freeze']);
     terminal.note('Warning: the token expires');

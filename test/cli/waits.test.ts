@@ -41,7 +41,7 @@ describe('a server dry run', () => {
     expect(JSON.parse(out)).toMatchObject({ kind: 'RolloutGate', metadata: { name: 'qa' }, spec: { passing: false } });
   });
 
-  it('of what nobody may says so in the words of the API server', async () => {
+  it('reports missing rights in the API server’s words', async () => {
     const refuses = () => 'gates "sealed" is forbidden: User "bob" cannot patch';
     const called = await typed(words('open sealed --dry-run=server --yes'), [closed], {}, { refuses });
     expect(called).toMatchObject({ code: 1, out: '', err: `${refuses()}.\n`, writes: [] });
@@ -59,7 +59,7 @@ describe('of a Rollout', () => {
     return [code, out];
   }
 
-  it('ends with 4 where it does not come in time', async () => {
+  it('ends with 4 if the state isn’t reached in time', async () => {
     const allowed = { rolloutGate: { name: 'qa', allowedVersions: ['1.0.0', '1.1.0'] } };
     const line = 'approve app 1.1.0 --wait --timeout 2s';
     expect(await waited(line, await atQa({ bakeTime: '1h' }), allowed, 'settle')).toEqual([
@@ -135,13 +135,13 @@ describe('of a freeze', () => {
     err: `${err.trimEnd().split('\n').sort().join('\n')}\n`,
   });
 
-  it('waits until all of it holds', async () => {
+  it('waits until every object is held', async () => {
     const react = (server: ObjectServer) => server.put(incident(accepted('close', 'INC-7')), ...objects(true));
     const line = 'freeze incident --yes --wait --reason INC-7';
     await golden('wait-freeze', sorted(await typed(words(line), objects(false), {}, { react })));
   });
 
-  it('ends once all of it goes on', async () => {
+  it('ends once every object is resumed', async () => {
     const react = (server: ObjectServer) => server.put(incident(accepted('open')), ...objects(false));
     const before = [incident(accepted('close', 'INC-7')), ...objects(true)];
     await golden('wait-thaw', sorted(await typed(words('thaw incident --wait --yes'), before, {}, { react })));
@@ -157,7 +157,7 @@ describe('of one object behind a closed Gate', () => {
   };
   const held = kustomization('web', true, `closed: ${NAMESPACE}/sealed`, { observedGeneration: 1 }) as KubeObject;
 
-  it('is let past, and not reconciled in time', async () => {
+  it('reports a bypass without a reconciliation in time', async () => {
     await golden('wait-bypass-timeout', await bypassed('--timeout 10ms'), 4);
   });
 

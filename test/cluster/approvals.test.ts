@@ -53,7 +53,7 @@ const isKnown = (ns: string, version: string) =>
   }, `${version} to be known`);
 
 describe('approvals on a RolloutGate', () => {
-  it('two persons let a version go; who they were is in status, history and Events', async () => {
+  it('two users approve a version; they are recorded in status, history and Events', async () => {
     const { ns, prod, app, approve, waitsWith } = await scenario({ required: 2 });
     await publish(ns, 'app', '1.0.0');
     await waitsWith("RolloutGate 'prod': 0 of 2 approvals");
@@ -85,7 +85,7 @@ describe('approvals on a RolloutGate', () => {
     }, 'the Events');
   });
 
-  it('a Git sync that strips them, and one that brings one along, change nothing', async () => {
+  it('a Git sync that removes approvals, or adds one, changes nothing', async () => {
     const { ns, prod, approve, waitsWith } = await scenario({ required: 2 });
     await publish(ns, 'app', '1.0.0');
     await waitsWith('0 of 2 approvals');
@@ -139,7 +139,7 @@ describe('approvals on a RolloutGate', () => {
   }
   const approval = { annotations: { [`${P}approve`]: '1.0.0' } };
 
-  it('its role cannot take a field from whoever owns it, nor give one away', async () => {
+  it('its role can’t take over or give away field ownership', async () => {
     const { patch, managedFields, entry } = await applied();
     const others = managedFields.filter((each) => each !== entry);
     const forged = { ...entry, fieldsV1: { ...entry.fieldsV1, 'f:spec': { 'f:allowedVersions': {} } } };

@@ -125,7 +125,7 @@ it('a closing, a deployment, approvals and a withdrawal reach the sink, though i
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-it('after a restart it sends the same again under the same ids, and says that something may be missing', async () => {
+it('after a restart it sends the same ids again, and reports a possible gap', async () => {
   await stop();
   const before = new Set(ofNamespace().map(({ id }) => id));
   // Of the approval the Event of its withdrawal is left.

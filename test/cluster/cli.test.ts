@@ -43,7 +43,7 @@ function wordsOf(line: string, { shop, flux }: Stage, { options = [] }: CommandD
 }
 
 describe.each(SHOWN.map((entry) => [entry.name, entry] as const))('%s', (name, entry) => {
-  it.concurrent('does what its first example says', async ({ expect }) => {
+  it.concurrent('does what its first example shows', async ({ expect }) => {
     const definition = await entry.load();
     const [what, line] = definition.examples[0]!;
     const shop = await view.newNamespace();
@@ -59,7 +59,7 @@ describe.each(SHOWN.map((entry) => [entry.name, entry] as const))('%s', (name, e
 });
 
 describe('doctor', () => {
-  it('finds what waits for what does not exist, in an installation that is right', async () => {
+  it('finds pending objects with missing references, in a correct installation', async () => {
     const ns = await view.newNamespace();
     const spec = { gates: [{ name: 'gone' }], writeBack: { imagePolicy: 'app-deployed' } };
     await view.developer.create(rollout(ns, 'app', { spec }));
@@ -78,7 +78,7 @@ describe('doctor', () => {
     await expectGolden('doctor-findings', `${stable}--- stderr\n${err}--- exit code ${code}\n`, ns);
   });
 
-  it('says what somebody may not read', async () => {
+  it('names objects that the user may not read', async () => {
     const { out, code } = await as('developer', ['doctor', '-n', await view.newNamespace(), '-o', 'json']);
     const { findings } = JSON.parse(out) as { findings: { level: string; about: string }[] };
     expect(code).toBe(0);

@@ -12,7 +12,7 @@ const withAnnotations = (object: AnyObject, annotations: Record<string, string>)
 });
 
 describe('a freeze reaches an object', () => {
-  it('whose Rollouts together are larger than a request to the hooks may be', async () => {
+  it('whose Rollouts together exceed the size of a request to the hooks', async () => {
     const ns = await newNamespace();
     const names = Array.from({ length: 64 }, (_, i) => `big-${i}`);
     const timestamp = '2026-03-04T10:00:00Z';
@@ -47,7 +47,7 @@ describe('a freeze reaches an object', () => {
     await isHeld(admin, app);
   });
 
-  it('whose finalizers somebody writes all the time', async () => {
+  it('whose finalizers change all the time', async () => {
     const ns = await newNamespace();
     const app = gated('Kustomization', ns, 'app');
     await developer.create(app);
@@ -66,7 +66,7 @@ describe('a freeze reaches an object', () => {
     await developer.mergePatch(app as never, { metadata: { finalizers: null } });
   });
 
-  it('whose generateName somebody writes all the time, with managedFields emptied', async () => {
+  it('whose generateName changes all the time, with managedFields emptied', async () => {
     const ns = await newNamespace();
     const app = gated('Kustomization', ns, 'app');
     await developer.create(app);
@@ -90,7 +90,7 @@ describe('a freeze reaches an object', () => {
     await expect(developer.create(app)).rejects.toThrow(/was not read, so its Gates are unknown/);
   });
 
-  it('beside a hundred Gates of its own namespace', async () => {
+  it('with a hundred Gates of its own namespace', async () => {
     const [ns, platform] = await Promise.all([newNamespace({ freeze: 'path' }), newNamespace()]);
     const app = gated('Kustomization', ns, 'app');
     await developer.create(app);
@@ -114,7 +114,7 @@ describe('an object of a governed kind', () => {
   /** The policies have rules for all of them: test/manifests/kinds.test.ts. */
   const SOME_KINDS = ['Kustomization', 'OCIRepository'] as const;
 
-  it.each(SOME_KINDS)('%s: annotations that would leave no room for ours are refused', async (kind) => {
+  it.each(SOME_KINDS)('%s: annotations that leave no room for ours are refused', async (kind) => {
     const ns = await newNamespace();
     const large = withAnnotations(gated(kind, ns, 'app'), { 'x/a': LARGE });
     await expect(developer.create(large)).rejects.toThrow(/metadata.annotations take 140003 bytes, and at most 131072/);
@@ -186,7 +186,7 @@ describe('an object of a governed kind', () => {
   });
 });
 
-describe('what is sent around with other objects is refused where it is too large', () => {
+describe('an object that is related to others is refused if it is too large', () => {
   const rollout = (ns: string, annotations: Record<string, string> = {}): AnyObject => ({
     apiVersion: 'kuberik.com/v1alpha1',
     kind: 'Rollout',
@@ -217,7 +217,7 @@ describe('what is sent around with other objects is refused where it is too larg
     await expect(admin.create(object(ns))).rejects.toThrow(/at most 65536 are allowed/);
   });
 
-  it('by who owns its fields, and not by what several controllers apply', async () => {
+  it('by its field owners, and not by several controllers’ applies', async () => {
     const ns = await newNamespace();
     const annotations = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`x/${'n'.repeat(50)}-${i}`, '1']));
     const object = healthCheck(ns, annotations);

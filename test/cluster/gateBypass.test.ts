@@ -51,10 +51,10 @@ const recorded = (ns: string, user: string, verb: string, text: string) =>
     return true;
   }, 'the audit annotation and the Event');
 
-describe('who has the verb bypass', () => {
+describe('a user with the verb bypass', () => {
   const [name, user] = ['sre', sre];
 
-  it('changes a held object, and the record says who and why', async () => {
+  it('changes a held object, with user and reason in the record', async () => {
     const { ns, object } = await heldObject();
     const { object: after, warnings } = await user.mergePatch(object as never, {
       metadata: reason('INC-7: rollback'),
@@ -68,7 +68,7 @@ describe('who has the verb bypass', () => {
     await recorded(ns, name, 'patch', 'INC-7: rollback');
   });
 
-  it('lets Flux act on it behind the closed gate, and the next closing holds it again', async () => {
+  it('lets Flux act on it despite the closed Gate, and the next closing holds it again', async () => {
     const { ns, object } = await heldObject();
     await user.mergePatch(object as never, { metadata: reason('INC-8'), spec: { path: './hotfix', suspend: false } });
     const bypassed = async () =>

@@ -65,7 +65,7 @@ describe('No Deploy Fridays', () => {
     await isHeld(admin, app());
   });
 
-  it('is opened by people as ever', async () => {
+  it('can be opened by users', async () => {
     await requestGate(sre, ns, 'maintenance', 'open');
     await waitFor(async () => (await opened())?.startsWith('True'), 'the Gate to be open');
     await isFree(admin, app());

@@ -24,7 +24,7 @@ describe('suspension and its undoing', () => {
   const before = [undefined, true, false];
   const name = (suspend: boolean | undefined) => `was-${suspend ?? 'unset'}`;
 
-  it('each kind, with suspend unset, true and false before, gets back exactly what it was', async () => {
+  it('each kind, with suspend unset, true and false before, gets its value back', async () => {
     const ns = await newNamespace();
     await sre.create(gate(ns, 'freeze', opened));
     const objects = GOVERNED.flatMap(({ kind }) =>
@@ -48,7 +48,7 @@ describe('suspension and its undoing', () => {
     }
   });
 
-  it('a gate in another namespace holds as well; a gate that does not exist counts as closed and says so', async () => {
+  it('a Gate in another namespace holds too; a missing Gate counts as closed and is reported', async () => {
     const [ns, platform] = [await newNamespace(), await newNamespace()];
     await sre.create(gate(platform, 'freeze', opened));
     const object = gated('Kustomization', ns, 'app', `${platform}/freeze`);
@@ -66,7 +66,7 @@ describe('suspension and its undoing', () => {
     await isFree(admin, orphan);
   });
 
-  it('what people read goes away with the annotation, and the suspension with it', async () => {
+  it('condition and suspension are removed with the annotation', async () => {
     const ns = await newNamespace();
     await sre.create(gate(ns, 'freeze', opened));
     const object = gated('HelmRelease', ns, 'app', 'freeze');
@@ -102,7 +102,7 @@ describe('DELETE', () => {
 });
 
 describe('spec.selects', () => {
-  it('one gate freezes a namespace with nothing added to the objects, and what is created in it meanwhile', async () => {
+  it('a Gate freezes a namespace without annotations, new objects included', async () => {
     const ns = await newNamespace();
     const kinds: Governed[] = ['Kustomization', 'HelmRelease', 'OCIRepository'];
     for (const kind of kinds) await developer.create(gated(kind, ns, 'app'));

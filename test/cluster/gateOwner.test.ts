@@ -55,7 +55,7 @@ async function notResumed(namespace: string, count: number | undefined, objects:
 }
 
 describe('an owner that fails', () => {
-  it('is waited for, with the old spec and suspended, until it gets through with the new one', async () => {
+  it('stays suspended with the old spec until its owner applies the new one', async () => {
     const setup = await frozen();
     const { app, owner, sync } = setup;
     const next = { ...app, spec: { ...app.spec, path: './v2' } };

@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => hide(false));
 
-it('a Gate that was stored without the webhook holds what it selects, and its request counts', async () => {
+it('a Gate stored without the webhook holds the objects that it selects, and its request counts', async () => {
   const app = gated('Kustomization', ns, 'app');
   await developer.create(app);
   const closed = { 'close.gate.fluxcd.io/requestedAt': '2026-01-01T00:00:00Z' };

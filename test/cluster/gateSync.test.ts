@@ -72,7 +72,7 @@ async function frozen() {
 }
 
 describe('a Git sync behind a closed gate', () => {
-  it('is held and not broken: the frozen object reads unchanged, the hotfix beside it arrives', async () => {
+  it('is held, not broken: the frozen object reads unchanged, the hotfix next to it is applied', async () => {
     const { ns, sync, after, app } = await frozen();
     const object = await read(app);
     const result = await sync(after.filter(({ metadata }) => metadata.name !== 'arriving'));
@@ -86,7 +86,7 @@ describe('a Git sync behind a closed gate', () => {
     expect([live.spec, owners(live)]).toEqual([object.spec, owners(object)]);
   });
 
-  it('additions, changes and removals all arrive with the first sync after the opening, which we requestGate for', async () => {
+  it('the first sync after the opening, which is requested, applies additions, changes and removals', async () => {
     const { ns, parent, sync, after, app } = await frozen();
     const held = await read(app);
     const first = await sync(after);
@@ -140,7 +140,7 @@ describe('a Git sync behind a closed gate', () => {
   });
 });
 
-describe('a Gate that comes from Git', () => {
+describe('a Gate from Git', () => {
   it('keeps the accepted request when a sync strips the annotation that kubectl set', async () => {
     const ns = await newNamespace();
     const object = gate(ns, 'freeze', { spec: { window: '1h' } });

@@ -77,7 +77,7 @@ async function deploymentSays(namespace: string, type: string, status: string, r
 }
 
 describe('a HealthCheck of class kustomization', () => {
-  it('follows the Kustomization and what it applied', async () => {
+  it('follows the Kustomization and its inventory', async () => {
     const ns = await newNamespace();
     await developer.create(healthCheck(ns));
     await healthIs(ns, { status: 'Unhealthy', message: expect.stringContaining('not found') });
@@ -97,7 +97,7 @@ describe('a HealthCheck of class kustomization', () => {
     await healthIs(ns, { status: 'Unhealthy', message: `Unhealthy resources: ${ns}/web (Progress deadline exceeded)` });
   });
 
-  it('is found among many Rollouts by what their selectors ask for, created before it or after', async () => {
+  it('is found among many Rollouts by their selectors, whether created before or after', async () => {
     const ns = await newNamespace();
     const watching = (name: string, app: string) =>
       rollout(ns, name, { spec: { healthCheckSelector: { matchLabels: { app } } } });

@@ -100,8 +100,8 @@ const audited = (ns: string) =>
     .split('\n')
     .filter((line) => line.includes(`"namespace":"${ns}"`) && line.includes('/bypass"'));
 
-describe('a force-deploy with a reason, by somebody with the verb bypass', () => {
-  it('takes one version into one frozen application, which is held again when it has arrived', async () => {
+describe('a force-deploy with a reason, by a user with the verb bypass', () => {
+  it('deploys one version to one frozen application, which is held again once it is applied', async () => {
     const { ns, app, source, sync, others } = await frozenNamespace();
     const before = await Promise.all(others.map(async (object) => (await read(object)).metadata.generation));
 

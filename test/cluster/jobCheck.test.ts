@@ -97,7 +97,7 @@ describe('a HealthCheck of class job', () => {
     await scenario.headIs('1.1.0', 'Succeeded');
   });
 
-  it('says what the API server would refuse, and is never Healthy by it', async () => {
+  it('reports a Job that the API server would refuse, and is never Healthy', async () => {
     const scenario = scenarioOf(view, await newNamespace());
     await admin.create(healthCheck(scenario.ns, 'app', { spec: spec({ restartPolicy: 'Always' }) }));
     await healthIs(scenario, { status: 'Unhealthy', message: expect.stringContaining('restartPolicy is "Always"') });

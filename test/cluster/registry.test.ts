@@ -102,7 +102,7 @@ const isKnown = (scenario: RolloutScenario, tag: string) =>
   }, `the metadata of ${tag}`);
 
 describe('a registry with a password', () => {
-  it('tells of each release and of the artifact, as soon as its answer is there', async () => {
+  it('reports each release and the artifact as soon as the answer is there', async () => {
     const scenario = await privateImage(registry.host);
     await letHooksRead(scenario);
     await scenario.publish('1.0.0');
@@ -124,7 +124,7 @@ describe('a registry with a password', () => {
     expect((await scenario.statusOf()).availableReleases).toEqual([known('1.0.0'), known('1.1.0')]);
   });
 
-  it('tells nothing without the right to read the Secret, and everything once it is given (Q12)', async () => {
+  it('reports nothing without the right to read the Secret, and everything with it (Q12)', async () => {
     const scenario = await privateImage(registry.host);
     await scenario.publish('1.0.0');
     await scenario.create();
@@ -145,7 +145,7 @@ describe('a registry with a password', () => {
   });
 });
 
-describe('what a registry says of two releases', () => {
+describe('the registry’s metadata of two releases', () => {
   const call = async (ns: string, line: string) => {
     const { out, code } = await command(`${line} -n ${ns}`, {
       now: () => Date.now() + 60_000,
@@ -154,7 +154,7 @@ describe('what a registry says of two releases', () => {
     return `${out}--- exit code ${code}\n`;
   };
 
-  it('is what they differ in', async () => {
+  it('shows their differences', async () => {
     const scenario = await privateImage(registry.host);
     await letHooksRead(scenario);
     await scenario.create();

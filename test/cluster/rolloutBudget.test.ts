@@ -47,7 +47,7 @@ const budgetSays = (ns: string, expected: object, name = 'fleet') =>
   );
 
 describe('a RolloutBudget', () => {
-  it('lets so many begin at once, the first deployment too, and the next when one has ended', async () => {
+  it('lets as many start as it allows, first deployments included, and the next when one has ended', async () => {
     const { ns, create, baking, bakes, end } = await fleet(['a', 'b', 'c', 'd']);
     await sre.create(rolloutBudget(ns, 'fleet', { maxConcurrent: 2 }));
     await create();

@@ -20,7 +20,7 @@ describe('kubectl get rollouts', () => {
     return Object.fromEntries(names.map((name, i) => [name, table.rows[0].cells[i]]));
   }
 
-  it('tells the state at a glance', async () => {
+  it('shows the state at a glance', async () => {
     const scenario = scenarioOf(view, await newNamespace());
     await scenario.publish('1.0.0');
     await scenario.create();

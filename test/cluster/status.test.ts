@@ -85,7 +85,7 @@ describe("a hook's status", () => {
 });
 
 describe("a person's status", () => {
-  it('is taken without a thought for revision, as kubectl edit --subresource=status sends it', async () => {
+  it('is accepted without a revision, as kubectl edit --subresource=status sends it', async () => {
     const before = (await admin.get(app())).status;
     await admin.mergePatch(
       app(),
@@ -97,7 +97,7 @@ describe("a person's status", () => {
     expect(after.revision).toBeGreaterThan(before.revision);
   });
 
-  it('from a typed client that drops the fields it does not know keeps them', async () => {
+  it('from a typed client that drops unknown fields keeps them', async () => {
     const before = (await admin.get(app())).status;
     const { object } = await putAsDashboard(app(), (entry) =>
       Object.assign(entry, {
@@ -112,7 +112,7 @@ describe("a person's status", () => {
       expect(after[field]).toEqual(before[field]);
   });
 
-  it('cannot rewrite the past either', async () => {
+  it('can’t rewrite the history', async () => {
     const { history: entries } = (await admin.get(app())).status;
     const forged = [{ ...entries[0], version: { tag: '6.6.6' } }];
     await expect(admin.patchStatus(app(), { history: forged })).rejects.toMatchObject({ code: 422 });
@@ -123,7 +123,7 @@ describe("a person's status", () => {
   });
 });
 
-describe('the past', () => {
+describe('the history', () => {
   let past: string;
   const scenario = () => ref('rollout', past, 'scenario');
   const patch = (op: string, path: string, value?: unknown) =>
@@ -172,7 +172,7 @@ describe('the past', () => {
     expect((await admin.get(scenario())).status.history).toEqual(before);
   });
 
-  it('is not what the dashboard writes: a failed bake is marked successful, and continued', async () => {
+  it('can be changed as the dashboard does: a failed bake is marked successful, and continued', async () => {
     await developer.create(rollout(past, 'failing', { spec: { deployTimeout: '1s' } }));
     await developer.create(ociRepository(past, 'failing', { rollout: 'failing' }));
     await publish(past, 'failing', '1.0.0');

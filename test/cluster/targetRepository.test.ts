@@ -25,7 +25,7 @@ const isTold = (scenario: CopyScenario, event: { type: string; reason: string; m
   }, `an Event ${event.reason}`);
 
 describe('BeforeDeployment', () => {
-  it('a version is deployed once the target has it, and the Job is gone when the status says so', async () => {
+  it('a version is deployed once the target has it, and the Job is deleted when the status has that', async () => {
     const scenario = await copyScenario(view, { source, target });
     const digest = await scenario.release('1.0.0');
     await scenario.create(targetOf(scenario, { source, target }));
@@ -45,7 +45,7 @@ describe('BeforeDeployment', () => {
 });
 
 describe('a copy whose process is killed', () => {
-  it('is taken up by the next Pod of its Job, and the deployment waits for that', async () => {
+  it('is continued by the next Pod of its Job, and the deployment waits for it', async () => {
     const held = await holdingProxy(source.host, /\/blobs\//);
     const scenario = await copyScenario(view, { source: { ...source, host: held.host }, target });
     const digest = await scenario.release('1.0.0');

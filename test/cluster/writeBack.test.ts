@@ -64,7 +64,7 @@ async function writingBack(spec: Record<string, unknown> = {}, before?: (ns: str
 }
 
 describe('with spec.writeBack', () => {
-  it('a release waits for its Gate, is selected for Git, and has arrived when Flux has applied what Git says', async () => {
+  it('a release waits for its Gate, is selected for Git, and is applied when Flux has applied Git’s version', async () => {
     const app = await writingBack({ gates: [{ name: 'freeze' }] }, (ns) =>
       sre.create(gate(ns, 'freeze', { spec: { default: 'opened' } })),
     );

@@ -103,8 +103,8 @@ const ANSWERS: Bad[] = [
 
 const CASES = STEPS.flatMap((step) => ANSWERS.map((bad) => ({ ...step, ...bad })));
 
-describe.concurrent('a registry that is asked for', () => {
-  it.each(CASES)('$what, and answers $answers', async ({ side, method, path, answer, ends, says }) => {
+describe.concurrent('a registry that gets a request for', () => {
+  it.each(CASES)('$what, answers $answers', async ({ side, method, path, answer, ends, says }) => {
     const repository = `case${CASES.findIndex((each) => each.path === path && each.answer === answer)}`;
     image(sides.source, repository, ['one', 'two'], TAG);
     const isBad = (request: IncomingMessage) => request.method === method && path.test(request.url!.split('?')[0]!);

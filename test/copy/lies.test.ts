@@ -104,7 +104,7 @@ describe('a target that lies is found out, and the tag is not written', () => {
     expect(isTagged()).toBe(false);
   });
 
-  it('that the tag is what it was sent', async () => {
+  it('that the tag has the content that was sent', async () => {
     release();
     const other = '{"other":true}';
     target.meddle = instead('GET', /manifests\/1\.0\.0$/, (response) =>
@@ -121,7 +121,7 @@ describe('a target that lies is found out, and the tag is not written', () => {
 describe('a source that is deleted half-way', () => {
   const layers = Array.from({ length: 30 }, (_, i) => `layer ${i}`);
 
-  it('as a whole: nothing is left under the tag, and what was lost is named', async () => {
+  it('completely: nothing is left under the tag, and the missing part is named', async () => {
     image(source, 'dev', layers, TAG);
     const watch = (line: string) => {
       if (!line.startsWith('blob 1 of')) return;
@@ -163,7 +163,7 @@ describe('a source that is deleted half-way', () => {
     expect(target.manifests.size).toBe(0);
   });
 
-  it('its tag alone: a release that is being copied is known by its digest', async () => {
+  it('its tag only: the release is identified by its digest during the copy', async () => {
     const { digest } = image(source, 'dev', layers, TAG);
     const watch = (line: string) => line.startsWith('blob 1 of') && source.manifests.delete(`dev ${TAG}`);
     expect((await copy({ watch })).result).toMatchObject({ outcome: 'Copied', digest });
@@ -205,7 +205,7 @@ describe('more than a copy takes is not read to its end', () => {
     expect(sent).toBeLessThan(50 * MIB);
   });
 
-  it('a list of what refers to a release that never ends', async () => {
+  it('an endless list of referrers', async () => {
     release();
     source.meddle = instead('GET', /referrers/, (response, { url }) => {
       const page = Number(new URL(url!, 'http://source').searchParams.get('page') ?? 0);
@@ -218,7 +218,7 @@ describe('more than a copy takes is not read to its end', () => {
     });
   });
 
-  it('a blob that goes on after its end', async () => {
+  it('a blob that continues after its end', async () => {
     release();
     source.meddle = instead('GET', /blobs/, (response) => {
       response.writeHead(200);

@@ -70,7 +70,7 @@ describe('an artifact of 50 layers', () => {
     );
   }, 300_000);
 
-  it('ends at once on SIGTERM, and says that it did', async () => {
+  it('ends at once on SIGTERM, with a message', async () => {
     const { code, result } = await copy('1.0.0', {
       target: `${target.host}/interrupted`,
       watch: (line, child) => line.startsWith('blob 3 of') && child.kill('SIGTERM'),
@@ -88,7 +88,7 @@ describe('an artifact of 50 layers', () => {
   });
 });
 
-it('an index of four platforms comes with all of them, its signatures and its SBOM', async () => {
+it('copies an index of four platforms with all of them, its signatures and its SBOM', async () => {
   const platforms = [];
   for (const architecture of ['amd64', 'arm64', 'arm', 's390x']) {
     platforms.push({
@@ -123,7 +123,7 @@ it('an index of four platforms comes with all of them, its signatures and its SB
   expect((await copy('2.0.0')).result).toMatchObject({ outcome: 'Copied', uploadedBytes: 0 });
 });
 
-it('a wrong password is said of the side that it is for', async () => {
+it('names the side of a wrong password', async () => {
   await pushed('3.0.0', await image(['three']));
   const { code, result } = await copy('3.0.0', { more: ['--target-secret', mountedLogin(target.host, USER, 'guess')] });
   expect({ code, ...result }).toMatchObject({

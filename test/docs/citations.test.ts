@@ -72,7 +72,7 @@ const facts = readPage('facts.md')
   .flatMap((section) => rowsOf(section).map((row) => row['']!));
 const rowIds = [...writes.map(([id]) => id), ...facts];
 
-describe('nobody cites what is not in the repository', () => {
+describe('every cited file, row and record exists', () => {
   it.each(ELSEWHERE.map((pattern) => [pattern]))('%s', (pattern) => {
     expect(linesWith(pattern)).toEqual([]);
   });
@@ -140,7 +140,7 @@ describe('docs/architecture.md', () => {
 });
 
 describe('the catalogues of docs/reference', () => {
-  it.each(writes)('write %s is decided where it says', (_, { decidedIn }) => {
+  it.each(writes)('write %s is decided in the named file', (_, { decidedIn }) => {
     expect(decidedIn.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
   });
 

@@ -37,7 +37,7 @@ it('the reference has every metric of ours, with its type and labels', () => {
   expect(documented.sort(byName)).toEqual(real.sort(byName));
 });
 
-it('has no metric but ours and those of the process', () => {
+it('has only our metrics and those of the process', () => {
   const others = Object.keys(types).filter((name) => !isOurs(name));
   expect(others.length).toBeGreaterThan(10);
   expect(others.filter((name) => !/^(nodejs|process)_/.test(name))).toEqual([]);
@@ -54,7 +54,7 @@ describe('runbooks', () => {
   const sections = readPage('runbooks.md').split(/^## /m).slice(1);
   const titleOf = (section: string) => section.slice(0, section.indexOf('\n'));
 
-  it('there is one for each alert, in the same order, with its severity', () => {
+  it('has one for each alert, in the same order, with its severity', () => {
     expect(sections.map(titleOf)).toEqual(ALERTS.map(({ alert }) => alert));
     expect(sections.map((section) => /^Severity: (\w+)\.$/m.exec(section)?.[1])).toEqual(
       ALERTS.map(({ labels }) => labels.severity),

@@ -21,7 +21,7 @@ const KINDS_AND_PARTS = objectsBelow('crds').flatMap(({ spec }) => {
 describe('fields', () => {
   const reference = readPage('reference/fields.md');
 
-  it.each(KINDS_AND_PARTS)('docs/reference/fields.md has those of %s', (heading, crd, part) => {
+  it.each(KINDS_AND_PARTS)('docs/reference/fields.md has the fields of %s', (heading, crd, part) => {
     const section = reference.split(`\n### ${heading}\n`)[1]!;
     const documented = rowsOf(section).map(({ field, meaning }) => [codeIn(field), meaning !== '']);
     expect(documented).toEqual(crdFields(crd, part).map(({ path }) => [path, true]));
@@ -59,7 +59,7 @@ describe('annotations and labels', () => {
     rows.map((row) => codeIn(Object.values(row)[0])),
   );
 
-  it('are those of api/annotations.ts: in a table of a page at most once, and in the reference', () => {
+  it('are those of api/annotations.ts: at most once in a table of each page, and in the reference', () => {
     expect(documented.filter((key) => ![...keys, ...PATTERNS].includes(key))).toEqual([]);
     expect(documented.filter((key, i) => documented.indexOf(key) !== i)).toEqual([]);
     const listed = rowsOf(readPage('reference/annotations.md')).map(({ key }) => codeIn(key));
@@ -124,7 +124,7 @@ describe('conditions and Events', () => {
     expect(capitalWords(folder).filter((word) => !known.has(word))).toEqual([]);
   });
 
-  it('every row has a reason that the code says', () => {
+  it('every row has a reason that the code uses', () => {
     const said = new Set(Object.keys(FOLDERS).flatMap(capitalWords));
     for (const reason of [
       conditions.GATE_CLOSED,

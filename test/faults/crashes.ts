@@ -21,7 +21,7 @@ async function expectOneDeploymentEach(ns: string, tags: string[]): Promise<void
 }
 
 export function crashes(): void {
-  it('a tag that arrives while the hook server is down is deployed once, after it returns', async () => {
+  it('a tag that is published while the hook server is down is deployed once, after it returns', async () => {
     const ns = await newApp();
     await view.publish(ns, 'app', '1.0.0');
     await variablesArrive(view.admin, ns, 'app', { APP_VERSION: '1.0.0' });

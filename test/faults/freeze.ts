@@ -92,7 +92,7 @@ export function freeze(): void {
     const some = (what: 'countHeld' | 'countRestored') =>
       waitFor(async () => (await all[what]()) > COUNT / 10, `the first objects in ${what}`);
 
-    it('closing suspends all, opening gives each back exactly what it was', async () => {
+    it('closing suspends all, opening restores each exactly', async () => {
       await all.request('close');
       await everyOne('countHeld');
       await all.request('open');

@@ -27,7 +27,7 @@ async function bound(): Promise<RolloutScenario> {
 }
 
 export function notifications(): void {
-  it('a release that fails is told by the Kustomization that applies it, each thing once, and by the Rollout for who can select it', async () => {
+  it('a failed release is reported by the Kustomization that applies it, once, and by the Rollout for Alerts that can select it', async () => {
     const scenario = await bound();
     await scenario.watch();
     await scenario.publish('1.0.0');
@@ -60,7 +60,7 @@ export function notifications(): void {
     });
   });
 
-  it('a freeze is one message in each namespace that it holds, with who and why only in its own', async () => {
+  it('a freeze is one message in each namespace that it holds, with user and reason only in its own', async () => {
     const [home, team] = [await view.newNamespace(), await view.newNamespace()];
     await view.sre.create(gate(home, 'freeze', { spec: { default: 'opened' } }));
     const held = [home, home, team].map((ns, i) => gated('Kustomization', ns, `web-${i}`, `${home}/freeze`));
@@ -124,11 +124,11 @@ export function notifications(): void {
       spec: { ...alert.spec, eventSources: [{ kind, name: '*' }] },
     });
 
-    it.each(GOVERNED_KINDS)('lets an Alert select a $kind, which may speak for ours', async ({ kind }) => {
+    it.each(GOVERNED_KINDS)('an Alert can select a $kind, which reports for our objects', async ({ kind }) => {
       await createStrictly(view.admin, selecting(kind));
     });
 
-    it('lets it select ours with the patch of docs/notifications.md, and not before', async () => {
+    it('an Alert can select our kinds with the patch of docs/notifications.md, and not without', async () => {
       const page = readFileSync(join(REPOSITORY, 'docs/notifications.md'), 'utf8');
       const patch = [...page.matchAll(/- \{ op: add, path: (\S+), value: (\w+) \}/g)].map(([, path, value]) => ({
         ...{ op: 'add', path, value },

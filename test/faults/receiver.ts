@@ -97,7 +97,7 @@ const becomes = (ns: string, status: 'True' | 'False', name?: string) =>
 
 export function receiver(): void {
   describe('a signed call', () => {
-    it('opens and closes the Gate, and what requires it follows; the status says who and why', async () => {
+    it('opens and closes the Gate, and dependent objects follow; the status has user and reason', async () => {
       const { ns, path } = await receiving();
       const object = gated('Kustomization', ns, 'app', 'release-pipeline');
       await view.developer.create(object);
@@ -114,7 +114,7 @@ export function receiver(): void {
       await isHeld(view.admin, object);
     });
 
-    it('goes nowhere in a namespace that did not let the hook server in', async () => {
+    it('has no effect in a namespace without rights for the hook server', async () => {
       const ns = await view.newNamespace();
       await view.admin.create({
         apiVersion: 'v1',
@@ -133,7 +133,7 @@ export function receiver(): void {
   });
 
   describe('a call with an ID token', () => {
-    it('goes nowhere in a namespace that does not let the server annotate the Gate', async () => {
+    it('has no effect in a namespace where the server may not annotate the Gate', async () => {
       const { ns, path } = await receivingTokens({ isBound: false });
       expect(await post(path, await withToken(path, 'open'))).toBe(503);
       expect(await opened(ns, BY_TOKEN)).toMatch(/^False/);
@@ -190,7 +190,7 @@ export function receiver(): void {
     );
   });
 
-  it('a call is taken once, signed or with a token, and Flagger is answered from the Gate, also by a server that was just started', async () => {
+  it('a call takes effect once, signed or with a token, and Flagger gets the Gate’s state, also from a new server', async () => {
     const { ns, path } = await receiving();
     const call = signed(path, { action: 'open' });
     const renamed = { ...call, headers: { ...call.headers, 'x-nonce': randomUUID() } };

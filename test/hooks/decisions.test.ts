@@ -82,7 +82,7 @@ describe('at level info', () => {
 describe('at level debug', () => {
   const conditions = [{ type: 'Ready', status: 'False', reason: 'GateClosed', message: "gate 'qa' is closed" }];
 
-  it('a sync that changes nothing says why', () => {
+  it('a sync that changes nothing logs the cause', () => {
     const subject = objectOf('Rollout', { metadata: META, status: { conditions } } as never);
     const line = syncConsideration(sync('rollout', subject, { status: { conditions }, resyncAfterSeconds: 30 }));
     expect(line).toEqual({
@@ -96,7 +96,7 @@ describe('at level debug', () => {
     });
   });
 
-  it('a sync that changes something says what', () => {
+  it('a sync that changes something logs the change', () => {
     const subject = objectOf('Kustomization', { metadata: META } as never);
     const binding = (spec: object) =>
       objectOf('FluxBinding', { metadata: { namespace: 'shop', name: 'kustomization-web' }, spec } as never);

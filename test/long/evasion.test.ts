@@ -12,7 +12,7 @@ const stateOf = async (gated: GatedNamespace) => ({
   running: await running(gated, view.admin),
 });
 
-describe.concurrent('where the gates are open the attempt gets through:', () => {
+describe.concurrent('with open Gates the attempt succeeds:', () => {
   it.each(readAttempts().filter(({ never }) => !never))('$name', async (attempt) => {
     const gated = await newGatedNamespace(view, { closed: false, parts: partsOf(attempt) });
     const before = await stateOf(gated);

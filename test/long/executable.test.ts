@@ -55,7 +55,7 @@ describe.skipIf(!isTarget(target))(`the executable (Node makes none for ${target
     expect(execFileSync('kubectl', args, { encoding: 'utf8', env: { ...env, PATH } })).toMatch(/1\.0\.0 runs\n$/);
   });
 
-  it('serves the page that is inside of it', async () => {
+  it('serves its embedded page', async () => {
     const child = spawn(join(out, 'kubectl-rollouts'), ['ui', '--no-open'], { cwd: folder, env });
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
     const [line] = await new Promise<string[]>((resolve) =>
@@ -70,7 +70,7 @@ describe.skipIf(!isTarget(target))(`the executable (Node makes none for ${target
     expect(await ended).toBe(130);
   });
 
-  it('comes with the licenses of what is inside of it', () => {
+  it('has the licenses of its content', () => {
     const notices = readFileSync(join(out, 'THIRD_PARTY_NOTICES.txt'), 'utf8');
     const wanted = ['\ncommander ', '\npreact ', '\nNode.js\n', '- V8, '];
     expect(wanted.filter((text) => !notices.includes(text))).toEqual([]);

@@ -42,7 +42,7 @@ async function costAtBest(name: string): Promise<Cost> {
   }
 }
 
-it('every input that was seen to hurt is there', () => {
+it('every input that was once harmful is included', () => {
   expect(Object.keys(SEEN).filter((name) => !INPUTS[name])).toEqual([]);
 });
 

@@ -84,13 +84,13 @@ describe.skipIf(isSkipped)(`the image${isSkipped ? ` (${problem})` : ''}`, () =>
   });
 
   // docs/releases.md names these sizes.
-  it('has at most 50 MB beside Node and Debian', () => {
+  it('has at most 50 MB besides Node and Debian', () => {
     const megabytes = (path: string) => bytesBelow(join(image.root, path)) / 1_000_000;
     expect(megabytes('app')).toBeLessThan(50);
     expect(megabytes('app/node_modules')).toBeGreaterThan(10);
   });
 
-  it('has no file or folder that its user may write, even where the file system would let it', async () => {
+  it('has no file or folder that its user may write, even on a writable file system', async () => {
     const container = startContainer(image, { command: ['node', '-e', AUDIT], readOnly: false });
     expect(await container.exited, container.stderr()).toBe(0);
     const { seen, writable, uid, pid } = JSON.parse(container.stdout());
@@ -175,13 +175,13 @@ describe.skipIf(isSkipped)(`the image${isSkipped ? ` (${problem})` : ''}`, () =>
       await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.1.0' });
     });
 
-    it('answers signed calls, and refuses one that is not', async () => {
+    it('answers signed calls, and refuses others', async () => {
       const { status } = await fetch(`http://127.0.0.1:${here.receiver}/hook/none`, { method: 'POST', body: '{}' });
       expect(status).toBeGreaterThanOrEqual(400);
       expect(status).toBeLessThan(500);
     });
 
-    it('ends by SIGTERM, as process 1, within the grace of its Pod', async () => {
+    it('ends on SIGTERM, as process 1, within its Pod’s grace period', async () => {
       server.kill('SIGTERM');
       const kubelet = setTimeout(() => server.kill('SIGKILL'), pod.terminationGracePeriodSeconds * 1000);
       expect(await server.exited).toBe(0);

@@ -66,14 +66,14 @@ async function gone() {
 }
 
 describe('a name that never was a Gate', () => {
-  it('doctor names the command that says what to do', async () => {
+  it('doctor names the command to run', async () => {
     const { ns } = await waiting();
     const { findings } = JSON.parse(await shells.admin.run(`kubectl rollouts doctor -n ${ns} -o json || true`));
     const { command } = findings.find(({ about, level }: any) => about === 'References' && level === 'problem');
     expect(await shells.admin.run(command)).toContain('create Gate');
   });
 
-  it('is taken back, or becomes one, by what why proposes', async () => {
+  it('is removed, or becomes one, by the action that why proposes', async () => {
     const tried: string[] = [];
     for (let index = 0; ; index++) {
       const scenario = await waiting();
@@ -96,7 +96,7 @@ describe('a name that never was a Gate', () => {
 });
 
 describe('a Gate that is gone', () => {
-  it('is not left by whoever may not bypass it', async () => {
+  it('can’t be removed by a user who may not bypass it', async () => {
     const scenario = await gone();
     await expect(scenario.spec(names([]))).rejects.toThrow(/cannot stop requiring a closed Gate/);
     await expect(developer.remove(scenario.app)).rejects.toThrow(/cannot be deleted/);
@@ -121,7 +121,7 @@ describe('a Gate that is gone', () => {
   });
 });
 
-it('a Flux object that names one goes on once it is created', async () => {
+it('a Flux object that names one is resumed once it is created', async () => {
   const ns = await view.newNamespace();
   await developer.create(kustomization(ns, 'web', { annotations: { 'gate.fluxcd.io/gates': 'typo' } }));
   const isSuspended = async () => (await admin.get(ref('kustomization', ns, 'web'))).spec.suspend === true;

@@ -59,7 +59,7 @@ function followed(by: KubeClient, silenceMs?: number) {
   return { told, end };
 }
 
-it('a watch whose version the API server no longer knows begins anew', async () => {
+it('a watch whose version the API server no longer has starts again', async () => {
   let lists = 0;
   const aged: KubeClient = {
     ...client,
@@ -78,7 +78,7 @@ it('a watch whose version the API server no longer knows begins anew', async () 
   await end();
 });
 
-it('an API server that has stopped answering is said to be lost, and heard again when it goes on', async () => {
+it('an API server that has stopped answering is reported as lost, and watched again when it returns', async () => {
   const apiServer = cluster.child('kube-apiserver')!;
   const { told, end } = followed(client, 2000);
   await waitFor(() => told.includes('all'), 'the list');
@@ -93,7 +93,7 @@ it('an API server that has stopped answering is said to be lost, and heard again
   await end();
 });
 
-it('a page whose server was stopped for an hour says so, and goes on by itself', async () => {
+it('a page whose server was stopped for an hour reports it, and continues by itself', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'page-'));
   await buildCli(folder);
   const args = [join(folder, 'kubectl-rollouts.js'), 'ui', '--no-open', '-n', scenario.ns];

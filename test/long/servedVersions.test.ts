@@ -35,7 +35,7 @@ it('an object behind a closed Gate', async () => {
   await expect(developer.remove(older)).rejects.toThrow(`${ns}/freeze`);
 });
 
-it('is not written in an older version that would drop a field of it; with that field gone, or the Gate open, it is', async () => {
+it('is not written in an older version that would drop a field of it; it is without that field, or with an open Gate', async () => {
   const { admin, developer, sre, newNamespace } = view;
   const ns = await newNamespace();
   const app = gated('Kustomization', ns, 'app', 'freeze', { wait: true });

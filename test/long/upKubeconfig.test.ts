@@ -71,7 +71,7 @@ function up(kubeconfig: string): {
 }
 
 describe('up --kubeconfig', () => {
-  it('serves the cluster of that file until it is told to end, and then takes away what points here', async () => {
+  it('serves the cluster of that file until it ends, and then removes its webhooks and controllers', async () => {
     const { admin, newNamespace, publish } = view;
     const running = up(bare.kubeconfigOf('admin'));
     await waitFor(
@@ -94,7 +94,7 @@ describe('up --kubeconfig', () => {
     expect(await history(admin, ns, 'app')).toEqual([[1, '1.0.0']]);
   });
 
-  it('asked to end while it starts leaves nothing that points here', async () => {
+  it('a signal during the start leaves no webhook and no controller', async () => {
     const running = up(bare.kubeconfigOf('admin'));
     await waitFor(async () => (await configurations()).length > 0, 'the first configuration');
     running.child.kill('SIGINT');
@@ -136,7 +136,7 @@ describe('up --kubeconfig refuses', () => {
     await says(bare.kubeconfigOf('admin'), 'ValidatingWebhookConfiguration rollout-hooks');
   });
 
-  it('a cluster whose Metacontroller drives something', async () => {
+  it('a cluster with a Metacontroller that drives other controllers', async () => {
     const foreign = {
       apiVersion: 'metacontroller.k8s.io/v1alpha1',
       kind: 'DecoratorController',

@@ -43,13 +43,13 @@ describe('controllers', () => {
     expect(removed.sort()).toEqual(controllers.map(({ metadata }) => metadata.name).sort());
   });
 
-  it('update what they create: the default would create it once and never again', () => {
+  it('update their children: the default would create them once and never again', () => {
     const created = controllers.flatMap(({ spec }) => [...(spec.childResources ?? []), ...(spec.attachments ?? [])]);
     expect(created.length).toBeGreaterThan(0);
     for (const { updateStrategy } of created) expect(updateStrategy).toEqual({ method: 'InPlace' });
   });
 
-  it('decorate without a selector: an object that leaves one is forgotten with its attachment', () => {
+  it('decorate without a selector: an object that leaves one loses its attachment', () => {
     const resources = controllers.flatMap(({ spec }) => spec.resources ?? []);
     expect(resources.length).toBeGreaterThan(0);
     for (const resource of resources) expect(resource).not.toHaveProperty('labelSelector');

@@ -52,7 +52,7 @@ describe('a request that cannot be read', () => {
     expect(await ask('POST', '/api/act', body)).toEqual({ status: 400, message });
   });
 
-  it('is told from one that is too long', async () => {
+  it('differs from one that is too long', async () => {
     expect(await ask('POST', '/api/act', 'x'.repeat(70_000))).toMatchObject({ status: 413 });
   });
 });

@@ -41,7 +41,7 @@ async function told(answer: Turn, last: string | ((text: string) => boolean)): P
 const isWatch = (url: URL) => url.searchParams.has('watch');
 const hold = (response: ServerResponse) => response.writeHead(200).flushHeaders();
 
-it('a connection that is lost is said, and that it is there again, though nothing has changed', async () => {
+it('a lost connection is reported, and its return too, without a change of objects', async () => {
   let watches = 0;
   const states: string[] = [];
   const seen = await told(
@@ -66,14 +66,14 @@ it('where the whole cluster may not be read, the namespace of the context is', a
   expect(seen).toEqual(['all: app', 'live in shop']);
 });
 
-it('where that may not be either, nothing is shown, and it is said', async () => {
+it('without that right either, nothing is shown, as reported', async () => {
   expect(await told((response) => status(response, 403, 'Forbidden', 'cannot list'), 'forbidden in shop')).toEqual([
     'all: ',
     'forbidden in shop',
   ]);
 });
 
-it('a right that is taken away ends what is shown within five minutes, with the watch', async () => {
+it('a withdrawn right ends the view within five minutes, with the watch', async () => {
   let isRevoked = false;
   const seen = await told((response, url) => {
     if (isRevoked) return status(response, 403, 'Forbidden', 'cannot list');
@@ -92,7 +92,7 @@ it('a kind that is not served is absent', async () => {
   ]);
 });
 
-it('credentials that have expired leave what was known, and are tried again', async () => {
+it('expired credentials keep the objects, and are tried again', async () => {
   let isExpired = false;
   let hasExpired = false;
   const seen = await told((response, url) => {

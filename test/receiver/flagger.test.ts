@@ -32,7 +32,7 @@ describe('Flagger', () => {
     expect((await ask({ default: state }, body)).status).toBe(status);
   });
 
-  it('is told why', async () => {
+  it('is explained', async () => {
     expect((await ask({ default: 'closed' }, { name: 'freeze', namespace: 'platform' })).text).toBe(
       "Gate 'platform/freeze': Gate closed by default.\n",
     );

@@ -62,7 +62,7 @@ function call(app: Express, token: string | undefined, body: unknown = { action:
 }
 
 describe('POST /hook/<namespace>/<name>', () => {
-  it('opens and closes the Gate, says whose pipeline asked, and answers nothing', async () => {
+  it('opens and closes the Gate, records the pipeline, and answers with an empty body', async () => {
     const { app, clock, opened } = receiving();
     const first = await call(app, await tokenWith(), { action: 'open', reason: 'CHG-1', for: '1.2.0' });
     expect([first.status, first.text]).toEqual([200, '']);
@@ -140,7 +140,7 @@ describe('POST /hook/<namespace>/<name>', () => {
     expect((await call(app, largest)).status).toBe(200);
   });
 
-  it('413 above 8 kB, 405 for other methods, 404 for what can be no path of a Gate, before anything is read', async () => {
+  it('413 above 8 kB, 405 for other methods, 404 for a path that no Gate can have, before anything is read', async () => {
     const { app, state } = receiving();
     const token = await tokenWith();
     expect((await call(app, token, 'x'.repeat(8 * 1024 + 1))).status).toBe(413);
@@ -222,7 +222,7 @@ describe('a captured token', () => {
     expect(state.gate).toEqual(after);
   });
 
-  it('is refused for as long as the longest token counts', async () => {
+  it('is refused for the lifetime of the longest token', async () => {
     const { app, clock, replica } = receiving();
     const token = await tokenWith({ iat: T0 / 1000 + 30, exp: T0 / 1000 + 9999 });
     expect((await call(app, token)).status).toBe(200);

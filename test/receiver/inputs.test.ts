@@ -90,7 +90,7 @@ describe('GET /inputs/<namespace>/<rollout>', () => {
     });
   });
 
-  it('answers what docs/resource-set-inputs.md lists', async () => {
+  it('answers with the fields in docs/resource-set-inputs.md', async () => {
     const documented = table('inputs').map(({ input }) => codeIn(input));
     expect(Object.keys(inputOf(await receiver().ask()))).toEqual(documented);
   });
@@ -146,7 +146,7 @@ describe('GET /inputs/<namespace>/<rollout>', () => {
     expect(state.reads).toBe(0);
   });
 
-  it('404 for one that does not exist, to those who may get it', async () => {
+  it('404 for a missing Rollout, to those who may get it', async () => {
     const answer = await receiver().ask('/inputs/apps/nothing');
     expect([answer.status, answer.body]).toEqual([404, { error: "Rollout apps/nothing doesn't exist" }]);
   });
@@ -164,14 +164,14 @@ describe('GET /inputs/<namespace>/<rollout>', () => {
     },
   );
 
-  it('reviews the token in every request: one that was withdrawn is refused at once', async () => {
+  it('reviews the token in every request: a withdrawn one is refused at once', async () => {
     const { ask, state } = receiver();
     await ask();
     await ask();
     expect(state.reviews).toBe(2);
   });
 
-  it('429 beyond the limit, of unknown tokens together: no guesses keep out whoever has been accepted', async () => {
+  it('429 beyond the limit of unknown tokens together: guesses lock out no accepted client', async () => {
     const { ask, clock, state } = receiver();
     expect((await ask()).status).toBe(200);
     // The first request of an accepted token counts as a guess.
@@ -190,7 +190,7 @@ describe('GET /inputs/<namespace>/<rollout>', () => {
     expect((await ask()).status).toBe(429);
   });
 
-  it('405 for other methods, 404 for other paths, 400 for a path that cannot be decoded, each with nothing said', async () => {
+  it('405 for other methods, 404 for other paths, 400 for a path that can’t be decoded, each with an empty body', async () => {
     const { app, ask } = receiver();
     const answers = [
       await request(app).post('/inputs/apps/my-app'),

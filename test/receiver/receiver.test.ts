@@ -36,7 +36,7 @@ describe('POST /hook/<digest>', () => {
     expect(opened().opened).toBe(true);
   });
 
-  it('is counted by its answer, as is what is called in vain', async () => {
+  it('is counted by its answer, as are calls without effect', async () => {
     const { app, counts } = receiver();
     await send(app);
     await send(app, { signature: 'none', nonce: 'n-2' });
@@ -141,7 +141,7 @@ describe('POST /hook/<digest>', () => {
     });
   });
 
-  it('404 for a path that is nobody’s, without a list for each', async () => {
+  it('404 for an unknown path, without a list for each', async () => {
     const { app, state } = receiver();
     for (let i = 0; i < 20; i++) {
       const answer = await send(app, {}, `/hook/${String(i).padStart(64, '0')}`);
@@ -151,14 +151,14 @@ describe('POST /hook/<digest>', () => {
     expect((await send(app, {}, '/hook/short')).status).toBe(404);
   });
 
-  it('404 for the path of an earlier token, and of a Gate that takes no calls any more', async () => {
+  it('404 for the path of an earlier token, and of a Gate that no longer takes calls', async () => {
     const rotated = receiver();
     rotated.state.token = 'new';
     expect((await send(rotated.app, { token: 'new' })).status).toBe(404);
     expect((await send(receiver({ spec: { default: 'closed' } }).app)).status).toBe(404);
   });
 
-  it('finds a Gate whose path has appeared since', async () => {
+  it('finds a Gate whose path is new', async () => {
     const { app, clock, state } = receiver({ status: {} });
     expect((await send(app)).status).toBe(404);
     state.gate!.status = { webhookPath: PATH };
@@ -181,7 +181,7 @@ describe('POST /hook/<digest>', () => {
     expect([answer.status, answer.text, state.lists]).toEqual([413, '', 0]);
   });
 
-  it('a path that can be none is 404 before its body is looked at', async () => {
+  it('an impossible path is 404 before its body is read', async () => {
     const answer = await send(receiver().app, { body: 'x'.repeat(3 * 1024 * 1024) }, '/hook/short');
     expect([answer.status, answer.text]).toEqual([404, '']);
   });
@@ -259,7 +259,7 @@ describe('POST /hook/<digest>', () => {
     expect(state.refusals.join()).toMatch(sentence);
   });
 
-  it('500 with nothing said when the cluster does not answer', async () => {
+  it('500 with an empty body when the cluster does not answer', async () => {
     const { state, app } = receiver();
     await send(app, { token: 'guess' });
     Object.defineProperty(state, 'gate', {

@@ -32,11 +32,11 @@ const everywhere = packagesOf(() => true);
 /** `@types/express` is used where `express` is. */
 const typed = (name: string) => name.replace('@types/', '');
 
-it('the dependencies are what the product imports', () => {
+it('the dependencies are the product’s imports', () => {
   expect(Object.keys(dependencies).sort()).toEqual([...product].sort());
 });
 
-it('the devDependencies are what the rest imports beside that', () => {
+it('the devDependencies are the other imports', () => {
   const used = (name: string) => everywhere.has(typed(name)) || NAMED.includes(name);
   expect(Object.keys(devDependencies).filter((name) => !used(name))).toEqual([]);
   const undeclared = [...everywhere].filter((name) => !product.has(name) && !(name in devDependencies));

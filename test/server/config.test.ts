@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ConfigError, ENVIRONMENT, readConfig } from '../../server/config.ts';
 
 describe('configuration', () => {
-  it('reads what --help lists, and nothing else', () => {
+  it('reads the settings of --help, and no others', () => {
     const read = new Set<string>();
     const env = { WEBHOOK_TLS_CERT: '/tls.crt', WEBHOOK_TLS_KEY: '/tls.key', RECEIVER_PORT: '9292' };
     const get = (of: Record<string, string>, name: string) => {
@@ -32,7 +32,7 @@ describe('configuration', () => {
     });
   });
 
-  it('reads what is set', () => {
+  it('reads the values', () => {
     const config = readConfig({
       HOOKS_PORT: '1',
       WEBHOOK_TLS_CERT: '/tls.crt',

@@ -120,7 +120,7 @@ describe('a certificate that is replaced', () => {
     while (!(await condition())) await wait(POLL_MS);
   };
 
-  it('half-way, by one that has ended, or by none stays until it is whole; the log says so once', async () => {
+  it('an incomplete, expired or missing certificate does not replace the current one; the log reports it once', async () => {
     const files = { cert: join(setup.dir, 'own.crt'), key: join(setup.dir, 'own.key') };
     copyFileSync(join(setup.dir, 'tls.crt'), files.cert);
     copyFileSync(join(setup.dir, 'tls.key'), files.key);
@@ -168,7 +168,7 @@ describe('a certificate that is replaced', () => {
     expect(await shows(own, own.ca)).toBe(false);
   }, 90_000);
 
-  it('and one whose key is another’s is a start that fails with a sentence', async () => {
+  it('and a certificate with another one’s key fails the start with a sentence', async () => {
     const other = await clients.issue('rollout-hooks');
     writeFileSync(join(setup.dir, 'wrong.key'), other.key);
     await expect(setup.start({ WEBHOOK_TLS_KEY: join(setup.dir, 'wrong.key') })).rejects.toThrow(
@@ -189,7 +189,7 @@ describe('the hooks', () => {
       error: ((await response.json()) as { error: string }).error,
     }));
 
-  it('answer who has the token; probes and metrics need none', async () => {
+  it('answer with the token; probes and metrics need none', async () => {
     writeFileSync(file('token'), 's3cret\n');
     const own = await setup.start({ HOOKS_TOKEN_FILE: file('token') });
     // With the token the body is looked at, which is none of a hook.
@@ -220,7 +220,7 @@ describe('the hooks', () => {
     expect(await statuses()).toEqual([401, 400]);
   }, 30_000);
 
-  it('a token of zero length is no start, and does not replace the one that is there', async () => {
+  it('an empty token fails the start, and does not replace the current one', async () => {
     writeFileSync(file('empty'), '\n');
     await expect(setup.start({ HOOKS_TOKEN_FILE: file('empty') })).rejects.toThrow(/empty is empty: an empty token/);
     writeFileSync(file('token'), 's3cret');

@@ -51,7 +51,7 @@ function post({ port, path, body, headers, agent }: PlainCall): Promise<number> 
   });
 }
 
-it('HealthChecks whose reads hang do not take the connections of admission', async () => {
+it('HealthChecks whose reads hang do not use up the connections of admission', async () => {
   let held = 0;
   apiServer = (request, response) => {
     if (request.url?.includes('/kustomizations/slow-')) held++;

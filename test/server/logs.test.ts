@@ -56,7 +56,7 @@ async function sync(name: string, rest: object = {}): Promise<number> {
 }
 
 describe('a line', () => {
-  it('of a denial names the object, who and why, once', async () => {
+  it('of a denial names object, user and reason, once', async () => {
     for (const uid of ['1', '2', '3']) await admit(review('denied', INVALID, { uid }));
     await admit(review('dry', INVALID, { dryRun: true }));
     await admit(review('after', INVALID));
@@ -75,7 +75,7 @@ describe('a line', () => {
     });
   });
 
-  it('is one line of bounded length, whatever somebody wrote', async () => {
+  it('is one line of limited length, whatever a user wrote', async () => {
     const long = `evil\n{"level":"info","msg":"forged"}\u2028${'x'.repeat(100_000)}`;
     await admit(review('long', { ...INVALID, window: long }, { userInfo: { username: long } }));
     const [line] = await soon(({ name }) => name === 'long', 'the denial');

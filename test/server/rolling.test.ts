@@ -77,7 +77,7 @@ it('a rolling restart fails no admission request', async () => {
   expect(failures).toEqual([]);
 }, 60_000);
 
-it('a request that is under way at the end is answered, with nothing more accepted beside it', async () => {
+it('a request that is running at the end is answered, and no other is accepted', async () => {
   const { promise: asked, resolve: reached } = Promise.withResolvers<void>();
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   apiServer = async ({ url }, response) => {

@@ -37,7 +37,7 @@ describe('a freeze in the making', () => {
     );
   });
 
-  it('takes nothing from an address that it does not know', () => {
+  it('ignores unknown values in an address', () => {
     const freeze = freezeOf({ when: 'soon', kinds: 'Secret,Rollout', days: 'Caturday', from: 'then' }, 'shop', 'UTC');
     expect(freeze).toMatchObject({ when: 'now', kinds: ['Rollout'], days: [], from: '', lasts: '24h' });
   });

@@ -57,7 +57,7 @@ describe('a write of a Flux object, as it is stored', () => {
     expect(changed(marked(before), marked(after))).toEqual(lines);
   });
 
-  it('that is asked about again after a conflict is one decision, and two seconds later another', () => {
+  it('that is reviewed again after a conflict is one decision, and two seconds later another', () => {
     const line = (uid: string) => change(marked(undefined), marked('closed: a/a'), { uid })[0];
     expect([line('1')?.key === line('2')?.key, line('1')?.againAfterMs]).toEqual([true, 2000]);
   });
@@ -98,7 +98,7 @@ describe('a write of a Rollout', () => {
 describe('a denial', () => {
   const asked = request(marked('closed: a/a'), marked('closed: a/a'));
 
-  it('says who was refused what, and why', () => {
+  it('has the user, the refused action and the cause', () => {
     expect(admissionDecisions('mutate/flux', asked, DENIED)).toMatchObject([
       {
         kind: 'Kustomization',

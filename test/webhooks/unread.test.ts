@@ -50,7 +50,7 @@ describe('a review that is too large', () => {
   });
 });
 
-describe('the denial of what was not read', () => {
+describe('the denial if Gates can’t be read', () => {
   it.each<[UnreadBody['why'], number, string]>([
     ['tooLarge', 413, 'leave out its status'],
     ['busy', 429, 'if that keeps failing'],

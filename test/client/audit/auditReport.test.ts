@@ -59,7 +59,7 @@ describe('two records', () => {
   });
 });
 
-it('what is older than asked for, or has no time, is left out', () => {
+it('leaves out entries that are too old or have no time', () => {
   const since = Date.parse('2026-03-04T10:00:30Z');
   const records = [closed('29'), closed('31'), closed('40', { time: 'yesterday' })];
   expect(mergeRecords(records, since).map(({ time }) => time)).toEqual(['2026-03-04T10:00:31Z']);

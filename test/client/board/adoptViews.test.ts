@@ -23,8 +23,8 @@ const around = (more: Partial<ClusterContext> = {}): ClusterContext => ({
 
 const runs = (version: string) => ({ postBuild: { substitute: { VERSION: version } } });
 
-describe('what no Rollout is in charge of', () => {
-  it('is told with what runs and where it would go, what can be taken over first', () => {
+describe('objects without a Rollout', () => {
+  it('shows the running version and its source, adoptable ones first', () => {
     const found = ungovernedOf(
       [object('Kustomization', 'a-cluster', {}), object('Kustomization', 'checkout', runs('1.4.0'))],
       around(),
@@ -40,7 +40,7 @@ describe('what no Rollout is in charge of', () => {
     ]);
   });
 
-  it('is not what an annotation has bound', () => {
+  it('leaves out objects with a binding annotation', () => {
     const bound = object('Kustomization', 'checkout', runs('1.4.0'), {
       'rollout.kuberik.com/substitute.VERSION.from': 'checkout',
     });
@@ -48,7 +48,7 @@ describe('what no Rollout is in charge of', () => {
     expect(ungovernedOf([bound, follower], around())).toEqual([]);
   });
 
-  it('is judged by the policies and Rollouts of its own namespace', () => {
+  it('matches policies and Rollouts of its own namespace', () => {
     const elsewhere = object('Kustomization', 'checkout', runs('1.4.0'), {}, 'other');
     expect(ungovernedOf([elsewhere], around())[0]?.problem).toContain('No ImagePolicy of namespace other');
     const rollout = objectOf('Rollout', {
@@ -74,7 +74,7 @@ describe('what no Rollout is in charge of', () => {
     );
   });
 
-  it('a HelmRelease with a chart of a HelmRepository is told that it cannot be', () => {
+  it('reports that a HelmRelease with a chart of a HelmRepository can’t be adopted', () => {
     const release = object('HelmRelease', 'checkout', { chart: { spec: { chart: 'checkout' } } });
     expect(ungovernedOf([release], around())[0]?.problem).toMatch(/no Rollout can manage it/);
   });

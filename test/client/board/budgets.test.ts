@@ -34,7 +34,7 @@ describe('a wave', () => {
   });
 });
 
-it('a budget says what `why` says, and leaves the waves to the picture', () => {
+it('a budget has the sentences of `why`, and leaves the waves to the picture', () => {
   const held = { held: true, failed: 1, failures: [{ namespace: 'shop', name: 'a', uid: 'x' }], waves: [NONE] };
   expect(budgetView(budget(held))).toMatchObject({
     id: 'shop/fleet',

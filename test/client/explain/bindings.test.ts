@@ -58,7 +58,7 @@ it('of the version before is no step that the waiting version has passed', () =>
   expect([isDone(waiting), isDone(app)]).toEqual([[true], [false]]);
 });
 
-it('of a reason of its own is a cause although the version runs', () => {
+it('with an unknown reason is a cause although the version runs', () => {
   const around = { ...NO_RELATED, bindings: [binding(2, 'False', "Rollout 'ghost' does not exist")] };
   const done = explainRollout(app, around, 0);
   const text = "Kustomization shop/web: Rollout 'ghost' does not exist";
@@ -119,7 +119,7 @@ describe('of which Flux reports a failure', () => {
     expect(explained(app, binding(2, 'True', 'applied'), [other]).steps).toMatchObject([{ state: 'passed' }]);
   });
 
-  it('could not be read: that is told to whom it matters', () => {
+  it('that can’t be read are reported if they matter', () => {
     const unread = [{ kind: 'Kustomization' as const, namespace: 'shop', why: 'you may not read them' }];
     const around = { ...NO_RELATED, unread };
     expect(explainRollout(app, { ...around, bindings: [binding(2, 'True', 'applied')] }, 0).unread).toEqual([

@@ -37,7 +37,7 @@ function fleet(many: number) {
   return { rollouts, around };
 }
 
-it('ten times as many cost no more for each', () => {
+it('ten times as many cost no more each', () => {
   const cost = (many: number) => {
     const { rollouts, around } = fleet(many);
     expect(explainRollouts(rollouts, around, NOW).every(({ steps }) => steps.length === 4)).toBe(true);

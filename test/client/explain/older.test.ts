@@ -101,7 +101,7 @@ describe('a Rollout is explained', () => {
     });
   });
 
-  it('of another namespace than its Gates, which may not be read: their state is what the status says, or not known', () => {
+  it('has the Gates’ state from the status, or unknown, if they are in another, unreadable namespace', () => {
     const around = {
       ...NO_RELATED,
       unread: [{ kind: 'Gate' as const, namespace: 'flux-system', why: 'you may not read them' }],

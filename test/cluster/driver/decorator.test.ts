@@ -8,7 +8,7 @@ const { admin } = cluster;
 const { namespace: ns, decorator, thing, thingRef, statusOf, settings, calls } = await drivenThings(cluster);
 
 describe('decorator', () => {
-  it('writes status, labels and annotations, and marks what it attaches', async () => {
+  it('writes status, labels and annotations, and marks attachments', async () => {
     const controller = await decorator({}, ({ object }) => ({
       body: {
         labels: { added: 'yes' },

@@ -134,7 +134,7 @@ export function releaseStories(setup: FluxSetup): void {
     expect(await applied()).toEqual({ artifact: '1.3.0', variable: '1.3.0' });
   });
 
-  it('a sync of what a closed Gate holds goes on: Flux reads it as unchanged, a person is refused, and the opening brings it', async () => {
+  it('a sync of held objects continues: Flux reads them as unchanged, a user is refused, and the opening applies them', async () => {
     const { ns, source, view } = setup;
     const child = ref('kustomization', ns, 'child');
     const push = async (tag: string) => {
@@ -182,7 +182,7 @@ export function releaseStories(setup: FluxSetup): void {
     );
   });
 
-  it('what depends on a Kustomization that a closed Gate holds goes on, as docs/gates.md says', async () => {
+  it('Kustomizations that depend on a held one continue, as docs/gates.md describes', async () => {
     const { ns, push, source, view } = setup;
     const own = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: base }\n';
     await push('base', '1.0.0', { 'a.yaml': own });
@@ -219,7 +219,7 @@ export function releaseStories(setup: FluxSetup): void {
     };
     const statusOf = async (name: string) => (await setup.view.admin.get(ref('kustomization', setup.ns, name))).status;
 
-    it('a reconciliation that goes on is finished, and no other one begins', async () => {
+    it('a running reconciliation finishes, and no other starts', async () => {
       const { ns, view } = setup;
       await create('goes-on', 'sync', { wait: true, timeout: '15s' }, { 'web.yaml': DEPLOYMENT });
       const reconciling = async () => conditionOf({ status: await statusOf('goes-on') } as AnyObject, 'Reconciling');
@@ -233,7 +233,7 @@ export function releaseStories(setup: FluxSetup): void {
       await staysTrue(async () => (await ended())?.totalReconciliations === 1, 'nothing more is tried', 5000);
     });
 
-    it('over a source, Flux goes on to create what somebody has deleted', async () => {
+    it('with a held source, Flux still re-creates deleted objects', async () => {
       const { ns, view } = setup;
       const metadata = { namespace: ns, name: 'drift' };
       const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
@@ -261,7 +261,7 @@ export function releaseStories(setup: FluxSetup): void {
       await view.admin.create(kustomization(ns, name, { spec: { ...settings, ...spec } }));
     };
 
-    it('what depends on a closed Gate waits, by healthChecks and dependsOn alone', async () => {
+    it('a Kustomization waits for a closed Gate by healthChecks and dependsOn alone', async () => {
       const { ns, view } = setup;
       await view.sre.create(gate(ns, 'change', { spec: { default: 'closed' } }));
       await create('approved', { healthChecks: [{ ...GATE, name: 'change', namespace: ns }] });

@@ -41,7 +41,7 @@ describe.runIf(hasPrometheus)(withPrometheus('a HealthCheck of class prometheus'
   }, 600_000);
   afterAll(() => prometheus?.stop());
 
-  it('lets a version succeed whose value is inside the range, and fails one whose value is outside', async () => {
+  it('lets a version succeed with a value inside the range, and fails one with a value outside', async () => {
     const scenario = await watched('ours');
     await developer.create(check(scenario.ns, { failureLimit: 1 }));
     await scenario.publish('1.0.0');
@@ -58,7 +58,7 @@ describe.runIf(hasPrometheus)(withPrometheus('a HealthCheck of class prometheus'
     ]);
   }, 90_000);
 
-  it('of a namespace that may not use the provider holds the bake, and says why', async () => {
+  it('in a namespace without the provider holds the bake, with the cause', async () => {
     const scenario = await watched('theirs');
     await developer.create(check(scenario.ns, {}));
     await scenario.publish('1.0.0');

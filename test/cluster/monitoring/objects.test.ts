@@ -30,7 +30,7 @@ const bakeStatus = (status: string) =>
 const rollout = (name: string, labels = '') => `kuberik_rollout_${name}{name="app"${labels}}`;
 
 describe('a release', () => {
-  it('is told from its wait to its end, and nothing of the version before is left', async () => {
+  it('is exported from the wait to the end, without leftovers of the version before', async () => {
     const scenario = scenarioOf(view, await newNamespace());
     await scenario.bind();
     await scenario.create({ bakeTime: '1h' });
@@ -63,7 +63,7 @@ describe('a release', () => {
 });
 
 describe('a freeze', () => {
-  it('shows in the Gate, in the Rollout and in what the Gate holds', async () => {
+  it('is shown in the Gate, the Rollout and the held objects', async () => {
     const ns = await newNamespace();
     const scenario = scenarioOf(view, ns);
     await admin.create(gate(ns, 'freeze', { spec: { default: 'opened', window: '2h' } }));
@@ -88,8 +88,8 @@ describe('a freeze', () => {
   });
 });
 
-describe('what else there is', () => {
-  it('is exported too: budgets with their slots, health, calendars; of what has no status yet, nothing', async () => {
+describe('other series', () => {
+  it('budgets with their slots, health and calendars are exported; nothing for objects without a status', async () => {
     const ns = await newNamespace();
     const scenario = scenarioOf(view, ns);
     const inNamespace = (kind: Parameters<typeof objectOf>[0], name: string, spec: object) =>

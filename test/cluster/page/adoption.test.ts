@@ -42,7 +42,7 @@ describe('adopting', () => {
     await tab.getByText(/Kustomization .*\/cluster sets no variable|No ImagePolicy .*REGION/).waitFor();
   });
 
-  it('names what it takes to who may not, and the command for who may', async () => {
+  it('names the missing rights, and the command for a user who has them', async () => {
     const tab = await developer.tab(`/adopt?object=Kustomization+${ns}/app`);
     await tab.getByText(`It takes create on rolloutgates ${ns}/*, which you may not.`).waitFor();
     await tab.getByText('+  initialVersion: 1.0.0').waitFor();
@@ -50,7 +50,7 @@ describe('adopting', () => {
     expect(await tab.getByRole('button', { name: 'Put under Rollout app' }).isDisabled()).toBe(true);
   });
 
-  it('writes nothing that nobody has seen', async () => {
+  it('writes nothing without confirmation', async () => {
     const tab = await sre.tab(`/adopt?object=Kustomization+${ns}/app`);
     await tab.getByText('+  initialVersion: 1.0.0').waitFor();
     await runs('1.0.1');

@@ -40,7 +40,7 @@ describe('an application that waits for an approval', () => {
   afterEach(() => Promise.all([sre.leave(), developer.leave()]));
   afterAll(() => Promise.all([sre.close(), developer.close()]));
 
-  it('says why in words and as a picture, with one click from the board', async () => {
+  it('explains the cause in words and as a picture, one click from the board', async () => {
     const tab = await developer.tab('/');
     await tab.getByText('held at the gates').waitFor();
     await tab.getByRole('link', { name: 'app', exact: true }).click();
@@ -72,7 +72,7 @@ describe('an application that waits for an approval', () => {
     await tab.getByRole('dialog').waitFor({ state: 'hidden' });
   });
 
-  it('is approved with a reason, after the command that does the same, and goes on before the eyes of everybody', async () => {
+  it('is approved with a reason, after the command is shown, and every open page shows the progress', async () => {
     const other = await developer.tab(at);
     await other.getByRole('heading', { name: '1.1.0 waits, 1.0.0 runs' }).waitFor();
     const tab = await sre.tab(at);
@@ -88,7 +88,7 @@ describe('an application that waits for an approval', () => {
     expect(complaints(tab)).toEqual([]);
   });
 
-  it('is pinned to what ran before, and unpinned', async () => {
+  it('is pinned to the version before, and unpinned', async () => {
     await scenario.arrive('1.1.0');
     const tab = await developer.tab(at);
     await ask(tab, 'Roll back to 1.0.0', 'leaks memory', 'Roll back');
@@ -131,7 +131,7 @@ describe('an application behind a closed Gate', () => {
   afterEach(() => sre.leave());
   afterAll(() => sre.close());
 
-  it('says who closed it and why, and lets one version past by who may, when the version is typed', async () => {
+  it('names user and reason of the closing, and bypasses for one version after a user with the right types it', async () => {
     const tab = await sre.tab(at);
     await tab
       .getByText(/closed by sre: INC-42/)

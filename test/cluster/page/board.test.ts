@@ -23,7 +23,7 @@ describe('the board', () => {
   afterEach(() => visitor.leave());
   afterAll(() => visitor.close());
 
-  it('shows what runs, and what waits and why, the moment it is so, in two tabs', async () => {
+  it('shows current and pending versions with the cause at once, in two tabs', async () => {
     const [one, two] = [await visitor.tab('/'), await visitor.tab('/')];
     for (const tab of [one, two]) await rowOf(tab).getByText('1.0.0').first().waitFor();
 
@@ -66,13 +66,13 @@ describe('the board', () => {
     await tab.getByRole('dialog').getByText('next row').waitFor();
   });
 
-  it('lets nobody in with another key, and says what to do', async () => {
+  it('refuses another key, and says what to do', async () => {
     const tab = await visitor.tab('/', { width: 1000, token: 'another-key-another-key-another' });
     await tab.getByText('This page is not authorized').waitFor();
     await tab.getByText('kubectl rollouts ui').first().waitFor();
   });
 
-  it('shows on without its server what it knew, and goes on when there is one again', async () => {
+  it('keeps its content without the server, and continues when the server is back', async () => {
     const own = await visitorOf(view.dir, 'developer', scenario.ns);
     const tab = await own.tab('/');
     await rowOf(tab).waitFor();

@@ -46,7 +46,7 @@ describe('several clusters', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('are one board with a column, a filter in the address, and a word about the one that does not answer', async () => {
+  it('are one board with a column, a filter in the address, and a note about the one without an answer', async () => {
     const tab = await visitor.tab('/');
     const row = (cluster: string) => tab.locator('.row').filter({ hasText: cluster });
     await row('east').getByText('1.0.0').first().waitFor();
@@ -105,7 +105,7 @@ describe('several clusters', () => {
     expect((await view.admin.get(ref('gate', scenario.ns, 'incident'))).metadata.name).toBe('incident');
   });
 
-  it('that the page does not show are not mistaken for one that it shows', async () => {
+  it('with unknown names are not mistaken for others', async () => {
     const tab = await visitor.tab(`/rollout/${scenario.ns}/app?cluster=north`);
     await tab.getByText('Cluster north is not shown here').waitFor();
     await tab.getByText('kubectl rollouts ui --context north').waitFor();

@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => visitor?.close());
 
-it('is drawn with its range and its gaps, and drawn again when there is another measurement', async () => {
+it('is drawn with its range and gaps, and redrawn after another measurement', async () => {
   await measure(RESULTS, '1 is inside the range (at most 5)');
   const tab = await visitor.tab(`/rollout/${scenario.ns}/app`);
   await tab
@@ -64,7 +64,7 @@ it('is drawn with its range and its gaps, and drawn again when there is another 
   expect(complaints(tab)).toEqual([]);
 });
 
-it('gives axe nothing to find, and fits a phone', async () => {
+it('passes axe, and fits a phone', async () => {
   await measure(OUTSIDE, '9 is outside the range (at most 5)');
   for (const [colorScheme, width] of [
     ['light', 1280],

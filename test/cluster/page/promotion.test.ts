@@ -34,7 +34,7 @@ describe('promotion', () => {
     await phone.getByText(/after eu, us/).waitFor();
   });
 
-  it('is walked by keys to a stage, which says what it waits for, at an address of its own', async () => {
+  it('is navigated by keys to a stage, which shows its blockers, at an address of its own', async () => {
     const tab = await visitor.tab('/promotion');
     await tab.getByRole('link', { name: 'staging', exact: true }).waitFor();
     await tab.keyboard.press('j');
@@ -109,7 +109,7 @@ describe('a budget', () => {
     await expectFits(phone);
   });
 
-  it('that failures hold says so, and leads to what lets it go on', async () => {
+  it('held by failures is shown, with a link to the action that continues it', async () => {
     const tab = await visitor.tab('/promotion');
     await end('berlin', 'Failed');
     await tab.getByText('held after 1 failure').waitFor();

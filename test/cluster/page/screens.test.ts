@@ -144,7 +144,7 @@ describe('a browser that is not signed in', () => {
   });
 });
 
-it('a dialog gives the focus back to what opened it, however it is closed', async () => {
+it('a dialog returns the focus to its opener, however it is closed', async () => {
   const tabs = await visitorOf(view.dir, 'sre', scenario.ns);
   const tab = await tabs.tab(`/rollout/${scenario.ns}/app`);
   const opener = tab.getByRole('button', { name: 'Approve 1.1.0' });

@@ -45,7 +45,7 @@ describe('two users of the page in the cluster', () => {
     await tab.getByRole('link', { name: as, exact: true }).click();
   }
 
-  it('are asked to sign in, and come back to the address that they were sent', async () => {
+  it('sign in and return to the address that they opened', async () => {
     await Promise.all([sre.goto(served.origin + at), developer.goto(served.origin + at)]);
     await sre.getByRole('heading', { name: 'You are not signed in' }).waitFor();
     await signIn(sre, 'sre');
@@ -72,7 +72,7 @@ describe('two users of the page in the cluster', () => {
     expect(cookies.some(({ name }) => name.endsWith('sign-in'))).toBe(false);
   });
 
-  it('may do what their rights allow: the developer is refused, by the page and by the API server', async () => {
+  it('have their own rights: the developer is refused by the page and by the API server', async () => {
     expect(await developer.getByRole('button', { name: 'Approve 1.1.0' }).count()).toBe(0);
     await developer.getByText('2 more that you may not do').click();
     await developer.getByText(`It takes patch on rolloutgates ${scenario.ns}/qa`).first().waitFor();
@@ -111,7 +111,7 @@ describe('two users of the page in the cluster', () => {
       .waitFor();
   });
 
-  it('are who the audit log names, and the server may do nothing by itself', async () => {
+  it('appear in the audit log under their names, and the server has no rights of its own', async () => {
     const own = readKubeconfig(join(dir, 'ui/kubeconfig'));
     const gates = `/apis/gating.toolkit.fluxcd.io/v1alpha1/namespaces/${scenario.ns}/gates`;
     await expect(send(own, 'GET', gates)).rejects.toMatchObject({ code: 403 });
@@ -134,7 +134,7 @@ describe('two users of the page in the cluster', () => {
     ]);
   });
 
-  it('sign out, and are asked to sign in again', async () => {
+  it('sign out, and must sign in again', async () => {
     await sre.getByRole('button', { name: 'Sign out' }).click();
     await sre.getByRole('heading', { name: 'You are not signed in' }).waitFor();
     expect((await sre.context().cookies(served.origin)).map(({ name }) => name)).not.toContain('rollouts-session');

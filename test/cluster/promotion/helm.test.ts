@@ -49,7 +49,7 @@ async function installed() {
 }
 
 describe('manifests/examples/promotion/helm.yaml', () => {
-  it('a version has arrived when Helm has released its chart, and not when that is fetched', async () => {
+  it('a version is applied when Helm has released its chart, not when the chart is fetched', async () => {
     const app = await installed();
     await app.fetched('1.0.0');
     await app.isOnItsWay('1.0.0');

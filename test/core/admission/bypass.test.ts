@@ -22,7 +22,7 @@ const running = (annotations: Record<string, string>, spec: object = {}) =>
   without(frozen({ annotations, spec: { suspend: false, ...spec } }), MEMORY);
 const BOTH = { 'gate.fluxcd.io/gates': 'freeze,two' };
 
-describe('one write of a gated Kustomization past a closed gate', () => {
+describe('a write that bypasses the closed Gate of a Kustomization', () => {
   itDecides([
     row(
       'with a bypass an edit passes and is recorded; the object stays suspended',

@@ -100,7 +100,7 @@ it.each(writes)('%s: verified at little cost, in few words', (_, object, oldObje
   expect(cost).toBeLessThan(CHEAP);
 });
 
-it('thousands of managed fields beside a long last-applied annotation cost little', () => {
+it('thousands of managed fields with a long last-applied annotation cost little', () => {
   const annotations = Object.fromEntries(
     Array.from({ length: 2000 }, (_, i) => [`rollout.kuberik.com/substitute.V${i}.from`, 'my-app']),
   );
@@ -137,6 +137,6 @@ describe.each([LIMITS.nesting + 1, 2000, 9000])('a spec nested %i levels deep', 
   });
 });
 
-it('as many levels as are allowed are let in', () => {
+it('the largest allowed depth is accepted', () => {
   expect(stored(helmRelease(nested(LIMITS.nesting - 1, 'a'))).spec?.suspend).toBe(true);
 });

@@ -114,7 +114,7 @@ describe('the shape', () => {
     });
   });
 
-  it('of a gap says which kind was not watched, and when', () => {
+  it('of a gap names the unwatched kind and the time', () => {
     const [from, to] = [Date.parse(AT), Date.parse(AT) + 60_000];
     const event = gapEventOf({ kind: 'Gate', from, to }, SOURCE);
     expect(isCloudEvent(event), ajv.errorsText(isCloudEvent.errors)).toBe(true);

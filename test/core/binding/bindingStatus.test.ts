@@ -219,7 +219,7 @@ function bound(object: FluxObject, row?: Partial<Row>): FluxBinding {
 }
 
 describe('spec of a FluxBinding', () => {
-  it('names the source in the version that is read, whatever the object says: anybody may write anything there', () => {
+  it('has the source in the version that is read, since users may write any version', () => {
     const sourceRef = { ...SOURCE, apiVersion: '../version' };
     const { spec } = bound(kustomization({ spec: { sourceRef } }));
     expect(spec?.source?.apiVersion).toBe('source.toolkit.fluxcd.io/v1');
@@ -253,7 +253,7 @@ describe('status of a FluxBinding', () => {
     expect(bindingStatus({ ...binding, status }, related, NOW + 60_000), 'a minute later').toEqual(status);
   });
 
-  it('says since when a gate holds, and what the gate says', () => {
+  it('reports since when a Gate holds, with the Gate’s message', () => {
     const object = kustomization(at2);
     const binding = bound(object, { gates: [closed] });
     const around = (gate: GateEntry) => ({

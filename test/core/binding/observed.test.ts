@@ -147,7 +147,7 @@ it.each([...rows, ...releases])('$says', ({ object, before: observed, latched, n
   expect(observedOf(object, binding)).toEqual(now === 'as before' ? observed : now);
 });
 
-it('a binding of an earlier object of that name tells nothing', () => {
+it('a binding of an earlier object of that name reports nothing', () => {
   const binding = objectOf('FluxBinding', 'x', {
     spec: { target: { apiVersion: '', kind: '', name: '', uid: 'earlier' }, observed: before },
   }) as FluxBinding;

@@ -10,7 +10,7 @@ const version = fc.record({
 });
 const added = fc.array(fc.record({ version, id: fc.constantFrom('x', 'y', 'z') }), { maxLength: 60 });
 
-it('finds what is the same version, once for each id, however many there are', () => {
+it('finds equal versions, once for each id, for any number', () => {
   fc.assert(
     fc.property(added, version, (entries, asked) => {
       const known = new ByVersion<number>();

@@ -71,7 +71,7 @@ describe('a slot', () => {
     expect(evaluateSlot(before, sight, undefined, NOW)).toMatchObject(what);
   });
 
-  it('that nobody uses is taken back in two steps, the second only when its holder was reported for a minute', () => {
+  it('without use is revoked in two steps, the second after its holder was reported for a minute', () => {
     const waiting = holder(7, earlier, 7);
     const late = NOW + UNUSED_MS;
     expect(evaluateSlot(slot(), waiting, undefined, late - 1)).toMatchObject({
@@ -88,7 +88,7 @@ describe('a slot', () => {
     expect(evaluateSlot(reported!, waiting, undefined, NOW)).toMatchObject({ slot: reported });
   });
 
-  it('is taken back rounded up to a second: it must not be free before its time', () => {
+  it('is revoked rounded up to a second, never early', () => {
     expect(revoking(slot(), NOW + 1).revokedTime).toBe(formatTime(NOW + 1000));
     expect(revoking(used, NOW)).toBe(used);
   });

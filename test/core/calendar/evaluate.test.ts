@@ -27,7 +27,7 @@ describe('calendar rules', () => {
   });
 });
 
-describe('what does not compile is named with its field', () => {
+describe('an invalid schedule is reported with its field', () => {
   const one = (rule: CalendarRule, timezone = 'UTC'): CalendarSpec => ({ timezone, rules: [rule] });
   it.each<[CalendarSpec, string]>([
     [

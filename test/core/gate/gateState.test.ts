@@ -115,7 +115,7 @@ describe('for every gate', () => {
     );
   }, 20_000);
 
-  it('the same gate at the same instant gives the same answer', () => {
+  it('the same Gate at the same instant gives the same result', () => {
     fc.assert(
       fc.property(gates, seconds, (of, s) => {
         const now = T0 + s * 1000;

@@ -58,7 +58,7 @@ const gates: fc.Arbitrary<Gate> = fc
     return { ...gate(spec as Gate['spec'], annotations), ...(status && { status }) } as Gate;
   });
 
-it('a remembered evaluation is the same as a fresh one, at any instants, also of a clock that goes back', () => {
+it('a cached evaluation equals a fresh one at any instant, even if the clock is set back', () => {
   const instants = fc.array(fc.integer({ min: -86_400, max: 6 * 86_400 }), { minLength: 2, maxLength: 12 });
   fc.assert(
     fc.property(gates, instants, (of, seconds) => {
@@ -105,7 +105,7 @@ describe('64 windows', () => {
     },
   );
 
-  it('are looked at once until something can change', () => {
+  it('are evaluated once until something can change', () => {
     const many = of('every day, with gaps', 'Close');
     const first = evaluateGate(many, now);
     expect(evaluateGate(structuredClone(many), now + 1000)).toBe(first);

@@ -132,7 +132,7 @@ describe('spec.kubeConfig: another cluster', () => {
   const elsewhere = (setup: Setup, observed: ObservedResource[] = []) =>
     judged({ kustomization: { ...setup, spec: { kubeConfig: { secretRef: { name: 'prod' } } } }, observed });
 
-  it('is judged by Ready alone: local objects of the same names are others', () => {
+  it('is decided by Ready alone: local objects of the same names are others', () => {
     const { own, verdict } = elsewhere({}, [failedAt('11:58:00')]);
     expect(own.settled).toBeDefined();
     expect(verdict).toEqual({ health: 'Healthy', message: 'Kustomization is ready in the cluster of its kubeConfig' });
@@ -149,12 +149,12 @@ describe('spec.kubeConfig: another cluster', () => {
   });
 });
 
-it('HealthCheckFailed is Flux’s own verdict, whatever its objects say', () => {
+it('HealthCheckFailed is Flux’s own result, whatever the state of its objects', () => {
   const { verdict } = judged({ kustomization: failing('HealthCheckFailed'), observed: [] });
   expect(verdict).toMatchObject({ health: 'Unhealthy', message: /HealthCheckFailed/, failedAt: ms('11:55:00') });
 });
 
-describe('a kind with healthCheckExprs is judged by Flux', () => {
+describe('a kind with healthCheckExprs is decided by Flux', () => {
   const exprs = [{ apiVersion: 'apps/v1', kind: 'Deployment', current: 'true' }];
   const others = [{ ...exprs[0], kind: 'Cluster' }];
   it.each([

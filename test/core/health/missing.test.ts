@@ -66,7 +66,7 @@ describe('an object that does not exist', () => {
     if (row.expected.failedAt === undefined) expect(verdict).not.toHaveProperty('failedAt');
   });
 
-  it('is Pending where Flux does not say since when it has applied it', () => {
+  it('is Pending if Flux doesn’t report when it applied the object', () => {
     const observed = [seen()];
     const { verdict } = judged({
       observed,

@@ -100,7 +100,7 @@ describe('the cause', () => {
     expect(causeOf([])).toBeUndefined();
   });
 
-  it('is short and on one line, whatever somebody has written into the Pod', () => {
+  it('is short and on one line, whatever the Pod contains', () => {
     const cause = causeOf([running(waits(`a\nb${'x'.repeat(10_000)}`))])!;
     expect(cause.length).toBeLessThan(300);
     expect(cause).toContain('a b');

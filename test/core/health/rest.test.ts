@@ -23,7 +23,7 @@ describe('at rest', () => {
   });
 });
 
-describe('the next look', () => {
+describe('the next requeue', () => {
   it('is after the interval where it is not at rest', () => {
     expect(nextEvaluation(healthCheck(healthy), false)).toBe(30_000);
     expect(nextEvaluation(healthCheck(every('2m')), false)).toBe(120_000);
@@ -64,7 +64,7 @@ describe('Flux is at work', () => {
     expect(fluxIsAtWork(reconciling(fields), NOW)).toBe(expected);
   });
 
-  it('not on what is not there', () => {
+  it('ignores missing objects', () => {
     expect(fluxIsAtWork(undefined, NOW)).toBe(false);
   });
 });

@@ -89,7 +89,7 @@ describe('Q28: health of the old revision', () => {
   it.each(CASES)('$name', expectVerdict);
 });
 
-describe('Q28: a deployment on its way', () => {
+describe('Q28: a deployment that is rolling out', () => {
   const rollout: Rollout = objectOf('Rollout', 'demo/web', {
     metadata: { uid: 'u1' },
     status: { history: [{ id: 7, version: { tag: '1.1.0' }, timestamp: at('11:50:00') }] },

@@ -55,7 +55,7 @@ const kinds = [
 ];
 
 describe('whatever an object holds', () => {
-  it('kstatus says something', () => {
+  it('kstatus returns a result', () => {
     fc.assert(
       fc.property(fc.constantFrom(...kinds), fc.anything(), status, (kind, spec, ofObject) => {
         const [apiVersion = '', name = ''] = kind.split(' ');
@@ -67,7 +67,7 @@ describe('whatever an object holds', () => {
     );
   });
 
-  it('the health of a Kustomization is found, and said again it changes nothing', () => {
+  it('the health of a Kustomization is computed, and a second sync changes nothing', () => {
     fc.assert(
       fc.property(
         status,

@@ -43,7 +43,7 @@ const still = (status: string) => `Still ${status}: not everything could be read
 const TRYING: Verdict = { health: 'Pending', message: 'trying', attempting: true };
 const AGAIN: Verdict = { ...TRYING, again: true };
 
-describe('what a verdict makes of the status', () => {
+describe('the status after a result', () => {
   const rows: [string, HealthStatus | undefined, Verdict, HealthStatus][] = [
     ['the first verdict', undefined, HEALTHY, good(NOON)],
     ['no change keeps its time', is('Healthy', 'old words', TEN), HEALTHY, good(TEN)],
@@ -98,7 +98,7 @@ describe('what a verdict makes of the status', () => {
     expect(statusAfter(before, verdict, NOW)).toEqual(after);
   });
 
-  it.each(rows)('%s: said again later, it changes nothing', (_, before, verdict) => {
+  it.each(rows)('%s: the same result later changes nothing', (_, before, verdict) => {
     const once = statusAfter(before, verdict, NOW);
     expect(sameStatus(statusAfter(once, verdict, NOW + 30_000), once)).toBe(true);
   });
@@ -119,7 +119,7 @@ describe('requeue interval', () => {
   });
 });
 
-it('a message that is cut amid an emoji is the same at the next look: Go has stored U+FFFD in place of the half', () => {
+it('a message cut within an emoji is the same at the next sync: Go stores U+FFFD for the half', () => {
   const message = `${'x'.repeat(16_382)}\u{1f600}${'y'.repeat(10)}`;
   const after = statusAfter(undefined, { health: 'Unhealthy', message }, NOW);
   expect(after.message?.slice(-2)).toBe('\ufffd…');

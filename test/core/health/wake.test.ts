@@ -54,12 +54,12 @@ describe('in a namespace of many a HealthCheck is woken', () => {
     }
   });
 
-  it('which has no labels, by those that may watch anything', () => {
+  it('without labels, by Rollouts that may watch anything', () => {
     expect(wakes(watching({ selector: {} }), {})).toBe(true);
     expect(wakes(watching({ matchLabels: { app: 'shop' } }), {})).toBe(false);
   });
 
-  it('which somebody watches, not by those that watch nothing', () => {
+  it('that a Rollout watches, not by those that watch nothing', () => {
     const watched = crowdOf(watching({ matchLabels: { app: 'shop' } }));
     expect(wakes(watching(), SHOP, watched)).toBe(false);
     expect(wakes(watching({ selector: {} }), SHOP, watched)).toBe(true);

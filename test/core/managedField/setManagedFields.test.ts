@@ -229,7 +229,7 @@ describe('one write of a bound OCIRepository', () => {
     expect(setManagedFields({ object, oldObject: stored, rollouts: rolloutsByName(my) }).object).toEqual(stored);
   });
 
-  it('keeps fields of ref it does not know', () => {
+  it('keeps unknown fields of ref', () => {
     const object = ociRepository({ semverFilter: '.*' });
     expect(setManagedFields({ object, rollouts: rolloutsByName(my) }).object.spec?.ref).toEqual({
       semverFilter: '.*',
@@ -237,7 +237,7 @@ describe('one write of a bound OCIRepository', () => {
     });
   });
 
-  it('reads back what it wrote', () => {
+  it('reads its own output', () => {
     expect(
       readManagedField(setManagedFields({ object: ociRepository(null), rollouts: rolloutsByName(my) }).object, TAG),
     ).toBe('1.1.0');

@@ -248,7 +248,7 @@ describe('variables follow the source of the same Rollout: a version that', () =
   });
 });
 
-describe('kustomize-controller is asked to echo', () => {
+describe('kustomize-controller gets a request to echo', () => {
   const ASKED = 'reconcile.fluxcd.io/requestedAt';
   const at = (object: FluxObject, generation: number): FluxObject => ({
     ...object,
@@ -282,7 +282,7 @@ describe('kustomize-controller is asked to echo', () => {
   });
 });
 
-it('an edit of the variable is denied while the first deployment is on its way', () => {
+it('an edit of the variable is denied while the first deployment is rolling out', () => {
   const context = contextOf(source('1.1.0', 2, 'dev', { behind: true }));
   const unbound = (app: string) => kustomization({ annotations: OWN, substitute: { APP: app }, spec: SOURCE });
   const outcome = decide({ object: unbound('6.6.6'), oldObject: unbound('dev'), context, user: 'admin' });

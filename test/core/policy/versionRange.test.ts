@@ -22,7 +22,7 @@ describe('a tag is a version', () => {
   it.each(noVersions)('not %j', (tag) => expect(parseVersion(tag)?.strict ?? false).toBe(false));
 });
 
-describe('versions come in the order of the library', () => {
+describe('versions are sorted as by the library', () => {
   const places = order.flatMap((equal, place) => equal.split(' ').map((tag) => ({ tag, place })));
   it.each(places)('$tag', ({ tag, place }) => {
     const version = parseVersion(tag)!;
@@ -33,7 +33,7 @@ describe('versions come in the order of the library', () => {
   });
 });
 
-describe('a range selects what it selects in the library', () => {
+describe('a range selects the same versions as in the library', () => {
   it.each(Object.entries(ranges))('%j', (range, selects) => {
     const test = parseRange(range);
     expect(test ? versions.filter((tag) => test(parseVersion(tag)!)).join(' ') : null).toBe(selects);

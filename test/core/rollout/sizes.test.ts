@@ -42,13 +42,13 @@ it('few releases are left as they are', () => {
   expect(boundedReleases(few, [])).toBe(few);
 });
 
-it('a version that was asked for by hand is not forgotten', () => {
+it('a version that a user requested stays known', () => {
   const status: RolloutStatus = { history, availableReleases: many.map((tag) => release(tag)) };
   const next = planRollout(observed({ wantedVersion: '2.0.5' }, status), NOW).status;
   expect(next.availableReleases!.map(({ tag }) => tag)).toContain('2.0.5');
 });
 
-it('a history is never longer than its limit, whatever the spec says', () => {
+it('a history is never longer than its limit, whatever the spec has', () => {
   const { rollout } = observed({ versionHistoryLimit: 1_000_000 });
   expect(readRolloutConfig(rollout, { onFailure: 'Hold' }).historyLimit).toBe(LIMITS.history);
 });

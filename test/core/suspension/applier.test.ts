@@ -85,7 +85,7 @@ describe('the applier', () => {
     expect(end === undefined ? EVER : end - NOW).toBe(wait);
   });
 
-  it('says why it fails, in one word: a message has times and counts in it, and would be news at each retry', () => {
+  it('reports its failure in one word: times and counts in a message would differ at each retry', () => {
     expect(applierState(applier({ ready: 'BuildFailed' }), APPLIED, NOW, NOW)).toEqual({
       state: 'Failing',
       reason: 'BuildFailed',
@@ -93,7 +93,7 @@ describe('the applier', () => {
   });
 });
 
-describe('who applies an object', () => {
+describe('the applier of an object', () => {
   const labels = (name?: string, namespace?: string) => ({
     ...(name && { 'kustomize.toolkit.fluxcd.io/name': name }),
     ...(namespace && { 'kustomize.toolkit.fluxcd.io/namespace': namespace }),
@@ -130,7 +130,7 @@ describe('the labels that name an applier are believed', () => {
     expect(applies(found, APPLIED)).toBe(expected);
   });
 
-  it('and an object that is not listed goes on alone after two minutes', () => {
+  it('and an object that is not in its inventory is resumed after two minutes', () => {
     const found = applierState(named('flux-system', []), APPLIED, NOW, NOW);
     expect(found).toEqual({ state: 'Missing', reason: NOT_LISTED });
     expect(waitEnds(found, NOW)).toBe(NOW + 2 * MINUTE);

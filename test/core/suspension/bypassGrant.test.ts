@@ -49,7 +49,7 @@ it.each([
   expect(bypassesGates(found, [FREEZE], NOW)).toBe(false);
 });
 
-describe('the objects of a deployment on its way pass', () => {
+describe('the objects of a deployment that is rolling out bypass the Gate', () => {
   it.each<[says: string, rollout: Rollout, closings: string[], passes: boolean]>([
     ['the closings that were bypassed', passing(), [FREEZE], true],
     ['all of them together', passing(), [OTHER, FREEZE], true],
@@ -67,7 +67,7 @@ describe('the objects of a deployment on its way pass', () => {
     expect(bypassesGates(found, closings, NOW)).toBe(passes);
   });
 
-  it('for an hour at most, from when it was let past or made, whichever is later', () => {
+  it('for at most an hour, from the bypass or the deployment, whichever is later', () => {
     const at = (time: string) => Date.parse(`2026-03-04T${time}Z`);
     expect(bypassGrantEnds(passing())).toBe(at('10:30:00'));
     expect(bypassesGates(passing(), [FREEZE], at('10:29:59'))).toBe(true);

@@ -47,7 +47,7 @@ const rows: Row[] = [
   { says: 'it was asked, came, and the annotation was taken away', openings: [100], handled: 100 },
 ];
 
-describe('the owner is asked for an apply', () => {
+describe('the owner gets a request to apply', () => {
   it.each(rows)('$says', ({ openings, asked, handled, asks }) => {
     const owner = kustomization({
       annotations: { ...(asked !== undefined && { [RECONCILE_REQUESTED_AT]: at(asked) }) },

@@ -189,7 +189,7 @@ describe('a command in', () => {
     });
   });
 
-  it('the page, of what is asked there', () => {
+  it('the page, for writes', () => {
     each((version, reason, name) => {
       const rollout = { namespace: 'shop', name: 'web' };
       const request: ActionRequest = { type: 'deploy', object: { kind: 'Rollout', ...rollout }, version, reason };
@@ -218,7 +218,7 @@ describe('a command in', () => {
     });
   });
 
-  it('what doctor finds', () => {
+  it('doctor’s findings', () => {
     each((name, namespace) => {
       const rollout = {
         metadata: { namespace: 'shop', name: 'app' },

@@ -48,20 +48,20 @@ function scenarioOf(one: Case): RunHistory {
   };
 }
 
-describe('an alert is judged by what happened', () => {
+describe('an alert is checked against the events', () => {
   it.each(cases.fired)('$alert of $that', (one) => {
     const found = explain(firing(one), scenarioOf(one));
     if (one.because === undefined) expect(found).toBeUndefined();
     else expect(found).toContain(one.because);
   });
 
-  it('and is one that we ship', () => {
+  it('and is one of ours', () => {
     const shipped = ALERTS.map(({ alert }) => alert);
     expect(EXPECTED.filter((alert) => !shipped.includes(alert))).toEqual([]);
   });
 });
 
-describe('what is missing', () => {
+describe('missed alerts', () => {
   it.each(cases.missed)('is $that', (one) => {
     const firings = one.alert === undefined ? [] : [firing(one)];
     expect(missed(scenarioOf(one), firings, END_MS)).toHaveLength(one.missed!);

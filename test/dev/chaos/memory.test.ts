@@ -32,7 +32,7 @@ it.each<[string, Sample[], string, number]>([
   expect(checkMemory(samples, ['hooks'])).toMatchObject([{ name: 'hooks', trend, minutes }]);
 });
 
-it('says how much, and does not judge what is not ours', () => {
+it('reports the growth, and doesn’t check other processes', () => {
   expect(checkMemory(life(1, 0, 75, leak), [])).toMatchObject([
     { first: 315, last: 375, mibPerHour: expect.closeTo(60), trend: 'not judged' },
   ]);

@@ -50,7 +50,7 @@ describe('a deployment', () => {
     expect(oracle.missing([NAME], 'apps/app', '1.1.0')).toEqual(['1 of 2 approvals of gate apps/signed']);
   });
 
-  it('needs those of the RolloutGates of its Rollout', () => {
+  it('needs those of the Rollout’s RolloutGates', () => {
     const given = [{ version: '1.1.0', by: 'sre', at: '2026-11-21T12:00:00Z' }];
     const rolloutGate: any = {
       metadata: { namespace: 'apps', annotations: { 'rollout.kuberik.com/approvals': JSON.stringify({ given }) } },
@@ -63,7 +63,7 @@ describe('a deployment', () => {
     expect(oracle.missing(['qa'], 'apps/app', '1.2.0')).toEqual(['0 of 1 approvals of gate qa']);
   });
 
-  it('asks nothing of a Gate without approvals', () => {
+  it('needs none of a Gate without approvals', () => {
     const oracle = new ApprovalChecker();
     oracle.take(NAME, { ...gate(), spec: { default: 'opened' } }, undefined);
     expect([oracle.asks(NAME), oracle.missing([NAME], 'apps/app', '1.1.0')]).toEqual([false, []]);

@@ -270,7 +270,7 @@ describe('a failure', () => {
   });
 });
 
-it('an end is judged where its write begins the next deployment, too', () => {
+it('an outcome is checked even if its write starts the next deployment', () => {
   const oracle = new BakeChecker((ms) => ms);
   const metadata = { namespace: 'apps', name: 'app', labels: { app: 'app' } };
   oracle.takeHealth(`${HEALTH}app`, { metadata, status: { status: 'Pending', lastChangeTime: timeOf(101) } } as any, 0);

@@ -278,7 +278,7 @@ describe('of a Rollout it finds', () => {
     ]);
   });
 
-  it('an automatic deployment past a RolloutGate, and none by hand', async () => {
+  it('an automatic deployment that a RolloutGate blocks, and no manual one', async () => {
     const qa = { apiGroup: 'kuberik.com', resource: 'rolloutgates', namespace: 'apps', name: 'qa' };
     const closedByQa = write('q1', qa, 11, { spec: { rolloutRef: { name: 'app' }, passing: false } });
     const deploy = (message: string) => {
@@ -292,7 +292,7 @@ describe('of a Rollout it finds', () => {
     expect((await oracle([...steps, ...deploy('Manual deployment')])).violations).toEqual([]);
   });
 
-  it('a managed field that is not what was deployed', async () => {
+  it('a managed field that differs from the deployment', async () => {
     const carried = (value: string) => ({
       spec: { postBuild: { substitute: { APP_VERSION: value } } },
       metadata: {

@@ -25,7 +25,7 @@ writePlugins(folder, '1.2.0', 'team/rollout-hooks');
 const flux = parse(inside('plugin-flux.yaml'));
 const krew = parse(inside('plugin-krew.yaml'));
 
-it('names archives as the workflow that updates Flux’s catalogue looks for them', () => {
+it('names archives as the workflow of Flux’s catalogue expects them', () => {
   expect(TARGETS.map((target) => archiveName('1.2.0', target))).toEqual([
     'flux-rollouts_1.2.0_darwin_arm64.tar.gz',
     'flux-rollouts_1.2.0_linux_amd64.tar.gz',

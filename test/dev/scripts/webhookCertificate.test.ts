@@ -40,7 +40,7 @@ function run(): { authority: string; certificate: X509Certificate; bundle: strin
   };
 }
 
-it('a second run makes another certificate, of the same authority, which the API server goes on trusting', () => {
+it('a second run makes another certificate of the same authority, which the API server still trusts', () => {
   const first = run();
   const second = run();
   expect(second.certificate.serialNumber).not.toBe(first.certificate.serialNumber);

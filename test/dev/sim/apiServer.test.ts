@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 
 describe('the simulated API server', () => {
-  it('counts generations, and keeps what belongs to the other resource', async () => {
+  it('counts generations, and keeps the part of the other resource', async () => {
     await now(developer.create(kustomization('team', 'app')));
     await now(developer.mergePatch(team, { spec: { path: './b' }, status: { observedGeneration: 9 } }));
     await now(cluster.user('flux').patchStatus(team, { observedGeneration: 2 }));
@@ -40,7 +40,7 @@ describe('the simulated API server', () => {
     });
   });
 
-  it('refuses what was read before another write, and stores nothing where nothing changes', async () => {
+  it('refuses a write based on an older version, and stores nothing if nothing changes', async () => {
     await now(developer.create(kustomization('team', 'app')));
     const old = await now(admin.get(team));
     await now(developer.mergePatch(team, { spec: { path: './b' } }));
@@ -53,7 +53,7 @@ describe('the simulated API server', () => {
     expect(cluster.server.storage.revision).toBe(revision);
   });
 
-  it('takes away what an apply says no more, unless it is of others too', async () => {
+  it('removes fields that an apply no longer has, unless other managers own them', async () => {
     const apply = (spec: object) =>
       now(admin.apply(kustomization('team', 'app', { spec } as never), { manager: 'git' }));
     await apply({ timeout: '1m', retryInterval: '2m' });
@@ -63,7 +63,7 @@ describe('the simulated API server', () => {
     expect([spec.timeout, spec.retryInterval]).toEqual(['5m', undefined]);
   });
 
-  it('keeps what has finalizers until they are gone', async () => {
+  it('keeps an object until its finalizers are gone', async () => {
     const object = kustomization('team', 'app');
     object.metadata.finalizers = ['example.com/a'];
     await now(developer.create(object));

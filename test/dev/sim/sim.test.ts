@@ -41,7 +41,7 @@ describe('the simulation', { timeout: 240_000 }, () => {
     },
   );
 
-  it('tells what happened in plain words', async () => {
+  it('describes the events as sentences', async () => {
     const { cluster, begin, convergedMs } = await play(planOf(7, STEPS));
     const lines = timeline(cluster, begin, convergedMs);
     expect(lines.length).toBeLessThanOrEqual(20);

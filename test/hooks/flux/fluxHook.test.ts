@@ -42,7 +42,7 @@ describe('the Flux decorator', () => {
     expect(await decorate(kustomization({ annotations: {} }))).toEqual({ attachments: [] });
   });
 
-  it('publishes what a Kustomization asks for', async () => {
+  it('publishes the requests of a Kustomization', async () => {
     const answer = await decorate(kustomization({ deployed: deployment('my-app', 1, '1.0.0') }));
     expect(answer).toEqual({
       attachments: [
@@ -119,7 +119,7 @@ describe('the Flux decorator', () => {
 });
 
 describe('the FluxBinding composite', () => {
-  it('asks for exactly what the binding names', async () => {
+  it('relates exactly the objects that the binding names', async () => {
     const object = kustomization({
       annotations: {
         'rollout.kuberik.com/substitute.A.from': 'a',
@@ -142,7 +142,7 @@ describe('the FluxBinding composite', () => {
     ]);
   });
 
-  it('leaves out a source that is not served, and asks for nothing where nothing is named', async () => {
+  it('leaves out a source that is not served, and relates nothing without names', async () => {
     const cluster = { ...call.cluster, serves: async () => false };
     const [binding] = (await decorate(kustomization())).attachments as FluxBinding[];
     const rules = async (parent: any) =>
@@ -153,7 +153,7 @@ describe('the FluxBinding composite', () => {
     expect(await rules(other)).toEqual([]);
   });
 
-  it('says what the object should carry', async () => {
+  it('has the values that the object should have', async () => {
     const [binding] = (await decorate(kustomization())).attachments as FluxBinding[];
     const { status } = await bind(binding!, rollout('my-app', '1.1.0', '1.0.0'));
     expect(status).toMatchObject({

@@ -119,7 +119,7 @@ describe('the decorator that suspends and resumes', () => {
     expect(answer).not.toHaveProperty('status');
   });
 
-  it('looks again just after the edge at which its Gate closes by itself', async () => {
+  it('is synced again just after the time at which its Gate closes by itself', async () => {
     const window = gate(
       'shop/freeze',
       { window: '30s' },
@@ -128,7 +128,7 @@ describe('the decorator that suspends and resumes', () => {
     expect((await sync(inState('open'), [window])).resyncAfterSeconds).toBe(16.5);
   });
 
-  it('lists the Gates once where many come with no event, and reads none of them', async () => {
+  it('lists the Gates once for many objects without an event, and reads none of them', async () => {
     const object = kustomization({ annotations: { [GATES]: 'freeze,a/x,b/x,c/x,d/x' } });
     const answer = await sync(object, [], [closed]);
     expect(answer.annotations).toEqual({ [STATE]: 'closed: a/x,b/x,c/x,d/x,shop/freeze' });
@@ -143,7 +143,7 @@ describe('the decorator that suspends and resumes', () => {
     expect(new Set(relatedResources.map(({ resource }) => resource))).toEqual(new Set(['gates', 'namespaces']));
   });
 
-  it('has the webhook look itself where a request is too large to be read', () => {
+  it('lets the webhook read the Gates if a request is too large', () => {
     expect(holdHook.unseen!()).toEqual({
       attachments: [],
       annotations: { [SELECTED_BY]: '(too-many)', [STATE]: 'closed: (too-many)' },

@@ -56,8 +56,8 @@ async function passing(): Promise<Cluster> {
 const substituted = ({ spec }: FluxObject) => (spec?.postBuild as { substitute?: object } | undefined)?.substitute;
 const runs = ({ object }: Cluster) => object.spec?.suspend !== true;
 
-describe('an object that a deployment lets past its Gate', () => {
-  it('takes the managed field of that Rollout, runs, and remembers how to be held', async () => {
+describe('an object whose deployment bypasses its Gate', () => {
+  it('takes the managed field of that Rollout, runs, and keeps the state before', async () => {
     const { object, binding } = await passing();
     expect(substituted(object)).toEqual({ APP: '1.1.0', WEB: '5.0.0' });
     expect(object.metadata.annotations).toMatchObject({ [STATE]: 'passing: shop/freeze', [MEMORY]: 'unset' });
@@ -95,7 +95,7 @@ describe('an object that a deployment lets past its Gate', () => {
     expect(cluster.binding?.status?.passing).toBeUndefined();
   });
 
-  it('goes on when the Gate opens on the way, and follows all its Rollouts', async () => {
+  it('continues when the Gate opens meanwhile, and follows all its Rollouts', async () => {
     const cluster = await passing();
     cluster.gates = [gate('shop/freeze', { default: 'opened' })];
     await cluster.settle();
@@ -143,7 +143,7 @@ describe('an object that a deployment lets past its Gate', () => {
     expect(cluster.answer?.warnings.join()).toContain('held, nothing changed');
   });
 
-  it('stays suspended by whoever suspends it meanwhile, past the freeze too', async () => {
+  it('stays suspended by a user’s suspension meanwhile, after the freeze too', async () => {
     const cluster = await passing();
     expect(await cluster.write({ ...cluster.object, spec: { ...cluster.object.spec, suspend: true } })).toBe(true);
     await cluster.settle();
@@ -155,7 +155,7 @@ describe('an object that a deployment lets past its Gate', () => {
   });
 });
 
-describe('a deployment lets nothing past', () => {
+describe('a deployment bypasses no Gate', () => {
   it.each<[says: string, change: (cluster: Cluster) => void]>([
     [
       'that was created behind the closed Gate and has never run',
@@ -170,7 +170,7 @@ describe('a deployment lets nothing past', () => {
     expect(substituted(cluster.object)).toEqual({ APP: '1.0.0', WEB: '5.0.0' });
   });
 
-  it('that follows no Rollout of it', async () => {
+  it('of an object that doesn’t follow its Rollout', async () => {
     const source = ociRepository(
       { tag: '1.0.0' },
       { annotations: { 'gate.fluxcd.io/gates': 'freeze' }, status: { artifact: {} } },

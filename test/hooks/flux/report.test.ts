@@ -91,7 +91,7 @@ const rows: Row[] = [
   when('a HelmRelease has no field to bring up to date', helmRelease(), { sent: [twoDeployed], tells: false }),
 ];
 
-describe('the Flux decorator is sent what the annotations name', () => {
+describe('the Flux decorator relates the objects that the annotations name', () => {
   it.each(rows)('$says', async ({ object, sent = [], gates = [], binding: status, asks, tells = true }) => {
     const { call } = fakeHookCall({ now: NOW, objects: gates });
     const sync = (attachments: KubeObject<any, any>[], related: KubeObject<any, any>[]) =>
@@ -147,7 +147,7 @@ describe('a FluxBinding with the decorator’s report', () => {
     expect(await resources(await tell())).toEqual(['rollouts', 'gates', 'gitrepositories']);
   });
 
-  it('says what it was told', async () => {
+  it('has the content of the report', async () => {
     const parent = await tell(closed);
     const { status } = await fluxBindingHook.sync(
       { controller, parent, children: {}, related: {}, finalizing: false },

@@ -217,7 +217,7 @@ describe('class job', () => {
     expect((await sync({ ...of, status: found.status }, stored)).changed).toBe(false);
   });
 
-  it('a Job that is kept is one that Metacontroller can compare, not create', async () => {
+  it('a kept Job is one that Metacontroller compares and doesn’t create', async () => {
     const { attachments } = await sync(check(), { jobs: [job(NAME, COMPLETE)] });
     expect(attachments[0]).not.toHaveProperty('status');
     expect(attachments[0]!.metadata).toEqual({ name: NAME, namespace: 'team-a' });
@@ -240,7 +240,7 @@ describe('class job', () => {
     expect(status?.lastErrorTime).toBe(at('11:05:00'));
   });
 
-  it('is looked at again only while something may change that nobody tells of', async () => {
+  it('is requeued only while something may change without an event', async () => {
     const settled = async (of: HealthCheck, stored: Stored) => {
       const { status } = await sync(of, stored);
       return (await sync({ ...of, status }, stored)).look;

@@ -140,7 +140,7 @@ describe.each([{ likeKuberik: false }, { likeKuberik: true }])('a deployment, $l
     expect(told.head()).toMatchObject({ bakeStatus: 'Succeeded' });
   });
 
-  it('is not judged by the Job of the one before, which completes just now, by hooks that are behind', async () => {
+  it('is not decided by the Job of the version before, which completes just now, with stale caches', async () => {
     const told = await running(options);
     told.end(COMPLETE);
     await told.settle(65);

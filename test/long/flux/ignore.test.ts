@@ -44,7 +44,7 @@ async function push(tag: string, names: string[]): Promise<void> {
 const child = (name: string) => setup.view.admin.get(ref('kustomization', setup.ns, name));
 const version = async (name: string) => (await child(name)).spec.postBuild.substitute.APP_VERSION;
 
-it('the parent keeps what is deployed and what is suspended, and applies the rest; what it creates meanwhile has what Git says', async () => {
+it('the parent keeps the deployed version and suspended objects, and applies the rest; new objects have Git’s spec', async () => {
   const { ns, source, view } = setup;
   await view.sre.create(gate(ns, 'freeze', { spec: { default: 'opened' } }));
   await view.publish(ns, 'app', '1.0.0');

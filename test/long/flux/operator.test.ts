@@ -65,7 +65,7 @@ async function applyInputs(ns: string): Promise<void> {
   await admin.create(secret('rollout-hooks-ca', { 'ca.crt': String(admin.access.ca) }));
 }
 
-it('a ResourceSet gets a version once a Gate lets its Rollout deploy it, and keeps it whatever the answer', async () => {
+it('a ResourceSet gets a version once a Gate allows its Rollout to deploy it, and keeps it whatever the answer', async () => {
   const { admin, sre, newNamespace, publish } = setup.view;
   const ns = await newNamespace();
   const metadata = { namespace: ns, name: 'my-app' };

@@ -25,14 +25,14 @@ afterAll(async () => {
 const isThere = async ({ apiVersion, kind, metadata: { name, namespace } }: AnyObject) =>
   (await there.admin.find({ apiVersion, kind: kind!, metadata: { name, namespace } } as any)) !== undefined;
 
-it('installs all of it', async () => {
+it('installs everything', async () => {
   await installCertManager(there);
   const [outputs] = await Promise.all([reader.follow('By Flux'), issueCertificate(there, reader)]);
   expect(outputs.at(-1)).toMatch(/Delivery: by Kustomization flux-system\/rollout-hooks, [\s\S]*\nNo findings\.\n$/);
   await expectToWork(there);
 });
 
-it('doctor finds what could not be repaired, because admission is asked about it', async () => {
+it('doctor finds problems that can’t be repaired, since it calls admission', async () => {
   const annotate = (value: string | null) =>
     there.admin.mergePatch(reference('rollout-hooks'), {
       metadata: { annotations: { 'rollout.kuberik.com/note': value } },

@@ -34,7 +34,7 @@ const imageOf = async ({ admin }: NewCluster) =>
     })
   ).spec.template.spec.containers[0].image;
 
-it('beside a Metacontroller that is there; then with a component, which has the hooks answer nobody else', async () => {
+it('next to an existing Metacontroller; then with a component by which the hooks answer only that', async () => {
   await begin();
   await reader.run('kubectl apply --server-side -k rollout-hooks/manifests/metacontroller/bundled');
   await reader.run('kubectl wait --for condition=Established crd/compositecontrollers.metacontroller.k8s.io');
@@ -54,7 +54,7 @@ it('beside a Metacontroller that is there; then with a component, which has the 
   await expectToWork(there);
 });
 
-it('Metacontroller included, and once more, which changes nothing', async () => {
+it('Metacontroller included, and again, which changes nothing', async () => {
   await begin();
   const doctor = (await reader.follow('With kubectl, Metacontroller included')).at(-1);
   expect(doctor).toMatch(/\nNo findings\.\n$/);

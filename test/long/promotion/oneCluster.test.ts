@@ -13,7 +13,7 @@ const { head, headIs, hasNot, says, spec, approve, isBefore } = promotionIn(view
 const EU = ['eu-1', 'eu-2'];
 const US = ['us-1', 'us-2'];
 
-it('a version goes through dev, an hour of staging, two approvals and three waves; one that fails in the first goes no further, until somebody says so', async () => {
+it('a version is promoted through dev, an hour of staging, two approvals and three waves; one that fails in the first stops, until a user continues', async () => {
   const prefix = await newNamespace();
   await applyExample(admin, 'promotion/one-cluster.yaml', { 'store-': `${prefix}-` });
   const [dev, staging, production] = ['dev', 'staging', 'production'].map((name) => `${prefix}-${name}`) as [

@@ -21,7 +21,7 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => Promise.all([source?.stop(), target?.stop()]));
 
-it('production deploys what staging has baked, byte for byte, in waves, and nothing before', async () => {
+it('production deploys exactly the bytes that staging has baked, in waves, and nothing before', async () => {
   const prefix = await first.newNamespace();
   const [dev, staging, production] = ['dev', 'staging', 'production'].map((name) => `${prefix}-${name}`) as [
     string,

@@ -50,7 +50,7 @@ const wholeStream = (cookie: string) =>
   setup.ask('/api/stream', { headers: { ...FROM_PAGE, cookie }, until: () => false });
 
 describe('a reader', () => {
-  it('signs in, goes on where they were, and everything is asked with their rights alone', async () => {
+  it('signs in, continues where they were, and every request has their rights only', async () => {
     await opened();
     const { back, cookie } = await atIssuer(setup, 'alice', '/rollout/shop/app?release=1.0.0');
     const answer = await setup.ask(back, { headers: { cookie } });
@@ -67,7 +67,7 @@ describe('a reader', () => {
     await setup.close();
   });
 
-  it('in other groups than before does not get what was read with those', async () => {
+  it('in other groups than before does not get objects read with those', async () => {
     await opened();
     for (const account of ['alice', 'moved'])
       expect(await stream(await signedIn(setup, account))).toMatchObject(AUTHORIZED);
@@ -76,7 +76,7 @@ describe('a reader', () => {
     await setup.close();
   });
 
-  it('who may not read the whole cluster is shown the namespaces that are named for that', async () => {
+  it('who may not read the whole cluster sees the namespaces that are configured for that', async () => {
     await opened({ UI_NAMESPACES: 'shop,search' });
     expect(await stream(await signedIn(setup, 'narrow'))).toMatchObject(AUTHORIZED);
     const read = () => setup.asked.filter(({ path }) => /\/(rollouts|gates)\?limit/.test(path)).map(({ path }) => path);
@@ -85,7 +85,7 @@ describe('a reader', () => {
     await setup.close();
   });
 
-  it('signs out, and the browser forgets the session', async () => {
+  it('signs out, and the browser deletes the session', async () => {
     await opened();
     const session = await signedIn(setup, 'alice');
     const answer = await setup.ask('/sign-out', { method: 'POST', headers: { ...FROM_PAGE, cookie: session } });
@@ -97,7 +97,7 @@ describe('a reader', () => {
     await setup.close();
   });
 
-  it('whose session has ended is not answered, however they used it, and their stream has ended with it', async () => {
+  it('whose session has ended gets no answer, whatever the request, and their stream has ended with it', async () => {
     await opened({ UI_SESSION_MINUTES: '5' });
     const session = await signedIn(setup, 'alice');
     now += 5 * 60_000 - 1500;
@@ -248,7 +248,7 @@ describe('a request with a session', () => {
     await setup.close();
   });
 
-  it('cannot choose whom the API server sees', async () => {
+  it('can’t choose the user whom the API server sees', async () => {
     const session = await asAlice();
     await stream(session, {
       'impersonate-user': 'system:admin',
@@ -282,7 +282,7 @@ describe('a request with a session', () => {
     await setup.close();
   });
 
-  it('that comes too often is told so, and others are not', async () => {
+  it('that sends too many requests gets an error, and others do not', async () => {
     const session = await asAlice();
     const bob = await signedIn(setup, 'bob');
     const many = await Promise.all(Array.from({ length: 130 }, () => get('/api/applications/shop/none', session)));
@@ -292,7 +292,7 @@ describe('a request with a session', () => {
   });
 });
 
-it('the page may run nothing but its own, in no frame; its files need no session, and tell nothing', async () => {
+it('the page may run only its own scripts, in no frame; its files need no session, and have no data', async () => {
   await opened();
   for (const path of ['/', '/rollout/shop/app', '/sign-in', '/signed-in']) {
     const { headers, text } = await setup.ask(path);

@@ -48,7 +48,7 @@ it.each([
   expect(localPath(to, ORIGIN)).toBe(path);
 });
 
-it('one may ask so often, each by itself', () => {
+it('may call as often as the limit, each by itself', () => {
   let now = 0;
   const isWithin = createRateLimit({ perSecond: 2, burst: 3, now: () => now });
   expect([1, 2, 3, 4].map(() => isWithin('alice'))).toEqual([true, true, true, false]);

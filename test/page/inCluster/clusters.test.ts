@@ -45,7 +45,7 @@ const shows =
   (text: string) =>
     names.every((name) => text.includes(`"id":"shop/${name}"`));
 
-it('are one stream, asked with the credentials of each kubeconfig as the reader; a silent one is loading', async () => {
+it('are one stream, read with the credentials of each kubeconfig as the reader; a silent one is loading', async () => {
   const silent = await apiServer(() => {});
   const west = await notingApiServer('web', 'of the west');
   const { setup, stream } = await opened({ west: west.kubeconfig, silent: silent.kubeconfig });
@@ -68,7 +68,7 @@ it('are one stream, asked with the credentials of each kubeconfig as the reader;
   );
 });
 
-it('are written to one by one: the one that is named, as the reader', async () => {
+it('are written to one by one: the named one, as the reader', async () => {
   const west = await notingApiServer('web');
   const { setup, act } = await opened({ west: west.kubeconfig });
   const ofWrite = ({ path }: { path: string }) => path.includes('fieldManager');
@@ -83,7 +83,7 @@ it('are written to one by one: the one that is named, as the reader', async () =
   expect(setup.asked.filter(ofWrite)).toEqual([]);
 });
 
-it('are those whose kubeconfigs are there now: streams begin anew when they change', async () => {
+it('are those of the current kubeconfigs: streams start again when they change', async () => {
   const west = await notingApiServer('web');
   const { folder, stream } = await opened({});
   const before = stream(() => false);

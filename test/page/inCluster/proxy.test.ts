@@ -33,7 +33,7 @@ async function opened(): Promise<PageSetup> {
 }
 
 describe('the page behind a proxy', () => {
-  it('asks as the user that the proxy names', async () => {
+  it('makes requests as the user that the proxy names', async () => {
     const setup = await opened();
     const answer = await setup.ask('/api/stream', { headers: ALICE, tls: { ca: authority.certificate, ...PROXY } });
     expect(answer.status).toBe(200);

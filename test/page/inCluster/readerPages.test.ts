@@ -25,7 +25,7 @@ async function serverWith(versionOf: (user: string) => string | undefined) {
   return kubeconfig;
 }
 
-it('the same version of an object is kept once for a cluster, by those to whom it was sent', async () => {
+it('the same version of an object is kept once for a cluster, shared by its readers', async () => {
   const folder = temporaryFolder('clusters-');
   const versions: Record<string, string | undefined> = { alice: '1', bob: '1', carol: '2', mallory: undefined };
   const kubeconfig = await serverWith((user) => versions[user]);

@@ -19,7 +19,7 @@ describe('the cases of the Go controller, as an installation has it by default',
   const originals = FILES.filter((name) => name.startsWith('original-')).flatMap(readScenarios);
   const others = originals.filter(({ id }) => !DIFFER.includes(id));
   it.each(titled(others))('%s %s', (_id, _title, scenario) => play(scenario, 'Continue'));
-  it.each(DIFFER)('%s differs, as docs/compatibility.md says', async (id) => {
+  it.each(DIFFER)('%s differs, as docs/compatibility.md describes', async (id) => {
     await expect(play(originals.find((each) => each.id === id)!, 'Continue')).rejects.toThrow('step');
   });
 });

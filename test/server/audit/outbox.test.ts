@@ -56,7 +56,7 @@ function outboxOf(answers: SinkAnswer[], limits = { events: 100, bytes: 1_000_00
 const event = (id: string, more: object = {}) => ({ id, type: 'com.kuberik.audit.Closed', subject: 'Gate/x', ...more });
 
 describe('a sink that fails', () => {
-  it('gets an event again until it takes it, in order, with longer and longer pauses', async () => {
+  it('gets an event again until it accepts it, in order, with growing pauses', async () => {
     const box = outboxOf([...Array.from({ length: 8 }, () => failed()), TAKEN]);
     await box.outbox.add(event('a'));
     await box.outbox.add(event('b'));
@@ -67,7 +67,7 @@ describe('a sink that fails', () => {
     expect(box.outbox.waiting()).toBe(0);
   });
 
-  it('is waited for as long as it says', async () => {
+  it('is retried after its Retry-After', async () => {
     const box = outboxOf([failed('status 429', 120_000), TAKEN]);
     await box.outbox.add(event('a'));
     await box.settle();

@@ -45,7 +45,7 @@ const versioned = (name: string, resourceVersion: string) => {
 const hold: Watch = (response) => void response.write(event('BOOKMARK', { metadata: { resourceVersion: '9' } }));
 
 describe('follow', () => {
-  it('lists, then tells what changes', async () => {
+  it('lists, then reports changes', async () => {
     const watch: Watch = (response) => {
       response.write(event('ADDED', versioned('b', '2')));
       response.write(event('DELETED', versioned('a', '3')));
@@ -54,7 +54,7 @@ describe('follow', () => {
     expect(seen).toEqual(['all: a', 'set: b', 'gone: a']);
   });
 
-  it('goes on where a watch has ended, from what it has heard last', async () => {
+  it('continues an ended watch from its last version', async () => {
     const ends: Watch = (response) => void response.end(event('MODIFIED', versioned('a', '7')));
     const next: Watch = (response, resourceVersion) =>
       void response.write(event('MODIFIED', versioned(`after-${resourceVersion}`, '8')));
@@ -62,21 +62,21 @@ describe('follow', () => {
     expect(seen).toEqual(['all: a', 'set: a', 'set: after-7']);
   });
 
-  it('lists again after 410, whichever way the API server says it', async () => {
+  it('lists again after 410, in either form', async () => {
     const gone: Watch = (response) => void response.end(event('ERROR', { code: 410, message: 'too old' }));
     const { seen, asked } = await changes([list([rollout('a')], '1'), list([rollout('b')], '5')], [gone, hold], 2);
     expect(seen).toEqual(['all: a', 'all: b']);
     expect(asked.filter((each) => !each.includes('watch='))).toHaveLength(2);
   });
 
-  it('says that nothing is heard, and tries again', async () => {
+  it('reports a lost watch, and retries', async () => {
     const breaks: Watch = (response) => void response.socket?.destroy();
     const heard: Watch = (response) => void response.write(event('ADDED', versioned('b', '2')));
     const { seen } = await changes([list([rollout('a')])], [breaks, heard], 3);
     expect(seen).toEqual(['all: a', 'lost', 'set: b']);
   });
 
-  it('gives a connection up that has died without a word, as after a sleep, and goes on', async () => {
+  it('drops a connection that died silently, as after a sleep, and continues', async () => {
     const dead: Watch = (response) => void response.flushHeaders();
     const heard: Watch = (response, resourceVersion) =>
       void response.write(event('ADDED', versioned(`since-${resourceVersion}`, '2')));

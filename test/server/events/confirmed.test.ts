@@ -62,11 +62,11 @@ describe('a bypass', () => {
     expect((await recorded(fact, seen)).events).toBe(events);
   });
 
-  it('asked twice is looked for once', async () => {
+  it('with two callers is read once', async () => {
     expect(await recorded(stored, [after], ['a', 'a'])).toEqual({ events: 1, looks: 1, dropped: 0 });
   });
 
-  it('is looked for three times, and of a thousand at once', async () => {
+  it('is read three times, and for a thousand at once', async () => {
     const keys = Array.from({ length: 1001 }, (_, i) => `${i}`);
     expect(await recorded(stored, [before], keys)).toEqual({ events: 0, looks: 3000, dropped: 1 });
   });

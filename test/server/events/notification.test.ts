@@ -91,7 +91,7 @@ async function told(record: EventRecord, around?: Around) {
 }
 
 describe('an event', () => {
-  it('of a Rollout is its own, and one of what tells of it, as Flux’s controllers send theirs', async () => {
+  it('of a Rollout is its own, and one of its reporting object, in the form of Flux’s controllers', async () => {
     const [own, ofWeb, ...others] = await told(NEWS);
     expect(own).toMatchObject({
       involvedObject: { apiVersion: 'kuberik.com/v1alpha1', kind: 'Rollout', namespace: 'demo', name: 'web', uid: 'u' },
@@ -121,7 +121,7 @@ describe('an event', () => {
     expect(events).toMatchObject([{ involvedObject: WEB, message: `GateBypassed: ${NEWS.message}` }]);
   });
 
-  it('of a Gate is told in its own namespace with who and why, and in others without', async () => {
+  it('of a Gate is reported in its own namespace with user and reason, and in others without', async () => {
     const messages = (await told(CLOSED)).map(({ involvedObject, message }) => [
       `${involvedObject.kind} ${involvedObject.namespace}/${involvedObject.name}`,
       message,
@@ -135,7 +135,7 @@ describe('an event', () => {
     expect((await told(secret)).map(({ involvedObject }) => involvedObject.namespace)).not.toContain('demo');
   });
 
-  it('of a budget of the cluster, which no Alert could select, is told by others alone', async () => {
+  it('of a cluster-wide budget, which no Alert could select, is reported by other objects only', async () => {
     const regarding = objectOf('ClusterRolloutBudget', {
       metadata: { name: 'fleet' },
       spec: { selector: {}, namespaceSelector: {}, maxConcurrent: 1 },
@@ -168,7 +168,7 @@ describe('an event', () => {
     expect(severity({ reason: 'GateClosed' })).toBe('info');
   });
 
-  it('mentions nobody, links nowhere and is of a size that people read, whatever a tenant wrote', () => {
+  it('has no mentions, no links and a readable size, whatever a tenant wrote', () => {
     const message = `<!channel> <https://evil|here> [here](https://evil) @here alice@example.com \u0007\r\n${'x'.repeat(50_000)}`;
     const said = fluxEventOf({ ...NEWS, message }, WEB, '')!.message;
     expect(said).toMatch(
@@ -178,7 +178,7 @@ describe('an event', () => {
   });
 });
 
-it('takes 429 for told already', async () => {
+it('takes 429 for an event that was sent already', async () => {
   const { received, address } = await receiver(429);
   const sink = notifier(address);
   sink.record(NEWS);
@@ -214,7 +214,7 @@ describe('costs nothing but the message', () => {
     expect(received).toHaveLength(attempts);
   });
 
-  it('when there is no answer, or nobody', async () => {
+  it('when there is no answer, or no receiver', async () => {
     const { address } = await receiver(0);
     for (const where of [address, 'http://127.0.0.1:1/', 'nonsense']) {
       const sink = notifier(where, { timeoutMs: 100 });
@@ -232,7 +232,7 @@ describe('costs nothing but the message', () => {
     await sink.idle();
   });
 
-  it('when it has waited until nobody wants to hear it any more', async () => {
+  it('when it has become too old', async () => {
     const { received, address } = await receiver(202);
     const sink = notifier(address, { now: AT + 301_000 });
     sink.record(NEWS);

@@ -56,7 +56,7 @@ it('that cannot start is an error of the start', async () => {
   await expect(startReceiver(url, options, { error: () => {} }, metrics)).rejects.toThrow('the port is taken');
 });
 
-it('what it counts is counted here', async () => {
+it('its counters are merged here', async () => {
   const count = { name: 'rollout_hooks_receiver_requests_total', labels: { endpoint: 'hook', code: '200' }, times: 3 };
   const { url } = program(
     'counts',
@@ -67,7 +67,7 @@ it('what it counts is counted here', async () => {
   await receiver.close();
 });
 
-it('what it counts is told together', () => {
+it('its counters are served together', () => {
   vi.useFakeTimers();
   const told: object[] = [];
   const own = batchedMetrics((message) => void told.push(message));

@@ -24,7 +24,7 @@ async function registry(state: { body?: string; status?: number; locked?: boolea
 }
 
 describe('a lookup', () => {
-  it('answers at once, and fetches beside', async () => {
+  it('answers at once, and fetches in the background', async () => {
     const server = await registry();
     const cache = cacheOn(registryObjects(server.host));
     expect(cache.lookup()).toBeUndefined();
@@ -33,7 +33,7 @@ describe('a lookup', () => {
     expect(server.requests).toEqual(['GET /v2/acme/web/manifests/1.1.0']);
   });
 
-  it('is under way once, however often it is asked for', async () => {
+  it('runs once for any number of requests', async () => {
     const server = await registry();
     const cache = cacheOn(registryObjects(server.host));
     for (let i = 0; i < 100; i++) cache.lookup();
@@ -51,7 +51,7 @@ describe('a lookup', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('asks for the digest where it is known, and then never again', async () => {
+  it('is by digest if known, and then once only', async () => {
     const body = manifest('1.1.0');
     const server = await registry({ body });
     const cache = cacheOn(registryObjects(server.host));
@@ -63,7 +63,7 @@ describe('a lookup', () => {
     expect(server.requests).toEqual([`GET /v2/acme/web/manifests/${digest}`]);
   });
 
-  it('Q12: looks again after an hour where the tag could have moved, and answers meanwhile', async () => {
+  it('Q12: is repeated after an hour if the tag could have moved, with the known answer meanwhile', async () => {
     const state = { body: manifest('1.1.0') };
     const server = await registry(state);
     const cache = cacheOn(registryObjects(server.host));
@@ -83,7 +83,7 @@ describe('a lookup', () => {
     expect(await cacheOn(older).settled()).toEqual({ version: '1.1.0' });
   });
 
-  it('of what is no tag does nothing', async () => {
+  it('of an invalid tag does nothing', async () => {
     const of = registryObjects('127.0.0.1:1');
     const cache = cacheOn(of);
     for (const tag of ['', 'x'.repeat(1_000_000), '../../secrets', 'a b']) await cache.settled(tag);
@@ -119,7 +119,7 @@ describe('a lookup', () => {
     expect(cache.isAwaited()).toBe(awaited);
   });
 
-  it('drops what is too much, and takes it up again later', async () => {
+  it('drops excess requests, and repeats them later', async () => {
     const server = await registry();
     const cache = cacheOn(registryObjects(server.host));
     for (let i = 0; i < 600; i++) cache.lookup(`1.0.${i}`);
@@ -148,7 +148,7 @@ describe('Q12: a failure', () => {
     expect(await cache.settled()).toEqual({ version: '1.1.0' });
   });
 
-  it('of the registry leaves what was known', async () => {
+  it('of the registry keep the known metadata', async () => {
     const state: { status?: number } = {};
     const server = await registry(state);
     const cache = cacheOn(registryObjects(server.host));
@@ -158,7 +158,7 @@ describe('Q12: a failure', () => {
     expect(await cache.settled()).toEqual({ version: '1.1.0' });
   });
 
-  it('without an ImageRepository: which is asked for once a minute, whatever the number of tags', async () => {
+  it('without an ImageRepository is one read a minute, for any number of tags', async () => {
     const of = registryObjects('127.0.0.1:1');
     of.objects = {};
     const cache = cacheOn(of);
@@ -199,7 +199,7 @@ describe('credentials', () => {
     expect(cache.warnings).toEqual(['there is no Secret demo/pull']);
   });
 
-  it('that do not fit are named, and no secret is told', async () => {
+  it('that don’t fit are named, without secrets', async () => {
     const of = await locked();
     of.objects['secrets demo/pull'] = { data: pullSecret('registry.example', 'jo', 's3cret') };
     const cache = cacheOn(of);
@@ -239,7 +239,7 @@ describe('credentials', () => {
       expect(cache.warnings[0]).toMatch(/; ImageRepository demo\/web grants no access to other$/);
     });
 
-    it('what one may see is not shown to another, though it is in memory', async () => {
+    it('metadata in memory is not shown to a namespace without rights', async () => {
       const of = await locked();
       const cache = cacheOn(of);
       const digest = digestOf(manifest('1.1.0'));

@@ -66,14 +66,14 @@ describe('a registry with an authority of its own', () => {
     return { of, server, cache: cacheOn(of) };
   }
 
-  it('is believed by its ca.crt, and shown the client certificate where there is one', async () => {
+  it('is trusted by its ca.crt, and gets the client certificate if there is one', async () => {
     const anonymous = await registry(() => caOf(authority));
     expect(await anonymous.cache.settled()).toEqual({ version: 'nobody' });
     const known = await registry(() => ({ ...caOf(authority), ...keysOf(client) }));
     expect(await known.cache.settled()).toEqual({ version: 'hooks' });
   });
 
-  it('is not believed without, nor by another, and the log says why', async () => {
+  it('is not trusted without it, nor with another, and the log has the cause', async () => {
     const none = await registry(() => ({}));
     await none.cache.settled();
     expect(none.cache.warnings[0]).toMatch(/cannot be reached \(.*\); Secret demo\/certs: it has neither ca\.crt/);
@@ -84,7 +84,7 @@ describe('a registry with an authority of its own', () => {
     expect(wrong.server.requests).toEqual([]);
   });
 
-  it('that is missing its Secret is told of', async () => {
+  it('without its Secret is reported', async () => {
     const { of, cache } = await registry(() => caOf(authority));
     delete of.objects['secrets demo/certs'];
     await cache.settled();

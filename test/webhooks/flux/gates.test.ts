@@ -83,7 +83,7 @@ describe('DELETE', () => {
     else expect(answer).toMatchObject({ allowed: false, message: expect.stringMatching(expected) });
   });
 
-  it('a DELETE of what is not stored so records nothing', async () => {
+  it('a DELETE without a matching stored state records nothing', async () => {
     const write = deleting('admin');
     for (const stored of [[], [frozen()], [frozen(given('admin', 9))]]) {
       const answer = await send(validateFlux, write, { objects: [namespace(), closed, ...stored], ...bypass });
@@ -117,7 +117,7 @@ describe('a bypass', () => {
     expect(await send(validateFlux, final, context)).toMatchObject({ allowed: true });
   });
 
-  describe('of a sync whose source is held too says so', () => {
+  describe('of a sync whose source is held too names both', () => {
     const held = { annotations, spec: { suspend: true } };
     const source = (parts: typeof held | object) => ociRepository({ tag: '1.0.0' }, parts);
     const ref = { kind: 'OCIRepository', name: 'web' };
@@ -203,7 +203,7 @@ describe('an apply that changes nothing', () => {
     expect(answer.object).toEqual(old);
   });
 
-  it('is not looked at when finalizers come off', async () => {
+  it('is not evaluated when finalizers are removed', async () => {
     const object = { ...old, metadata: { ...old.metadata, finalizers: ['x'] } };
     expect((await send(mutateFlux, { object: old, oldObject: object }, { objects: [opened] })).reads).toEqual([]);
   });
@@ -268,7 +268,7 @@ describe('a new object that a closed Gate selects', () => {
   });
 });
 
-describe('who closed a Gate of another namespace, and why,', () => {
+describe('user and reason of the closing of a Gate in another namespace', () => {
   const request = { action: 'close' as const, at: '2026-03-04T09:00:00Z', by: 'anna', reason: 'INC-42' };
   const withRequest = (at: string) => ({ ...gate(at, { default: 'opened' }), status: { request } }) as any;
   const named = (gates: string, spec = {}) => kustomization({ annotations: { 'gate.fluxcd.io/gates': gates }, spec });
@@ -319,7 +319,7 @@ describe('live reads', () => {
     expect((await send(mutateFlux, { object: plain }, { objects: [] })).reads.sort()).toEqual(all);
   });
 
-  it('take effect at the second of a window edge, with nobody else awake', async () => {
+  it('take effect at the second of a window edge, without an event', async () => {
     const window = gate('shop/freeze', { window: '1h' }, { 'open.gate.fluxcd.io/requestedAt': '2026-03-04T09:00:01Z' });
     const oldObject = kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze' } });
     const object = kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze' }, spec: { path: 'x' } });

@@ -103,7 +103,7 @@ const wanted = fc
   });
 
 describe('the validating webhook', () => {
-  it('is asked about every update that it would refuse', () => {
+  it('gets every update that it would refuse', () => {
     const refused: Record<string, number> = {};
     fc.assert(
       fc.property(

@@ -155,7 +155,7 @@ describe('a bypass is for the version that its write names', () => {
     }
   });
 
-  it('a request of somebody else that the write takes back does not wait', async () => {
+  it('another user’s request that the write withdraws does not wait', async () => {
     const status = { ...AT_7, pendingVersion: '1.5.0' };
     const before = annotated({ [FORCE_DEPLOY]: '1.5.0', ...BY_DEVELOPER }, own, status);
     expect(await ask({ next: annotated(REASON, own, status), before })).toMatchObject({

@@ -39,7 +39,7 @@ describe.each<[string, (old: Rollout) => Rollout | undefined]>([
     return (await decide(next(old), old, objects)).allowed;
   };
 
-  it('is allowed where there never was such a Gate', async () => {
+  it('is allowed if such a Gate never existed', async () => {
     expect(await verdict(record(false))).toBe(true);
   });
 

@@ -10,7 +10,7 @@ import { annotated, call, P, stored, type Write, write } from './call.ts';
 const AT = formatTime(NOW);
 
 describe('mutate/rollout', () => {
-  it('gives a new request the id of its admission request and says who asked', async () => {
+  it('gives a new request the id of its admission request, and records the user', async () => {
     expect(await stored({ object: annotated({ [`${P}retry`]: '' }), old: rollout({}) })).toEqual({
       [`${P}retry`]: '',
       [`${P}request`]: 'retry=req-1',
@@ -19,7 +19,7 @@ describe('mutate/rollout', () => {
     });
   });
 
-  it('keeps the id of a request that does not change, and drops that of one that is gone', async () => {
+  it('keeps the id of an unchanged request, and drops that of a removed one', async () => {
     const old = annotated({
       [`${P}retry`]: '',
       [`${P}force-deploy`]: '1.0.0',
@@ -40,7 +40,7 @@ describe('mutate/rollout', () => {
     });
   });
 
-  it("takes nobody's word for an id or for who asked", async () => {
+  it("accepts neither an id nor a requester from a user", async () => {
     const next = annotated({ [`${P}request`]: 'retry=forged', [`${P}requested-by`]: 'root', [`${P}retry`]: '' });
     expect(await stored({ object: next, user: 'mallory' })).toMatchObject({
       [`${P}request`]: 'retry=req-1',
@@ -64,7 +64,7 @@ describe('mutate/rollout', () => {
     expect(await asks('1.2.0')).toMatchObject({ [`${P}requested-by`]: 'bob', [`${P}requested-at`]: AT });
   });
 
-  it('changes nothing when it is asked again', async () => {
+  it('changes nothing in a second call', async () => {
     const ask = (object: Rollout) => mutateRollout(write({ object, old: rollout({}) }), call().webhookCall);
     const once = await ask(annotated({ [`${P}retry`]: '' }));
     expect(await ask((once as { object: Rollout }).object)).toEqual({ allowed: true, warnings: [] });
@@ -236,7 +236,7 @@ describe('validate/rollout', () => {
   const gated = rollout({ gates: [{ name: 'freeze' }] });
   const namespace = namespaceOf('team-a');
 
-  it('warns whoever asks for a version that a closed Gate will hold', async () => {
+  it('warns a user who requests a version that a closed Gate will hold', async () => {
     const old = rollout({ gates: [{ name: 'freeze' }] }, status);
     const asking = annotated({ [`${P}force-deploy`]: '1.0.0' }, { gates: [{ name: 'freeze' }] }, status);
     expect((await decide({ object: asking, old }, [closed])).verdict.warnings).toEqual([
@@ -245,7 +245,7 @@ describe('validate/rollout', () => {
     expect((await decide({ object: asking, old }, [open])).verdict.warnings).toEqual([]);
   });
 
-  it('denies to stop requiring a closed Gate, and says how to open it', async () => {
+  it('denies a write that no longer requires a closed Gate, with the way to open it', async () => {
     const { verdict } = await decide({ object: rollout({ gates: [] }), old: gated }, [closed]);
     expect(verdict).toMatchObject({
       allowed: false,
@@ -262,7 +262,7 @@ describe('validate/rollout', () => {
     expect((await decide({ object: next, old: gated }, [gate])).verdict.allowed).toBe(true);
   });
 
-  it('denies to delete a Rollout whose Gate is closed, except to those who clean up', async () => {
+  it('denies the deletion of a Rollout whose Gate is closed, except by controllers that clean up', async () => {
     const live = call([closed, namespace]).webhookCall;
     const verdict = await validateRollout(write({ old: gated }), live);
     expect(verdict).toMatchObject({
@@ -273,7 +273,7 @@ describe('validate/rollout', () => {
     expect((await validateRollout(write({ old: gated, user: collector }), live)).allowed).toBe(true);
   });
 
-  it('denies to delete one whose bound object requires a closed Gate, also where that has no FluxBinding', async () => {
+  it('denies the deletion of a Rollout whose bound object requires a closed Gate, even without a FluxBinding', async () => {
     const object = kubeObject('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', 'team-a/app', {
       metadata: { annotations: { 'rollout.kuberik.com/substitute.APP.from': 'app', 'gate.fluxcd.io/gates': 'freeze' } },
     });
@@ -315,7 +315,7 @@ describe('validate/rollout', () => {
     expect((await decide({ object: other, old: toGit('a') }, [closed])).verdict).toMatchObject({ message });
   });
 
-  it('lets who has the verb bypass get past it with a new reason, and records it', async () => {
+  it('lets a user with the verb bypass delete it with a new reason, and records it', async () => {
     const reason = annotated({
       'gate.fluxcd.io/bypass-reason': 'outage 42',
       'gate.fluxcd.io/bypassed-by': '2026-03-01T12:00:00Z alice',
@@ -350,7 +350,7 @@ describe('references to other namespaces, where they are forbidden', () => {
     expect(verdict).toMatchObject({ message: expect.stringContaining('are forbidden (NO_CROSS_NAMESPACE_REFS)') });
   });
 
-  it('one that got in once does not keep the rest of the Rollout from being changed', async () => {
+  it('an invalid one from before does not block other changes of the Rollout', async () => {
     const next = rollout({ ...foreign.spec, wantedVersion: '1.0.0' });
     expect(await validate(next, foreign)).toMatchObject({ allowed: true });
   });

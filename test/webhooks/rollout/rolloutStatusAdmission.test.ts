@@ -102,7 +102,7 @@ describe('mutate/rollout-status', () => {
     expect([...OUR_ENTRY_FIELDS].sort()).toEqual(ours(status.history.items.properties, ofGoEntry).sort());
   });
 
-  it('counts on for a person who edits the stored status, and takes what they removed as removed', async () => {
+  it('continues for a user who edits the stored status, with their removals', async () => {
     const { handledRequest, ...edited } = ours;
     expect(await accept(edited)).toEqual({ ...edited, revision: 8 });
   });
@@ -164,7 +164,7 @@ describe('validate/rollout-status, behind a closed Gate', () => {
     expect((await decide(history, user)).verdict).toMatchObject({ allowed: true });
   });
 
-  it('lets it through with the reason that its writer gave on the Rollout shortly before, and records that', async () => {
+  it('allows it with the reason that its writer gave on the Rollout shortly before, and records it', async () => {
     const reason = {
       'gate.fluxcd.io/bypass-reason': 'INC-1',
       'gate.fluxcd.io/bypassed-by': '2026-03-01T11:59:00Z alice',

@@ -66,7 +66,7 @@ describe('a template', () => {
 });
 
 describe('the Job of a deployment', () => {
-  it('is in the namespace of the check, with its labels and nothing else of its metadata', () => {
+  it('is in the namespace of the check, with its labels and no other metadata', () => {
     const template = {
       metadata: { labels: { team: 'a' }, annotations: { note: 'b' }, namespace: 'kube-system', ownerReferences: [{}] },
       spec: jobSpec(),

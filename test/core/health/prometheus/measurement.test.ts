@@ -143,7 +143,7 @@ describe('the next measurement', () => {
   });
 });
 
-describe('while no answer comes', () => {
+describe('without an answer', () => {
   const last = (status: string): HealthStatus => ({
     ...stored(status),
     prometheus: { failures: 0, measurements: [{ time: at('12:00:00'), result: 'InRange' }] },

@@ -42,7 +42,7 @@ describe('adopted', () => {
     by,
   });
 
-  it('takes the newest of deployments that disagree, with what is known of the release', () => {
+  it('takes the newest of conflicting deployments, with the release’s metadata', () => {
     const known = [{ tag: '1.1.0', revision: 'abc' }];
     const entry = adopted([carried(6, '1.0.0', 'a'), carried(7, '1.1.0', 'b'), carried(5, '1.2.0', 'c')], known, NOW);
     expect(entry).toMatchObject({
@@ -58,7 +58,7 @@ describe('adopted', () => {
     expect(adopted([carried(1, '1.0.0', 'a')], known, NOW)?.version).toEqual({ tag: '1.0.0' });
   });
 
-  it('gives an id where the history before had none', () => {
+  it('adds an id that the history lacks', () => {
     expect(adopted([carried(0, '1.0.0', 'a')], [], NOW)?.id).toBe(1);
   });
 
@@ -66,7 +66,7 @@ describe('adopted', () => {
     expect(adopted([], [], NOW)).toBeUndefined();
   });
 
-  it('begins with 1 where the id is larger than any history gets: the next deployment could not be written on an object any more', () => {
+  it('begins with 1 if the id is too large: otherwise the next deployment couldn’t be written', () => {
     const head = adopted([carried(999_999_999_999_999, '1.0.0', 'a')], [], NOW);
     expect(head).toMatchObject({ id: 1, version: { tag: '1.0.0' } });
     expect(adopted([carried(41, '1.0.0', 'a')], [], NOW)).toMatchObject({ id: 41 });

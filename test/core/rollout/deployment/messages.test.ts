@@ -28,7 +28,7 @@ describe('bakeSummary', () => {
     expect(bakeSummary(head)).toBe(expected);
   });
 
-  it('R85 says how long a bake still takes', () => {
+  it('R85 reports the remaining time of a bake', () => {
     expect(bakeSummary(entry('InProgress'), '3m0s')).toBe('Baking in progress, 3m0s remaining');
     expect(bakeSummary(entry('InProgress'))).toBe('Baking in progress, monitoring for errors');
   });

@@ -45,7 +45,7 @@ describe('releasesAfter', () => {
     expect(candidates(available, deployed, spec)).toEqual(expected);
   });
 
-  describe('what Flux selects by the policy as it is now is a candidate, whatever our own reading of it', () => {
+  describe('a version that Flux selects by the current policy is a candidate, whatever our own evaluation', () => {
     const ready = (status: string) => [
       { type: 'Ready', status, reason: '', message: '', lastTransitionTime: '2026-03-10T10:00:00Z' },
     ];

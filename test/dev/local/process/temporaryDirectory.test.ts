@@ -33,7 +33,7 @@ describe('a temporary directory', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('waits for the end of its process once, however many are made one after the other', () => {
+  it('registers one listener for the end of the process, for any number of directories', () => {
     const make = () => temporaryDirectory('ends-').remove();
     make();
     const listeners = process.listenerCount('exit');
