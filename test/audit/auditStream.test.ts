@@ -1,4 +1,4 @@
-/** What objects record anew is sent once; what may be missing is said. */
+/** Sends each new record of an object once, and reports gaps. */
 import { describe, expect, it } from 'vitest';
 import { AuditStream, type KindChange, WATCHED } from '../../audit/auditStream.ts';
 import type { CloudEvent } from '../../core/audit/cloudEvent.ts';

@@ -1,4 +1,4 @@
-/** What a command answers instead of a write, and after one that it doesn't wait for: the text, the exit code, and nothing written. */
+/** Answers of commands that write nothing, or don't wait for their write: text, exit code, and no write. */
 import { describe, expect, it } from 'vitest';
 import { objectOf } from '../support/objects.ts';
 import { typed } from './objectServer.ts';

@@ -1,4 +1,4 @@
-/** One command for several clusters: each with its own credentials, and one that does not answer keeps nobody waiting. */
+/** Commands for several clusters: each with its own credentials, and none waits for a silent one. */
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { call } from '../support/command.ts';

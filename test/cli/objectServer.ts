@@ -27,7 +27,7 @@ export interface Rules {
   hides?: readonly string[];
   /** Why a write is refused; undefined where it is not. */
   refuses?: (write: Write) => string | undefined;
-  /** What controllers do once a write is stored. */
+  /** Called after a write is stored, in place of the controllers. */
   react?: (server: ObjectServer, write: Write) => void;
 }
 
@@ -146,7 +146,7 @@ function pathOf({ apiVersion, kind, metadata: { namespace, name } }: Stored): st
   return resourcePath({ apiVersion, resource, ...(namespace && { namespace }) }, name);
 }
 
-/** Of its namespace, and of all. */
+/** Paths of a kind in its namespace, and of all namespaces. */
 function collectionsOf(object: Stored): string[] {
   const own = pathOf(object).replace(/\/[^/]+$/, '');
   return [own, own.replace(/\/namespaces\/[^/]+/, '')];

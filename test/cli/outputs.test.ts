@@ -1,4 +1,4 @@
-/** What commands print about one Rollout, for people and for programs, and what they say of what is not there. */
+/** Output of commands about one Rollout, for users and programs, and about missing objects. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Called, call, type RelatedObjects } from '../support/command.ts';
@@ -169,7 +169,7 @@ describe('HealthChecks of another namespace', () => {
 });
 
 describe('a watch', () => {
-  /** What is printed, and a wait for some of it. */
+  /** Starts the command, and waits for a part of its output. */
   function output() {
     let printed = '';
     let look = () => {};

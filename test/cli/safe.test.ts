@@ -1,4 +1,4 @@
-/** What others wrote moves no cursor, begins no line and has no color on the terminal of whoever reads it. */
+/** Text of others moves no cursor, starts no line and has no colour on the reader's terminal. */
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { openScreen } from '../../cli/terminal/screen.ts';
 import { createTerminal } from '../../cli/terminal/terminal.ts';
 
-/** What a terminal of so many columns shows after it was written: lines up and clear-below are all that a screen uses. */
+/** The lines that a terminal of this width shows after the output. A screen only uses lines up and clear-below. */
 function shown(text: string, columns: number): string[] {
   let rows: string[] = [''];
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones

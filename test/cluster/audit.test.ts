@@ -82,7 +82,7 @@ async function stop(): Promise<void> {
   await exited;
 }
 
-/** It has listed the kind, and watches it from now on. */
+/** Waits until the program has listed the kind and watches it. */
 const hasGap = (kind: string) =>
   received.some(({ type, subject }) => type === 'com.kuberik.audit.Gap' && subject === kind);
 const ofNamespace = () => received.filter(({ subject }) => subject.includes(`/${ns}/`));

@@ -31,7 +31,7 @@ const NOW: Record<string, () => number> = {
 /** `audit` prints the time at which it is made; what `adopt` prints is in test/cli/golden. */
 const CONTAINS: Record<string, string> = { audit: 'Deployed', adopt: '+kind: Rollout' };
 
-/** As it is typed, with the names of this stage. */
+/** The example as a user types it, with the names of this stage. */
 function wordsOf(line: string, { shop, flux }: Stage, { options = [] }: CommandDefinition): string[] {
   const text = line
     .replaceAll('my-app', 'app')

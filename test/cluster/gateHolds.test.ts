@@ -1,4 +1,4 @@
-/** What a closed gate does to the objects that require it, and what the opening gives back. */
+/** Effects of a closed Gate on the objects that require it, and of its opening. */
 import { describe, expect, it } from 'vitest';
 import { KINDS } from '../../api/kinds.ts';
 import { type AnyObject, gate, ref, rollout, sharedCluster, waitFor } from './support/cluster.ts';

@@ -1,4 +1,4 @@
-/** What somebody makes of an object while the gate is open, so that it cannot be suspended when it closes. */
+/** Changes of an object while its Gate is open that try to prevent its suspension. */
 import { describe, expect, it } from 'vitest';
 import { objectName } from '../../core/kube/names.ts';
 import { type AnyObject, gate, kustomization, rollout, sharedCluster, waitFor } from './support/cluster.ts';

@@ -1,4 +1,4 @@
-/** One Gate for many Rollouts: what it selects waits as what names it does. */
+/** A Gate for many Rollouts: those that it selects wait as those that name it. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -39,7 +39,7 @@ async function waits(ns: string, version: string, path: string): Promise<void> {
   await columnIs(ns, 'HeldBy', path);
 }
 
-/** What `kubectl get rollouts` shows. */
+/** The columns of `kubectl get rollouts`. */
 async function columnIs(ns: string, column: 'HeldBy' | 'Why', value: string): Promise<void> {
   const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
   await waitFor(async () => {

@@ -73,7 +73,7 @@ const waits = (ns: string, name: string, version: string) =>
     return true;
   }, `${version} to wait for the gate`);
 
-/** It runs behind the closed Gate, with the memory that holds it again. */
+/** Waits until the object runs though its Gate is closed, with the annotation that holds it again. */
 const passes = (object: AnyObject) =>
   waitFor(async () => {
     const live = await read(object);

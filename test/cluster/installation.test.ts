@@ -29,7 +29,7 @@ beforeAll(async () => {
   await installKinds(admin.access, [], await provideCrds(() => {}, [CERT_MANAGER, PROMETHEUS_OPERATOR]));
 });
 
-/** What most of them have in common is asked once. */
+/** The checks that most of the cases share, read once. */
 const asked = new Map<string, Promise<string[]>>();
 
 it.each(COMBINATIONS)('%s with %j', async (overlay, added) => {

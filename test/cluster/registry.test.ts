@@ -1,4 +1,4 @@
-/** What a real registry says of a release reaches its Rollout; what it does not say delays nothing. */
+/** Metadata of a release in a real registry reaches its Rollout; missing metadata delays nothing. */
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -74,7 +74,7 @@ async function privateImage(host: string): Promise<RolloutScenario> {
   return scenario;
 }
 
-/** What manifests/examples/registry-credentials.yaml has: nothing else lets the hook server read the Secret. */
+/** The role in manifests/examples/registry-credentials.yaml, without which the hook server may not read the Secret. */
 async function letHooksRead({ ns }: RolloutScenario): Promise<void> {
   const metadata = { name: 'rollout-hooks-registry', namespace: ns };
   const group = 'rbac.authorization.k8s.io';

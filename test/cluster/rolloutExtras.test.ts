@@ -1,4 +1,4 @@
-/** What `kubectl get` shows of Rollouts. */
+/** Columns of `kubectl get` for Rollouts. */
 import { describe, expect, it } from 'vitest';
 import { send } from '../../dev/client/send.ts';
 import { objectOf } from '../support/objects.ts';

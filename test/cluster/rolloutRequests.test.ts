@@ -1,4 +1,4 @@
-/** What a Git sync asks of a Rollout acts once and goes away. */
+/** A request from a Git sync takes effect once and is removed. */
 import { expect, it } from 'vitest';
 import { objectOf } from '../support/objects.ts';
 import { sharedCluster, waitFor } from './support/cluster.ts';

@@ -65,7 +65,7 @@ describe('a copy whose process is killed', () => {
     held.close();
   });
 
-  /** Of the Pod that this machine runs for the Rollout of a namespace. */
+  /** The Pod that this machine runs for the Rollout of a namespace. */
   function copyProcess(namespace: string): number {
     const all = execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' }).split('\n');
     const [line] = all.filter((each) => each.includes(`--target=oci://${target.host}/${namespace}/`));

@@ -26,7 +26,7 @@ async function writingBack(spec: Record<string, unknown> = {}, before?: (ns: str
   const scenario = scenarioOf(view, ns);
   const sync = gitSync(flux, { namespace: ns, name: 'deploy' });
   const derived = ref('imagePolicy', ns, 'app-deployed');
-  /** What its pattern lets through, as image-reflector-controller would find it among the tags. */
+  /** The tag that the pattern selects, as image-reflector-controller would find it. */
   const selected = async (tags: string[]) => {
     const { filterTags } = (await admin.find(derived))?.spec ?? {};
     return filterTags && tags.filter((tag) => new RegExp(filterTags.pattern).test(tag));

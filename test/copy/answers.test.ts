@@ -10,7 +10,7 @@ type Meddle = FakeRegistry['meddle'];
 
 const TAG = '1.0.0';
 const sides = {} as Record<Side, FakeRegistry>;
-/** What a side does with the requests of one repository: each case has its own, and they run beside each other. */
+/** Answers of a side to the requests for one repository: each case has its own, and they run in parallel. */
 const meddlers = { source: new Map<string, Meddle>(), target: new Map<string, Meddle>() };
 
 beforeAll(async () => {

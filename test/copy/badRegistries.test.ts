@@ -1,4 +1,4 @@
-/** What the copy command does where a registry does not do what it should, and what it says of it. */
+/** The copy command with misbehaving registries, and its messages. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { copyHere, type Here, mountedLogin } from './command.ts';

@@ -1,4 +1,4 @@
-/** What comments, docs, tests and manifests cite is there: a file, a row of docs/reference/writes.md or docs/facts.md, a record of a decision. */
+/** Everything that comments, docs, tests and manifests cite exists: files, rows of docs/reference/writes.md and docs/facts.md, ADRs. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What the pages show can be applied as it is. */
+/** Examples in the pages can be applied unchanged. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -63,7 +63,7 @@ it("each decision has its file's number, which no other has", () => {
   expect(new Set(numbers).size).toBe(numbers.length);
 });
 
-/** As GitHub makes them of headings. */
+/** The anchors that GitHub makes of headings. */
 function anchorsOf(markdown: string): string[] {
   return [...withoutCode(markdown).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
     heading!

@@ -39,7 +39,7 @@ export function table(name: string): Row[] {
   return found[0]!.rows;
 }
 
-/** Of the first table in the text. */
+/** Cells of the first table in the text. */
 export function rowsOf(markdown: string): Row[] {
   const lines = markdown.split('\n');
   const start = lines.findIndex((line) => line.startsWith('|'));

@@ -1,4 +1,4 @@
-/** What people are told by Flux's Alerts. At the end the notification-controller hangs. */
+/** Notifications by Flux's Alerts. At the end the notification-controller hangs. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** What a sync logs: what it changes, and nothing when its own answer is what is stored. */
+/** The log of a sync: its changes, and nothing if the answer is stored already. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { type Sync, syncConsideration, syncDecisions } from '../../hooks/syncDecisions.ts';

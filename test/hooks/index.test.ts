@@ -1,4 +1,4 @@
-/** What every hook has from its route: a request that is not in order is refused by name, and Metacontroller is asked to come again in its arithmetic. */
+/** Common rules of the hooks' routes: an invalid request is refused with its field, and requeues fit Metacontroller's arithmetic. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { HookCall } from '../../api/ports.ts';

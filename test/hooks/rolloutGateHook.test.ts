@@ -1,4 +1,4 @@
-/** What a RolloutGate tells of its approvals, and when. */
+/** Events of a RolloutGate about its approvals. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { EventRecord, HookCall } from '../../api/ports.ts';

@@ -27,13 +27,13 @@ const tenant = fc.record({
     }),
     { minLength: 1, maxLength: 5 },
   ),
-  /** Of the tenant's own people, who may set Gates there. */
+  /** Users of the tenant, who may set Gates there. */
   gates: fc.array(fc.constantFrom('opened', 'closed'), { maxLength: 3 }),
   existsBefore: fc.boolean(),
   edit: text,
 });
 
-/** What was stored; a refusal is an answer, an error of the server is none. */
+/** The stored object; a refusal is a valid outcome, an error of the server isn't. */
 async function stored(write: () => Promise<unknown>): Promise<boolean> {
   try {
     await write();

@@ -42,7 +42,7 @@ afterAll(async () => {
   await cluster?.dispose();
 });
 
-/** What a watch of the Rollouts tells, in the order in which it does. */
+/** The names in a watch of the Rollouts, in order. */
 function followed(by: KubeClient, silenceMs?: number) {
   const ended = new AbortController();
   const told: string[] = [];

@@ -41,7 +41,7 @@ afterAll(async () => {
   await cluster?.dispose();
 });
 
-/** Of my-app 1.0.0 runs, and 1.1.0 waits for a gate; api waits for health. */
+/** The objects of the examples: my-app runs 1.0.0, and 1.1.0 waits for a gate; api waits for health. */
 async function aRelease(): Promise<void> {
   const { admin, developer, publish } = view;
   for (const name of ['my-app', 'api']) {
@@ -92,7 +92,7 @@ interface Shown {
 
 const PAGE = readFileSync(join(REPOSITORY, 'docs/troubleshooting.md'), 'utf8');
 
-/** What a section shows as typed and printed. */
+/** Commands and output in a section. */
 function shownIn(heading: string): Shown[] {
   const section = PAGE.split(/^## /m).find((text) => text.startsWith(`${heading}\n`));
   const blocks = [...(section ?? '').matchAll(/^```\n\$ (.*)\n([\s\S]*?)^```$/gm)];
@@ -115,7 +115,7 @@ async function expectShown(heading: string): Promise<void> {
   }
 }
 
-/** Of a cluster with Pods, as the page has them. */
+/** Output from a cluster with Pods, in the form of the page. */
 const asInPods = (text: string) =>
   text
     .replaceAll(/https:\/\/127\.0\.0\.1:\d+/g, 'https://rollout-hooks.rollout-hooks.svc:443')

@@ -1,4 +1,4 @@
-/** What the components name is what server and local control plane use. */
+/** Names in the components are those of server and local control plane. */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';

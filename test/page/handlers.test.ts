@@ -1,4 +1,4 @@
-/** What the page asks the server to write, against an API server that changes its objects between a read and the write. */
+/** Writes that the page requests, with an API server that changes its objects between a read and the write. */
 import { describe, expect, it } from 'vitest';
 import type { ActionRequest } from '../../client/actions/action.ts';
 import { createHandlers } from '../../page/handlers.ts';

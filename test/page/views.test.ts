@@ -1,4 +1,4 @@
-/** What the page shows is computed again when an object changes, and when its time has come. */
+/** Views are computed again when an object changes, and at their time. */
 import { describe, expect, it } from 'vitest';
 import { Views } from '../../page/views.ts';
 import { objectOf } from '../support/objects.ts';

@@ -10,7 +10,7 @@ const FROM = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts' };
 
 type Turn = (response: ServerResponse, url: URL, request: IncomingMessage) => unknown;
 
-/** What the sink is told until it is told `last`. */
+/** The sink's messages until `last`. */
 async function told(answer: Turn, last: string | ((text: string) => boolean)): Promise<string[]> {
   const server = await apiServer((request, response, url) => {
     if (url.pathname === '/version') return json(response, { major: '1' });

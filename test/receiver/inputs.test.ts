@@ -15,7 +15,7 @@ const FLUX: UserInfo = { username: 'system:serviceaccount:apps:my-app-inputs', g
 
 interface Options {
   history?: HistoryEntry[];
-  /** What the API server refuses to do. */
+  /** Requests that the API server refuses. */
   broken?: 'tokenreviews' | 'subjectaccessreviews' | 'rollouts';
 }
 

@@ -24,7 +24,7 @@ const packagesOf = (isChosen: (path: string) => boolean) =>
       .flatMap(({ packages }) => packages)
       .filter((name) => !name.startsWith('node:')),
   );
-/** What runs in a cluster. The command and what browsers get are bundled: what they import is not installed in the image. */
+/** Folders that run in a cluster. Command and page are bundled: their imports aren't installed in the image. */
 const isProduct = (path: string) => !/^(cli\/(?!kube\/|read\/)|(dev|test|ui)\/|vitest\.config\.ts$)/.test(path);
 const product = packagesOf(isProduct);
 const everywhere = packagesOf(() => true);

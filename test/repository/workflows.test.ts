@@ -1,4 +1,4 @@
-/** What GitHub reads: workflows that can do little, and pin what they run; every ecosystem kept up to date. */
+/** GitHub's files: workflows with few rights and pinned actions; updates for every ecosystem. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, matchesGlob } from 'node:path';

@@ -110,7 +110,7 @@ it('probes need no certificate', async () => {
 });
 
 describe('a certificate that is replaced', () => {
-  /** What the port shows now. */
+  /** The certificate that the port presents. */
   const shows = (of: Program, ca: string) =>
     ask({ port: of.webhookPort, path: '/healthz', ca, agent: false }).then(
       ({ status }) => status === 200,

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => setup.dispose());
 
 const PORTS = ['hooks, 8080', 'webhook, 8443', 'receiver, 9292', 'inputs, 9443', 'health, 8081'] as const;
-/** One of each: any method finds it, and only a wrong path is 404. Inputs are what is got, with a token. */
+/** A route of each program: any method finds it, and only a wrong path is 404. Inputs need GET, with a token. */
 const PATHS: Record<string, string> = {
   '/hooks/…': '/hooks/gate/sync',
   '/admission/…': '/admission/mutate/gate',

@@ -128,7 +128,7 @@ export const REVIEW = JSON.stringify(
   ),
 );
 
-/** Of a Kustomization that names a Gate, which is read from the API server. */
+/** A review of a Kustomization that names a Gate, which the webhook reads from the API server. */
 export const fluxReview = () =>
   reviewOf(
     objectOf('Kustomization', {
@@ -142,7 +142,7 @@ export interface Answer {
   text: string;
 }
 
-/** One request over TLS. Rejects with the socket's error. */
+/** Sends a request over TLS. Rejects with the socket's error. */
 export function ask(options: RequestOptions & { agent?: Agent | false }, body?: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const call = request(

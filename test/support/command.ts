@@ -10,12 +10,12 @@ export interface Called {
 
 export interface RelatedObjects {
   env?: Record<string, string>;
-  /** Of a terminal; without it the command writes to a pipe. */
+  /** Columns of a terminal; without them the command writes to a pipe. */
   columns?: number;
   now?: () => number;
   program?: string;
   signal?: AbortSignal;
-  /** What is typed on the terminal. */
+  /** Text typed on the terminal. */
   answers?: string;
   /** Sees what is written to standard output as it is written. */
   onOutput?: (all: string) => void;

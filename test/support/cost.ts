@@ -1,4 +1,4 @@
-/** What work costs beside its input, for rules on hostile input: times alone say nothing on a busy machine. */
+/** The cost of work in relation to its input, for rules on hostile input: times alone vary on a busy machine. */
 
 /** How many times as long the work takes as writing and reading its input once as JSON. */
 export function costInReadings(input: unknown, work: () => unknown): number {

@@ -41,7 +41,7 @@ function packageOf(specifier: string): string {
   return specifier.split('/').slice(0, names).join('/');
 }
 
-/** What is in Git or about to be. Generated files have no say in where things live. */
+/** Files in Git or about to be added, without generated ones. */
 export const SOURCES: Source[] = git('ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.tsx', '*.mjs')
   .filter((path) => !path.startsWith('api/generated/') && existsSync(join(REPOSITORY, path)))
   .map(read);

@@ -22,7 +22,7 @@ const freezes: fc.Arbitrary<Freeze> = fc
   })
   .map((freeze) => (freeze.when === 'weekly' ? freeze : { ...freeze, timezone: 'UTC' }));
 
-/** As it goes through an address, for a reader in another namespace. */
+/** The value after a round trip through an address, for a reader in another namespace. */
 const shared = (freeze: Freeze) => {
   const address = formatAddress({ page: 'gates', query: { do: 'freeze', ...queryOf(freeze) } });
   return freezeOf(parseAddress(address).query, 'elsewhere', 'UTC');

@@ -1,4 +1,4 @@
-/** What an admission request logs. */
+/** Log lines of an admission request. */
 import { describe, expect, it } from 'vitest';
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';

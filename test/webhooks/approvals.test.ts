@@ -30,7 +30,7 @@ const gate = (annotations: Record<string, string> = {}, approvals: Rule | null =
   return { ...made, metadata: { ...made.metadata, labels: { [`${P}rollout-name`]: 'app' }, annotations } };
 };
 
-/** What a write by `user` leaves. */
+/** The stored object after a write by `user`. */
 async function approve(
   annotations: Record<string, string | undefined>,
   { user = 'alice', old = gate(), rule = { required: 2 } as Rule | null, at = AT, rollout = app() } = {},

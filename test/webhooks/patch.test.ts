@@ -3,7 +3,7 @@ import jsonpatch from 'jsonpatch';
 import { expect, it } from 'vitest';
 import { patchOf } from '../../webhooks/response.ts';
 
-/** As it is after a transport: JSON has no -0. */
+/** The value after a round trip through JSON, which has no -0. */
 const json = fc
   .dictionary(fc.constantFrom('a', 'b/c', 'd~e', 'metadata'), fc.jsonValue({ maxDepth: 5 }), { maxKeys: 4 })
   .map((value) => JSON.parse(JSON.stringify(value)));

@@ -11,7 +11,7 @@ import { kubeObject } from '../support/objects.ts';
 
 const FAILS_OPEN = '/admission/mutate/flux-created';
 
-/** As the API server sends it: Go writes six bytes for each `<`. */
+/** The request as the API server sends it: Go writes six bytes for each `<`. */
 function review(status: string): string {
   const kind = { group: 'kustomize.toolkit.fluxcd.io', version: 'v1', kind: 'Kustomization' };
   const object = kubeObject('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', 'shop/web', {

@@ -64,7 +64,7 @@ export function offered({ spec = {}, status = {}, annotations = {}, gates = [], 
 
 export const closedGate = (name: string) => ({ ref: { namespace: 'shop', name }, open: false, message: 'closed' });
 
-/** Of a Kustomization behind these Gates. */
+/** The actions on a Kustomization with these closed Gates. */
 export function behind(
   closed: Parameters<typeof fluxActions>[2],
   gates: ReturnType<typeof gate>[],

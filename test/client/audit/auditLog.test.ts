@@ -1,4 +1,4 @@
-/** What lines of the API server's audit log tell an auditor. */
+/** Records from lines of the API server's audit log. */
 import { describe, expect, it } from 'vitest';
 import { AuditLog } from '../../../client/audit/auditLog.ts';
 

@@ -1,4 +1,4 @@
-/** One act that several sources tell is one record; two acts are two. */
+/** An act in several sources is one record; two acts are two. */
 import { describe, expect, it } from 'vitest';
 import { mergeRecords } from '../../../client/audit/auditReport.ts';
 import type { AuditRecord } from '../../../core/audit/auditRecord.ts';

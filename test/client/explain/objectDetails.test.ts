@@ -1,4 +1,4 @@
-/** What an object has to tell besides its explanation. */
+/** Details of an object besides its explanation. */
 import { expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { objectDetails } from '../../../client/explain/objectDetails.ts';

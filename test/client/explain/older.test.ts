@@ -78,7 +78,7 @@ function without(path: Path): Rollout {
   return copy as Rollout;
 }
 
-/** What the API server and our CRD require of every object since the first version. */
+/** Fields that the API server and our CRD have required of every object since the first version. */
 const REQUIRED =
   /^(metadata|spec\.gates\.\d\.name|metadata\.name|status\.history\.\d\.version(\.tag)?|status\.(conditions|gates)\.\d\.\w+)$/;
 

@@ -1,4 +1,4 @@
-/** What the hooks rely on in whatever calls them: parents with children. */
+/** Requirements of the hooks for their driver: parents with children. */
 import { describe, expect, it } from 'vitest';
 import { configMap, sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
 import { child, drivenThings } from './drivenThings.ts';

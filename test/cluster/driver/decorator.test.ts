@@ -1,4 +1,4 @@
-/** What the hooks rely on in whatever calls them: what is written on an object, and attached to it. */
+/** Requirements of the hooks for their driver: writes on an object, and its attachments. */
 import { describe, expect, it } from 'vitest';
 import { sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
 import { child, drivenThings } from './drivenThings.ts';

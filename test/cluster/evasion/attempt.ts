@@ -29,7 +29,7 @@ export interface Step {
 
 export interface Attempt extends Step {
   name: string;
-  /** One after the other, instead of a single step; a refused step does not end the attempt. */
+  /** Steps in order, instead of a single one; a refused step does not end the attempt. */
   steps?: Step[];
   /** Why it gets nowhere through open gates either; absent: through open gates it does. */
   never?: string;
@@ -63,7 +63,7 @@ export function partsOf(attempt: Attempt): string[] {
 /** A little less than manifests/policies/object-sizes.yaml lets annotations take. */
 const FILLER = 130_000;
 
-/** What the API server answered, in a few words. */
+/** The API server's answer in a few words. */
 export async function carryOut(step: Step, gated: GatedNamespace, view: ClusterView): Promise<string> {
   const many = Array.from({ length: 300 }, (_, i) => `gate-${i}`).join();
   const text = JSON.stringify(step)

@@ -6,7 +6,7 @@ import { newGatedNamespace, type GatedNamespace } from './gatedNamespace.ts';
 
 const view = sharedCluster();
 const attempts = readAttempts();
-/** What controllers might do about a write, they have done by then. */
+/** The time in which controllers react to a write. */
 const SETTLED_MS = 600;
 
 const stateOf = async (gated: GatedNamespace) => ({

@@ -19,7 +19,7 @@ const RING = { ring: 'frozen' };
 
 export interface GatedNamespace {
   ns: string;
-  /** As they were written, by the name that attempts.yaml uses. */
+  /** The manifests as written, by the name that attempts.yaml uses. */
   manifests: Record<string, AnyObject>;
   /** All that a closed gate protects, as plain data. */
   protectedState(): Promise<object>;

@@ -1,4 +1,4 @@
-/** What the scenarios of Flux need: the real one (test/long/flux) and the fake one take the same. */
+/** The setup of the scenarios of Flux, the same for the real one (test/long/flux) and the fake. */
 import { afterAll, beforeAll } from 'vitest';
 import { fakeFlux } from '../../../dev/actors/fakeFlux.ts';
 import type { Artifact } from '../../../dev/actors/fakeKustomize.ts';

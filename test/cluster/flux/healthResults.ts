@@ -34,7 +34,7 @@ const exprs = (current: string) => ({
 
 interface Row {
   name: string;
-  /** What the Kustomization applies. */
+  /** Files that the Kustomization applies. */
   files?: Record<string, string>;
   /** More of its spec. */
   spec?: object;
@@ -42,7 +42,7 @@ interface Row {
   reason: string;
   health: 'Healthy' | 'Unhealthy' | 'Pending';
   message: RegExp;
-  /** What the fake Flux lacks for it. */
+  /** The feature that the fake Flux lacks. */
   realOnly?: 'CEL' | 'templates of charts';
 }
 

@@ -1,4 +1,4 @@
-/** What kube-state-metrics exports of a scenario, by the configuration that we ship. */
+/** Series that kube-state-metrics exports during a scenario, with our configuration. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type KubeStateMetrics, startKubeStateMetrics } from '../../../dev/local/monitoring/kubeStateMetrics.ts';
 import { objectOf } from '../../support/objects.ts';

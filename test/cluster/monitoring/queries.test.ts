@@ -20,7 +20,7 @@ const { admin, sre, newNamespace } = view;
 let exporter: KubeStateMetrics | undefined;
 let prometheus: Prometheus;
 
-/** One version succeeds, the next fails and is rolled back, a third waits behind a Gate and in a budget. */
+/** Three versions: one Succeeded, one that failed and was rolled back, and one that waits for a Gate and a budget. */
 async function tell(scenario: RolloutScenario): Promise<void> {
   const { ns } = scenario;
   await admin.create(gate(ns, 'freeze', { spec: { default: 'opened', window: '2h' } }));

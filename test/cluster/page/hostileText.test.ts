@@ -1,4 +1,4 @@
-/** What tenants write is text on the page, in a real browser: nothing of it runs or is fetched. */
+/** Tenants' text on the page, in a real browser: none of it runs or is fetched. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Visitor, visitorOf } from '../support/browser.ts';
 import { gate, rolloutGate, sharedCluster } from '../support/cluster.ts';

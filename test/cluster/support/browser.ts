@@ -130,7 +130,7 @@ export function tabsOf(
 
 const problems = new WeakMap<Page, string[]>();
 
-/** What the browser complained about: violations of the content security policy are among it. */
+/** The browser's errors, with violations of the content security policy. */
 export function complaints(page: Page): string[] {
   return problems.get(page) ?? [];
 }

@@ -23,7 +23,7 @@ export interface ClusterView {
   hooks: User;
   /** Creates a namespace and answers its name. */
   newNamespace(labels?: Record<string, string>): Promise<string>;
-  /** What image-reflector-controller does when a new tag wins: creates the ImagePolicy if need be, sets its status. */
+  /** Publishes a tag as image-reflector-controller does: creates the ImagePolicy if needed, and sets its status. */
   publish(namespace: string, policy: string, tag: string, digest?: string): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** What each command's first example finds: a namespace for `shop`, one for `flux-system`, and in them what the example names. */
+/** The objects of each command's first example: namespaces for `shop` and `flux-system`, with the named objects. */
 import { type ClusterView, gate, kustomization, ref, rollout, rolloutBudget, rolloutGate, waitFor } from './cluster.ts';
 import { ask } from './gates.ts';
 import { nextSecond, type RolloutScenario } from './rolloutScenario.ts';
@@ -22,7 +22,7 @@ async function runs({ scenario }: Stage, tags: string[], spec: Record<string, un
   }
 }
 
-/** It runs 1.1.0, and `tag` waits at the RolloutGate qa. */
+/** A Rollout that runs 1.1.0, whose `tag` waits for the RolloutGate qa. */
 async function waits(stage: Stage, { sre }: ClusterView, tag: string): Promise<void> {
   await runs(stage, ['1.1.0']);
   await sre.create(rolloutGate(stage.shop, 'qa', 'app', { passing: true, allowedVersions: [] }));
@@ -30,7 +30,7 @@ async function waits(stage: Stage, { sre }: ClusterView, tag: string): Promise<v
   await stage.scenario.conditionIs('WaitingForRolloutGates', { status: 'True' });
 }
 
-/** It runs 1.1.0, and `tag` waits for the closed Gate `flux-system/year-end`. */
+/** A Rollout that runs 1.1.0, whose `tag` waits for the closed Gate `flux-system/year-end`. */
 async function waitsForGate(stage: Stage, { admin, sre }: ClusterView, tag: string): Promise<void> {
   await admin.create(gate(stage.flux, 'year-end', { spec: { default: 'opened' } }));
   await runs(stage, ['1.1.0'], { gates: [{ name: 'year-end', namespace: stage.flux }] });
@@ -81,7 +81,7 @@ const unadopted: Setup = async ({ shop }, { developer, publish }) => {
   await developer.create({ ...running, spec: { ...running.spec, postBuild } });
 };
 
-/** What a Gate holds is said with its question. */
+/** The answer to the question with the objects that a Gate holds. */
 const counted = ({ admin }: ClusterView, namespace: string, name: string) =>
   waitFor(async () => (await admin.get(ref('gate', namespace, name))).status?.held !== undefined, 'what it holds');
 

@@ -1,4 +1,4 @@
-/** What people do to Gates, and what the objects that require them look like: written and read as with kubectl. */
+/** Users' requests to Gates, and the state of the objects that require them, written and read as with kubectl. */
 
 import type { AnyObject } from '../../../dev/client/send.ts';
 import type { ClusterView } from './cluster.ts';
@@ -75,7 +75,7 @@ export function conditionText(object: AnyObject | undefined, type: string): stri
   return condition && `${condition.status} ${condition.reason}: ${condition.message}`;
 }
 
-/** What `spec.suspend` is, and what our annotation remembers that it was. */
+/** `spec.suspend`, and the value before it in our annotation. */
 export const suspension = ({ spec, metadata }: AnyObject) => [spec.suspend, metadata.annotations?.[SUSPENDED]] as const;
 
 /** Waits until the object is held by a closed gate: suspended, with the memory of what it was. */

@@ -1,4 +1,4 @@
-/** One cluster for all files of the project `cluster`, in a temporary directory. */
+/** Starts a cluster for all files of the project `cluster`, in a temporary directory. */
 import type { TestProject } from 'vitest/node';
 import { logToStderr } from '../../../dev/local/process/log.ts';
 import { type ConnectionData, connectionData } from './connection.ts';

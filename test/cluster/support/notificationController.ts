@@ -13,7 +13,7 @@ export interface Told {
 
 export interface PlayedController {
   address: string;
-  /** What the object said, as `severity message`. */
+  /** Notifications of the object, as `severity message`. */
   said(kind: string, namespace: string, name: string): string[];
   /** Waits until it has said these, among others. */
   says(kind: string, namespace: string, name: string, ...expected: (string | RegExp)[]): Promise<void>;

@@ -76,7 +76,7 @@ export function scenarioOf(view: ClusterView, ns: string) {
       await fetched(tag);
       await flux.apply(ns, 'app');
     },
-    /** What a monitor reports at this moment; an error comes with its time. */
+    /** Reports health as a monitor does now; an error has its time. */
     report: async (status: string, { message, error, name = 'app', namespace = ns }: Report = {}) => {
       const at = inSeconds(Date.now());
       await admin.patchStatus(ref('healthCheck', namespace, name), {

@@ -1,4 +1,4 @@
-/** What Flux objects carry and what a Rollout remembers, read live. */
+/** Live reads of the versions in Flux objects and of the Rollout's history. */
 
 import { ref } from '../../../dev/actors/objects.ts';
 import type { AnyObject } from '../../../dev/client/send.ts';

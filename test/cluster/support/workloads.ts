@@ -1,4 +1,4 @@
-/** What controllers and kubelets say of workloads, where there are none. */
+/** Statuses that controllers and kubelets, which don't run here, would write into workloads. */
 import { type AnyObject, type User, waitFor } from './cluster.ts';
 
 export const deploymentOf = (ns: string) => ({
@@ -11,7 +11,7 @@ export const deploymentOf = (ns: string) => ({
   },
 });
 
-/** What the Deployment controller says of the newest generation; there is none here. */
+/** The status of the newest generation that the Deployment controller, which doesn't run here, would write. */
 export async function workload(admin: User, ns: string, says: 'available' | 'stuck' | 'progressing'): Promise<void> {
   const web = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', namespace: ns } };
   const { generation } = (await admin.get(web)).metadata;
@@ -49,7 +49,7 @@ export function newJob(admin: User, ns: string, before: readonly string[] = []):
   );
 }
 
-/** What the kubelet says of the Pod of a Job. */
+/** The status that a kubelet would write into the Pod of a Job. */
 export async function podEnds(admin: User, ns: string, job: AnyObject, exitCode: number): Promise<void> {
   const pod = await waitFor(async () => {
     const pods: AnyObject[] = await admin.list('v1', 'Pod', ns);

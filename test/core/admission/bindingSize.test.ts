@@ -1,4 +1,4 @@
-/** What a FluxBinding may grow to: an object whose binding cannot be written does not learn that its gate has closed. */
+/** The size limit of a FluxBinding: without one, an object would not be informed of its closed Gate. */
 import { expect, it } from 'vitest';
 import type { FluxBinding } from '../../../api/types.ts';
 import { objectGates } from '../../../core/admission/objectGates.ts';

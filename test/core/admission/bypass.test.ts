@@ -17,7 +17,7 @@ import { BY, closedGate, frozen, GIT, git, itDecides, MARK, MEMORY, REASON, row,
 const at110 = { deployed: deployment('my-app', 2, '1.1.0'), substitute: { APP: '1.1.0' } };
 const granted = { bypass: { granted: true as const }, user: 'admin' };
 const BYPASSED = { [STATE]: 'bypassed: shop/freeze' };
-/** It runs behind the closed gate. */
+/** An object that bypasses its closed Gate. */
 const running = (annotations: Record<string, string>, spec: object = {}) =>
   without(frozen({ annotations, spec: { suspend: false, ...spec } }), MEMORY);
 const BOTH = { 'gate.fluxcd.io/gates': 'freeze,two' };

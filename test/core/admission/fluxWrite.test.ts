@@ -1,4 +1,4 @@
-/** What becomes of a write of a Kustomization that requires Gates: docs/reference/writes.md, W10 to W18. */
+/** Writes of a Kustomization that requires Gates: docs/reference/writes.md, W10 to W18. */
 
 import { describe } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';

@@ -103,7 +103,7 @@ export function helmRelease(parts: KustomizationParts = {}): FluxObject {
   });
 }
 
-/** As helm-controller reports a release of the chart in an OCI artifact. */
+/** The status of helm-controller after it has released the chart in an OCI artifact. */
 export function released(ociDigest: string, { generation = 3, ready = 'True', status = 'deployed' } = {}) {
   return {
     observedGeneration: generation,
@@ -161,7 +161,7 @@ export function gatesByName(...gates: Gate[]): Map<string, Gate> {
 type Denied = { denial: string; warnings: string[] };
 type Stored = { object: FluxObject; warnings: string[]; denial?: undefined };
 
-/** What becomes of a write in shop, with a refusal as its writer reads it who may read no other namespace. */
+/** The outcome of a write in shop, with the denial for a user who may read no other namespace. */
 export function decide(write: FluxWrite): Stored | Denied {
   const { fieldManager } = write;
   const isSync = fieldManager !== undefined && !fieldManager.startsWith('kubectl');

@@ -1,4 +1,4 @@
-/** What a Gate has not reached, by the objects' own annotations. */
+/** Objects that a Gate doesn't hold yet, by their own annotations. */
 import { describe, expect, it } from 'vitest';
 import { unheldOf, unresumedOf } from '../../../core/admission/unreachedObjects.ts';
 import { gate, kustomization } from './objects.ts';

@@ -30,7 +30,7 @@ export const NAME_LABEL = 'kustomize.toolkit.fluxcd.io/name';
 export const NAMESPACE_LABEL = 'kustomize.toolkit.fluxcd.io/namespace';
 export const OWNER = { [NAME_LABEL]: 'apps', [NAMESPACE_LABEL]: 'flux-system' };
 
-/** As stored behind the closed gate shop/freeze. */
+/** The stored object while Gate shop/freeze is closed. */
 export const FROZEN = { ...GATED, [MEMORY]: 'unset', [STATE]: 'closed: shop/freeze' };
 export const frozen = (parts: KustomizationParts = {}): FluxObject =>
   kustomization({
@@ -90,7 +90,7 @@ export interface Row {
   applier?: FluxObject;
   namespaceLabels?: Record<string, string>;
   now?: number;
-  /** What is stored; the old object when 'old'. */
+  /** The stored object; 'old' for the old one. */
   stored?: FluxObject | 'old' | 'sent';
   warning?: RegExp;
   denial?: RegExp;

@@ -11,7 +11,7 @@ const text = { type: 'string', minLength: 1 };
 const uri = { ...text, format: 'uri-reference' };
 const time = { ...text, format: 'date-time' };
 
-/** As the JSON Schema of CloudEvents has it; of the attributes that are optional there, those that are always sent. */
+/** The required attributes of CloudEvents' JSON Schema, and the optional ones that are always sent. */
 const isCloudEvent = ajv.compile({
   type: 'object',
   required: ['id', 'source', 'specversion', 'type', 'subject', 'time', 'datacontenttype', 'data'],
@@ -28,7 +28,7 @@ const isCloudEvent = ajv.compile({
   },
 });
 
-/** As the schemas of service deployed, upgraded and rolledback in CDEvents 0.5.1 have it. */
+/** The schemas of service deployed, upgraded and rolledback in CDEvents 0.5.1. */
 const isCdEvent = ajv.compile({
   type: 'object',
   required: ['context', 'subject'],

@@ -1,4 +1,4 @@
-/** What objects of the cluster tell an auditor. */
+/** Records from objects of the cluster. */
 import { expect, it } from 'vitest';
 import type { Rollout } from '../../../api/types.ts';
 import { historyGap } from '../../../client/audit/auditReport.ts';

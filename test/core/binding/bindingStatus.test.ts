@@ -43,7 +43,7 @@ interface Row {
   ready: [status: string, message: RegExp];
 }
 
-/** It waits for Flux. */
+/** A binding that waits for Flux. */
 const waits: Pick<Row, 'state' | 'ready'> = {
   state: 'Waiting',
   ready: ['Unknown', /^waiting for Flux to apply my-app 1\.1\.0 \(2\)$/],

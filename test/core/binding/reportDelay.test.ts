@@ -39,7 +39,7 @@ interface Row {
   requeueIn?: number;
 }
 
-/** Of it nothing is said yet: what was reported before stays, until so many seconds later. */
+/** A binding without a new report yet: the earlier report stays for some seconds. */
 const later = (before: Report, requeueIn: number) => ({ before, report: before, requeueIn });
 const NONE: Report = { rollouts: [{ rollout: 'my-app' }] };
 

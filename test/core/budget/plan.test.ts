@@ -1,4 +1,4 @@
-/** What a budget grants, and says. */
+/** Grants of a budget, and its messages. */
 import { describe, expect, it } from 'vitest';
 import { UNUSED_MS } from '../../../core/budget/slots.ts';
 import { formatTime } from '../../../core/kube/time.ts';

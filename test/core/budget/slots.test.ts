@@ -1,4 +1,4 @@
-/** What becomes of a slot, by what is seen of its holder. */
+/** A slot's state, by the state of its holder. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, Rollout, Slot } from '../../../api/types.ts';
 import { evaluateSlot, type Holder, REVOKED_MS, revoking, UNUSED_MS } from '../../../core/budget/slots.ts';

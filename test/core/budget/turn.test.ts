@@ -1,4 +1,4 @@
-/** What a Rollout asks of the budgets that select it, and when it may begin. */
+/** A Rollout's requests to the budgets that select it, and when its deployment may start. */
 import { describe, expect, it } from 'vitest';
 import type { Budget, Rollout, Slot, SlotRequest } from '../../../api/types.ts';
 import { budgetsOf } from '../../../core/budget/selectingBudgets.ts';

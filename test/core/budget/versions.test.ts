@@ -1,4 +1,4 @@
-/** What a budget remembers of versions. */
+/** Versions in a budget's status. */
 
 import { describe, expect, it } from 'vitest';
 import type { Rollout, Slot } from '../../../api/types.ts';

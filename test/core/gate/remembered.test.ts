@@ -1,4 +1,4 @@
-/** What a gate's evaluation costs, and that a remembered one is the same as a fresh one. */
+/** The cost of a Gate's evaluation, and its equality with a cached one. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Gate } from '../../../api/types.ts';

@@ -138,11 +138,11 @@ export function judged({
   return { own, verdict: evaluateWithResources(own, observed, since, NOW, likeKuberik) };
 }
 
-/** What is said of its objects. */
+/** The message about the objects. */
 export const waits = (message: string | RegExp, rest: Partial<Case['expected']> = {}) => {
   return { health: 'Pending', message, ...rest };
 };
-/** What is said of the Kustomization itself: nothing is wrong with its objects. */
+/** The message about the Kustomization itself, with healthy objects. */
 export const pending = (message: string, attempting = false) => ({
   health: 'Pending',
   message: `Kustomization pending: ${message}`,

@@ -8,7 +8,7 @@ import { healthCheck, rollout } from '../../hooks/healthCheck/fixture.ts';
 const watching = (healthCheckSelector?: RolloutSpec['healthCheckSelector']) =>
   rollout(undefined, healthCheckSelector ? { healthCheckSelector } : {});
 const check = (labels: Record<string, string>) => healthCheck({ metadata: { name: 'hc', namespace: 'demo', labels } });
-/** As the webhook labels it. */
+/** The labels of the webhook. */
 const labelled = (object: ReturnType<typeof rollout>) => label(object, watchesLabel(object));
 const crowdOf = (...objects: ReturnType<typeof rollout>[]) => [
   ...objects.map(labelled),

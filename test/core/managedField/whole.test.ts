@@ -75,7 +75,7 @@ interface Row {
   says: string;
   /** null: CREATE. */
   old?: FluxObject | null;
-  /** As sent; like the old one where absent. */
+  /** The object as sent; the old one if absent. */
   sent?: FluxObject;
   source: FluxObject | undefined;
   rollouts?: Rollout[];
@@ -91,7 +91,7 @@ interface Row {
 const LATE = source('1.1.0', 2, '1.0.0', { behind: true });
 const THERE = source('1.1.0', 2, '1.1.0');
 const NOT_WRITTEN = source('1.0.0', 1, '1.0.0');
-/** What it runs, and of which artifact: the version before, the new one, what Git said, what no source has to fetch. */
+/** Version and artifact of the running object: the version before, the new one, Git's, one without a source to fetch. */
 const had = { app: '1.0.0', artifact: '1.0.0' };
 const has = { app: '1.1.0', artifact: '1.1.0' };
 const dev = { app: 'dev', artifact: 'dev' };
@@ -221,7 +221,7 @@ const contextOf = (from: FluxObject | undefined, rollouts = [my], gates: Gate[] 
   namespaceLabels: {},
   now: NOW,
 });
-/** What is stored of a write that is not denied. */
+/** The stored object of a write that isn't denied. */
 const storedOf = (sent: FluxObject, oldObject: FluxObject, from: FluxObject): FluxObject =>
   (decide({ object: sent, oldObject, context: contextOf(from), user: 'admin' }) as { object: FluxObject }).object;
 

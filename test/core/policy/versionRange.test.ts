@@ -9,7 +9,7 @@ interface Table {
   /** Oldest first; equal ones are one entry, with blanks between. */
   order: string[];
   noVersions: string[];
-  /** What each range selects, with blanks between; null for what is no range. */
+  /** The versions in each range, separated by blanks; null for an invalid range. */
   ranges: Record<string, string | null>;
 }
 

@@ -20,7 +20,7 @@ interface Case {
   reason?: string;
 }
 
-/** What is observed, in seconds, by name. */
+/** Observed seconds, by name. */
 function durations({ head = {}, older = [], ready, reason = 'BakeTimePassed' }: Case) {
   const entries = older.map((entry, i) => ({ id: 1, version: { tag: `0.${i}` }, timestamp: at('06:00:00'), ...entry }));
   const before = ready && {

@@ -1,4 +1,4 @@
-/** What holds for a Rollout whatever happens to it. */
+/** Invariants of a Rollout. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HealthCheck, RolloutGate } from '../../../api/types.ts';

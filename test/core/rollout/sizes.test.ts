@@ -1,4 +1,4 @@
-/** What a Rollout's status may grow to: Metacontroller has to be able to write it, and etcd to store it. */
+/** The size limit of a Rollout's status, which Metacontroller must write and etcd store. */
 import { expect, it } from 'vitest';
 import type { RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { LIMITS } from '../../../core/limits.ts';

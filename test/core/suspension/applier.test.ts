@@ -1,4 +1,4 @@
-/** What the Kustomization that applies an object has done since the gates of that object opened, and how long that is waited for. */
+/** The applier's attempts since an object's Gates opened, and how long the object waits for them. */
 import { describe, expect, it } from 'vitest';
 import { GATE_STATE, RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
@@ -35,7 +35,7 @@ function applier({ ready, readyAt = 3, asked, handled, suspended, gate, deleting
 }
 
 const CAME = { asked: OPENED, handled: OPENED };
-/** It handled an older request last. */
+/** A status that handled an older request last. */
 const AT_IT = { asked: OPENED, handled: EARLIER };
 
 /** The applier, its state, and how long it is waited for. */

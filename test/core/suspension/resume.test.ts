@@ -1,4 +1,4 @@
-/** What a binding says of the Kustomization that its object waits for: once per news, not once per retry. */
+/** A binding's messages about the applier for which its object waits: one for each cause, not for each retry. */
 import { describe, expect, it } from 'vitest';
 import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import { formatInstant, parseTime } from '../../../core/kube/time.ts';
@@ -23,7 +23,7 @@ const retrying = ready('Unknown', 'Progressing', SINCE);
 const done = ready('True', 'ReconciliationSucceeded', SINCE);
 const suspended = { ...done, spec: { ...done.spec, suspend: true } };
 
-/** What is said after each of these, a minute apart. */
+/** The message after each of these, a minute apart. */
 function said(...appliers: (typeof done | undefined)[]): Awaits[] {
   const all: Awaits[] = [];
   for (const [i, applier] of appliers.entries())

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { checkMemory, type Sample } from '../../../dev/chaos/memory.ts';
 
-/** Of one process, a sample a minute. */
+/** Samples of one process, one a minute. */
 const life = (pid: number, from: number, minutes: number, mib: (minute: number) => number): Sample[] =>
   Array.from({ length: minutes + 1 }, (_, i) => ({ ms: (from + i) * 60_000, name: 'hooks', pid, mib: mib(i) }));
 
@@ -11,7 +11,7 @@ const constant = () => 300;
 const teeth = (minute: number) => 300 + 40 * (minute % 7);
 const slow = (minute: number) => 300 + minute / 3;
 const leak = (minute: number) => 300 + minute;
-/** That of a driver over hours: it rises by more than a tenth in an hour only as its teeth fall. */
+/** Samples of a driver over hours, whose peaks rise by more than a tenth in some hours. */
 const uneven = (minute: number) => 170 + [0, 18, -8, 12, -6, 30, 2, -10, 8][minute % 9]! + minute / 3;
 /** Takes what it needs in its first quarter of an hour. */
 const begins = (minute: number) => Math.min(300, 100 + 20 * minute);

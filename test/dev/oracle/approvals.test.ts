@@ -1,4 +1,4 @@
-/** What the oracle finds of approvals, each with the faultless history beside it. */
+/** The oracle's findings about approvals, each with a correct history for comparison. */
 import { describe, expect, it } from 'vitest';
 import { ApprovalChecker } from '../../../dev/oracle/approvals.ts';
 

@@ -1,4 +1,4 @@
-/** What the oracle finds of outcomes, each with the faultless history beside it. */
+/** The oracle's findings about outcomes, each with a correct history for comparison. */
 import { describe, expect, it } from 'vitest';
 import { BakeChecker } from '../../../dev/oracle/bakes.ts';
 
@@ -19,7 +19,7 @@ interface RolloutScenario {
   applies?: Apply[];
   entry?: object;
   conditions?: object[];
-  /** Of the Rollout: without a selector it selects no HealthCheck. */
+  /** The Rollout's spec; without a selector it selects no HealthCheck. */
   spec?: object;
 }
 

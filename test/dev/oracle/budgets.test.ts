@@ -1,4 +1,4 @@
-/** What the oracle finds of budgets, each with the faultless history beside it. */
+/** The oracle's findings about budgets, each with a correct history for comparison. */
 import { describe, expect, it } from 'vitest';
 import { BudgetChecker } from '../../../dev/oracle/budgets.ts';
 

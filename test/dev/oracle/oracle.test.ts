@@ -16,7 +16,7 @@ const HEALTH = { apiGroup: 'kuberik.com', resource: 'healthchecks', namespace: '
 const BEGIN = Date.parse('2026-11-21T12:00:00Z');
 
 type Ref = typeof APP;
-/** One step: a request that is received, its answer, or what is stored. Each takes a second. */
+/** A step: the receipt of a request, its answer, or a stored version. Each takes a second. */
 type Step =
   | { received: string; of: Ref }
   | { answered: string; of: Ref; revision?: number; by?: string; verb?: string; bypass?: string }

@@ -61,7 +61,7 @@ const written = fc
 const isHeld = ({ metadata, spec }: FluxObject) =>
   spec?.suspend === true && metadata.annotations?.['gate.fluxcd.io/suspended'] !== undefined;
 
-/** As the API server stores it: what Kubernetes takes as annotations in all. */
+/** Annotations with the largest size that Kubernetes accepts. */
 async function write(
   object: FluxObject,
   oldObject: FluxObject,

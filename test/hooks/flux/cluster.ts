@@ -1,4 +1,4 @@
-/** One Flux object between the decorator, the binding and the webhook. */
+/** A Flux object between the decorator, the binding and the webhook. */
 import { expect } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
@@ -16,14 +16,14 @@ import { type Answer, send } from '../../webhooks/flux/call.ts';
 
 const METACONTROLLER = { username: 'system:serviceaccount:metacontroller:metacontroller' };
 
-/** One Flux object in a cluster of its own: Metacontroller's part is done by `settle`. */
+/** A Flux object in a cluster of its own; `settle` plays Metacontroller. */
 export class Cluster {
   object: FluxObject;
   binding: FluxBinding | undefined;
   gates: Gate[] = [];
   rollouts: Rollout[] = [];
   others: FluxBinding[] = [];
-  /** What the object's `spec.sourceRef` names. */
+  /** The object that `spec.sourceRef` names. */
   source: FluxObject | undefined;
   /** The Kustomization that applies the object. */
   applier: FluxObject | undefined;
@@ -37,7 +37,7 @@ export class Cluster {
     this.object = object;
   }
 
-  /** One at rest among these. */
+  /** A settled object in this cluster. */
   static async settled(
     object: FluxObject,
     among: Partial<Pick<Cluster, 'gates' | 'rollouts' | 'applier' | 'source'>>,
@@ -57,7 +57,7 @@ export class Cluster {
     return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: this.namespaceLabels } };
   }
 
-  /** What the webhook said last. */
+  /** The webhook's last answer. */
   answer: Answer | undefined;
 
   /** A write through both webhooks; says whether it was allowed. */
@@ -104,7 +104,7 @@ export class Cluster {
     return holdHook.sync(decorating(this.object, { related: [...this.gates, this.namespace] }), this.call);
   }
 
-  /** As one decorator: the one that suspends and resumes comes first where it has something to write, and is not asking whether an object still passes. */
+  /** Both decorators as one: the one that suspends and resumes comes first if it has something to write, unless it checks whether an object still bypasses. */
   async decorate(): Promise<DecoratorResponse> {
     const held = await this.hold();
     const passes = this.object.metadata.annotations?.['gate.fluxcd.io/state']?.startsWith('passing');

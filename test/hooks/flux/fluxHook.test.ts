@@ -82,7 +82,7 @@ describe('the Flux decorator', () => {
     ['a binding that lags behind', at(2, '1.1.0'), at(1, '1.0.0'), undefined],
     ['nothing new', at(2, '1.1.0'), at(2, '1.1.0'), undefined],
   ];
-  /** What a binding's status says when the Rollout has this deployment. */
+  /** The binding's status when the Rollout has this deployment. */
   const follows = (deployed: string) => {
     const [{ rollout, id, version, uid }] = parseDeployments(deployed) as [DeploymentRef];
     return { deployed, pins: [{ rollout, variable: 'APP', id, version, uid, state: 'Waiting' as const }] };

@@ -1,4 +1,4 @@
-/** What the decorator does with the Rollouts that it is sent itself and the Gates that it reads, beside what the object's FluxBinding says. */
+/** The decorator's report with the Rollouts that it relates and the Gates that it reads, next to the report of the FluxBinding. */
 import { describe, expect, it } from 'vitest';
 import { DEPLOYED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
@@ -38,7 +38,7 @@ interface Row {
   sent?: KubeObject<any, any>[];
   /** The Gates there are. */
   gates?: Gate[];
-  /** What the binding says; it has been seen by nobody else. */
+  /** The report of a binding that no other hook has seen. */
   binding?: FluxBindingStatus;
   /** The annotation that triggers the webhook. */
   asks?: Record<string, unknown>;

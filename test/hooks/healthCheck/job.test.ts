@@ -1,4 +1,4 @@
-/** One sync of a HealthCheck of class job: which Jobs there should be, and what the status says. */
+/** A sync of a HealthCheck of class job: the wanted Jobs, and the status. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';

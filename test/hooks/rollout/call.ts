@@ -10,7 +10,7 @@ import { objectOf } from '../../support/objects.ts';
 export const NOW = Date.parse('2026-03-01T12:00:00Z');
 
 export interface Around {
-  /** What live reads find. */
+  /** Objects that live reads find. */
   objects?: KubeObject<any, any>[];
   serves?: (apiVersion: string) => boolean;
   fails?: boolean;

@@ -1,4 +1,4 @@
-/** What becomes of spec.targetRepository at a sync: which Job is wanted, who waits for it, and what is remembered. */
+/** Copies by spec.targetRepository at a sync: the wanted Job, waiting deployments, and the stored result. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../../api/types.ts';

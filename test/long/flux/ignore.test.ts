@@ -21,7 +21,7 @@ const IGNORE = [
   },
 ];
 
-/** What Git has at this tag: objects that name a Rollout, with a version that is long outdated. */
+/** The Git content at this tag: objects that name a Rollout, with an outdated version. */
 async function push(tag: string, names: string[]): Promise<void> {
   const files = names.map((name) => {
     const object = kustomization(setup.ns, name, {

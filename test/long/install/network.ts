@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 
 export interface Network {
-  /** What the API server has to be started with. */
+  /** Flags of the API server. */
   flags: string[];
   /** Where the only Service leads that webhooks name; nowhere while it has no Pod that is ready. */
   webhookPort: number | undefined;

@@ -14,7 +14,7 @@ export interface Reader {
   dispose(): void;
 }
 
-/** What a reader has, and a test need not: they do nothing. */
+/** Commands of the page that a test can skip, since they have no effect. */
 const OTHERS = ['docker', 'flux'];
 
 export async function newReader(kubeconfig: string, registry: string): Promise<Reader> {

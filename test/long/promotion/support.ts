@@ -1,4 +1,4 @@
-/** What the walks through manifests/examples/promotion have in common: a version on its way through Rollouts, and people who approve it. */
+/** Common setup of the tests of manifests/examples/promotion: a version that is promoted through Rollouts, and its approvers. */
 import { expect } from 'vitest';
 import { type AnyObject, type ClusterView, ref, staysTrue, waitFor } from '../../cluster/support/cluster.ts';
 import { conditionOf } from '../../cluster/support/versions.ts';

@@ -18,7 +18,7 @@ export const KEY = 'the key of the cookies, long enough';
 /** May not read the whole cluster. */
 export const NARROW = 'narrow@example.com';
 
-/** What the API server was asked, and as whom. */
+/** Requests to the API server, with their user. */
 export interface Asked {
   path: string;
   user: string | undefined;
@@ -54,7 +54,7 @@ export interface PageSetup {
   close(): Promise<void>;
 }
 
-/** Of the page, as its own scripts send them. */
+/** Headers of requests by the page's own scripts. */
 export const FROM_PAGE = { 'x-rollouts-page': '1', 'sec-fetch-site': 'same-origin', origin: ORIGIN };
 
 /** An API server with one Rollout. */

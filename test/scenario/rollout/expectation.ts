@@ -52,13 +52,13 @@ export const CHECKS: Record<string, Check> = {
   },
   /** Reasons of the last sync's events. */
   events: (cluster, expected: string[]) => expect(cluster.events.map(({ reason }) => reason)).toEqual(expected),
-  /** Those of them that people are told of. */
+  /** Events with a notification. */
   people: (cluster, expected: string[]) =>
     expect(cluster.events.filter(isReported).map(({ reason }) => reason)).toEqual(expected),
-  /** What the last sync's events say, by reason: `Normal: message`. */
+  /** The last sync's Events, by reason: `Normal: message`. */
   told: (cluster, expected) =>
     match(Object.fromEntries(cluster.events.map((e) => [e.reason, `${e.type}: ${e.message}`])), expected, 'events'),
-  /** What client/explain says of it: fields of the Application; `causes` by their codes and, as `says`, their texts; `steps` as `id: state`, `details` as `id: detail`; `remedies` by their commands. */
+  /** The explanation of client/explain: fields of the Application; `causes` by their codes and, as `says`, their texts; `steps` as `id: state`, `details` as `id: detail`; `remedies` by their commands. */
   explained: (cluster, { causes, says, remedies, steps, details, ...rest }) => {
     const app = explained(cluster);
     match(app, rest, 'explained');

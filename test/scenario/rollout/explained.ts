@@ -1,4 +1,4 @@
-/** What people are told of the Rollout of a scenario, and what has to be true of that whatever happens. */
+/** The explanation of a scenario's Rollout, and its invariants. */
 import { expect } from 'vitest';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../../api/types.ts';
 import type { Application } from '../../../client/explain/application.ts';

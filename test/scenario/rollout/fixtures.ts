@@ -1,4 +1,4 @@
-/** What is there before the first step, under the names that the Go controller's test suite has for it. */
+/** Objects before the first step, with the names in the Go controller's test suite. */
 import { object, STEPS } from './steps.ts';
 import { NAMESPACE, type ScenarioCluster } from './scenarioCluster.ts';
 

@@ -39,11 +39,11 @@ export class ScenarioCluster {
   now: EpochMs = T0;
   /** null: the registry has not answered; a tag that is not named has no metadata. */
   readonly metadata: Record<string, ReleaseMetadata | null> = {};
-  /** Of the last sync. */
+  /** Events of the last sync. */
   events: EventRecord[] = [];
   resync: number | undefined;
   configMaps: KubeObject[] = [];
-  /** What the last write that was refused was told. */
+  /** The message of the last refused write. */
   denied: string | undefined;
   readonly settings: Pick<Settings, 'onFailure' | 'likeKuberik' | 'trustPublishers'>;
   protected readonly objects = new Map<string, KubeObject<any, any>>();
@@ -64,7 +64,7 @@ export class ScenarioCluster {
     return this.objects.get(`${kind}/${namespace}/${name}`);
   }
 
-  /** Those stored, of one kind. */
+  /** Stored objects of one kind. */
   all<T>(kind: string): T[] {
     return [...this.objects.values()].filter((object) => object.kind === kind) as unknown as T[];
   }
@@ -94,7 +94,7 @@ export class ScenarioCluster {
     this.objects.set(`${object.kind}/${namespace}/${name}`, structuredClone(stored));
   }
 
-  /** As it is stored, its status too. */
+  /** The object as stored, with its status. */
   seed(object: KubeObject<any, any>): void {
     const { name = '', namespace = '' } = object.metadata;
     this.objects.set(`${object.kind}/${namespace}/${name}`, structuredClone(object));
@@ -116,7 +116,7 @@ export class ScenarioCluster {
     this.store(accepted as RolloutStatus);
   }
 
-  /** One pass of the composite and of the decorator, as Metacontroller makes them. Answers whether anything was written. */
+  /** Runs composite and decorator once, as Metacontroller does. Resolves to whether anything was written. */
   async sync(): Promise<boolean> {
     const before = structuredClone(this.rollout);
     this.store(await this.answer(before));
@@ -124,7 +124,7 @@ export class ScenarioCluster {
     return !sameJson(before, this.rollout);
   }
 
-  /** What the composite answers for a Rollout as it is, or as it was: Metacontroller's caches may be a write behind. */
+  /** The composite's answer for the current Rollout, or for an earlier one: Metacontroller's caches may be a write late. */
   async answer(parent: Rollout): Promise<RolloutStatus> {
     this.events = [];
     const call = this.hookCall();

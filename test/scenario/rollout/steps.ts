@@ -67,7 +67,7 @@ export const STEPS: Record<string, Step> = {
     const set = conditions && { conditions: conditionsOf(conditions, cluster.now) };
     return cluster.putStatus(patched({ ...cluster.rollout.status }, { ...patch, ...set }) as RolloutStatus);
   },
-  /** What came before: `1.0.0 Failed broken` with its message, newest first and an hour apart, and releases that are newer. */
+  /** The state before: `1.0.0 Failed broken` with its message, newest first and an hour apart, and newer releases. */
   past: (cluster, { history, newer = [] }: { history: string[]; newer?: string[] }) => {
     const entries = history.map((text, i) => {
       const [tag = '', bakeStatus, bakeStatusMessage] = String(text).split(' ');
@@ -97,7 +97,7 @@ export const STEPS: Record<string, Step> = {
   manyRolloutGates: async (cluster, count: number) => {
     for (let i = 0; i < count; i++) await STEPS.rolloutGate!(cluster, { name: `gate-${i}`, passing: false });
   },
-  /** What somebody writes on a RolloutGate: `approve`, `unapprove`, `approve-reason`, or `approvals`, which is the webhook's. */
+  /** Annotations on a RolloutGate: `approve`, `unapprove`, `approve-reason`, or `approvals`, which is the webhook's. */
   approve: async (cluster, { as, gate, ...patch }: Data) => {
     const object = copyOf(cluster, 'RolloutGate', gate);
     const keys = Object.entries(patch).map(([key, value]) => [`rollout.kuberik.com/${key}`, value]);
@@ -154,7 +154,7 @@ export const STEPS: Record<string, Step> = {
       await cluster.put({ ...binding, status: { ...binding.status, applied } });
     }
   },
-  /** What a binding says of the Gates of its object, and whether that still waits for its Kustomization's next apply. */
+  /** A binding's report about the Gates of its object, and whether the object still waits for its applier. */
   bindingGates: async (cluster, { name, opened, awaits }: Data) => {
     const binding = copyOf(cluster, 'FluxBinding', name);
     const gates = (binding.spec.gates ?? []).map(({ namespace, gate }: Data) => ({ namespace, name: gate, opened }));

@@ -9,7 +9,7 @@ import { FILES, play, readScenarios, titled } from './play.ts';
 import { ScenarioCluster } from './scenarioCluster.ts';
 
 const TEXTS = ['message', 'bakeStatusMessage'];
-/** What an explanation quotes them in. */
+/** Quotation marks of an explanation. */
 const QUOTES = [...TEXTS, 'text', 'detail'];
 
 /** The Go controller's dashboard says only in this text that a person has marked a deployment successful. */
@@ -41,7 +41,7 @@ class TwoReadings extends ScenarioCluster {
     return super.sync();
   }
 
-  /** What the hook answers and what is explained, without texts and the number of the write. */
+  /** Answer and explanation, without texts and the number of the write. */
   private async readings() {
     const { revision: _, ...status } = await this.answer(structuredClone(this.rollout));
     const { next, ...app } = explained(this);

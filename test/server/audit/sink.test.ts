@@ -1,4 +1,4 @@
-/** One POST to a sink of the mounted Secret, and what it says about the sink: never an address, never a token. */
+/** A POST to a sink of the mounted Secret, and the error messages: never with an address or a token. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerOptions } from 'node:https';

@@ -1,4 +1,4 @@
-/** What is shared by many goes round: nobody keeps the others out, and nobody loses what is under way. */
+/** Shared resources are divided fairly: no client keeps others out or loses a running request. */
 import { describe, expect, it } from 'vitest';
 import { createFairShare, type Part } from '../../../server/http/fairShare.ts';
 

@@ -53,7 +53,7 @@ function measurementsOn(objects: KubeObject<any, any>[], timeoutMs = 2000) {
     cluster,
     take,
     idle: measurements.idle,
-    /** What it comes to, however long that takes. */
+    /** The final result of a measurement. */
     async reading(question: Parameters<typeof take>[0] = {}) {
       await take(question);
       await measurements.idle();

@@ -1,4 +1,4 @@
-/** What stands between a client and a registry on a bad day. */
+/** Faulty proxies between a client and a registry. */
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { startLocalServer } from './localServer.ts';
 
@@ -14,7 +14,7 @@ export async function holdingProxy(host: string, path: RegExp) {
   return {
     host: server.host,
     isHolding: () => held.length > 0,
-    /** Those that come later are passed on too. */
+    /** Further connections are passed on too. */
     release() {
       isReleased = true;
       for (const pass of held.splice(0)) pass();

@@ -1,4 +1,4 @@
-/** One write of a Flux object to an admission handler, in a cluster of these objects. */
+/** A write of a Flux object to an admission handler, in a cluster of these objects. */
 import type { AdmissionRequest, AdmissionResponse, UserInfo } from '../../../api/admission.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
@@ -31,7 +31,7 @@ export interface Answer {
   counts: Count[];
   /** `resource/name` of every live read. */
   reads: string[];
-  /** As the API server would store it. */
+  /** The object as the API server would store it. */
   object: FluxObject | undefined;
   response: AdmissionResponse;
 }

@@ -1,4 +1,4 @@
-/** Of a reason on a Flux object `gate.fluxcd.io/bypassed-by` is the record, where it gets its author past anything. */
+/** The record of a reason on a Flux object is `gate.fluxcd.io/bypassed-by`, if the reason bypasses a Gate. */
 import { expect, it } from 'vitest';
 import { BYPASS_REASON, BYPASSED_BY } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';

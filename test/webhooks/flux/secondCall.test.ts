@@ -39,7 +39,7 @@ const contextOf = ({ state, versions }: StoredContext) => ({
   now: NOW,
 });
 
-/** As the mutating webhook stores it. */
+/** The object after the mutating webhook. */
 function stored(object: FluxObject, oldObject: FluxObject | undefined, context: StoredContext, isBypass = false) {
   const who = { user: 'u', fieldManager: 'kustomize-controller' };
   const bypass = isBypass ? { granted: true as const } : undefined;
@@ -61,7 +61,7 @@ const bypassed = (object: FluxObject): FluxObject =>
     true,
   ) ?? object;
 
-/** What another webhook of the cluster does to the object after ours: one thing. */
+/** A change by another webhook after ours. */
 const CHANGES: Record<string, (object: FluxObject) => FluxObject> = {
   'another path': (object) => withSpec(object, { path: './other' }),
   'no path': (object) => withSpec(object, { path: undefined }),

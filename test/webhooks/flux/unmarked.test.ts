@@ -1,4 +1,4 @@
-/** What a closed Gate holds, whatever the object carries and follows. */
+/** Objects that a closed Gate holds, with or without annotations. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';

@@ -68,7 +68,7 @@ export interface Step {
   annotate: Record<string, string | null>;
 }
 
-/** What is stored after these writes, one after the other. */
+/** The stored object after these writes, in order. */
 export async function stored(spec: Gate['spec'], steps: Step[]): Promise<Gate> {
   let now: Gate | undefined;
   for (const { at, user, annotate } of steps) {

@@ -47,7 +47,7 @@ interface Case {
   objects?: KubeObject<any, any>[];
 }
 
-/** What the webhooks answer, and what they store. */
+/** The webhooks' answers, and the stored object. */
 export async function ask({ next, before, user = 'sre', may = ['sre own', 'sre bound'], objects = GATES }: Case) {
   const { call, events } = fakeWebhookCall({
     now: NOW,

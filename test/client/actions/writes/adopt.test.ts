@@ -36,7 +36,7 @@ const around = (policies: ImagePolicy[], more: Partial<AdoptionContext> = {}): A
   ...more,
 });
 
-/** What runs 1.4.0, and the policy that selects it. */
+/** An object that runs 1.4.0, and the policy that selects it. */
 const RUNS = kustomization({ CHECKOUT_VERSION: '1.4.0' });
 const CHECKOUT = around([policy('checkout', '1.4.0')]);
 

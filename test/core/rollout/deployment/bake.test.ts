@@ -1,4 +1,4 @@
-/** One step of a bake; its whole life is in test/scenario/rollout. */
+/** Single steps of a bake; test/scenario/rollout has whole bakes. */
 import { describe, expect, it } from 'vitest';
 import type { HealthCheck, HistoryEntry } from '../../../../api/types.ts';
 import { formatTime } from '../../../../core/kube/time.ts';

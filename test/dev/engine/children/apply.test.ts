@@ -10,7 +10,7 @@ const desired: KubeObject = {
   spec: { v: 1 },
 };
 
-/** As the API server would return it after `withLastApplied(desired, desired)` was created. */
+/** The object that the API server would return after the creation of `withLastApplied(desired, desired)`. */
 function stored(): KubeObject {
   const created = withLastApplied(desired, desired);
   const server = { uid: 'u1', resourceVersion: '7', generation: 1, creationTimestamp: '2030-01-01T00:00:00Z' };

@@ -1,4 +1,4 @@
-/** What the components change of the installation, as the real kustomize builds it. */
+/** Changes of the installation by its components, as rendered by kustomize. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AnyObject } from '../../../../dev/client/send.ts';
