@@ -5,7 +5,7 @@ import { apiServer, json, list, rollout } from './apiServer.ts';
 
 const MANY = 5000;
 
-/** Pages a list as the API server does: `limit` items from `continue` on. */
+/** Prints many Rollouts from a server that pages as the API server does: `limit` items from `continue` on. */
 async function manyRollouts(seen: (printed: number) => void = () => {}) {
   const all = Array.from({ length: MANY }, (_, index) => rollout(`app-${index}`, '1.0.0', `team-${index % 50}`));
   const server = await apiServer((_, response, url) => {

@@ -146,7 +146,7 @@ function pathOf({ apiVersion, kind, metadata: { namespace, name } }: Stored): st
   return resourcePath({ apiVersion, resource, ...(namespace && { namespace }) }, name);
 }
 
-/** Paths of a kind in its namespace, and of all namespaces. */
+/** Paths of the object's collections, in its namespace and in all. */
 function collectionsOf(object: Stored): string[] {
   const own = pathOf(object).replace(/\/[^/]+$/, '');
   return [own, own.replace(/\/namespaces\/[^/]+/, '')];

@@ -169,7 +169,7 @@ describe('HealthChecks of another namespace', () => {
 });
 
 describe('a watch', () => {
-  /** Starts the command, and waits for a part of its output. */
+  /** Collects output, and waits for a text in it. */
   function output() {
     let printed = '';
     let look = () => {};

@@ -82,7 +82,7 @@ async function stop(): Promise<void> {
   await exited;
 }
 
-/** Waits until the program has listed the kind and watches it. */
+/** Whether the program has listed the kind, which it reports as a gap, and watches it now. */
 const hasGap = (kind: string) =>
   received.some(({ type, subject }) => type === 'com.kuberik.audit.Gap' && subject === kind);
 const ofNamespace = () => received.filter(({ subject }) => subject.includes(`/${ns}/`));

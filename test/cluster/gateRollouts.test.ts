@@ -39,7 +39,7 @@ async function waits(ns: string, version: string, path: string): Promise<void> {
   await columnIs(ns, 'HeldBy', path);
 }
 
-/** The columns of `kubectl get rollouts`. */
+/** Waits until a column of `kubectl get rollouts` has the value. */
 async function columnIs(ns: string, column: 'HeldBy' | 'Why', value: string): Promise<void> {
   const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
   await waitFor(async () => {

@@ -31,7 +31,7 @@ async function healthIs(namespace: string, expected: object): Promise<void> {
   );
 }
 
-/** The status of kustomize-controller after it has applied `services` Services. */
+/** Writes the status of kustomize-controller after it has applied `services` Services. */
 async function applied(namespace: string, services: number): Promise<void> {
   const { metadata } = await admin.get(ref('kustomization', namespace, 'app'));
   const entries = Array.from({ length: services }, (_, i) => ({ id: `${namespace}_s${i}__Service`, v: 'v1' }));
@@ -67,7 +67,7 @@ const deployment = (namespace: string): AnyObject => ({
   },
 });
 
-/** The status that the Deployment controller, which doesn't run here, would write. */
+/** Writes the status that the Deployment controller, which doesn't run here, would write. */
 async function deploymentSays(namespace: string, type: string, status: string, reason: string): Promise<void> {
   const web = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', namespace } };
   const one = { replicas: 1, updatedReplicas: 1, availableReplicas: 1, readyReplicas: 1, observedGeneration: 1 };

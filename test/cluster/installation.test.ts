@@ -29,7 +29,7 @@ beforeAll(async () => {
   await installKinds(admin.access, [], await provideCrds(() => {}, [CERT_MANAGER, PROMETHEUS_OPERATOR]));
 });
 
-/** The checks that most of the cases share, read once. */
+/** Answers that several cases share. */
 const asked = new Map<string, Promise<string[]>>();
 
 it.each(COMBINATIONS)('%s with %j', async (overlay, added) => {

@@ -26,7 +26,7 @@ async function writingBack(spec: Record<string, unknown> = {}, before?: (ns: str
   const scenario = scenarioOf(view, ns);
   const sync = gitSync(flux, { namespace: ns, name: 'deploy' });
   const derived = ref('imagePolicy', ns, 'app-deployed');
-  /** The tag that the pattern selects, as image-reflector-controller would find it. */
+  /** Selects among the tags by the pattern, as image-reflector-controller does. */
   const selected = async (tags: string[]) => {
     const { filterTags } = (await admin.find(derived))?.spec ?? {};
     return filterTags && tags.filter((tag) => new RegExp(filterTags.pattern).test(tag));

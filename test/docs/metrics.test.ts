@@ -18,7 +18,7 @@ const isOurs = (name: string) => name.startsWith('rollout_hooks_');
 const labelsIn = (cell: string | undefined) => (cell ?? '').split(' ').filter(Boolean).map(codeIn).sort();
 const reference = (heading: string) => rowsOf(readPage('reference/metrics.md').split(`\n## ${heading}\n`)[1]!);
 
-/** The name in a metric's first value, without the suffixes of a histogram. */
+/** Labels of a metric's first value, without the one that a histogram adds. */
 function labelsOf(name: string): string[] {
   const line = new RegExp(`^${name}(?:_bucket)?(?:\\{(.*)\\})? `, 'm').exec(served);
   if (!line) throw new Error(`${name} has no value: give it one at the top of this file`);

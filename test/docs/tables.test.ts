@@ -159,7 +159,7 @@ describe('conditions and Events', () => {
 });
 
 /** String literals of one or several capitalised words, as reasons are. */
-/** Files in these folders, and in those below. */
+/** Words in capitals in the files of these folders, and of those below. */
 function capitalWords(folders: string): string[] {
   const texts = folders.split(' ').flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })

@@ -14,7 +14,7 @@ const CONFIGURATIONS = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfig
   metadata: { name: 'rollout-hooks' },
 }));
 
-/** The CA of each webhook that the API server calls. */
+/** Sets the CA of each webhook that the API server calls. */
 async function trust(bundle: string): Promise<void> {
   for (const configuration of CONFIGURATIONS) {
     const { webhooks } = (await view.admin.get(configuration)) as AnyObject;

@@ -27,7 +27,7 @@ const tenant = fc.record({
     }),
     { minLength: 1, maxLength: 5 },
   ),
-  /** Users of the tenant, who may set Gates there. */
+  /** Gates of the tenant's own users in the namespace. */
   gates: fc.array(fc.constantFrom('opened', 'closed'), { maxLength: 3 }),
   existsBefore: fc.boolean(),
   edit: text,

@@ -8,7 +8,7 @@ import { BUDGET, type Cost, costOf } from '../../dev/bench/hostile/measure.ts';
 
 const TRIES = 3;
 
-/** The harm of an input before it was bounded. */
+/** The effect of an input before it was bounded. */
 const SEEN: Record<string, string> = {
   'a pattern with 40 alternations': 'C1',
   'a pattern with 18 optional alternations': 'C1',

@@ -19,7 +19,7 @@ import { ask } from '../server/program.ts';
 const { spec: pod } = objectIn('app/deployment.yaml').spec.template;
 const [{ env, ports, ...deployed }] = pod.containers;
 const portOf = (name: string): number => ports.find((port: { name: string }) => port.name === name).containerPort;
-/** The role of manifests/components/resource-set-inputs. */
+/** Port of manifests/components/resource-set-inputs. */
 const INPUTS_PORT = 9443;
 const bytesBelow = (dir: string): number =>
   readdirSync(dir, { recursive: true, withFileTypes: true })

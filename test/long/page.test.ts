@@ -42,7 +42,7 @@ afterAll(async () => {
   await cluster?.dispose();
 });
 
-/** The names in a watch of the Rollouts, in order. */
+/** Follows the Rollouts, and records what is reported, in order. */
 function followed(by: KubeClient, silenceMs?: number) {
   const ended = new AbortController();
   const told: string[] = [];

@@ -46,7 +46,7 @@ afterAll(async () => {
 const [endAutomation, openGates, remove, deleteKinds] = stepsOf('Upgrading and removing', '').map((step) =>
   'run' in step ? step.run : '',
 );
-/** Held objects by docs/gates.md: the last column is MEMORY. */
+/** The command of docs/gates.md that lists held objects; its last column is MEMORY. */
 const list = /^kubectl get .*MEMORY.*$/m.exec(readFileSync(join(REPOSITORY, 'docs/gates.md'), 'utf8'))![0];
 const flux = () => fakeFlux(view);
 /** From Git, by the Kustomization `parent`. */
@@ -54,7 +54,7 @@ const child = () => gated('Kustomization', ns, 'child', 'freeze');
 let syncFromGit: ReturnType<typeof gitSync>;
 const app = () => view.admin.get(ref('kustomization', ns, 'app'));
 
-/** Objects of all kinds, by kind and name. */
+/** Held objects of all kinds. */
 const frozen = () => [
   { object: gated('Kustomization', ns, 'running', 'freeze'), suspend: undefined },
   { object: gated('Kustomization', ns, 'stopped', 'freeze', { suspend: true }), suspend: true },

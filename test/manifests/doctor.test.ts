@@ -8,7 +8,7 @@ import { EXPECTED_WEBHOOKS } from '../../cli/doctor/checkWebhooks.ts';
 import { REPOSITORY } from '../../dev/repository.ts';
 
 const read = (path: string) => readFileSync(join(REPOSITORY, 'manifests', path), 'utf8');
-/** Kinds of optional components of Flux. */
+/** Controllers for optional components of Flux. */
 const OPTIONAL = ['flux-helm', 'flux-image-automation', 'hold-helm', 'hold-image-automation'];
 
 it('the controllers', () => {

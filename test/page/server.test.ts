@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** The request target as written, which fetch would normalize. */
+/** Sends a request with the target as written, which fetch would normalize. */
 function ask(method: string, path: string, body = ''): Promise<{ status: number; message: string }> {
   const { hostname, port } = new URL(server.origin);
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };

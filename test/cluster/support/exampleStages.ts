@@ -81,7 +81,7 @@ const unadopted: Setup = async ({ shop }, { developer, publish }) => {
   await developer.create({ ...running, spec: { ...running.spec, postBuild } });
 };
 
-/** The answer to the question with the objects that a Gate holds. */
+/** Waits until the Gate's status has the number of held objects, which the command's question contains. */
 const counted = ({ admin }: ClusterView, namespace: string, name: string) =>
   waitFor(async () => (await admin.get(ref('gate', namespace, name))).status?.held !== undefined, 'what it holds');
 

@@ -11,7 +11,7 @@ export const deploymentOf = (ns: string) => ({
   },
 });
 
-/** The status of the newest generation that the Deployment controller, which doesn't run here, would write. */
+/** Writes the status of the newest generation in place of the Deployment controller. */
 export async function workload(admin: User, ns: string, says: 'available' | 'stuck' | 'progressing'): Promise<void> {
   const web = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', namespace: ns } };
   const { generation } = (await admin.get(web)).metadata;
@@ -49,7 +49,7 @@ export function newJob(admin: User, ns: string, before: readonly string[] = []):
   );
 }
 
-/** The status that a kubelet would write into the Pod of a Job. */
+/** Ends the Pod of a Job with an exit code, in place of a kubelet. */
 export async function podEnds(admin: User, ns: string, job: AnyObject, exitCode: number): Promise<void> {
   const pod = await waitFor(async () => {
     const pods: AnyObject[] = await admin.list('v1', 'Pod', ns);

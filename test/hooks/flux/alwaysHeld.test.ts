@@ -61,7 +61,7 @@ const written = fc
 const isHeld = ({ metadata, spec }: FluxObject) =>
   spec?.suspend === true && metadata.annotations?.['gate.fluxcd.io/suspended'] !== undefined;
 
-/** Annotations with the largest size that Kubernetes accepts. */
+/** Writes as the API server does, which limits the total size of annotations. */
 async function write(
   object: FluxObject,
   oldObject: FluxObject,

@@ -102,7 +102,7 @@ export async function installCertManager({ admin }: ClusterView): Promise<void> 
   await admin.patchStatus(reference('cert-manager'), { observedGeneration: object.metadata.generation, conditions });
 }
 
-/** The effect of the request: a Secret, and its authority in the webhook configurations. */
+/** Issues the requested certificate: a Secret, and its authority in the webhook configurations. */
 export async function issueCertificate({ admin }: ClusterView, reader: Reader): Promise<void> {
   const certificate = { apiVersion: 'cert-manager.io/v1', kind: 'Certificate' };
   const configuration = { apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingWebhookConfiguration' };

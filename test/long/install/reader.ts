@@ -14,7 +14,7 @@ export interface Reader {
   dispose(): void;
 }
 
-/** Commands of the page that a test can skip, since they have no effect. */
+/** Programs of a reader that the test lacks: their commands are skipped. */
 const OTHERS = ['docker', 'flux'];
 
 export async function newReader(kubeconfig: string, registry: string): Promise<Reader> {

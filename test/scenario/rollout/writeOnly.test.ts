@@ -9,7 +9,7 @@ import { FILES, play, readScenarios, titled } from './play.ts';
 import { ScenarioCluster } from './scenarioCluster.ts';
 
 const TEXTS = ['message', 'bakeStatusMessage'];
-/** Quotation marks of an explanation. */
+/** Fields in which an explanation quotes texts of the status. */
 const QUOTES = [...TEXTS, 'text', 'detail'];
 
 /** The Go controller's dashboard says only in this text that a person has marked a deployment successful. */

@@ -14,7 +14,7 @@ export async function holdingProxy(host: string, path: RegExp) {
   return {
     host: server.host,
     isHolding: () => held.length > 0,
-    /** Further connections are passed on too. */
+    /** Passes on held connections, and all later ones. */
     release() {
       isReleased = true;
       for (const pass of held.splice(0)) pass();
