@@ -46,8 +46,8 @@ export const SOURCES: Source[] = git('ls-files', '--cached', '--others', '--excl
   .filter((path) => !path.startsWith('api/generated/') && existsSync(join(REPOSITORY, path)))
   .map(read);
 
-/** The circles of a graph, each once, as the way around. */
-export function circles(graph: ReadonlyMap<string, Iterable<string>>): string[] {
+/** The cycles of a graph, each once, as a path. */
+export function cycles(graph: ReadonlyMap<string, Iterable<string>>): string[] {
   const found: string[] = [];
   const done = new Set<string>();
   const visit = (node: string, way: string[]): void => {

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { timestamp } from '../../actors/timestamp.ts';
 import { type Calendar, isActive, nextChange } from '../../reference/calendar.ts';
-import { callRoute, expectThat } from '../call.ts';
-import { ROUTES, reviewOf, serve } from '../routes.ts';
+import { callRoute, expectThat } from '../routes/callRoute.ts';
+import { ROUTES, reviewOf, serve } from '../routes/routes.ts';
 
 const time = fc
   .integer({ min: 0, max: 47 })

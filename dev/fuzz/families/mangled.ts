@@ -1,7 +1,7 @@
 /** Request bodies with values of wrong types, missing or far too large: they may be refused, but must not crash a route. */
 import fc from 'fast-check';
-import { callRoute, expectThat } from '../call.ts';
-import { ROUTES, type reviewOf, serve } from '../routes.ts';
+import { callRoute, expectThat } from '../routes/callRoute.ts';
+import { ROUTES, type reviewOf, serve } from '../routes/routes.ts';
 import { sampleBodies } from './samples.ts';
 
 interface Damage {

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import type { RolloutStatus } from '../../../api/types.ts';
 import { initialBakeStatus, objections, type UpstreamRollout, versionsOf } from '../../reference/rollout.ts';
-import { callRoute, expectThat } from '../call.ts';
-import { type AnyObject, ROUTES, serve } from '../routes.ts';
+import { callRoute, expectThat } from '../routes/callRoute.ts';
+import { type AnyObject, ROUTES, serve } from '../routes/routes.ts';
 import {
   type FirstSeen,
   type GateState,

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { SCHEMAS } from '../../../api/generated/schemas.ts';
 import { apiVersionOf, KINDS, type KindName } from '../../../api/kinds.ts';
 import { runName } from '../../../core/health/job/checkJob.ts';
-import { type AnyObject, reviewOf } from '../routes.ts';
+import { type AnyObject, reviewOf } from '../routes/routes.ts';
 
 interface Sample {
   request: object;

@@ -1,7 +1,7 @@
 /** A few thousand inputs of `npm run fuzz`, and that the fuzzer finds what it looks for. */
 import { describe, expect, it, vi } from 'vitest';
 import { FAMILIES, type Family, fuzz } from '../../../dev/fuzz/fuzz.ts';
-import { callRoute } from '../../../dev/fuzz/call.ts';
+import { callRoute } from '../../../dev/fuzz/routes/callRoute.ts';
 
 // It measures, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });

@@ -1,5 +1,5 @@
 /** Calls a route as the server would, and fails if it crashes or takes too long. */
-import type { Route } from '../../api/ports.ts';
+import type { Route } from '../../../api/ports.ts';
 
 /** A property that does not hold: what the fuzzer looks for. */
 export class Finding extends Error {}

@@ -1,10 +1,10 @@
 /** The routes of the hook server in this process, over the objects that a case serves. */
-import type { AdmissionReview } from '../../api/admission.ts';
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
-import type { DecisionLog, Route } from '../../api/ports.ts';
-import { hookRoutes } from '../../hooks/index.ts';
-import { webhookRoutes } from '../../webhooks/index.ts';
-import { fakeCluster, fakeHookCall, fakeWebhookCall, pluralOf } from '../fakes/ports.ts';
+import type { AdmissionReview } from '../../../api/admission.ts';
+import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
+import type { DecisionLog, Route } from '../../../api/ports.ts';
+import { hookRoutes } from '../../../hooks/index.ts';
+import { webhookRoutes } from '../../../webhooks/index.ts';
+import { fakeCluster, fakeHookCall, fakeWebhookCall, pluralOf } from '../../fakes/ports.ts';
 
 export type AnyObject = KubeObject<any, any>;
 
