@@ -1,4 +1,4 @@
-/** `close --wait` on a bad day: what does not come to be held, what nobody may look at, and a hand on Ctrl-C. */
+/** `close --wait` with errors: objects that aren't held in time, objects that can't be read, and Ctrl-C. */
 import type { IncomingMessage } from 'node:http';
 import { expect, it } from 'vitest';
 import { call } from '../support/command.ts';
@@ -9,7 +9,7 @@ const held = [
   { kind: 'Kustomization', namespace: 'shop', name: 'secret' },
 ];
 
-/** A Gate that is closed as it is asked; `web` never hears of it, and `secret` is not for everybody. */
+/** A Gate that closes on request, `web`, which is never held, and `secret`, which the user may not read. */
 async function environment() {
   const gate = {
     apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',

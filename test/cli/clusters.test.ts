@@ -6,7 +6,7 @@ import { apiServer, json, kubeconfigWith, list, rollout } from './apiServer.ts';
 
 const NOBODY = 'http://127.0.0.1:1';
 
-/** With one Rollout in each namespace that is asked for. */
+/** A kubeconfig with a context per cluster, and a Rollout in each requested namespace. */
 async function clusterWith(version: string, seen: (token: string | undefined) => void = () => {}) {
   const { url } = await apiServer((request, response, { pathname }) => {
     seen(request.headers.authorization);

@@ -8,7 +8,7 @@ import { apiServer, json, kubeconfigOf, list, rollout, status } from './apiServe
 
 const get = (kubeconfig: string, line = 'get') => call(line, { env: { KUBECONFIG: kubeconfig } });
 
-/** A port that nobody listens at. */
+/** A port without a listener. */
 const NOBODY = 'http://127.0.0.1:1';
 
 describe('prints one sentence if', () => {

@@ -34,7 +34,7 @@ export interface Rules {
 export interface ObjectServer {
   kubeconfig: string;
   writes: Write[];
-  /** Creates or replaces them, and tells those who watch. */
+  /** Creates or replaces objects, and notifies watches. */
   put(...objects: Stored[]): void;
   find(kind: string, namespace: string, name: string): Stored | undefined;
 }
@@ -129,7 +129,7 @@ interface Written extends Called {
 export const written = (line: string, objects: readonly Stored[], isAllowed = true): Promise<Written> =>
   typed([...words(line).slice(2), '--yes'], objects, {}, { may: () => isAllowed });
 
-/** `args`: what stands after the program's name. */
+/** `args`: the arguments after the program's name. */
 export async function typed(
   args: readonly string[],
   objects: readonly Stored[],

@@ -1,4 +1,4 @@
-/** The package as people get it: bundled, packed, installed in an empty folder without a registry, run on every Node that is here. */
+/** The package as users get it: bundled, packed, installed in an empty folder without a registry, run on every Node of this machine. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

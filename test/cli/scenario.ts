@@ -1,4 +1,4 @@
-/** A Rollout as the hooks leave it, told in the steps of test/scenario/rollout, and what commands print about it. */
+/** A Rollout as the hooks leave it after steps of test/scenario/rollout, and the output of commands about it. */
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { masked } from '../cluster/support/golden.ts';

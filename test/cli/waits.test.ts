@@ -129,7 +129,7 @@ describe('of a freeze', () => {
       status: { held: 2, heldObjects },
     } as never) as Stored;
 
-  /** The lines of standard error are sorted: in which order objects get there is nobody's. */
+  /** The lines of standard error are sorted: objects reach the state in any order. */
   const sorted = ({ err, ...called }: Awaited<ReturnType<typeof typed>>) => ({
     ...called,
     err: `${err.trimEnd().split('\n').sort().join('\n')}\n`,

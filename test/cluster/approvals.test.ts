@@ -1,4 +1,4 @@
-/** Approvals by more than one, with people who may approve and nothing else. */
+/** Approvals by several users who may approve and nothing else. */
 import { describe, expect, it } from 'vitest';
 import { gitSync } from '../../dev/actors/gitSync.ts';
 import { type AnyObject, ref, rollout, rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
@@ -9,7 +9,7 @@ const { admin, developer, sre, flux, newNamespace, publish } = sharedCluster();
 const P = 'rollout.kuberik.com/';
 const PEOPLE = ['alice', 'bob', 'carol'];
 
-/** A Rollout `app` behind a RolloutGate `prod`, and people with the role of an approver. */
+/** A Rollout `app` with a RolloutGate `prod`, and users with the role of an approver. */
 async function scenario(approvals: Record<string, unknown>) {
   const ns = await newNamespace();
   const prod = ref('rolloutGate', ns, 'prod');
@@ -23,7 +23,7 @@ async function scenario(approvals: Record<string, unknown>) {
   });
   await sre.create(rolloutGate(ns, 'prod', 'app', { approvals }));
   await developer.create(rollout(ns, 'app'));
-  /** The authorizer of the API server may not know the binding yet. */
+  /** The API server's authorizer may not have the binding yet. */
   await waitFor(async () => (await patch('alice', { metadata: {} })).object, 'the right to patch');
 
   function patch(user: string, body: object) {
@@ -90,7 +90,7 @@ describe('approvals on a RolloutGate', () => {
     await publish(ns, 'app', '1.0.0');
     await waitsWith('0 of 2 approvals');
     await approve('alice', '1.0.0');
-    // Until its status is told: a sync that meets that write in between is tried again later.
+    // Repeated until the status has it: a sync that conflicts with the write is retried later.
     await waitFor(async () => (await admin.get(prod)).status?.approvals?.progress === '1/2 for 1.0.0', 'the progress');
     const manifest = rolloutGate(ns, 'prod', 'app', { passing: true, approvals: { required: 2 } });
     const sync = gitSync(flux, { namespace: ns, name: 'parent' });

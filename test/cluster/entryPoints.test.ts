@@ -1,4 +1,4 @@
-/** The ports of the hook server, asked by somebody who is neither the API server nor Metacontroller. */
+/** The ports of the hook server, called by a client that is neither the API server nor Metacontroller. */
 import { describe, expect, it } from 'vitest';
 import { ask, REVIEW } from '../server/program.ts';
 import { gate, ref, sharedCluster, waitFor } from './support/cluster.ts';

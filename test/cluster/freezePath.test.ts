@@ -1,4 +1,4 @@
-/** Between a Gate that closes and what it holds stands nothing that a tenant can make large or many. On the real API server. */
+/** The path from a closing Gate to its objects handles nothing that a tenant can make large or numerous. On the real API server. */
 import { describe, expect, it } from 'vitest';
 import { type AnyObject, gate, ref, sharedCluster, waitFor } from './support/cluster.ts';
 import { gated, isFree, isHeld } from './support/gates.ts';

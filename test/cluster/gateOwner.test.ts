@@ -21,7 +21,7 @@ async function frozen() {
   return { ns, parent, sync, app, owner: `Kustomization ${platform}/parent` };
 }
 
-/** Opens the Gate, and waits until the owner has been asked for an apply. */
+/** Opens the Gate, and waits until the owner has a request to apply. */
 async function opens({ ns, parent, app }: { ns: string; parent: AnyObject; app: AnyObject }) {
   await requestGate(sre, ns, 'freeze', 'open');
   await waitFor(async () => {

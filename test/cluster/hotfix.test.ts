@@ -1,4 +1,4 @@
-/** A hotfix version for one frozen application: one annotate on its Rollout, by somebody who may bypass each closed Gate in the way. */
+/** A hotfix for one frozen application: one annotation on its Rollout, by a user who may bypass each closed Gate. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** The log of the hook server tells a scenario once, and then nothing: each decision is a line, and a sync that changes nothing is none. */
+/** The hook server's log has one line for each decision, and none for a sync that changes nothing. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -49,7 +49,7 @@ const tells = (ns: string, ...expected: string[]) =>
     `the log to tell ${expected.join(', ')}`,
   );
 
-/** The objects are written, and so synced, once more, and nobody decides anything; of what was decided each of `once` was told once. */
+/** Writes the objects, which syncs them again, without a new decision; each decision in `once` was logged once. */
 async function staysQuiet(ns: string, objects: Parameters<typeof admin.get>[0][], once: string[]): Promise<void> {
   const before = linesOf(ns);
   for (const object of objects) await admin.mergePatch(object, { metadata: { labels: { touched: 'yes' } } });

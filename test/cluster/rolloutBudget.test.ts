@@ -5,7 +5,7 @@ import { conditionOf } from './support/versions.ts';
 
 const { admin, developer, sre, newNamespace, publish } = sharedCluster();
 
-/** Rollouts of one application that bake until they are told how it went. */
+/** Rollouts of one application that bake until the test reports an outcome. */
 async function fleet(names: string[], labels: (name: string) => Record<string, string> = () => ({})) {
   const ns = await newNamespace();
   await publish(ns, 'app', '1.0.0');
@@ -105,7 +105,7 @@ describe('a write of a RolloutBudget', () => {
     await bakes(['a'], '1.0.0');
     const which = ref('rolloutBudget', ns, 'fleet');
     await expect(admin.patchStatus(which, { revision: 1, slots: null })).rejects.toThrow('stale status');
-    // The hooks write it too meanwhile: a conflict says nothing.
+    // The hooks write the object too: a conflict is no failure.
     await waitFor(async () => {
       const { status: _, ...without } = await budgetOf(ns);
       await expect(admin.replace(without as AnyObject, { subresource: 'status' })).rejects.toThrow(

@@ -1,4 +1,4 @@
-/** Every request of a copy, and everything that a registry may answer instead of what it should: how the copy ends, and what it says. */
+/** Every request of a copy with every unexpected answer of a registry: the outcome of the copy, and its message. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CopyOutcome } from '../../core/releaseCopy/outcome.ts';

@@ -1,4 +1,4 @@
-/** Registries with a certificate authority of their own, of which one asks who is there. */
+/** Registries with a certificate authority of their own, one of which requires a client certificate. */
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type CertificateAuthority, createAuthority, type KeyPair } from '../../dev/local/controlPlane/certificates.ts';

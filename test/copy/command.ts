@@ -26,7 +26,7 @@ export interface Options {
   target: string;
   tag: string;
   more?: string[];
-  /** Both registries speak plain HTTP unless it says otherwise. */
+  /** Both registries use plain HTTP by default. */
   secure?: boolean;
   /** Registries on this machine are refused, as in an installation. */
   guarded?: boolean;

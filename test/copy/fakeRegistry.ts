@@ -1,4 +1,4 @@
-/** A registry in memory that does as a test says: what real ones do on a bad day. */
+/** A registry in memory that behaves as a test sets, errors included. */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerOptions } from 'node:https';
@@ -25,7 +25,7 @@ export const OCI_MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
 export const OCI_INDEX = 'application/vnd.oci.image.index.v1+json';
 const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip';
 
-/** @param tls speaks HTTPS with these */
+/** @param tls uses HTTPS with this certificate */
 export async function startFakeRegistry(tls?: ServerOptions): Promise<FakeRegistry> {
   const server: LocalServer = await startLocalServer((request, response) => {
     registry.authorizations.push(request.headers.authorization);

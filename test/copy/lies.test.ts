@@ -1,4 +1,4 @@
-/** The copy command and registries that do not tell the truth, change half-way, or have more than anybody wants to read. */
+/** The copy command and registries that give false answers, change during the copy, or never end. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { copyHere, type Here } from './command.ts';

@@ -35,7 +35,7 @@ async function image(layers: string[], rest: object = {}) {
   return { schemaVersion: 2, mediaType: OCI_MANIFEST, config, layers: blobs, ...rest };
 }
 
-/** Pushes a manifest; what refers to it says so with this. */
+/** Pushes a manifest; `subject` makes it a referrer. */
 async function pushed(tag: string, manifest: { mediaType: string }) {
   const digest = await source.push(REPOSITORY, tag, manifest);
   return { mediaType: manifest.mediaType, digest, size: Buffer.byteLength(JSON.stringify(manifest)) };

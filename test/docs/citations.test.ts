@@ -14,7 +14,7 @@ const TREE = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude
   encoding: 'utf8',
 }).split('\n');
 
-/** Every text file of the repository that people write. */
+/** Every text file of the repository that isn't generated. */
 const FILES = TREE.filter((file) => /\.(tsx?|mjs|md|ya?ml|json|grit|go|sh)$|^Dockerfile$/.test(file))
   .filter((file) => file !== SELF && file !== 'package-lock.json' && existsSync(join(ROOT, file)))
   .map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }));

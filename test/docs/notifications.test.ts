@@ -1,4 +1,4 @@
-/** docs/notifications.md lists what people are told, and everything there is to tell is an Event with a row of its own. */
+/** docs/notifications.md lists all notifications, and each is an Event with a row of its own. */
 import { expect, it } from 'vitest';
 import { NOTIFIED } from '../../api/notifications.ts';
 import { codeIn, TABLES, table } from './tables.ts';

@@ -1,4 +1,4 @@
-/** The tables of docs/ say what the code has: nothing less, and nothing that is gone. */
+/** The tables of docs/ have exactly what the code has. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -45,7 +45,7 @@ it('outcomes of a copy are those of core/releaseCopy/outcome.ts', () => {
 });
 
 describe('annotations and labels', () => {
-  /** Written with what stands for a name in them. */
+  /** Annotations with placeholders for names. */
   const PATTERNS = [
     'rollout.kuberik.com/substitute.<VAR>.from',
     '<rollout>.rollout.kuberik.com/bound',
@@ -72,7 +72,7 @@ describe('annotations and labels', () => {
 });
 
 describe('conditions and Events', () => {
-  /** Which tables tell of what is said in a folder, and which of its capitalised words are no reasons. */
+  /** Tables with the reasons of a folder, and capitalised words of the folder that are no reasons. */
   const FOLDERS: Record<string, { tables: string[]; words: string }> = {
     'core/rollout core/rollout/evaluation core/rollout/upstream core/rollout/deployment core/rollout/release': {
       tables: ['conditions Rollout', 'conditions RolloutGate', 'events Rollout'],

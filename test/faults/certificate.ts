@@ -70,7 +70,7 @@ export function certificate(): void {
     const next = await authority.issue('rollout-hooks');
     await answers(403, 'the old certificate');
 
-    // As somebody does it who forgets to trust both for a while.
+    // As a user who trusts only one of both for a while.
     await trust(authority.certificate);
     await answers(500, 'an authority that is not the certificate’s');
     await trust([old, authority.certificate].join('\n'));

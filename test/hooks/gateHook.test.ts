@@ -145,7 +145,7 @@ describe('any requests, and no webhook to keep their order', () => {
         fc.option(seconds, { nil: undefined }),
         fc.integer({ min: 0, max: 120_000 }),
         async (fallback, window, open, close, later) => {
-          // Which of two planned requests was made last, only the webhook could tell.
+          // Only the webhook has the order of two planned requests.
           fc.pre(!(open !== undefined && open > 60 && close !== undefined && close > 60));
           const annotations: Record<string, string> = {};
           if (open !== undefined) annotations[OPEN] = at(open);

@@ -28,7 +28,7 @@ const bytesBelow = (dir: string): number =>
 
 const ORDER = { tag: '1.0.0', source: { image: 'a/b' }, target: { url: 'oci://a/c' } };
 
-/** Runs in the image: asks the kernel about every file, but those that the container itself brings along. */
+/** Runs in the image: checks the kernel's permissions on every file, except those of the container itself. */
 const AUDIT = `
   const { accessSync, constants, readdirSync } = require('node:fs');
   const { join } = require('node:path');
@@ -49,7 +49,7 @@ const AUDIT = `
 `;
 
 const problem = containerProblem();
-// Our workflow asks for it; a machine without these rights goes on without.
+// Our workflow requires it; a machine without these rights skips the test.
 const isSkipped = problem !== undefined && process.env.CONTAINERS !== 'true';
 
 let dir: string;

@@ -1,4 +1,4 @@
-/** A Gate that does not exist: every remedy that `why` proposes is taken by the API server, and nobody leaves a Gate that is gone. */
+/** A missing Gate: the API server accepts every action that `why` proposes, and no object can stop requiring it. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Remedy } from '../../client/explain/application.ts';

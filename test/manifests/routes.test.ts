@@ -61,7 +61,7 @@ describe('controllers', () => {
   });
 });
 
-/** Where a bypass, or the deletion of what asks for approvals, is recorded as an Event. */
+/** Routes that record a bypass, or the deletion of an approval rule, as an Event. */
 const RECORDS_EVENTS = [
   '/admission/mutate/flux',
   '/admission/mutate/flux-created',

@@ -7,7 +7,7 @@ import { createClient } from '../../tools/kube/kubeClient.ts';
 import { selectCluster } from '../../tools/kube/kubeconfig.ts';
 import { apiServer, json, rollout, status } from '../cli/apiServer.ts';
 
-/** `reads`: the object as each read finds it, undefined: there is none. A write conflicts as long as `refuses` says so. */
+/** `reads`: the object in each read; undefined if it is missing. A write conflicts while `refuses` returns true. */
 async function deskOf(reads: (object | undefined)[], refuses: () => { code: number; reason: string } | undefined) {
   let read = 0;
   const server = await apiServer((request, response) => {

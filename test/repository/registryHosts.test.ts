@@ -33,7 +33,7 @@ const HOSTS = [
 ];
 const HOST = new RegExp(`(?<![\\w-])(${HOSTS.map((host) => host.replaceAll('.', '\\.')).join('|')})(?![\\w-])`, 'i');
 
-/** An image without a host is Docker Hub's, and Docker Hub has three names more: who reads images has to know them. */
+/** An image without a host is Docker Hub's, which has three more names. */
 const KNOWS_DOCKER_HUB = ['server/registry/image.ts', 'test/server/registry/'];
 
 it('no file names a registry', () => {

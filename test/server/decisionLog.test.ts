@@ -1,4 +1,4 @@
-/** A decision is one line, however often it is repeated, and nobody can fill the log with what costs them nothing. */
+/** A decision is one line, however often it is repeated, and no client can fill the log with cheap requests. */
 import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../api/ports.ts';
 import { createDecisionLog, loggedEvents } from '../../server/decisionLog.ts';

@@ -34,7 +34,7 @@ export interface ServerSetup {
   dispose(): Promise<void>;
 }
 
-/** `apiServer` answers what the program asks. */
+/** `apiServer` answers the program's requests. */
 export async function createServerSetup(apiServer: RequestListener): Promise<ServerSetup> {
   const dir = mkdtempSync(join(tmpdir(), 'rollout-hooks-'));
   const authority = await createAuthority(Date.now());

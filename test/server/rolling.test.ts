@@ -1,4 +1,4 @@
-/** A replica that is told to end, under requests of clients that keep their connections as the API server does. */
+/** A replica that ends during requests of clients that keep their connections as the API server does. */
 import type { RequestListener } from 'node:http';
 import { Agent } from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -50,7 +50,7 @@ it('a rolling restart fails no admission request', async () => {
     while (!ended) {
       const agent = agents.get(mine)!;
       const hasConnection = Object.keys(agent.freeSockets).length > 0;
-      // A connection that is kept is used, whatever the balancer would say of a new one.
+      // A kept connection is used, even if the balancer would refuse a new one.
       if (!hasConnection) mine = target;
       try {
         const { status, text } = await admit(mine, { agent: agents.get(mine)! });

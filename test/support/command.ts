@@ -44,7 +44,7 @@ class Sink extends Writable {
   }
 }
 
-/** `line`: what stands after the program's name, words parted by spaces. */
+/** `line`: the words after the program's name, separated by spaces. */
 export async function call(line: string | readonly string[], around: RelatedObjects = {}): Promise<Called> {
   const { env = {}, columns, now = Date.now, program = 'kubectl rollouts', signal, answers } = around;
   const [stdout, stderr] = [new Sink(columns, around.onOutput), new Sink(columns, around.onNote)];

@@ -22,7 +22,7 @@ export function timeTable(files: readonly { project: string; file: string; secon
   ].join('\n');
 }
 
-/** Names of what was skipped: of a suite instead of all its tests. A name says what it needs. */
+/** Names of skipped tests, or of a suite instead of all its tests. A name has the requirement. */
 function skippedIn(children: TestCollection): string[] {
   return [...children].flatMap((child) => {
     const state = child.type === 'test' ? child.result().state : child.state();

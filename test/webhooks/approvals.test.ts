@@ -20,7 +20,7 @@ const app = (annotations = {}) => {
   return { ...rollout, status, metadata: { ...rollout.metadata, annotations } };
 };
 
-/** `approvals` null: it asks for none. */
+/** `approvals` null: none are required. */
 const gate = (annotations: Record<string, string> = {}, approvals: Rule | null = { required: 2 }) => {
   const made = object('kuberik.com/v1alpha1', 'RolloutGate', 'prod', {
     rolloutRef: { name: 'app' },

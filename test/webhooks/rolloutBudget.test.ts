@@ -1,4 +1,4 @@
-/** Who lets a version go on, as a write of a budget meets it. */
+/** A write of a budget that continues a version: its user is recorded. */
 import { expect, it } from 'vitest';
 import { mutateRolloutBudget } from '../../webhooks/smallKinds.ts';
 import { object } from '../hooks/rollout/call.ts';

@@ -1,4 +1,4 @@
-/** The Flux objects on the way of a version: what their FluxBindings say may be of the version before. */
+/** Flux objects of a version that is rolling out: their FluxBindings may report the version before. */
 import { describe, expect, it } from 'vitest';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { trackOf } from '../../../client/board/row.ts';

@@ -11,7 +11,7 @@ import { objectOf } from '../../support/objects.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
-/** The parts of an object, its metadata among them; shop/web unless it says otherwise. */
+/** The parts of an object, metadata included; shop/web by default. */
 type Parts = { kind?: string; [part: string]: any };
 
 interface Case {

@@ -1,4 +1,4 @@
-/** Objects of an older version of this software, or of a client that dropped what it did not know: what is absent is absent, and nothing fails. */
+/** Objects of an older version of this software, or of a client that dropped unknown fields: absent fields cause no error. */
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../../api/types.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';

@@ -1,4 +1,4 @@
-/** A hook server that answers as a test tells it to and keeps what it was asked. */
+/** A hook server that answers as a test sets, and records its requests. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

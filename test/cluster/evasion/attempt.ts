@@ -60,7 +60,7 @@ export function partsOf(attempt: Attempt): string[] {
   return [...new Set(stepsOf(attempt).flatMap(({ on = 'app' }) => needs[on] ?? [on]))].sort();
 }
 
-/** A little less than manifests/policies/object-sizes.yaml lets annotations take. */
+/** A little less than manifests/policies/object-sizes.yaml allows for annotations. */
 const FILLER = 130_000;
 
 /** The API server's answer in a few words. */
@@ -76,7 +76,7 @@ export async function carryOut(step: Step, gated: GatedNamespace, view: ClusterV
     return `taken${warnings.map((warning) => `, Warning: ${warning}`).join('')}`;
   } catch (error) {
     if (error instanceof ApiError) return `${error.code} ${error.message}`;
-    // Discovery knows no such version.
+    // Discovery has no such version.
     if (step.apiVersion) return (error as Error).message;
     throw error;
   }
@@ -126,7 +126,7 @@ async function perform(step: Step, gated: GatedNamespace, user: User): Promise<A
   }
 }
 
-/** Read again when somebody wrote in between: a conflict proves nothing of gates. */
+/** Reads again after a conflict, which has nothing to do with Gates. */
 async function replace(user: User, target: ObjectRef, patch: object, options: object): Promise<Answer> {
   for (let attempt = 0; ; attempt++) {
     try {

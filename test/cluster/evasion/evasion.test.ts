@@ -1,4 +1,4 @@
-/** No way around a closed gate: attempts.yaml, tried as the people and controllers that it names. That each is a way: test/long/evasion.test.ts. */
+/** Attempts to bypass a closed Gate, all without success: attempts.yaml, by its users and controllers. That each would succeed with open Gates: test/long/evasion.test.ts. */
 import { describe, expect, it } from 'vitest';
 import { sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
 import { type Attempt, carryOut, partsOf, readAttempts, running, stepsOf } from './attempt.ts';

@@ -275,7 +275,7 @@ export function releaseStories(setup: FluxSetup): void {
     const exprs = [{ ...GATE, current: 'status.observedGeneration == metadata.generation' }];
     it.each<[name: string, spec: object, reason: string]>([
       ['own-gate', {}, 'HealthCheckFailed'],
-      // The fake knows no CEL.
+      // The fake has no CEL.
       ...(setup.isReal
         ? [['own-gate-judged', { healthCheckExprs: exprs }, 'ReconciliationSucceeded'] as [string, object, string]]
         : []),

@@ -85,7 +85,7 @@ async function watched(breaks: Breaks): Promise<RolloutScenario> {
   return scenario;
 }
 
-/** Flux applies the version, and all that can be asked of it is good, but for the query of a version that is named bad. */
+/** Flux applies the version, with good health in every respect but the query of a bad version. */
 async function arrives({ ns, ...scenario }: RolloutScenario, version: string, exitCode = 0): Promise<void> {
   const before = (await jobsOf(admin, ns)).map(({ metadata }) => metadata.name!);
   await scenario.fetched(version);

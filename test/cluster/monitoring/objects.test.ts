@@ -57,7 +57,7 @@ describe('a release', () => {
       'kuberik_rollout_latest_deployment_info{bake_status="Deploying",name="app",tag="1.1.0"}': 1,
     });
     expect(Object.keys(series).filter((key) => key.includes('tag="1.0.0"'))).toEqual([]);
-    // docs/metrics.md says how many series an object has.
+    // docs/metrics.md has the number of series of an object.
     expect(Object.keys(series).length).toBeLessThanOrEqual(40);
   });
 });

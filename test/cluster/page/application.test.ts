@@ -1,4 +1,4 @@
-/** The page of one application: why it waits in one look, and every request that can be made there, with what the API server said. */
+/** The page of one application: why it waits, and every request that it offers, with the API server's answers. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { complaints, type Visitor, visitorOf } from '../support/browser.ts';

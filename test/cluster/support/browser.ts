@@ -86,7 +86,7 @@ export async function teamTabs({ origin }: Pick<TeamPage, 'origin'>, account: st
   return tabsOf(await launchBrowser(), (path) => origin + path, enter);
 }
 
-/** From the page that asks for it, at the local issuer. */
+/** Signs in from the page's redirect, at the local issuer. */
 export async function signIn(tab: Page, account: string): Promise<void> {
   await tab.getByRole('link', { name: 'Sign in' }).click();
   await tab.getByRole('link', { name: account, exact: true }).click();

@@ -39,7 +39,7 @@ async function waitsForGate(stage: Stage, { admin, sre }: ClusterView, tag: stri
   await stage.scenario.conditionIs('DeploymentBlocked', { status: 'True', reason: 'GateClosed' });
 }
 
-/** The bake of its newest version is ended by hand, as a person or a dashboard would. */
+/** Ends the bake of the newest version manually, as a user or a dashboard would. */
 async function fails({ admin }: ClusterView, namespace: string, name: string): Promise<void> {
   await waitFor(async () => {
     const { status } = await admin.get(ref('rollout', namespace, name));

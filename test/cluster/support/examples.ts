@@ -1,4 +1,4 @@
-/** Examples of manifests/examples as somebody applies them: strictly, and in namespaces of the test's own. */
+/** Applies examples of manifests/examples as a user does: strictly, and in namespaces of the test. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';

@@ -15,7 +15,7 @@ export interface PlayedController {
   address: string;
   /** Notifications of the object, as `severity message`. */
   said(kind: string, namespace: string, name: string): string[];
-  /** Waits until it has said these, among others. */
+  /** Waits until the object has these notifications, among others. */
   says(kind: string, namespace: string, name: string, ...expected: (string | RegExp)[]): Promise<void>;
   events: Told[];
   /** From now on no request is answered. */

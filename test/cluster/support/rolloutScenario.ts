@@ -1,4 +1,4 @@
-/** A Rollout with what it needs around it, told step by step: deploy, arrive, report health, look at the head. */
+/** A Rollout with its objects, and steps on it: deploy, apply, report health, read the head. */
 import { expect } from 'vitest';
 import { ONE_SHOT, ROLLOUT_PREFIX } from '../../../api/annotations.ts';
 import { requestKey } from '../../../core/rollout/evaluation/rolloutRequests.ts';

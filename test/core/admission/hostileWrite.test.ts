@@ -1,4 +1,4 @@
-/** A write by somebody who wants admission to be busy or out of memory. All objects here are behind a closed gate. */
+/** A write of a user who wants to use up admission's time or memory. All Gates here are closed. */
 
 import { describe, expect, it } from 'vitest';
 import { GATE_STATE, LAST_APPLIED } from '../../../api/annotations.ts';

@@ -43,7 +43,7 @@ export interface KustomizationParts {
   generation?: number;
 }
 
-/** Named shop/web; `APP` follows Rollout my-app unless annotations say otherwise. */
+/** Named shop/web; `APP` follows Rollout my-app by default. */
 export function kustomization(parts: KustomizationParts = {}): FluxObject {
   const substitute = parts.substitute === null ? undefined : (parts.substitute ?? { APP: '1.1.0' });
   const lastApplied = parts.lastApplied && JSON.stringify({ spec: { postBuild: { substitute: parts.lastApplied } } });
@@ -90,7 +90,7 @@ export function ociRepository(ref: Record<string, string> | null, parts: Kustomi
   });
 }
 
-/** Named shop/web; follows Rollout my-app by its OCIRepository unless annotations say otherwise. */
+/** Named shop/web; follows Rollout my-app by its OCIRepository by default. */
 export function helmRelease(parts: KustomizationParts = {}): FluxObject {
   return objectOf('HelmRelease', 'shop/web', {
     metadata: {
@@ -138,7 +138,7 @@ export function owner(operation: 'Apply' | 'Update', ...paths: string[]): Manage
 
 export const APP_PATH = 'spec.postBuild.substitute.APP';
 
-/** Closed unless it says otherwise; `ns/name`. */
+/** A Gate `ns/name`, closed by default. */
 export function gate(at: string, spec: Partial<Gate['spec']> = {}, annotations: Record<string, string> = {}): Gate {
   const [namespace = '', name = ''] = at.split('/');
   return objectOf('Gate', {

@@ -47,7 +47,7 @@ export const kubectl = (...paths: string[]) => ({ ...owner('Update', ...paths), 
 export const closedGate = gate('shop/freeze');
 export const openGate = gate('shop/freeze', { default: 'opened' });
 
-/** The Kustomization flux-system/apps, asked for an apply at the opening and done with it. */
+/** The Kustomization flux-system/apps, which has handled the request to apply of the opening. */
 export const applier = (status: string, reason: string): FluxObject =>
   kustomization({
     annotations: { [RECONCILE_REQUESTED_AT]: '2026-03-04T10:00:00Z' },
@@ -57,7 +57,7 @@ export const applier = (status: string, reason: string): FluxObject =>
     },
   });
 
-/** The decorator says that the object should wait no more. */
+/** The decorator's annotation that ends the object's wait. */
 export const resumedAlone = {
   old: frozen({
     labels: OWNER,

@@ -20,7 +20,7 @@ function deployed(secondsAgo: number): Rollout {
   return found;
 }
 
-/** Its own status says that it is opened or closed since then. */
+/** The report of its own status, opened or closed since then. */
 function gateOf(opens: boolean, status: 'True' | 'False', secondsAgo: number): Gate {
   const condition = { type: 'Opened', status, reason: 'x', message: '', lastTransitionTime: ago(secondsAgo) };
   return { ...gate('shop/freeze', opens ? { default: 'opened' } : {}), status: { conditions: [condition] } };

@@ -22,10 +22,10 @@ export const clusterBudget = (spec: object = {}, status?: BudgetStatus): Budget 
   });
 
 interface Told {
-  /** Newest first; asks `fleet` where there are any. */
+  /** Newest first; requests a slot of `fleet` for these versions, if any. */
   asks?: string[];
   since?: number;
-  /** `1.0.0 Succeeded`, or by hand `1.0.0 Succeeded alice`, newest first. */
+  /** `1.0.0 Succeeded`, or manually `1.0.0 Succeeded alice`, newest first. */
   history?: string[];
   ring?: string;
   image?: string;

@@ -129,7 +129,7 @@ describe('several budgets', () => {
     const again = turn(rollout({ ...paused }), [budget('a'), budget('b')], NOW + 90_000)?.request;
     expect(again).toMatchObject({ id: 10, budgets: ['RolloutBudget/a'] });
     expect(again).not.toHaveProperty('pausedUntil');
-    // After the clock was set back by an hour nobody waits for an hour.
+    // After the clock was set back by an hour, no slot waits for an hour.
     expect(turn(rollout({ ...paused }), budgets, NOW - 3_600_000)?.request).not.toHaveProperty('pausedUntil');
   });
 });

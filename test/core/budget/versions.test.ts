@@ -18,7 +18,7 @@ describe('failures', () => {
     expect(granted(status)).toEqual(['w 1.0.1']);
     expect(status.versions).toMatchObject([{ version: '1.0.1' }, { version: '1.1.0', failed: 2, held: true }]);
     expect(events).toMatchObject([
-      // Which Rollouts these are, other namespaces are not told.
+      // Other namespaces don't get the names of these Rollouts.
       {
         type: 'Warning',
         reason: 'VersionHeld',

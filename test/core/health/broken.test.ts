@@ -6,7 +6,7 @@ import { at, judged, ms } from './kustomizationFixture.ts';
 
 const ENTRY = { id: 'demo_web_apps_Deployment', v: 'v1' };
 
-/** Two of three Pods crash, as Kubernetes says it after a complete rollout. */
+/** Two of three Pods crash, in Kubernetes' status after a complete rollout. */
 function crashing(changedAt: string, subresource?: string): KubeObject<any, any> {
   return kubeObject('apps/v1', 'Deployment', 'demo/web', {
     metadata: {

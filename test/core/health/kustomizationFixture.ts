@@ -162,7 +162,7 @@ export const on = (name: string, expected: Case['expected'], given: Omit<Case, '
   return { name, ...given, expected };
 };
 
-/** The verdict of a row, as it is expected. */
+/** The expected result of a row. */
 export function expectVerdict(row: Case): void {
   const { message, ...rest } = row.expected;
   const { verdict } = judged(row);

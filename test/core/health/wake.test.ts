@@ -15,7 +15,7 @@ const crowdOf = (...objects: ReturnType<typeof rollout>[]) => [
   ...Array.from({ length: 20 - objects.length }, () => labelled(watching())),
 ];
 
-/** Whether a change of the Rollout wakes the check, which was told what to relate when `others` were there. */
+/** Whether a change of the Rollout wakes the check, whose related objects were chosen with `others` present. */
 function wakes(object: ReturnType<typeof rollout>, labels: Record<string, string>, others = crowdOf()): boolean {
   return wakingRules(check(labels), others).some(({ labelSelector }) =>
     matchesSelector(labelSelector, labelled(object).metadata.labels ?? {}),

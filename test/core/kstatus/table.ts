@@ -1,4 +1,4 @@
-/** Tables of objects and what kstatus says of them. */
+/** Tables of objects and their kstatus. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { kstatusOf } from '../../../core/kstatus/kstatus.ts';

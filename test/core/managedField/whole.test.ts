@@ -31,7 +31,7 @@ interface Kept {
   app?: string | null;
 }
 
-/** The Kustomization, running 1.0.0 unless told otherwise. */
+/** The Kustomization, running 1.0.0 by default. */
 function object({ annotations = {}, spec = {}, app = '1.0.0' }: Kept = {}): FluxObject {
   return kustomization({
     annotations: { ...OWN, [ARTIFACT]: '1.0.0', ...annotations },

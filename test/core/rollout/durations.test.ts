@@ -5,7 +5,7 @@ import { durationsOf } from '../../../core/rollout/deploymentMetrics.ts';
 const at = (time: string) => `2026-03-10T${time}Z`;
 
 const version = { tag: '1.1.0', created: at('07:00:00') };
-/** The history does not say when a release was discovered. */
+/** The history lacks the time of a release's discovery. */
 const availableReleases = [
   { tag: '1.0.0', firstSeen: at('01:00:00') },
   { ...version, firstSeen: at('08:00:00') },

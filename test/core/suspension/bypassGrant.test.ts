@@ -14,7 +14,7 @@ import { NOW, rollout } from '../admission/objects.ts';
 const FREEZE = 'shop/freeze@close=2026-03-04T09:00:00Z';
 const OTHER = 'ops/other';
 
-/** At 1.1.0 (2), made at 09:00 and asked for at 09:30. */
+/** A deployment of 1.1.0 (2), made at 09:00 and requested at 09:30. */
 function passing(head: Partial<HistoryEntry> = {}, annotations: Record<string, string | undefined> = {}): Rollout {
   const base = rollout('my-app', '1.1.0', '1.0.0');
   const [newest, ...older] = base.status!.history!;

@@ -1,4 +1,4 @@
-/** Whatever a tenant writes, a command that somebody is told to run has it as one word, or does not have it at all. */
+/** Whatever a tenant writes, a proposed command has it as one word, or leaves it out. */
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** Says its name to whoever connects, then repeats what it hears. */
+/** Sends its name to each client, then echoes its input. */
 async function backend(name: string) {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {

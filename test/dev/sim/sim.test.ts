@@ -1,4 +1,4 @@
-/** A short run of the simulation; that a seed decides everything; and that it finds what is broken, and tells it in few steps. */
+/** A short run of the simulation: the seed decides everything, and a failure is reported with few steps. */
 import { describe, expect, it } from 'vitest';
 import { planOf } from '../../../dev/sim/plan.ts';
 import { play } from '../../../dev/sim/play.ts';

@@ -68,7 +68,7 @@ async function write(
   gates: Gate[],
   user?: { username: string },
 ): Promise<FluxObject | undefined> {
-  // No Rollout can be read, and nobody waits for it.
+  // No Rollout can be read, and none is waited for.
   const context = { objects: [...gates, freeze, home], broken: ['rollouts', 'ocirepositories'] };
   const own = user ? { user } : {};
   const mutated = await send(mutateFlux, { object, oldObject, ...own }, context);

@@ -60,7 +60,7 @@ export class Cluster {
   /** The webhook's last answer. */
   answer: Answer | undefined;
 
-  /** A write through both webhooks; says whether it was allowed. */
+  /** Writes through both webhooks; resolves to whether the write was allowed. */
   async write(object: FluxObject, user = { username: 'developer' }, fieldManager?: string): Promise<boolean> {
     const applier = this.applier ? [this.applier] : [];
     const context = {
@@ -125,7 +125,7 @@ export class Cluster {
     this.binding = { ...this.binding, status: status as NonNullable<FluxBinding['status']> };
   }
 
-  /** Syncs until nothing changes and nothing is asked for; fails when that takes more than ten rounds. */
+  /** Syncs until nothing changes and nothing is requested; fails after ten rounds. */
   async settle() {
     for (let round = 0; round < 10; round++) {
       const before = JSON.stringify([this.object, this.binding]);

@@ -179,7 +179,7 @@ describe('a Gate that selects', () => {
     expect(cluster.object.spec?.suspend).toBe(true);
     expect(cluster.object.metadata.annotations).toMatchObject({ 'gate.fluxcd.io/selected-by': 'ops/all' });
     expect(cluster.binding?.spec?.gates).toEqual([{ namespace: 'ops', gate: 'all', selected: true }]);
-    // What the CRD does not know the API server drops, and Metacontroller would write it again at every sync.
+    // The API server drops fields that the CRD lacks, and Metacontroller would write them again at every sync.
     expect(cluster.binding?.spec?.report?.gates?.[0]).not.toHaveProperty('selected');
     expect(cluster.binding?.status?.gates?.[0]).not.toHaveProperty('selected');
     expect(await cluster.write({ ...cluster.object, spec: { ...cluster.object.spec, path: 'x' } })).toBe(false);

@@ -1,4 +1,4 @@
-/** More Gates than one decision looks at: closed, said so, and to be mended. */
+/** More Gates than one decision reads: the object is held, with the cause, and can be repaired. */
 import { describe, expect, it } from 'vitest';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { gate, kustomization } from '../../core/admission/objects.ts';

@@ -15,7 +15,7 @@ const TWO_FIELDS = {
   'gate.fluxcd.io/gates': 'freeze',
 };
 
-/** `my-app` as it stands at 1.1.0 (2), let past shop/freeze. */
+/** `my-app` at 1.1.0 (2), which bypasses shop/freeze. */
 function hotfix(head: Partial<HistoryEntry> = {}, gates = 'shop/freeze'): Rollout {
   const base = rollout('my-app', '1.1.0', '1.0.0');
   const [newest, ...older] = base.status!.history!;
@@ -35,7 +35,7 @@ const atOld = {
   status: HAS_RUN,
 };
 
-/** Held by shop/freeze at my-app 1.0.0 and web 5.0.0; `web` has moved on to 6.0.0, which nobody has let past. */
+/** An object held by shop/freeze at my-app 1.0.0 and web 5.0.0; `web` is at 6.0.0, without a bypass. */
 async function frozen(object = kustomization(atOld)): Promise<Cluster> {
   const cluster = await Cluster.settled(object, {
     gates: [gate('shop/freeze')],

@@ -42,7 +42,7 @@ interface Row {
   binding?: FluxBindingStatus;
   /** The annotation that triggers the webhook. */
   asks?: Record<string, unknown>;
-  /** The binding is told what they say, and need not relate them; it is where nothing is said. */
+  /** The binding has the decorator's report, and relates Rollouts and Gates only without one. */
   tells?: boolean;
 }
 

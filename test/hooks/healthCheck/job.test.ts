@@ -52,11 +52,11 @@ const crashed: KubeObject<any, any> = kubeObject('v1', 'Pod', 'team-a/smoke-pod'
 const foreign = { ...crashed, metadata: { ...crashed.metadata, ownerReferences: [] } };
 
 interface Expected {
-  /** Pending where nothing else is said. */
+  /** Pending by default. */
   status?: string;
-  /** The Job of the deployment alone where nothing else is said. */
+  /** The Job of the deployment by default. */
   jobs?: string[];
-  /** Whether the status names that Job; it does where nothing is said. */
+  /** Whether the status names the Job; true by default. */
   about?: boolean;
 }
 type Row = [name: string, message: string | RegExp, given?: Stored & { of?: HealthCheck }, expected?: Expected];

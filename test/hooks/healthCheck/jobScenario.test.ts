@@ -147,7 +147,7 @@ describe.each([{ likeKuberik: false }, { likeKuberik: true }])('a deployment, $l
     told.publish('1.1.0');
     await told.settle(15);
     const at110 = told.rollout();
-    // Somebody deploys 1.2.0 by hand while the Job of 1.1.0 runs.
+    // A user deploys 1.2.0 while the Job of 1.1.0 runs.
     told.publish('1.2.0');
     told.pin('1.2.0');
     await told.syncRollout();

@@ -1,4 +1,4 @@
-/** A HealthCheck of class prometheus from deployment to deployment: what is asked, when, and what becomes of the answer. */
+/** A HealthCheck of class prometheus across deployments: its queries, their times, and their results. */
 import { describe, expect, it } from 'vitest';
 import type { Measurement, Question } from '../../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';

@@ -1,4 +1,4 @@
-/** Every deployment is judged from live reads, whichever way the hook came to it; Gates of bound objects from the objects as they are now. */
+/** Every deployment is decided from live reads, on each path of the hook; Gates of bound objects come from the current objects. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../../api/types.ts';

@@ -1,4 +1,4 @@
-/** The child of spec.writeBack: when it is asked for, and what Ready says where it cannot be. */
+/** The child of spec.writeBack: when it is wanted, and the message of Ready if it can't exist. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { CompositeRequest } from '../../../api/metacontroller.ts';

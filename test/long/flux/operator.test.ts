@@ -71,7 +71,7 @@ it('a ResourceSet gets a version once a Gate allows its Rollout to deploy it, an
   const metadata = { namespace: ns, name: 'my-app' };
   const provider = { apiVersion: 'fluxcd.controlplane.io/v1', kind: 'ResourceSetInputProvider', metadata };
   const resourceSet = { ...provider, kind: 'ResourceSet' };
-  /** Flux Operator asks now, as it does by itself every minute. */
+  /** Makes Flux Operator reconcile now, as it does every minute. */
   const provided = async (expected: object) => {
     const requestedAt = String(performance.now());
     const annotations = { 'reconcile.fluxcd.io/requestedAt': requestedAt };

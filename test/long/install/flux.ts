@@ -1,4 +1,4 @@
-/** kustomize-controller and cert-manager, as far as manifests/examples/install-with-flux.yaml asks for them. */
+/** kustomize-controller and cert-manager, with the features that manifests/examples/install-with-flux.yaml uses. */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { kustomizeBuild } from '../../../dev/local/install/kustomize.ts';
@@ -38,7 +38,7 @@ async function isAvailable(flux: User, object: AnyObject): Promise<boolean> {
   return status?.observedGeneration === metadata.generation && status.availableReplicas === spec.replicas;
 }
 
-/** The objects that a Kustomization stands for, with manifests/ as its artifact. */
+/** The objects of a Kustomization, with manifests/ as its artifact. */
 export async function objectsOf({ spec }: AnyObject): Promise<AnyObject[]> {
   const folder = join('manifests', spec.path);
   const components = (spec.components ?? []).map((path: string) => join(folder, path));

@@ -8,7 +8,7 @@ import { REPOSITORY } from '../../../dev/repository.ts';
 import { stepsOf } from './page.ts';
 
 export interface Reader {
-  /** Does what the section says; the output of each of its commands, of stdout and stderr. Rejects with it where one fails. */
+  /** Runs the section's commands. Resolves to the output of each, stdout and stderr; rejects with it if one fails. */
   follow(heading: string): Promise<string[]>;
   run(command: string): Promise<string>;
   dispose(): void;

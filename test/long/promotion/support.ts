@@ -23,7 +23,7 @@ export function promotionIn({ admin, developer }: Pick<ClusterView, 'admin' | 'd
         return true;
       }, `${type} of ${ns}/${name} to say: ${text}`),
     spec: (ns: string, name: string, spec: object) => developer.mergePatch(ref('rollout', ns, name), { spec }),
-    /** Somebody of the group that the example lets approve. */
+    /** A user of the group that the example lets approve. */
     approve: (ns: string, group: string, person: string, version: string) =>
       admin.mergePatch(
         ref('rolloutGate', ns, 'approved'),

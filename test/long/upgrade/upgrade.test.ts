@@ -194,7 +194,7 @@ describe('open approvals of 2482c6c9', () => {
       `${name} to wait for one more`,
     );
     const patch = { metadata: { annotations: { [annotation]: '1.0.0' } } };
-    // The authorizer of the API server may not know the binding yet.
+    // The API server's authorizer may not have the binding yet.
     await waitFor(
       async () =>
         (await view.admin.mergePatch(ref(kind, BOARD, gate), patch, { headers: { 'Impersonate-User': 'bob' } })).object,

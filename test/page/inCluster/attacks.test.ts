@@ -1,4 +1,4 @@
-/** The page in a cluster, attacked: everything that a browser, an issuer or a neighbour may send, and what the API server is asked then. */
+/** Attacks on the page in a cluster: requests of a browser, an issuer or a neighbour, and the resulting requests to the API server. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Issuer, startIssuer } from '../../../dev/page/localIssuer.ts';
 import { createCookieJar } from '../../../page/inCluster/cookies.ts';
@@ -92,7 +92,7 @@ describe('a reader', () => {
     expect(answer.cookies.every((each) => each.includes('Max-Age=0'))).toBe(true);
     // It would clear those of all hosts of the domain, the issuer's too.
     expect(answer.headers).not.toHaveProperty('clear-site-data');
-    // There is no store of sessions: a copy of the cookie counts until its end, as docs/security.md says.
+    // Sessions aren't stored: a copy of the cookie is valid until its end, as docs/security.md describes.
     expect(await stream(session)).toMatchObject(AUTHORIZED);
     await setup.close();
   });

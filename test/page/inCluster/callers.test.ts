@@ -1,4 +1,4 @@
-/** Which requests come from the page, where a sign-in may lead to, and how often one may ask. */
+/** Which requests come from the page, where a sign-in may lead, and the rate limit. */
 import { describe, expect, it } from 'vitest';
 import { createRateLimit, localPath, refuseStranger } from '../../../page/inCluster/callers.ts';
 

@@ -10,7 +10,7 @@ export interface Lie {
   otherKey?: boolean;
   /** HMAC with the client's secret, or no signature. */
   alg?: 'HS256' | 'none';
-  /** Replaces the nonce that was asked for. */
+  /** Replaces the requested nonce. */
   nonce?: string;
 }
 

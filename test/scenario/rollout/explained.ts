@@ -18,7 +18,7 @@ export function explained(cluster: ScenarioCluster): Application {
   return explainRollout(cluster.rollout, around, cluster.now);
 }
 
-/** Nothing waits without a word: whatever waits, is on its way or has failed has a cause, and what happens next. */
+/** Whatever waits, is rolling out or has failed has a cause, and a next step. */
 export function saysWhy(cluster: ScenarioCluster): void {
   const app = explained(cluster);
   expect(JSON.parse(JSON.stringify(app)), 'plain JSON').toEqual(app);

@@ -81,7 +81,7 @@ export class ScenarioCluster {
       delete next.status;
       if (old?.status) next.status = structuredClone(old.status);
     }
-    // What scenarios say of other Gates is stored as it is: they set requests without the order of writes.
+    // Other Gates in scenarios are stored as given: they have requests without the order of writes.
     const onGate = object.spec?.approvals ? mutateGate : undefined;
     const handler = { Rollout: mutateRollout, RolloutGate: mutateRolloutGate, Gate: onGate }[object.kind];
     const request = this.request(next, old, user);
@@ -104,7 +104,7 @@ export class ScenarioCluster {
     this.objects.delete(`${kind}/${namespace}/${name}`);
   }
 
-  /** A write of the Rollout's status by somebody else. */
+  /** A write of the Rollout's status by another client. */
   async putStatus(status: RolloutStatus, user = 'dashboard'): Promise<void> {
     const old = this.rollout;
     const request = {

@@ -123,7 +123,7 @@ export const STEPS: Record<string, Step> = {
         { namespace, annotations, labels },
       ),
     ),
-  /** A HealthCheck as somebody reports it: fields that are not named stay; null removes. */
+  /** Reports a HealthCheck: fields that are not named stay; null removes. */
   health: async (cluster, { name = 'test-health-check', namespace = NAMESPACE, labels, ...status }: Data) => {
     const old = cluster.find('HealthCheck', namespace, name);
     const check =
@@ -132,12 +132,12 @@ export const STEPS: Record<string, Step> = {
   },
   namespace: (cluster, { name, labels, annotations }: Data) =>
     cluster.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels, annotations } }),
-  /** Another Rollout: `spec`, and what its status says. */
+  /** Another Rollout, with `spec` and status. */
   stage: (cluster, { name, namespace, annotations, spec = {}, ...status }: Data) => {
     const rollout = object('kuberik.com/v1alpha1', 'Rollout', name, spec, { namespace, annotations });
     cluster.seed({ ...rollout, status });
   },
-  /** A Flux object bound to the Rollout, as its FluxBinding tells of it. */
+  /** A Flux object bound to the Rollout, by its FluxBinding. */
   bind: (cluster, { name, kind = 'Kustomization', gates }: Data) => {
     const target = { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind, name, uid: `uid-of-${name}` };
     const spec = { target, pins: [{ rollout: 'test-resource', variable: 'VERSION' }], gates };

@@ -12,7 +12,7 @@ const TEXTS = ['message', 'bakeStatusMessage'];
 /** Fields in which an explanation quotes texts of the status. */
 const QUOTES = [...TEXTS, 'text', 'detail'];
 
-/** The Go controller's dashboard says only in this text that a person has marked a deployment successful. */
+/** For the Go controller's dashboard, only this text shows that a user has marked a deployment successful. */
 const isWireText = (text: string) => text.startsWith(MARKED_SUCCESSFUL);
 const reversed = (text: string) => (isWireText(text) ? text : [...text].reverse().join(''));
 

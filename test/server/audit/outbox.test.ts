@@ -1,4 +1,4 @@
-/** Events leave one after the other until the sink has them; a full queue keeps whoever adds waiting. Time is a list of waits. */
+/** Events are sent in order until the sink accepts them; a full queue blocks its callers. Time is a list of waits. */
 import { describe, expect, it } from 'vitest';
 import { createOutbox, type SinkAnswer } from '../../../server/audit/outbox.ts';
 

@@ -20,7 +20,7 @@ const NEWS: EventRecord = {
 const KEY = Buffer.from('a secret of all replicas');
 const eventOf = (record: EventRecord, taken = 0) => namedEvent(record, KEY, taken);
 
-/** `find`: what is stored; an equal Event where nothing else is said. */
+/** `find`: the stored Event; an equal one by default. */
 function sink(
   create: (event: StoredEvent) => Promise<unknown>,
   find: EventsOptions['find'] = async () => eventOf(NEWS),

@@ -19,7 +19,7 @@ afterEach(() => {
   open.server?.close();
 });
 
-/** A server whose one route answers when it is told to. */
+/** A server whose one route answers when the test lets it. */
 async function serve(more: Partial<Route> = {}, completeMs?: number) {
   const waiting: (() => void)[] = [];
   const route: Route = {

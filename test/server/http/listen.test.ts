@@ -1,4 +1,4 @@
-/** Connections that ask for nothing keep nobody out: over HTTP and TLS, from several addresses of this machine. */
+/** Idle connections keep no client out: over HTTP and TLS, from several addresses of this machine. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';

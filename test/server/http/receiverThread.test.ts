@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 30_000 });
 const dir = mkdtempSync(join(tmpdir(), 'receiver-thread-'));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-/** A thread that notes its starts, and does `then` once it has said its port. */
+/** A thread that counts its starts, and does `then` once it has reported its port. */
 function program(name: string, then: string): { url: URL; starts(): string[] } {
   const notes = join(dir, `${name}.starts`);
   appendFileSync(notes, '');

@@ -1,4 +1,4 @@
-/** Against a small real server: what a MetricProvider is asked, by whom, how often, and what of its answer is kept. */
+/** With a small real server: the requests of a MetricProvider, their credentials and frequency, and the kept part of its answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';

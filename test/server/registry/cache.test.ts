@@ -12,7 +12,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** Answers with what `state` says at the time; status 401 until the password is sent when `locked`. */
+/** Answers by the current `state`; 401 until the password is sent if `locked`. */
 async function registry(state: { body?: string; status?: number; locked?: boolean } = {}) {
   const server = await startLocalServer((request, response) => {
     if (state.locked && request.headers.authorization !== BASIC) {

@@ -1,4 +1,4 @@
-/** A server on this machine that behaves as a test says. */
+/** A server on this machine that behaves as a test sets. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** `spec.certSecretRef` of an ImageRepository: a registry with an authority of its own, which may ask who is there. */
+/** `spec.certSecretRef` of an ImageRepository: a registry with an authority of its own, which may require a client certificate. */
 import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -53,7 +53,7 @@ describe('the Secret', () => {
 });
 
 describe('a registry with an authority of its own', () => {
-  /** The version that it tells of is the name on the client's certificate. */
+  /** Its metadata has the name in the client's certificate as version. */
   async function registry(data: () => Record<string, string>, repository: object = {}) {
     const tls = { cert: serving.certificate, key: serving.key, requestCert: true, rejectUnauthorized: false };
     const server = await startLocalServer((request, response) => {

@@ -52,7 +52,7 @@ const withSpec = (object: FluxObject, spec: Record<string, unknown>): FluxObject
   spec: { ...object.spec, ...spec } as NonNullable<FluxObject['spec']>,
 });
 
-/** The same after somebody has bypassed the closed Gate. */
+/** The object after a user has bypassed the closed Gate. */
 const bypassed = (object: FluxObject): FluxObject =>
   stored(
     annotate(withSpec(object, { suspend: false }), BYPASS_REASON, 'INC-42'),

@@ -81,7 +81,7 @@ describe('DELETE of a Gate', () => {
     const selects = { kinds: ['Rollout' as const], namespaceSelector: {} };
     const selecting = gate({ default: 'closed', selects });
     expect((await rollouts(selecting)).read).toEqual([own, { verb: 'pages', metadataOnly: true }]);
-    // What only names it from elsewhere is told from the status.
+    // Objects of other namespaces that only name the Gate are in its status.
     const heldObjects = [{ kind: 'Rollout', namespace: 'apps', name: 'web' }];
     expect((await rollouts({ ...closed, status: { heldObjects } })).warnings).toEqual([
       'objects of other namespaces that name this Gate, and are held until a Gate of this name is open: 1',

@@ -1,4 +1,4 @@
-/** docs/reference/writes.md, W47: a reason on a Rollout lets one deployment past the Gates that are closed now. */
+/** docs/reference/writes.md, W47: a reason on a Rollout lets one deployment bypass the Gates that are closed. */
 import { describe, expect, it } from 'vitest';
 import { BYPASSED_BY, BYPASSED_GATES } from '../../../api/annotations.ts';
 import type { Rollout } from '../../../api/types.ts';

@@ -1,4 +1,4 @@
-/** Which templates of a HealthCheck of class job are run, and what is said of the others. */
+/** Templates of a HealthCheck of class job: those that are run, and the messages of the others. */
 import { describe, expect, it } from 'vitest';
 import { type JobTemplate, jobTemplateOf, runOf, templateProblem } from '../../../../core/health/job/checkJob.ts';
 import { LIMITS } from '../../../../core/limits.ts';

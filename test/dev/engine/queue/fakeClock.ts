@@ -1,4 +1,4 @@
-/** A clock that moves only when told to. */
+/** A clock that a test advances. */
 import type { Clock } from '../../../../dev/engine/runtime/clock.ts';
 
 export class FakeClock implements Clock {

@@ -1,4 +1,4 @@
-/** promtool judges the alerts: whether they are in order, when they fire, and when they do not. */
+/** promtool checks the alerts: their syntax, and when they fire. */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
