@@ -12,7 +12,7 @@ import { ApprovalChecker } from './approvals.ts';
 import { deploymentsOn } from './appliedDeployments.ts';
 import { BakeChecker } from './bakes.ts';
 import { BudgetChecker } from './budgets.ts';
-import { bypassesOfOthers, DeploymentChecker } from './deployments.ts';
+import { bypassesForOtherVersions, DeploymentChecker } from './deployments.ts';
 import { type Closure, GateHistory } from './gateHistory.ts';
 import { rolloutChecker } from './histories.ts';
 import { OpeningChecker } from './openings.ts';

@@ -104,7 +104,7 @@ async function outputOf(args: string[], kubeconfig: string): Promise<string> {
 function html(text: string): string {
   let open = 0;
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what a terminal is told.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal output contains escape codes.
   const spans = escaped.replace(/\x1b\[([\d;]*)m/g, (_, codes: string) => {
     const on = codes.split(';').filter((code) => /^(1|2|3[1-6]|90)$/.test(code));
     if (on.length > 0) {

@@ -114,10 +114,10 @@ describe.each(NODES)('on %s', (_, node) => {
       expect((await fetch(`${origin}${path}`)).status).toBe(200);
     }
     const stream = await fetch(`${origin}/api/stream`, { headers: { authorization: `Bearer ${hash.split('=')[1]}` } });
-    let told = '';
+    let output = '';
     for await (const chunk of stream.body!) {
-      told += Buffer.from(chunk).toString('utf8');
-      if (told.includes('"id":"shop/app"')) break;
+      output += Buffer.from(chunk).toString('utf8');
+      if (output.includes('"id":"shop/app"')) break;
     }
     page.child.kill('SIGINT');
     expect(await page.ended).toMatchObject({ code: 130 });

@@ -18,7 +18,7 @@ const bound = (ns: string, apiVersion: string): AnyObject =>
   });
 const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`a${i.toString(36)}`, '']));
 
-const rows: [says: string, objects: (ns: string) => AnyObject[]][] = [
+const rows: [title: string, objects: (ns: string) => AnyObject[]][] = [
   ['a source reference with the path of something else', (ns) => [bound(ns, 'source.toolkit.fluxcd.io/')]],
   ['a source reference that is no path', (ns) => [bound(ns, 'x y/v1')]],
   ['a source reference without a version', (ns) => [bound(ns, '')]],

@@ -61,8 +61,8 @@ async function staysQuiet(ns: string, objects: Parameters<typeof admin.get>[0][]
     'the log to be quiet',
     3000,
   );
-  const told = before.map(short);
-  expect(once.map((line) => [line, told.filter((each) => each === line).length])).toEqual(
+  const written = before.map(short);
+  expect(once.map((line) => [line, written.filter((each) => each === line).length])).toEqual(
     once.map((line) => [line, 1]),
   );
 }

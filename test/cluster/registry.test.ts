@@ -129,11 +129,11 @@ describe('a registry with a password', () => {
     await scenario.publish('1.0.0');
     await scenario.create();
     await scenario.headIs('1.0.0', 'Succeeded');
-    const told = async () =>
+    const shown = async () =>
       Object.keys((await scenario.head()).version)
         .sort()
         .join();
-    await staysTrue(async () => (await told()) === 'tag', 'the bare tag', 1000);
+    await staysTrue(async () => (await shown()) === 'tag', 'the bare tag', 1000);
     await letHooksRead(scenario);
     // Asked again at a sync after ten seconds; without one, within the minute.
     let touch = 0;

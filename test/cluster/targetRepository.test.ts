@@ -19,8 +19,8 @@ afterAll(() => Promise.all([source?.stop(), target?.stop()]));
 /** Once. */
 const isTold = (scenario: CopyScenario, event: { type: string; reason: string; message: string }) =>
   waitFor(async () => {
-    const told = (await scenario.events()).filter(({ reason }) => reason === event.reason);
-    expect(told).toEqual([{ ...event, count: 1 }]);
+    const reported = (await scenario.events()).filter(({ reason }) => reason === event.reason);
+    expect(reported).toEqual([{ ...event, count: 1 }]);
     return true;
   }, `an Event ${event.reason}`);
 
@@ -56,7 +56,7 @@ describe('a copy whose process is killed', () => {
       const message = (await scenario.copied())?.message;
       expect(message).toMatch(/has failed once and goes on/);
       return true;
-    }, 'the failure to be told');
+    }, 'the failure to be reported');
     expect((await scenario.statusOf()).history).toBeUndefined();
     expect(await scenario.inTarget('1.0.0')).toBeUndefined();
     held.release();

@@ -67,9 +67,9 @@ describe('the API server', () => {
     });
 
   it.each([
-    { says: 'an artifact that is not that of the variables', tag: '2.0.0', why: /with the variables of 1\.0\.0/ },
-    { says: 'one of a tag that only begins so', tag: '1.0.0-rc.1', why: /with the variables of 1\.0\.0/ },
-  ])('refuses an attempt at $says', async ({ tag, why }) => {
+    { title: 'an artifact that is not that of the variables', tag: '2.0.0', why: /with the variables of 1\.0\.0/ },
+    { title: 'one of a tag that only begins so', tag: '1.0.0-rc.1', why: /with the variables of 1\.0\.0/ },
+  ])('refuses an attempt at $title', async ({ tag, why }) => {
     await expect(attempt(tag, echo(await app.get()))).rejects.toThrow(why);
   });
 

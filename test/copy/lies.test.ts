@@ -44,19 +44,19 @@ const instead =
 describe('a target that lies is found out, and the tag is not written', () => {
   it.each([
     {
-      says: 'that it took a blob',
+      title: 'that it took a blob',
       meddle: instead('PUT', /uploads/, (response) => response.writeHead(201).end()),
       ends: 'Invalid',
       message: /took sha256:\w+, and does not have it$/,
     },
     {
-      says: 'that a blob of another size is there',
+      title: 'that a blob of another size is there',
       meddle: instead('HEAD', /blobs/, (response) => response.writeHead(200, { 'content-length': '999' }).end()),
       ends: 'Invalid',
       message: /with 999 bytes instead of \d: delete it there/,
     },
     {
-      says: 'that all blobs are there, and then does not know them',
+      title: 'that all blobs are there, and then does not know them',
       meddle: (request: IncomingMessage, response: ServerResponse) =>
         instead('HEAD', /blobs/, (answer) => answer.writeHead(200).end())(request, response) ||
         instead('PUT', /manifests/, (answer) =>
@@ -66,7 +66,7 @@ describe('a target that lies is found out, and the tag is not written', () => {
       message: /has lost a part of the manifest sha256:\w+ since it was sent.*: start again$/,
     },
     {
-      says: 'that the manifest has another digest',
+      title: 'that the manifest has another digest',
       meddle: instead('PUT', /manifests/, (response) =>
         response.writeHead(201, { 'docker-content-digest': sha256('other') }).end(),
       ),
@@ -74,13 +74,13 @@ describe('a target that lies is found out, and the tag is not written', () => {
       message: /was sent sha256:\w+, and says that it is sha256:/,
     },
     {
-      says: 'that it took a manifest',
+      title: 'that it took a manifest',
       meddle: instead('PUT', /manifests/, (response) => response.writeHead(201).end()),
       ends: 'Invalid',
       message: /took sha256:\w+, and does not have it$/,
     },
     {
-      says: 'of a digest that it is another manifest',
+      title: 'of a digest that it is another manifest',
       meddle: instead('GET', /manifests\/sha256:/, (response) =>
         response.writeHead(200, { 'content-type': OCI_MANIFEST }).end('{"other":true}'),
       ),
@@ -88,7 +88,7 @@ describe('a target that lies is found out, and the tag is not written', () => {
       message: /the target .* answers sha256:\w+ with another manifest, sha256:\w+, 2 times$/,
     },
     {
-      says: 'that there is no such repository',
+      title: 'that there is no such repository',
       meddle: instead('POST', /uploads/, (response) =>
         response.writeHead(404).end('{"errors":[{"code":"NAME_UNKNOWN"}]}'),
       ),
@@ -96,7 +96,7 @@ describe('a target that lies is found out, and the tag is not written', () => {
       message:
         /answers 404 NAME_UNKNOWN to the blob .*: create .*\/prod there, if that registry wants it created first$/,
     },
-  ])('$says', async ({ meddle, ends, message }) => {
+  ])('$title', async ({ meddle, ends, message }) => {
     release();
     target.meddle = meddle;
     const { result } = await copy({ more: ['--attempts', '2'] });
@@ -184,9 +184,9 @@ describe('a source that is deleted half-way', () => {
 
 describe('more than a copy takes is not read to its end', () => {
   it.each([
-    { says: 'before', headers: { 'content-length': `${100 * MIB}` } },
-    { says: 'does not say', headers: {} },
-  ])('a manifest of 100 MB of a source that $says how long it is', async ({ headers }) => {
+    { title: 'before', headers: { 'content-length': `${100 * MIB}` } },
+    { title: 'does not say', headers: {} },
+  ])('a manifest of 100 MB of a source that $title how long it is', async ({ headers }) => {
     let sent = 0;
     source.meddle = instead('GET', /manifests/, (response) => {
       response.writeHead(200, { 'content-type': OCI_MANIFEST, ...headers });

@@ -21,8 +21,8 @@ it('everything that is sent is an Event of the objects it is about', () => {
     for (const kind of kinds) {
       // The Events of a Gate with approvals are those of a RolloutGate.
       const names = [`events ${EVENTS[kind] ?? kind}`, ...(kind === 'Gate' ? ['events RolloutGate'] : [])];
-      const told = TABLES.filter(({ name }) => names.includes(name)).flatMap((each) => each.rows);
-      expect(told.map(({ reason }) => codeIn(reason))).toEqual(expect.arrayContaining(reasons));
+      const documented = TABLES.filter(({ name }) => names.includes(name)).flatMap((each) => each.rows);
+      expect(documented.map(({ reason }) => codeIn(reason))).toEqual(expect.arrayContaining(reasons));
     }
   }
 });

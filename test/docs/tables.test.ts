@@ -134,8 +134,8 @@ describe('conditions and Events', () => {
       conditions.WAITING_FOR_BUDGET,
     ])
       said.add(reason);
-    const told = TABLES.filter(({ name }) => /^(conditions|events) /.test(name)).flatMap(({ rows }) => reasonsIn(rows));
-    expect(told.filter((reason) => !said.has(reason))).toEqual([]);
+    const documented = TABLES.filter(({ name }) => /^(conditions|events) /.test(name)).flatMap(({ rows }) => reasonsIn(rows));
+    expect(documented.filter((reason) => !said.has(reason))).toEqual([]);
   });
 
   it('every condition of a Rollout that a scenario expects has a row with its status', () => {
@@ -144,17 +144,17 @@ describe('conditions and Events', () => {
     const expected = texts.flatMap((text) =>
       [...text.matchAll(/\b(\w+): "?((?:True|False)\/\w+)/g)].map(([, ...is]) => is.join(' ')),
     );
-    const told = table('conditions Rollout').map((row) => `${codeIn(row.type)} ${row.status}/${codeIn(row.reason)}`);
+    const documented = table('conditions Rollout').map((row) => `${codeIn(row.type)} ${row.status}/${codeIn(row.reason)}`);
     expect(expected.length).toBeGreaterThan(20);
-    expect([...new Set(expected)].filter((condition) => !told.includes(condition))).toEqual([]);
+    expect([...new Set(expected)].filter((condition) => !documented.includes(condition))).toEqual([]);
   });
 
   it('the types are those of api/conditions.ts', () => {
     const { GATE_CLOSED, GATES_OPEN, ...types } = conditions;
-    const told = TABLES.filter(({ name }) => name.startsWith('conditions ')).flatMap(({ rows }) =>
+    const documented = TABLES.filter(({ name }) => name.startsWith('conditions ')).flatMap(({ rows }) =>
       rows.map(({ type }) => codeIn(type)),
     );
-    expect([...new Set(told)].sort()).toEqual(Object.values(types).sort());
+    expect([...new Set(documented)].sort()).toEqual(Object.values(types).sort());
   });
 });
 

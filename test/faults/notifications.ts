@@ -42,15 +42,15 @@ export function notifications(): void {
       'info DeploymentSucceeded: Successfully deployed version 1.0.0',
       /^error BakeTimeFailed: /,
     ] as const;
-    await controller.says('Rollout', scenario.ns, 'app', ...messages);
-    await controller.says(
+    await controller.untilNotified('Rollout', scenario.ns, 'app', ...messages);
+    await controller.untilNotified(
       ...(['Kustomization', scenario.ns, 'app'] as const),
       `info Rollout ${scenario.ns}/app DeploymentSucceeded: Successfully deployed version 1.0.0`,
       new RegExp(`^error Rollout ${scenario.ns}/app BakeTimeFailed: `),
     );
-    expect(controller.said('OCIRepository', scenario.ns, 'app')).toEqual([]);
-    const told = controller.said('Kustomization', scenario.ns, 'app');
-    expect(told).toEqual([...new Set(told)]);
+    expect(controller.notificationsOf('OCIRepository', scenario.ns, 'app')).toEqual([]);
+    const notifications = controller.notificationsOf('Kustomization', scenario.ns, 'app');
+    expect(notifications).toEqual([...new Set(notifications)]);
     const failure = controller.events.find(
       ({ reason, involvedObject: o }) => reason === 'BakeTimeFailed' && o.kind === 'Kustomization',
     );
@@ -71,26 +71,26 @@ export function notifications(): void {
     );
     const reason = { 'close.gate.fluxcd.io/reason': 'INC-42' };
     await requestGate(view.sre, home, 'freeze', 'close', { more: reason });
-    await controller.says('Gate', home, 'freeze', /^info GateClosed: .*closed by sre: INC-42$/);
-    await controller.says(
+    await controller.untilNotified('Gate', home, 'freeze', /^info GateClosed: .*closed by sre: INC-42$/);
+    await controller.untilNotified(
       'Kustomization',
       home,
       'web-0',
       new RegExp(`^info Gate ${home}/freeze GateClosed: .*closed by sre: INC-42$`),
     );
-    await controller.says(
+    await controller.untilNotified(
       'Kustomization',
       team,
       'web-2',
       new RegExp(`^info Gate ${home}/freeze GateClosed: (?!.*(sre|INC-42))`),
     );
-    expect(controller.said('Kustomization', home, 'web-1')).toEqual([]);
-    expect(controller.said('Kustomization', home, 'web-0')).toHaveLength(1);
+    expect(controller.notificationsOf('Kustomization', home, 'web-1')).toEqual([]);
+    expect(controller.notificationsOf('Kustomization', home, 'web-0')).toHaveLength(1);
 
     for (const object of held) await isHeld(view.admin, object);
     const change = { metadata: { annotations: { [BYPASS_REASON]: 'INC-43' } }, spec: { path: './hotfix' } };
     await view.sre.mergePatch(held[1]!, change);
-    await controller.says(
+    await controller.untilNotified(
       'Kustomization',
       home,
       'web-1',
@@ -98,7 +98,7 @@ export function notifications(): void {
     );
 
     await requestGate(view.sre, home, 'freeze', 'open');
-    await controller.says('Kustomization', team, 'web-2', new RegExp(`^info Gate ${home}/freeze GateOpened: `));
+    await controller.untilNotified('Kustomization', team, 'web-2', new RegExp(`^info Gate ${home}/freeze GateOpened: `));
   });
 
   describe('Flux itself', () => {

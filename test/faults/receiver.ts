@@ -8,7 +8,7 @@ import { type AnyObject, gate, ref, rollout, waitFor } from '../cluster/support/
 import { createStrictly, exampleObjects } from '../cluster/support/examples.ts';
 import { requestGate, conditionText, gated, isFree, isHeld } from '../cluster/support/gates.ts';
 import { nextSecond } from '../cluster/support/rolloutScenario.ts';
-import { requestGate as get } from '../server/program.ts';
+import { ask as get } from '../server/program.ts';
 import { inputsPort, issuer, receiverPort, restartHooks, view } from './cluster.ts';
 
 const TOKEN = 's3cret';

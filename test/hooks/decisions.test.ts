@@ -16,7 +16,7 @@ const sync = (hook: string, subject: KubeObject<any, any>, answer: object): Sync
   observed: {},
   answer: { attachments: [], ...answer } as never,
 });
-const told = (of: Sync) => syncDecisions(of).map(({ reason, message }) => [reason, message]);
+const decisionsOf = (of: Sync) => syncDecisions(of).map(({ reason, message }) => [reason, message]);
 
 describe('at level info', () => {
   it.each<[what: string, sync: Sync, lines: string[][]]>([
@@ -65,7 +65,7 @@ describe('at level info', () => {
       [],
     ],
   ])('%s', (_, of, lines) => {
-    expect(told(of)).toEqual(lines);
+    expect(decisionsOf(of)).toEqual(lines);
   });
 
   it('a sync of the same object has the same key, and of a later one another', () => {

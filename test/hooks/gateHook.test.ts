@@ -264,8 +264,8 @@ describe('the objects that it holds', () => {
 
     it('are one object in each namespace, its own first; the others’ texts have neither requester nor reason', async () => {
       const events = await closing();
-      const told = events.filter(({ quiet }) => !quiet);
-      expect(told).toMatchObject([
+      const notified = events.filter(({ quiet }) => !quiet);
+      expect(notified).toMatchObject([
         {
           reason: 'GateClosed',
           message: expect.stringContaining('closed by alice: INC-42'),

@@ -45,18 +45,18 @@ afterAll(async () => {
 /** Follows the Rollouts, and records what is reported, in order. */
 function followed(by: KubeClient, silenceMs?: number) {
   const ended = new AbortController();
-  const told: string[] = [];
+  const changes: string[] = [];
   const from = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace: scenario.ns };
   const done = (async () => {
     for await (const change of follow<Rollout>(by, from, ended.signal, silenceMs)) {
-      told.push(change.type === 'set' ? (change.object.status?.history?.[0]?.version.tag ?? '') : change.type);
+      changes.push(change.type === 'set' ? (change.object.status?.history?.[0]?.version.tag ?? '') : change.type);
     }
   })();
   const end = async () => {
     ended.abort();
     await done;
   };
-  return { told, end };
+  return { changes, end };
 }
 
 it('a watch whose version the API server no longer has starts again', async () => {
@@ -70,26 +70,26 @@ it('a watch whose version the API server no longer has starts again', async () =
         yield (lists === 1 ? { ...page, resourceVersion: '1' } : page) as never;
     },
   };
-  const { told, end } = followed(aged);
-  await waitFor(() => told.length === 2, 'the second list');
+  const { changes, end } = followed(aged);
+  await waitFor(() => changes.length === 2, 'the second list');
   const version = await release();
-  await waitFor(() => told.includes(version), 'the watch to go on');
-  expect([told[0], told[1], lists]).toEqual(['all', 'all', 2]);
+  await waitFor(() => changes.includes(version), 'the watch to go on');
+  expect([changes[0], changes[1], lists]).toEqual(['all', 'all', 2]);
   await end();
 });
 
 it('an API server that has stopped answering is reported as lost, and watched again when it returns', async () => {
   const apiServer = cluster.child('kube-apiserver')!;
-  const { told, end } = followed(client, 2000);
-  await waitFor(() => told.includes('all'), 'the list');
+  const { changes, end } = followed(client, 2000);
+  await waitFor(() => changes.includes('all'), 'the list');
   apiServer.kill('SIGSTOP');
   try {
-    await waitFor(() => told.includes('lost'), 'the loss to be said', 60_000);
+    await waitFor(() => changes.includes('lost'), 'the loss to be reported', 60_000);
   } finally {
     apiServer.kill('SIGCONT');
   }
   const version = await release();
-  await waitFor(() => told.includes(version), 'the watch to go on', 60_000);
+  await waitFor(() => changes.includes(version), 'the watch to go on', 60_000);
   await end();
 });
 

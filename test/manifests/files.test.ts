@@ -25,8 +25,8 @@ describe('kustomizations', () => {
     const overlays = all.filter(({ folder }) => folder.startsWith('overlays/'));
     expect(overlays.length).toBeGreaterThan(0);
     for (const { folder, resources } of overlays) {
-      const rooms = resources.filter((path) => path !== '../../metacontroller/bundled');
-      expect(rooms, folder).toEqual(top.resources.map((room) => `../../${room}`));
+      const namespaces = resources.filter((path) => path !== '../../metacontroller/bundled');
+      expect(namespaces, folder).toEqual(top.resources.map((path) => `../../${path}`));
     }
   });
 });

@@ -47,7 +47,7 @@ describe('a request that cannot be read', () => {
     expect({ status, message }).toEqual({ status: 400, message: `'${target}' is not an address of this server.` });
   });
 
-  it.each(['null', '1', '[]', '"text"', '{}'])('is told from one that asks for nothing: %s', async (body) => {
+  it.each(['null', '1', '[]', '"text"', '{}'])('is distinguished from a body that requests nothing: %s', async (body) => {
     const message = "The page doesn't make such a request.";
     expect(await ask('POST', '/api/act', body)).toEqual({ status: 400, message });
   });

@@ -11,7 +11,7 @@ const FROM = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts' };
 type Turn = (response: ServerResponse, url: URL, request: IncomingMessage) => unknown;
 
 /** The sink's messages until `last`. */
-async function told(answer: Turn, last: string | ((text: string) => boolean)): Promise<string[]> {
+async function changesFrom(answer: Turn, last: string | ((text: string) => boolean)): Promise<string[]> {
   const server = await apiServer((request, response, url) => {
     if (url.pathname === '/version') return json(response, { major: '1' });
     return void answer(response, url, request);
@@ -44,7 +44,7 @@ const hold = (response: ServerResponse) => response.writeHead(200).flushHeaders(
 it('a lost connection is reported, and its return too, without a change of objects', async () => {
   let watches = 0;
   const states: string[] = [];
-  const seen = await told(
+  const seen = await changesFrom(
     (response, url) => {
       if (!isWatch(url)) return json(response, list([rollout('app')]));
       watches++;
@@ -59,7 +59,7 @@ it('a lost connection is reported, and its return too, without a change of objec
 });
 
 it('where the whole cluster may not be read, the namespace of the context is', async () => {
-  const seen = await told((response, url) => {
+  const seen = await changesFrom((response, url) => {
     if (!url.pathname.includes('/namespaces/')) return status(response, 403, 'Forbidden', 'cannot list');
     return isWatch(url) ? hold(response) : json(response, list([rollout('app')]));
   }, 'live in shop');
@@ -67,7 +67,7 @@ it('where the whole cluster may not be read, the namespace of the context is', a
 });
 
 it('without that right either, nothing is shown, as reported', async () => {
-  expect(await told((response) => status(response, 403, 'Forbidden', 'cannot list'), 'forbidden in shop')).toEqual([
+  expect(await changesFrom((response) => status(response, 403, 'Forbidden', 'cannot list'), 'forbidden in shop')).toEqual([
     'all: ',
     'forbidden in shop',
   ]);
@@ -75,7 +75,7 @@ it('without that right either, nothing is shown, as reported', async () => {
 
 it('a withdrawn right ends the view within five minutes, with the watch', async () => {
   let isRevoked = false;
-  const seen = await told((response, url) => {
+  const seen = await changesFrom((response, url) => {
     if (isRevoked) return status(response, 403, 'Forbidden', 'cannot list');
     if (!isWatch(url)) return json(response, list([rollout('app')]));
     expect(url.searchParams.get('timeoutSeconds')).toBe('300');
@@ -86,7 +86,7 @@ it('a withdrawn right ends the view within five minutes, with the watch', async 
 });
 
 it('a kind that is not served is absent', async () => {
-  expect(await told((response) => status(response, 404, 'NotFound', 'no such kind'), 'absent')).toEqual([
+  expect(await changesFrom((response) => status(response, 404, 'NotFound', 'no such kind'), 'absent')).toEqual([
     'all: ',
     'absent',
   ]);
@@ -95,7 +95,7 @@ it('a kind that is not served is absent', async () => {
 it('expired credentials keep the objects, and are tried again', async () => {
   let isExpired = false;
   let hasExpired = false;
-  const seen = await told((response, url) => {
+  const seen = await changesFrom((response, url) => {
     if (isExpired) {
       isExpired = false;
       return status(response, 401, 'Unauthorized', 'Unauthorized');

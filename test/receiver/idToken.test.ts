@@ -196,10 +196,10 @@ it('a Gate that names another issuer by the time it is written takes no token of
   const { state, ports } = receiving();
   const idTokens: typeof ports.idTokens = {
     async verify(...token) {
-      const verdict = await ports.idTokens.verify(...token);
+      const result = await ports.idTokens.verify(...token);
       state.gate!.spec.receiver!.oidc!.issuer = 'https://elsewhere.example';
       state.version++;
-      return verdict;
+      return result;
     },
   };
   const answer = await call(createReceiver({ ...ports, idTokens }), await tokenWith());

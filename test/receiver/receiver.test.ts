@@ -253,7 +253,7 @@ describe('POST /hook/<digest>', () => {
   it.each([
     [-301, /X-Timestamp is 301 s behind the server's clock \(at most 300 s\)/],
     [301, /X-Timestamp is 301 s ahead of the server's clock \(at most 300 s\)/],
-  ])('a clock that is %i s off is told of in the log', async (off, sentence) => {
+  ])('a clock that is %i s off is logged', async (off, sentence) => {
     const { app, state } = receiver();
     await send(app, { timestamp: `${T0 / 1000 + off}` });
     expect(state.refusals.join()).toMatch(sentence);

@@ -9,8 +9,8 @@ describe('mutate/rolloutgate', () => {
     const gate = (name: string) =>
       object('kuberik.com/v1alpha1', 'RolloutGate', 'g', { rolloutRef: { name }, passing: true });
     const labelOf = async (name: string) => {
-      const verdict = await mutateRolloutGate(write({ object: gate(name) }), call().webhookCall);
-      return verdict.allowed ? verdict.object?.metadata.labels?.[`${P}rollout-name`] : undefined;
+      const result = await mutateRolloutGate(write({ object: gate(name) }), call().webhookCall);
+      return result.allowed ? result.object?.metadata.labels?.[`${P}rollout-name`] : undefined;
     };
     expect(await labelOf('app')).toBe('app');
     expect((await labelOf('a'.repeat(253)))!.length).toBe(63);
@@ -24,8 +24,8 @@ describe('the user who changes a list', () => {
     return { ...made, metadata: { ...made.metadata, annotations } };
   };
   const stored = async (next: object, old: object | undefined, user = 'alice') => {
-    const verdict = await mutateRolloutGate(write({ object: next, old, user }), call().webhookCall);
-    return (verdict.allowed && verdict.object ? verdict.object : (next as ReturnType<typeof gate>)).metadata
+    const result = await mutateRolloutGate(write({ object: next, old, user }), call().webhookCall);
+    return (result.allowed && result.object ? result.object : (next as ReturnType<typeof gate>)).metadata
       .annotations;
   };
   const reason = { [`${P}reason`]: 'tested, QA-88' };

@@ -67,10 +67,10 @@ describe('objects without a Rollout', () => {
       [object('OCIRepository', 'charts', { ref: { tag: '1.4.0' } }, { 'rollout.kuberik.com/rollout': 'checkout' })],
       /annotate --field-manager=rollouts-cli helmrelease\/checkout rollout.kuberik.com\/rollout=checkout/,
     ],
-  ])('a HelmRelease %s', (_, sources, told) => {
+  ])('a HelmRelease %s', (_, sources, advice) => {
     const release = object('HelmRelease', 'checkout', { chartRef: { kind: 'OCIRepository', name: 'charts' } });
     expect(ungovernedOf([release, ...sources], around()).find(({ kind }) => kind === 'HelmRelease')?.problem).toMatch(
-      told,
+      advice,
     );
   });
 

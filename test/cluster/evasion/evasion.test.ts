@@ -24,7 +24,7 @@ interface FrozenNamespace {
   gated: GatedNamespace;
   before: Awaited<ReturnType<typeof stateOf>>;
 }
-/** By their parts, worlds in which everything was refused so far: as good as new, and compared with their beginning again and again. */
+/** Namespaces that can be used again because everything was refused so far, by their parts. Each is compared with its first state after an attempt. */
 const frozenNamespaces = new Map<string, FrozenNamespace[]>();
 const isRefused = (answer: string) => !answer.startsWith('taken');
 const leavesNothing = (answer: string) => isRefused(answer) || answer.includes('held, nothing changed');

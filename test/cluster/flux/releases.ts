@@ -277,7 +277,7 @@ export function releaseStories(setup: FluxSetup): void {
       ['own-gate', {}, 'HealthCheckFailed'],
       // The fake has no CEL.
       ...(setup.isReal
-        ? [['own-gate-judged', { healthCheckExprs: exprs }, 'ReconciliationSucceeded'] as [string, object, string]]
+        ? [['own-gate-evaluated', { healthCheckExprs: exprs }, 'ReconciliationSucceeded'] as [string, object, string]]
         : []),
     ])('with wait: true, %s, that applies a closed Gate, with %j ends with %s', async (name, spec, reason) => {
       const closed = { ...GATE, metadata: { name }, spec: { default: 'closed' } };

@@ -16,7 +16,7 @@ describe('promotion', () => {
       rollout(ns, 'staging', { spec: { releasesImagePolicy: { name: 'app' }, bakeTime: '1h' } }),
     );
     for (const region of ['eu', 'us']) await view.developer.create(rollout(ns, region, from('staging')));
-    await view.developer.create(rollout(ns, 'world', from('eu', 'us')));
+    await view.developer.create(rollout(ns, 'global', from('eu', 'us')));
     await view.publish(ns, 'app', '1.0.0');
     visitor = await visitorOf(view.dir, 'developer', ns);
   });
@@ -29,7 +29,7 @@ describe('promotion', () => {
     await node('staging')
       .getByText(/1\.0\.0 baking/)
       .waitFor();
-    await node('world').getByText('1.0.0 held at the gates').waitFor();
+    await node('global').getByText('1.0.0 held at the gates').waitFor();
     const phone = await visitor.tab('/promotion', { width: 360 });
     await phone.getByText(/after eu, us/).waitFor();
   });
@@ -65,7 +65,7 @@ describe('promotion', () => {
 
 describe('a budget', () => {
   const view = sharedCluster();
-  const WAVES = { canary: ['first'], eu: ['berlin', 'paris'], '': ['world'] };
+  const WAVES = { canary: ['first'], eu: ['berlin', 'paris'], '': ['global'] };
   let ns: string;
   let visitor: Visitor;
 

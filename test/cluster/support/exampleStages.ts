@@ -1,6 +1,6 @@
 /** The objects of each command's first example: namespaces for `shop` and `flux-system`, with the named objects. */
 import { type ClusterView, gate, kustomization, ref, rollout, rolloutBudget, rolloutGate, waitFor } from './cluster.ts';
-import { ask } from './gates.ts';
+import { requestGate } from './gates.ts';
 import { nextSecond, type RolloutScenario } from './rolloutScenario.ts';
 
 export interface Stage {
@@ -34,7 +34,7 @@ async function waits(stage: Stage, { sre }: ClusterView, tag: string): Promise<v
 async function waitsForGate(stage: Stage, { admin, sre }: ClusterView, tag: string): Promise<void> {
   await admin.create(gate(stage.flux, 'year-end', { spec: { default: 'opened' } }));
   await runs(stage, ['1.1.0'], { gates: [{ name: 'year-end', namespace: stage.flux }] });
-  await ask(sre, stage.flux, 'year-end', 'close');
+  await requestGate(sre, stage.flux, 'year-end', 'close');
   await stage.scenario.publish(tag);
   await stage.scenario.conditionIs('DeploymentBlocked', { status: 'True', reason: 'GateClosed' });
 }
@@ -108,7 +108,7 @@ export const STAGES: Record<string, Setup> = {
   },
   withdraw: async (stage) => {
     await runs(stage, ['1.1.0']);
-    await stage.scenario.ask({ 'force-deploy': '9.9.9' });
+    await stage.scenario.requestGate({ 'force-deploy': '9.9.9' });
   },
   rollback: (stage) => runs(stage, ['1.0.3', '1.1.0']),
   retry: failed,
@@ -120,7 +120,7 @@ export const STAGES: Record<string, Setup> = {
   close: ({ flux }, { admin }) => admin.create(gate(flux, 'payments-freeze', { spec: { default: 'opened' } })),
   open: async ({ flux }, view) => {
     await view.admin.create(gate(flux, 'year-end', { spec: { default: 'opened' } }));
-    await ask(view.sre, flux, 'year-end', 'close');
+    await requestGate(view.sre, flux, 'year-end', 'close');
     await counted(view, flux, 'year-end');
   },
   calendar: async ({ shop }, view) => {

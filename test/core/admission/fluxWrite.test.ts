@@ -24,8 +24,8 @@ import {
 
 const ASKING = { 'gate.fluxcd.io/gates': 'freeze' };
 /** A write of a Kustomization that requires the gate alone, which is closed: what is stored of its suspension. */
-const suspending = (says: string, suspend: boolean): Row => ({
-  says,
+const suspending = (title: string, suspend: boolean): Row => ({
+  title,
   old: kustomization({ annotations: ASKING, spec: { suspend } }),
   object: kustomization({ annotations: { ...ASKING, [STATE]: 'x' }, spec: { suspend } }),
   stored: kustomization({
@@ -34,12 +34,12 @@ const suspending = (says: string, suspend: boolean): Row => ({
   }),
 });
 /** A Git sync of a frozen Kustomization. */
-const held = (says: string, old: KustomizationParts, object: FluxObject, rest: Partial<Row> = {}): Row => {
-  return { says, old: frozen(old), object, fieldManager: GIT, stored: 'old', warning: /^held/, ...rest };
+const held = (title: string, old: KustomizationParts, object: FluxObject, rest: Partial<Row> = {}): Row => {
+  return { title, old: frozen(old), object, fieldManager: GIT, stored: 'old', warning: /^held/, ...rest };
 };
 /** An edit of a frozen Kustomization. */
-const denied = (says: string, object: FluxObject, denial: RegExp, rest: Partial<Row> = {}): Row => {
-  return { says, old: frozen(), object, denial, ...rest };
+const denied = (title: string, object: FluxObject, denial: RegExp, rest: Partial<Row> = {}): Row => {
+  return { title, old: frozen(), object, denial, ...rest };
 };
 const atPath = (path: string, managedFields?: KustomizationParts['managedFields']) =>
   frozen({ spec: { path }, ...(managedFields && { managedFields }) });

@@ -51,7 +51,7 @@ function behindGate(object: FluxObject): FluxObject {
 
 const manyOwners = Array.from({ length: 1000 }, (_, i) => ({ ...owner('Update', `spec.v${i}`), manager: `m${i}` }));
 
-const writes: [says: string, object: FluxObject, oldObject: FluxObject][] = [
+const writes: [title: string, object: FluxObject, oldObject: FluxObject][] = [
   [
     '2000 changed variables beside long last-applied annotations',
     kustomization({

@@ -35,7 +35,7 @@ describe('a Flux object is reported', () => {
 
   it.each([
     ['that is suspended by us', freeze, { ...named, 'gate.fluxcd.io/suspended': 'unset' }],
-    ['that somebody has let past the Gate', freeze, { ...named, 'gate.fluxcd.io/state': 'bypassed: shop/freeze' }],
+    ['with a bypass of the Gate', freeze, { ...named, 'gate.fluxcd.io/state': 'bypassed: shop/freeze' }],
     ['that runs for one deployment', freeze, { ...named, 'gate.fluxcd.io/state': 'passing: shop/freeze' }],
     ['that requires another Gate', freeze, { 'gate.fluxcd.io/gates': 'other' }],
     [

@@ -80,7 +80,7 @@ export const resumedAlone = {
 };
 
 export interface Row {
-  says: string;
+  title: string;
   old?: FluxObject;
   object: FluxObject;
   gates?: Gate[];
@@ -96,8 +96,8 @@ export interface Row {
   denial?: RegExp;
 }
 
-export const row = (says: string, old: FluxObject | undefined, object: FluxObject, rest: Partial<Row>): Row => {
-  return { says, ...(old && { old }), object, ...rest };
+export const row = (title: string, old: FluxObject | undefined, object: FluxObject, rest: Partial<Row>): Row => {
+  return { title, ...(old && { old }), object, ...rest };
 };
 
 export const without = (object: FluxObject, ...annotations: string[]): FluxObject => {
@@ -111,7 +111,7 @@ export function deleting(annotations: Record<string, string>): FluxObject {
 }
 
 export const itDecides = (rows: readonly Row[]) =>
-  it.each(rows)('$says', (row) => {
+  it.each(rows)('$title', (row) => {
     const write: FluxWrite = {
       object: row.object,
       oldObject: row.old,

@@ -8,16 +8,16 @@ const nobody = { requesters: [], authors: undefined };
 
 describe('the approvals of a version', () => {
   it('count once per user, whatever a record has', () => {
-    const verdict = evaluateApprovals({ required: 2 }, [by('alice', 1), by('alice')], nobody, NOW);
-    expect(verdict).toMatchObject({ enough: false, counted: [{ at: NOW }] });
+    const result = evaluateApprovals({ required: 2 }, [by('alice', 1), by('alice')], nobody, NOW);
+    expect(result).toMatchObject({ enough: false, counted: [{ at: NOW }] });
   });
 
   it('expire in their last second, and the next expiry is the next requeue', () => {
     const rule = { required: 1, expireAfter: '2h' };
     const given = [by('alice', 2), by('bob', 1), by('carol')];
-    const verdict = evaluateApprovals(rule, given, nobody, NOW);
-    expect(verdict.counted.map((each) => each.by)).toEqual(['bob', 'carol']);
-    expect(verdict.until).toBe(NOW + HOUR);
+    const result = evaluateApprovals(rule, given, nobody, NOW);
+    expect(result.counted.map((each) => each.by)).toEqual(['bob', 'carol']);
+    expect(result.until).toBe(NOW + HOUR);
     expect(evaluateApprovals(rule, given, nobody, NOW - 1).counted.length).toBe(3);
   });
 
@@ -26,9 +26,9 @@ describe('the approvals of a version', () => {
   });
 
   it('are none where expireAfter cannot be read', () => {
-    const verdict = evaluateApprovals({ required: 1, expireAfter: 'soon' }, [by('alice')], nobody, NOW);
-    expect(verdict).toMatchObject({ enough: false, counted: [] });
-    expect(verdictText(verdict)).toContain('none counts: spec.approvals.expireAfter: "soon" is not a duration');
+    const result = evaluateApprovals({ required: 1, expireAfter: 'soon' }, [by('alice')], nobody, NOW);
+    expect(result).toMatchObject({ enough: false, counted: [] });
+    expect(verdictText(result)).toContain('none counts: spec.approvals.expireAfter: "soon" is not a duration');
   });
 
   it('of ServiceAccounts that are named no longer do not count', () => {

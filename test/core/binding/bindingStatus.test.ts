@@ -31,7 +31,7 @@ const synced = (revision: string, { generation = 3, readyAt = 3, ready = 'True' 
 const fetched = (revision: string, observedGeneration = 3) => ({ observedGeneration, artifact: { revision } });
 
 interface Row {
-  says: string;
+  title: string;
   object: FluxObject;
   source: FluxObject | undefined;
   applier?: FluxObject;
@@ -66,12 +66,12 @@ const ofGit = (status?: object, spec: object = {}) =>
 const ofSource = (revision: string) => ofGit(synced(revision), { sourceRef: SOURCE });
 
 const row = (
-  says: string,
+  title: string,
   object: FluxObject,
   source: Row['source'],
-  rest: Omit<Row, 'says' | 'object' | 'source'>,
+  rest: Omit<Row, 'title' | 'object' | 'source'>,
 ): Row => {
-  return { says, object, source, ...rest };
+  return { title, object, source, ...rest };
 };
 
 const rows: Row[] = [
@@ -239,7 +239,7 @@ describe('spec of a FluxBinding', () => {
 });
 
 describe('status of a FluxBinding', () => {
-  it.each([...rows, ...followers])('$says', (row) => {
+  it.each([...rows, ...followers])('$title', (row) => {
     const binding = bound(row.object, row);
     const { source, applier, gates = [] } = row;
     const rollouts = rolloutsByName(...(row.rollouts ?? [my]));

@@ -21,7 +21,7 @@ export const clusterBudget = (spec: object = {}, status?: BudgetStatus): Budget 
     ...(status && { status }),
   });
 
-interface Told {
+interface RolloutInput {
   /** Newest first; requests a slot of `fleet` for these versions, if any. */
   asks?: string[];
   since?: number;
@@ -34,7 +34,7 @@ interface Told {
 
 export const rollout = (
   name: string,
-  { asks, since = 0, history = [], ring, image = 'shop', revision = 5 }: Told = {},
+  { asks, since = 0, history = [], ring, image = 'shop', revision = 5 }: RolloutInput = {},
 ): Rollout =>
   objectOf('Rollout', `team-a/${name}`, {
     metadata: { uid: `uid-of-${name}`, labels: ring ? { ring } : {} },

@@ -124,7 +124,7 @@ export interface Case {
   };
 }
 
-export function judged({
+export function evaluated({
   kustomization: setup,
   source: from = source(),
   rollouts = [],
@@ -135,7 +135,7 @@ export function judged({
 }: Omit<Case, 'name' | 'expected'>) {
   const own = ownHealth(kustomization(setup), { source: from ?? undefined, rollouts }, NOW);
   const since = { deployed: cutoff ?? undefined, gracePeriod: 60_000, ...(healthyUntil && { healthyUntil }) };
-  return { own, verdict: evaluateWithResources(own, observed, since, NOW, likeKuberik) };
+  return { own, result: evaluateWithResources(own, observed, since, NOW, likeKuberik) };
 }
 
 /** The message about the objects. */
@@ -165,10 +165,10 @@ export const on = (name: string, expected: Case['expected'], given: Omit<Case, '
 /** The expected result of a row. */
 export function expectVerdict(row: Case): void {
   const { message, ...rest } = row.expected;
-  const { verdict } = judged(row);
-  expect(verdict).toEqual({ ...rest, message: expect.any(String) });
-  if (typeof message === 'string') expect(verdict.message).toBe(message);
-  else expect(verdict.message).toMatch(message);
+  const { result } = evaluated(row);
+  expect(result).toEqual({ ...rest, message: expect.any(String) });
+  if (typeof message === 'string') expect(result.message).toBe(message);
+  else expect(result.message).toMatch(message);
 }
 
 export const failing = (reason: string, extra: Setup = {}): Setup => ({

@@ -6,7 +6,7 @@ import {
   failing,
   good,
   HEALTHY,
-  judged,
+  evaluated,
   ms,
   NEW,
   OLD,
@@ -57,21 +57,21 @@ const CASES: Case[] = [
 
 describe('an object that does not exist', () => {
   it.each(CASES)('$name', (row) => {
-    const { verdict } = judged({ observed: [seen()], ...row });
-    expect(verdict).toMatchObject({
+    const { result } = evaluated({ observed: [seen()], ...row });
+    expect(result).toMatchObject({
       ...row.expected,
       message:
         typeof row.expected.message === 'string' ? row.expected.message : expect.stringMatching(row.expected.message),
     });
-    if (row.expected.failedAt === undefined) expect(verdict).not.toHaveProperty('failedAt');
+    if (row.expected.failedAt === undefined) expect(result).not.toHaveProperty('failedAt');
   });
 
   it('is Pending if Flux doesn’t report when it applied the object', () => {
     const observed = [seen()];
-    const { verdict } = judged({
+    const { result } = evaluated({
       observed,
       kustomization: { ready: { status: 'True', lastTransitionTime: 'yesterday' } as never },
     });
-    expect(verdict).toMatchObject(waits(MISSING));
+    expect(result).toMatchObject(waits(MISSING));
   });
 });

@@ -8,7 +8,7 @@ import {
   failedAt,
   failing,
   HEALTHY,
-  judged,
+  evaluated,
   NEW,
   notBegun,
   OLD,
@@ -96,11 +96,11 @@ describe('Q28: a deployment that is rolling out', () => {
   });
   const carrying = (deployed: string) => ({ 'rollout.kuberik.com/deployed': deployed });
   const health = (onSource: string | undefined, onKustomization?: string) =>
-    judged({
+    evaluated({
       rollouts: [rollout],
       ...(onKustomization && { kustomization: { annotations: carrying(onKustomization) } }),
       source: source(onSource ? { annotations: carrying(onSource) } : {}),
-    }).verdict;
+    }).result;
 
   it('is awaited by its source, and by the Kustomization itself', () => {
     const message = (kind: string) =>

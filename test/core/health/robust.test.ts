@@ -77,15 +77,15 @@ describe('whatever an object holds', () => {
           const metadata = { name: 'web', namespace: 'demo', generation: 2 };
           const kustomization = objectOf('Kustomization', { metadata, status: of as never }) as Kustomization;
           const source = objectOf('OCIRepository', { metadata, status: ofSource as never });
-          const judge = (now: number) =>
+          const evaluate = (now: number) =>
             evaluateWithResources(
               ownHealth(kustomization, { source, rollouts: [] }, now),
               [],
               { deployed: NOW - 60_000, gracePeriod: 0 },
               now,
             );
-          const once = statusAfter(before, judge(NOW), NOW);
-          expect(sameStatus(statusAfter(once, judge(NOW + 30_000), NOW + 30_000), once)).toBe(true);
+          const once = statusAfter(before, evaluate(NOW), NOW);
+          expect(sameStatus(statusAfter(once, evaluate(NOW + 30_000), NOW + 30_000), once)).toBe(true);
         },
       ),
     );

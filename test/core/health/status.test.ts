@@ -45,7 +45,7 @@ const AGAIN: Verdict = { ...TRYING, again: true };
 
 describe('the status after a result', () => {
   const rows: [string, HealthStatus | undefined, Verdict, HealthStatus][] = [
-    ['the first verdict', undefined, HEALTHY, good(NOON)],
+    ['the first result', undefined, HEALTHY, good(NOON)],
     ['no change keeps its time', is('Healthy', 'old words', TEN), HEALTHY, good(TEN)],
     ['half a status: no time of change is made up', { status: 'Healthy' }, HEALTHY, good()],
     ['a failure that knows its time', waiting(TEN), unhealthy('11:40:00'), bad(NOON, '11:40:00')],
@@ -85,7 +85,7 @@ describe('the status after a result', () => {
       is('Unhealthy', 'trying', ELEVEN, ELEVEN),
     ],
     ['what Flux applies once more stays Healthy, to the word', good(ELEVEN, TEN), AGAIN, good(ELEVEN, TEN)],
-    ['but becomes Healthy by nothing less than a verdict', RESET, AGAIN, is('Pending', 'trying', ELEVEN)],
+    ['but becomes Healthy only by a result', RESET, AGAIN, is('Pending', 'trying', ELEVEN)],
     [
       'the first attempt is Pending',
       is('Healthy', undefined, ELEVEN),
@@ -94,13 +94,13 @@ describe('the status after a result', () => {
     ],
   ];
 
-  it.each(rows)('%s', (_, before, verdict, after) => {
-    expect(statusAfter(before, verdict, NOW)).toEqual(after);
+  it.each(rows)('%s', (_, before, result, after) => {
+    expect(statusAfter(before, result, NOW)).toEqual(after);
   });
 
-  it.each(rows)('%s: the same result later changes nothing', (_, before, verdict) => {
-    const once = statusAfter(before, verdict, NOW);
-    expect(sameStatus(statusAfter(once, verdict, NOW + 30_000), once)).toBe(true);
+  it.each(rows)('%s: the same result later changes nothing', (_, before, result) => {
+    const once = statusAfter(before, result, NOW);
+    expect(sameStatus(statusAfter(once, result, NOW + 30_000), once)).toBe(true);
   });
 });
 
@@ -128,9 +128,9 @@ it('a message cut within an emoji is the same at the next sync: Go stores U+FFFD
 it.each([
   ['seen', { health: 'Unhealthy', message: 'x'.repeat(20_000) } as Verdict],
   ['kept', { health: 'Unknown', message: 'x'.repeat(20_000) } as Verdict],
-])('a message is no longer than the CRD takes: %s', (_name, verdict) => {
+])('a message is no longer than the CRD takes: %s', (_name, result) => {
   const { versions } = objectIn('crds/kuberik.com_healthchecks.yaml').spec;
   const { maxLength } = versions[0].schema.openAPIV3Schema.properties.status.properties.message;
   const before = { status: 'Healthy', lastChangeTime: at('09:00:00') };
-  expect(statusAfter(before, verdict, NOW).message).toHaveLength(maxLength);
+  expect(statusAfter(before, result, NOW).message).toHaveLength(maxLength);
 });

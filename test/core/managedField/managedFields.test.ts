@@ -7,7 +7,7 @@ const ROLLOUT = 'rollout.kuberik.com/rollout';
 const SUBSTITUTE = 'rollout.kuberik.com/substitute';
 const long = 'a'.repeat(253);
 
-const kustomizations: [says: string, annotations: Record<string, string>, fields: object[], problem?: RegExp][] = [
+const kustomizations: [title: string, annotations: Record<string, string>, fields: object[], problem?: RegExp][] = [
   ['nothing without annotations', {}, []],
   ['one variable', { [from('APP')]: 'my-app' }, [{ rollout: 'my-app', variable: 'APP' }]],
   [

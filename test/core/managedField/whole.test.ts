@@ -72,7 +72,7 @@ function trimmed(rollout: Rollout): Rollout {
 }
 
 interface Row {
-  says: string;
+  title: string;
   /** null: CREATE. */
   old?: FluxObject | null;
   /** The object as sent; the old one if absent. */
@@ -102,8 +102,8 @@ const stays = { ...had, ...held };
 /** Before the first deployment. */
 const UNBOUND = kustomization({ annotations: OWN, substitute: { APP: 'dev' }, spec: SOURCE });
 
-const that = (says: string, source: Row['source'], rest: Omit<Row, 'says' | 'source'>): Row => ({
-  says,
+const that = (title: string, source: Row['source'], rest: Omit<Row, 'title' | 'source'>): Row => ({
+  title,
   source,
   ...rest,
 });
@@ -116,11 +116,11 @@ const rows: Row[] = [
   that('is not believed in the status of an older generation', source('1.1.0', 2, '1.1.0', { behind: true }), stays),
   that('is not a tag that only begins like it', source('1.1.0', 2, '1.1.0-rc.1'), stays),
   ...[
-    { says: 'cannot be fetched', more: { conditions: condition('FetchFailed', 'True') } },
-    { says: 'does not verify', more: { conditions: condition('Ready', 'False') } },
-    { says: 'is waited for by a suspended source', more: { suspend: true } },
-  ].map(({ says, more }) => ({
-    says: `${says}: goes on with what it has`,
+    { title: 'cannot be fetched', more: { conditions: condition('FetchFailed', 'True') } },
+    { title: 'does not verify', more: { conditions: condition('Ready', 'False') } },
+    { title: 'is waited for by a suspended source', more: { suspend: true } },
+  ].map(({ title, more }) => ({
+    title: `${title}: goes on with what it has`,
     old: waiting(),
     source: source('1.1.0', 2, '1.0.0', more),
     ...had,
@@ -226,7 +226,7 @@ const storedOf = (sent: FluxObject, oldObject: FluxObject, from: FluxObject): Fl
   (decide({ object: sent, oldObject, context: contextOf(from), user: 'admin' }) as { object: FluxObject }).object;
 
 describe('variables follow the source of the same Rollout: a version that', () => {
-  it.each(rows)('$says', (row) => {
+  it.each(rows)('$title', (row) => {
     const oldObject = row.old === null ? undefined : (row.old ?? object());
     const context = contextOf(row.source, row.rollouts, row.gates);
     const write = (sent: FluxObject, before: FluxObject | undefined) =>
@@ -261,10 +261,10 @@ describe('kustomize-controller gets a request to echo', () => {
   });
 
   it.each([
-    { says: 'and nobody asks for anything else before it has', old: unseen('now-1'), expected: 'rollout-hooks/6' },
-    { says: 'also not where it has echoed nothing yet', old: unseen(), expected: 'rollout-hooks/6' },
-    { says: 'afterwards anybody may', old: unseen('rollout-hooks/6'), expected: 'now-2' },
-  ])('$says', ({ old, expected }) => {
+    { title: 'and nobody asks for anything else before it has', old: unseen('now-1'), expected: 'rollout-hooks/6' },
+    { title: 'also not where it has echoed nothing yet', old: unseen(), expected: 'rollout-hooks/6' },
+    { title: 'afterwards anybody may', old: unseen('rollout-hooks/6'), expected: 'now-2' },
+  ])('$title', ({ old, expected }) => {
     const sent = {
       ...old,
       metadata: { ...old.metadata, annotations: { ...old.metadata.annotations, [ASKED]: 'now-2' } },
@@ -273,11 +273,11 @@ describe('kustomize-controller gets a request to echo', () => {
   });
 
   it.each([
-    { says: 'the write that suspends', old: object(), from: LATE, expected: 'rollout-hooks/7' },
-    { says: 'no write while it waits', old: waiting(), from: LATE, expected: undefined },
-    { says: 'not the write that resumes, which follows', old: waiting(), from: THERE, expected: undefined },
-    { says: 'new variables that no suspension preceded', old: object(), from: THERE, expected: 'rollout-hooks/7' },
-  ])('$says', ({ old, from, expected }) => {
+    { title: 'the write that suspends', old: object(), from: LATE, expected: 'rollout-hooks/7' },
+    { title: 'no write while it waits', old: waiting(), from: LATE, expected: undefined },
+    { title: 'not the write that resumes, which follows', old: waiting(), from: THERE, expected: undefined },
+    { title: 'new variables that no suspension preceded', old: object(), from: THERE, expected: 'rollout-hooks/7' },
+  ])('$title', ({ old, from, expected }) => {
     expect(storedOf(at(old, 7), at(old, 7), from).metadata.annotations?.[ASKED]).toBe(expected);
   });
 });

@@ -39,7 +39,7 @@ const CAME = { asked: OPENED, handled: OPENED };
 const AT_IT = { asked: OPENED, handled: EARLIER };
 
 /** The applier, its state, and how long it is waited for. */
-type Row = [says: string, applier: Applier | undefined, state: string, wait: number | typeof EVER];
+type Row = [title: string, applier: Applier | undefined, state: string, wait: number | typeof EVER];
 const EVER = 'as long as it is so';
 
 const rows: Row[] = [

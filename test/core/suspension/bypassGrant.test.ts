@@ -50,7 +50,7 @@ it.each([
 });
 
 describe('the objects of a deployment that is rolling out bypass the Gate', () => {
-  it.each<[says: string, rollout: Rollout, closings: string[], passes: boolean]>([
+  it.each<[title: string, rollout: Rollout, closings: string[], passes: boolean]>([
     ['the closings that were bypassed', passing(), [FREEZE], true],
     ['all of them together', passing(), [OTHER, FREEZE], true],
     ['not a Gate that has closed since', passing(), [FREEZE, 'shop/new'], false],
@@ -81,8 +81,8 @@ describe('the next deployment passes', () => {
   const head = passing().status!.history![0];
   const next = passing({}, { [BYPASSED_GATES]: formatBypassGrant({ version: '1.2.0', id: 3, closings: [FREEZE] }) });
 
-  it.each<[says: string, rollout: Rollout, head: HistoryEntry | undefined, version: string, closings: string[]]>([
-    ['as the version and with the id that were let past', next, head, '1.2.0', [FREEZE]],
+  it.each<[title: string, rollout: Rollout, head: HistoryEntry | undefined, version: string, closings: string[]]>([
+    ['as the version and with the id of the bypass', next, head, '1.2.0', [FREEZE]],
     ['not as another version', next, head, '1.3.0', []],
     ['not after another deployment', next, { ...head!, id: 3 }, '1.2.0', []],
     ['not where the passage is for the head itself', passing(), head, '1.1.0', []],

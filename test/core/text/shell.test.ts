@@ -99,8 +99,8 @@ describe('a command in', () => {
     const gate = objectOf('Gate', 'ops/two', { spec: { default: 'closed', approvals: { required: 1 } } });
     each((version) => {
       const next = { version, rollout: 'shop/web', background: { requesters: [], authors: undefined }, uid: '' };
-      const [judged] = evaluateGates([{ namespace: 'ops', name: 'two' }], () => gate as never, 0, next).all;
-      const line = judged?.lacks?.how[1] ?? '';
+      const [evaluated] = evaluateGates([{ namespace: 'ops', name: 'two' }], () => gate as never, 0, next).all;
+      const line = evaluated?.lacks?.how[1] ?? '';
       expect(words(line)).toEqual(
         argv('kubectl -n ops annotate gate/two', `approve.gate.fluxcd.io/for=shop/web:${tagWord(version)}`),
       );

@@ -66,6 +66,6 @@ describe('a deployment', () => {
   it('needs none of a Gate without approvals', () => {
     const oracle = new ApprovalChecker();
     oracle.take(NAME, { ...gate(), spec: { default: 'opened' } }, undefined);
-    expect([oracle.asks(NAME), oracle.missing([NAME], 'apps/app', '1.1.0')]).toEqual([false, []]);
+    expect([oracle.requiresApprovals(NAME), oracle.missing([NAME], 'apps/app', '1.1.0')]).toEqual([false, []]);
   });
 });

@@ -75,7 +75,7 @@ describe('the Flux decorator', () => {
   });
 
   const at = (id: number, version: string, uid = 'uid-my-app') => `my-app=${id}/${version}/${uid}`;
-  const triggers: [says: string, carried: string | undefined, desired: string, answer: string | null | undefined][] = [
+  const triggers: [title: string, carried: string | undefined, desired: string, answer: string | null | undefined][] = [
     ['a newer deployment', at(1, '1.0.0'), at(2, '1.1.0'), at(2, '1.1.0')],
     ['the first deployment', undefined, at(1, '1.0.0'), at(1, '1.0.0')],
     ['another Rollout of that name', at(7, '1.0.0', 'old'), at(1, '1.1.0'), at(1, '1.1.0')],
@@ -95,10 +95,10 @@ describe('the Flux decorator', () => {
     expect(response.resyncAfterSeconds).toBe(answer === undefined ? undefined : 1);
   });
 
-  const quiet: [says: string, status: FluxBindingStatus][] = [
+  const quiet: [title: string, status: FluxBindingStatus][] = [
     ['behind a closed gate', { ...follows(at(2, '1.1.0')), gates: [{ namespace: 'ops', name: 'g', opened: false }] }],
     [
-      'of a Rollout that is gone, whatever the binding was told last',
+      'of a Rollout that is gone, whatever the FluxBinding has in its status',
       { deployed: at(7, '1.0.0', 'old'), pins: [{ rollout: 'my-app', variable: 'APP', state: 'Missing' }] },
     ],
   ];

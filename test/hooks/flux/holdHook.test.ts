@@ -32,7 +32,7 @@ async function sync(object: FluxObject, sent: KubeObject<any, any>[], live: Kube
 }
 
 interface Row {
-  says: string;
+  title: string;
   object: FluxObject;
   sent?: KubeObject<any, any>[];
   live?: KubeObject<any, any>[];
@@ -41,12 +41,12 @@ interface Row {
 }
 
 const when = (
-  says: string,
+  title: string,
   object: FluxObject,
   sent: Row['sent'] = [],
   writes?: Row['writes'],
   rest: Pick<Row, 'live' | 'again'> = {},
-): Row => ({ says, object, sent, ...(writes && { writes }), ...rest });
+): Row => ({ title, object, sent, ...(writes && { writes }), ...rest });
 const SHUT = { [STATE]: 'closed: shop/freeze' };
 const OPEN = { [STATE]: 'open' };
 
@@ -108,7 +108,7 @@ const rows: Row[] = [
 ];
 
 describe('the decorator that suspends and resumes', () => {
-  it.each(rows)('$says', async ({ object, sent = [], live = [], writes, again: given }) => {
+  it.each(rows)('$title', async ({ object, sent = [], live = [], writes, again: given }) => {
     // An event that Metacontroller has lost costs a minute.
     const quiet = sent.length > 0 && !object.metadata.deletionTimestamp ? 60 : undefined;
     const again = given ?? (writes ? 2 : quiet);

@@ -149,7 +149,7 @@ describe('a review reads no more than its limits', () => {
   const rollouts = Object.fromEntries(
     Array.from({ length: 100 }, (_, i) => [`rollout.kuberik.com/substitute.V${i}.from`, `app-${i}`]),
   );
-  const rows: [says: string, object: ReturnType<typeof many>, old: ReturnType<typeof many>, reads: number][] = [
+  const rows: [title: string, object: ReturnType<typeof many>, old: ReturnType<typeof many>, reads: number][] = [
     ['200 names before and 200 others after', many(names(200, 'a')), many(names(200, 'b')), 0],
     ['300 names', many(names(300)), many('freeze'), 4],
     ['100 Rollouts', kustomization({ annotations: rollouts }), kustomization({ annotations: {} }), 0],

@@ -71,7 +71,7 @@ describe('an object whose deployment bypasses its Gate', () => {
     );
   });
 
-  it.each<[says: string, end: (cluster: Cluster) => void]>([
+  it.each<[title: string, end: (cluster: Cluster) => void]>([
     [
       'the deployment has arrived',
       (cluster) => cluster.rollouts.splice(0, 1, hotfix({ appliedTime: '2026-03-04T10:00:00Z' })),
@@ -156,7 +156,7 @@ describe('an object whose deployment bypasses its Gate', () => {
 });
 
 describe('a deployment bypasses no Gate', () => {
-  it.each<[says: string, change: (cluster: Cluster) => void]>([
+  it.each<[title: string, change: (cluster: Cluster) => void]>([
     [
       'that was created behind the closed Gate and has never run',
       (cluster) => Object.assign(cluster.object, { status: {} }),

@@ -33,7 +33,7 @@ const atOne: FluxBindingStatus = {
 };
 
 interface Row {
-  says: string;
+  title: string;
   object: FluxObject;
   sent?: KubeObject<any, any>[];
   /** The Gates there are. */
@@ -46,7 +46,7 @@ interface Row {
   tells?: boolean;
 }
 
-const when = (says: string, object: FluxObject, rest: Omit<Row, 'says' | 'object'>): Row => ({ says, object, ...rest });
+const when = (title: string, object: FluxObject, rest: Omit<Row, 'title' | 'object'>): Row => ({ title, object, ...rest });
 const asksFor = (id: number, version: string) => ({ [DEPLOYED]: deployment('my-app', id, version) });
 
 const rows: Row[] = [
@@ -92,7 +92,7 @@ const rows: Row[] = [
 ];
 
 describe('the Flux decorator relates the objects that the annotations name', () => {
-  it.each(rows)('$says', async ({ object, sent = [], gates = [], binding: status, asks, tells = true }) => {
+  it.each(rows)('$title', async ({ object, sent = [], gates = [], binding: status, asks, tells = true }) => {
     const { call } = fakeHookCall({ now: NOW, objects: gates });
     const sync = (attachments: KubeObject<any, any>[], related: KubeObject<any, any>[]) =>
       fluxHook.sync(decorating(object, { related, attachments }), call);
@@ -162,9 +162,9 @@ describe('a FluxBinding with the decorator’s report', () => {
 
 describe('the condition of an object that a Gate holds', () => {
   it.each([
-    { closedAt: '2026-03-04T09:59:58Z', says: false, again: 3.5 },
-    { closedAt: '2026-03-04T09:59:55Z', says: true, again: 1 },
-  ])('closed at $closedAt, and held: says so $says, so that a freeze first suspends them all', async (row) => {
+    { closedAt: '2026-03-04T09:59:58Z', title: false, again: 3.5 },
+    { closedAt: '2026-03-04T09:59:55Z', title: true, again: 1 },
+  ])('closed at $closedAt, and held: says so $title, so that a freeze first suspends them all', async (row) => {
     const cluster = await Cluster.settled(kustomization({ annotations: named }), { gates: [closed] });
     const conditions = [
       { type: 'Opened', status: 'False', reason: 'x', message: '', lastTransitionTime: row.closedAt },

@@ -92,76 +92,76 @@ function scenario({ likeKuberik = false, onFailure = 'Hold' as const } = {}) {
 
 /** 1.0.0 is deployed, and its Job runs. */
 async function running(options?: Parameters<typeof scenario>[0]) {
-  const told = scenario(options);
-  await told.settle(15);
-  expect(told.head()).toMatchObject({ version: { tag: '1.0.0' }, bakeStatus: 'Deploying' });
-  expect(told.made).toHaveLength(1);
-  return told;
+  const run = scenario(options);
+  await run.settle(15);
+  expect(run.head()).toMatchObject({ version: { tag: '1.0.0' }, bakeStatus: 'Deploying' });
+  expect(run.made).toHaveLength(1);
+  return run;
 }
 
 describe.each([{ likeKuberik: false }, { likeKuberik: true }])('a deployment, $likeKuberik', (options) => {
   it('waits for its Job, bakes once that has completed, and succeeds', async () => {
-    const told = await running(options);
-    await told.settle(60);
-    expect(told.head()).toMatchObject({ bakeStatus: 'Deploying' });
-    told.end(COMPLETE);
-    await told.settle();
-    expect(told.head()).toMatchObject({ bakeStatus: 'InProgress' });
-    await told.settle(62);
-    expect(told.head()).toMatchObject({ bakeStatus: 'Succeeded' });
-    expect(told.made).toHaveLength(1);
+    const run = await running(options);
+    await run.settle(60);
+    expect(run.head()).toMatchObject({ bakeStatus: 'Deploying' });
+    run.end(COMPLETE);
+    await run.settle();
+    expect(run.head()).toMatchObject({ bakeStatus: 'InProgress' });
+    await run.settle(62);
+    expect(run.head()).toMatchObject({ bakeStatus: 'Succeeded' });
+    expect(run.made).toHaveLength(1);
   });
 
   it('fails with its Job, and the history has the logs', async () => {
-    const told = await running(options);
-    told.end(FAILED);
-    await told.settle();
-    expect(told.head()).toMatchObject({
+    const run = await running(options);
+    run.end(FAILED);
+    await run.settle();
+    expect(run.head()).toMatchObject({
       bakeStatus: 'Failed',
       failedHealthChecks: [
-        { name: 'smoke', message: expect.stringContaining(`kubectl logs -n team-a job/${told.made[0]}`) },
+        { name: 'smoke', message: expect.stringContaining(`kubectl logs -n team-a job/${run.made[0]}`) },
       ],
     });
   });
 
   it('that is retried runs it again, and that one counts', async () => {
-    const told = await running(options);
-    told.end(FAILED);
-    await told.settle();
-    told.retry();
-    await told.settle();
-    expect(told.head()).toMatchObject({ bakeStatus: 'Deploying', lastRetryTimestamp: expect.any(String) });
-    await told.settle(15);
-    expect(told.head()).toMatchObject({ bakeStatus: 'Deploying' });
-    expect(new Set(told.made).size).toBe(2);
-    expect(told.jobs()).toEqual(told.made);
-    told.end(COMPLETE);
-    await told.settle(65);
-    expect(told.head()).toMatchObject({ bakeStatus: 'Succeeded' });
+    const run = await running(options);
+    run.end(FAILED);
+    await run.settle();
+    run.retry();
+    await run.settle();
+    expect(run.head()).toMatchObject({ bakeStatus: 'Deploying', lastRetryTimestamp: expect.any(String) });
+    await run.settle(15);
+    expect(run.head()).toMatchObject({ bakeStatus: 'Deploying' });
+    expect(new Set(run.made).size).toBe(2);
+    expect(run.jobs()).toEqual(run.made);
+    run.end(COMPLETE);
+    await run.settle(65);
+    expect(run.head()).toMatchObject({ bakeStatus: 'Succeeded' });
   });
 
   it('is not decided by the Job of the version before, which completes just now, with stale caches', async () => {
-    const told = await running(options);
-    told.end(COMPLETE);
-    await told.settle(65);
-    told.publish('1.1.0');
-    await told.settle(15);
-    const at110 = told.rollout();
+    const run = await running(options);
+    run.end(COMPLETE);
+    await run.settle(65);
+    run.publish('1.1.0');
+    await run.settle(15);
+    const at110 = run.rollout();
     // A user deploys 1.2.0 while the Job of 1.1.0 runs.
-    told.publish('1.2.0');
-    told.pin('1.2.0');
-    await told.syncRollout();
-    expect(told.head()).toMatchObject({ version: { tag: '1.2.0' }, bakeStatus: 'Deploying' });
-    told.end(COMPLETE);
-    told.seconds(1);
-    await told.syncCheck(at110);
-    expect(told.check().status).toMatchObject({ status: 'Healthy', job: { name: told.made[1] } });
-    for (let i = 0; i < 5; i++) await told.syncRollout();
-    expect(told.head()).toMatchObject({ version: { tag: '1.2.0' }, bakeStatus: 'Deploying' });
-    await told.settle(15);
-    expect(told.made).toHaveLength(3);
-    told.end(COMPLETE);
-    await told.settle(65);
-    expect(told.head()).toMatchObject({ version: { tag: '1.2.0' }, bakeStatus: 'Succeeded' });
+    run.publish('1.2.0');
+    run.pin('1.2.0');
+    await run.syncRollout();
+    expect(run.head()).toMatchObject({ version: { tag: '1.2.0' }, bakeStatus: 'Deploying' });
+    run.end(COMPLETE);
+    run.seconds(1);
+    await run.syncCheck(at110);
+    expect(run.check().status).toMatchObject({ status: 'Healthy', job: { name: run.made[1] } });
+    for (let i = 0; i < 5; i++) await run.syncRollout();
+    expect(run.head()).toMatchObject({ version: { tag: '1.2.0' }, bakeStatus: 'Deploying' });
+    await run.settle(15);
+    expect(run.made).toHaveLength(3);
+    run.end(COMPLETE);
+    await run.settle(65);
+    expect(run.head()).toMatchObject({ version: { tag: '1.2.0' }, bakeStatus: 'Succeeded' });
   });
 });

@@ -278,7 +278,7 @@ describe('sync', () => {
 
   it('reads annotations of deployments only before a first one, and bound objects before each', async () => {
     const carried = ['listMetadata kustomizations team-a', 'listMetadata ocirepositories team-a'];
-    const judged = [
+    const readForGates = [
       'list gates',
       'list gates team-a',
       'list rolloutgates team-a spec.rolloutRef.name=app',
@@ -289,8 +289,8 @@ describe('sync', () => {
       'listMetadata ocirepositories team-a',
       'get rollouts team-a app',
     ];
-    expect((await sync(rollout({}), [imagePolicy('1.0.0')])).reads).toEqual([...carried, ...judged]);
-    expect((await sync(rollout({}, deployed), [imagePolicy('1.1.0')])).reads).toEqual(judged);
+    expect((await sync(rollout({}), [imagePolicy('1.0.0')])).reads).toEqual([...carried, ...readForGates]);
+    expect((await sync(rollout({}, deployed), [imagePolicy('1.1.0')])).reads).toEqual(readForGates);
   });
 
   describe('spec.releaseConfigMap', () => {

@@ -38,7 +38,7 @@ it('a chat gets one message about a freeze by the Alert of the examples, and non
     );
     await requestGate(view.sre, home, 'freeze', 'close', { more: { 'close.gate.fluxcd.io/reason': 'INC-42' } });
   }
-  await chat.says(
+  await chat.untilNotified(
     'Kustomization',
     ns,
     'web',
@@ -49,8 +49,8 @@ it('a chat gets one message about a freeze by the Alert of the examples, and non
     'the Gate to say that it is closed',
   );
   await requestGate(view.sre, ns, 'freeze', 'open');
-  await chat.says('Kustomization', ns, 'web', new RegExp(`^info Gate ${ns}/freeze GateOpened: `));
-  expect(chat.said('Kustomization', ns, 'web')).toHaveLength(2);
+  await chat.untilNotified('Kustomization', ns, 'web', new RegExp(`^info Gate ${ns}/freeze GateOpened: `));
+  expect(chat.notificationsOf('Kustomization', ns, 'web')).toHaveLength(2);
   expect(chat.events.filter(({ involvedObject }) => involvedObject.namespace !== ns)).toEqual([]);
   expect(chat.events[0]?.metadata).toMatchObject({ cluster: 'production' });
 });

@@ -13,7 +13,7 @@ const readObjects = (file: string): AnyObject[] =>
 
 /**
  * What commit 65e3110 left, driven by Metacontroller 4.17: five Rollouts with their histories, and a freeze.
- * Their scenario is told by `upgrade.test.ts`.
+ * `upgrade.test.ts` has their scenario.
  */
 export const LEFT = readObjects('left-by-65e3110.jsonl');
 

@@ -53,17 +53,17 @@ export const CHECKS: Record<string, Check> = {
   /** Reasons of the last sync's events. */
   events: (cluster, expected: string[]) => expect(cluster.events.map(({ reason }) => reason)).toEqual(expected),
   /** Events with a notification. */
-  people: (cluster, expected: string[]) =>
+  notified: (cluster, expected: string[]) =>
     expect(cluster.events.filter(isReported).map(({ reason }) => reason)).toEqual(expected),
   /** The last sync's Events, by reason: `Normal: message`. */
-  told: (cluster, expected) =>
+  messages: (cluster, expected) =>
     match(Object.fromEntries(cluster.events.map((e) => [e.reason, `${e.type}: ${e.message}`])), expected, 'events'),
-  /** The explanation of client/explain: fields of the Application; `causes` by their codes and, as `says`, their texts; `steps` as `id: state`, `details` as `id: detail`; `remedies` by their commands. */
-  explained: (cluster, { causes, says, remedies, steps, details, ...rest }) => {
+  /** The explanation of client/explain: fields of the Application; `causes` by their codes and, as `texts`, their texts; `steps` as `id: state`, `details` as `id: detail`; `remedies` by their commands. */
+  explained: (cluster, { causes, texts, remedies, steps, details, ...rest }) => {
     const app = explained(cluster);
     match(app, rest, 'explained');
     if (causes) expect(app.causes.map(({ code }) => code)).toEqual(causes);
-    if (says) expect(app.causes.map(({ text }) => text)).toEqual(says);
+    if (texts) expect(app.causes.map(({ text }) => text)).toEqual(texts);
     if (remedies) expect(app.remedies.map(({ command }) => command.replace('kubectl rollouts ', ''))).toEqual(remedies);
     const detailsOf = Object.fromEntries(app.steps.map(({ id, detail }) => [id, detail]));
     if (details) match(detailsOf, details, 'details');

@@ -85,12 +85,12 @@ export class ScenarioCluster {
     const onGate = object.spec?.approvals ? mutateGate : undefined;
     const handler = { Rollout: mutateRollout, RolloutGate: mutateRolloutGate, Gate: onGate }[object.kind];
     const request = this.request(next, old, user);
-    const verdict = handler ? await handler(request, this.webhookCall()) : undefined;
-    if (verdict?.allowed === false) {
-      this.denied = verdict.message;
+    const result = handler ? await handler(request, this.webhookCall()) : undefined;
+    if (result?.allowed === false) {
+      this.denied = result.message;
       return;
     }
-    const stored = verdict?.allowed && verdict.object ? verdict.object : next;
+    const stored = result?.allowed && result.object ? result.object : next;
     this.objects.set(`${object.kind}/${namespace}/${name}`, structuredClone(stored));
   }
 
@@ -111,8 +111,8 @@ export class ScenarioCluster {
       ...this.request({ ...old, status } as KubeObject, old as KubeObject, user),
       subResource: 'status',
     };
-    const verdict = await mutateRolloutStatus(request, this.webhookCall());
-    const accepted = verdict.allowed && verdict.object ? verdict.object.status : status;
+    const result = await mutateRolloutStatus(request, this.webhookCall());
+    const accepted = result.allowed && result.object ? result.object.status : status;
     this.store(accepted as RolloutStatus);
   }
 

@@ -71,16 +71,16 @@ describe('follow', () => {
 
   it('reports a lost watch, and retries', async () => {
     const breaks: Watch = (response) => void response.socket?.destroy();
-    const heard: Watch = (response) => void response.write(event('ADDED', versioned('b', '2')));
-    const { seen } = await changes([list([rollout('a')])], [breaks, heard], 3);
+    const connected: Watch = (response) => void response.write(event('ADDED', versioned('b', '2')));
+    const { seen } = await changes([list([rollout('a')])], [breaks, connected], 3);
     expect(seen).toEqual(['all: a', 'lost', 'set: b']);
   });
 
   it('drops a connection that died silently, as after a sleep, and continues', async () => {
     const dead: Watch = (response) => void response.flushHeaders();
-    const heard: Watch = (response, resourceVersion) =>
+    const connected: Watch = (response, resourceVersion) =>
       void response.write(event('ADDED', versioned(`since-${resourceVersion}`, '2')));
-    const { seen } = await changes([list([rollout('a')], '4')], [dead, heard], 2, 50);
+    const { seen } = await changes([list([rollout('a')], '4')], [dead, connected], 2, 50);
     expect(seen).toEqual(['all: a', 'set: since-4']);
   });
 

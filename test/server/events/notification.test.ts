@@ -81,7 +81,7 @@ function notifier(address: string, { reportingObjects = [WEB], timeoutMs = 30_00
   return { ...sink, drops, waits };
 }
 
-async function told(record: EventRecord, around?: Around) {
+async function requestsFor(record: EventRecord, around?: Around) {
   const { received, address } = await receiver(202);
   const sink = notifier(address, around);
   sink.record(record);
@@ -92,7 +92,7 @@ async function told(record: EventRecord, around?: Around) {
 
 describe('an event', () => {
   it('of a Rollout is its own, and one of its reporting object, in the form of Flux’s controllers', async () => {
-    const [own, ofWeb, ...others] = await told(NEWS);
+    const [own, ofWeb, ...others] = await requestsFor(NEWS);
     expect(own).toMatchObject({
       involvedObject: { apiVersion: 'kuberik.com/v1alpha1', kind: 'Rollout', namespace: 'demo', name: 'web', uid: 'u' },
       message: `BakeTimeFailed: ${NEWS.message}`,
@@ -117,12 +117,12 @@ describe('an event', () => {
 
   it('of a Flux object is that object’s alone', async () => {
     const regarding = objectOf('Kustomization', { metadata: { name: 'web', namespace: 'demo' } });
-    const events = await told({ ...NEWS, reason: 'GateBypassed', regarding });
+    const events = await requestsFor({ ...NEWS, reason: 'GateBypassed', regarding });
     expect(events).toMatchObject([{ involvedObject: WEB, message: `GateBypassed: ${NEWS.message}` }]);
   });
 
   it('of a Gate is reported in its own namespace with user and reason, and in others without', async () => {
-    const messages = (await told(CLOSED)).map(({ involvedObject, message }) => [
+    const messages = (await requestsFor(CLOSED)).map(({ involvedObject, message }) => [
       `${involvedObject.kind} ${involvedObject.namespace}/${involvedObject.name}`,
       message,
     ]);
@@ -132,7 +132,7 @@ describe('an event', () => {
       ['Kustomization demo/web', 'Gate flux-system/freeze GateClosed: Gate close requested'],
     ]);
     const { forOthers: _, ...secret } = CLOSED;
-    expect((await told(secret)).map(({ involvedObject }) => involvedObject.namespace)).not.toContain('demo');
+    expect((await requestsFor(secret)).map(({ involvedObject }) => involvedObject.namespace)).not.toContain('demo');
   });
 
   it('of a cluster-wide budget, which no Alert could select, is reported by other objects only', async () => {
@@ -141,7 +141,7 @@ describe('an event', () => {
       spec: { selector: {}, namespaceSelector: {}, maxConcurrent: 1 },
     });
     const involvedObjects = [{ kind: 'Rollout', namespace: 'demo', name: 'web' }];
-    const events = await told({
+    const events = await requestsFor({
       ...NEWS,
       reason: 'VersionHeld',
       regarding,
@@ -158,7 +158,7 @@ describe('an event', () => {
     { change: { reason: 'constructor' }, why: 'is unknown' },
     { change: { quiet: true as const }, why: 'is for those who look' },
   ])('that $why is not told', async ({ change }) => {
-    expect(await told({ ...NEWS, ...change })).toEqual([]);
+    expect(await requestsFor({ ...NEWS, ...change })).toEqual([]);
   });
 
   it('is an error only as a Warning', () => {

@@ -73,7 +73,7 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
   const behind = { objects: [waiting, gate('shop/freeze')] };
   const oldObject = kustomization(at(2, '1.1.0'));
   const MINE = { 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
-  const leaving: [says: string, annotations: Record<string, string>][] = [
+  const leaving: [title: string, annotations: Record<string, string>][] = [
     ['unmarks its field', { note: 'x' }],
     ['hands its field to another Rollout', { 'rollout.kuberik.com/substitute.APP.from': 'other' }],
     ['claims its field for two', { 'rollout.kuberik.com/substitute.APP.from': 'my-app,other' }],
@@ -242,7 +242,7 @@ describe('the denial for a managed field', () => {
   });
 });
 
-const untouched: [says: string, write: Parameters<typeof send>[1]][] = [
+const untouched: [title: string, write: Parameters<typeof send>[1]][] = [
   [
     'a status write',
     { object: kustomization(at(1, '1.0.0')), oldObject: kustomization(at(1, '1.0.0')), subResource: 'status' },
@@ -272,7 +272,7 @@ describe('validating', () => {
   const young = rollout('my-app', '1.2.0', '1.1.0', '1.0.0');
   const first = rollout('my-app', '1.1.0');
   for (const { status } of [young, first]) status!.history![0]!.timestamp = new Date(NOW - 2000).toISOString();
-  const rows: [says: string, object: ReturnType<typeof kustomization>, objects: any[], denied?: RegExp][] = [
+  const rows: [title: string, object: ReturnType<typeof kustomization>, objects: any[], denied?: RegExp][] = [
     ['the value of the head', kustomization(at(2, '1.1.0')), context.objects],
     ['the value of the head before, with its annotation', kustomization(at(1, '1.0.0')), context.objects],
     [

@@ -31,7 +31,7 @@ describe('DELETE', () => {
     user: user(by),
     oldObject: frozen(given(reasonBy, secondsAgo)),
   });
-  const rows: [says: string, write: Write, context: StoredContext, answer: RegExp | 'allowed'][] = [
+  const rows: [title: string, write: Write, context: StoredContext, answer: RegExp | 'allowed'][] = [
     ['behind a closed gate', {}, {}, /cannot be deleted: gate 'shop\/freeze' is closed \(Gate closed by default\)/],
     ['of a whole collection: no name', { name: '' }, {}, /cannot be deleted/],
     [
@@ -152,7 +152,7 @@ describe('a bypass', () => {
     expect(await send(mutateFlux, write, context)).toMatchObject({ allowed: true, events: [] });
   });
 
-  const refusals: [says: string, write: Write, context?: StoredContext][] = [
+  const refusals: [title: string, write: Write, context?: StoredContext][] = [
     ['without the verb', { object: edit('INC-1'), user: user('developer') }],
     ['without a reason', { object: edit(undefined), user: user('admin') }],
     ['with an empty reason', { object: edit('  '), user: user('admin') }],
@@ -236,7 +236,7 @@ describe('a new object that a closed Gate selects', () => {
   const shop = { ...namespace(), metadata: { name: 'shop', labels: { team: 'shop' } } };
   const plain = kustomization({ annotations: {} });
   const { name: _, ...generated } = { ...plain.metadata, generateName: 'web-' };
-  const rows: [says: string, handler: typeof mutateFlux, object: FluxObject, gates: any[]][] = [
+  const rows: [title: string, handler: typeof mutateFlux, object: FluxObject, gates: any[]][] = [
     ['from its own namespace', mutateFlux, plain, [here]],
     ['from another', mutateFlux, plain, [everywhere]],
     ['and gets its name from the API server', mutateFlux, { ...plain, metadata: generated } as FluxObject, [here]],
@@ -330,7 +330,7 @@ describe('live reads', () => {
 });
 
 describe('validating', () => {
-  const rows: [says: string, object: FluxObject, objects: any[], denied: boolean][] = [
+  const rows: [title: string, object: FluxObject, objects: any[], denied: boolean][] = [
     ['a held object as it was', frozen({ note: 'x' }), [closed], false],
     ['suspension undone by another webhook', frozen({}, { suspend: false }), [closed], true],
     ['a spec changed by another webhook', frozen({}, { path: 'x' }), [closed], true],

@@ -14,7 +14,7 @@ const loose = kustomization({ deployed: deployment('my-app', 1, '1.1.0') });
 const app = rollout('my-app', '1.1.0');
 const gatedApp = { ...app, spec: { ...app.spec, gates: [{ name: 'freeze' }] } };
 
-it.each<[says: string, oldObject: FluxObject, context: StoredContext, by: string | undefined, warnings: string[]]>([
+it.each<[title: string, oldObject: FluxObject, context: StoredContext, by: string | undefined, warnings: string[]]>([
   [
     'behind a closed Gate, by somebody who may bypass it',
     gated,

@@ -189,7 +189,7 @@ describe('the request that counts is the one that arrived last', () => {
 describe('selecting beyond its own namespace needs a right of its own', () => {
   const all = { namespaceSelector: {} };
   const team = { namespaceSelector: { matchLabels: { team: 'a' } } };
-  const rows: [says: string, selects: object | undefined, before: object | undefined | 'none', asked: boolean][] = [
+  const rows: [title: string, selects: object | undefined, before: object | undefined | 'none', asked: boolean][] = [
     ['a new Gate that selects all namespaces', all, 'none', true],
     ['a new Gate that selects some', team, 'none', true],
     ['a new Gate that selects in its own', { labelSelector: {} }, 'none', false],

@@ -148,10 +148,10 @@ describe('a bypass is for the version that its write names', () => {
     const next = annotated({ ...EVIL, [BYPASS_FOR]: '0.9.0-evil' }, own, PENDING);
     const { call } = fakeWebhookCall({ now: NOW, objects: GATES });
     for (const old of [annotated(EVIL, own, PENDING), undefined]) {
-      const verdict = await mutateRollout(write({ object: next, old, user: 'developer' }), call);
-      expect(verdict).toMatchObject({ allowed: true, object: { metadata: { name: 'app' } } });
-      expect(JSON.stringify(verdict.allowed && verdict.object)).not.toContain(BYPASS_FOR);
-      expect(verdict.warnings?.join()).toContain('bypass-for has no effect without a new gate.fluxcd.io/bypass-reason');
+      const result = await mutateRollout(write({ object: next, old, user: 'developer' }), call);
+      expect(result).toMatchObject({ allowed: true, object: { metadata: { name: 'app' } } });
+      expect(JSON.stringify(result.allowed && result.object)).not.toContain(BYPASS_FOR);
+      expect(result.warnings?.join()).toContain('bypass-for has no effect without a new gate.fluxcd.io/bypass-reason');
     }
   });
 

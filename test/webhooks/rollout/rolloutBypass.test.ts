@@ -9,7 +9,7 @@ import { AT_7, ask, binding, entry, GATES, gateOf, HOTFIX, own, REASON, T } from
 import { annotated, P, write } from './call.ts';
 
 describe('a new reason of a user who may bypass each closed Gate of the Rollout and of its bound objects', () => {
-  it.each<[says: string, next: Rollout, deployment: string]>([
+  it.each<[title: string, next: Rollout, deployment: string]>([
     ['the version that is asked for in the same write', annotated(HOTFIX, own, AT_7), '1.5.0 (8)'],
     ['the version that waits', annotated(REASON, own, { ...AT_7, pendingVersion: '1.5.0' }), '1.5.0 (8)'],
     [
@@ -158,11 +158,11 @@ describe('a bypass grant', () => {
   });
 
   it('is not copied to a Rollout that is created with it', async () => {
-    const verdict = await mutateRollout(
+    const result = await mutateRollout(
       write({ object: before, user: 'developer' }),
       fakeWebhookCall({ now: NOW, objects: [] }).call,
     );
-    expect((verdict.allowed && (verdict.object as Rollout).metadata.annotations) || {}).not.toHaveProperty(
+    expect((result.allowed && (result.object as Rollout).metadata.annotations) || {}).not.toHaveProperty(
       BYPASSED_GATES,
     );
   });
@@ -171,7 +171,7 @@ describe('a bypass grant', () => {
 describe('the status that the writer sends', () => {
   const before = annotated({}, own, { ...AT_7, pendingVersion: '1.5.0' });
 
-  it.each<[says: string, next: Rollout]>([
+  it.each<[title: string, next: Rollout]>([
     ['is left out', annotated(REASON, own)],
     ['names another version as waiting', annotated(REASON, own, { ...AT_7, pendingVersion: '6.6.6' })],
     ['has another history', annotated(REASON, own, { ...AT_7, history: [entry(70, '1.3.0')] })],

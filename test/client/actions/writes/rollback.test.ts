@@ -138,6 +138,6 @@ it.each<[string, Rollout, RegExp]>([
     /^wrong: .*1\.4\.0 has not succeeded.*name the version/,
   ],
   ['where nothing ran before', rollout(['1.5.0']), /^wrong: .*no version before it/],
-])('has to be told where to, %s', (_, of, sentence) => {
+])('needs the version, %s', (_, of, sentence) => {
   expect(said(back(of))).toMatch(sentence);
 });

@@ -119,7 +119,7 @@ describe('a bypass', () => {
   it.each([
     ['waits, which has to be named', { pendingVersion: '1.5.1' }, '1.5.1 is waiting: name it.'],
     ['does not', {}, 'no other version is waiting.'],
-  ])('of the version that runs is refused: it would let past another one. Where one %s', (_, status, waits) => {
+  ])('of the version that runs is refused: the bypass would be for another version. Where one %s', (_, status, waits) => {
     const planned = bypass(rollout({ status: { history: arrived, ...status } }), '1.5.0', 'INC-42', NOW);
     expect(said(planned)).toBe(`wrong: Rollout shop/checkout already runs 1.5.0; ${waits}`);
   });
@@ -162,7 +162,7 @@ describe('nothing is planned for that makes no sense', () => {
 describe('actions that need confirmation', () => {
   it.each<[string, PlannedWrite, RegExp]>([
     [
-      'a version that nobody has heard of',
+      'an unknown version',
       deploy(rollout(), '1.5.l', undefined),
       /^1\.5\.l is not a release .*it has 1\.5\.1, 1\.5\.0/,
     ],

@@ -66,7 +66,7 @@ describe('the Rollout that they are of', () => {
       '2 Rollouts watch this check: give each Rollout a check of its own',
     ],
     ['it has deployed nothing', [rollout([])], "Rollout 'web' has deployed nothing yet"],
-  ])('is not to be told where %s', (_, watching, problem) => {
+  ])('can’t be known where %s', (_, watching, problem) => {
     expect(render('up{a="{{ name }}"}', watching)).toEqual({ problem: expect.stringContaining(problem) });
   });
 

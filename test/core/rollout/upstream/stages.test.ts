@@ -41,13 +41,13 @@ describe('the stages of a Rollout', () => {
     ],
   ])('are closed for an entry with %s', (_title, fields, why) => {
     const found = [stage('staging', [{ ...succeeded('1.0.0'), ...fields }])];
-    const [verdict] = evaluateUpstream(
+    const [result] = evaluateUpstream(
       rollout([{ name: 'staging', bakedFor: '1h' }]),
       { found },
       [{ tag: '1.0.0' }],
       NOW,
     );
-    expect(verdict).toMatchObject({ allowed: [], waits: `Rollout 'staging' (${why})` });
+    expect(result).toMatchObject({ allowed: [], waits: `Rollout 'staging' (${why})` });
   });
 
   it('with match digest accept the same manifest under any tag, and ignore the manifest’s own metadata', () => {
@@ -57,18 +57,18 @@ describe('the stages of a Rollout', () => {
       { tag: '6.0.0', revision: 'abc123' },
       { tag: '5.0.0-prod', digest: 'sha256:a' },
     ];
-    const judged = (match: 'digest' | 'revision') =>
+    const evaluated = (match: 'digest' | 'revision') =>
       evaluateUpstream(
         rollout([{ name: 'staging', match }]),
         { found: [stage('staging', [staged])] },
         candidates,
         NOW,
       )[0]!;
-    expect(judged('digest')).toMatchObject({
+    expect(evaluated('digest')).toMatchObject({
       allowed: ['5.0.0-prod'],
       waits: "Rollout 'staging' (has no deployment of its digest in its history)",
     });
-    expect(judged('revision').allowed).toEqual(['6.6.6', '6.0.0', '5.0.0-prod']);
+    expect(evaluated('revision').allowed).toEqual(['6.6.6', '6.0.0', '5.0.0-prod']);
     const unknown = evaluateUpstream(
       rollout([{ name: 'staging', match: 'digest' }]),
       { found: [stage('staging', [staged])] },
