@@ -3,7 +3,6 @@ import type { AnyObject } from '../client/send.ts';
 import { timestamp } from './timestamp.ts';
 import type { User } from './user.ts';
 
-
 export const now = (flux: Pick<User, 'now'>) => timestamp(flux.now());
 
 /** The newest request to reconcile, which Flux copies into the status, even of a suspended object. */

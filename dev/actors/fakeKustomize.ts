@@ -180,7 +180,6 @@ export function fakeKustomize(flux: User, artifactOf: (source: AnyObject, tag: s
   }
 }
 
-
 const nameOf = ({ kind, metadata }: AnyObject) => `${kind}/${metadata.namespace}/${metadata.name}`;
 const isReady = ({ status }: AnyObject) =>
   (status?.conditions ?? []).some((each: AnyObject) => each.type === 'Ready' && each.status === 'True');

@@ -105,7 +105,8 @@ async function compare(sides: readonly Side[], count: number, rounds: number): P
       }
     }
   }
-  for (let i = 0; i < SINGLE_RELEASES; i++) for (const { name, release } of sides) alone[name].push(...(await release(1)));
+  for (let i = 0; i < SINGLE_RELEASES; i++)
+    for (const { name, release } of sides) alone[name].push(...(await release(1)));
   return [
     ...figuresOf(
       `${count} applications at once`,

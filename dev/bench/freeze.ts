@@ -4,8 +4,8 @@ import { User } from '../actors/user.ts';
 import type { AnyObject } from '../client/send.ts';
 import { logToStderr } from '../local/process/log.ts';
 import { Problem } from '../local/process/problem.ts';
-import { watchObjects } from './fleets/objectWatch.ts';
 import { fleet } from './fleets/gated.ts';
+import { watchObjects } from './fleets/objectWatch.ts';
 import { costFigures, costOf, countHookCalls, memoryFigures } from './measure.ts';
 import type { ClusterScenario, Figure } from './scenario.ts';
 

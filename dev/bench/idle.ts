@@ -71,7 +71,6 @@ export const idle: ClusterScenario = {
   },
 };
 
-
 const isOurs = (name: string): boolean => ['engine', 'metacontroller', 'hooks'].includes(name);
 
 /** Memory of driver and hook server together; NaN without /proc. */

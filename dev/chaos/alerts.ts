@@ -1,7 +1,7 @@
 /** Checks alerts against the history of a run: every alert that fired has a cause, and every cause made its alert fire. */
 import type { AnyObject } from '../client/send.ts';
-import type { SeenVersion } from '../oracle/writes.ts';
 import type { Series } from '../local/monitoring/prometheus.ts';
+import type { SeenVersion } from '../oracle/writes.ts';
 import type { Fault } from './faults.ts';
 
 /** An alert that has fired. */
@@ -127,10 +127,15 @@ const CAUSES: Readonly<Record<string, Cause>> = {
 export const EXPECTED: readonly string[] = Object.keys(CAUSES);
 
 /** The cause of an alert that fired; undefined without one. */
-export const explain = (firing: Firing, history: RunHistory): string | undefined => CAUSES[firing.alert]?.(firing, history);
+export const explain = (firing: Firing, history: RunHistory): string | undefined =>
+  CAUSES[firing.alert]?.(firing, history);
 
 /** Failures that lasted long enough and whose alert didn't fire. */
-export function missed({ rollouts }: Pick<RunHistory, 'rollouts'>, firings: readonly Firing[], endMs: number): string[] {
+export function missed(
+  { rollouts }: Pick<RunHistory, 'rollouts'>,
+  firings: readonly Firing[],
+  endMs: number,
+): string[] {
   const missing = (name: string, alert: string, spans: readonly Span[], leastMs: number) =>
     spans
       .filter(({ from, to = endMs }) => to - from > leastMs + LATE_MS)

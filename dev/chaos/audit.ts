@@ -1,6 +1,7 @@
 /** The API server's audit log: every write of our kinds and Flux's, with its receipt and its answer. */
-import type { Write, Writes } from '../oracle/writes.ts';
+
 import { linesOf } from '../local/process/lines.ts';
+import type { Write, Writes } from '../oracle/writes.ts';
 
 /** API groups whose writes are recorded. */
 export const GROUPS = [

@@ -2,11 +2,11 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { randomFrom } from '../actors/random.ts';
-import { type Findings, Oracle } from '../oracle/oracle.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import type { ControlPlaneProcess } from '../local/controlPlane/controlPlane.ts';
 import type { Log } from '../local/process/log.ts';
 import { Problem } from '../local/process/problem.ts';
+import { type Findings, Oracle } from '../oracle/oracle.ts';
 import { spanRecorder } from './alerts.ts';
 import { type AuditTrail, readAudit } from './audit.ts';
 import { type FaultSchedule, type Faults, startFaults, type Target } from './faults.ts';
@@ -66,7 +66,8 @@ const QUIESCENCE_PATIENCE_MS = 180_000;
 export async function runChaos(cluster: LocalCluster, replicas: Replicas, options: ChaosOptions): Promise<ChaosResult> {
   const { log, scrapeSeconds } = options;
   const hosts = replicas.hosts();
-  const monitoring = scrapeSeconds && (await startMonitoring(cluster, { checkedProcesses: OURS, hosts, scrapeSeconds, log }));
+  const monitoring =
+    scrapeSeconds && (await startMonitoring(cluster, { checkedProcesses: OURS, hosts, scrapeSeconds, log }));
   try {
     return await run(cluster, replicas, options, monitoring || undefined);
   } finally {
@@ -124,8 +125,7 @@ async function run(
   const { rollouts } = spans;
   const seen = await monitoring?.check({ rollouts, faults: faults.history, bypasses: audit.bypasses });
   findings.violations.push(...(seen?.violations ?? []));
-  for (const text of missing)
-    findings.violations.push(`not converged after ${options.patienceSeconds} s: ${text}`);
+  for (const text of missing) findings.violations.push(`not converged after ${options.patienceSeconds} s: ${text}`);
   for (const write of audit.oursSince(quietSince)) findings.violations.push(`written at rest: ${write}`);
   for (const [name, { crashed }] of faults.counts) {
     // A real Metacontroller may exit when it loses the API server.

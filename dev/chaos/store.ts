@@ -5,8 +5,8 @@
 import { createWriteStream } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AnyObject } from '../client/send.ts';
-import type { SeenVersion } from '../oracle/writes.ts';
 import { linesOf } from '../local/process/lines.ts';
+import type { SeenVersion } from '../oracle/writes.ts';
 import { GROUPS } from './audit.ts';
 
 export interface Store {

@@ -9,7 +9,7 @@ import { CONTROL_PLANE, type ControlPlaneProcess, startControlPlane } from './co
 import { USERS, type UserName } from './controlPlane/users.ts';
 import { requireMetacontroller, startDriver } from './hooks/driver.ts';
 import { type HookPorts, startHookServer } from './hooks/hookServer.ts';
-import { installControllers, installUsers, installRights, installWebhooks, removeHooks } from './install/install.ts';
+import { installControllers, installRights, installUsers, installWebhooks, removeHooks } from './install/install.ts';
 import { renderInstallation } from './install/installation.ts';
 import { installKinds } from './install/kinds.ts';
 import { type CopyPods, runCopyPods } from './jobs/copyPods.ts';

@@ -4,11 +4,19 @@ import { openBrowser } from '../../cli/terminal/openBrowser.ts';
 import { buildPage } from '../page/buildPage.ts';
 import { servePageOn } from '../page/serveWith.ts';
 import type { LocalCluster } from './cluster.ts';
-import { directEdit, firstVersion, gateOpens, gitSync, heldVersion, type DemoContext, contextOn } from './demo/steps.ts';
 import { type DemoFlux, withFakeFlux, withRealFlux } from './demo/flux.ts';
 import { settleNeighbours } from './demo/neighbours.ts';
 import { APP, HOME } from './demo/objects.ts';
 import { createOutput, terminalOf } from './demo/output.ts';
+import {
+  contextOn,
+  type DemoContext,
+  directEdit,
+  firstVersion,
+  gateOpens,
+  gitSync,
+  heldVersion,
+} from './demo/steps.ts';
 import { logToStderr } from './process/log.ts';
 import { parseOptions, readCommandLine } from './process/options.ts';
 import { onTemporaryCluster } from './temporaryCluster.ts';

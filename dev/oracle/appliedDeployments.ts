@@ -3,7 +3,7 @@
  * and Kustomizations whose source is Git or an OCIRepository that the same Rollout sets.
  */
 import type { AnyObject } from '../client/send.ts';
-import { managedFieldsOf, type FluxObject } from '../reference/flux.ts';
+import { type FluxObject, managedFieldsOf } from '../reference/flux.ts';
 
 const DEPLOYED = 'rollout.kuberik.com/deployed';
 
@@ -53,7 +53,10 @@ export class AppliedDeployments {
       ]),
     );
     const current = deploymentsOn(object).filter(({ version }) => isApplied(object, version));
-    const applied = new Set([...(isSame && known ? known.applied : []), ...current.map(({ uid, id }) => `${uid}/${id}`)]);
+    const applied = new Set([
+      ...(isSame && known ? known.applied : []),
+      ...current.map(({ uid, id }) => `${uid}/${id}`),
+    ]);
     this.objects.set(key, { object, since, applied });
   }
 

@@ -48,7 +48,11 @@ export class DeploymentChecker {
 }
 
 /** Deployments that bypass Gates with a reason that a user gave for another version. `writes`: all writes of the Rollout. */
-export function bypassesForOtherVersions(before: AnyObject | undefined, after: AnyObject, writes: readonly Write[]): string[] {
+export function bypassesForOtherVersions(
+  before: AnyObject | undefined,
+  after: AnyObject,
+  writes: readonly Write[],
+): string[] {
   const known = new Set((before?.status?.history ?? []).map(({ id }: AnyObject) => id));
   const fresh: AnyObject[] = (after.status?.history ?? []).filter(
     ({ id, bypass }: AnyObject) => bypass && !known.has(id),

@@ -47,6 +47,8 @@ export class GateHistory {
   }
 
   private isClosedFrom(ms: number): boolean {
-    return !this.gate || [ms, ...this.reference.changes().filter((at) => at > ms)].every((at) => !this.reference.isOpen(at));
+    return (
+      !this.gate || [ms, ...this.reference.changes().filter((at) => at > ms)].every((at) => !this.reference.isOpen(at))
+    );
   }
 }

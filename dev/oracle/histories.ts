@@ -12,7 +12,11 @@ export function rolloutChecker(): (version: AnyObject) => string[] {
   const repeatedRequests = repeatedRequestChecker();
   let before: AnyObject | undefined;
   return (version) => {
-    const problems = [...versionProblems(version), ...(before ? changeProblems(before, version) : []), ...repeatedRequests(version)];
+    const problems = [
+      ...versionProblems(version),
+      ...(before ? changeProblems(before, version) : []),
+      ...repeatedRequests(version),
+    ];
     before = version;
     return problems;
   };

@@ -7,9 +7,9 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyObject } from '../client/send.ts';
-import { managedFieldsOf, managedValue, names, type FluxObject } from '../reference/flux.ts';
-import { ApprovalChecker } from './approvals.ts';
+import { type FluxObject, managedFieldsOf, managedValue, names } from '../reference/flux.ts';
 import { deploymentsOn } from './appliedDeployments.ts';
+import { ApprovalChecker } from './approvals.ts';
 import { BakeChecker } from './bakes.ts';
 import { BudgetChecker } from './budgets.ts';
 import { bypassesForOtherVersions, DeploymentChecker } from './deployments.ts';
@@ -103,7 +103,8 @@ export class Oracle {
     const writer = object ? this.audit.writerOf(key, revision) : this.remover(key, revision);
     if (!writer) this.findings.unanswered++;
     if (key.startsWith(GATE_PREFIX)) this.takeGate(key, object, revision, writer, seenMs);
-    else if (this.budgets.isBudget(key)) this.addViolations(key, revision, writer, this.budgets.takeBudget(key, object));
+    else if (this.budgets.isBudget(key))
+      this.addViolations(key, revision, writer, this.budgets.takeBudget(key, object));
     else if (this.bakes.isHealthCheck(key)) this.bakes.takeHealth(key, object, seenMs);
     else if (FLUX_PREFIX.test(key)) this.takeFlux({ key, before, object, revision, writer }, seenMs);
     else if (key.startsWith(ROLLOUTGATE_PREFIX)) this.takeRolloutGate(key, object, revision, writer);
@@ -155,7 +156,8 @@ export class Oracle {
       const closure = this.closureOf(gate, writer);
       if (!closure) continue;
       if (this.wasInFlight(key, writer, before?.revision ?? 0, closure)) this.findings.inFlight++;
-      else this.addViolation(key, revision, writer, `${what} while Gate ${gate} is closed, since ${closureText(closure)}`);
+      else
+        this.addViolation(key, revision, writer, `${what} while Gate ${gate} is closed, since ${closureText(closure)}`);
     }
     if (object) this.checkManagedFields(key, object, revision, writer);
   }
@@ -247,7 +249,8 @@ export class Oracle {
   private checkManagedFields(key: string, object: AnyObject, revision: number, writer: Write | undefined): void {
     for (const { text, rollout, uid, id, version } of deploymentsOn(object)) {
       const tag = this.rollouts.get(uid)?.tags.get(id);
-      if (tag !== version) this.addViolation(key, revision, writer, `has the annotation ${text}, but that deployment is ${tag}`);
+      if (tag !== version)
+        this.addViolation(key, revision, writer, `has the annotation ${text}, but that deployment is ${tag}`);
       for (const [field, owner] of managedFieldsOf(object as FluxObject)) {
         const value = managedValue(object as FluxObject, field);
         if (owner === rollout && value !== version)

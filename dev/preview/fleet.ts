@@ -1,6 +1,7 @@
 /** Applications in every state, as the hooks would leave them, to preview and to measure the page. */
-import { timestamp } from '../actors/timestamp.ts';
+
 import { API, gate, rollout, rolloutGate } from '../actors/objects.ts';
+import { timestamp } from '../actors/timestamp.ts';
 import type { AnyObject } from '../client/send.ts';
 
 const MINUTE = 60_000;

@@ -182,7 +182,10 @@ function automaticObjections(of: Circumstances): string[] {
     ...unless(isFirst || minor(deployed) > minor(before.tag), 'it is not newer'),
     ...unless(isFree || passing, 'a RolloutGate is not passing'),
     ...unless(isFree || listed, 'a RolloutGate does not allow it'),
-    ...unless(bypassed || of.after.every((each) => hasSucceeded(each, deployed)), 'an upstream Rollout does not have it Succeeded'),
+    ...unless(
+      bypassed || of.after.every((each) => hasSucceeded(each, deployed)),
+      'an upstream Rollout does not have it Succeeded',
+    ),
     ...unless(isFirst || !of.unhealthy || excused, 'a HealthCheck is Unhealthy'),
     ...unless(
       before?.bakeStatus !== 'InProgress' && !(of.bakes && before?.bakeStatus === 'Deploying'),

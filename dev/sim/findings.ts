@@ -13,7 +13,10 @@ const BEHIND_MS = 30_000;
 /** The longest age of the caches while events are held back or processes are down, and for some time after. */
 const BEHIND_WHILE_FAULTY_MS = 120_000;
 
-export function findingsOf(cluster: SimulatedCluster, rules: { clocksAreRight: boolean } = { clocksAreRight: true }): Findings {
+export function findingsOf(
+  cluster: SimulatedCluster,
+  rules: { clocksAreRight: boolean } = { clocksAreRight: true },
+): Findings {
   const byKey = new Map<string, Write[]>();
   const byRevision = new Map<string, Write>();
   for (const answered of cluster.writes) {

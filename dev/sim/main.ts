@@ -11,8 +11,6 @@ import type { Result, Task } from './worker.ts';
 const PROGRESS_MS = 5000;
 const HOUR_MS = 3_600_000;
 
-
-
 /** Plays everything on all processors. Resolves with the exit code. */
 async function run({ seeds: asked, seed, steps, scenarios }: Options): Promise<number> {
   const seeds = scenarios ? playable().length : asked;

@@ -102,5 +102,7 @@ export function planOf(seed: number, length: number): Plan {
 function stepOf(random: Random, faulty: number, hasWrongClocks: boolean): Step['what'] {
   const setClock = hasWrongClocks ? 8 : 0;
   if (random.next() < faulty) return random.weighted<Fault | TimedStep>({ ...FAULTS, ...TIMED_FAULTS, setClock });
-  return random.next() < 0.05 ? 'toggleEmergencyGate' : random.weighted<TeamStep | TimedStep>({ ...TEAM_STEPS, ...SEQUENCES });
+  return random.next() < 0.05
+    ? 'toggleEmergencyGate'
+    : random.weighted<TeamStep | TimedStep>({ ...TEAM_STEPS, ...SEQUENCES });
 }

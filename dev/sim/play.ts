@@ -1,12 +1,13 @@
 /** Plays a plan: work and faults, then convergence, then quiescence, and the oracle's check. */
-import { requestGate } from '../actors/requestGate.ts';
+
 import { gate, ref, rolloutBudget } from '../actors/objects.ts';
 import { type Random, randomFrom } from '../actors/random.ts';
-import { FLUX_NAMESPACE, type Users, SHARED, type Team, teamOf } from '../chaos/work/team.ts';
+import { requestGate } from '../actors/requestGate.ts';
+import { FLUX_NAMESPACE, SHARED, type Team, teamOf, type Users } from '../chaos/work/team.ts';
 import { ApiError } from '../client/send.ts';
+import { SimulatedCluster } from './cluster/simulatedCluster.ts';
 import { findingsOf } from './findings.ts';
 import type { Fault, Plan, Step, TeamStep, TimedStep } from './plan.ts';
-import { SimulatedCluster } from './cluster/simulatedCluster.ts';
 
 export interface Outcome {
   /** Sentences about broken rules. */

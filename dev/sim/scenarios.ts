@@ -13,8 +13,8 @@ import type { User } from '../actors/user.ts';
 import { type AnyObject, ApiError } from '../client/send.ts';
 import { REPOSITORY } from '../repository.ts';
 import { targetOf } from './apiServer/requests.ts';
-import { findingsOf } from './findings.ts';
 import { SimulatedCluster } from './cluster/simulatedCluster.ts';
+import { findingsOf } from './findings.ts';
 
 const GATE_SAMPLES = join(REPOSITORY, 'test/scenario/gate/rfc-samples.yaml');
 const FOLDER = join(REPOSITORY, 'test/scenario/rollout');
@@ -233,7 +233,9 @@ class ScenarioRun {
   }
 
   async remove(kind: string, namespace: string, name: string): Promise<void> {
-    const found = this.cluster.server.storage.all().find(([, each]) => each.kind === kind && each.metadata.name === name);
+    const found = this.cluster.server.storage
+      .all()
+      .find(([, each]) => each.kind === kind && each.metadata.name === name);
     if (found) await this.#admin.remove({ ...found[1], metadata: { namespace, name } } as never);
   }
 

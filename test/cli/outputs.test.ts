@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { type Called, call, type RelatedObjects } from '../support/command.ts';
 import { objectOf } from '../support/objects.ts';
 import { objectServer, type Rules, typed } from './objectServer.ts';
-import { applied, golden, NAMESPACE, type CliScenario, scenario } from './scenario.ts';
+import { applied, type CliScenario, golden, NAMESPACE, scenario } from './scenario.ts';
 
 const FREEZE = { name: 'freeze', namespace: 'platform' };
 const BOUND = ['kustomization-app', 'ocirepository-app'];

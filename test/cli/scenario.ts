@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { masked } from '../cluster/support/golden.ts';
 import { FIXTURES } from '../scenario/rollout/fixtures.ts';
-import { inTime, STEPS } from '../scenario/rollout/steps.ts';
 import { NAMESPACE, ScenarioCluster } from '../scenario/rollout/scenarioCluster.ts';
+import { inTime, STEPS } from '../scenario/rollout/steps.ts';
 import type { Called } from '../support/command.ts';
 import type { Stored } from './objectServer.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { objectOf } from '../support/objects.ts';
 import { NOW, type ObjectServer, type Stored, typed } from './objectServer.ts';
-import { golden, NAMESPACE, type Step, type CliScenario, scenario } from './scenario.ts';
+import { type CliScenario, golden, NAMESPACE, type Step, scenario } from './scenario.ts';
 
 /** 1.0.0 runs, and 1.1.0 waits at the RolloutGate qa. */
 const atQa = (spec: object = {}) =>

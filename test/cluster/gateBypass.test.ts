@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type AnyObject, gate, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import {
-  requestGate,
   BYPASS_REASON,
   BYPASSED_BY,
   gated,
   isFree,
   isHeld,
+  requestGate,
   STATE,
   saysSoon,
   suspension,

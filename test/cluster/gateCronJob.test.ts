@@ -5,7 +5,7 @@ import { User } from '../../dev/actors/user.ts';
 import { send } from '../../dev/client/send.ts';
 import { type AnyObject, ref, sharedCluster, waitFor } from './support/cluster.ts';
 import { createStrictly, exampleObjects } from './support/examples.ts';
-import { requestGate, conditionText, gated, isFree, isHeld } from './support/gates.ts';
+import { conditionText, gated, isFree, isHeld, requestGate } from './support/gates.ts';
 
 const { admin, developer, sre, newNamespace } = sharedCluster();
 const ACCOUNT = 'no-deploy-fridays';

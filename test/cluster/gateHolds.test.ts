@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { KINDS } from '../../api/kinds.ts';
 import { type AnyObject, gate, ref, rollout, sharedCluster, waitFor } from './support/cluster.ts';
 import {
-  requestGate,
   conditionText,
   GATES,
   GOVERNED,
@@ -11,6 +10,7 @@ import {
   gated,
   isFree,
   isHeld,
+  requestGate,
   SELECTED_BY,
   saysSoon,
 } from './support/gates.ts';

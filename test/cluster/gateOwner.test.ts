@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { gitSync } from '../../dev/actors/gitSync.ts';
 import { type AnyObject, type ClusterView, gate, ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
-import { requestGate, conditionText, gated, isFree, isHeld, STATE, saysSoon } from './support/gates.ts';
+import { conditionText, gated, isFree, isHeld, requestGate, STATE, saysSoon } from './support/gates.ts';
 
 const { admin, developer, flux, sre, newNamespace }: ClusterView = sharedCluster();
 const read = (object: AnyObject) => admin.get(object as never);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { objectName } from '../../core/kube/names.ts';
 import { type AnyObject, gate, kustomization, rollout, sharedCluster, waitFor } from './support/cluster.ts';
-import { requestGate, GATES, gated, isFree, isHeld } from './support/gates.ts';
+import { GATES, gated, isFree, isHeld, requestGate } from './support/gates.ts';
 import { conditionOf } from './support/versions.ts';
 
 const { admin, developer, sre, newNamespace, publish } = sharedCluster();

@@ -11,7 +11,17 @@ import {
   staysTrue,
   waitFor,
 } from './support/cluster.ts';
-import { requestGate, conditionText, GATES, gated, isFree, isHeld, SUSPENDED, saysSoon, timestamp } from './support/gates.ts';
+import {
+  conditionText,
+  GATES,
+  gated,
+  isFree,
+  isHeld,
+  requestGate,
+  SUSPENDED,
+  saysSoon,
+  timestamp,
+} from './support/gates.ts';
 
 const { admin, developer, flux, sre, newNamespace }: ClusterView = sharedCluster();
 const REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt';

@@ -13,7 +13,7 @@ import {
   sharedCluster,
   waitFor,
 } from './support/cluster.ts';
-import { requestGate, BYPASSED_BY, conditionText, gated, isHeld, STATE, SUSPENDED } from './support/gates.ts';
+import { BYPASSED_BY, conditionText, gated, isHeld, requestGate, STATE, SUSPENDED } from './support/gates.ts';
 import { conditionOf, history, tagArrives, variablesArrive } from './support/versions.ts';
 
 const view = sharedCluster();

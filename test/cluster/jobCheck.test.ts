@@ -1,7 +1,7 @@
 /** HealthChecks of class job: the Job is made by Metacontroller and run by the real Job controller; the test is the kubelet. */
 import { describe, expect, it } from 'vitest';
 import { ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
-import { healthCheck, SELECTS_HEALTH, type RolloutScenario, scenarioOf } from './support/rolloutScenario.ts';
+import { healthCheck, type RolloutScenario, SELECTS_HEALTH, scenarioOf } from './support/rolloutScenario.ts';
 import { jobsOf, newJob, podEnds } from './support/workloads.ts';
 
 const view = sharedCluster();

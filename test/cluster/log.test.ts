@@ -12,7 +12,7 @@ import {
   staysTrue,
   waitFor,
 } from './support/cluster.ts';
-import { requestGate, GATES, isFree, isHeld } from './support/gates.ts';
+import { GATES, isFree, isHeld, requestGate } from './support/gates.ts';
 import { variablesArrive } from './support/versions.ts';
 
 const view = sharedCluster();

@@ -13,7 +13,11 @@ it('an annotation that is applied from Git with its manifest acts once, as often
   await scenario.create();
   await scenario.headIs('1.0.0', 'Succeeded');
   const manifest = objectOf('Rollout', {
-    metadata: { name: 'app', namespace: scenario.ns, annotations: { 'rollout.kuberik.com/deploy-message': 'from Git' } },
+    metadata: {
+      name: 'app',
+      namespace: scenario.ns,
+      annotations: { 'rollout.kuberik.com/deploy-message': 'from Git' },
+    },
     spec: { releasesImagePolicy: { name: 'app' }, wantedVersion: '1.1.0' },
   });
   const sync = async () => {

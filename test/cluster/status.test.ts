@@ -136,7 +136,10 @@ describe('the history', () => {
     await developer.create(rollout(past, 'scenario', { spec: { versionHistoryLimit: 3 } }));
     for (const [index, version] of ['1.0.0', '1.1.0', '1.2.0', '1.3.0'].entries()) {
       await publish(past, 'scenario', version);
-      await waitFor(async () => (await history(admin, past, 'scenario'))[0]?.[0] === index + 1, `deployment ${index + 1}`);
+      await waitFor(
+        async () => (await history(admin, past, 'scenario'))[0]?.[0] === index + 1,
+        `deployment ${index + 1}`,
+      );
     }
     await developer.mergePatch(scenario(), { spec: { wantedVersion: '1.0.0' } });
     await waitFor(async () => (await history(admin, past, 'scenario'))[0]?.[0] === 5, 'the deployment by hand');

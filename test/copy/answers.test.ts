@@ -65,7 +65,12 @@ const ANSWERS: Bad[] = [
     message: /username and password/,
   },
   { answers: '403', answer: status(403), ends: both('Denied'), message: /403.*its credentials need the right to pull/ },
-  { answers: '429', answer: status(429, { 'retry-after': '0' }), ends: both('Unavailable'), message: /429.*, 2 times$/ },
+  {
+    answers: '429',
+    answer: status(429, { 'retry-after': '0' }),
+    ends: both('Unavailable'),
+    message: /429.*, 2 times$/,
+  },
   { answers: '500', answer: status(500), ends: both('Unavailable'), message: /500.*, 2 times$/ },
   {
     answers: '507',

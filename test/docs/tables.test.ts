@@ -134,7 +134,9 @@ describe('conditions and Events', () => {
       conditions.WAITING_FOR_BUDGET,
     ])
       said.add(reason);
-    const documented = TABLES.filter(({ name }) => /^(conditions|events) /.test(name)).flatMap(({ rows }) => reasonsIn(rows));
+    const documented = TABLES.filter(({ name }) => /^(conditions|events) /.test(name)).flatMap(({ rows }) =>
+      reasonsIn(rows),
+    );
     expect(documented.filter((reason) => !said.has(reason))).toEqual([]);
   });
 
@@ -144,7 +146,9 @@ describe('conditions and Events', () => {
     const expected = texts.flatMap((text) =>
       [...text.matchAll(/\b(\w+): "?((?:True|False)\/\w+)/g)].map(([, ...is]) => is.join(' ')),
     );
-    const documented = table('conditions Rollout').map((row) => `${codeIn(row.type)} ${row.status}/${codeIn(row.reason)}`);
+    const documented = table('conditions Rollout').map(
+      (row) => `${codeIn(row.type)} ${row.status}/${codeIn(row.reason)}`,
+    );
     expect(expected.length).toBeGreaterThan(20);
     expect([...new Set(expected)].filter((condition) => !documented.includes(condition))).toEqual([]);
   });

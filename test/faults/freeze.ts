@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Fleet, fleet } from '../../dev/bench/fleets/gated.ts';
 import { type AnyObject, gate, staysTrue, waitFor } from '../cluster/support/cluster.ts';
-import { requestGate, gated, isFree, isHeld, timestamp } from '../cluster/support/gates.ts';
+import { gated, isFree, isHeld, requestGate, timestamp } from '../cluster/support/gates.ts';
 import { cluster, kill, view } from './cluster.ts';
 
 const HOUR = 3_600_000;

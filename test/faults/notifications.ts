@@ -8,8 +8,8 @@ import { installKinds } from '../../dev/local/install/kinds.ts';
 import { REPOSITORY } from '../../dev/repository.ts';
 import { gate, ref, waitFor } from '../cluster/support/cluster.ts';
 import { createStrictly, exampleObjects } from '../cluster/support/examples.ts';
-import { requestGate, BYPASS_REASON, gated, isHeld } from '../cluster/support/gates.ts';
-import { nextSecond, SELECTS_HEALTH, type RolloutScenario, scenarioOf } from '../cluster/support/rolloutScenario.ts';
+import { BYPASS_REASON, gated, isHeld, requestGate } from '../cluster/support/gates.ts';
+import { nextSecond, type RolloutScenario, SELECTS_HEALTH, scenarioOf } from '../cluster/support/rolloutScenario.ts';
 import { controller, view } from './cluster.ts';
 
 const bindings = (ns: string, count: number) =>
@@ -98,7 +98,12 @@ export function notifications(): void {
     );
 
     await requestGate(view.sre, home, 'freeze', 'open');
-    await controller.untilNotified('Kustomization', team, 'web-2', new RegExp(`^info Gate ${home}/freeze GateOpened: `));
+    await controller.untilNotified(
+      'Kustomization',
+      team,
+      'web-2',
+      new RegExp(`^info Gate ${home}/freeze GateOpened: `),
+    );
   });
 
   describe('Flux itself', () => {

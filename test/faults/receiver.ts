@@ -6,7 +6,7 @@ import { parseAllDocuments } from 'yaml';
 import { requestToken } from '../../dev/local/controlPlane/serviceAccount.ts';
 import { type AnyObject, gate, ref, rollout, waitFor } from '../cluster/support/cluster.ts';
 import { createStrictly, exampleObjects } from '../cluster/support/examples.ts';
-import { requestGate, conditionText, gated, isFree, isHeld } from '../cluster/support/gates.ts';
+import { conditionText, gated, isFree, isHeld, requestGate } from '../cluster/support/gates.ts';
 import { nextSecond } from '../cluster/support/rolloutScenario.ts';
 import { ask as get } from '../server/program.ts';
 import { inputsPort, issuer, receiverPort, restartHooks, view } from './cluster.ts';

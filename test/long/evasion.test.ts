@@ -1,7 +1,7 @@
 /** test/cluster/evasion/attempts.yaml where the gates are open: each attempt is a way to change something, so that its refusal means something. */
 import { describe, expect, it } from 'vitest';
 import { carryOut, partsOf, readAttempts, running, stepsOf } from '../cluster/evasion/attempt.ts';
-import { newGatedNamespace, type GatedNamespace } from '../cluster/evasion/gatedNamespace.ts';
+import { type GatedNamespace, newGatedNamespace } from '../cluster/evasion/gatedNamespace.ts';
 import { waitFor } from '../cluster/support/cluster.ts';
 import { ownCluster } from '../cluster/support/ownCluster.ts';
 

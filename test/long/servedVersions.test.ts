@@ -1,7 +1,7 @@
 /** CRDs of Flux that serve an older version: what is written by way of it is held like everything else; one without a newer version is found. */
 import { beforeAll, expect, it } from 'vitest';
 import { gate, waitFor } from '../cluster/support/cluster.ts';
-import { requestGate, gated, isFree, isHeld } from '../cluster/support/gates.ts';
+import { gated, isFree, isHeld, requestGate } from '../cluster/support/gates.ts';
 import { ownCluster } from '../cluster/support/ownCluster.ts';
 import { call } from '../support/command.ts';
 

@@ -15,7 +15,7 @@ import {
   viewCluster,
   waitFor,
 } from '../cluster/support/cluster.ts';
-import { requestGate, isHeld, STATE } from '../cluster/support/gates.ts';
+import { isHeld, requestGate, STATE } from '../cluster/support/gates.ts';
 import { masked } from '../cluster/support/golden.ts';
 import { healthCheck } from '../cluster/support/rolloutScenario.ts';
 import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';

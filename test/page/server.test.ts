@@ -47,10 +47,13 @@ describe('a request that cannot be read', () => {
     expect({ status, message }).toEqual({ status: 400, message: `'${target}' is not an address of this server.` });
   });
 
-  it.each(['null', '1', '[]', '"text"', '{}'])('is distinguished from a body that requests nothing: %s', async (body) => {
-    const message = "The page doesn't make such a request.";
-    expect(await ask('POST', '/api/act', body)).toEqual({ status: 400, message });
-  });
+  it.each(['null', '1', '[]', '"text"', '{}'])(
+    'is distinguished from a body that requests nothing: %s',
+    async (body) => {
+      const message = "The page doesn't make such a request.";
+      expect(await ask('POST', '/api/act', body)).toEqual({ status: 400, message });
+    },
+  );
 
   it('differs from one that is too long', async () => {
     expect(await ask('POST', '/api/act', 'x'.repeat(70_000))).toMatchObject({ status: 413 });

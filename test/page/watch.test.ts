@@ -67,10 +67,9 @@ it('where the whole cluster may not be read, the namespace of the context is', a
 });
 
 it('without that right either, nothing is shown, as reported', async () => {
-  expect(await changesFrom((response) => status(response, 403, 'Forbidden', 'cannot list'), 'forbidden in shop')).toEqual([
-    'all: ',
-    'forbidden in shop',
-  ]);
+  expect(
+    await changesFrom((response) => status(response, 403, 'Forbidden', 'cannot list'), 'forbidden in shop'),
+  ).toEqual(['all: ', 'forbidden in shop']);
 });
 
 it('a withdrawn right ends the view within five minutes, with the watch', async () => {

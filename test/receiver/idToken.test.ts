@@ -7,7 +7,7 @@ import { createReceiver, RECEIVER_LIMITS } from '../../receiver/index.ts';
 import { createIdTokenVerifier } from '../../server/oidc/verifier.ts';
 import { gate } from '../core/gate/gate.ts';
 import { type Issuer, KEYS, startIssuer } from '../server/oidc/issuer.ts';
-import { T0, receiver } from './receiverSetup.ts';
+import { receiver, T0 } from './receiverSetup.ts';
 
 const PATH = '/hook/platform/freeze';
 const AUDIENCE = `https://gates.example.com${PATH}`;

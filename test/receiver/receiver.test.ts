@@ -6,7 +6,7 @@ import { webhookPath } from '../../core/receiver/webhookPath.ts';
 import { mutateGate } from '../../webhooks/gate/gateAdmission.ts';
 import { gate } from '../core/gate/gate.ts';
 import { write } from '../webhooks/gate/call.ts';
-import { type Call, headers, PATH, send, T0, TOKEN, receiver } from './receiverSetup.ts';
+import { type Call, headers, PATH, receiver, send, T0, TOKEN } from './receiverSetup.ts';
 
 describe('POST /hook/<digest>', () => {
   it('opens and closes the Gate, with reason and version, and answers nothing', async () => {

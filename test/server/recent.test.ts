@@ -56,7 +56,7 @@ it('returns no result of an earlier read, and reads once for all later callers',
   expect(await read()).toBe('another');
 });
 
-it("a failure concerns its own callers only", async () => {
+it('a failure concerns its own callers only', async () => {
   const recent = createRecent(() => 0);
   const failing = recent.fresh('checks', () => Promise.reject(new Error('timeout')));
   const next = recent.fresh('checks', async () => 'fine');

@@ -25,8 +25,7 @@ describe('the user who changes a list', () => {
   };
   const stored = async (next: object, old: object | undefined, user = 'alice') => {
     const result = await mutateRolloutGate(write({ object: next, old, user }), call().webhookCall);
-    return (result.allowed && result.object ? result.object : (next as ReturnType<typeof gate>)).metadata
-      .annotations;
+    return (result.allowed && result.object ? result.object : (next as ReturnType<typeof gate>)).metadata.annotations;
   };
   const reason = { [`${P}reason`]: 'tested, QA-88' };
 

@@ -68,7 +68,8 @@ export function fleet(admin: Access, namespace: string, count: number): Fleet {
   const suspendedAnnotation = ({ metadata }: AnyObject) => metadata.annotations?.[SUSPENDED];
   const isHeld = (object: AnyObject) =>
     object.spec.suspend === true && suspendedAnnotation(object) === String(suspendBefore(object) ?? 'unset');
-  const isRestored = (object: AnyObject) => object.spec.suspend === suspendBefore(object) && suspendedAnnotation(object) === undefined;
+  const isRestored = (object: AnyObject) =>
+    object.spec.suspend === suspendBefore(object) && suspendedAnnotation(object) === undefined;
   const collections = () =>
     Promise.all(
       KINDS.map(async ({ apiVersion, kind }) => ({
@@ -106,7 +107,6 @@ export function fleet(admin: Access, namespace: string, count: number): Fleet {
       });
     },
     async request(action) {
-
       const path = `/apis/gating.toolkit.fluxcd.io/v1alpha1/namespaces/${namespace}/gates/${GATE}`;
       await send(admin, 'PATCH', path, {
         body: { metadata: { annotations: { [`${action}.gate.fluxcd.io/requestedAt`]: timestamp() } } },

@@ -1,7 +1,8 @@
 /** A client that reports health into a team's two HealthChecks, by clocks that may be an hour wrong, and deletes and re-creates one of them. */
-import { timestamp } from '../../actors/timestamp.ts';
+
 import { ref } from '../../actors/objects.ts';
 import type { Random } from '../../actors/random.ts';
+import { timestamp } from '../../actors/timestamp.ts';
 import type { User } from '../../actors/user.ts';
 import type { AnyObject } from '../../client/send.ts';
 

@@ -1,7 +1,5 @@
 /** A team's namespace: a Rollout, its bound objects, manifests in Git, Gates, and the users' actions. */
 import { isDeepStrictEqual } from 'node:util';
-import { requestGate } from '../../actors/requestGate.ts';
-import { timestamp } from '../../actors/timestamp.ts';
 import { fakeFlux } from '../../actors/fakeFlux.ts';
 import { gitSync } from '../../actors/gitSync.ts';
 import {
@@ -15,6 +13,8 @@ import {
   rolloutGate,
 } from '../../actors/objects.ts';
 import type { Random } from '../../actors/random.ts';
+import { requestGate } from '../../actors/requestGate.ts';
+import { timestamp } from '../../actors/timestamp.ts';
 import type { User } from '../../actors/user.ts';
 import type { AnyObject } from '../../client/send.ts';
 import { reporterOf, WATCHED } from './reporter.ts';

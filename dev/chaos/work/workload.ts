@@ -1,15 +1,15 @@
 /** The workload: releases, Gates, Git syncs, health reports and users' writes, until it is stopped. */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { requestGate } from '../../actors/requestGate.ts';
 import { gate, rolloutBudget } from '../../actors/objects.ts';
 import { type Random, randomFrom } from '../../actors/random.ts';
+import { requestGate } from '../../actors/requestGate.ts';
 import { User } from '../../actors/user.ts';
 import { ApiError } from '../../client/send.ts';
 import type { LocalCluster } from '../../local/cluster.ts';
 import type { Log } from '../../local/process/log.ts';
 import { hostileTenant } from './hostile.ts';
-import { FLUX_NAMESPACE, type Users, SHARED, type Team, teamOf } from './team.ts';
+import { FLUX_NAMESPACE, SHARED, type Team, teamOf, type Users } from './team.ts';
 
 const PROGRESS_MS = 10_000;
 const EMERGENCY = 'emergency';

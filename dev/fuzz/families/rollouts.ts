@@ -152,7 +152,13 @@ function withFailure(input: RolloutCase): RolloutCase {
 
 /** The case with nothing but upstream Rollouts that can block a newer version, which is rare at random. */
 function withUpstream(input: RolloutCase): RolloutCase {
-  const free = { wantedVersion: undefined, forceDeploy: undefined, bypassGates: undefined, retry: false, isDeleted: false };
+  const free = {
+    wantedVersion: undefined,
+    forceDeploy: undefined,
+    bypassGates: undefined,
+    retry: false,
+    isDeleted: false,
+  };
   const open = { gates: [], bound: [], rolloutGates: [], below: undefined, latest: '1.4.0' };
   const { upstream } = input.stale;
   return {

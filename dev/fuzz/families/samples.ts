@@ -94,7 +94,9 @@ function made({
 
 const ALL = new Map(DATA.objects.map((each) => [`${each.kind} ${each.name}`, made(each)]));
 const objectOf = (id: string): AnyObject => ALL.get(id)!;
-const STORED = DATA.objects.filter(({ isUnstored }) => !isUnstored).map(({ kind, name }) => objectOf(`${kind} ${name}`));
+const STORED = DATA.objects
+  .filter(({ isUnstored }) => !isUnstored)
+  .map(({ kind, name }) => objectOf(`${kind} ${name}`));
 
 /** An entry of a history. The newest is baking and not applied yet; the one before has every field. */
 const deployment = (tag: string, id: number) => ({

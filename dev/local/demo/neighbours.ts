@@ -1,7 +1,7 @@
 /** Other applications on the demo's page, in many states. Users and a registry act, and the hooks produce the states. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { timestamp } from '../../actors/timestamp.ts';
 import { gate, imagePolicy, kustomization, ref, rollout, rolloutBudget, rolloutGate } from '../../actors/objects.ts';
+import { timestamp } from '../../actors/timestamp.ts';
 import { User } from '../../actors/user.ts';
 import type { Access } from '../../client/kubeconfig.ts';
 import type { AnyObject } from '../../client/send.ts';

@@ -18,7 +18,11 @@ export interface DemoContext {
   flux: DemoFlux;
 }
 
-export function contextOn(accessOf: (user: 'admin' | 'developer') => Access, output: DemoOutput, flux: DemoFlux): DemoContext {
+export function contextOn(
+  accessOf: (user: 'admin' | 'developer') => Access,
+  output: DemoOutput,
+  flux: DemoFlux,
+): DemoContext {
   const as = (user: 'admin' | 'developer') => new User(accessOf(user));
   return { output, admin: as('admin'), developer: as('developer'), flux };
 }

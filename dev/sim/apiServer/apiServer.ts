@@ -11,7 +11,7 @@ import { matching } from '../../fakes/selectors.ts';
 import { may } from './access.ts';
 import { mutate, Refusal, validate, type Write } from './admission.ts';
 import { resourcesOf } from './kinds.ts';
-import { bodyOf, type Target, targetOf, requestedObject } from './requests.ts';
+import { bodyOf, requestedObject, type Target, targetOf } from './requests.ts';
 import { keyOf, Storage, type StoredEvent } from './storage.ts';
 import { settled, sharing } from './values.ts';
 
@@ -73,7 +73,16 @@ export class ApiServer {
       if (request.method === 'GET' || life !== this.#life) return;
       const answered = { answeredRevision: this.storage.revision, answeredMs: this.#context.now() };
       const { bypass } = grant;
-      this.#context.answered?.({ ...received, ...answered, user: user.username, request, code, message, object, bypass });
+      this.#context.answered?.({
+        ...received,
+        ...answered,
+        user: user.username,
+        request,
+        code,
+        message,
+        object,
+        bypass,
+      });
     };
     try {
       const body = await this.#answer(user, request, grant);
@@ -133,7 +142,12 @@ export class ApiServer {
     return found;
   }
 
-  async #write(user: UserInfo, request: ConnectionRequest, target: Target, grant: { bypass?: string }): Promise<AnyObject> {
+  async #write(
+    user: UserInfo,
+    request: ConnectionRequest,
+    target: Target,
+    grant: { bypass?: string },
+  ): Promise<AnyObject> {
     const { kind, namespace, query, subresource } = target;
     const resource = `${kind.group}/${kind.resource}`;
     const isApply = request.headers['content-type']?.startsWith('application/apply-patch') === true;
@@ -273,8 +287,6 @@ export class ApiServer {
   }
 }
 
-
-
 function reviewed({ spec }: AnyObject): object {
   const { user, groups, resourceAttributes } = spec;
   return { status: { allowed: may({ username: user, groups }, resourceAttributes) } };
@@ -297,7 +309,12 @@ function withoutEmpty(metadata: AnyObject['metadata'], keys: readonly string[]):
 }
 
 /** The object with its field owners after the write. `applied`: the body of a server-side apply. */
-function withFieldOwners(object: AnyObject, old: AnyObject | undefined, manager: string, applied: AnyObject | undefined): AnyObject {
+function withFieldOwners(
+  object: AnyObject,
+  old: AnyObject | undefined,
+  manager: string,
+  applied: AnyObject | undefined,
+): AnyObject {
   const managedFields = object.metadata.managedFields ?? old?.metadata.managedFields;
   const before = old && { ...old, metadata: { ...old.metadata, managedFields } };
   return withOwners(object, before, manager, applied ? 'Apply' : 'Update', applied);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
 import { type Attempt, carryOut, partsOf, readAttempts, running, stepsOf } from './attempt.ts';
-import { newGatedNamespace, type GatedNamespace } from './gatedNamespace.ts';
+import { type GatedNamespace, newGatedNamespace } from './gatedNamespace.ts';
 
 const view = sharedCluster();
 const attempts = readAttempts();

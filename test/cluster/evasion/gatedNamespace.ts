@@ -9,7 +9,7 @@ import {
   type User,
   waitFor,
 } from '../support/cluster.ts';
-import { requestGate, GATES, gated, isFree, isHeld, SELECTED_BY, STATE, SUSPENDED } from '../support/gates.ts';
+import { GATES, gated, isFree, isHeld, requestGate, SELECTED_BY, STATE, SUSPENDED } from '../support/gates.ts';
 import { conditionOf, history, variablesArrive } from '../support/versions.ts';
 
 const DEPLOYED = 'rollout.kuberik.com/deployed';

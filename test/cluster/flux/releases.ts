@@ -10,7 +10,7 @@ import {
   staysTrue,
   waitFor,
 } from '../support/cluster.ts';
-import { requestGate, isHeld } from '../support/gates.ts';
+import { isHeld, requestGate } from '../support/gates.ts';
 import { conditionOf } from '../support/versions.ts';
 import type { FluxSetup } from './fluxSetup.ts';
 

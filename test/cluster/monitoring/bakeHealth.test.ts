@@ -7,7 +7,13 @@ import { hasPrometheus, type Prometheus, startPrometheus } from '../../../dev/lo
 import { objectOf } from '../../support/objects.ts';
 import { withPrometheus } from '../../support/prometheus.ts';
 import { type AnyObject, sharedCluster, waitFor } from '../support/cluster.ts';
-import { healthCheck, nextSecond, SELECTS_HEALTH, type RolloutScenario, scenarioOf } from '../support/rolloutScenario.ts';
+import {
+  healthCheck,
+  nextSecond,
+  type RolloutScenario,
+  SELECTS_HEALTH,
+  scenarioOf,
+} from '../support/rolloutScenario.ts';
 import { deploymentOf, jobsOf, newJob, podEnds, workload } from '../support/workloads.ts';
 
 const view = sharedCluster();

@@ -4,7 +4,7 @@ import { hasPrometheus, type Prometheus, startPrometheus } from '../../../dev/lo
 import { objectOf } from '../../support/objects.ts';
 import { withPrometheus } from '../../support/prometheus.ts';
 import { type AnyObject, ref, sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
-import { healthCheck, SELECTS_HEALTH, type RolloutScenario, scenarioOf } from '../support/rolloutScenario.ts';
+import { healthCheck, type RolloutScenario, SELECTS_HEALTH, scenarioOf } from '../support/rolloutScenario.ts';
 
 const view = sharedCluster();
 const { admin, developer, newNamespace } = view;

@@ -4,7 +4,7 @@ import { type KubeStateMetrics, startKubeStateMetrics } from '../../../dev/local
 import { objectOf } from '../../support/objects.ts';
 import { type AnyObject, gate, ref, sharedCluster, waitFor } from '../support/cluster.ts';
 import { requestGate } from '../support/gates.ts';
-import { SELECTS_HEALTH, secondsOf, scenarioOf } from '../support/rolloutScenario.ts';
+import { SELECTS_HEALTH, scenarioOf, secondsOf } from '../support/rolloutScenario.ts';
 
 const view = sharedCluster();
 const { admin, sre, newNamespace } = view;

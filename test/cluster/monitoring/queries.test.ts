@@ -11,8 +11,8 @@ import { ALERTS, QUERIES } from '../../manifests/components/monitoring/monitorin
 import { objectOf } from '../../support/objects.ts';
 import { withPrometheus } from '../../support/prometheus.ts';
 import { type AnyObject, gate, ref, sharedCluster, waitFor } from '../support/cluster.ts';
-import { requestGate, gated } from '../support/gates.ts';
-import { SELECTS_HEALTH, type RolloutScenario, scenarioOf } from '../support/rolloutScenario.ts';
+import { gated, requestGate } from '../support/gates.ts';
+import { type RolloutScenario, SELECTS_HEALTH, scenarioOf } from '../support/rolloutScenario.ts';
 
 const view = sharedCluster();
 const { admin, sre, newNamespace } = view;

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { complaints, type Visitor, visitorOf } from '../support/browser.ts';
 import { gate, ref, sharedCluster, waitFor } from '../support/cluster.ts';
-import { nextSecond, type RolloutScenario, storyAtQa, scenarioOf } from '../support/rolloutScenario.ts';
+import { nextSecond, type RolloutScenario, scenarioOf, storyAtQa } from '../support/rolloutScenario.ts';
 
 const view = sharedCluster();
 
@@ -84,7 +84,10 @@ describe('an application that waits for an approval', () => {
     expect(await accepted(tab)).toContain('The API server has accepted it.');
     await scenario.headIs('1.1.0', {});
     await other.getByRole('heading', { name: '1.1.0 is being deployed, 1.0.0 runs' }).waitFor();
-    expect((await view.admin.get(ref('rolloutGate', scenario.ns, 'qa'))).spec.allowedVersions).toEqual(['1.0.0', '1.1.0']);
+    expect((await view.admin.get(ref('rolloutGate', scenario.ns, 'qa'))).spec.allowedVersions).toEqual([
+      '1.0.0',
+      '1.1.0',
+    ]);
     expect(complaints(tab)).toEqual([]);
   });
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { complaints, expectAccessible, expectFits, type Visitor, visitorOf } from '../support/browser.ts';
 import { ref, sharedCluster, waitFor } from '../support/cluster.ts';
-import { inSeconds, nextSecond, SELECTS_HEALTH, type RolloutScenario, scenarioOf } from '../support/rolloutScenario.ts';
+import { inSeconds, nextSecond, type RolloutScenario, SELECTS_HEALTH, scenarioOf } from '../support/rolloutScenario.ts';
 
 const view = sharedCluster();
 let scenario: RolloutScenario;

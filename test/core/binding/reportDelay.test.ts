@@ -86,7 +86,11 @@ const rows: Row[] = [
     gate: gateOf(false, 'True', 600),
     ...later({ gates: open }, 15),
   },
-  { title: 'a Gate that closed two seconds ago, later', gate: gateOf(false, 'False', 2), ...later({ gates: open }, 13) },
+  {
+    title: 'a Gate that closed two seconds ago, later',
+    gate: gateOf(false, 'False', 2),
+    ...later({ gates: open }, 13),
+  },
   {
     title: 'a Gate that closed long ago',
     gate: gateOf(false, 'False', 60),

@@ -3,12 +3,12 @@ import type { ObservedResource } from '../../../core/health/objects/resources.ts
 import {
   at,
   type Case,
+  evaluated,
   expectVerdict,
   failedAt,
   failing,
   good,
   HEALTHY,
-  evaluated,
   ms,
   NEW,
   notBegun,

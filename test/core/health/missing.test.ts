@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { ObservedResource } from '../../../core/health/objects/resources.ts';
 import {
   type Case,
+  evaluated,
   failing,
   good,
   HEALTHY,
-  evaluated,
   ms,
   NEW,
   OLD,

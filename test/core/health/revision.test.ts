@@ -4,11 +4,11 @@ import { objectOf } from '../../support/objects.ts';
 import {
   at,
   type Case,
+  evaluated,
   expectVerdict,
   failedAt,
   failing,
   HEALTHY,
-  evaluated,
   NEW,
   notBegun,
   OLD,

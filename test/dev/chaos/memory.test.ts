@@ -27,7 +27,12 @@ it.each<[string, Sample[], string, number]>([
   ['the beginning does not count', life(1, 0, 60, begins), 'flat', 45],
   ['a life of less than three quarters of an hour says nothing', life(1, 0, 40, leak), 'too short', 25],
   ['a restart begins anew', [...life(1, 0, 50, constant), ...life(2, 51, 50, constant)], 'flat', 35],
-  ['of several processes the longest-lived is checked', [...life(1, 0, 75, leak), ...life(2, 76, 20, constant)], 'grows', 60],
+  [
+    'of several processes the longest-lived is checked',
+    [...life(1, 0, 75, leak), ...life(2, 76, 20, constant)],
+    'grows',
+    60,
+  ],
 ])('%s', (_, samples, trend, minutes) => {
   expect(checkMemory(samples, ['hooks'])).toMatchObject([{ name: 'hooks', trend, minutes }]);
 });

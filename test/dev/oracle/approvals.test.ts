@@ -21,7 +21,9 @@ describe('an approval', () => {
   ])('%s', (_, people, writer, expected) => {
     const oracle = new ApprovalChecker();
     oracle.take(NAME, gate('admin'), by('admin'));
-    expect(oracle.take(NAME, gate('admin', ...people), writer === undefined ? undefined : by(writer))).toEqual(expected);
+    expect(oracle.take(NAME, gate('admin', ...people), writer === undefined ? undefined : by(writer))).toEqual(
+      expected,
+    );
   });
 });
 

@@ -100,7 +100,7 @@ describe('a named Gate', () => {
     });
   });
 
-  it("on the source does not affect the Kustomization next to it (the RFC’s scenario 2)", async () => {
+  it('on the source does not affect the Kustomization next to it (the RFC’s scenario 2)', async () => {
     const source = new Cluster({ ...ociRepository(null, { annotations: named }), kind: 'GitRepository' });
     const sync = new Cluster(kustomization({ annotations: {} }));
     source.gates = sync.gates = [closed];

@@ -46,7 +46,11 @@ interface Row {
   tells?: boolean;
 }
 
-const when = (title: string, object: FluxObject, rest: Omit<Row, 'title' | 'object'>): Row => ({ title, object, ...rest });
+const when = (title: string, object: FluxObject, rest: Omit<Row, 'title' | 'object'>): Row => ({
+  title,
+  object,
+  ...rest,
+});
 const asksFor = (id: number, version: string) => ({ [DEPLOYED]: deployment('my-app', id, version) });
 
 const rows: Row[] = [

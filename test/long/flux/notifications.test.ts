@@ -3,7 +3,7 @@ import { afterAll, expect, it } from 'vitest';
 import { freePort } from '../../../dev/local/process/ports.ts';
 import { type AnyObject, gate, ref, waitFor } from '../../cluster/support/cluster.ts';
 import { exampleObjects } from '../../cluster/support/examples.ts';
-import { requestGate, gated } from '../../cluster/support/gates.ts';
+import { gated, requestGate } from '../../cluster/support/gates.ts';
 import { playNotificationController } from '../../cluster/support/notificationController.ts';
 import { conditionOf } from '../../cluster/support/versions.ts';
 import { realFluxSetup } from './realFluxSetup.ts';

@@ -16,7 +16,7 @@ import {
   viewCluster,
   waitFor,
 } from '../../cluster/support/cluster.ts';
-import { requestGate, isFree, isHeld } from '../../cluster/support/gates.ts';
+import { isFree, isHeld, requestGate } from '../../cluster/support/gates.ts';
 import { conditionOf, tagArrives, variablesArrive } from '../../cluster/support/versions.ts';
 import { LEFT, leftBehind, restore } from './restore.ts';
 

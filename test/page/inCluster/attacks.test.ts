@@ -11,8 +11,8 @@ import {
   NARROW,
   ORIGIN,
   openPage,
-  signedIn,
   type PageSetup,
+  signedIn,
 } from './pageSetup.ts';
 
 const ACCOUNTS = {

@@ -1,6 +1,7 @@
 /** Objects before the first step, with the names in the Go controller's test suite. */
-import { object, STEPS } from './steps.ts';
+
 import { NAMESPACE, type ScenarioCluster } from './scenarioCluster.ts';
+import { object, STEPS } from './steps.ts';
 
 const SELECTED = { healthCheckSelector: { selector: { matchLabels: { app: 'test-app' } } } };
 

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { CHECKS } from './expectation.ts';
 import { FIXTURES } from './fixtures.ts';
-import { inTime, STEPS } from './steps.ts';
 import { ScenarioCluster } from './scenarioCluster.ts';
+import { inTime, STEPS } from './steps.ts';
 
 export interface Scenario {
   id: string;

@@ -8,7 +8,7 @@ import { parseDuration } from '../../../core/kube/duration.ts';
 import { boundLabel } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { saysWhy } from './explained.ts';
-import { NAMESPACE, T0, type ScenarioCluster } from './scenarioCluster.ts';
+import { NAMESPACE, type ScenarioCluster, T0 } from './scenarioCluster.ts';
 
 type Data = Record<string, any>;
 type Step = (cluster: ScenarioCluster, data: any) => void | Promise<void>;

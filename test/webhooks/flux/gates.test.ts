@@ -4,7 +4,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { gate, kustomization, NOW, ociRepository, owner } from '../../core/admission/objects.ts';
 import { namespaceOf } from '../../support/objects.ts';
-import { send, type StoredContext, type Write } from './call.ts';
+import { type StoredContext, send, type Write } from './call.ts';
 
 const REASON = 'gate.fluxcd.io/bypass-reason';
 const BY = 'gate.fluxcd.io/bypassed-by';

@@ -5,7 +5,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import { annotate } from '../../../core/kube/annotate.ts';
 import { mutateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { deployment, gate, kustomization, rollout } from '../../core/admission/objects.ts';
-import { send, type StoredContext } from './call.ts';
+import { type StoredContext, send } from './call.ts';
 
 const closed = gate('shop/freeze');
 const gated = kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze' } });

@@ -40,7 +40,7 @@ describe('mutate/rollout', () => {
     });
   });
 
-  it("accepts neither an id nor a requester from a user", async () => {
+  it('accepts neither an id nor a requester from a user', async () => {
     const next = annotated({ [`${P}request`]: 'retry=forged', [`${P}requested-by`]: 'root', [`${P}retry`]: '' });
     expect(await stored({ object: next, user: 'mallory' })).toMatchObject({
       [`${P}request`]: 'retry=req-1',

@@ -119,10 +119,13 @@ describe('a bypass', () => {
   it.each([
     ['waits, which has to be named', { pendingVersion: '1.5.1' }, '1.5.1 is waiting: name it.'],
     ['does not', {}, 'no other version is waiting.'],
-  ])('of the version that runs is refused: the bypass would be for another version. Where one %s', (_, status, waits) => {
-    const planned = bypass(rollout({ status: { history: arrived, ...status } }), '1.5.0', 'INC-42', NOW);
-    expect(said(planned)).toBe(`wrong: Rollout shop/checkout already runs 1.5.0; ${waits}`);
-  });
+  ])(
+    'of the version that runs is refused: the bypass would be for another version. Where one %s',
+    (_, status, waits) => {
+      const planned = bypass(rollout({ status: { history: arrived, ...status } }), '1.5.0', 'INC-42', NOW);
+      expect(said(planned)).toBe(`wrong: Rollout shop/checkout already runs 1.5.0; ${waits}`);
+    },
+  );
 
   it('without a version is for the pending one, unless a user requested it', () => {
     const pending = { history: arrived, pendingVersion: '1.5.1' };
