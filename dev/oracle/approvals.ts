@@ -54,7 +54,7 @@ export class ApprovalChecker {
     }
     return fresh
       .filter(isForged)
-      .map(({ version, by }) => `records an approval of ${version} by ${by}, who didn't write it`);
+      .map(({ version, by }) => `records an approval of ${version} by ${by}, who didn’t write it`);
   }
 
   /** The RolloutGates of a Rollout that require approvals. */

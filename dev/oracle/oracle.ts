@@ -157,7 +157,7 @@ export class Oracle {
       if (!closure) continue;
       if (this.wasInFlight(key, writer, before?.revision ?? 0, closure)) this.findings.inFlight++;
       else
-        this.addViolation(key, revision, writer, `${what} while Gate ${gate} is closed, since ${closureText(closure)}`);
+        this.addViolation(key, revision, writer, `${what} while Gate ${gate} is closed since ${closureText(closure)}`);
     }
     if (object) this.checkManagedFields(key, object, revision, writer);
   }
@@ -222,7 +222,7 @@ export class Oracle {
       const isLater = closedMs !== undefined && decided > closedMs;
       if (!isLate && !isLater) continue;
       const gate = gateKey.slice('/registry/'.length);
-      const what = `deploys ${head.version.tag} (${head.id}) though ${gate} is closed, since ${closureText(closure)}`;
+      const what = `deploys ${head.version.tag} (${head.id}) while ${gate} is closed since ${closureText(closure)}`;
       this.addViolation(key, revision, this.audit.writerOf(key, revision), what);
     }
   }
@@ -347,4 +347,4 @@ function refs(object: AnyObject | undefined, annotation: string): string[] {
 }
 
 const closureText = (closure: Closure) =>
-  'ms' in closure ? `at ${new Date(closure.ms).toISOString()}` : `at ${closure.revision}`;
+  'ms' in closure ? new Date(closure.ms).toISOString() : `revision ${closure.revision}`;

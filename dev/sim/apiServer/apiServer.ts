@@ -3,6 +3,7 @@
  * policies. Answers take no time; the network's delays are in dev/sim/cluster/process.ts.
  */
 import type { AdmissionRequest, AdmissionResponse, UserInfo } from '../../../api/admission.ts';
+import { timestamp } from '../../actors/timestamp.ts';
 import type { ConnectionRequest } from '../../client/kubeconfig.ts';
 import type { AnyObject } from '../../client/send.ts';
 import { jsonEqual } from '../../engine/json/json.ts';

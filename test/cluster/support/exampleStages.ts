@@ -108,7 +108,7 @@ export const STAGES: Record<string, Setup> = {
   },
   withdraw: async (stage) => {
     await runs(stage, ['1.1.0']);
-    await stage.scenario.requestGate({ 'force-deploy': '9.9.9' });
+    await stage.scenario.ask({ 'force-deploy': '9.9.9' });
   },
   rollback: (stage) => runs(stage, ['1.0.3', '1.1.0']),
   retry: failed,

@@ -15,9 +15,9 @@ const by = (user: string): any => ({ user });
 describe('an approval', () => {
   it.each<[string, string[], string | undefined, string[]]>([
     ['by its writer', ['sre'], 'sre', []],
-    ['that was there before, in somebody’s write', [], 'mallory', []],
-    ['by another', ['sre'], 'mallory', ['records an approval of 1.1.0 by sre, who did not write it']],
-    ['in a write whose answer died', ['sre'], undefined, []],
+    ['that existed before, in another user’s write', [], 'mallory', []],
+    ['by another user', ['sre'], 'mallory', ['records an approval of 1.1.0 by sre, who didn’t write it']],
+    ['in a write without an answer', ['sre'], undefined, []],
   ])('%s', (_, people, writer, expected) => {
     const oracle = new ApprovalChecker();
     oracle.take(NAME, gate('admin'), by('admin'));
@@ -36,7 +36,7 @@ describe('a deployment', () => {
   };
 
   it.each([
-    ['two people have approved', missing(['sre', 'admin']), []],
+    ['two users have approved', missing(['sre', 'admin']), []],
     ['one has', missing(['sre']), ['1 of 2 approvals of gate apps/signed']],
     ['one has, twice', missing(['sre', 'sre']), ['1 of 2 approvals of gate apps/signed']],
     ['two have approved another version', missing(['sre', 'admin'], '1.2.0'), ['0 of 2 approvals of gate apps/signed']],

@@ -88,18 +88,18 @@ function rollout(history: object[], spec: object, conditions: object[]): any {
 }
 
 const health =
-  'succeeded, and HealthCheck apps/app reported no new health that was current after 1970-01-01T00:03:05.000Z';
+  'succeeded, but HealthCheck apps/app reported no new health that was current after 1970-01-01T00:03:05.000Z';
 
 describe('a success', () => {
   it.each<[string, RolloutScenario, string[]]>([
     ['of a version that was Healthy', {}, []],
-    ['of one that was Pending for long', { reports: [...BEFORE, [145, 'Healthy'], [170, 'Pending']] }, [health]],
-    ['of one that was Unhealthy for long', { reports: [...BEFORE, [145, 'Healthy'], [170, 'Unhealthy']] }, [health]],
-    ['of one whose cache had not seen that yet', { reports: [...BEFORE, [145, 'Healthy'], [190, 'Pending']] }, []],
-    ['of one that was Healthy only a moment ago', { reports: [...BEFORE, [186, 'Healthy'], [187, 'Pending']] }, []],
-    ['of one whose check was deleted', { reports: [...BEFORE, [145, 'Healthy'], [170, undefined]] }, [health]],
+    ['after a long time Pending', { reports: [...BEFORE, [145, 'Healthy'], [170, 'Pending']] }, [health]],
+    ['after a long time Unhealthy', { reports: [...BEFORE, [145, 'Healthy'], [170, 'Unhealthy']] }, [health]],
+    ['with a cache that is older than the change to Pending', { reports: [...BEFORE, [145, 'Healthy'], [190, 'Pending']] }, []],
+    ['just after the change from Healthy', { reports: [...BEFORE, [186, 'Healthy'], [187, 'Pending']] }, []],
+    ['after the deletion of its HealthCheck', { reports: [...BEFORE, [145, 'Healthy'], [170, undefined]] }, [health]],
     [
-      'of one whose check was never there again',
+      'though its HealthCheck, deleted before, never came back',
       {
         reports: [
           [0, 'Healthy'],
@@ -108,36 +108,36 @@ describe('a success', () => {
       },
       [health],
     ],
-    ['by health from before its commit', { reports: [[101, 'Pending']], entry: { knownHealth: [KNOWN] } }, [health]],
+    ['with health from before the commit', { reports: [[101, 'Pending']], entry: { knownHealth: [KNOWN] } }, [health]],
     [
-      'by the health that was known at its commit',
+      'with the health that was known at the commit',
       {
         reports: [[150, 'Healthy']],
         entry: { knownHealth: [{ ...KNOWN, status: 'Healthy', lastChangeTime: timeOf(150) }] },
       },
       [health],
     ],
-    ['by health from before its arrival', { reports: [...BEFORE, [110, 'Healthy']] }, [health]],
+    ['with health from before the version was applied', { reports: [...BEFORE, [110, 'Healthy']] }, [health]],
     [
-      'without a check that was there',
+      'without a HealthCheck that existed before',
       { entry: { knownHealth: [] } },
-      ['succeeded without HealthCheck apps/app, which has been there since before it'],
+      ['succeeded without HealthCheck apps/app, which is older than the deployment'],
     ],
     [
-      'of which one that came later was never Healthy',
+      'with a newer HealthCheck that was never Healthy',
       { reports: [[120, 'Pending']], entry: { knownHealth: [] } },
       [health],
     ],
-    ['without one that has just come', { reports: [[190, 'Pending']], entry: { knownHealth: [] } }, []],
-    ['without one that was never there', { reports: [], entry: { knownHealth: [] } }, []],
-    ['beside a check of others', { reports: [[0, 'Unhealthy', { label: 'other' }]], entry: { knownHealth: [] } }, []],
+    ['without a HealthCheck that was just created', { reports: [[190, 'Pending']], entry: { knownHealth: [] } }, []],
+    ['without any HealthCheck', { reports: [], entry: { knownHealth: [] } }, []],
+    ['with a HealthCheck that is not selected', { reports: [[0, 'Unhealthy', { label: 'other' }]], entry: { knownHealth: [] } }, []],
     [
-      'of which only one of two was Healthy',
+      'with one of two HealthChecks Healthy',
       { reports: [...BEFORE, [145, 'Healthy'], [120, 'Pending', { of: 'smoke' }]] },
       [health.replace('apps/app', 'apps/smoke')],
     ],
     [
-      'before the end of its bake',
+      'before the end of the bake',
       { entry: { bakeStartTime: timeOf(170) } },
       ['succeeded 30 s after the start of its bake of 50s'],
     ],
@@ -149,18 +149,18 @@ describe('a success', () => {
   });
 });
 
-describe('an arrival', () => {
-  const missing = 'deployment 2 (1.1.0) counts as applied, and Kustomization app never showed it';
+describe('an applied version', () => {
+  const missing = 'deployment 2 (1.1.0) counts as applied, but Kustomization app never applied it';
 
   it.each<[string, RolloutScenario, string[]]>([
     [
-      'in an object that was created again later',
+      'of an object that was later recreated',
       { applies: [...ARRIVAL, [150, undefined], [151, '1.0.0', 'uid-2']] },
       [],
     ],
-    ['that no object has shown', { applies: [[0, '1.0.0']] }, [missing]],
+    ['that no object applied', { applies: [[0, '1.0.0']] }, [missing]],
     [
-      'that an earlier object of the name has shown',
+      'that a deleted object of the same name applied',
       {
         applies: [
           [0, '1.0.0'],
@@ -170,9 +170,9 @@ describe('an arrival', () => {
       },
       [missing],
     ],
-    ['that an object has not shown which has just come', { applies: [[130, '1.0.0']] }, []],
+    ['that a just created object has not applied', { applies: [[130, '1.0.0']] }, []],
     ['without any object', { applies: [] }, []],
-    ['that is claimed without its time', { applies: [[0, '1.0.0']], entry: { appliedTime: undefined } }, [missing]],
+    ['without appliedTime', { applies: [[0, '1.0.0']], entry: { appliedTime: undefined } }, [missing]],
     ['of a Rollout that does not bake', { applies: [[0, '1.0.0']], spec: {} }, [missing]],
   ])('%s', (_, scenario, expected) => {
     expect(oracle(scenario).problems).toEqual(expected);
@@ -189,7 +189,7 @@ describe('an arrival', () => {
       'that had applied another version',
       ({ status }) => Object.assign(status, { lastAppliedRevision: '1.1.0-rc@sha256:0' }),
     ],
-  ])('is not proved by an object %s', (_, change) => {
+  ])('is not shown by an object %s', (_, change) => {
     const oracle = new BakeChecker((ms) => ms);
     const object = kustomization('1.1.0', 'uid-k');
     change(object);
@@ -218,36 +218,36 @@ describe('a failure', () => {
       [],
     ],
     [
-      'after an error that has recovered',
+      'after an error that recovered',
       { reports: [...withError, [149, 'Healthy', { error: 145 }]], entry: failed() },
       [],
     ],
     ['without a cause', { entry: failed() }, [none]],
     [
-      'by the error that was known before',
+      'by an error that was known at the commit',
       { reports: withError, entry: failed({ knownHealth: [{ ...KNOWN, lastErrorTime: timeOf(145) }] }) },
       [none],
     ],
     [
-      'by an error of long ago',
+      'by an error from before the deployment',
       { reports: [[50, 'Unhealthy', { error: 50 }], RESET], entry: failed({ knownHealth: [] }) },
       [none],
     ],
     [
-      'by a check of others',
+      'by a HealthCheck that is not selected',
       { reports: [[145, 'Unhealthy', { error: 145, label: 'other' }]], entry: failed() },
       [none],
     ],
-    ['by one that is Unhealthy before the bake', { reports: [...BEFORE, [145, 'Unhealthy']], entry: failed() }, [none]],
+    ['by an Unhealthy HealthCheck before the bake', { reports: [...BEFORE, [145, 'Unhealthy']], entry: failed() }, [none]],
     [
-      'by one that is Unhealthy in the bake',
+      'by an Unhealthy HealthCheck in the bake',
       { reports: [...BEFORE, [145, 'Unhealthy']], entry: failed({ bakeStartTime: timeOf(144) }) },
       [],
     ],
     ['at its deployTimeout', { entry: failed({ bakeEndTime: timeOf(160) }) }, []],
-    ['a second before it', { entry: failed({ bakeEndTime: timeOf(159) }) }, [none]],
+    ['a second before its deployTimeout', { entry: failed({ bakeEndTime: timeOf(159) }) }, [none]],
     [
-      'at its deployTimeout, which a gate had held up',
+      'at its deployTimeout, part of which a Gate was closed',
       { entry: failed({ bakeEndTime: timeOf(160), waitedSeconds: 5 }) },
       [none],
     ],
@@ -261,7 +261,7 @@ describe('a failure', () => {
       { entry: failed({ bakeStartTime: timeOf(150), bakeEndTime: timeOf(260) }) },
       [],
     ],
-    ['a second before that', { entry: failed({ bakeStartTime: timeOf(150), bakeEndTime: timeOf(259) }) }, [none]],
+    ['a second before the deployTimeout after the bake', { entry: failed({ bakeStartTime: timeOf(150), bakeEndTime: timeOf(259) }) }, [none]],
     ['in recovery mode', { reports: withError, entry: failed(), conditions: recovery }, ['failed in recovery mode']],
   ])('%s', (_, scenario, expected) => {
     const found = oracle(scenario);
@@ -279,5 +279,5 @@ it('an outcome is checked even if its write starts the next deployment', () => {
   const { knownHealth, ...ended } = { ...baking, bakeStatus: 'Succeeded', bakeEndTime: timeOf(200) };
   const next = { id: 3, version: { tag: '1.2.0' }, timestamp: timeOf(200), bakeStatus: 'Deploying', knownHealth };
   const problems = oracle.takeRollout(rollout([baking], BAKES, []), rollout([next, ended], BAKES, []));
-  expect(problems).toEqual([expect.stringContaining('deployment 2 (1.1.0) succeeded, and HealthCheck apps/app')]);
+  expect(problems).toEqual([expect.stringContaining('deployment 2 (1.1.0) succeeded, but HealthCheck apps/app')]);
 });

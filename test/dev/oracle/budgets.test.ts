@@ -37,38 +37,38 @@ function begin(oracle: BudgetChecker, name: string, entry: object, labels?: obje
 describe('a deployment', () => {
   it.each<[string, object[], object, string[]]>([
     ['with its slot', [slot('a')], head(), []],
-    ['with one that is being taken back', [slot('a', { state: 'Revoking' })], head(), []],
-    ['without one', [], head(), ['deploys 1.1.0 (1) without a slot of budget fleet']],
-    ['with that of another request', [slot('a', { request: 4 })], head(), [expect.stringContaining('without a slot')]],
-    ['with that of another version', [slot('a', { version: '1.0.0' })], head(), [expect.stringContaining('without')]],
-    ['with that of another Rollout', [slot('b')], head(), [expect.stringContaining('without a slot')]],
-    ['by hand, without one', [], head({ message: 'request 7' }), []],
+    ['with a slot that is being revoked', [slot('a', { state: 'Revoking' })], head(), []],
+    ['without a slot', [], head(), ['deploys 1.1.0 (1) without a slot of budget fleet']],
+    ['with the slot of another request', [slot('a', { request: 4 })], head(), [expect.stringContaining('without a slot')]],
+    ['with the slot of another version', [slot('a', { version: '1.0.0' })], head(), [expect.stringContaining('without')]],
+    ['with the slot of another Rollout', [slot('b')], head(), [expect.stringContaining('without a slot')]],
+    ['by a manual request, without a slot', [], head({ message: 'request 7' }), []],
   ])('%s', (_, slots, entry, expected) => {
     const oracle = new BudgetChecker();
     oracle.takeBudget(KEY, budget(slots));
     expect(begin(oracle, 'a', entry)).toEqual(expected);
   });
 
-  it('that no budget selects needs none', () => {
+  it('that no budget selects needs no slot', () => {
     const oracle = new BudgetChecker();
     oracle.takeBudget(KEY, budget([]));
     expect(begin(oracle, 'a', head(), {})).toEqual([]);
   });
 
   it.each<[string, object, boolean]>([
-    ['is one too many beside another', {}, true],
-    ['is none where the other has ended', { bakeStatus: 'Succeeded' }, false],
-    ['is none where the other was asked for by hand', { message: 'request 7' }, false],
-    ['is none where the other is tried again', { lastRetryTimestamp: '2026-11-21T12:00:00Z' }, false],
+    ['beside another one exceeds the budget', {}, true],
+    ['beside one that has ended is allowed', { bakeStatus: 'Succeeded' }, false],
+    ['beside a manual one is allowed', { message: 'request 7' }, false],
+    ['beside a retry is allowed', { lastRetryTimestamp: '2026-11-21T12:00:00Z' }, false],
   ])('%s', (_, other, isFound) => {
     const oracle = new BudgetChecker();
     oracle.takeBudget(KEY, budget([slot('a'), slot('b')]));
     begin(oracle, 'b', head(other));
-    const expected = 'is one of 2 on their way under budget fleet of 1: apps/b, apps/a';
+    const expected = 'is one of 2 rolling out; budget fleet allows 1: apps/b, apps/a';
     expect(begin(oracle, 'a', head())).toEqual(isFound ? [expected] : []);
   });
 
-  it('is none where the other does not bake', () => {
+  it('beside one that does not bake is allowed', () => {
     const oracle = new BudgetChecker();
     oracle.takeBudget(KEY, budget([slot('a'), slot('b')]));
     oracle.takeRollout(undefined, { ...rollout('b', head({ bakeStatus: 'Deploying' }), false), spec: {} });
@@ -79,10 +79,10 @@ describe('a deployment', () => {
 describe('a grant', () => {
   it.each<[string, object[], object, object[], string[]]>([
     ['of the only slot', [], {}, [slot('a')], []],
-    ['of one more', [slot('a')], {}, [slot('a'), slot('b')], ['grants 2 slots of 1']],
-    ['while one cools down', [], { cooling: ['now'] }, [slot('a')], ['grants 2 slots of 1']],
-    ['beside one that is overdue', [], {}, [slot('o', { state: 'Overdue' }), slot('a')], []],
-    ['that was there before', [slot('a'), slot('b')], {}, [slot('a'), slot('b')], []],
+    ['of a second slot', [slot('a')], {}, [slot('a'), slot('b')], ['grants 2 slots of 1']],
+    ['during a cooldown', [], { cooling: ['now'] }, [slot('a')], ['grants 2 slots of 1']],
+    ['beside an overdue slot', [], {}, [slot('o', { state: 'Overdue' }), slot('a')], []],
+    ['that existed before', [slot('a'), slot('b')], {}, [slot('a'), slot('b')], []],
   ])('%s', (_, before, more, after, expected) => {
     const oracle = new BudgetChecker();
     oracle.takeBudget(KEY, budget(before));

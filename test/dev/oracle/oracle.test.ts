@@ -1,4 +1,4 @@
-/** A proof is worth what it would find: histories with one fault each, and the faultless ones that look like them. */
+/** The oracle finds the one fault of each of these histories, and nothing in correct ones that look like them. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -87,22 +87,22 @@ const write = (id: string, of: Ref, revision: number, object?: object, more: obj
 const before = [...write('g1', FREEZE, 1, opened), ...write('a1', APP, 2, app({ path: './a', suspend: true }))];
 const closure = write('g2', FREEZE, 3, closed);
 
-describe('behind a closed gate it finds', () => {
+describe('while a Gate is closed, the oracle reports', () => {
   it.each<[string, Step[], string]>([
     ['a change', write('a2', APP, 4, app({ path: './b', suspend: true })), 'changes from {"path":"./a"}'],
-    ['a resumption', write('a2', APP, 4, app({ path: './a' })), 'is resumed'],
+    ['a resume', write('a2', APP, 4, app({ path: './a' })), 'is resumed'],
     ['a deletion', write('a2', APP, 4, undefined, { verb: 'delete', revision: undefined }), 'is deleted'],
-    ['the gate taken off', write('a2', APP, 4, app({ path: './a', suspend: true }, {})), 'takes the gate off'],
+    ['a removed Gate', write('a2', APP, 4, app({ path: './a', suspend: true }, {})), 'no longer requires the Gate'],
     [
-      'a change whose answer died',
+      'a change that the API server did not answer',
       [
         { received: 'a2', of: APP },
         { stored: APP, revision: 4, object: app({ path: './b' }) },
       ],
-      'the API server did not answer',
+      'the API server never answered',
     ],
     [
-      'a change that began after a version that is newer than the closure',
+      'a change that was sent after a version that is newer than the closure',
       [
         ...write('a2', APP, 4, app({ path: './a', suspend: true }, { 'gate.fluxcd.io/gates': 'freeze', x: '' })),
         ...write('a3', APP, 5, app({ path: './b', suspend: true })),
@@ -112,28 +112,28 @@ describe('behind a closed gate it finds', () => {
   ])('%s', async (_, steps, text) => {
     const { violations } = await oracle([...before, ...closure, ...steps]);
     expect(violations).toEqual([expect.stringContaining(text)]);
-    expect(violations[0]).toContain('behind gate apps/freeze, closed at 3');
+    expect(violations[0]).toContain('while Gate apps/freeze is closed since revision 3');
   });
 
-  it('an object that is created running', async () => {
+  it('an object that is created without spec.suspend', async () => {
     const steps = [...write('g1', FREEZE, 1, opened), ...closure, ...write('a1', APP, 4, app({ path: './a' }))];
-    expect((await oracle(steps)).violations).toEqual([expect.stringContaining('is created running')]);
+    expect((await oracle(steps)).violations).toEqual([expect.stringContaining('is created without spec.suspend')]);
   });
 
   it('a change after the end of a window', async () => {
     const approval = { spec: { default: 'closed', window: '2s' }, metadata: requests({ open: '12:00:00' }) };
     const late = write('a2', APP, 4, app({ path: './b', suspend: true }));
     const steps = [...write('g1', FREEZE, 1, approval), ...before.slice(3), ...late];
-    expect((await oracle(steps)).violations).toEqual([expect.stringContaining('closed at 2026-11-21T12:00:02.000Z')]);
+    expect((await oracle(steps)).violations).toEqual([expect.stringContaining('closed since 2026-11-21T12:00:02.000Z')]);
   });
 });
 
-describe('it has nothing against', () => {
+describe('the oracle allows', () => {
   it.each<[string, Step[]]>([
     ['a change before the closure', [...write('a2', APP, 3, app({ path: './b' })), ...write('g2', FREEZE, 4, closed)]],
     ['a suspension', [...closure, ...write('a2', APP, 4, app({ path: './a', suspend: true }))]],
     [
-      'a change after the opening',
+      'a change after the Gate has opened',
       [
         ...closure,
         ...write('g3', FREEZE, 4, { ...opened, metadata: requests({ close: '12:00:00', open: '12:00:05' }) }),
@@ -141,11 +141,11 @@ describe('it has nothing against', () => {
       ],
     ],
     [
-      'a bypass, by the audit log',
+      'a change with a bypass in the audit log',
       [...closure, ...write('a2', APP, 4, app({ path: './b' }), { bypass: 'sre bypassed apps/freeze' })],
     ],
     [
-      'a change that was received before anybody saw the closure',
+      'a change that was received before the answer to the closure',
       [
         { received: 'a2', of: APP },
         { received: 'g2', of: FREEZE },
@@ -160,7 +160,7 @@ describe('it has nothing against', () => {
   });
 });
 
-describe('of a Rollout it finds', () => {
+describe('of a Rollout, the oracle reports', () => {
   const entry = (id: number, tag: string, more = {}) => ({
     id,
     version: { tag },
@@ -198,7 +198,7 @@ describe('of a Rollout it finds', () => {
           ),
         ),
       ],
-      "'request 7' made the deployments 2 and 3",
+      "'request 7' created deployments 2 and 3",
     ],
     [
       'another outcome than before',
@@ -211,17 +211,17 @@ describe('of a Rollout it finds', () => {
       '1 went from Succeeded to Succeeded at 2026-11-21T12:00:09Z',
     ],
     [
-      'another outcome of what gives way to the next',
+      'another outcome of a deployment that the next one replaces',
       write('r2', ROLLOUT, 11, rollout(2, entry(2, '1.1.0'), entry(1, '1.0.0', { bakeStatus: 'Cancelled' }))),
       '1 went from Succeeded to Cancelled',
     ],
     [
-      'an arrival that no object has shown',
+      'an applied version that no object applied',
       [
         ...write('a1', APP, 5, app({}, { 'rollout.kuberik.com/substitute.V.from': 'app' })),
         ...write('r2', ROLLOUT, 11, rollout(2, entry(1, '1.0.0', { appliedTime: '2026-11-21T13:00:00Z' }))),
       ],
-      'deployment 1 (1.0.0) counts as applied, and Kustomization app never showed it',
+      'deployment 1 (1.0.0) counts as applied, but Kustomization app never applied it',
     ],
     [
       'a success without health',
@@ -235,14 +235,14 @@ describe('of a Rollout it finds', () => {
           },
         }),
       ],
-      'succeeded, and HealthCheck apps/app reported no new health',
+      'succeeded, but HealthCheck apps/app reported no new health',
     ],
   ])('%s', async (_, steps, text) => {
     const { violations } = await oracle([...write('g1', FREEZE, 1, opened), ...first, ...steps]);
     expect(violations).toContainEqual(expect.stringContaining(text));
   });
 
-  it('an outcome that changes, unless a retry begins it again', async () => {
+  it('an outcome that changes, unless by a retry', async () => {
     const failed = entry(1, '1.0.0', { bakeStatus: 'Failed', bakeEndTime: '2026-11-21T12:00:00Z' });
     const again = entry(1, '1.0.0', { bakeStatus: 'Deploying', lastRetryTimestamp: '2026-11-21T12:00:09Z' });
     const found = async (next: object) => {
@@ -255,12 +255,12 @@ describe('of a Rollout it finds', () => {
     ]);
   });
 
-  it('a deployment that was decided behind a closed gate, and none that was decided before', async () => {
+  it('a deployment whose timestamp is after the closure of a Gate, and none from before', async () => {
     const deploy = (timestamp: string) =>
       write('r2', ROLLOUT, 12, rollout(2, entry(2, '1.1.0', { timestamp }), entry(1, '1.0.0')));
     const steps = [...write('g1', FREEZE, 1, opened), ...first, ...write('g2', FREEZE, 11, closed)];
     expect((await oracle([...steps, ...deploy('2026-11-21T12:00:30Z')])).violations).toEqual([
-      expect.stringContaining('deploys 1.1.0 (2) behind gating.toolkit.fluxcd.io/gates/apps/freeze, closed at 11'),
+      expect.stringContaining('deploys 1.1.0 (2) while gating.toolkit.fluxcd.io/gates/apps/freeze is closed since revision 11'),
     ]);
     expect((await oracle([...steps, ...deploy('2026-11-21T12:00:01Z')])).violations).toEqual([]);
   });
@@ -287,7 +287,7 @@ describe('of a Rollout it finds', () => {
     };
     const steps = [...write('g1', FREEZE, 1, opened), ...first, ...closedByQa];
     expect((await oracle([...steps, ...deploy('Automatic deployment')])).violations).toEqual([
-      expect.stringContaining('deploys 1.1.0 (2) behind kuberik.com/rolloutgates/apps/qa, closed at 11'),
+      expect.stringContaining('deploys 1.1.0 (2) while kuberik.com/rolloutgates/apps/qa is closed since revision 11'),
     ]);
     expect((await oracle([...steps, ...deploy('Manual deployment')])).violations).toEqual([]);
   });
@@ -304,7 +304,7 @@ describe('of a Rollout it finds', () => {
     });
     expect((await oracle([...first, ...write('a1', APP, 11, carried('1.0.0'))])).violations).toEqual([]);
     expect((await oracle([...first, ...write('a1', APP, 11, carried('6.6.6'))])).violations).toEqual([
-      expect.stringContaining('says app=1/1.0.0/uid-app, and carries 6.6.6'),
+      expect.stringContaining('has the annotation app=1/1.0.0/uid-app, but field postBuild.substitute.APP_VERSION is 6.6.6'),
     ]);
   });
 });

@@ -32,7 +32,7 @@ describe('the simulation', { timeout: 240_000 }, () => {
       expect(await replay(scenario, fault), JSON.stringify(fault)).toMatchObject({ violations: [], history });
   });
 
-  it.each(['approval-withdrawn', 'scenario 1, a gate that closes an hour after it was opened'])(
+  it.each(['approval-withdrawn', 'story 1, a gate that closes an hour after it was opened'])(
     'plays the Gate scenario %s',
     async (id) => {
       const scenario = playable().find((each) => each.id === id)!;
