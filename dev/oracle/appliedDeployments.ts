@@ -7,7 +7,7 @@ import { type FluxObject, managedFieldsOf } from '../reference/flux.ts';
 
 const DEPLOYED = 'rollout.kuberik.com/deployed';
 
-export interface DeploymentMark {
+interface DeploymentMark {
   /** The entry as the annotation has it. */
   text: string;
   rollout: string;

@@ -5,7 +5,7 @@ import { type AnyObject, watchLines } from '../../client/send.ts';
 
 const RETRY_MS = 200;
 
-export interface ObjectWatch {
+interface ObjectWatch {
   /** Resolves when `count` different objects are in the state; rejects after `timeoutMs`. */
   until(count: number, isInState: (object: AnyObject) => boolean, timeoutMs: number): Promise<void>;
   close(): void;

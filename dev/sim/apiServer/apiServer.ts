@@ -16,7 +16,7 @@ import { bodyOf, requestedObject, type Target, targetOf } from './requests.ts';
 import { keyOf, Storage, type StoredEvent } from './storage.ts';
 import { settled, sharing } from './values.ts';
 
-export interface ServerContext {
+interface ServerContext {
   now(): number;
   callWebhook(path: string, request: AdmissionRequest): Promise<AdmissionResponse>;
   /** The object after another team's mutating webhook, which is called after ours. */

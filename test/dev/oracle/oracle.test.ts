@@ -304,7 +304,7 @@ describe('of a Rollout, the oracle reports', () => {
     });
     expect((await oracle([...first, ...write('a1', APP, 11, carried('1.0.0'))])).violations).toEqual([]);
     expect((await oracle([...first, ...write('a1', APP, 11, carried('6.6.6'))])).violations).toEqual([
-      expect.stringContaining('has the annotation app=1/1.0.0/uid-app, but field postBuild.substitute.APP_VERSION is 6.6.6'),
+      expect.stringContaining('has the annotation app=1/1.0.0/uid-app, but field APP_VERSION is 6.6.6'),
     ]);
   });
 });
