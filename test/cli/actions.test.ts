@@ -1,4 +1,4 @@
-/** Every action is what its command line does: the program takes the line, and makes the write of the table. */
+/** The command line of every action makes the write of the table. */
 import { describe, expect, it } from 'vitest';
 import { KINDS } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
@@ -69,7 +69,7 @@ const at = { namespace: 'shop', name: 'web' };
 const kinds = ['Kustomization' as const, 'Rollout' as const];
 const newGate = { kind: 'Gate' as const, namespace: 'shop', name: 'incident' };
 
-/** `others`: what the command reads beside the object. */
+/** `others`: other objects that the command reads. */
 type Row = [
   type: ActionType,
   found: KubeObject<any, any> | undefined,
@@ -164,7 +164,7 @@ it('the table has every action, with every kind that it writes', () => {
     new Set(rows.flatMap(([, request]) => (request.type === type ? request.object.kind : [])));
   for (const [type, { kinds }] of Object.entries(ACTIONS)) {
     const others = kinds.filter((kind) => !written(type as ActionType).has(kind));
-    // Flux's kinds differ in nothing but their names.
+    // Flux's kinds differ only in their names.
     expect(
       others.filter((kind) => !('governed' in KINDS[kind])),
       type,

@@ -1,4 +1,4 @@
-/** `adopt`: what it shows, what it writes into files, and in which order it makes its writes. */
+/** `adopt`: its output, the files it writes, and the order of its writes. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

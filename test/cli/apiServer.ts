@@ -63,7 +63,7 @@ export function json(response: ServerResponse, body: object, code = 200, headers
   response.end(JSON.stringify(body));
 }
 
-/** The error of the API server, as it sends them. */
+/** An error response of the API server. */
 export function status(response: ServerResponse, code: number, reason: string, message: string): void {
   json(response, { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message }, code);
 }

@@ -93,7 +93,7 @@ it('ends at once with Ctrl-C while one is silent', async () => {
 });
 
 describe('a watch', () => {
-  /** A cluster that goes away when it is stopped. */
+  /** A cluster that stops answering when it is stopped. */
   async function stoppable(version: string) {
     const open = new Set<ServerResponse>();
     let isUp = true;

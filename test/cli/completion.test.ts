@@ -12,7 +12,7 @@ const ask = (words: string[]) =>
 const NO_FILES = ':4';
 const NO_FILES_NO_SPACE = ':6';
 
-// As flux sends them: what is typed before the cursor, and the word at the cursor last, which may be empty.
+// As flux sends them: the words before the cursor, and last the word at the cursor, which may be empty.
 describe.each<[string, string[], string[]]>([
   [
     'commands, with what each does',

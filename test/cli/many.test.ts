@@ -1,4 +1,4 @@
-/** Thousands of Rollouts: read in pages, shown as they arrive, and only as much read as is shown. */
+/** Thousands of Rollouts are read in pages, shown page by page, and only as far as shown. */
 import { describe, expect, it } from 'vitest';
 import { call } from '../support/command.ts';
 import { apiServer, json, list, rollout } from './apiServer.ts';

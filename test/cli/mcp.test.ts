@@ -1,4 +1,4 @@
-/** `kubectl rollouts mcp`, as an agent's client uses it: over the streams of a process. */
+/** `kubectl rollouts mcp` as a process, used through its standard streams by an MCP client. */
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';

@@ -1,4 +1,4 @@
-/** The command against an API server that has these objects, and no others: what it prints, and what it writes. */
+/** Runs the command against an API server with the given objects. Records output and writes. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { KINDS } from '../../api/kinds.ts';
@@ -23,9 +23,9 @@ interface Write {
 export interface Rules {
   /** Whether the user has a right. */
   may?: (right: Right) => boolean;
-  /** Parts of paths that the user may not read. */
+  /** Requests whose path contains one of these are forbidden. */
   hides?: readonly string[];
-  /** Why a write is refused; undefined where it is not. */
+  /** The reason for refusing a write; undefined accepts it. */
   refuses?: (write: Write) => string | undefined;
   /** Called after a write is stored, in place of the controllers. */
   react?: (server: ObjectServer, write: Write) => void;
@@ -125,7 +125,7 @@ interface Written extends Called {
   writes: Write[];
 }
 
-/** `line` as a user types it, from `kubectl rollouts` on; every question is answered by `--yes`. */
+/** Runs `kubectl rollouts` with the arguments `line`, and `--yes` for questions. */
 export const written = (line: string, objects: readonly Stored[], isAllowed = true): Promise<Written> =>
   typed([...words(line).slice(2), '--yes'], objects, {}, { may: () => isAllowed });
 

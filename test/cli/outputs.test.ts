@@ -11,11 +11,11 @@ const BOUND = ['kustomization-app', 'ocirepository-app'];
 /** A minute later. */
 const later = (of: CliScenario) => () => of.now + 60_000;
 
-/** May change Rollouts, and neither Gates nor RolloutGates. */
+/** May write Rollouts, but neither Gates nor RolloutGates. */
 const developer: Rules = { may: ({ resource }) => resource === 'rollouts' };
 const everything: Rules = { may: () => true };
 
-/** 1.0.0 runs, in two objects of Flux. */
+/** 1.0.0 runs in two Flux objects. */
 async function running(): Promise<CliScenario> {
   const begun = await scenario(
     { gate: { ...FREEZE, default: 'opened' } },

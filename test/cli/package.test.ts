@@ -58,7 +58,7 @@ function start(node: string, args: string[], kubeconfig: string) {
   return { child, seen, ended };
 }
 
-/** Newer than Node 20, and not in cli/node20.ts. What has a common name, as the helpers of iterators have, is found only by running it. */
+/** APIs newer than Node 20 that cli/node20.ts doesn't provide. Methods with common names, such as iterator helpers, are found only by running them. */
 const TOO_NEW =
   /\b(withResolvers|isSubsetOf|isSupersetOf|isDisjointFrom|symmetricDifference|fromAsync|getOrInsert\w*|RegExp\.escape|Iterator\.from|Promise\.try)\b/g;
 

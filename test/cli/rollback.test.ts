@@ -16,7 +16,7 @@ const withHistory = (...tags: string[]) => {
   return { ...of, metadata: { ...of.metadata, resourceVersion: `${tags.length}` }, status: { ...of.status, history } };
 };
 
-/** The Rollout as each read finds it; a write is refused as long as a later read finds another one. */
+/** The Rollout that each read returns. A write is refused with a conflict while a later version is left. */
 async function rolledBack(reads: object[], line: string, around: RelatedObjects = {}) {
   const writes: string[] = [];
   let read = 0;

@@ -21,7 +21,7 @@ export class CliScenario extends ScenarioCluster {
     return this;
   }
 
-  /** Everything that is stored: the Rollout and its ImagePolicy are both named `app`. */
+  /** All stored objects; the Rollout and its ImagePolicy are both named `app`. */
   get stored(): Stored[] {
     const text = JSON.stringify([...this.objects.values()]);
     return JSON.parse(text.replaceAll(/test-(resource|image-policy)/g, 'app'));
@@ -46,7 +46,7 @@ export async function applied(of: CliScenario, ...names: string[]): Promise<void
   }
 }
 
-/** Compares both streams and the exit code with a file of golden/, which is written where there is none, unless CI is set. */
+/** Compares both streams and the exit code with a file of golden/. Writes a missing file, unless CI is set. */
 export async function golden(name: string, { out, err, code }: Called, expected = 0): Promise<void> {
   const text = `${out}${err && `--- stderr\n${err}`}--- exit code ${code}\n`.replaceAll('platform', 'GATES');
   const file = join(import.meta.dirname, `golden/${name}.txt`);

@@ -1,4 +1,4 @@
-/** A picture that is drawn again takes the place of the one before, whatever else was written between the two. */
+/** A redrawn screen replaces the one before, whatever was written in between. */
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { openScreen } from '../../cli/terminal/screen.ts';

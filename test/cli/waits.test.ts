@@ -1,11 +1,11 @@
-/** How a --wait ends: what is printed, and the exit code. And a server dry run, which nothing waits for. */
+/** How --wait ends: output and exit code. A server dry run doesn't wait. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { objectOf } from '../support/objects.ts';
 import { NOW, type ObjectServer, type Stored, typed } from './objectServer.ts';
 import { type CliScenario, golden, NAMESPACE, type Step, scenario } from './scenario.ts';
 
-/** 1.0.0 runs, and 1.1.0 waits at the RolloutGate qa. */
+/** 1.0.0 runs, and 1.1.0 waits for RolloutGate qa. */
 const atQa = (spec: object = {}) =>
   scenario(
     { publish: '1.0.0' },
@@ -94,7 +94,7 @@ describe('of a Rollout', () => {
   });
 });
 
-// Objects behind Gates: what the webhook and the hooks write on them, once the command has written.
+// For gated objects: what the webhook and the hooks write after the command.
 
 const accepted = (action: 'open' | 'close', reason?: string) => ({
   'gate.fluxcd.io/accepted-request': JSON.stringify({
@@ -149,7 +149,7 @@ describe('of a freeze', () => {
 });
 
 describe('of one object behind a closed Gate', () => {
-  /** On standard error is what was seen on the way: more or less of it. */
+  /** Standard error has the progress, whose number of lines varies. */
   const bypassed = async (more: string, react?: (server: ObjectServer) => void) => {
     const line = `bypass kustomization/web --yes --wait --reason INC-7 ${more}`.trim();
     const called = await typed(words(line), [held, closed as Stored], { now: Date.now }, { ...(react && { react }) });

@@ -126,7 +126,7 @@ describe('approvals on a RolloutGate', () => {
     await expect(approve('alice', '1.0.O')).rejects.toThrow("Rollout 'app' has no release 1.0.O");
   });
 
-  /** A gate that a Git sync has applied, and its entry in managedFields. */
+  /** A RolloutGate that a Git sync has applied, and its entry in managedFields. */
   async function applied() {
     const made = await scenario({ required: 2 });
     await publish(made.ns, 'app', '1.0.0');

@@ -1,4 +1,4 @@
-/** The component audit: its ServiceAccount watches, and a sink that fails at first gets what happened, once each after a restart too. */
+/** The component audit: its ServiceAccount watches, and a sink that fails at first gets each record once, even across a restart. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -128,7 +128,7 @@ it('a closing, a deployment, approvals and a withdrawal reach the sink, though i
 it('after a restart it sends the same ids again, and reports a possible gap', async () => {
   await stop();
   const before = new Set(ofNamespace().map(({ id }) => id));
-  // Of the approval the Event of its withdrawal is left.
+  // Only the Event of the withdrawal is left of the approval.
   const recorded = [...typed('Closed'), ...typed('dev.cdevents')].map(({ id }) => id);
   received.length = 0;
   start();

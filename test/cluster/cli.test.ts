@@ -1,4 +1,4 @@
-/** Every command once against the real API server: the first example of its --help, which prints what is in golden/examples. */
+/** The first example in each command's --help, against the real API server. Its output is in golden/examples. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CommandDefinition } from '../../cli/command/command.ts';
@@ -21,14 +21,14 @@ const ELSEWHERE = ['ui', 'mcp', 'completion', 'doctor'];
 const SHOWN = COMMANDS.filter(({ aliasOf, name }) => !aliasOf && !ELSEWHERE.includes(name));
 
 const minuteLater = () => Date.now() + 60_000;
-/** How wide an age is does not depend on how fast this machine is, and a calendar begins on a Wednesday. */
+/** Ages get a fixed width, whatever this machine's speed, and calendars start on a Wednesday. */
 const NOW: Record<string, () => number> = {
   get: minuteLater,
   history: minuteLater,
   calendar: () => Date.parse('2037-11-25T10:00:00Z'),
 };
 
-/** `audit` prints the time at which it is made; what `adopt` prints is in test/cli/golden. */
+/** `audit` prints the current time; the output of `adopt` is in test/cli/golden. */
 const CONTAINS: Record<string, string> = { audit: 'Deployed', adopt: '+kind: Rollout' };
 
 /** The example as a user types it, with the names of this stage. */

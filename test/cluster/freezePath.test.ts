@@ -41,7 +41,7 @@ describe('a freeze reaches an object', () => {
     const ns = await newNamespace();
     const app = gated('Kustomization', ns, 'app');
     await developer.create(app);
-    // Closed and edited at once: whichever is first, the edit is either from before the freeze or refused.
+    // Closure and edit are concurrent: the edit either came first or is refused.
     await sre.create(gate(ns, 'freeze', { spec: everything }));
     await expect(developer.mergePatch(app as never, { spec: { path: './evil' } })).rejects.toThrow(/is closed/);
     await isHeld(admin, app);
@@ -246,7 +246,7 @@ describe('an object that is related to others is refused if it is too large', ()
     await admin.create({ apiVersion, kind: 'Role', metadata, rules });
     const roleRef = { apiGroup, kind: 'Role', name: 'gates' };
     await admin.create({ apiVersion, kind: 'RoleBinding', metadata, roleRef, subjects });
-    // The authorizer sees a new binding a moment later.
+    // The authorizer sees a new binding with a delay.
     await waitFor(
       () =>
         expect(developer.create(own))

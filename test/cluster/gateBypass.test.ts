@@ -1,4 +1,4 @@
-/** A bypass: who has the verb bypass on the gate gets through with a fresh reason, and it is on record. */
+/** A bypass: users with the verb bypass on the Gate may write with a fresh reason, and it is recorded. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -62,7 +62,7 @@ describe('a user with the verb bypass', () => {
     });
     expect(after.spec.path).toBe('./hotfix');
     expect(after.metadata.annotations?.[BYPASSED_BY]).toMatch(new RegExp(`^\\d{4}-.*Z ${name}$`));
-    // Written, and Flux does not act on it: that is another decision.
+    // The write succeeds, but Flux is still suspended: resuming is a separate bypass.
     expect(suspension(after)).toEqual([true, 'unset']);
     expect(warnings.join(' ')).toContain('still suspended');
     await recorded(ns, name, 'patch', 'INC-7: rollback');
@@ -76,7 +76,7 @@ describe('a user with the verb bypass', () => {
     await staysTrue(async () => (await bypassed()) && !(await read(object)).spec.suspend, 'it runs', 1500);
     const text = `False GateClosed: Reconciliation continues although gate '${ns}/freeze' is closed: it was bypassed.`;
     await saysSoon(admin, object, 'Approved', text);
-    // The bypass is for this write, not for those after it.
+    // The bypass is for this write only.
     await expect(developer.mergePatch(object as never, { spec: { path: './more' } })).rejects.toMatchObject({
       code: 403,
     });

@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 const pod = () => cronJob.spec.jobTemplate.spec.template.spec;
 
-/** The annotations that the shell of the CronJob gives to kubectl. */
+/** The annotations in the CronJob's kubectl command. */
 function annotationsOfCommand(): Record<string, string> {
   const [shell, option] = pod().containers[0].command;
   const script = `kubectl() { printf '%s\\n' "$@"; }\n${pod().containers[0].args[0]}`;

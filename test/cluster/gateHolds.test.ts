@@ -120,7 +120,7 @@ describe('spec.selects', () => {
     await requestGate(sre, ns, 'freeze', 'open');
     for (const kind of kinds) await isFree(admin, gated(kind, ns, 'app'));
     await isFree(admin, late);
-    // Without the gate the marks go as well.
+    // Without the Gate its annotations are removed too.
     await sre.remove(ref('gate', ns, 'freeze'));
     await waitFor(async () => (await read(late)).metadata.annotations?.[SELECTED_BY] === undefined, 'the mark to go');
   });

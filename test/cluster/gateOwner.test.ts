@@ -1,4 +1,4 @@
-/** After an opening: what an object does while the Kustomization that applies it fails. */
+/** An object after the Gate has opened, while the Kustomization that applies it fails. */
 import { describe, expect, it } from 'vitest';
 import { gitSync } from '../../dev/actors/gitSync.ts';
 import { type AnyObject, type ClusterView, gate, ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
@@ -7,7 +7,7 @@ import { conditionText, gated, isFree, isHeld, requestGate, STATE, saysSoon } fr
 const { admin, developer, flux, sre, newNamespace }: ClusterView = sharedCluster();
 const read = (object: AnyObject) => admin.get(object as never);
 
-/** An object that requires the Gate `freeze`, synced by `parent` of another namespace; the Gate closes over it. */
+/** An object that requires the closed Gate `freeze`, and is synced by `parent` of another namespace. */
 async function frozen() {
   const [ns, platform] = [await newNamespace(), await newNamespace()];
   await sre.create(gate(ns, 'freeze', { spec: { default: 'opened' } }));
@@ -65,7 +65,7 @@ describe('an owner that fails', () => {
     const why = `until ${owner} applies it again; its last attempt failed: BuildFailed`;
     await bindingSays(app, why.replace('until ', ''));
     await saysSoon(admin, app, 'Approved', `True GatesOpen: All gates are open. Suspended ${why}.`);
-    // Each retry changes the owner's status three times, and nothing else.
+    // Each retry changes only the owner's status, three times.
     const stored = async () => JSON.stringify([await read(app), await admin.get(bindingOf(app))]);
     const before = await waitFor(async () => {
       const now = await stored();

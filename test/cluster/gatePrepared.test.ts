@@ -8,7 +8,7 @@ import { conditionOf } from './support/versions.ts';
 const { admin, developer, sre, newNamespace, publish } = sharedCluster();
 
 const LONG = 'a'.repeat(245);
-/** The name with which its FluxBinding would have the name of the other's. */
+/** A name whose FluxBinding would have the same name as the other's. */
 const TWIN = objectName('kustomization', LONG).slice('kustomization-'.length);
 const bound = (ns: string, apiVersion: string): AnyObject =>
   kustomization(ns, 'app', {

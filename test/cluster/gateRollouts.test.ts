@@ -53,7 +53,7 @@ async function columnIs(ns: string, column: 'HeldBy' | 'Why', value: string): Pr
 
 describe('nothing at all on the weekend, for all of production', () => {
   it('is the one object of manifests/examples/weekend.yaml', async () => {
-    // The weekend of this test lasts all week, and its production is a namespace of its own.
+    // In this test the weekend lasts all week, and production is the test's namespace.
     const example = parse(readFileSync(EXAMPLE, 'utf8'));
     const [production, other] = await Promise.all([newNamespace({ environment: 'test-weekend' }), newNamespace()]);
     const ns = await newNamespace();
@@ -83,7 +83,7 @@ describe('a Rollout that a closed Gate selects', () => {
     const ns = await newNamespace();
     await app(ns, GOLD);
     await developer.create(kustomization(ns, 'gold', { labels: GOLD }));
-    // An hour would pass before the next look.
+    // The next sync would be an hour later.
     const spec = {
       default: 'closed',
       interval: '1h',

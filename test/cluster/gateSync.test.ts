@@ -1,4 +1,4 @@
-/** A change freeze as a Git sync meets it: held and not broken; the change comes with the owner's sync after the opening. */
+/** A Git sync during a freeze succeeds without the held changes; the owner's sync after the opening applies them. */
 import { describe, expect, it } from 'vitest';
 import { gitSync, KUSTOMIZE_CONTROLLER, ownedBy } from '../../dev/actors/gitSync.ts';
 import {
@@ -27,10 +27,10 @@ const { admin, developer, flux, sre, newNamespace }: ClusterView = sharedCluster
 const REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt';
 const read = (object: AnyObject) => admin.get(object as never);
 
-/** Who owns which fields of spec and metadata; the status is none of a sync's business. */
+/** Owners of fields in spec and metadata, without the status. */
 const owners = ({ metadata }: AnyObject) => (metadata.managedFields ?? []).filter(({ subresource }) => !subresource);
 
-/** Git before and after a commit that adds, changes and removes: fields, a label, an annotation, a whole object. */
+/** Git before and after a commit that adds, changes and removes fields, a label, an annotation and an object. */
 function commits(ns: string) {
   const app = (spec: object, labels: Record<string, string>, annotations: Record<string, string>) => {
     const object = gated('Kustomization', ns, 'app', 'freeze', { ...spec }, labels);
@@ -61,7 +61,7 @@ function commits(ns: string) {
   return { before, after };
 }
 
-/** A namespace whose objects were synced from Git by the Kustomization `parent`, and then frozen. */
+/** A frozen namespace whose objects are synced from Git by the Kustomization `parent`. */
 async function frozen() {
   const ns = await newNamespace();
   await sre.create(gate(ns, 'freeze', { spec: { default: 'opened' } }));
@@ -90,7 +90,7 @@ describe('a Git sync behind a closed gate', () => {
     expect(result.configured).toEqual(['ConfigMap hotfix']);
     expect(result.unchanged).toEqual(['Kustomization app', 'HelmRelease release']);
     expect((await admin.get<AnyObject>(ref('configMap', ns, 'hotfix'))).data).toEqual({ fixed: 'yes' });
-    // Asked to, and found held, again and again, no write reaches the store.
+    // Repeated syncs of held objects store nothing.
     for (let i = 0; i < 3; i++) await sync(after.filter(({ metadata }) => metadata.name !== 'arriving'));
     const live = await read(app);
     expect([live.spec, owners(live)]).toEqual([object.spec, owners(object)]);
@@ -105,7 +105,7 @@ describe('a Git sync behind a closed gate', () => {
     const arriving = gated('HelmRelease', ns, 'arriving');
     await isHeld(admin, arriving);
     expect(first.configured).toEqual(['HelmRelease arriving', 'ConfigMap hotfix']);
-    // A real apply too, as kubectl's would be: what it gives up must not be forgotten.
+    // With a stored apply as well, as of kubectl: fields that it releases must be removed later.
     await flux.apply(ownedBy({ namespace: ns, name: 'parent' }, after[0]!), {
       manager: KUSTOMIZE_CONTROLLER,
       force: true,
@@ -118,7 +118,7 @@ describe('a Git sync behind a closed gate', () => {
       'the owner to be asked to reconcile',
     );
     expect(Date.parse(asked)).toBeGreaterThanOrEqual(Date.parse(openedAt));
-    // Resumed alone it would run the old spec on the new artifact.
+    // Resumed alone, it would apply the new artifact with the old spec.
     await staysTrue(
       async () => {
         const live = await read(app);
@@ -131,7 +131,7 @@ describe('a Git sync behind a closed gate', () => {
     );
     const result = await sync(after);
     expect(result.failed).toBeUndefined();
-    // Deleted while suspended it would leave behind what it installed.
+    // Deleted while suspended, it would leave its installed objects behind.
     expect(result.pruneFailed.map(({ message }) => message).join()).toContain('it is still suspended');
     const live = await isFree(admin, app);
     expect(live.spec).toEqual({ force: false, ...after[0]!.spec });

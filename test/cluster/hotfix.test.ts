@@ -110,7 +110,7 @@ describe('a force-deploy with a reason, by a user with the verb bypass', () => {
     expect(warnings).toEqual([`version 1.1.0 bypasses the closed gate ${ns}/freeze, once`]);
     await tagArrives(admin, ns, 'app', '1.1.0');
     await passes(source);
-    // The variable follows what the source has fetched.
+    // The variable changes after the source has fetched the version.
     await fake.fetch(ns, 'app');
     await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.1.0' });
     await passes(sync);
@@ -147,7 +147,7 @@ describe('a force-deploy with a reason, by a user with the verb bypass', () => {
     await waits(ns, 'app', '1.2.0');
     await requestGate(sre, ns, 'freeze', 'open');
     await tagArrives(admin, ns, 'app', '1.2.0');
-    // Some wait for the artifacts of their next version by now.
+    // Some already wait for the artifact of their next version.
     for (const object of [source, sync, ...others]) await isOpen(object);
   });
 });

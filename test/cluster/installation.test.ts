@@ -1,4 +1,4 @@
-/** Every way to put manifests/ together is taken by the API server: strictly, and without a warning. */
+/** The API server accepts every combination of manifests/, strictly and without warnings. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';

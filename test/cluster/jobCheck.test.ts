@@ -1,4 +1,4 @@
-/** HealthChecks of class job: the Job is made by Metacontroller and run by the real Job controller; the test is the kubelet. */
+/** HealthChecks of class job: Metacontroller creates the Job, the real Job controller runs it, and the test acts as kubelet. */
 import { describe, expect, it } from 'vitest';
 import { ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { healthCheck, type RolloutScenario, SELECTS_HEALTH, scenarioOf } from './support/rolloutScenario.ts';
@@ -17,7 +17,7 @@ const spec = (fields: object = {}) => ({
         template: {
           spec: {
             restartPolicy: 'Never',
-            // As the API server stores it otherwise: `1`.
+            // The API server would store the number as `1`.
             containers: [{ name: 'curl', image: 'curl:8', resources: { requests: { cpu: '1000m' } } }],
             ...fields,
           },

@@ -10,7 +10,7 @@ describe('configuration', () => {
       return of[name];
     };
     readConfig(new Proxy<Record<string, string>>(env, { get }));
-    // The kubeconfig is read by the client of the API server; every Pod has a HOSTNAME.
+    // The API server's client reads the kubeconfig; every Pod has a HOSTNAME.
     expect([...read, 'KUBECONFIG'].filter((name) => name !== 'HOSTNAME').sort()).toEqual(
       Object.keys(ENVIRONMENT).sort(),
     );

@@ -1,4 +1,4 @@
-/** Who is let in at the ports of hooks and webhook, with which certificate or token. */
+/** Authentication at the ports of hooks and webhook: certificates and tokens. */
 import { once } from 'node:events';
 import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { type CertificateAuthority, createAuthority, type KeyPair } from '../../
 import { type Answer, admit, ask, createServerSetup, type Program, type ServerSetup } from './program.ts';
 
 const POLL_MS = 10;
-// Each starts processes, on a machine that may be busy.
+// Each test starts processes, possibly on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let setup: ServerSetup;
@@ -33,7 +33,7 @@ afterAll(() => setup.dispose());
 const shown = ({ certificate, key }: KeyPair) => ({ cert: certificate, key });
 const errorOf = ({ text }: Answer) => JSON.parse(text).error as string;
 
-/** A connection without a certificate, on which these bytes are sent. */
+/** Sends these bytes on a connection without a certificate. */
 function call(text: string, session?: Buffer): TLSSocket {
   const socket = connect({ host: '127.0.0.1', port: program.webhookPort, ca: program.ca, ...(session && { session }) });
   socket.write(text);
@@ -82,7 +82,7 @@ describe('an admission request', () => {
 
   it('on a resumed session that never showed a certificate is refused too', async () => {
     const first = call('GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n');
-    // The session comes after the handshake, before the first answer.
+    // TLS sessions are sent after the handshake, before the first answer.
     let session: Buffer | undefined;
     first.on('session', (bytes) => {
       session = bytes;
@@ -160,7 +160,7 @@ describe('a certificate that is replaced', () => {
           .filter((line) => problem.test(line)).length,
       ).toBeLessThanOrEqual(2);
     }
-    // The certificate is there, and its file does not change again: the key's does.
+    // Only the key's file changes: the certificate is already there.
     writeFileSync(files.cert, whole.certificate);
     await until(() => own.log().split('do not match').length > 2);
     writeFileSync(files.key, whole.key);
@@ -192,7 +192,7 @@ describe('the hooks', () => {
   it('answer with the token; probes and metrics need none', async () => {
     writeFileSync(file('token'), 's3cret\n');
     const own = await setup.start({ HOOKS_TOKEN_FILE: file('token') });
-    // With the token the body is looked at, which is none of a hook.
+    // With the token the body is read, and isn't one of a hook.
     expect((await sync(own, 'Bearer s3cret')).status).toBe(400);
     expect((await sync(own, 'bearer s3cret')).status).toBe(400);
     for (const wrong of ['Bearer s3cre', 'Bearer s3cret2', 'Bearer ', 'Basic s3cret', 's3cret']) {

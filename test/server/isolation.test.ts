@@ -1,4 +1,4 @@
-/** Nobody's calls take what admission needs: neither its connections to the API server nor its processor time. */
+/** No client can use up admission's connections to the API server or its processor time. */
 import { createHash } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { Agent as PlainAgent, request as plainRequest } from 'node:http';
@@ -9,7 +9,7 @@ import { objectOf } from '../support/objects.ts';
 import { admit, ask, createServerSetup, fluxReview, type ServerSetup } from './program.ts';
 
 const POLL_MS = 10;
-// Each starts processes, on a machine that may be busy.
+// Each test starts processes, possibly on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const TOKEN = 's3cret';
@@ -66,7 +66,7 @@ it('HealthChecks whose reads hang do not use up the connections of admission', a
     const body = JSON.stringify({ object, attachments: {}, related: {}, finalizing: false });
     return post({ port: program.hooksPort, path: '/hooks/healthcheck/sync', body, agent });
   });
-  // As many as the pool of HealthChecks has.
+  // As many as the connection pool of HealthChecks.
   while (held < 16) await wait(POLL_MS);
   const review = JSON.stringify(fluxReview());
   const answers = Array.from({ length: 20 }, () =>
@@ -100,7 +100,7 @@ it('admission answers while the receiver is flooded', async () => {
   };
   const body = 'x'.repeat(2_900_000);
 
-  /** How long admission takes at `program` while the receiver at this port is flooded: the machine is as busy for either. */
+  /** The latency of admission at `program` while the receiver at this port is flooded; the load is equal for both programs. */
   async function whileFlooded(port: number): Promise<number> {
     const agent = new PlainAgent({ keepAlive: true, maxSockets: 100 });
     let over = false;
@@ -121,7 +121,7 @@ it('admission answers while the receiver is flooded', async () => {
     over = true;
     await Promise.all(flood);
     agent.destroy();
-    // A quick one: on a shared event loop each of them would wait for the flood, on a busy machine some do anyway.
+    // The quickest: on a shared event loop each would wait for the flood, and on a busy machine some do anyway.
     return times.sort((a, b) => a - b)[4]!;
   }
   await whileFlooded(other.receiverPort);

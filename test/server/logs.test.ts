@@ -1,11 +1,11 @@
-/** The log of the server as a process: its lines, and its level while it runs. */
+/** The server's log: its lines, and changes of its level at run time. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { objectOf } from '../support/objects.ts';
 import { ask, createServerSetup, type Program, REVIEW, type ServerSetup } from './program.ts';
 
-// Each starts processes, on a machine that may be busy.
+// Each test starts processes, possibly on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let setup: ServerSetup;
@@ -113,7 +113,7 @@ describe('the level', () => {
     expect(lines().filter(debug)).toEqual([]);
 
     writeFileSync(levelFile, 'debug\n');
-    // The receiver's thread follows it by itself.
+    // The receiver's thread follows the change.
     await vi.waitFor(() => expect(lines().filter(({ what }) => what === 'log level')).toHaveLength(2), 30_000);
     await sync('at-debug');
     const [line] = await soon(({ name, level }) => name === 'at-debug' && level === 'debug', 'the sync');

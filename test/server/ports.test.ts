@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { codeIn, table } from '../docs/tables.ts';
 import { ask, createServerSetup, type Program, type ServerSetup } from './program.ts';
 
-// Starts a process, on a machine that may be busy.
+// Starts a process, possibly on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let setup: ServerSetup;

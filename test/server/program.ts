@@ -1,4 +1,4 @@
-/** The server as it runs in a Pod, as a process, with an API server that the test plays. */
+/** The server as a process, with an API server that the test provides. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';

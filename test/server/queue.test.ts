@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createQueue } from '../../server/queue.ts';
 
-/** Items are `lane:name`; each is at work until it is finished. */
+/** Items are `lane:name`; each runs until it is finished. */
 function lanesOf({ limit = 100, atOnce = 4, perLane = 2 } = {}) {
   const started: string[] = [];
   const evicted: string[] = [];

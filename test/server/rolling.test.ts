@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { admit, ask, createServerSetup, fluxReview, type Program, type ServerSetup } from './program.ts';
 
 const POLL_MS = 10;
-// Each starts processes, on a machine that may be busy.
+// Each test starts processes, possibly on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const CLIENTS = 8;
@@ -37,7 +37,7 @@ it('a rolling restart fails no admission request', async () => {
     await setup.start({ SHUTDOWN_DELAY_SECONDS: '2' }),
     await setup.start({ SHUTDOWN_DELAY_SECONDS: '2' }),
   ];
-  // What a Service does: new connections go to the Pods that are ready.
+  // As a Service does: new connections go to ready Pods.
   let target = old;
   let ended = false;
   const failures: string[] = [];

@@ -1,4 +1,4 @@
-/** Calls the command as a shell would, in this process: its two streams, its exit code. */
+/** Runs the command in this process. Resolves to both streams and the exit code. */
 import { PassThrough, Writable } from 'node:stream';
 import { run } from '../../cli/runCommand.ts';
 
@@ -17,7 +17,7 @@ export interface RelatedObjects {
   signal?: AbortSignal;
   /** Text typed on the terminal. */
   answers?: string;
-  /** Sees what is written to standard output as it is written. */
+  /** Gets standard output as it is written. */
   onOutput?: (all: string) => void;
   /** Likewise, standard error. */
   onNote?: (all: string) => void;

@@ -9,7 +9,7 @@ export interface Source {
   lines: number;
   /** Paths in the repository. */
   files: string[];
-  /** Names of packages, without what is inside of them; Node's own with `node:`. */
+  /** Names of packages without paths; Node's modules with `node:`. */
   packages: string[];
 }
 

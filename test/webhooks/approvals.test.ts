@@ -1,4 +1,4 @@
-/** Approvals as a write meets them: who gives one, what of it is kept, and who cannot. */
+/** Approvals at admission: who can give one, and what is recorded. */
 import { describe, expect, it } from 'vitest';
 import type { RolloutGate } from '../../api/types.ts';
 import { LIMITS } from '../../core/limits.ts';

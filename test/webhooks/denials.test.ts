@@ -1,4 +1,4 @@
-/** Every denial and every hold is counted by its reason; what is allowed as it is, is not. */
+/** Denied and held writes are counted by reason; writes that are allowed unchanged are not. */
 import { expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { fakeWebhookCall } from '../../dev/fakes/ports.ts';

@@ -46,7 +46,7 @@ it.each([
   const first = await write({ validate: mutateRolloutBudget }, of);
   expect(first.allowed).toBe(isAllowed);
   if (!isAllowed) expect(first.message).toContain(`metadata.annotations[${CONTINUE}]: Invalid value`);
-  // What is there already stops no other write.
+  // A stored problem blocks no other write.
   const later = { ...of, old: of.object, object: budget({ [CONTINUE]: value, seen: 'yes' }) };
   expect((await write({ validate: mutateRolloutBudget }, later)).allowed).toBe(true);
 });

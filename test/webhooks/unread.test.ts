@@ -1,4 +1,4 @@
-/** A write that the webhook cannot read is denied where an error would let it through. */
+/** A write that the webhook can't read is denied if an error would allow it. */
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import type { UnreadBody } from '../../api/ports.ts';

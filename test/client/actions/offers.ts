@@ -1,4 +1,4 @@
-/** Rollouts, Gates and Flux objects as tests describe them, and the actions that each comes with. */
+/** Rollouts, Gates and Flux objects for tests, and the actions that are offered for each. */
 import type { Rollout } from '../../../api/types.ts';
 import type { Action } from '../../../client/actions/action.ts';
 import { fluxActions } from '../../../client/actions/gateActions.ts';

@@ -10,7 +10,7 @@ import { explainRollout } from '../../../client/explain/rollout/explainRollout.t
 import { bindingOf } from '../../../core/binding/bindingSpec.ts';
 import { kustomization, rollout } from '../../core/admission/objects.ts';
 
-/** 1.1.0 is the newest deployment, the second. */
+/** 1.1.0 is the newest deployment, with id 2. */
 const app: Rollout = rollout('my-app', '1.1.0', '1.0.0');
 
 const DEPLOYING = { ...app.status!.history![0]!, bakeStatus: 'Deploying' as const };

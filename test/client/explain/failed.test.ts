@@ -1,4 +1,4 @@
-/** A deployment that failed: what Flux and its HealthChecks reported, the last good version, and remedies that take effect. */
+/** The explanation of a failed deployment: reports of Flux and HealthChecks, the last good version, and effective remedies. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';

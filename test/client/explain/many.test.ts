@@ -1,4 +1,4 @@
-/** Thousands of Rollouts are explained in one look: linear in all that is around them. */
+/** Explaining thousands of Rollouts takes time linear in their number and in related objects. */
 import { expect, it } from 'vitest';
 import type { Gate, HealthCheck, Rollout, RolloutGate } from '../../../api/types.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';

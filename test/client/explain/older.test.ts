@@ -10,7 +10,7 @@ const condition = (type: string, status: string, reason: string) => {
   return { type, status, reason, message: 'why', lastTransitionTime: '2026-03-01T11:00:00Z' };
 };
 
-/** A Rollout that has something of everything. */
+/** A Rollout with every field. */
 const FULL = {
   apiVersion: 'kuberik.com/v1alpha1',
   kind: 'Rollout',
@@ -60,7 +60,7 @@ const FULL = {
 
 type Path = (string | number)[];
 
-/** Every place in the object that could be missing. */
+/** Every path in the object that could be missing. */
 function places(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, below]) => {

@@ -10,7 +10,7 @@ import { type Script, startScriptedHooks } from './scriptedHooks.ts';
 /** A real Metacontroller learns of a new CRD within 30 s and tries a failed controller again in growing steps. */
 const DISCOVERY_MS = 100_000;
 
-/** Paths of the hooks of a controller; see `calls`. */
+/** Paths of a controller's hooks; see `calls`. */
 export interface Controller {
   name: string;
   path: string;
@@ -20,12 +20,12 @@ export interface Controller {
 export interface ControllerOptions {
   /** On top of the controller's spec. */
   spec?: object;
-  /** On top of the rule for its parents. */
+  /** Added to the rule for its parents. */
   rule?: object;
   customize?: Script;
 }
 
-/** Installs a kind `Thing` of its own before the first test of a file, and removes it after the last. */
+/** Installs a kind `Thing` for the tests of a file. */
 export async function drivenThings({ admin }: ClusterView) {
   const id = `t${randomBytes(4).toString('hex')}`;
   const group = `${id}.example.com`;

@@ -14,9 +14,9 @@ export interface Step {
   /** A name of gated.ts, `binding` for the FluxBinding of `app`, or `copy` for a second object like `app`. */
   on?: string;
   do: 'mergePatch' | 'jsonPatch' | 'apply' | 'clientSideApply' | 'replace' | 'create' | 'delete' | 'deleteCollection';
-  /** The patch; for apply, clientSideApply and create a merge patch of the manifest; for replace one of the live object. */
+  /** The patch. For apply, clientSideApply and create it is a merge patch of the manifest; for replace, of the live object. */
   with?: any;
-  /** For apply: send this and nothing of the manifest but its name. */
+  /** For apply: sends only this and the manifest's name. */
   only?: any;
   manager?: string;
   force?: boolean;
@@ -31,7 +31,7 @@ export interface Attempt extends Step {
   name: string;
   /** Steps in order, instead of a single one; a refused step does not end the attempt. */
   steps?: Step[];
-  /** Why it gets nowhere through open gates either; absent: through open gates it does. */
+  /** Why it has no effect even with open Gates; absent if it has one. */
   never?: string;
 }
 
@@ -157,7 +157,7 @@ function merge(target: any, patch: any): any {
   return result;
 }
 
-/** The Flux objects of the namespace that a closed gate must hold, those that run all the same. */
+/** Flux objects of the namespace that run although a closed Gate must hold them. */
 export async function running(gated: GatedNamespace, admin: User): Promise<string[]> {
   const lists = await Promise.all(
     GOVERNED.map(async ({ apiVersion, kind }) =>

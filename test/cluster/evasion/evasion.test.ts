@@ -42,7 +42,7 @@ describe.concurrent('behind a closed gate nothing changes by', () => {
     const frozen = frozenNamespaces.get(parts.join())?.pop() ?? (await newFrozenNamespace(parts));
     const { gated, before } = frozen;
     const answers = await make(attempt, gated);
-    // A selecting gate marks a new object a moment after it was created.
+    // A selecting Gate marks a new object just after it was created.
     await waitFor(async () => (await running(gated, view.admin)).length === 0, 'every held object to be suspended');
     await staysTrue(
       async () => {
@@ -50,7 +50,7 @@ describe.concurrent('behind a closed gate nothing changes by', () => {
         return true;
       },
       'all that the gate protects',
-      // What was refused wakes no controller, and is looked at once more at the end.
+      // Refused writes cause no sync; their namespaces are compared again at the end.
       answers.every(isRefused) ? 0 : SETTLED_MS,
     );
     if (!answers.every(leavesNothing)) return;

@@ -1,4 +1,4 @@
-/** A namespace behind closed gates, and what must not change in it. */
+/** A namespace with closed Gates, and the state that must not change in it. */
 import {
   type AnyObject,
   type ClusterView,
@@ -21,7 +21,7 @@ export interface GatedNamespace {
   ns: string;
   /** The manifests as written, by the name that attempts.yaml uses. */
   manifests: Record<string, AnyObject>;
-  /** All that a closed gate protects, as plain data. */
+  /** Everything that a closed Gate protects, as plain data. */
   protectedState(): Promise<object>;
 }
 
@@ -134,7 +134,7 @@ function stateOf(object: AnyObject | undefined) {
   const { metadata, spec } = object;
   return {
     uid: metadata.uid,
-    // Rises with each change of the spec: one that was undone is seen too.
+    // Increases with every change of the spec, so that an undone change is seen too.
     generation: metadata.generation,
     going: metadata.deletionTimestamp,
     owners: metadata.ownerReferences,

@@ -7,13 +7,13 @@ import { type ClusterView, sharedCluster } from '../support/cluster.ts';
 export interface FluxSetup {
   isReal: boolean;
   view: ClusterView;
-  /** Flux reconciles what is in this namespace. */
+  /** Flux reconciles objects of this namespace. */
   ns: string;
   /** `spec` of an OCIRepository for a repository of the registry. */
   source(repository: string): Record<string, unknown>;
-  /** CI pushes manifests: files by path. */
+  /** Pushes manifests as CI does; `files`: content by path. */
   push(repository: string, tag: string, files: Artifact): Promise<void>;
-  /** CI pushes a chart; `templates`: by name. */
+  /** Pushes a chart as CI does; `templates`: content by name. */
   pushChart(name: string, version: string, templates: Artifact): Promise<void>;
 }
 

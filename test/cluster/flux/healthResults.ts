@@ -1,4 +1,4 @@
-/** The rows of docs/healthchecks.md "Class kustomization", as kustomize-controller and helm-controller report them, real or fake. */
+/** The table of docs/healthchecks.md "Class kustomization", tested with real or fake kustomize-controller and helm-controller. */
 import { expect, it } from 'vitest';
 import { CHART } from '../../../dev/local/registry/artifact.ts';
 import { objectOf } from '../../support/objects.ts';
@@ -11,7 +11,7 @@ kind: ConfigMap
 metadata: { name: ${name} }
 data: { state: ${state} }
 `;
-/** Nothing here runs Pods: it never becomes available. */
+/** It never becomes available, because no Pods run. */
 const deployment = (name: string) => `apiVersion: apps/v1
 kind: Deployment
 metadata: { name: ${name} }
@@ -122,7 +122,7 @@ const ROWS: Row[] = [
 ];
 
 interface ChartRow extends Row {
-  /** Templates of the chart, and of the next version of it where there is one. */
+  /** Templates of the chart, and of its next version if any. */
   charts: Record<string, string>[];
 }
 
@@ -196,7 +196,7 @@ export function verdictStories(setup: FluxSetup): void {
       spec: { class: 'kustomization' },
     }) as AnyObject;
 
-  /** Pushes what it applies, and creates source, Kustomization and HealthCheck of this name. */
+  /** Pushes the manifests, and creates source, Kustomization and HealthCheck of this name. */
   async function apply(name: string, files: Record<string, string> | undefined, spec: object = {}): Promise<void> {
     const { ns, push, source, view } = setup;
     const { admin } = view;

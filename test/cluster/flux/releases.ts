@@ -22,7 +22,7 @@ data:
   artifact: "${version}"
   variable: "\${APP_VERSION}"
 `;
-/** Nothing here runs Pods: it never becomes available. */
+/** It never becomes available, because no Pods run. */
 const DEPLOYMENT = `apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -206,7 +206,7 @@ export function releaseStories(setup: FluxSetup): void {
   });
 
   describe('when a Gate closes', () => {
-    /** An OCIRepository and a Kustomization of `files`, of which `gated` requires the Gate of the name. */
+    /** An OCIRepository and a Kustomization of `files`; objects in `gated` require the Gate of this name. */
     const create = async (name: string, gated: 'source' | 'sync', spec: object, files: Record<string, string>) => {
       const { push, source, ns, view } = setup;
       const annotations = { 'gate.fluxcd.io/gates': name };

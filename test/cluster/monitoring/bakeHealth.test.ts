@@ -45,7 +45,7 @@ const canaryOf = (ns: string): AnyObject => ({
   metadata: { namespace: ns, name: 'web' },
   spec: { analysis: { interval: '1s' } },
 });
-/** 9 for the version named here, 3 for every other. */
+/** The metric is 9 for this version, and 3 for others. */
 const query = (bad: string) =>
   `9 * count(label_replace(vector(1), "v", "{{ version }}", "", "") and on (v) label_replace(vector(1), "v", "${bad}", "", "")) or vector(3)`;
 const inventory = (ns: string) => [
@@ -61,7 +61,7 @@ const canaryIs = (ns: string, phase: string) =>
     lastTransitionTime: new Date().toISOString(),
   });
 
-/** The Rollout, what it is bound to, and its four HealthChecks. */
+/** The Rollout, its bound objects, and four HealthChecks. */
 async function watched(breaks: Breaks): Promise<RolloutScenario> {
   const ns = await newNamespace();
   const scenario = scenarioOf(view, ns);

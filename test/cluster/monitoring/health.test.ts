@@ -22,7 +22,7 @@ const provider = (name: string, team: string): AnyObject =>
     spec: { address: `http://${prometheus.host}`, namespaceSelector: { matchLabels: { team } } },
   }) as AnyObject;
 
-/** A Rollout that bakes for two seconds on a check, and a MetricProvider of its namespace's name, for namespaces of that team. */
+/** A Rollout with a bake of two seconds on a HealthCheck, and a MetricProvider named as its namespace, for namespaces of that team. */
 async function watched(team: string): Promise<RolloutScenario> {
   const scenario = scenarioOf(view, await newNamespace({ team: 'ours' }));
   await admin.create(provider(scenario.ns, team));

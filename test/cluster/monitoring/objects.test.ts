@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 900_000);
 afterAll(() => exporter?.stop());
 
-/** Waits until the series of a namespace hold these; undefined: there is no such series. */
+/** Waits until a namespace's series have these values; undefined: the series doesn't exist. */
 const exports = (ns: string, expected: Record<string, unknown>) =>
   waitFor(async () => {
     const series = await exporter.series(ns);

@@ -1,4 +1,4 @@
-/** Adopting on the page: what no Rollout is in charge of, what would be written, and that nothing that runs changes by it. */
+/** Adopting objects on the page: objects without Rollout, the writes, and no change of running workloads. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { fakeFlux } from '../../../dev/actors/fakeFlux.ts';
 import { complaints, type Visitor, visitorOf } from '../support/browser.ts';

@@ -1,4 +1,4 @@
-/** The page in a real Chromium, on a real API server with the hooks: the Board, live. */
+/** The board in a real Chromium, with a real API server and the hooks. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { complaints, type Visitor, visitorOf } from '../support/browser.ts';

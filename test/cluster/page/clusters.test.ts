@@ -1,4 +1,4 @@
-/** Several clusters on one page: here one cluster under the names of two users, and one that does not answer. */
+/** Several clusters on one page: one cluster as two users, and one that doesn't answer. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Commands stand on lines of their own: in every text that a scenario stores or explains, and in what the commands print. */
+/** Command lines are on their own lines, in all texts of scenarios and in the output of commands. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { explained } from './explained.ts';
 import { FILES, play, readScenarios, titled } from './play.ts';
 import { ScenarioCluster } from './scenarioCluster.ts';
 
-/** The lines of kubectl and of the command are commands as a whole. */
+/** Each line of kubectl or of the command is a complete command. */
 const COMMANDS = ['command', 'kubectl'];
 
 function textsOf(value: unknown): string[] {
@@ -41,7 +41,7 @@ const goldens = ['cli/golden', 'cluster/golden'].flatMap((folder) =>
 
 it.each(goldens)('golden %s', (file) => {
   const printed = readFileSync(join(TESTS, file), 'utf8').split('\n');
-  // The line that was typed, its examples and its options are not messages.
+  // The command line, its examples and its options are not messages.
   const messages = printed.filter((line) => !/^\s*(\$|#|\+|-- )|^Usage:|--help/.test(line));
   expect(messages.filter((line) => commandInside(line) !== undefined)).toEqual([]);
 });

@@ -26,7 +26,7 @@ export const CHECKS: Record<string, Check> = {
   head: (cluster, expected) => match(status(cluster).history?.[0], expected, 'history[0]'),
   previous: (cluster, expected) => match(status(cluster).history?.[1], expected, 'history[1]'),
   status: (cluster, expected) => match(status(cluster), expected, 'status'),
-  /** Bytes that the whole status has at most. */
+  /** Maximum size of the status in bytes. */
   largest: (cluster, expected) => expect(JSON.stringify(status(cluster)).length).toBeLessThanOrEqual(expected),
   gates: (cluster, expected) => match(status(cluster).gates, expected, 'gates'),
   conditions: (cluster, expected) => {
@@ -88,7 +88,7 @@ function status(cluster: ScenarioCluster): RolloutStatus {
   return cluster.rollout.status ?? {};
 }
 
-/** `True/RolloutSucceeded/message`, the later parts as far as given. */
+/** `True/RolloutSucceeded/message`; the later parts are optional. */
 function conditionOf(want: unknown): unknown {
   if (typeof want !== 'string' || want === 'none' || want === 'any') return want;
   const [state, reason, ...message] = want.split('/');

@@ -23,7 +23,7 @@ async function healthCheck(cluster: ScenarioCluster): Promise<void> {
 export const FIXTURES: Record<string, (cluster: ScenarioCluster) => Promise<void>> = {
   /** A Rollout and its ImagePolicy. */
   F0: (cluster) => base(cluster),
-  /** With a bake of five minutes and one HealthCheck that has reported nothing. */
+  /** With a bake of five minutes and one HealthCheck without reports. */
   FB: async (cluster) => {
     await base(cluster, { bakeTime: '5m', ...SELECTED });
     await healthCheck(cluster);

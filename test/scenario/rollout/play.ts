@@ -10,7 +10,7 @@ export interface Scenario {
   id: string;
   title: string;
   fixture?: string;
-  /** The installation's default; the Go controller's is Hold. */
+  /** The default of the installation; the Go controller's is Hold. */
   onFailure?: 'Continue' | 'Hold';
   /** Whether the installation trusts publishers. */
   trustPublishers?: boolean;
@@ -39,7 +39,7 @@ export async function play(
   for (const [index, step] of scenario.steps.entries()) await run(cluster, step, index);
 }
 
-/** Steps that check, and the step that each of them takes first. */
+/** Steps that check, and the step that each of them performs first. */
 const CHECKING: Record<string, string | undefined> = { expect: undefined, synced: 'sync', settled: 'settle' };
 
 async function run(cluster: ScenarioCluster, step: string | Record<string, unknown>, index: number): Promise<void> {

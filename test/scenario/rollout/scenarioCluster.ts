@@ -37,7 +37,7 @@ const RESOURCES: Record<string, string> = {
 
 export class ScenarioCluster {
   now: EpochMs = T0;
-  /** null: the registry has not answered; a tag that is not named has no metadata. */
+  /** null: the registry hasn't answered; other tags have no metadata. */
   readonly metadata: Record<string, ReleaseMetadata | null> = {};
   /** Events of the last sync. */
   events: EventRecord[] = [];
@@ -69,7 +69,7 @@ export class ScenarioCluster {
     return [...this.objects.values()].filter((object) => object.kind === kind) as unknown as T[];
   }
 
-  /** Creates or replaces the object's own part; status is written as it is, except a Rollout's, which stays. */
+  /** Creates or replaces the object without its status, and then the status; a Rollout's status is kept. */
   async put(object: KubeObject<any, any>, user = 'alice'): Promise<void> {
     const { name = '', namespace = '' } = object.metadata;
     const old = this.find(object.kind, namespace, name);
@@ -142,7 +142,7 @@ export class ScenarioCluster {
     return { ...(answer.status as RolloutStatus), observedGeneration: parent.metadata.generation! };
   }
 
-  /** The ImagePolicies that the Rollout has made. */
+  /** The ImagePolicies that the Rollout has created. */
   policies(): ImagePolicy[] {
     const isOurs = ({ metadata }: ImagePolicy) =>
       metadata.ownerReferences?.some(({ uid }) => uid === this.rollout.metadata.uid);
@@ -172,7 +172,7 @@ export class ScenarioCluster {
     await this.put(object, 'system:serviceaccount:metacontroller:metacontroller');
   }
 
-  /** @throws where the CRD refuses: schema, compare-and-swap, append-only. */
+  /** @throws if the CRD refuses it: schema, compare-and-swap, append-only */
   store(status: RolloutStatus): void {
     const rollout = this.rollout;
     if (sameJson(status, rollout.status)) return;
@@ -241,7 +241,7 @@ export class ScenarioCluster {
   }
 }
 
-/** null removes, as Metacontroller and a merge patch do. */
+/** null removes a field, as in Metacontroller and in merge patches. */
 function merged(map: Record<string, string> | undefined, patch: Record<string, string | null> | undefined) {
   const entries = Object.entries({ ...map, ...patch });
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== null));

@@ -9,7 +9,7 @@ for (const file of FILES) {
   });
 }
 
-/** In these a newer version waits behind a failed one. */
+/** A newer version waits after a failed one. */
 const NEED_HOLD = ['R77'];
 /** Scenarios in which time alone ends a bake or makes health new, a first deployment ignores RolloutGates, and a deployment without bake settings ends at once. */
 const NEED_LIKE_KUBERIK = ['R21', 'R41', 'R54', 'R65', 'R79', 'R119', 'RM13', 'recovery-bake'];

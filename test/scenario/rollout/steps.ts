@@ -24,7 +24,7 @@ export const STEPS: Record<string, Step> = {
   sync: async (cluster, times) => {
     for (let i = 0; i < (times ?? 1); i++) await cluster.sync();
   },
-  /** Until nothing is written any more. */
+  /** Syncs until nothing is written. */
   settle: async (cluster) => {
     for (let i = 0; await cluster.sync(); i++) if (i === 5) throw new Error('the Rollout does not settle');
     saysWhy(cluster);
@@ -39,7 +39,7 @@ export const STEPS: Record<string, Step> = {
     policy.status = { ...policy.status, latestRef: { name: 'registry.example/app', ...ref } };
     await cluster.put(policy);
   },
-  /** The ImagePolicy's choice, and all that follows from it. */
+  /** Sets the release that the ImagePolicy selects. */
   release: async (cluster, latest: string | Data) => {
     await STEPS.publish!(cluster, latest);
     await STEPS.settle!(cluster, undefined);
@@ -52,7 +52,7 @@ export const STEPS: Record<string, Step> = {
   spec: async (cluster, patch: Data) => {
     await cluster.put({ ...(cluster.rollout as KubeObject), spec: patched({ ...cluster.rollout.spec }, patch) });
   },
-  /** Keys without a prefix are the Rollout's own; null removes. `as` names the user: `sre` may bypass Gates. */
+  /** Writes annotations; keys without a prefix get the Rollout's. null removes. `as` is the user: `sre` may bypass Gates. */
   annotate: async (cluster, { as, ...patch }: Data) => {
     const rollout = copyOf(cluster, 'Rollout', 'test-resource');
     const keys = Object.entries(patch).map(([key, value]) => [
@@ -62,7 +62,7 @@ export const STEPS: Record<string, Step> = {
     rollout.metadata.annotations = patched({ ...rollout.metadata.annotations }, Object.fromEntries(keys));
     await cluster.put(rollout, as);
   },
-  /** Somebody else writes status fields; conditions as they are expected: `True/RolloutSucceeded/message`, of an hour ago. */
+  /** Another client writes status fields; conditions, in the form `True/RolloutSucceeded/message`, are an hour old. */
   status: (cluster, { conditions, ...patch }: Data) => {
     const set = conditions && { conditions: conditionsOf(conditions, cluster.now) };
     return cluster.putStatus(patched({ ...cluster.rollout.status }, { ...patch, ...set }) as RolloutStatus);
@@ -78,7 +78,7 @@ export const STEPS: Record<string, Step> = {
     const availableReleases = [...tags].map((tag) => ({ tag }));
     return cluster.putStatus({ ...cluster.rollout.status, history: entries, availableReleases } as RolloutStatus);
   },
-  /** Somebody else writes fields of the newest history entry. */
+  /** Another client writes fields of the newest history entry. */
   head: (cluster, patch: Data) => {
     const status = cluster.rollout.status!;
     const [head, ...older] = status.history!;
@@ -105,7 +105,7 @@ export const STEPS: Record<string, Step> = {
     cluster.denied = undefined;
     await cluster.put(object, as);
   },
-  /** The same on a Gate, and requests to open and close it: `approve`, `unapprove`, `open`, `close` with a time. */
+  /** Writes requests on a Gate: `approve`, `unapprove`, `open`, `close` with a time. */
   onGate: async (cluster, { as, gate, namespace = NAMESPACE, ...patch }: Data) => {
     const object = cluster.find('Gate', namespace, gate)!;
     const keys = Object.entries(patch).map(([key, value]) => [ON_GATE[key] ?? key, value]);
@@ -161,7 +161,7 @@ export const STEPS: Record<string, Step> = {
     const { awaits: _, ...status } = binding.status ?? {};
     await cluster.put({ ...binding, status: { ...status, gates, ...(awaits && { awaits }) } });
   },
-  /** A Flux object that a Rollout manages, and a deployment of this Rollout that it carries: `7/1.0.0`. */
+  /** A Flux object that a Rollout manages, with the annotation of a deployment: `7/1.0.0`. */
   flux: (cluster, { kind = 'Kustomization', name, of = 'test-resource', deployed }: Data) => {
     const isSync = kind === 'Kustomization';
     const annotations = {

@@ -16,7 +16,7 @@ const QUOTES = [...TEXTS, 'text', 'detail'];
 const isWireText = (text: string) => text.startsWith(MARKED_SUCCESSFUL);
 const reversed = (text: string) => (isWireText(text) ? text : [...text].reverse().join(''));
 
-/** A copy in which the texts under these keys are replaced; undefined leaves them out. */
+/** A copy with other texts under these keys, or without them if undefined. */
 function withTexts(value: unknown, keys: readonly string[], by: (text: string) => string | undefined): any {
   if (Array.isArray(value)) return value.map((each) => withTexts(each, keys, by));
   if (typeof value !== 'object' || value === null) return value;

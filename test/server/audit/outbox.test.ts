@@ -10,7 +10,7 @@ const failed = (why = 'status 503', retryAfterMs?: number): SinkAnswer => ({
 });
 const refused: SinkAnswer = { outcome: 'refused', why: 'status 400' };
 
-/** Answers in turn, the last one again and again. `hold` keeps the sink from answering until `release`. */
+/** Answers in turn; the last one is repeated. `hold` delays answers until `release`. */
 function outboxOf(answers: SinkAnswer[], limits = { events: 100, bytes: 1_000_000 }) {
   const posted: string[] = [];
   const waits: number[] = [];

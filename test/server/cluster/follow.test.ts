@@ -1,4 +1,4 @@
-/** A watch goes on: after its end, after 410, after a lost connection. It ends for what waiting does not mend. */
+/** A watch continues after its end, after 410 and after a lost connection. It ends on permanent errors. */
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../../api/types.ts';
@@ -11,7 +11,7 @@ const FROM = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespa
 
 type Watch = (response: ServerResponse, resourceVersion: string | null) => void;
 
-/** Lists answer with `lists` in turn, the last one again and again; watches with `watches` likewise. Collects until there are `most` changes. */
+/** Lists answer with `lists` in turn, watches with `watches`; the last one is repeated. Collects up to `most` changes. */
 async function changes(lists: object[], watches: Watch[], most: number, silenceMs?: number) {
   const turn = <T>(all: T[]) => (all.length > 1 ? all.shift()! : all[0]!);
   const server = await apiServer((_, response, url) => {

@@ -3,7 +3,7 @@ import { ApiError } from '../../../server/cluster/apiError.ts';
 import { createReader } from '../../../server/cluster/clusterReader.ts';
 import type { Transport } from '../../../server/cluster/transport.ts';
 
-/** Answers as the API server does for a path that leaves the resource. */
+/** Answers as the API server does for a path outside of the resource. */
 const elsewhere: Transport = {
   send: async () => {
     throw new ApiError(400, 'BadRequest', 'Name parameter invalid');

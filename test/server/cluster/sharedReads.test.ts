@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { shared } from '../../../server/cluster/clusterReader.ts';
 
-/** Reads of a value that changes: each answers, when it is let go, with what was there when it began. */
+/** Reads of a changing value: each returns, on release, the value at its start. */
 function source() {
   let value = 0;
   const begun: { end(): void; fail(): void }[] = [];

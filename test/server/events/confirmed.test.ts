@@ -1,4 +1,4 @@
-/** An event about a write is recorded when the cluster shows that the write has happened. */
+/** An Event about a write is recorded once the cluster has the write. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { EventRecord, StoredFact } from '../../../api/ports.ts';
@@ -20,7 +20,7 @@ const event = (key = 'bypass-1'): EventRecord => ({
   at: 0,
 });
 
-/** `seen`: what each look finds; the last one from then on. */
+/** `seen`: the result of each read; the last one is repeated. */
 async function recorded(fact: StoredFact, seen: (KubeObject | undefined | Error)[], keys = ['bypass-1']) {
   const events: EventRecord[] = [];
   let looks = 0;

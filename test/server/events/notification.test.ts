@@ -40,7 +40,7 @@ afterEach(() => {
   }
 });
 
-/** A receiver that gives these answers, the last one for good; 0 never answers. */
+/** A receiver with these answers in turn; the last one is repeated, and 0 never answers. */
 async function receiver(...statuses: number[]) {
   const received: any[] = [];
   const server = createServer((request, response) => {

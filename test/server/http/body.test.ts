@@ -1,4 +1,4 @@
-/** Bodies are limited before they cost: on a port of its own, as bytes on a socket. */
+/** Limits of request bodies, tested with raw bytes on a socket. */
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -9,7 +9,7 @@ import { SERVER_LIMITS } from '../../../server/http/serverLimits.ts';
 import { createLog } from '../../../server/log.ts';
 import { createMetrics } from '../../../server/servedMetrics.ts';
 
-// Megabytes, on a machine that may be busy.
+// Megabytes, possibly on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
 const open: { server?: Server; sockets: Socket[] } = { sockets: [] };
@@ -46,7 +46,7 @@ async function serve(more: Partial<Route> = {}, completeMs?: number) {
   };
 }
 
-/** Sends bytes as they are; `answered` resolves with the status line of the answer. */
+/** Sends raw bytes; `answered` resolves to the status line of the answer. */
 function raw(port: number, ...parts: (string | Buffer)[]): { socket: Socket; answered: Promise<string> } {
   return rawFrom('127.0.0.1', port, ...parts);
 }
@@ -127,7 +127,7 @@ describe('a body', () => {
     const held = Array.from({ length: fit }, () => raw(port, head(`Content-Length: ${size}`), large));
     await untilSeen(() => waiting.length === fit);
     expect(await raw(port, head(`Content-Length: ${size}`), large).answered).toContain('429');
-    // Nobody's large bodies keep a small one out.
+    // Large bodies don't block a small one.
     const other = raw(port, small);
     await untilSeen(() => waiting.length > fit);
     waiting.pop()!();

@@ -4,7 +4,7 @@ import { createFairShare, type Part } from '../../../server/http/fairShare.ts';
 
 const LIMIT = 8;
 
-/** `a3` is a part of address a with size 3; with `!` it may not give way. */
+/** `a3` is a part of size 3 from address a; with `!` it can't be evicted. */
 function share(had: string[], perAddress?: number) {
   const shared = createFairShare(LIMIT, perAddress);
   const gone: string[] = [];

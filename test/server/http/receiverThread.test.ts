@@ -1,4 +1,4 @@
-/** The receiver's thread: started again when it dies, at the port that it had, and nothing of the process goes with it. */
+/** The receiver's thread is restarted on the same port if it dies, without effect on the process. */
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ const options = { host: '127.0.0.1', port: 0, logLevel: 'silent' as const, oidcI
 it.each([
   [
     'an error that nobody catches',
-    // A moment later: Node does not promise that a message comes before an error of the same turn.
+    // Delayed, because Node may deliver an error before a message of the same turn.
     "parentPort.postMessage({ port: 4711 }); if (isFirst) setTimeout(() => { throw new Error('broken'); }, 50);",
   ],
   [

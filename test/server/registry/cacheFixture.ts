@@ -6,7 +6,7 @@ import { createMetadataCache } from '../../../server/registry/cache.ts';
 import { registrySockets } from '../../../server/registry/sockets.ts';
 
 export interface RegistryObjects {
-  /** By `resource namespace/name`; a test may change it at any time. */
+  /** By `resource namespace/name`; tests may change it. */
   objects: Record<
     string,
     Omit<KubeObject<any, any>, 'apiVersion' | 'kind' | 'metadata'> & { data?: object; metadata?: object }
@@ -26,7 +26,7 @@ export function registryObjects(host: string, repository: object = {}): Registry
   };
 }
 
-/** A Secret's `data` for user and password. */
+/** The `data` of a Secret with user and password. */
 export function pullSecret(host: string, username: string, password: string): Record<string, string> {
   const auth = Buffer.from(`${username}:${password}`).toString('base64');
   const config = JSON.stringify({ auths: { [`http://${host}/v1/`]: { auth } } });
@@ -72,7 +72,7 @@ export function cacheOn(of: RegistryObjects, timeoutMs = 2000) {
     pass: (seconds: number) => {
       now += seconds * 1000;
     },
-    /** The policy names another ImageRepository from now on. */
+    /** The policy now names another ImageRepository. */
     repository: (ref: typeof policy) => {
       repository = ref;
     },
@@ -80,7 +80,7 @@ export function cacheOn(of: RegistryObjects, timeoutMs = 2000) {
     lookup: (tag = '1.1.0', rest: { digest?: string; namespace?: string } = {}) =>
       cache.lookup({ policy, repository, tag, ...rest }),
     isAwaited: () => cache.isAwaited({ policy, repository, tag: '1.1.0' }),
-    /** A lookup, the wait for what it started, and a second one. */
+    /** Looks up, waits for the reads that this started, and looks up again. */
     async settled(tag = '1.1.0', rest: { digest?: string; namespace?: string } = {}) {
       cache.lookup({ policy, repository, tag, ...rest });
       await cache.idle();

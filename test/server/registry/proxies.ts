@@ -2,7 +2,7 @@
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { startLocalServer } from './localServer.ts';
 
-/** Requests to paths like this one are passed on only when they are released. */
+/** Requests whose path matches are delayed until they are released. */
 export async function holdingProxy(host: string, path: RegExp) {
   const held: (() => void)[] = [];
   let isReleased = false;

@@ -1,4 +1,4 @@
-/** Which addresses a registry may have: a tenant writes its name, and a registry where it redirects to. */
+/** Allowed addresses of a registry: tenants set its name, and a registry sets redirects. */
 import { networkInterfaces } from 'node:os';
 import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Where measurements are drawn: inside the picture, whatever the numbers are, and with gaps where there is no value. */
+/** Measurements are drawn inside the picture, whatever the numbers are, with gaps for missing values. */
 import { expect, it } from 'vitest';
 import type { MeasurementView, MetricView } from '../../../client/explain/application.ts';
 import { metricPicture, PICTURE } from '../../../ui/application/metricPicture.ts';

@@ -18,7 +18,7 @@ export interface StoredContext {
   mayGet?: string[];
   bypassServiceAccounts?: string[];
   noCrossNamespaceRefs?: boolean;
-  /** Plurals of kinds that cannot be read. */
+  /** Plurals of unreadable kinds. */
   broken?: string[];
 }
 

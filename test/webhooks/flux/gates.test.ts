@@ -1,4 +1,4 @@
-/** Closed gates at the admission webhook: what needs more than one write, another identity or a live look. */
+/** Closed Gates at the admission webhook, in cases of several writes, other identities or live reads. */
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';

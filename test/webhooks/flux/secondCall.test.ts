@@ -1,4 +1,4 @@
-/** Which updates of Flux objects the validating webhook is spared: none that it would refuse because another webhook changed them. */
+/** The validating webhook is called for every update of Flux objects that another webhook could have made refusable. */
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

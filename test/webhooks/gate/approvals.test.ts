@@ -1,4 +1,4 @@
-/** Approvals on a Gate: for which Rollout one is meant, and what becomes of requests to open. */
+/** Approvals on a Gate: the Rollout an approval is for, and requests to open. */
 import { describe, expect, it } from 'vitest';
 import type { Gate, Rollout } from '../../../api/types.ts';
 import { evaluateGate } from '../../../core/gate/gateState.ts';
@@ -40,7 +40,7 @@ async function written(annotate: Record<string, string>, given: Given = {}) {
   const old = given.old ?? gate(spec);
   const object = gate(spec, { ...old.metadata.annotations, ...annotate });
   const of = { object, old, user, at: day(at), objects: rollouts(releases) };
-  // A denial of the mutating webhook is seen as one of a validating one.
+  // Clients see a denial by the mutating webhook like one by a validating webhook.
   const { allowed, message, warnings, requests } = await write({ validate: mutateGate }, of);
   if (!allowed) return { allowed, message, warnings, requests, stored: old };
   const stored = await write({ mutate: mutateGate, validate: validateGate }, of);

@@ -19,7 +19,7 @@ export interface Write {
   /** Users that have the verb select-namespaces in the whole cluster. */
   maySelect?: string[];
   noCrossNamespaceRefs?: boolean;
-  /** Whether the webhook's callers are authenticated; they are when absent. */
+  /** Whether the webhook's callers are authenticated (default: true). */
   authenticatesCallers?: boolean;
   dryRun?: boolean;
 }
@@ -64,7 +64,7 @@ export const day = (time: string) => `2026-01-05T${time}Z`;
 export interface Step {
   at: string;
   user?: string;
-  /** Written over what is there; null takes away. */
+  /** Merged into the object; null removes. */
   annotate: Record<string, string | null>;
 }
 

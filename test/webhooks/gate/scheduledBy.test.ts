@@ -1,4 +1,4 @@
-/** Who sets the calendar of a Gate, when and why: a record that only the webhook writes. */
+/** The record of who set the calendar of a Gate, when and why, which only the webhook writes. */
 import { describe, expect, it } from 'vitest';
 import type { Gate } from '../../../api/types.ts';
 import { explainGate } from '../../../client/explain/kinds/explainGates.ts';

@@ -22,7 +22,7 @@ describe('spec.initialVersion', () => {
   ])('%s', async (_, from, to, status, isAllowed) => {
     const of = (initialVersion: string | undefined) => rollout(initialVersion === undefined ? {} : { initialVersion });
     const old = { ...of(from), ...(status && { status }) };
-    // What the writer sends as status is dropped by the API server.
+    // The API server drops the status of a write of the object.
     const result = await validateRollout(write({ object: { ...of(to), status: ran }, old }), call().webhookCall);
     expect(result.allowed).toBe(isAllowed);
     if (!result.allowed) expect(result.message).toContain('spec.initialVersion "');

@@ -1,4 +1,4 @@
-/** A reference to a Gate that does not exist: what may become of it, and of the Rollout. */
+/** A reference to a missing Gate: allowed writes of it and of the Rollout. */
 import { describe, expect, it } from 'vitest';
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import { boundLabel } from '../../../core/kube/names.ts';

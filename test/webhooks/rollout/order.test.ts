@@ -1,4 +1,4 @@
-/** A write of `spec.after`: what is refused, and what gets a Warning. */
+/** Writes of `spec.after`: refused ones, and ones with a Warning. */
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../../api/ports.ts';
 import type { Rollout, RolloutSpec } from '../../../api/types.ts';

@@ -1,4 +1,4 @@
-/** Who pins a Rollout, or removes the pin, when and why: a record that only the webhook writes. */
+/** The record of who pinned a Rollout or removed the pin, when and why, which only the webhook writes. */
 import { describe, expect, it } from 'vitest';
 import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';

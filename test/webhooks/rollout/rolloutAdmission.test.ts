@@ -113,7 +113,7 @@ describe('validate/rollout', () => {
   ])('denies %s that cannot be understood, with field and reason', async (_title, spec, message) => {
     const { result } = await decide({ object: rollout(spec) });
     expect(result).toMatchObject({ allowed: false, message: expect.stringContaining(message) });
-    // It does not hold up a write that mends something else.
+    // It doesn't block a write that fixes something else.
     expect(
       (await decide({ object: rollout({ ...spec, wantedVersion: '1.0.0' }), old: rollout(spec) })).result.allowed,
     ).toBe(true);

@@ -1,4 +1,4 @@
-/** A Gate that selects a Rollout, on the way of writes that would get around it. */
+/** A Gate that selects a Rollout blocks writes that would bypass it. */
 import { describe, expect, it } from 'vitest';
 import type { Rollout, RolloutSpec } from '../../../api/types.ts';
 import { validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';

@@ -48,7 +48,7 @@ const request = (planned: PlannedWrite): WriteRequest => {
 const annotations = (planned: PlannedWrite) => request(planned).body.metadata?.annotations ?? {};
 const why = (planned: PlannedWrite) => (isRequest(planned) ? undefined : planned.none);
 
-/** The Gate once the request is made, as the API server would merge it. */
+/** The Gate after the action's merge patch. */
 function withRequest(before: Gate, planned: PlannedWrite): Gate {
   const entries = Object.entries({ ...before.metadata.annotations, ...annotations(planned) });
   const merged = Object.fromEntries(entries.filter(([, value]) => value !== null)) as Record<string, string>;
@@ -295,7 +295,7 @@ describe('approving at a RolloutGate', () => {
   ])('%s', (_, spec, expected) => {
     const { body } = request(approve(rolloutGate(spec), '1.2.0', undefined));
     expect(body.spec).toEqual(expected);
-    // From the list that was read: a newer one must not be overwritten.
+    // The patch has the resourceVersion of the list it changes, so that a newer one isn't overwritten.
     expect(body.metadata?.resourceVersion).toBe('7');
   });
 

@@ -5,7 +5,7 @@ import { isRequest, kubectlOf, type PlannedWrite } from '../../../../client/acti
 import { type RollbackRequest, rollback } from '../../../../client/actions/writes/rollbackWrite.ts';
 import { objectOf } from '../../../support/objects.ts';
 
-/** Newest first: `1.1.0`, `1.1.0!` has failed, `1.0.0<1.1.0` is an automatic rollback. */
+/** Newest first: `1.1.0` succeeded, `1.1.0!` failed, `1.0.0<1.1.0` is an automatic rollback. */
 function history(...texts: string[]): HistoryEntry[] {
   return texts.map((text, index) => {
     const [, tag = '', failed, from] = /^([^!<]+)(!?)(?:<(.+))?$/.exec(text)!;
