@@ -52,7 +52,7 @@ async function push(tag: string, created: string): Promise<void> {
   });
 }
 
-/** An ImageRepository of the registry with its password in a Secret, and the Rollout `app` of that image. */
+/** An ImageRepository with its password in a Secret, and the Rollout `app` of that image. */
 async function privateImage(host: string): Promise<RolloutScenario> {
   const scenario = scenarioOf(view, await newNamespace());
   const metadata = { namespace: scenario.ns };
@@ -135,7 +135,7 @@ describe('a registry with a password', () => {
         .join();
     await staysTrue(async () => (await shown()) === 'tag', 'the bare tag', 1000);
     await letHooksRead(scenario);
-    // Asked again at a sync after ten seconds; without one, within the minute.
+    // The registry is read again at a sync after ten seconds, or else within a minute.
     let touch = 0;
     await waitFor(async () => {
       await admin.mergePatch(scenario.app, { metadata: { labels: { touched: String(touch++) } } });

@@ -1,4 +1,4 @@
-/** RolloutBudgets: a few Rollouts at a time, in waves, and no more of them once a version has failed. */
+/** RolloutBudgets: a few Rollouts at a time, in waves, until a version fails. */
 import { describe, expect, it } from 'vitest';
 import { type AnyObject, ref, rollout, rolloutBudget, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { conditionOf } from './support/versions.ts';

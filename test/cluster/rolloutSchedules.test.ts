@@ -1,4 +1,4 @@
-/** RolloutSchedules and ClusterRolloutSchedules make RolloutGates, and those hold releases. */
+/** RolloutSchedules and ClusterRolloutSchedules create RolloutGates, which block releases. */
 import { describe, expect, it } from 'vitest';
 import { type AnyObject, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { type RolloutScenario, scenarioOf } from './support/rolloutScenario.ts';

@@ -1,4 +1,4 @@
-/** A version arrives whole: the manifests of one version are never applied with the variable of another. */
+/** The manifests of one version are never applied with the variable of another. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { conditionAt, echo } from '../../dev/actors/conditions.ts';
 import { fakeFlux } from '../../dev/actors/fakeFlux.ts';

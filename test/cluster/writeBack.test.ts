@@ -1,4 +1,4 @@
-/** spec.writeBack: Git is the source of truth. The test is Flux's image automation: it commits what the derived ImagePolicy selects, and applies it. */
+/** spec.writeBack: the test acts as Flux's image automation, which commits the version that the derived ImagePolicy selects, and applies it. */
 import { describe, expect, it } from 'vitest';
 import { gitSync } from '../../dev/actors/gitSync.ts';
 import {
@@ -36,7 +36,7 @@ async function writingBack(spec: Record<string, unknown> = {}, before?: (ns: str
       expect(await selected(['1.0.0', '1.1.0', '1x1.0', '11.1.0'])).toEqual([tag]);
       return true;
     }, `the derived ImagePolicy to select ${tag}`);
-  /** A commit of this version, and the sync that applies it. */
+  /** Commits this version and applies it. */
   const commit = (tag: string) =>
     sync([
       ociRepository(ns, 'app', { rollout: 'app', spec: { ref: { tag } } }),

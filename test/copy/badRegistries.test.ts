@@ -33,7 +33,7 @@ const copy = (rest: Partial<Here> = {}) =>
 const taggedInTarget = () => target.manifests.get('prod/app 1.0.0');
 const release = () => image(source, 'dev/app', ['one', 'two'], '1.0.0');
 
-/** Answers the first `times` requests of a method to paths like this one. */
+/** Answers the first `times` requests of the method to matching paths. */
 function answering(
   method: string,
   path: RegExp,

@@ -30,7 +30,7 @@ export interface Options {
   secure?: boolean;
   /** Registries on this machine are refused, as in an installation. */
   guarded?: boolean;
-  /** Sees the process, and each line of its progress. */
+  /** Called with the process and each line of its progress. */
   watch?: (line: string, child: ChildProcess) => void;
 }
 

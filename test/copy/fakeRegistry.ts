@@ -12,9 +12,9 @@ export interface FakeRegistry {
   /** By `repository digest` or `repository tag`. */
   manifests: Map<string, { mediaType: string; bytes: Buffer }>;
   blobs: Map<string, Buffer>;
-  /** Answers instead of the registry where it returns true. */
+  /** Answers instead of the registry if it returns true. */
   meddle: (request: IncomingMessage, response: ServerResponse) => boolean;
-  /** Whether it lists referrers, a page for each. */
+  /** Whether it lists referrers, one per page. */
   hasReferrers: boolean;
   blob(repository: string, content: string | Buffer): { mediaType: string; digest: string; size: number };
   manifest(repository: string, manifest: object, tag?: string): { mediaType: string; digest: string; size: number };

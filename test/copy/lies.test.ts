@@ -31,7 +31,7 @@ const copy = (rest: Partial<Here> = {}) =>
 const release = () => image(source, 'dev', ['one', 'two'], TAG);
 const isTagged = () => target.manifests.has(`prod ${TAG}`);
 
-/** Answers some requests, instead of the registry. */
+/** Answers some requests instead of the registry. */
 const instead =
   (method: string, path: RegExp, answer: (response: ServerResponse, request: IncomingMessage) => void) =>
   (request: IncomingMessage, response: ServerResponse) => {

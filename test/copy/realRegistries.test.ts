@@ -6,7 +6,7 @@ import { OCI_INDEX, OCI_MANIFEST } from './fakeRegistry.ts';
 
 const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip';
 const CONFIG = 'application/vnd.oci.image.config.v1+json';
-/** Enough for a layer to be under way when the copy is killed. */
+/** Large enough that the copy is killed during a layer. */
 const LAYER_BYTES = 200_000;
 
 let source: RealRegistry;
@@ -54,7 +54,7 @@ describe('an artifact of 50 layers', () => {
 
   it('is copied, by a process that is killed six times before', async () => {
     for (let killed = 0; killed < 6; killed++) {
-      // Each gets a few blobs further than the one before.
+      // Each copies a few more blobs than the one before.
       const enough = new RegExp(`^blob ${9 * killed + 1} of 51`);
       const { signal } = await copy('1.0.0', { watch: (line, child) => enough.test(line) && child.kill('SIGKILL') });
       expect(signal).toBe('SIGKILL');
@@ -100,10 +100,10 @@ it('copies an index of four platforms with all of them, its signatures and its S
     mediaType: string;
   });
   const form = (digest: string) => digest.replace(':', '-');
-  // As cosign does, of the index and of a platform.
+  // As cosign signs the index and a platform.
   const signature = await pushed(`${form(index.digest)}.sig`, await image(['signature of the index']));
   const attestation = await pushed(`${form(platforms[0]!.digest)}.att`, await image(['attestation of amd64']));
-  // As oras and notation do where a registry has no referrers API.
+  // As oras and notation do for a registry without referrers API.
   const sbom = await pushed('sbom', await image(['sbom'], { subject: index, artifactType: 'application/spdx+json' }));
   await source.push(REPOSITORY, form(index.digest), {
     schemaVersion: 2,

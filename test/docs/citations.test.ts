@@ -19,7 +19,7 @@ const FILES = TREE.filter((file) => /\.(tsx?|mjs|md|ya?ml|json|grit|go|sh)$|^Doc
   .filter((file) => file !== SELF && file !== 'package-lock.json' && existsSync(join(ROOT, file)))
   .map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }));
 
-/** Documents that were there when the code was written, and are not in the repository. */
+/** Names of documents that aren't in the repository. */
 const ELSEWHERE = [
   /\bDESIGN\b/,
   /\bSEAMS\b/,
@@ -45,14 +45,14 @@ const PATH = new RegExp(
   'g',
 );
 
-/** Files that name files which are not there on purpose. */
+/** Files that intentionally name missing files. */
 const INVENTS_FILES = ['test/importRules.test.ts', 'biome.json', 'CHANGELOG.md'];
 
 const CITED_ROW = /docs\/(?:reference\/writes|facts)\.md, ((?:[WMF]\d+)(?:(?:,| and| to) [WMF]\d+)*)/g;
 const CITED_ADR = /\bADRs? (\d+)((?:(?:,| and) \d+)*)/g;
 const CITED_QUIRK = /\bQ(\d+)\b/g;
 
-/** Where each write is decided, and what shows it: test file → its cases. */
+/** Files that decide a write, and tests of it: test file → cases. */
 interface Proof {
   decidedIn: string[];
   shownBy: Record<string, string[]>;
@@ -158,7 +158,7 @@ describe('the catalogues of docs/reference', () => {
   });
 });
 
-/** From the root, from the folder of the file itself, or from manifests/ or docs/: their files are named from there. */
+/** Resolved from the root, from the file's folder, or from manifests/ or docs/. */
 function isThere(path: string, file: string): boolean {
   return ['', dirname(file), 'manifests', 'docs'].some((from) => existsSync(join(ROOT, from, path)));
 }

@@ -1,4 +1,4 @@
-/** docs/reference/metrics.md lists every metric that is served, as it is served; alerts, runbooks and dashboard name no other. */
+/** docs/reference/metrics.md lists every served metric; alerts, runbooks and dashboard name no others. */
 import { describe, expect, it } from 'vitest';
 import { createAuditMetrics } from '../../server/audit/auditMetrics.ts';
 import { createMetrics } from '../../server/servedMetrics.ts';
@@ -6,7 +6,7 @@ import { ALERTS, metricsIn, OBJECT_METRICS, QUERIES } from '../manifests/compone
 import { codeIn, readPage, rowsOf, table } from './tables.ts';
 
 const metrics = createMetrics();
-// One value of each metric, so that its labels are seen.
+// One value of each metric, so that its labels are served.
 metrics.request('/hooks/gate/sync')('answered');
 const served = await metrics.text();
 
@@ -74,7 +74,7 @@ describe('runbooks', () => {
   });
 });
 
-/** docs/audit.md has those of the sender. */
+/** docs/audit.md has the metrics of the sender. */
 const ofSender = [...(await createAuditMetrics(() => 0).text()).matchAll(/^# TYPE (rollout_hooks_\S+) /gm)].map(
   ([, name]) => name!,
 );

@@ -19,7 +19,7 @@ it('everything that is sent is an Event of the objects it is about', () => {
   const EVENTS: Record<string, string> = { budget: 'RolloutBudget', 'what was bypassed': 'Gate' };
   for (const { kinds, reasons } of rows) {
     for (const kind of kinds) {
-      // The Events of a Gate with approvals are those of a RolloutGate.
+      // A Gate with approvals has the Events of a RolloutGate.
       const names = [`events ${EVENTS[kind] ?? kind}`, ...(kind === 'Gate' ? ['events RolloutGate'] : [])];
       const documented = TABLES.filter(({ name }) => names.includes(name)).flatMap((each) => each.rows);
       expect(documented.map(({ reason }) => codeIn(reason))).toEqual(expect.arrayContaining(reasons));

@@ -79,7 +79,7 @@ describe('conditions and Events', () => {
       words:
         'True False Warning Failed Succeeded Cancelled Deploying InProgress Healthy Unhealthy Hold Continue Rollback User System ' +
         'FluxBinding ConfigMap HealthChecks AfterBake RolloutGate ' +
-        // Of status.blockers and history[].origin, which have tables of their own.
+        // Those of status.blockers and history[].origin have their own tables.
         'Problem Health Gate Bake Failure Approvals Upstream MinimumAge PinnedVersion Copy Budget Blocks Waits ' +
         'Automatic Manual InitialVersion Adopted ForceDeploy GateBypass FailedBakeUnblock',
     },
@@ -162,7 +162,7 @@ describe('conditions and Events', () => {
   });
 });
 
-/** String literals of one or several capitalised words, as reasons are. */
+/** String literals in the form of reasons: capitalized words. */
 /** Words in capitals in the files of these folders, and of those below. */
 function capitalWords(folders: string): string[] {
   const texts = folders.split(' ').flatMap((folder) =>

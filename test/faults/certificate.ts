@@ -1,4 +1,4 @@
-/** The webhook's certificate and its authority are replaced while the server runs. A closed Gate holds in every step. */
+/** Replaces the webhook's certificate and its authority while the server runs. A closed Gate holds in every step. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';

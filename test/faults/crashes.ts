@@ -1,4 +1,4 @@
-/** No lost and no doubled deployment, whatever dies. A death at every write: the simulation. */
+/** No deployment is lost or repeated, whatever process is killed. The simulation kills processes at every write. */
 import { expect, it } from 'vitest';
 import { kustomization, rollout, waitFor } from '../cluster/support/cluster.ts';
 import { history, substitutes, variablesArrive } from '../cluster/support/versions.ts';
@@ -14,7 +14,7 @@ async function newApp(): Promise<string> {
   return ns;
 }
 
-/** ids n..1 without a gap, and each tag once. */
+/** Expects ids n..1 without a gap, and each tag once. */
 async function expectOneDeploymentEach(ns: string, tags: string[]): Promise<void> {
   const newestFirst = tags.map((tag, i) => [i + 1, tag]).reverse();
   expect(await history(view.admin, ns, 'app')).toEqual(newestFirst);
@@ -47,7 +47,7 @@ export function crashes(): void {
         await kill('driver');
         await cluster.startDriver();
       },
-      // The next one comes before the Kustomization has this one.
+      // The next version is published before the Kustomization has this one.
       hasCome: (ns: string, tag: string) =>
         waitFor(async () => (await history(view.admin, ns, 'app'))[0]?.[1] === tag, `the deployment of ${tag}`, 60_000),
     },
@@ -62,7 +62,7 @@ export function crashes(): void {
     const tags = Array.from({ length: 4 }, (_, round) => `1.${round}.0`);
     for (const [round, tag] of tags.entries()) {
       await view.publish(ns, 'app', tag);
-      // A different moment of the release each time: none at all up to well after the Kustomization has it.
+      // At another time of the release in each round: from its start until after the Kustomization has it.
       const deadline = performance.now() + round * laterMs;
       await waitFor(() => performance.now() >= deadline, 'the moment to strike');
       await die();

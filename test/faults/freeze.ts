@@ -1,4 +1,4 @@
-/** A freeze holds to the second without Metacontroller, and gives back each object exactly, whatever dies or flips. */
+/** A freeze holds on time without Metacontroller, and its end restores each object exactly, whatever process is killed. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Fleet, fleet } from '../../dev/bench/fleets/gated.ts';
 import { type AnyObject, gate, staysTrue, waitFor } from '../cluster/support/cluster.ts';
@@ -6,7 +6,7 @@ import { gated, isFree, isHeld, requestGate, timestamp } from '../cluster/suppor
 import { cluster, kill, view } from './cluster.ts';
 
 const HOUR = 3_600_000;
-/** In CI what finishes soon; `FREEZE_OBJECTS=300` for more. */
+/** A small number for CI; `FREEZE_OBJECTS=300` for more. */
 const COUNT = Number(process.env.FREEZE_OBJECTS ?? 30);
 
 const moment = (at: number) => waitFor(() => Date.now() >= at, 'the moment', 60_000);
@@ -19,7 +19,7 @@ export function freeze(): void {
       taken: boolean;
     }
 
-    /** Edits of the object, one after the other, until well after the edge. */
+    /** Edits the object repeatedly until after the Gate's change. */
     async function writesAround(edge: number, object: AnyObject): Promise<Write[]> {
       const writes: Write[] = [];
       for (let i = 0; Date.now() < edge + 1000; i++) {
@@ -65,7 +65,7 @@ export function freeze(): void {
         expect(Math.min(early.length, late.length)).toBeGreaterThan(3);
         expect(early.map(({ taken }) => taken)).toEqual(early.map(() => isFreeBefore));
         expect(late.map(({ taken }) => taken)).toEqual(late.map(() => !isFreeBefore));
-        // And the driver, back again, brings the object to where the gate is now.
+        // The restarted driver brings the object into the Gate's state.
         await (isFreeBefore ? isHeld(view.admin, object) : isFree(view.admin, object));
       }
     });

@@ -18,7 +18,7 @@ const bindings = (ns: string, count: number) =>
     `${count} bindings`,
   );
 
-/** An OCIRepository and the Kustomization that applies it, bound to a Rollout `app` that is to come. */
+/** An OCIRepository and the Kustomization that applies it, bound to a later Rollout `app`. */
 async function bound(): Promise<RolloutScenario> {
   const scenario = scenarioOf(view, await view.newNamespace());
   await scenario.bind();

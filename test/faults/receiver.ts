@@ -15,7 +15,7 @@ const TOKEN = 's3cret';
 const BY_TOKEN = 'release-by-id-token';
 const base = `http://127.0.0.1:${receiverPort}`;
 
-/** manifests/examples/gate-receiver.yaml in a namespace of its own: Secret, Gate and RoleBinding. */
+/** Creates manifests/examples/gate-receiver.yaml in a new namespace: Secret, Gate and RoleBinding. */
 async function receiving(): Promise<{ ns: string; path: string }> {
   const ns = await view.newNamespace();
   const text = readFileSync(new URL('../../manifests/examples/gate-receiver.yaml', import.meta.url), 'utf8');
@@ -30,7 +30,7 @@ async function receiving(): Promise<{ ns: string; path: string }> {
     async () => (await view.admin.get(ref('gate', ns, 'release-pipeline'))).status?.webhookPath === path,
     'the path in the status, made as Flux makes a Receiver’s',
   );
-  // Paths are looked up in lists that may be two seconds old.
+  // The receiver finds paths in lists that may be two seconds old.
   await waitFor(async () => (await post(path, { body: '', headers: {} })) !== 404, 'the path to be known');
   return { ns, path };
 }
@@ -56,7 +56,7 @@ async function post(path: string, { body, headers }: Call): Promise<number> {
   return response.status;
 }
 
-/** manifests/examples/gate-receiver-oidc.yaml in a namespace of its own, with an issuer of the test's. */
+/** Creates manifests/examples/gate-receiver-oidc.yaml in a new namespace, with the test's issuer. */
 async function receivingTokens({ isBound = true } = {}): Promise<{ ns: string; path: string }> {
   const ns = await view.newNamespace();
   const names = { 'https://token.actions.githubusercontent.com': issuer.url, 'flux-system': ns };

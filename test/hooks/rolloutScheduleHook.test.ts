@@ -163,7 +163,7 @@ describe('a schedule that does not compile', () => {
       [],
       [added],
     );
-    // All but when they change: that is not known.
+    // All fields except the next change, which isn't known.
     expect(after.gates).toMatchObject(
       before.gates.map(({ spec, metadata: { annotations: _, ...rest } }) => ({ spec, metadata: rest })),
     );

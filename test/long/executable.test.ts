@@ -1,4 +1,4 @@
-/** The command as one executable: in a folder of its own, with nothing on the PATH. */
+/** The command as a single executable, in an empty folder and with an empty PATH. */
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

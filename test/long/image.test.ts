@@ -1,4 +1,4 @@
-/** The image as the Dockerfile describes it, run with nothing else to see, as the Deployment and the copy Jobs run it. */
+/** The image of the Dockerfile, run in isolation like in the Deployment and in copy Jobs. */
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -196,7 +196,7 @@ describe.skipIf(isSkipped)(`the image${isSkipped ? ` (${problem})` : ''}`, () =>
     const port = await freePort();
     const key = join(dir, 'cookie-key');
     writeFileSync(key, 'a'.repeat(64), { mode: 0o644 });
-    // Its Secret is optional: the kubelet mounts an empty folder without one.
+    // The Secret is optional: without it, the kubelet mounts an empty folder.
     const noClusters = mkdtempSync(join(dir, 'clusters-'));
     chmodSync(noClusters, 0o755);
     const account = '/var/run/secrets/kubernetes.io/serviceaccount';

@@ -22,7 +22,7 @@ afterAll(() => {
   for (const shell of Object.values(shells)) shell.dispose();
 });
 
-/** Each remedy, with the first person who may. */
+/** Each remedy, with the first user who has the rights for it. */
 async function remedies(target: string, ns: string): Promise<{ by: (typeof people)[number]; remedy: Remedy }[]> {
   const found = new Map<string, { by: (typeof people)[number]; remedy: Remedy }>();
   for (const by of people) {
@@ -43,7 +43,7 @@ const isSeen = (scenario: ReturnType<typeof scenarioOf>, seen: boolean) =>
     return true;
   }, 'the record of the name');
 
-/** 1.0.0 waits for a Gate that does not exist. */
+/** 1.0.0 waits for a missing Gate. */
 async function waiting() {
   const scenario = scenarioOf(view, await view.newNamespace());
   await scenario.create(names(['typo']));
@@ -52,7 +52,7 @@ async function waiting() {
   return scenario;
 }
 
-/** The Gate was there and closed; who may bypass it has deleted it. */
+/** The Gate was closed, and a user with the right to bypass it has deleted it. */
 async function gone() {
   const scenario = scenarioOf(view, await view.newNamespace());
   await sre.create(gate(scenario.ns, 'typo', { spec: { default: 'closed' } }));

@@ -63,7 +63,7 @@ it('a watch whose version the API server no longer has starts again', async () =
   let lists = 0;
   const aged: KubeClient = {
     ...client,
-    // As after a night: the first list is so old that its version has been compacted away.
+    // The first list is so old that its resourceVersion is compacted, as after a night.
     async *pages(from) {
       lists++;
       for await (const page of client.pages(from))

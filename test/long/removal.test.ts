@@ -1,4 +1,4 @@
-/** The removal of docs/install.md, as it is written: nothing stays suspended, held or undeletable. */
+/** The removal steps of docs/install.md: nothing stays suspended, held or undeletable. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -150,7 +150,7 @@ it('nothing has a finalizer but of Flux, and its namespace can be deleted', asyn
 });
 
 it('the kinds are removed too, if requested', async () => {
-  // What the local cluster was installed from.
+  // The manifests of the local cluster.
   const components = ['authenticated-hooks', ...FOR_FEATURES];
   const paths = components.map((name) => `rollout-hooks/manifests/components/${name}`);
   const installed = { kind: 'Kustomization', resources: ['rollout-hooks/manifests'], components: paths };

@@ -1,4 +1,4 @@
-/** CRDs of Flux that serve an older version: what is written by way of it is held like everything else; one without a newer version is found. */
+/** Flux CRDs that serve an older version: writes of the older version are held too, and a CRD with only the older one is reported. */
 import { beforeAll, expect, it } from 'vitest';
 import { gate, waitFor } from '../cluster/support/cluster.ts';
 import { gated, isFree, isHeld, requestGate } from '../cluster/support/gates.ts';
@@ -11,7 +11,7 @@ const CRD = {
   metadata: { name: 'kustomizations.kustomize.toolkit.fluxcd.io' },
 } as const;
 const OLDER = 'v1beta2';
-// The API server initializes the storage of a kind anew, and answers nothing about it meanwhile.
+// The API server initializes the kind's storage again, and answers no requests about it meanwhile.
 const { cluster, view } = await ownCluster();
 
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** docs/troubleshooting.md: in each of its situations the commands of its section print what the page shows. */
+/** docs/troubleshooting.md: in each situation, the commands of its section print the documented output. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -62,7 +62,7 @@ async function aRelease(): Promise<void> {
   await conditionIs('api', 'Progressing');
 }
 
-/** web is held by freeze; child was, and waits for its applier. */
+/** `freeze` holds `web`; it has held `child`, which now waits for its applier. */
 async function aFreeze(): Promise<void> {
   const { admin, sre, flux } = view;
   for (const name of ['freeze', 'over']) await sre.create(gate(NS, name, { spec: { default: 'opened' } }));

@@ -1,4 +1,4 @@
-/** `npm run up -- --kubeconfig FILE`: an API server that is there already, with a bare control plane in its place. */
+/** `npm run up -- --kubeconfig FILE`, with a bare control plane as the existing API server. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -47,7 +47,7 @@ const configurations = async (): Promise<string[]> => {
   );
 };
 
-/** `up` as a process: its output so far, and its end. */
+/** The process of `up`, with its output and end. */
 function up(kubeconfig: string): {
   child: ChildProcess;
   stdout(): string;

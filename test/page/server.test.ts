@@ -1,4 +1,4 @@
-/** The page's server and requests that no page makes: it answers them, and blames the caller. */
+/** Invalid requests to the page's server get an answer of 4xx. */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PageServer, servePage } from '../../page/laptop.ts';

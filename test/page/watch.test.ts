@@ -1,4 +1,4 @@
-/** A page that is open for days: what may not be read, a connection that is lost, credentials that expire. */
+/** A page that is open for days: forbidden reads, lost connections, expired credentials. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
 import { keepWatching } from '../../page/feed.ts';

@@ -1,4 +1,4 @@
-/** Calls with ID tokens of a real issuer, from the receiver's HTTP to the Gate. */
+/** Calls with ID tokens of a real issuer, from HTTP to the Gate. */
 import type { Express } from 'express';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -19,7 +19,7 @@ interface Options {
   broken?: 'tokenreviews' | 'subjectaccessreviews' | 'rollouts';
 }
 
-/** An API server with Rollout apps/my-app, whose readers may get every Rollout of the namespace apps. */
+/** An API server with Rollout apps/my-app. Readers may get every Rollout of namespace apps. */
 function receiver({ history = [entry('1.1.0', 2), entry('1.0.0', 1)], broken }: Options = {}) {
   const clock = { now: Date.parse('2026-01-05T10:00:00Z') };
   const state = { history, reviews: 0, reads: 0, log: [] as object[] };
@@ -174,7 +174,7 @@ describe('GET /inputs/<namespace>/<rollout>', () => {
   it('429 beyond the limit of unknown tokens together: guesses lock out no accepted client', async () => {
     const { ask, clock, state } = receiver();
     expect((await ask()).status).toBe(200);
-    // The first request of an accepted token counts as a guess.
+    // The first request with a valid token counts as an attempt to guess one.
     for (let i = 1; i < RECEIVER_LIMITS.inputsPerMinute; i++) await ask(undefined, `Bearer guess-${i}`);
     const { reviews } = state;
     const refused = await ask(undefined, 'Bearer another');

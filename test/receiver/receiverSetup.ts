@@ -87,7 +87,7 @@ export function receiver(
       },
     },
   };
-  /** Each call makes a replica with no memory of its own. */
+  /** Each call creates a replica without state. */
   const replica = () => createReceiver(ports);
   return { state, clock, counts, ports, replica, app: replica(), opened: () => evaluateGate(state.gate!, clock.now) };
 }

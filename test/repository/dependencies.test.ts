@@ -1,4 +1,4 @@
-/** package.json against what is imported. */
+/** package.json compared with imports. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { SOURCES } from '../support/sources.ts';
 
 const { dependencies, devDependencies } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8'));
 
-/** Used without an import: programs, types that come with them, fonts that a style sheet names, and a script that a browser is given. */
+/** Used without an import: programs, types, fonts of a style sheet, and a script for a browser. */
 const NAMED = [
   '@biomejs/biome',
   '@fontsource-variable/inter',

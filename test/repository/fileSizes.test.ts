@@ -1,4 +1,4 @@
-/** A file is read in two minutes: none of ours is longer than this without a reason. */
+/** Files are readable in two minutes: none is longer than this without a reason. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

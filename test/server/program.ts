@@ -118,7 +118,7 @@ const reviewOf = (object: KubeObject<any, any>) => ({
   request: requestOf({ object }),
 });
 
-/** A Gate's review that needs nothing from the API server. */
+/** An admission review of a Gate that needs no reads from the API server. */
 export const REVIEW = JSON.stringify(
   reviewOf(
     objectOf('Gate', {

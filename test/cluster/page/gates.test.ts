@@ -1,4 +1,4 @@
-/** Gates and their calendar: freezes are seen, planned, begun and ended. */
+/** Gates and their calendar: shows, plans, starts and ends freezes. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Visitor, visitorOf } from '../support/browser.ts';
 import { gate, kustomization, ref, rollout, sharedCluster, waitFor } from '../support/cluster.ts';

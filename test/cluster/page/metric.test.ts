@@ -1,4 +1,4 @@
-/** A HealthCheck of class prometheus on the page of its application: its measurements as a line, in a real browser. */
+/** The chart of a prometheus HealthCheck's measurements on the application's page, in a real browser. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { complaints, expectAccessible, expectFits, type Visitor, visitorOf } from '../support/browser.ts';
 import { ref, sharedCluster, waitFor } from '../support/cluster.ts';
@@ -11,7 +11,7 @@ let visitor: Visitor;
 const RESULTS = [{ value: '2' }, { value: '4.25' }, { result: 'Unknown' }, { value: '3' }, { value: '1' }];
 const OUTSIDE = [...RESULTS, { value: '9', result: 'OutOfRange' }];
 
-/** The newest comes last, a minute after the one before. */
+/** The newest measurement is last; measurements are a minute apart. */
 async function measure(results: readonly { value?: string; result?: string }[], message: string): Promise<void> {
   const now = Date.now();
   const measurements = results.map((each, index) => ({
@@ -34,7 +34,7 @@ beforeAll(async () => {
   await scenario.headIs('1.0.0', {});
   const prometheus = { provider: 'none', query: 'up', thresholdRange: { max: 5 }, interval: '24h' };
   await scenario.watch('app', { spec: { class: 'prometheus', prometheus } });
-  // Nothing answers: it is not measured again for a day, and its status is the test's.
+  // The server isn't there and the interval is a day, so that the status stays as the test writes it.
   await waitFor(
     async () => (await view.admin.get(ref('healthCheck', scenario.ns, 'app'))).status?.prometheus?.measurements?.length,
     'the measurement of the hook',

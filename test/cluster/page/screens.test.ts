@@ -1,4 +1,4 @@
-/** Every screen of the page in a cluster with others: axe finds nothing, keys reach everything, and a phone shows it. */
+/** Every screen, in a page with several clusters: axe finds no problem, keys reach every control, and phones show everything. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,12 +20,12 @@ import { gate, kustomization, rollout, rolloutBudget } from '../support/cluster.
 import { ownCluster } from '../support/ownCluster.ts';
 import { type RolloutScenario, storyAtQa } from '../support/rolloutScenario.ts';
 
-// Of its own: one image in several clusters is one pipeline, and the other tests deploy this one too.
+// A separate image, because Rollouts of one image form one pipeline, and other tests deploy `app`.
 const { view } = await ownCluster();
-/** Many phones have 390, the narrow ones 360. */
+/** Widths of common and of narrow phones. */
 const PHONE = { colorScheme: 'dark', width: 360 } as const;
 
-/** The address, and what is there once the screen is. */
+/** Path, and a text that the complete screen has. */
 type Screen = readonly [path: (ns: string) => string, shown: (tab: Page, ns: string) => Locator];
 
 const heading = (name: string | RegExp) => (tab: Page) => tab.getByRole('heading', { name, exact: true });
@@ -66,7 +66,7 @@ const SCREENS: Record<string, Screen> = {
   'another cluster': [() => '/?cluster=north', heading('Cluster north is not shown here')],
 };
 
-/** Looked at in a cluster beside the page's own, while a third one does not answer. */
+/** Shown for another cluster than the page's own, while a third one doesn't answer. */
 const LOOKED_AT = 'west';
 
 let scenario: RolloutScenario;

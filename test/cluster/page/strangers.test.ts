@@ -1,4 +1,4 @@
-/** Who is a stranger to the page's server, and who may see only a part. */
+/** Requests that the page's server refuses, and users who may read only some objects. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

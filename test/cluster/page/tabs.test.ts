@@ -1,4 +1,4 @@
-/** Many tabs of one browser, which has six connections to one server: a tab that is not seen has no stream. */
+/** Many tabs of one browser, which has six connections per server: a hidden tab has no stream. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Visitor, visitorOf } from '../support/browser.ts';
@@ -7,7 +7,7 @@ import { type RolloutScenario, scenarioOf } from '../support/rolloutScenario.ts'
 
 const TABS = 8;
 
-/** Playwright shows every tab at once: a browser would hide all but one. */
+/** In Playwright all tabs are visible; a browser hides all but one. */
 const show = (tab: Page, state: 'visible' | 'hidden') =>
   tab.evaluate((value) => {
     const { document, Event } = globalThis as any;

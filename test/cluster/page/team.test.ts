@@ -1,4 +1,4 @@
-/** The page in the cluster: two users with different rights, each in a browser of their own, at one address. */
+/** The page in the cluster, for two users with different rights and separate browsers. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ describe('two users of the page in the cluster', () => {
     rmSync(dir, { recursive: true });
   });
 
-  /** A context has cookies of its own, as a browser has. */
+  /** Each context has its own cookies. */
   async function newTab(): Promise<Page> {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
     return context.newPage();

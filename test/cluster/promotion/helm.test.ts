@@ -1,4 +1,4 @@
-/** A Helm application: the Rollout manages the chart's OCIRepository, and waits for the HelmRelease that follows it. helm-controller is played. */
+/** A Helm application: the Rollout manages the chart's OCIRepository and waits for its HelmRelease. helm-controller is a fake. */
 import { describe, expect, it } from 'vitest';
 import { fakeFlux } from '../../../dev/actors/fakeFlux.ts';
 import { ApiError, ref, sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';

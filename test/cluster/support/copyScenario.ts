@@ -1,4 +1,4 @@
-/** Rollouts that copy between two real registries with passwords. */
+/** Rollouts that copy releases between two real registries with passwords. */
 import { PASSWORD, type RealRegistry, USER } from '../../../dev/local/registry/realRegistry.ts';
 import { objectOf } from '../../support/objects.ts';
 import type { AnyObject, ClusterView } from './cluster.ts';
@@ -13,7 +13,7 @@ export interface CopyScenario extends RolloutScenario {
   copied(): Promise<AnyObject | undefined>;
 }
 
-/** A namespace whose Secrets open both registries, each with repositories of its own. */
+/** A namespace with Secrets for both registries, and its own repositories in each. */
 export interface Registries {
   source: RealRegistry;
   target: RealRegistry;

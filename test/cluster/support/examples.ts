@@ -7,7 +7,7 @@ import { send } from '../../../dev/client/send.ts';
 import { REPOSITORY } from '../../../dev/repository.ts';
 import type { AnyObject, User } from './cluster.ts';
 
-/** @param names what in its text becomes what, longest first */
+/** @param names replacements in the text, longest first */
 export function exampleObjects(file: string, names: Readonly<Record<string, string>> = {}): AnyObject[] {
   const text = readFileSync(join(REPOSITORY, 'manifests/examples', file), 'utf8');
   const named = Object.entries(names).reduce((all, [from, to]) => all.replaceAll(from, to), text);

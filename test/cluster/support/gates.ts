@@ -17,7 +17,7 @@ export const SELECTED_BY = 'gate.fluxcd.io/selected-by';
 export const BYPASS_REASON = 'gate.fluxcd.io/bypass-reason';
 export const BYPASSED_BY = 'gate.fluxcd.io/bypassed-by';
 
-/** The governed kinds, each with a spec that its CRD takes. */
+/** The gated kinds, each with a valid spec. */
 export const GOVERNED = [
   {
     kind: 'Kustomization',
@@ -50,7 +50,7 @@ export const GOVERNED = [
 
 export type Governed = (typeof GOVERNED)[number]['kind'];
 
-/** A governed object that requires `gates` (the annotation's text). */
+/** An object that requires `gates` (the annotation's value). */
 export function gated(
   kind: Governed,
   namespace: string,
@@ -78,7 +78,7 @@ export function conditionText(object: AnyObject | undefined, type: string): stri
 /** `spec.suspend`, and the value before it in our annotation. */
 export const suspension = ({ spec, metadata }: AnyObject) => [spec.suspend, metadata.annotations?.[SUSPENDED]] as const;
 
-/** Waits until the object is held by a closed gate: suspended, with the memory of what it was. */
+/** Waits until a closed Gate holds the object: it is suspended, and its earlier value is recorded. */
 export async function isHeld(reader: User, object: AnyObject, memory = 'unset'): Promise<AnyObject> {
   return waitFor(async () => {
     const live = await reader.get(object as never);
@@ -87,7 +87,7 @@ export async function isHeld(reader: User, object: AnyObject, memory = 'unset'):
   }, `${object.kind} ${object.metadata.name} to be suspended by a gate`);
 }
 
-/** Waits until no gate suspends the object: the memory is gone, and `spec.suspend` is what it was. */
+/** Waits until no Gate suspends the object, and `spec.suspend` has its earlier value. */
 export async function isFree(reader: User, object: AnyObject, suspend?: boolean): Promise<AnyObject> {
   return waitFor(async () => {
     const live = await reader.get(object as never);
@@ -96,7 +96,7 @@ export async function isFree(reader: User, object: AnyObject, suspend?: boolean)
   }, `${object.kind} ${object.metadata.name} to be as it was before a gate closed`);
 }
 
-/** Waits until the condition of a type reads exactly so: `STATUS REASON: MESSAGE`. */
+/** Waits until the condition of a type is exactly `STATUS REASON: MESSAGE`. */
 export async function saysSoon(reader: User, object: AnyObject, type: string, text: string): Promise<AnyObject> {
   return waitFor(async () => {
     const live = await reader.get(object as never);

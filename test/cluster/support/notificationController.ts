@@ -1,4 +1,4 @@
-/** notification-controller as the hook server sees it: takes events, and can be slow to death. What was posted, in order. */
+/** A fake notification-controller, which records posted events in order and can stop answering. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { waitFor } from './waitFor.ts';

@@ -35,7 +35,7 @@ interface HealthCheckExtras {
   spec?: object;
 }
 
-/** The Rollout `app` of one namespace, and everything about it. */
+/** The Rollout `app` of a namespace, with actions and expectations for it. */
 export function scenarioOf(view: ClusterView, ns: string) {
   const { admin, developer, publish } = view;
   const flux = fakeFlux(view);
@@ -47,7 +47,7 @@ export function scenarioOf(view: ClusterView, ns: string) {
     await tagArrives(admin, ns, 'app', tag);
     await flux.fetch(ns, 'app');
     await variablesArrive(admin, ns, 'app', { APP_VERSION: tag });
-    // One that was created on the way has the variable from the beginning.
+    // An object that was created meanwhile has the variable from the start.
     await waitFor(
       async () => (await admin.get(ref('kustomization', ns, 'app'))).spec.suspend !== true,
       'its resumption',
@@ -62,16 +62,16 @@ export function scenarioOf(view: ClusterView, ns: string) {
     head,
     create: (spec: Record<string, unknown> = {}, extras: { annotations?: Record<string, string> } = {}) =>
       developer.create(rollout(ns, 'app', { spec, ...extras })),
-    /** An OCIRepository and a Kustomization fed by it, both bound to the Rollout. */
+    /** An OCIRepository and its Kustomization, both bound to the Rollout. */
     bind: async () => {
       await developer.create(ociRepository(ns, 'app', { rollout: 'app' }));
       await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
     },
     watch: (name?: string, extras?: HealthCheckExtras) => admin.create(healthCheck(ns, name, extras)),
     publish: (tag: string, digest?: string) => publish(ns, 'app', tag, digest),
-    /** The tag of the bound OCIRepository is written, Flux fetches it, and the Kustomization has the variable and goes on. */
+    /** Waits for the tag in the bound OCIRepository, fetches it as Flux, and waits for the Kustomization's variable and resume. */
     fetched,
-    /** Flux fetches and applies the tag that the bound objects are to have. */
+    /** Fetches and applies the new tag of the bound objects, as Flux. */
     arrive: async (tag: string) => {
       await fetched(tag);
       await flux.apply(ns, 'app');
@@ -95,7 +95,7 @@ export function scenarioOf(view: ClusterView, ns: string) {
       const named = Object.entries(annotations).map(([key, value]) => [`${ROLLOUT_PREFIX}${key}`, value]);
       return user.mergePatch(app, { metadata: { annotations: Object.fromEntries(named) } });
     },
-    /** The one-shot annotations still there, without their prefix. */
+    /** The request annotations that are left, without prefix. */
     asked: async () => {
       const annotations = (await admin.get(app)).metadata.annotations ?? {};
       return ONE_SHOT.filter((key) => annotations[key] !== undefined).map(requestKey);
@@ -140,13 +140,13 @@ interface Report {
 
 export type RolloutScenario = ReturnType<typeof scenarioOf>;
 
-/** Stored times have whole seconds: what comes after this is later also by them. */
+/** Waits for the next second: stored times have whole seconds, and later events get a later time. */
 export async function nextSecond(): Promise<void> {
   const second = Math.floor(Date.now() / 1000);
   await waitFor(() => Math.floor(Date.now() / 1000) > second, 'the next second');
 }
 
-/** The Rollout `app` of a new namespace, on which 1.0.0 runs and 1.1.0 waits: the RolloutGate `qa` allows 1.0.0 only. */
+/** The Rollout `app` of a new namespace, with 1.0.0 deployed and 1.1.0 waiting for the RolloutGate `qa`. */
 export async function storyAtQa(view: ClusterView) {
   const scenario = scenarioOf(view, await view.newNamespace());
   await scenario.create();

@@ -21,7 +21,7 @@ export async function history(reader: Reader, namespace: string, name: string): 
   return (status?.history ?? []).map(({ id, version }: AnyObject) => [id, version.tag]);
 }
 
-/** Waits until a Kustomization's variables are exactly these (others may be there too). */
+/** Waits until a Kustomization has these values of variables. */
 export async function variablesArrive(
   reader: Reader,
   namespace: string,

@@ -41,7 +41,7 @@ export async function workload(admin: User, ns: string, says: 'available' | 'stu
 
 export const jobsOf = async (admin: User, ns: string): Promise<AnyObject[]> => admin.list('batch/v1', 'Job', ns);
 
-/** The Job that is not among those that were there. */
+/** The Job that isn't among the earlier ones. */
 export function newJob(admin: User, ns: string, before: readonly string[] = []): Promise<AnyObject> {
   return waitFor(
     async () => (await jobsOf(admin, ns)).find(({ metadata }) => !before.includes(metadata.name!)),

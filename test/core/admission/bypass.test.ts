@@ -1,4 +1,4 @@
-/** docs/reference/writes.md, W21: what becomes of a bypass. */
+/** docs/reference/writes.md, W21: the end of a bypass. */
 
 import { describe, expect, it } from 'vitest';
 import { BYPASSED_GATES } from '../../../api/annotations.ts';

@@ -23,7 +23,7 @@ import {
 } from './writes.ts';
 
 const ASKING = { 'gate.fluxcd.io/gates': 'freeze' };
-/** A write of a Kustomization that requires the gate alone, which is closed: what is stored of its suspension. */
+/** The stored suspension after a write of a Kustomization that requires only one Gate, which is closed. */
 const suspending = (title: string, suspend: boolean): Row => ({
   title,
   old: kustomization({ annotations: ASKING, spec: { suspend } }),

@@ -14,7 +14,7 @@ import { decide, gatesByName, kustomization, NOW, owner, rollout, rolloutsByName
 
 const context = { rollouts: rolloutsByName(), gates: gatesByName(), namespaceLabels: {}, now: NOW };
 const GATED = { 'gate.fluxcd.io/gates': 'missing' };
-/** Times one reading of the write: what is super-linear here costs thousands. */
+/** The cost as a multiple of reading the write once; super-linear work costs thousands. */
 const CHEAP = 100;
 
 const variables = (count: number, value: string) =>

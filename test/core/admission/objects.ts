@@ -10,7 +10,7 @@ import { inFull } from '../../../core/text/commands.ts';
 import { objectOf } from '../../support/objects.ts';
 
 export const NOW = Date.parse('2026-03-04T10:00:00Z');
-/** Older than any race between two webhook calls. */
+/** Too old for a race between two webhook calls. */
 const COMMITTED = '2026-03-04T09:00:00Z';
 
 /** A Rollout whose history is `tags`, newest first; ids count down to 1. */

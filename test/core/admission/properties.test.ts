@@ -5,7 +5,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import { governedChanges } from '../../../core/admission/heldWrite.ts';
 import { decide, gate, gatesByName, kustomization, NOW, owner, rollout, rolloutsByName } from './objects.ts';
 
-/** Anything a person or a controller could try on one object. */
+/** Any write that a user or a controller could make on an object. */
 const object: fc.Arbitrary<FluxObject> = fc
   .record({
     gates: fc.constantFrom(undefined, 'a', 'b', 'a,b', 'a/b/c'),

@@ -1,4 +1,4 @@
-/** Writes of a Kustomization that requires Gates, as rows of a table, and how they are decided. */
+/** Writes of a Kustomization that requires Gates, as table rows, with the expected decisions. */
 
 import { expect, it } from 'vitest';
 import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
@@ -40,7 +40,7 @@ export const frozen = (parts: KustomizationParts = {}): FluxObject =>
     annotations: { ...FROZEN, ...parts.annotations },
     spec: { suspend: true, ...parts.spec },
   });
-/** Who owns what: Git the spec, in one server-side apply. */
+/** Field owners: Git owns the spec, by one server-side apply. */
 export const git = (...paths: string[]) => ({ ...owner('Apply', ...paths), manager: GIT });
 export const kubectl = (...paths: string[]) => ({ ...owner('Update', ...paths), manager: 'kubectl-edit' });
 

@@ -1,4 +1,4 @@
-/** An audit record as a CloudEvent: the shape, the type, and an id by which a receiver drops doubles. */
+/** An audit record as a CloudEvent: its form, type, and an id by which receivers drop duplicates. */
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';

@@ -57,9 +57,9 @@ const waitsForSource: Pick<Row, 'state' | 'ready'> = {
 const at1 = { deployed: deployment('my-app', 1, '1.0.0') };
 const git = { ...ociRepository(null, { annotations: {}, status: fetched('main@sha1:1') }), kind: 'GitRepository' };
 const oci = ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.1.0@sha256:1') });
-/** The source with the version before. */
+/** The source with the previous version. */
 const before = ociRepository({ tag: '1.0.0' }, { ...at1, status: fetched('1.0.0@sha256:0') });
-/** The source with the version, of which it has not fetched the artifact yet. */
+/** The source with the version's tag, before its artifact is fetched. */
 const fetching = ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.0.0@sha256:0', 2) });
 const ofGit = (status?: object, spec: object = {}) =>
   kustomization({ ...at2, spec: { ...spec }, ...(status && { status: { ...status } }) });

@@ -13,7 +13,7 @@ const two = at(2, '1.1.0');
 const open = [{ ...FREEZE, opened: true, message: 'Gate opened by default' }];
 const shut = [{ ...FREEZE, opened: false, message: 'Gate closed by default' }];
 
-/** Its newest deployment, the second, is so old. */
+/** The age of its newest deployment, with id 2. */
 function deployed(secondsAgo: number): Rollout {
   const found = rollout('my-app', '1.1.0', '1.0.0');
   found.status!.history![0]!.timestamp = ago(secondsAgo);
@@ -30,9 +30,9 @@ interface Row {
   title: string;
   rollout?: Rollout;
   gate?: Gate;
-  /** The report that is stored; undefined: there is no FluxBinding. */
+  /** The stored report; undefined: no FluxBinding exists. */
   before?: Report | undefined;
-  /** The rest of the stored spec, where it differs. */
+  /** Other fields of the stored spec. */
   other?: Partial<FluxBindingSpec>;
   report: Report | undefined;
   /** Seconds until the next sync. */

@@ -1,4 +1,4 @@
-/** The same answers as a search through all that was added. */
+/** The same results as a search of all added values. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ByVersion, isSameImage } from '../../../core/budget/imageVersion.ts';

@@ -7,7 +7,7 @@ import { objectOf } from '../../support/objects.ts';
 import { NOW } from '../rollout/observedFixture.ts';
 import { slot } from './slot.ts';
 
-/** Its holder in a revision of its status, with its newest deployment and its request. */
+/** The slot's holder, in a revision of its status, with its newest deployment and its request. */
 const holder = (revision: number, head: Partial<HistoryEntry>, request?: number): Rollout =>
   objectOf('Rollout', 'team-a/app', {
     metadata: { uid: 'uid-1' },
@@ -84,7 +84,7 @@ describe('a slot', () => {
     expect(evaluateSlot(reported!, waiting, undefined, late + REVOKED_MS)).toEqual({ freed: 'Revoked' });
     expect(evaluateSlot(reported!, holder(8, earlier, 8), undefined, late + 1)).toEqual({ freed: 'Declined' });
     expect(evaluateSlot(reported!, holder(8, deploying), undefined, late + 1).slot).not.toHaveProperty('revokedTime');
-    // Set back, the clock makes it wait for longer.
+    // A clock that is set back makes it wait longer.
     expect(evaluateSlot(reported!, waiting, undefined, NOW)).toMatchObject({ slot: reported });
   });
 

@@ -50,7 +50,7 @@ describe('failures', () => {
       message: expect.stringMatching(/^To continue 1+0 despite its failures:$/m),
     });
     expect(readyOf(status)!.message.length).toBeLessThanOrEqual(32_768);
-    // What an Event takes: the names are cut, and the command is not.
+    // Events have a maximum size: names are cut, the command isn't.
     for (const event of events)
       expect(bounded({ ...event, text: event.message }, 1024)).toMatch(/rollout\.kuberik\.com\/continue=1+\d*$/);
   });

@@ -1,4 +1,4 @@
-/** A workload that was ready and is not any more, with nothing rolled out. */
+/** A workload that is no longer ready, without a new rollout. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { kubeObject } from '../../support/objects.ts';

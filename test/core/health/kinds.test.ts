@@ -5,7 +5,7 @@ import { healthOf } from '../../../core/health/objects/kindHealth.ts';
 import { at, ms } from './kustomizationFixture.ts';
 
 const NOW = ms('12:00:00');
-/** The version was applied a minute and a half ago. */
+/** The version was applied 90 seconds ago. */
 const SINCE = ms('11:58:30');
 
 const object = (apiVersion: string, kind: string, status: object, spec: object = {}): KubeObject<any, any> => ({

@@ -1,4 +1,4 @@
-/** A Kustomization fed by an OCIRepository, and the objects it applied, each as a test wants them. */
+/** A Kustomization with its OCIRepository and applied objects, with a test's changes. */
 import { expect } from 'vitest';
 import type { FluxObject, Kustomization } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
@@ -111,7 +111,7 @@ export interface Case {
   rollouts?: Rollout[];
   observed?: ObservedResource[];
   cutoff?: number | null;
-  /** When it was seen Healthy last, of this deployment. */
+  /** When this deployment was last Healthy. */
   healthyUntil?: number;
   likeKuberik?: boolean;
   expected: {
@@ -148,7 +148,7 @@ export const pending = (message: string, attempting = false) => ({
   message: `Kustomization pending: ${message}`,
   attempting,
 });
-/** Until Flux begins, which triggers a sync. */
+/** Until Flux starts, which triggers a sync. */
 export const notBegun = (reason: string) => ({ ...pending(reason), waitsForEvent: true });
 export const HEALTHY = { health: 'Healthy', message: 'Kustomization and all managed resources are healthy' };
 export const unhealthy = (message: string | RegExp, time?: string) => ({
@@ -157,7 +157,7 @@ export const unhealthy = (message: string | RegExp, time?: string) => ({
   ...(time && { failedAt: ms(time) }),
 });
 
-/** A row: what is expected of a Kustomization and its objects where they are not as usual. */
+/** A table row: changes to the Kustomization and its objects, and the expected health. */
 export const on = (name: string, expected: Case['expected'], given: Omit<Case, 'name' | 'expected'> = {}): Case => {
   return { name, ...given, expected };
 };

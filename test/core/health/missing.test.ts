@@ -1,4 +1,4 @@
-/** An object that Flux has applied and that does not exist any more. */
+/** An object that Flux has applied and that no longer exists. */
 import { describe, expect, it } from 'vitest';
 import type { ObservedResource } from '../../../core/health/objects/resources.ts';
 import {
@@ -22,7 +22,7 @@ const DELETED = 'Unhealthy resources: demo/web (Flux has applied it, and it does
 const MISSING = 'Pending resources: demo/web (not found)';
 const NOT_FOUND = waits(MISSING);
 
-/** Flux has applied everything at 11:55, the version was deployed at 11:50, and it is 12:00. */
+/** The version was deployed at 11:50 and applied at 11:55; now is 12:00. */
 const CASES: Case[] = [
   on('was there when Flux applied it', unhealthy(DELETED, '11:55:00')),
   on('was seen healthy until five minutes ago', unhealthy(DELETED, '11:56:00'), { healthyUntil: ms('11:56:00') }),

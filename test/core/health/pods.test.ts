@@ -1,4 +1,4 @@
-/** Why the Pods of a workload do not run. */
+/** The reasons why the Pods of a workload don't run. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { causeOf, podQueries } from '../../../core/health/objects/pods.ts';

@@ -20,7 +20,7 @@ import {
 } from './kustomizationFixture.ts';
 
 const BEHIND = notBegun('Kustomization generation is 2, but latest observed generation is 1');
-/** Flux is at a new spec on the same artifact. */
+/** Flux is applying a new spec on the same artifact. */
 const NEW_SPEC = { observed: 1, ready: { status: 'Unknown' }, reconcilingSince: '11:52:00' };
 const AT_IT = failing('', { ready: { status: 'Unknown' } });
 const OF_BEFORE = waits(/Before: Unhealthy resources/);

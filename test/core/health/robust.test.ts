@@ -8,7 +8,7 @@ import { objectOf } from '../../support/objects.ts';
 
 const NOW = Date.parse('2026-01-02T12:00:00Z');
 
-/** Text that means something now and then. */
+/** Random text, sometimes with a meaning. */
 const word = fc.oneof(
   fc.constantFrom(
     'True',

@@ -22,7 +22,7 @@ const ABSENT: Verdict = { health: 'Unhealthy', message: 'gone', absent: true };
 const HEALTHY: Verdict = { health: 'Healthy', message: 'good' };
 const UNKNOWN: Verdict = { health: 'Unknown', message: 'no answer' };
 
-/** A status: when it changed, and when it failed and was Healthy last. */
+/** A status with the times of its last change, last error and last Healthy. */
 const is = (status: string, message?: string, ...[changed, error, healthy]: (string | undefined)[]): HealthStatus => ({
   status,
   ...(message && { message }),

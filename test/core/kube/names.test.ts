@@ -1,4 +1,4 @@
-/** Lists of names in annotations are bounded, and beyond the bound nothing opens. */
+/** Lists of names in annotations are limited, and a longer list opens nothing. */
 import { describe, expect, it } from 'vitest';
 import { requiredGates } from '../../../core/admission/objectGates.ts';
 import { splitNames } from '../../../core/kube/names.ts';

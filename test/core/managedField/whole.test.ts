@@ -1,4 +1,4 @@
-/** A Kustomization and its OCIRepository, both bound to Rollout my-app: what one write of the Kustomization stores. */
+/** The stored state after one write of a Kustomization that is bound to Rollout my-app, like its OCIRepository. */
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { Gate, Rollout } from '../../../api/types.ts';
@@ -47,7 +47,7 @@ const waiting = (kept: Kept = {}) =>
     spec: { suspend: true, ...kept.spec },
   });
 
-/** The OCIRepository: what its tag is, which deployment it carries, what it has fetched. */
+/** The OCIRepository: its tag, the deployment in its annotation, and the fetched artifact. */
 function source(tag: string, id: number, fetched: string | undefined, more: Record<string, unknown> = {}): FluxObject {
   return ociRepository(
     { tag },

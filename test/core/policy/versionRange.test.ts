@@ -1,4 +1,4 @@
-/** Held to what Flux's own library answers: dev/tools/semver makes the table. */
+/** Compared with Flux's library, whose results are in a table of dev/tools/semver. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { compareVersions, parseVersion } from '../../../core/policy/semanticVers
 import { parseRange } from '../../../core/policy/versionRange.ts';
 
 interface Table {
-  /** Oldest first; equal ones are one entry, with blanks between. */
+  /** Oldest first; equal versions are one entry, separated by blanks. */
   order: string[];
   noVersions: string[];
   /** The versions in each range, separated by blanks; null for an invalid range. */

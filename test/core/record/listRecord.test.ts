@@ -1,4 +1,4 @@
-/** Who put what onto a list of a RolloutGate: what a record keeps, and when an entry ends. */
+/** The record of who added a version to a list of a RolloutGate, and when an entry ends. */
 import { describe, expect, it } from 'vitest';
 import { formatListed, type Listed, listedOn, notedLists, parseListed } from '../../../core/record/listRecord.ts';
 

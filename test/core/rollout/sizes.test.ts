@@ -32,7 +32,7 @@ it.each([
   expect(next.pendingVersion).toBe('9.9.9');
   expect(next.releaseCandidates?.[0]?.tag).toBe('9.9.9');
   expect(JSON.stringify(next).length).toBeLessThan(1_200_000);
-  // Nothing more is forgotten at the next look.
+  // The next evaluation removes nothing more.
   const stored = observed({}, next, around);
   expect(planRollout(stored, NOW).status).toBe(stored.rollout.status);
 });

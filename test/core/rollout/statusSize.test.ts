@@ -1,4 +1,4 @@
-/** A Rollout's status can always be stored, whatever its tenants write around it. */
+/** A Rollout's status can always be stored, whatever tenants write on related objects. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, RolloutGate, RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { goJsonBytes } from '../../../core/kube/json.ts';
@@ -18,7 +18,7 @@ const gate = (name: string, spec: object = {}): RolloutGate =>
 const tags = (count: number) => Array.from({ length: count }, (_, i) => padded(`1.${i}.0-x`, 128));
 const conditionOf = ({ conditions }: RolloutStatus, type: string) => conditions?.find((each) => each.type === type);
 
-/** All planned at once, until nothing changes any more. */
+/** Plans all of them in rounds, until nothing changes. */
 function settled(status: RolloutStatus, rolloutGates: RolloutGate[], spec: object = {}): RolloutStatus {
   const first = planRollout(observed(spec, status, { rolloutGates }), NOW).status;
   const stored = observed(spec, first, { rolloutGates });

@@ -38,7 +38,7 @@ const CAME = { asked: OPENED, handled: OPENED };
 /** A status that handled an older request last. */
 const AT_IT = { asked: OPENED, handled: EARLIER };
 
-/** The applier, its state, and how long it is waited for. */
+/** The applier, its state, and how long an object waits for it. */
 type Row = [title: string, applier: Applier | undefined, state: string, wait: number | typeof EVER];
 const EVER = 'as long as it is so';
 

@@ -1,4 +1,4 @@
-/** Which deployment may pass which closed Gates (docs/adr/0028-bypass-for-one-deployment.md). */
+/** The Gates that a deployment may bypass (docs/adr/0028-bypass-for-one-deployment.md). */
 import { describe, expect, it } from 'vitest';
 import { BYPASSED_BY, BYPASSED_GATES } from '../../../api/annotations.ts';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';

@@ -164,7 +164,7 @@ describe('a command in', () => {
       const offered = Object.entries(ACTIONS).flatMap(([type, { kinds }]) =>
         kinds.flatMap((kind) => {
           const request = { type, object: { kind, ...ref }, version: pendingVersion, rollout: ref, gate: ref };
-          // The one takes a Gate, the other the Rollout that is explained.
+          // One command takes a Gate, the other the explained Rollout.
           return type === 'freeze' || type === 'unrequire' ? [] : offer(request as ActionRequest);
         }),
       );
@@ -179,7 +179,7 @@ describe('a command in', () => {
       const legal = isLegalTag(pendingVersion);
       for (const { command, kubectl } of all) {
         for (const word of [command, kubectl].flatMap(words)) {
-          // Nothing of what is not a name or a tag.
+          // Only names and tags.
           for (const text of [name, namespace])
             if (text.length > 3 && nameWord(text) !== text && !isLegalTag(text)) expect(word).not.toContain(text);
           if (!legal && pendingVersion.length > 3 && nameWord(pendingVersion) !== pendingVersion)

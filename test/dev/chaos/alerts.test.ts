@@ -1,4 +1,4 @@
-/** Which alerts were true, and which are missing: alerts.yaml. */
+/** Correct and missing alerts: alerts.yaml. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** A balancer that hides what a Service does not hide would prove nothing. */
+/** The balancer behaves like a Service, including its failures. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';

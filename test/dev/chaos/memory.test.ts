@@ -13,7 +13,7 @@ const slow = (minute: number) => 300 + minute / 3;
 const leak = (minute: number) => 300 + minute;
 /** Samples of a driver over hours, whose peaks rise by more than a tenth in some hours. */
 const uneven = (minute: number) => 170 + [0, 18, -8, 12, -6, 30, 2, -10, 8][minute % 9]! + minute / 3;
-/** Takes what it needs in its first quarter of an hour. */
+/** Grows in its first quarter of an hour, then stays constant. */
 const begins = (minute: number) => Math.min(300, 100 + 20 * minute);
 const small = (minute: number) => 20 + minute / 10;
 

@@ -1,13 +1,13 @@
-/** A few thousand inputs of `npm run fuzz`, and that the fuzzer finds what it looks for. */
+/** A few thousand inputs of `npm run fuzz`, and tests that the fuzzer finds faults. */
 import { describe, expect, it, vi } from 'vitest';
 import { FAMILIES, type Family, fuzz } from '../../../dev/fuzz/fuzz.ts';
 import { callRoute } from '../../../dev/fuzz/routes/callRoute.ts';
 
-// It measures, on a machine that may be busy.
+// It measures times, possibly on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
 const RUNS: Record<Family, number> = { mangled: 2000, rollout: 2000, calendar: 300 };
-/** Always the same inputs: other ones are what `npm run fuzz` is for. */
+/** Always the same inputs; `npm run fuzz` generates others. */
 const SEED = 8;
 
 describe('nothing is found', () => {

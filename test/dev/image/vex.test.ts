@@ -1,4 +1,4 @@
-/** The OpenVEX document of an image, and what its statements rest on. */
+/** The OpenVEX document of an image, and the evidence for its statements. */
 import { expect, it } from 'vitest';
 import { imageVex } from '../../../dev/image/vex.ts';
 import { SOURCES } from '../../support/sources.ts';

@@ -9,7 +9,7 @@ const KUSTOMIZATION = '/registry/kustomize.toolkit.fluxcd.io/kustomizations/apps
 
 const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString();
 
-/** A stored version of the HealthCheck `app`, or of another: with an error, and the time of its last change where a reporter's clock is wrong. */
+/** A stored version of the HealthCheck `app` or `of`, with its error time in seconds. */
 type Report = [at: number, status: string | undefined, more?: { of?: string; error?: number; label?: string }];
 /** A stored version of the Kustomization: the version that it has applied, and its uid. */
 type Apply = [at: number, tag: string | undefined, uid?: string];

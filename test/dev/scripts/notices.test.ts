@@ -1,4 +1,4 @@
-/** The licenses of what is bundled are beside the bundle. */
+/** The licenses of bundled packages are beside the bundle. */
 import type { Metafile } from 'esbuild';
 import { expect, it } from 'vitest';
 import { noticesOf, noticesText } from '../../../dev/scripts/notices.ts';

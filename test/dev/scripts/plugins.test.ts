@@ -1,4 +1,4 @@
-/** Plugin manifests, as Flux's catalogue and krew's index take them, of archives that a platform may install. */
+/** Plugin manifests for Flux's catalogue and krew's index. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -91,7 +91,7 @@ it('is a plugin of krew', () => {
   expect(spec).toEqual({
     version: 'v1.2.0',
     homepage: 'https://github.com/team/rollout-hooks',
-    // One line, of a width that `kubectl krew search` shows.
+    // One line that fits into `kubectl krew search`.
     shortDescription: expect.stringMatching(/^.{1,50}$/),
     description: expect.any(String),
     caveats: expect.stringContaining('kubectl_complete-rollouts'),

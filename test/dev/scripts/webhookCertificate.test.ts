@@ -1,4 +1,4 @@
-/** dev/scripts/webhook-certificate.sh, with a kubectl that keeps what it is given in files. */
+/** dev/scripts/webhook-certificate.sh, with a fake kubectl that stores its input in files. */
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

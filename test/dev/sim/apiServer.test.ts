@@ -1,4 +1,4 @@
-/** The simulated API server does what the real one does with conflicts, generations, statuses, owners of fields, finalizers, CRDs and policies. */
+/** The simulated API server behaves like a real one: conflicts, generations, status, field owners, finalizers, CRDs and policies. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { gate, kustomization, ref, rollout } from '../../../dev/actors/objects.ts';
 import type { User } from '../../../dev/actors/user.ts';
@@ -9,7 +9,7 @@ let admin: User;
 let developer: User;
 const team = ref('kustomization', 'team', 'app');
 
-/** Time goes on until it is answered. */
+/** Advances time until it is answered. */
 async function now<T>(work: Promise<T>): Promise<T> {
   const seen = work.then(
     (value) => ({ value }),

@@ -83,7 +83,7 @@ export class Cluster {
     return true;
   }
 
-  /** The Rollouts that its rules name, as Metacontroller keeps them: by generation. */
+  /** The related Rollouts, which Metacontroller caches by generation. */
   #rules: { generation: number; names: string[] } | undefined;
 
   private async named(): Promise<Rollout[]> {
@@ -99,7 +99,7 @@ export class Cluster {
     return this.rollouts.filter(({ metadata }) => this.#rules!.names.includes(metadata.name!));
   }
 
-  /** Suspends and resumes: what it is sent is all of its Gates, and nothing else. */
+  /** The decorator that suspends and resumes. It gets all Gates of the object, and no other objects. */
   async hold() {
     return holdHook.sync(decorating(this.object, { related: [...this.gates, this.namespace] }), this.call);
   }

@@ -14,7 +14,7 @@ import { objectOf } from '../../support/objects.ts';
 
 const { call } = fakeHookCall({ now: NOW });
 
-/** A field that the schema does not name would be pruned, and the next sync would write it again. */
+/** The API server would prune a field that isn't in the schema, and each sync would write it again. */
 const isBinding = compileCrds().get('kuberik.com/v1alpha1 FluxBinding')!;
 
 async function decorate(object: FluxObject, binding?: FluxBinding, related: KubeObject<any, any>[] = []) {

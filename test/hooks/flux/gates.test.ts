@@ -1,4 +1,4 @@
-/** The decorator, the binding and the webhook together: what one object goes through while its Gates open and close. */
+/** Decorator, binding and webhook together, for one object whose Gates open and close. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { KUSTOMIZATION_NAME_LABEL, RECONCILE_REQUESTED_AT, RESUME_LABEL } from '../../../api/annotations.ts';
@@ -241,7 +241,7 @@ describe('an object that a Kustomization applies', () => {
     expect(parent.writes).toBe(1);
   });
 
-  /** The owner as it is once it has tried. */
+  /** The owner after an attempt. */
   const tried = (status: string, reason: string): FluxObject => ({
     ...kustomization({
       annotations: { [RECONCILE_REQUESTED_AT]: '2026-03-04T10:01:00Z' },

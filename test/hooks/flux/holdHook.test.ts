@@ -1,4 +1,4 @@
-/** The decorator that suspends and resumes: what it is sent, what it writes, and when it looks again. */
+/** The decorator that suspends and resumes: its related objects, its writes and its next sync. */
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
@@ -109,7 +109,7 @@ const rows: Row[] = [
 
 describe('the decorator that suspends and resumes', () => {
   it.each(rows)('$title', async ({ object, sent = [], live = [], writes, again: given }) => {
-    // An event that Metacontroller has lost costs a minute.
+    // If Metacontroller loses an event, the change is handled within a minute.
     const quiet = sent.length > 0 && !object.metadata.deletionTimestamp ? 60 : undefined;
     const again = given ?? (writes ? 2 : quiet);
     const answer = await sync(object, sent, live);

@@ -1,4 +1,4 @@
-/** The decorator, the binding and the webhook together: one object of a frozen application while a deployment passes its Gate. */
+/** Decorator, binding and webhook together, for one object of a frozen application during a deployment that bypasses its Gate. */
 import { describe, expect, it } from 'vitest';
 import { BYPASSED_GATES } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';

@@ -1,4 +1,4 @@
-/** The decorator, the binding and the webhook together: one object whose field Git sets, for a Rollout with spec.writeBack. */
+/** Decorator, binding and webhook together, for one object whose field Git sets, because of spec.writeBack. */
 import { describe, expect, it } from 'vitest';
 import { BYPASSED_GATES, DEPLOYED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
@@ -43,7 +43,7 @@ async function clusterOf(head: Rollout, parts: KustomizationParts = {}): Promise
   return cluster;
 }
 
-/** kustomize-controller applies what is in Git, and then the object itself. */
+/** kustomize-controller applies the object from Git, and then reconciles it. */
 async function sync(cluster: Cluster, APP: string | undefined): Promise<void> {
   const { spec } = cluster.object;
   const substitute = APP === undefined ? {} : { APP };

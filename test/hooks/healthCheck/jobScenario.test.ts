@@ -1,4 +1,4 @@
-/** A Rollout and its HealthCheck of class job, both hooks in turn as Metacontroller calls them, until nothing changes. */
+/** A Rollout and its HealthCheck of class job. Calls both hooks in turn until nothing changes, as Metacontroller does. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
@@ -68,7 +68,7 @@ function scenario({ likeKuberik = false, onFailure = 'Hold' as const } = {}) {
     rollout: () => rollout,
     check: () => check,
     jobs: () => [...jobs.values()].map(({ metadata }) => metadata.name),
-    /** The Job that was made last ends so; it exists no more where `undefined`. */
+    /** Ends the newest Job with this status, or deletes it if undefined. */
     end(status: object | undefined) {
       const name = `team-a/${made.at(-1)}`;
       const transition = { lastTransitionTime: new Date(now).toISOString() };
@@ -79,7 +79,7 @@ function scenario({ likeKuberik = false, onFailure = 'Hold' as const } = {}) {
         jobs.set(name, { ...jobs.get(name)!, status: dated });
       }
     },
-    /** Both hooks, a second apart, for so long. */
+    /** Calls both hooks every second for this time. */
     async settle(seconds = 3) {
       for (let i = 0; i < seconds; i++) {
         await syncRollout();

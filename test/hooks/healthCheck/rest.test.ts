@@ -1,4 +1,4 @@
-/** A HealthCheck at rest costs next to nothing, and only what is at rest does. */
+/** A HealthCheck that can't change without an event is rarely synced, and only such a one. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { HealthCheck } from '../../../api/types.ts';
@@ -74,7 +74,7 @@ describe('when it is requeued', () => {
       healthy(),
       cluster([running, GOOD, namespace()], { deployments: 'timeout' }),
     );
-    // The message has changed: once more at once, to see it stored.
+    // The message has changed: synced again at once, to see it stored.
     expect(resyncAfterSeconds).toBe(1);
     const still = healthy({
       status: {

@@ -1,4 +1,4 @@
-/** Calls of the Rollout's hooks, and what they are about. */
+/** Calls of the Rollout's hooks, and their objects. */
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { CompositeRequest } from '../../../api/metacontroller.ts';
 import type { HookCall } from '../../../api/ports.ts';

@@ -22,7 +22,7 @@ const repository = (spec: object = {}) =>
 interface Sync extends Around {
   jobs?: Job[];
   related?: KubeObject<any, any>[];
-  /** The Rollout as it is stored by now. */
+  /** The currently stored Rollout. */
   live?: ReturnType<typeof rollout>;
   tag?: string;
   policy?: KubeObject<any, any>;

@@ -21,7 +21,7 @@ function bound(name: string, annotations: Record<string, string> = {}, labels?: 
   return { ...made, metadata: { ...metadata, ...(labels && { labels }) } };
 }
 
-/** Its FluxBinding; `applied`: the head has arrived. */
+/** Its FluxBinding; `applied`: whether the newest deployment is applied. */
 function bindingOf(name: string, gates: string[] = [], uid = `uid-of-${name}`): AnyObject {
   const made = object(
     'kuberik.com/v1alpha1',
@@ -91,7 +91,7 @@ describe('an apply before the bake, which waits for health', () => {
 
 it('no plan that commits is answered as it was made, without the live reads', () => {
   const made = () => planRollout({} as Observed, NOW);
-  // @ts-expect-error: only hooks/rollout/rolloutHook.ts makes a plan that may commit into one that is answered.
+  // @ts-expect-error: only hooks/rollout/rolloutHook.ts turns a plan that may commit into an answer.
   const answered = () => answer(made(), []);
   expect(answered).toBeTypeOf('function');
 });

@@ -1,4 +1,4 @@
-/** A HealthCheck at rest was looked at up to ten minutes ago: what has failed since holds the next version all the same. */
+/** The last sync of a HealthCheck may be ten minutes ago: an object that failed since still blocks the next version. */
 import { expect, it } from 'vitest';
 import type { HealthCheck } from '../../../api/types.ts';
 import { objectOf } from '../../support/objects.ts';

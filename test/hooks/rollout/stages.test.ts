@@ -1,4 +1,4 @@
-/** `spec.after` in the hook: what is related, what is read live, and when. */
+/** `spec.after` in the hook: related objects and live reads. */
 import { describe, expect, it } from 'vitest';
 import type { Rollout, RolloutSpec, RolloutStatus } from '../../../api/types.ts';
 import { imagePolicy, rollout } from './call.ts';

@@ -1,4 +1,4 @@
-/** The OCI artifact of a release, fetched and applied by the real Flux from the objects of manifests/examples/install-with-flux.yaml. */
+/** The OCI artifact of a release: the real Flux fetches and applies it, with the objects of manifests/examples/install-with-flux.yaml. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ beforeAll(async () => {
 it('installs rollout-hooks and Metacontroller with the image of the release', async () => {
   const { ns, source, view } = setup;
   const sources: Record<string, unknown> = source(NAME);
-  // Those of this machine have a URL, where those of the artifact have a Service.
+  // Webhooks on this machine have a URL, those of the artifact a Service.
   for (const kind of ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']) {
     await view.admin.remove({
       apiVersion: 'admissionregistration.k8s.io/v1',
@@ -42,7 +42,7 @@ it('installs rollout-hooks and Metacontroller with the image of the release', as
     });
   }
   for (const { apiVersion, kind, metadata, spec } of objects) {
-    // Neither cert-manager is here, nor anything that runs Pods.
+    // There are no cert-manager and no Pods.
     const { dependsOn: _, components: __, wait: ___, ...rest } = spec;
     const changed = kind === 'OCIRepository' ? { ...rest, ...sources } : { ...rest, prune: false, retryInterval: '2s' };
     await view.admin.create({ apiVersion, kind, metadata: { ...metadata, namespace: ns }, spec: changed } as AnyObject);

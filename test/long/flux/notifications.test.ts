@@ -1,4 +1,4 @@
-/** docs/notifications.md, with the real notification-controller: what arrives where its Provider sends it. */
+/** docs/notifications.md with the real notification-controller: the messages that its Provider sends. */
 import { afterAll, expect, it } from 'vitest';
 import { freePort } from '../../../dev/local/process/ports.ts';
 import { type AnyObject, gate, ref, waitFor } from '../../cluster/support/cluster.ts';

@@ -1,4 +1,4 @@
-/** A control plane with the real Flux controllers, a real registry, and a namespace that may read it. */
+/** A control plane with the real Flux controllers and a real registry, and a namespace with access to the registry. */
 import { afterAll, beforeAll } from 'vitest';
 import { type FluxControllers, startFlux } from '../../../dev/local/flux/controllers.ts';
 import { freePort } from '../../../dev/local/process/ports.ts';
@@ -13,7 +13,7 @@ interface RealFluxSetup extends FluxSetup {
   inputs: string;
 }
 
-/** For the tests of a file, from the first one to the last; view, namespace and inputs are set when they begin. */
+/** For the tests of a file: view, namespace and inputs are set before the first one. */
 export function realFluxSetup(
   options: Parameters<typeof startFlux>[1] & { hookEnv?: Record<string, string> } = {},
 ): RealFluxSetup {

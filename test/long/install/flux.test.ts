@@ -1,4 +1,4 @@
-/** docs/install.md by Flux, as it is written; then everything breaks while no Pod runs, and is repaired from Git. */
+/** The steps of docs/install.md for Flux. Then everything is deleted while no Pod runs, and restored from Git. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type AnyObject, rollout, waitFor } from '../../cluster/support/cluster.ts';
 import { installCertManager, issueCertificate, KUSTOMIZATION, objectsOf, reference, startFlux } from './flux.ts';
@@ -53,7 +53,7 @@ it('repairs and upgrades it while the webhook is down', async () => {
 
   const parts = ['metacontroller', 'rollout-hooks'];
   const objects = (await Promise.all(parts.map(async (name) => objectsOf(await admin.get(reference(name)))))).flat();
-  // Deleted with the CRDs would be what they are there for; without the webhooks nothing would be refused.
+  // Deleting the CRDs would delete all their objects, and without webhooks nothing would be refused.
   const kept = /^(CustomResourceDefinition|Namespace|.*WebhookConfiguration)$/;
   const broken = objects.filter(({ kind = '' }) => !kept.test(kind));
   expect(broken.length).toBeGreaterThan(50);
@@ -63,7 +63,7 @@ it('repairs and upgrades it while the webhook is down', async () => {
 
   const images = [{ name: 'rollout-hooks', newName: 'registry.example.org/rollout-hooks', newTag: '0.1.1' }];
   await admin.mergePatch(reference('rollout-hooks'), { spec: { images } });
-  // The Kustomization of the other is gone too, and comes back.
+  // The other Kustomization is also gone, and is restored.
   const { spec } = await admin.get(reference('metacontroller'));
   await admin.remove(reference('metacontroller'));
   await admin.create({ ...reference('metacontroller'), apiVersion: KUSTOMIZATION, spec });

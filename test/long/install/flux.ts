@@ -16,7 +16,7 @@ const isReady = ({ metadata, status }: AnyObject) =>
 const requestOf = ({ metadata }: AnyObject) => metadata.annotations?.['reconcile.fluxcd.io/requestedAt'];
 const first = ({ kind }: AnyObject) => kind === 'CustomResourceDefinition' || kind === 'Namespace';
 
-/** Applies as the real one: as its ServiceAccount, each object by a dry run and then for good, what others need before them. */
+/** Applies like the real one: as its ServiceAccount, each object first by a dry run, dependencies first. */
 async function applyAll(flux: User, objects: AnyObject[]): Promise<void> {
   const options = { manager: 'kustomize-controller', force: true };
   for (const stage of [objects.filter(first), objects.filter((object) => !first(object))]) {

@@ -1,4 +1,4 @@
-/** docs/install.md with kubectl, as it is written, on a cluster that has nothing yet. */
+/** The steps of docs/install.md with kubectl, on a new cluster. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
@@ -62,7 +62,7 @@ it('Metacontroller included, and again, which changes nothing', async () => {
   const before = await imageOf(there);
   await reader.run('kubectl apply --server-side -k .');
   expect(await imageOf(there)).toBe(before);
-  // docs/logs.md, Another level: the same process takes it.
+  // docs/logs.md, Another level: the level of the running process changes.
   const log = () => readFileSync(join(there.cluster.dir, 'rollout-hooks.log'), 'utf8');
   const starts = () => log().split('"msg":"serving"').length;
   const started = starts();

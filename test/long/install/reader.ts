@@ -1,4 +1,4 @@
-/** Who follows docs/install.md: a shell beside this repository, with kubectl and `kubectl rollouts` on its path. */
+/** A user who follows docs/install.md: a shell with kubectl and `kubectl rollouts` on its path. */
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** manifests/examples/promotion/one-cluster.yaml, applied as it is and walked through with shorter times. Flux is played. */
+/** manifests/examples/promotion/one-cluster.yaml with shorter times, and a fake Flux. */
 import { expect, it } from 'vitest';
 import { fakeFlux } from '../../../dev/actors/fakeFlux.ts';
 import { type AnyObject, ref, waitFor } from '../../cluster/support/cluster.ts';

@@ -30,7 +30,7 @@ export function promotionIn({ admin, developer }: Pick<ClusterView, 'admin' | 'd
         { metadata: { annotations: { 'rollout.kuberik.com/approve': version } } },
         { headers: { 'Impersonate-User': person, 'Impersonate-Group': group } },
       ),
-    /** Succeeded there before any of those begins. */
+    /** Expects that a version succeeds there before any of the others starts it. */
     isBefore: async (ns: string, first: string[], then: string[]) => {
       const ended = await Promise.all(first.map(async (name) => (await head(ns, name)).bakeEndTime));
       const begun = await Promise.all(then.map(async (name) => (await head(ns, name)).timestamp));

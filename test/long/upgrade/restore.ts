@@ -1,4 +1,4 @@
-/** Objects of an older version, put into etcd as that version left them: with their uids, generations, managers and status. */
+/** Objects that an older version stored, written to etcd with their uids, generations, managers and status. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KINDS, type KindName } from '../../../api/kinds.ts';
@@ -23,14 +23,14 @@ const APPROVED_ONCE = readObjects('left-by-2482c6c9.jsonl');
 export const leftBehind = (kind: KindName, name: string): AnyObject =>
   LEFT.find((object) => object.kind === kind && object.metadata.name === name)!;
 
-/** Puts them into the cluster's etcd, beneath the API server; resolves when the API server answers them. */
+/** Writes them to the cluster's etcd directly. Resolves when the API server returns them. */
 export async function restore({ etcdUrl }: LocalCluster, { admin }: ClusterView): Promise<void> {
   const all = [...LEFT, ...APPROVED_ONCE];
   for (const namespace of new Set(all.map(({ metadata }) => metadata.namespace!))) {
     const metadata = { name: namespace, labels: { team: namespace } };
     await admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata });
   }
-  // Owners first: the garbage collector takes what has none.
+  // Owners first: the garbage collector deletes objects without owner.
   for (const object of all.toSorted((a, b) => ownersOf(a) - ownersOf(b))) {
     const { group, resource } = KINDS[object.kind as KindName];
     const { namespace, name } = object.metadata;

@@ -45,7 +45,7 @@ const historyNow = async (name: string): Promise<AnyObject[]> => (await rolloutN
 const specsOf = (objects: AnyObject[]) =>
   objects.map(({ kind, metadata: { name, generation }, spec }) => ({ kind, name, generation, spec }));
 
-/** Both were bound by the older version; Flux gets them. */
+/** The older version has bound both objects; Flux fetches and applies them. */
 async function arrives(name: string, tag: string): Promise<void> {
   const flux = fakeFlux(view);
   await tagArrives(view.admin, NS, name, tag);
@@ -117,7 +117,7 @@ describe('an installation of 65e3110', () => {
   it('the next release is deployed, bakes and is recorded', async () => {
     await view.publish(NS, 'web', '1.3.0');
     await arrives('web', '1.3.0');
-    // What was reported before the arrival is not the new version's, whatever its time.
+    // A report from before the version was applied isn't about it, whatever its time.
     await headIs('web', '1.3.0', { appliedTime: expect.any(String) });
     await view.admin.patchStatus(ref('healthCheck', NS, 'web'), {
       status: 'Healthy',

@@ -90,7 +90,7 @@ describe('a reader', () => {
     const session = await signedIn(setup, 'alice');
     const answer = await setup.ask('/sign-out', { method: 'POST', headers: { ...FROM_PAGE, cookie: session } });
     expect(answer.cookies.every((each) => each.includes('Max-Age=0'))).toBe(true);
-    // It would clear those of all hosts of the domain, the issuer's too.
+    // The header would clear cookies of all hosts of the domain, including the issuer's.
     expect(answer.headers).not.toHaveProperty('clear-site-data');
     // Sessions aren't stored: a copy of the cookie is valid until its end, as docs/security.md describes.
     expect(await stream(session)).toMatchObject(AUTHORIZED);

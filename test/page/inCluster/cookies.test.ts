@@ -1,4 +1,4 @@
-/** Encrypted cookies: who can open them, for what, and how long. */
+/** Encrypted cookies: keys, purpose and expiry. */
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -14,7 +14,7 @@ export interface Lie {
   nonce?: string;
 }
 
-/** Every code gets the ID token that `lie` describes at that moment. */
+/** Every code is exchanged for the ID token that `lie` describes at that time. */
 export async function lyingIssuer(lie: (url: string) => Lie): Promise<Issuer & { nonceIs(nonce: string): void }> {
   let nonce = '';
   const issuer = await listenAsIssuer((url) => async (request, response) => {

@@ -35,7 +35,7 @@ export interface Answer {
   text: string;
 }
 
-/** `until`: what of a stream is waited for, its end at the latest; its first bytes by default. */
+/** `until`: the text to wait for in a stream, or its end; by default its first bytes. */
 type Sent = Pick<RequestOptions, 'method' | 'headers'> & {
   until?: (text: string) => boolean;
   body?: string;
@@ -142,7 +142,7 @@ export function cookieOf({ cookies }: Answer, name: string): string {
   return found.split(';', 1)[0]!;
 }
 
-/** From the page to the issuer and back: the address to which the issuer sends the browser, and the cookie of the sign-in. */
+/** Signs in at the issuer. Resolves to the address to which it redirects, and the cookie of the sign-in. */
 export async function atIssuer(setup: PageSetup, account: string, to = '/'): Promise<{ back: string; cookie: string }> {
   const begun = await setup.ask(`/sign-in?to=${encodeURIComponent(to)}`);
   const cookie = cookieOf(begun, 'sign-in');

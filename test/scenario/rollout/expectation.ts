@@ -70,7 +70,7 @@ export const CHECKS: Record<string, Check> = {
     if (steps) match(Object.fromEntries(app.steps.map(({ id, state }) => [id, state])), steps, 'steps');
   },
   configMap: (cluster, expected) => match(cluster.configMaps[0], expected, 'ConfigMap'),
-  /** The tag that the ImagePolicy of spec.writeBack selects. */
+  /** The tag that the derived ImagePolicy of spec.writeBack selects. */
   selects: (cluster, expected) => {
     const pattern = cluster.policies()[0]?.spec?.filterTags?.pattern;
     match(pattern?.replace(/^\^|\\|\$$/g, ''), expected, 'selects');

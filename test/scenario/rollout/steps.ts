@@ -144,7 +144,7 @@ export const STEPS: Record<string, Step> = {
     const labels = { [boundLabel('test-resource')]: '' };
     return cluster.put(object('kuberik.com/v1alpha1', 'FluxBinding', name, spec, { labels }));
   },
-  /** Flux has fetched and applied the newest deployment in these objects. */
+  /** Flux fetches and applies the newest deployment in these objects. */
   apply: async (cluster, names: string[]) => {
     const { metadata, status } = cluster.rollout;
     const { id = 0, version } = status!.history![0]!;
@@ -174,7 +174,7 @@ export const STEPS: Record<string, Step> = {
   delete: (cluster, [kind, name, namespace = NAMESPACE]: string[]) => cluster.delete(kind!, namespace!, name!),
 };
 
-/** Replaces the time words in data, and `{repeat: text, times: 3}` by the long text. */
+/** Replaces words for times in data, and `{repeat: text, times: 3}` by the repeated text. */
 export function inTime(data: unknown, now: number): any {
   if (Array.isArray(data)) return data.map((item) => inTime(item, now));
   if (typeof data === 'object' && data !== null) {
@@ -219,7 +219,7 @@ function copyOf(cluster: ScenarioCluster, kind: string, name: string): KubeObjec
   return structuredClone(found);
 }
 
-/** A merge of one level; null removes. */
+/** Merges one level; null removes. */
 function patched(target: Data, patch: Data): Data {
   const entries = Object.entries({ ...target, ...patch }).filter(([, value]) => value !== null && value !== undefined);
   return Object.fromEntries(entries);

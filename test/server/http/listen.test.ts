@@ -40,7 +40,7 @@ type Options = Partial<Omit<TlsListenOptions, 'log'>>;
 const log = { info: () => {}, error: () => {} };
 const common = { host: '127.0.0.1', port: 0, maxConnections: 100 };
 
-/** A port, and connections to it from 127.0.0.`from`. */
+/** A port, with connections to it from 127.0.0.`from`. */
 async function serve(protocol: 'HTTP' | 'TLS', options: Options = {}, handler = answering) {
   const bound = await (protocol === 'HTTP'
     ? listenHttp(handler, { ...common, ...options })

@@ -14,7 +14,7 @@ export interface StoredContext {
   now?: number;
   /** `user namespace/gate` pairs that have the verb bypass. */
   mayBypass?: string[];
-  /** `user namespace/gate` pairs that may read it. */
+  /** `user namespace/gate` pairs with the right to read it. */
   mayGet?: string[];
   bypassServiceAccounts?: string[];
   noCrossNamespaceRefs?: boolean;

@@ -17,7 +17,7 @@ function rolloutOf(key: string, after: string[] = []): Rollout {
   return objectOf('Rollout', { metadata: split(key), spec: { releasesImagePolicy: {}, after: after.map(split) } });
 }
 
-/** Reads as hooks and webhooks do; returns also what was read. */
+/** Reads as hooks and webhooks do. Also returns the read names. */
 function read(graph: Graph, start = 'a') {
   const root = rolloutOf(start, graph[start]);
   const known = new Map<string, Rollout | undefined>();

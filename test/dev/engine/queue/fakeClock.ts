@@ -21,7 +21,7 @@ export class FakeClock implements Clock {
     };
   }
 
-  /** Runs what becomes due on the way, in order. */
+  /** Runs timers that become due meanwhile, in order. */
   advance(ms: number): void {
     const end = this.#now + ms;
     for (;;) {

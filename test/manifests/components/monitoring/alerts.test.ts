@@ -11,7 +11,7 @@ import { ALERTS, RULES } from './monitoring.ts';
 
 const TESTS = ['alertsOfHours.yaml', 'alertsOfDays.yaml'];
 
-/** promtool compares texts too: they are left out, and only checked to be in order. */
+/** promtool would compare texts as well; they are left out, and only their existence is checked. */
 const withoutTexts = {
   groups: RULES.groups.map((group) => ({ ...group, rules: group.rules.map(({ annotations: _, ...rule }) => rule) })),
 };
