@@ -21,7 +21,7 @@ retried, and every object must converge. The versions that etcd stored and the A
   - each deployment that Succeeded was applied by every bound object, and each HealthCheck became Healthy after it; each that Failed had an error
     or its deployTimeout as the cause; no outcome changed, except by a retry
   - after the opening, each object has the spec from Git and the newest version
-  - at the end, nothing is written any more
+  - at the end, nothing is written
 
 With --prometheus, a real Prometheus with the alerts of manifests/components/monitoring and a real kube-state-metrics observe the run, and everything
 happens at a slower pace, for hours. Then also:

@@ -64,7 +64,7 @@ class Run {
   readonly #teams = new Map<number, Team>();
   readonly #busy = new Set<string>();
   readonly #failures: string[] = [];
-  /** Whether no step may start any more. */
+  /** Whether steps have ended: no step may start. */
   #isOver = false;
   /** Random numbers of the current step. */
   #dice: Random = randomFrom(0);

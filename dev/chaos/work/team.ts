@@ -302,7 +302,7 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
     calm: async () => {
       isCalm = true;
       if (!(await developer.find(held.at(-1)!))) await developer.create(manual());
-      // A bypass takes precedence, and would wait for approvals that no user gives any more.
+      // A bypass takes precedence, and would wait for approvals that no user gives then.
       await developer.mergePatch(app, { ...request({ 'bypass-gates': null }), spec: { wantedVersion: null } });
       await sre.mergePatch(ref('gate', namespace, 'approval'), { spec: { default: 'opened', window: null } });
       await self.open();

@@ -21,7 +21,7 @@ export function isSameProcess(recorded: ProcessIdentity, seen: ProcessIdentity |
     seen !== undefined &&
     seen.pid === recorded.pid &&
     seen.started === recorded.started &&
-    // An ending process has no command line any more, but still its files, ports and locks.
+    // An ending process no longer has a command line, but still has its files, ports and locks.
     (seen.command === recorded.command || seen.command === '')
   );
 }
