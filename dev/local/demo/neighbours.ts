@@ -16,7 +16,7 @@ export async function settleNeighbours(accessOf: (user: keyof Users) => Access):
   };
   await users.admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: SHOP } });
   await calendar(users);
-  await Promise.all([done, baking, approval, failed, pinned, stages, fleet, ungoverned].map((each) => each(users)));
+  await Promise.all([done, baking, approval, failed, pinned, stages, fleet, unmanaged].map((each) => each(users)));
   await freeze(users);
 }
 
@@ -29,7 +29,7 @@ async function publish({ admin }: Users, policy: string, tag: string): Promise<v
 }
 
 /** Waits until the newest deployment has the tag, and the bakeStatus if given. */
-async function runs({ admin }: Users, name: string, tag: string, bakeStatus?: string): Promise<void> {
+async function untilDeployed({ admin }: Users, name: string, tag: string, bakeStatus?: string): Promise<void> {
   let ready = '';
   const isThere = async () => {
     const { status } = await admin.get(ref('rollout', SHOP, name));
@@ -41,32 +41,32 @@ async function runs({ admin }: Users, name: string, tag: string, bakeStatus?: st
 }
 
 /** An application that has deployed some versions. */
-async function through(users: Users, name: string, tags: readonly string[], spec: Record<string, unknown> = {}) {
+async function deployAll(users: Users, name: string, tags: readonly string[], spec: Record<string, unknown> = {}) {
   const [first = '', ...others] = tags;
   await publish(users, name, first);
   await users.developer.create(rollout(SHOP, name, { spec, labels: { team: 'shop' } }));
-  await runs(users, name, first);
+  await untilDeployed(users, name, first);
   for (const tag of others) {
     await publish(users, name, tag);
-    await runs(users, name, tag);
+    await untilDeployed(users, name, tag);
   }
 }
 
 const patchOf = (name: string) => ref('rollout', SHOP, name);
 
 async function done(users: Users): Promise<void> {
-  await through(users, 'catalog', ['2.3.0', '2.3.1', '2.4.0', '2.4.1']);
+  await deployAll(users, 'catalog', ['2.3.0', '2.3.1', '2.4.0', '2.4.1']);
 }
 
 async function baking(users: Users): Promise<void> {
-  await through(users, 'search', ['4.1.0', '4.2.0']);
+  await deployAll(users, 'search', ['4.1.0', '4.2.0']);
   await users.developer.mergePatch(patchOf('search'), { spec: { bakeTime: '10m' } });
   await publish(users, 'search', '5.0.0');
-  await runs(users, 'search', '5.0.0', 'InProgress');
+  await untilDeployed(users, 'search', '5.0.0', 'InProgress');
 }
 
 async function approval(users: Users): Promise<void> {
-  await through(users, 'payments', ['1.8.0', '1.8.1']);
+  await deployAll(users, 'payments', ['1.8.0', '1.8.1']);
   await users.sre.create(rolloutGate(SHOP, 'two-of-us', 'payments', { approvals: { required: 2 } }));
   await publish(users, 'payments', '1.9.0');
 }
@@ -89,41 +89,41 @@ async function failed(users: Users): Promise<void> {
       ...error,
     });
   };
-  await through(users, 'images', ['3.0.0', '3.0.1']);
+  await deployAll(users, 'images', ['3.0.0', '3.0.1']);
   const healthCheckSelector = { selector: { matchLabels: labels } };
   await users.developer.mergePatch(patchOf('images'), { spec: { bakeTime: '10m', healthCheckSelector } });
   await publish(users, 'images', '3.1.0');
-  await runs(users, 'images', '3.1.0');
+  await untilDeployed(users, 'images', '3.1.0');
   // A report counts from the second after the apply, an error from the second after the start of the bake.
   await wait(1100);
   await report('Healthy', 'all thumbnails answer');
-  await runs(users, 'images', '3.1.0', 'InProgress');
+  await untilDeployed(users, 'images', '3.1.0', 'InProgress');
   await wait(1100);
   await report('Unhealthy', '7 % of thumbnails answer 500');
-  await runs(users, 'images', '3.1.0', 'Failed');
+  await untilDeployed(users, 'images', '3.1.0', 'Failed');
 }
 
 async function pinned(users: Users): Promise<void> {
-  await through(users, 'mailer', ['1.3.0', '1.4.0']);
+  await deployAll(users, 'mailer', ['1.3.0', '1.4.0']);
   await users.sre.mergePatch(patchOf('mailer'), {
     metadata: { annotations: { 'rollout.kuberik.com/deploy-message': 'leaks memory' } },
     spec: { wantedVersion: '1.3.0' },
   });
-  await runs(users, 'mailer', '1.3.0');
+  await untilDeployed(users, 'mailer', '1.3.0');
 }
 
 /** Rollouts of one image, with staging upstream. */
 async function stages(users: Users): Promise<void> {
   const follows = { releasesImagePolicy: { name: 'checkout-staging' } };
-  await through(users, 'checkout-staging', ['2.2.4']);
+  await deployAll(users, 'checkout-staging', ['2.2.4']);
   for (const name of ['checkout-eu', 'checkout-us']) {
     const spec = { ...follows, after: [{ name: 'checkout-staging' }] };
     await users.developer.create(rollout(SHOP, name, { spec }));
-    await runs(users, name, '2.2.4');
+    await untilDeployed(users, name, '2.2.4');
   }
   await users.developer.mergePatch(patchOf('checkout-staging'), { spec: { bakeTime: '15m' } });
   await publish(users, 'checkout-staging', '2.3.0');
-  await runs(users, 'checkout-staging', '2.3.0', 'InProgress');
+  await untilDeployed(users, 'checkout-staging', '2.3.0', 'InProgress');
 }
 
 const EDGE: [name: string, wave: string][] = [
@@ -139,17 +139,17 @@ async function fleet(users: Users): Promise<void> {
   for (const [name, wave] of EDGE) {
     const labels = { fleet: 'edge', ...(wave && { wave }) };
     await users.developer.create(rollout(SHOP, name, { spec: { releasesImagePolicy: { name: 'edge' } }, labels }));
-    await runs(users, name, '0.9.0');
+    await untilDeployed(users, name, '0.9.0');
     await users.developer.mergePatch(patchOf(name), { spec: { bakeTime: name === 'edge-canary' ? '0s' : '20m' } });
   }
   const order = { label: 'wave', values: ['canary', 'eu'] };
   const selector = { matchLabels: { fleet: 'edge' } };
   await users.sre.create(rolloutBudget(SHOP, 'edge', { selector, maxConcurrent: 1, maxFailures: 1, order }));
   await publish(users, 'edge', '1.0.0');
-  await runs(users, 'edge-canary', '1.0.0');
+  await untilDeployed(users, 'edge-canary', '1.0.0');
 }
 
-async function ungoverned(users: Users): Promise<void> {
+async function unmanaged(users: Users): Promise<void> {
   await publish(users, 'reports', '1.4.0');
   const spec = { postBuild: { substitute: { REPORTS_VERSION: '1.4.0' } } };
   await users.developer.create(kustomization(SHOP, 'reports', { spec }));
@@ -179,7 +179,7 @@ async function calendar({ sre }: Users): Promise<void> {
 /** A closed Gate, and a version that waits for it. */
 async function freeze(users: Users): Promise<void> {
   await users.sre.create(gate(SHOP, 'month-end', { spec: { default: 'opened', window: '24h' } }));
-  await through(users, 'ledger', ['7.2.0', '7.2.1'], { gates: [{ name: 'month-end' }] });
+  await deployAll(users, 'ledger', ['7.2.0', '7.2.1'], { gates: [{ name: 'month-end' }] });
   // A request takes effect in its second.
   await wait(1000);
   await users.sre.mergePatch(ref('gate', SHOP, 'month-end'), {
