@@ -27,7 +27,7 @@ export class ApprovalChecker {
   private readonly rules = new Map<string, Rule>();
   private readonly known = new Map<string, Set<string>>();
   /** Users that have ever approved a version, by `<gate> <rollout>:<version>`. */
-  private readonly people = new Map<string, Set<string>>();
+  private readonly approvers = new Map<string, Set<string>>();
 
   /** Whether the Gate or RolloutGate requires approvals. */
   requiresApprovals(gate: string): boolean {
@@ -50,7 +50,7 @@ export class ApprovalChecker {
     const isForged = ({ by }: Approval) => writer !== undefined && writer.user !== by;
     for (const approval of fresh.filter((each) => !isForged(each))) {
       const key = `${name} ${approval.rollout ?? rollout}:${approval.version}`;
-      this.people.set(key, (this.people.get(key) ?? new Set()).add(approval.by));
+      this.approvers.set(key, (this.approvers.get(key) ?? new Set()).add(approval.by));
     }
     return fresh
       .filter(isForged)
@@ -66,7 +66,7 @@ export class ApprovalChecker {
   missing(gates: readonly string[], rollout: string, version: string): string[] {
     return gates.flatMap((gate) => {
       const required = this.rules.get(gate)?.required ?? 0;
-      const count = this.people.get(`${gate} ${rollout}:${version}`)?.size ?? 0;
+      const count = this.approvers.get(`${gate} ${rollout}:${version}`)?.size ?? 0;
       return count < required ? [`${count} of ${required} approvals of gate ${gate}`] : [];
     });
   }

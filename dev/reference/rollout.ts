@@ -86,11 +86,11 @@ function hasSucceeded({ bakedHours, upstream }: Circumstances['after'][number], 
 function isApproved({ approvals, given = [] }: RolloutGateSpec, of: Circumstances): boolean {
   if (!approvals) return true;
   const asked = [of.wantedVersion, of.forceDeploy, of.bypassGates].includes(of.deployed);
-  const people = given
+  const approvers = given
     .filter(({ tag, hours }) => tag === of.deployed && !(approvals.expire && hours >= 1))
     .map(({ by }) => by)
     .filter((by) => !by.startsWith('system:') && !(approvals.notByRequester && asked && by === of.requester));
-  return new Set(people).size >= approvals.required;
+  return new Set(approvers).size >= approvals.required;
 }
 
 /** docs/rollouts.md "Without bake settings": the first bakeStatus of a deployment. */

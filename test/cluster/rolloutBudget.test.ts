@@ -37,7 +37,7 @@ async function fleet(names: string[], labels: (name: string) => Record<string, s
 }
 
 const budgetOf = async (ns: string, name = 'fleet'): Promise<AnyObject> => admin.get(ref('rolloutBudget', ns, name));
-const budgetSays = (ns: string, expected: object, name = 'fleet') =>
+const budgetHas = (ns: string, expected: object, name = 'fleet') =>
   waitFor(
     async () => {
       expect((await budgetOf(ns, name)).status).toMatchObject(expected);
@@ -51,7 +51,7 @@ describe('a RolloutBudget', () => {
     const { ns, create, baking, bakes, end } = await fleet(['a', 'b', 'c', 'd']);
     await sre.create(rolloutBudget(ns, 'fleet', { maxConcurrent: 2 }));
     await create();
-    await budgetSays(ns, { selected: 4, maxConcurrent: 2, underWay: 2, waiting: 2 });
+    await budgetHas(ns, { selected: 4, maxConcurrent: 2, underWay: 2, waiting: 2 });
     const first = await waitFor(async () => {
       const names = await baking('1.0.0');
       return names.length === 2 && names;
@@ -73,7 +73,7 @@ describe('a RolloutBudget', () => {
       return names.length === 1 && names;
     }, 'the last one to bake');
     await end(last!, 'Succeeded');
-    await budgetSays(ns, { underWay: 0, waiting: 0, versions: [{ version: '1.0.0', wave: 'done' }] });
+    await budgetHas(ns, { underWay: 0, waiting: 0, versions: [{ version: '1.0.0', wave: 'done' }] });
     await bakes([], '1.0.0');
   });
 });

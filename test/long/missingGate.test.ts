@@ -10,11 +10,11 @@ import { newReader, type Reader } from './install/reader.ts';
 
 const { view } = await ownCluster();
 const { admin, developer, sre } = view;
-const people = ['developer', 'sre', 'admin'] as const;
-const shells = {} as Record<(typeof people)[number], Reader>;
+const users = ['developer', 'sre', 'admin'] as const;
+const shells = {} as Record<(typeof users)[number], Reader>;
 
 beforeAll(async () => {
-  for (const name of people) {
+  for (const name of users) {
     shells[name] = await newReader(join(view.dir, USERS[name].file), 'registry.example.com');
   }
 }, 900_000);
@@ -23,9 +23,9 @@ afterAll(() => {
 });
 
 /** Each remedy, with the first user who has the rights for it. */
-async function remedies(target: string, ns: string): Promise<{ by: (typeof people)[number]; remedy: Remedy }[]> {
-  const found = new Map<string, { by: (typeof people)[number]; remedy: Remedy }>();
-  for (const by of people) {
+async function remedies(target: string, ns: string): Promise<{ by: (typeof users)[number]; remedy: Remedy }[]> {
+  const found = new Map<string, { by: (typeof users)[number]; remedy: Remedy }>();
+  for (const by of users) {
     const said = JSON.parse(await shells[by].run(`kubectl rollouts why ${target} -n ${ns} -o json`));
     for (const remedy of said.remedies as Remedy[]) {
       if (remedy.allowed && !found.has(remedy.text)) found.set(remedy.text, { by, remedy });

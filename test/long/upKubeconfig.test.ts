@@ -104,7 +104,7 @@ describe('up --kubeconfig', () => {
 });
 
 describe('up --kubeconfig refuses', () => {
-  const says = async (kubeconfig: string, sentence: string) => {
+  const failsWith = async (kubeconfig: string, sentence: string) => {
     const before = await configurations();
     const { code, stderr } = await up(kubeconfig).ended;
     expect(stderr).toContain(sentence);
@@ -112,10 +112,10 @@ describe('up --kubeconfig refuses', () => {
     expect(await configurations()).toEqual(before);
   };
 
-  it('a file that is not there', () => says('/nowhere/config', '/nowhere/config cannot be used as a kubeconfig'));
+  it('a file that is not there', () => failsWith('/nowhere/config', '/nowhere/config cannot be used as a kubeconfig'));
 
   it('a user who is not cluster admin', () =>
-    says(bare.kubeconfigOf('developer'), 'developer.kubeconfig is not cluster admin'));
+    failsWith(bare.kubeconfigOf('developer'), 'developer.kubeconfig is not cluster admin'));
 
   it('a cluster in which rollout-hooks is installed', async () => {
     const installed = {
@@ -133,7 +133,7 @@ describe('up --kubeconfig refuses', () => {
     };
     await view.admin.create(installed);
     cleanups.push(() => view.admin.remove(installed));
-    await says(bare.kubeconfigOf('admin'), 'ValidatingWebhookConfiguration rollout-hooks');
+    await failsWith(bare.kubeconfigOf('admin'), 'ValidatingWebhookConfiguration rollout-hooks');
   });
 
   it('a cluster with a Metacontroller that drives other controllers', async () => {
@@ -148,7 +148,7 @@ describe('up --kubeconfig refuses', () => {
     };
     await view.admin.create(foreign);
     cleanups.push(() => view.admin.remove(foreign));
-    await says(bare.kubeconfigOf('admin'), 'DecoratorController of-somebody');
+    await failsWith(bare.kubeconfigOf('admin'), 'DecoratorController of-somebody');
   });
 
   it('a hook server that the API server cannot reach', async () => {

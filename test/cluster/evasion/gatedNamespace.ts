@@ -64,10 +64,10 @@ export async function newGatedNamespace(
     await Promise.all(gatedOnes.map((object) => isHeld(admin, object, memoryOf(object))));
     if (hasRollout) await publish(ns, 'app', '1.1.0');
   } else await Promise.all(held.map((object) => isFree(admin, object, object.spec.suspend)));
-  const says = (name: string) => (closed && name !== 'always' ? 'False' : 'True');
+  const expectedStatus = (name: string) => (closed && name !== 'always' ? 'False' : 'True');
   await waitFor(async () => {
     const states = await Promise.all(gates.map((name) => admin.get(ref('gate', ns, name))));
-    return states.every((state, i) => conditionOf(state, 'Opened')?.status === says(gates[i]!));
+    return states.every((state, i) => conditionOf(state, 'Opened')?.status === expectedStatus(gates[i]!));
   }, 'each Gate to say what it is');
 
   const protectedState = async () => ({

@@ -12,7 +12,7 @@ export const deploymentOf = (ns: string) => ({
 });
 
 /** Writes the status of the newest generation in place of the Deployment controller. */
-export async function workload(admin: User, ns: string, says: 'available' | 'stuck' | 'progressing'): Promise<void> {
+export async function workload(admin: User, ns: string, state: 'available' | 'stuck' | 'progressing'): Promise<void> {
   const web = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', namespace: ns } };
   const { generation } = (await admin.get(web)).metadata;
   const at = new Date().toISOString();
@@ -25,10 +25,10 @@ export async function workload(admin: User, ns: string, says: 'available' | 'stu
     lastUpdateTime: at,
   });
   const progressing =
-    says === 'stuck'
+    state === 'stuck'
       ? condition('Progressing', 'False', 'ProgressDeadlineExceeded')
-      : condition('Progressing', 'True', says === 'available' ? 'NewReplicaSetAvailable' : 'ReplicaSetUpdated');
-  const ready = says === 'available' ? 1 : 0;
+      : condition('Progressing', 'True', state === 'available' ? 'NewReplicaSetAvailable' : 'ReplicaSetUpdated');
+  const ready = state === 'available' ? 1 : 0;
   await admin.patchStatus(web, {
     observedGeneration: generation,
     replicas: 1,

@@ -60,8 +60,8 @@ describe('whatever an object holds', () => {
       fc.property(fc.constantFrom(...kinds), fc.anything(), status, (kind, spec, ofObject) => {
         const [apiVersion = '', name = ''] = kind.split(' ');
         const object = { apiVersion, kind: name, metadata: { name: 'x', generation: 1 }, spec, status: ofObject };
-        const { status: says, message } = kstatusOf(object, NOW);
-        expect(['Current', 'InProgress', 'Failed', 'Terminating', 'Unknown']).toContain(says);
+        const { status: kstatus, message } = kstatusOf(object, NOW);
+        expect(['Current', 'InProgress', 'Failed', 'Terminating', 'Unknown']).toContain(kstatus);
         expect(typeof message).toBe('string');
       }),
     );

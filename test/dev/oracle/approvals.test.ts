@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { ApprovalChecker } from '../../../dev/oracle/approvals.ts';
 
 const NAME = 'apps/signed';
-const gate = (...people: string[]): any => {
-  const given = people.map((by) => ({ version: '1.1.0', rollout: 'apps/app', by, at: '2026-11-21T12:00:00Z' }));
+const gate = (...users: string[]): any => {
+  const given = users.map((by) => ({ version: '1.1.0', rollout: 'apps/app', by, at: '2026-11-21T12:00:00Z' }));
   return {
     metadata: { annotations: { 'gate.fluxcd.io/approvals': JSON.stringify({ given }) } },
     spec: { default: 'closed', approvals: { required: 2 } },
@@ -18,20 +18,20 @@ describe('an approval', () => {
     ['that existed before, in another user’s write', [], 'mallory', []],
     ['by another user', ['sre'], 'mallory', ['records an approval of 1.1.0 by sre, who didn’t write it']],
     ['in a write without an answer', ['sre'], undefined, []],
-  ])('%s', (_, people, writer, expected) => {
+  ])('%s', (_, users, writer, expected) => {
     const oracle = new ApprovalChecker();
     oracle.take(NAME, gate('admin'), by('admin'));
-    expect(oracle.take(NAME, gate('admin', ...people), writer === undefined ? undefined : by(writer))).toEqual(
+    expect(oracle.take(NAME, gate('admin', ...users), writer === undefined ? undefined : by(writer))).toEqual(
       expected,
     );
   });
 });
 
 describe('a deployment', () => {
-  const missing = (people: string[], version = '1.1.0', rollout = 'apps/app') => {
+  const missing = (users: string[], version = '1.1.0', rollout = 'apps/app') => {
     const oracle = new ApprovalChecker();
     oracle.take(NAME, gate(), undefined);
-    for (const [i, person] of people.entries()) oracle.take(NAME, gate(...people.slice(0, i + 1)), by(person));
+    for (const [i, person] of users.entries()) oracle.take(NAME, gate(...users.slice(0, i + 1)), by(person));
     return oracle.missing([NAME, 'apps/other'], rollout, version);
   };
 

@@ -26,7 +26,7 @@ const at1 = { deployed: deployment('my-app', 1, '1.0.0'), substitute: { APP: '1.
 const twoDeployed = rollout('my-app', '1.1.0', '1.0.0');
 const closed = gate('shop/freeze');
 const opened = gate('shop/freeze', { default: 'opened' });
-const says = (opened: boolean): FluxBindingStatus => ({ gates: [{ namespace: 'shop', name: 'freeze', opened }] });
+const reported = (opened: boolean): FluxBindingStatus => ({ gates: [{ namespace: 'shop', name: 'freeze', opened }] });
 const atOne: FluxBindingStatus = {
   deployed: deployment('my-app', 1, '1.0.0'),
   pins: [{ rollout: 'my-app', variable: 'APP', state: 'Applied', id: 1, version: '1.0.0', uid: 'uid-my-app' }],
@@ -70,12 +70,12 @@ const rows: Row[] = [
   when(
     'a Gate has closed, and the binding says that it is open: the other decorator suspends',
     kustomization({ annotations: named }),
-    { gates: [closed], binding: says(true) },
+    { gates: [closed], binding: reported(true) },
   ),
   when('a deployment behind a Gate that has closed', kustomization({ ...at1, annotations: { ...managed, ...named } }), {
     sent: [twoDeployed],
     gates: [closed],
-    binding: { ...atOne, ...says(true) },
+    binding: { ...atOne, ...reported(true) },
   }),
   when('a Rollout that it is not sent: the binding speaks', kustomization(at1), {
     binding: { ...atOne, deployed: deployment('my-app', 2, '1.1.0') },

@@ -16,7 +16,7 @@ export function promotionIn({ admin, developer }: Pick<ClusterView, 'admin' | 'd
       }, `${tag} to be ${bakeStatus} in ${ns}/${name}`),
     hasNot: (ns: string, name: string, tag: string) =>
       staysTrue(async () => (await head(ns, name)).version?.tag !== tag, `no ${tag} in ${ns}/${name}`, 1000),
-    says: (ns: string, name: string, type: string, text: string) =>
+    hasCondition: (ns: string, name: string, type: string, text: string) =>
       waitFor(async () => {
         const message: string = conditionOf(await get(ns, name), type)?.message ?? 'no such condition';
         if (!message.includes(text)) throw new Error(message);

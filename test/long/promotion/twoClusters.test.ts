@@ -65,7 +65,7 @@ it('production deploys exactly the bytes that staging has baked, in waves, and n
     expect(await target.tags(repositories.prod)).toEqual([]);
     await here.spec(staging, 'web', { bakeTime: '1s' });
 
-    await there.says(production, 'canary', 'DeploymentBlocked', '0 of 2 approvals');
+    await there.hasCondition(production, 'canary', 'DeploymentBlocked', '0 of 2 approvals');
     for (const person of ['alice', 'bob']) await there.approve(production, `${prefix}-approvers`, person, '1.0.0');
     await there.headIs(production, 'canary', '1.0.0', 'InProgress');
     await there.hasNot(production, 'eu', '1.0.0');

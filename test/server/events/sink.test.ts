@@ -28,7 +28,7 @@ function sink(
   const drops: string[] = [];
   const warnings: object[] = [];
   const waits: number[] = [];
-  const told: EventRecord[] = [];
+  const sent: EventRecord[] = [];
   const events = createEventSink({
     create,
     find,
@@ -36,9 +36,9 @@ function sink(
     dropped: (what) => drops.push(what),
     log: { warn: (fields) => warnings.push(fields) },
     wait: async (ms) => void waits.push(ms),
-    notifier: { record: (record) => told.push(record) },
+    notifier: { record: (record) => sent.push(record) },
   });
-  return { ...events, drops, warnings, waits, told };
+  return { ...events, drops, warnings, waits, sent };
 }
 
 const apiError = (code: number) => Object.assign(new Error(`code ${code}`), { code });
@@ -150,7 +150,7 @@ describe('recording', () => {
       await events.idle();
       expect([...stored.values()].slice(1)).toEqual([eventOf(NEWS, 1)]);
       expect(eventOf(NEWS, 1).metadata.name).not.toBe(eventOf(NEWS).metadata.name);
-      expect(events.told).toEqual([NEWS]);
+      expect(events.sent).toEqual([NEWS]);
       const { name } = eventOf(NEWS).metadata;
       expect(events.warnings).toEqual([{ namespace: 'demo', name: 'web', reason: 'DeploymentSucceeded', event: name }]);
     });
@@ -160,7 +160,7 @@ describe('recording', () => {
       const events = sink(create, find);
       events.record(NEWS);
       await events.idle();
-      expect([stored.size, events.told, events.drops]).toEqual([2, [], []]);
+      expect([stored.size, events.sent, events.drops]).toEqual([2, [], []]);
     });
 
     it('five times, is given up, and notifies all the same', async () => {
@@ -169,7 +169,7 @@ describe('recording', () => {
       const events = sink(create, find);
       events.record(NEWS);
       await events.idle();
-      expect([stored.size, events.told, events.drops]).toEqual([5, [NEWS], ['events']]);
+      expect([stored.size, events.sent, events.drops]).toEqual([5, [NEWS], ['events']]);
     });
 
     it('that went away before it was compared, is created', async () => {
@@ -197,7 +197,7 @@ describe('recording', () => {
       );
       events.record(NEWS);
       await events.idle();
-      expect([events.told, events.drops]).toEqual([[NEWS], ['events']]);
+      expect([events.sent, events.drops]).toEqual([[NEWS], ['events']]);
     });
   });
 
@@ -267,7 +267,7 @@ describe('recording', () => {
     await events.idle();
     if (answers.at(-1) !== 403) events.record(NEWS);
     await events.idle();
-    expect(events.told).toEqual(tells ? [NEWS] : []);
+    expect(events.sent).toEqual(tells ? [NEWS] : []);
   });
 
   it('survives a create that throws at once', async () => {

@@ -69,14 +69,14 @@ it('its counters are merged here', async () => {
 
 it('its counters are served together', () => {
   vi.useFakeTimers();
-  const told: object[] = [];
-  const own = batchedMetrics((message) => void told.push(message));
+  const messages: object[] = [];
+  const own = batchedMetrics((message) => void messages.push(message));
   const called = (code: '200' | '400') =>
     own.count({ name: 'rollout_hooks_receiver_requests_total', labels: { endpoint: 'hook', code } });
   for (const code of ['200', '400', '200'] as const) called(code);
   vi.runAllTimers();
   vi.useRealTimers();
-  expect(told).toMatchObject([
+  expect(messages).toMatchObject([
     {
       counts: [
         { labels: { code: '200' }, times: 2 },
