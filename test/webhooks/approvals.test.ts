@@ -59,7 +59,7 @@ describe('an approval', () => {
     expect(recorded(stored).given).toEqual([{ version: '1.1.0', by: 'alice', at: AT, reason: 'CHG-1 by root' }]);
   });
 
-  it('by the same person counts once, from then on', async () => {
+  it('by the same user counts once, from the last time', async () => {
     const { stored: first } = await approve({ [`${P}approve`]: '1.1.0' });
     const later = '2026-03-01T13:00:00Z';
     const { stored, warnings } = await approve({ [`${P}approve`]: '1.1.0' }, { old: first, at: later });

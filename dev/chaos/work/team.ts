@@ -165,9 +165,9 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
   const changeOf = (one: Ref, text: string) =>
     one.kind === 'Kustomization' ? { path: text } : { url: `oci://registry.example.com/${text.slice(2)}` };
 
-  const approve = async (person: User, version: string) => {
-    await person.mergePatch(signed, { metadata: { annotations: { 'approve.gate.fluxcd.io/for': version } } });
-    await person.mergePatch(qa, request({ approve: version }));
+  const approve = async (user: User, version: string) => {
+    await user.mergePatch(signed, { metadata: { annotations: { 'approve.gate.fluxcd.io/for': version } } });
+    await user.mergePatch(qa, request({ approve: version }));
   };
 
   /** Approves the requested version and the newest; refused until the Rollout has seen it. */
@@ -175,14 +175,14 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
     const { annotations } = (await admin.get(app)).metadata;
     const forced = annotations?.['rollout.kuberik.com/force-deploy'];
     for (const version of new Set([forced ?? tag(newest), tag(newest)])) {
-      for (const person of [sre, admin]) await approve(person, version);
+      for (const user of [sre, admin]) await approve(user, version);
     }
   };
 
   const acts: Record<Act, () => Promise<unknown>> = {
     edit: () => {
       const one = any(held);
-      return developer.mergePatch(one, { spec: changeOf(one, `./by-hand-${++requests}`) });
+      return developer.mergePatch(one, { spec: changeOf(one, `./manual-${++requests}`) });
     },
     managedFieldEdit: () =>
       random.next() < 0.5
@@ -286,7 +286,7 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
       const { uid } = (await sre.get(app)).metadata;
       const by = ['developer', 'admin'];
       const at = timestamp(sre.now());
-      const given = by.map((person) => ({ version: tag(newest), ...about, uid, by: person, at }));
+      const given = by.map((user) => ({ version: tag(newest), ...about, uid, by: user, at }));
       await sre.mergePatch(object, { metadata: { annotations: { [record]: JSON.stringify({ given }) } } });
     },
     report: async () => {

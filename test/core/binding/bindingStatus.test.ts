@@ -79,8 +79,8 @@ const rows: Row[] = [
   row('written, not applied', ofGit(), git, waits),
   row('applied from the newest artifact', ofGit(synced('main@sha1:1')), git, applied),
   row('an older artifact was applied', ofGit(synced('main@sha1:0')), git, waits),
-  row('Ready speaks of an older generation', ofGit(synced('main@sha1:1', { readyAt: 2 })), git, waits),
-  row('the status speaks of an older generation', ofGit(synced('main@sha1:1', { generation: 2 })), git, waits),
+  row('Ready is of an older generation', ofGit(synced('main@sha1:1', { readyAt: 2 })), git, waits),
+  row('the status is of an older generation', ofGit(synced('main@sha1:1', { generation: 2 })), git, waits),
   row('a suspended Kustomization looks ready and is not', ofGit(synced('main@sha1:1'), { suspend: true }), git, waits),
   row('the source is not there', ofGit(synced('main@sha1:1')), undefined, waits),
   row(

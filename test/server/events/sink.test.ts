@@ -155,7 +155,7 @@ describe('recording', () => {
       expect(events.warnings).toEqual([{ namespace: 'demo', name: 'web', reason: 'DeploymentSucceeded', event: name }]);
     });
 
-    it('with another replica’s record under that other name, notifies nobody again', async () => {
+    it('with another replica’s record under that other name, it sends no second notification', async () => {
       const { stored, create, find } = store({ ...eventOf(NEWS), message: 'forged' }, eventOf(NEWS, 1));
       const events = sink(create, find);
       events.record(NEWS);

@@ -159,10 +159,10 @@ describe('a bad registry', () => {
     await expect(fetchFrom(server)).rejects.toThrow(`${server.host}/acme/web has no 1.1.0`);
   });
 
-  it.each([true, false])('with a manifest of 100 MB is not read to its end (length given: %s)', async (told) => {
+  it.each([true, false])('with a manifest of 100 MB is not read to its end (length given: %s)', async (hasLength) => {
     let sent = 0;
     const server = await start((_, response) => {
-      response.writeHead(200, told ? { 'content-length': 100e6 } : {});
+      response.writeHead(200, hasLength ? { 'content-length': 100e6 } : {});
       const chunk = Buffer.alloc(1e6, ' ');
       const more = () => {
         while (sent < 100 && !response.destroyed) {
