@@ -84,7 +84,7 @@ describe("a hook's status", () => {
   });
 });
 
-describe("a status that a user writes", () => {
+describe('a status that a user writes', () => {
   it('is accepted without a revision, as kubectl edit --subresource=status sends it', async () => {
     const before = (await admin.get(app())).status;
     await admin.mergePatch(

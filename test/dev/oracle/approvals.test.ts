@@ -21,9 +21,7 @@ describe('an approval', () => {
   ])('%s', (_, users, writer, expected) => {
     const oracle = new ApprovalChecker();
     oracle.take(NAME, gate('admin'), by('admin'));
-    expect(oracle.take(NAME, gate('admin', ...users), writer === undefined ? undefined : by(writer))).toEqual(
-      expected,
-    );
+    expect(oracle.take(NAME, gate('admin', ...users), writer === undefined ? undefined : by(writer))).toEqual(expected);
   });
 });
 

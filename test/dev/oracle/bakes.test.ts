@@ -95,7 +95,11 @@ describe('a success', () => {
     ['of a version that was Healthy', {}, []],
     ['after a long time Pending', { reports: [...BEFORE, [145, 'Healthy'], [170, 'Pending']] }, [health]],
     ['after a long time Unhealthy', { reports: [...BEFORE, [145, 'Healthy'], [170, 'Unhealthy']] }, [health]],
-    ['with a cache that is older than the change to Pending', { reports: [...BEFORE, [145, 'Healthy'], [190, 'Pending']] }, []],
+    [
+      'with a cache that is older than the change to Pending',
+      { reports: [...BEFORE, [145, 'Healthy'], [190, 'Pending']] },
+      [],
+    ],
     ['just after the change from Healthy', { reports: [...BEFORE, [186, 'Healthy'], [187, 'Pending']] }, []],
     ['after the deletion of its HealthCheck', { reports: [...BEFORE, [145, 'Healthy'], [170, undefined]] }, [health]],
     [
@@ -130,7 +134,11 @@ describe('a success', () => {
     ],
     ['without a HealthCheck that was just created', { reports: [[190, 'Pending']], entry: { knownHealth: [] } }, []],
     ['without any HealthCheck', { reports: [], entry: { knownHealth: [] } }, []],
-    ['with a HealthCheck that is not selected', { reports: [[0, 'Unhealthy', { label: 'other' }]], entry: { knownHealth: [] } }, []],
+    [
+      'with a HealthCheck that is not selected',
+      { reports: [[0, 'Unhealthy', { label: 'other' }]], entry: { knownHealth: [] } },
+      [],
+    ],
     [
       'with one of two HealthChecks Healthy',
       { reports: [...BEFORE, [145, 'Healthy'], [120, 'Pending', { of: 'smoke' }]] },
@@ -153,11 +161,7 @@ describe('an applied version', () => {
   const missing = 'deployment 2 (1.1.0) counts as applied, but Kustomization app never applied it';
 
   it.each<[string, RolloutScenario, string[]]>([
-    [
-      'of an object that was later recreated',
-      { applies: [...ARRIVAL, [150, undefined], [151, '1.0.0', 'uid-2']] },
-      [],
-    ],
+    ['of an object that was later recreated', { applies: [...ARRIVAL, [150, undefined], [151, '1.0.0', 'uid-2']] }, []],
     ['that no object applied', { applies: [[0, '1.0.0']] }, [missing]],
     [
       'that a deleted object of the same name applied',
@@ -238,7 +242,11 @@ describe('a failure', () => {
       { reports: [[145, 'Unhealthy', { error: 145, label: 'other' }]], entry: failed() },
       [none],
     ],
-    ['by an Unhealthy HealthCheck before the bake', { reports: [...BEFORE, [145, 'Unhealthy']], entry: failed() }, [none]],
+    [
+      'by an Unhealthy HealthCheck before the bake',
+      { reports: [...BEFORE, [145, 'Unhealthy']], entry: failed() },
+      [none],
+    ],
     [
       'by an Unhealthy HealthCheck in the bake',
       { reports: [...BEFORE, [145, 'Unhealthy']], entry: failed({ bakeStartTime: timeOf(144) }) },
@@ -261,7 +269,11 @@ describe('a failure', () => {
       { entry: failed({ bakeStartTime: timeOf(150), bakeEndTime: timeOf(260) }) },
       [],
     ],
-    ['a second before the deployTimeout after the bake', { entry: failed({ bakeStartTime: timeOf(150), bakeEndTime: timeOf(259) }) }, [none]],
+    [
+      'a second before the deployTimeout after the bake',
+      { entry: failed({ bakeStartTime: timeOf(150), bakeEndTime: timeOf(259) }) },
+      [none],
+    ],
     ['in recovery mode', { reports: withError, entry: failed(), conditions: recovery }, ['failed in recovery mode']],
   ])('%s', (_, scenario, expected) => {
     const found = oracle(scenario);

@@ -39,8 +39,18 @@ describe('a deployment', () => {
     ['with its slot', [slot('a')], head(), []],
     ['with a slot that is being revoked', [slot('a', { state: 'Revoking' })], head(), []],
     ['without a slot', [], head(), ['deploys 1.1.0 (1) without a slot of budget fleet']],
-    ['with the slot of another request', [slot('a', { request: 4 })], head(), [expect.stringContaining('without a slot')]],
-    ['with the slot of another version', [slot('a', { version: '1.0.0' })], head(), [expect.stringContaining('without')]],
+    [
+      'with the slot of another request',
+      [slot('a', { request: 4 })],
+      head(),
+      [expect.stringContaining('without a slot')],
+    ],
+    [
+      'with the slot of another version',
+      [slot('a', { version: '1.0.0' })],
+      head(),
+      [expect.stringContaining('without')],
+    ],
     ['with the slot of another Rollout', [slot('b')], head(), [expect.stringContaining('without a slot')]],
     ['by a manual request, without a slot', [], head({ message: 'request 7' }), []],
   ])('%s', (_, slots, entry, expected) => {

@@ -124,7 +124,9 @@ describe('while a Gate is closed, the oracle reports', () => {
     const approval = { spec: { default: 'closed', window: '2s' }, metadata: requests({ open: '12:00:00' }) };
     const late = write('a2', APP, 4, app({ path: './b', suspend: true }));
     const steps = [...write('g1', FREEZE, 1, approval), ...before.slice(3), ...late];
-    expect((await oracle(steps)).violations).toEqual([expect.stringContaining('closed since 2026-11-21T12:00:02.000Z')]);
+    expect((await oracle(steps)).violations).toEqual([
+      expect.stringContaining('closed since 2026-11-21T12:00:02.000Z'),
+    ]);
   });
 });
 
@@ -260,7 +262,9 @@ describe('of a Rollout, the oracle reports', () => {
       write('r2', ROLLOUT, 12, rollout(2, entry(2, '1.1.0', { timestamp }), entry(1, '1.0.0')));
     const steps = [...write('g1', FREEZE, 1, opened), ...first, ...write('g2', FREEZE, 11, closed)];
     expect((await oracle([...steps, ...deploy('2026-11-21T12:00:30Z')])).violations).toEqual([
-      expect.stringContaining('deploys 1.1.0 (2) while gating.toolkit.fluxcd.io/gates/apps/freeze is closed since revision 11'),
+      expect.stringContaining(
+        'deploys 1.1.0 (2) while gating.toolkit.fluxcd.io/gates/apps/freeze is closed since revision 11',
+      ),
     ]);
     expect((await oracle([...steps, ...deploy('2026-11-21T12:00:01Z')])).violations).toEqual([]);
   });

@@ -168,15 +168,18 @@ describe('the condition of a held object', () => {
   it.each([
     { closedAt: '2026-03-04T09:59:58Z', isWritten: false, again: 3.5 },
     { closedAt: '2026-03-04T09:59:55Z', isWritten: true, again: 1 },
-  ])('is not updated in the first seconds, in which all objects are suspended: closed at $closedAt, updated: $isWritten', async (row) => {
-    const cluster = await Cluster.settled(kustomization({ annotations: named }), { gates: [closed] });
-    const conditions = [
-      { type: 'Opened', status: 'False', reason: 'x', message: '', lastTransitionTime: row.closedAt },
-    ];
-    cluster.gates = [{ ...closed, status: { conditions } } as Gate];
-    cluster.object = { ...cluster.object, status: {} };
-    const answer = await cluster.decorate();
-    expect(answer.status !== undefined).toBe(row.isWritten);
-    expect(answer.resyncAfterSeconds).toBe(row.again);
-  });
+  ])(
+    'is not updated in the first seconds, in which all objects are suspended: closed at $closedAt, updated: $isWritten',
+    async (row) => {
+      const cluster = await Cluster.settled(kustomization({ annotations: named }), { gates: [closed] });
+      const conditions = [
+        { type: 'Opened', status: 'False', reason: 'x', message: '', lastTransitionTime: row.closedAt },
+      ];
+      cluster.gates = [{ ...closed, status: { conditions } } as Gate];
+      cluster.object = { ...cluster.object, status: {} };
+      const answer = await cluster.decorate();
+      expect(answer.status !== undefined).toBe(row.isWritten);
+      expect(answer.resyncAfterSeconds).toBe(row.again);
+    },
+  );
 });
