@@ -1,4 +1,7 @@
-/** Composition root: environment, clock, sockets and the cluster client enter here, and for the receiver's thread in receiver/main.ts. */
+/**
+ * Composition root: environment, clock, sockets and the cluster client enter here; for the receiver's thread in
+ * receiver/main.ts.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { FLUX_BINDINGS } from './api/kinds.ts';
 import type { ApiCaller } from './api/metrics.ts';
@@ -29,10 +32,10 @@ import { createMeasurements } from './server/prometheus/measurements.ts';
 import { createRecent } from './server/recent.ts';
 import { createMetadataCache } from './server/registry/cache.ts';
 import { registrySockets } from './server/registry/sockets.ts';
-import { createMetrics } from './server/servedMetrics.ts';
+import { createMetrics, type ServedMetrics } from './server/servedMetrics.ts';
 import { webhookRoutes } from './webhooks/index.ts';
 
-const usage = `Usage: node main.ts
+const USAGE = `Usage: node main.ts
 
 Serves the Metacontroller hooks over HTTP and the admission webhook over HTTPS.
 Everything is set by the environment:
@@ -43,97 +46,21 @@ ${Object.entries(ENVIRONMENT)
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
-  const { logLevel, logLevelFile } = config;
-  const log = createLeveledLog({ level: logLevel, file: logLevelFile });
+  const log = createLeveledLog({ level: config.logLevel, file: config.logLevelFile });
   const decisions = createDecisionLog(log, () => performance.now());
   const metrics = createMetrics();
-  const { admission, hooks, health, beside } = connect(metrics);
-  const dropped: Dropped = (what) => metrics.count({ name: 'rollout_hooks_dropped_total', labels: { what } });
-  const events = createEvents({ config, transport: beside, cluster: readerOf(beside), log, decisions, dropped });
-  const metadata = createMetadataCache({
-    cluster: readerOf(beside),
-    sockets: registrySockets({ allowLocal: config.settings.allowLocalRegistries === true }),
-    clock: () => performance.now(),
-    log,
-    dropped,
-  });
-  const measurements = createMeasurements({
-    cluster: readerOf(beside),
-    now: () => Date.now(),
-    readingOf,
-    // One more than is taken tells that there are more.
-    limit: LIMITS.metricSeries + 1,
-  });
-  const { settings } = config;
+  const transports = connect(metrics);
+  const parts = { config, log, decisions, metrics, transports };
+  const calls = createCalls(parts);
 
-  const readers = { hooks: readerOf(hooks), health: readerOf(health) };
-  const recent = createRecent(() => performance.now());
-  const access = withRememberedAnswers(createAccessReviewer(health), recent);
-  const hookCall = (hook: string): HookCall => ({
-    now: Date.now(),
-    cluster: hook === 'healthcheck' ? readers.health : readers.hooks,
-    healthCluster: readers.health,
-    access,
-    events,
-    metadata,
-    measurements,
-    recent,
-    metrics,
-    settings,
-  });
-  const admissionPorts = {
-    cluster: readerOf(admission),
-    access: createAccessReviewer(admission),
-    events: createConfirmedEvents({ events, cluster: readerOf(beside), wait, dropped }),
-    metrics,
-    settings,
-  };
-  const webhookCall = (): WebhookCall => ({ now: Date.now(), ...admissionPorts });
-
-  let stopping = false;
-  const shared = { log, metrics, notReady: () => (stopping ? 'shutting down' : undefined) };
-  const { host } = config;
-  const limits = { maxConnections: SERVER_LIMITS.connections, maxPerAddress: SERVER_LIMITS.connectionsPerAddress };
-  const listeners: Listener[] = [];
-  if (config.receiverPort !== undefined) {
-    const program = new URL('./receiver/main.ts', import.meta.url);
-    const { receiverPort: port, inputsPort, tls } = config;
-    const { oidcIssuers = [] } = settings;
-    const inputs =
-      inputsPort !== undefined && tls ? { port: inputsPort, tls: { cert: tls.cert, key: tls.key } } : undefined;
-    const options = { host, port, inputs, oidcIssuers, logLevel, logLevelFile };
-    listeners.push(await startReceiver(program, options, log, metrics));
-  }
-  const refuseCaller = config.hooksToken && requireToken(config.hooksToken, log);
-  const hooksApp = createApp({
-    ...shared,
-    routes: hookRoutes(hookCall, decisions),
-    refuseCaller,
-    showsMetrics: true,
-    asksAgain: true,
-  });
-  const hooksListener = await listenHttp(hooksApp, { host, port: config.hooksPort, ...limits });
-  listeners.push(hooksListener);
-  let webhook: Listener | undefined;
-  if (config.tls) {
-    const refuseOthers = config.tls.clientCa ? requireClientCertificate(config.webhookClients) : undefined;
-    const app = createApp({ ...shared, routes: webhookRoutes(webhookCall, decisions), refuseCaller: refuseOthers });
-    webhook = await listenHttps(app, config.tls, { host, port: config.webhookPort, ...limits, log });
-    listeners.push(webhook);
-  }
-  if (config.healthPort !== undefined) {
-    // The last: whoever is answered here finds the others. Connections to those cannot make this replica look unready.
-    const health = createApp({ ...shared, routes: [] });
-    listeners.push(await listenHttp(health, { host, port: config.healthPort, ...limits }));
-  }
-  log.info({ hooks: hooksListener.port, webhook: webhook?.port ?? 'off: WEBHOOK_TLS_CERT is not set' }, 'serving');
-
+  let isStopping = false;
+  const listeners = await listenAll(parts, calls, () => (isStopping ? 'shutting down' : undefined));
   const stop = async (signal: string) => {
-    if (stopping) return;
-    stopping = true;
+    if (isStopping) return;
+    isStopping = true;
     log.info({ signal }, 'shutting down');
     await shutDown(listeners, config.shutdownDelaySeconds);
-    for (const transport of [admission, hooks, health, beside]) transport.close();
+    for (const transport of Object.values(transports)) transport.close();
     log.flush();
     process.exit(0);
   };
@@ -141,7 +68,113 @@ async function main(): Promise<void> {
   process.on('SIGINT', stop);
 }
 
-/** Connections to the API server, separate for each part that reads: none can use up another's. */
+interface Parts {
+  config: Config;
+  log: Logger;
+  decisions: DecisionLog;
+  metrics: ServedMetrics;
+  transports: ReturnType<typeof connect>;
+}
+
+interface Calls {
+  hookCall(hook: string): HookCall;
+  webhookCall(): WebhookCall;
+}
+
+/** The ports of one hook call, and of one admission request, at the present time. */
+function createCalls({ config, log, decisions, metrics, transports }: Parts): Calls {
+  const { settings } = config;
+  const { admission, hooks, health, background } = transports;
+  const dropped: Dropped = (what) => metrics.count({ name: 'rollout_hooks_dropped_total', labels: { what } });
+  const events = createEvents({
+    config,
+    transport: background,
+    cluster: readerOf(background),
+    log,
+    decisions,
+    dropped,
+  });
+  const metadata = createMetadataCache({
+    cluster: readerOf(background),
+    sockets: registrySockets({ allowLocal: settings.allowLocalRegistries === true }),
+    clock: () => performance.now(),
+    log,
+    dropped,
+  });
+  const measurements = createMeasurements({
+    cluster: readerOf(background),
+    now: () => Date.now(),
+    readingOf,
+    // One more than the limit shows that there are more.
+    limit: LIMITS.metricSeries + 1,
+  });
+  const readers = { hooks: readerOf(hooks), health: readerOf(health) };
+  const recent = createRecent(() => performance.now());
+  const access = withRememberedAnswers(createAccessReviewer(health), recent);
+  const hookPorts = { healthCluster: readers.health, access, events, metadata, measurements, recent, metrics, settings };
+  const admissionPorts = {
+    cluster: readerOf(admission),
+    access: createAccessReviewer(admission),
+    events: createConfirmedEvents({ events, cluster: readerOf(background), wait, dropped }),
+    metrics,
+    settings,
+  };
+  return {
+    hookCall: (hook) => ({
+      now: Date.now(),
+      cluster: hook === 'healthcheck' ? readers.health : readers.hooks,
+      ...hookPorts,
+    }),
+    webhookCall: () => ({ now: Date.now(), ...admissionPorts }),
+  };
+}
+
+/** Opens the ports of receiver, hooks, admission webhook and probes. */
+async function listenAll(
+  { config, log, decisions, metrics }: Parts,
+  { hookCall, webhookCall }: Calls,
+  notReady: () => string | undefined,
+): Promise<Listener[]> {
+  const { host, tls } = config;
+  const shared = { log, metrics, notReady };
+  const limits = { maxConnections: SERVER_LIMITS.connections, maxPerAddress: SERVER_LIMITS.connectionsPerAddress };
+  const listeners: Listener[] = [];
+  if (config.receiverPort !== undefined) {
+    const program = new URL('./receiver/main.ts', import.meta.url);
+    const { receiverPort: port, inputsPort, logLevel, logLevelFile } = config;
+    const { oidcIssuers = [] } = config.settings;
+    const inputs =
+      inputsPort !== undefined && tls ? { port: inputsPort, tls: { cert: tls.cert, key: tls.key } } : undefined;
+    const options = { host, port, inputs, oidcIssuers, logLevel, logLevelFile };
+    listeners.push(await startReceiver(program, options, log, metrics));
+  }
+  const hooksApp = createApp({
+    ...shared,
+    routes: hookRoutes(hookCall, decisions),
+    refuseCaller: config.hooksToken && requireToken(config.hooksToken, log),
+    showsMetrics: true,
+    asksAgain: true,
+  });
+  const hooks = await listenHttp(hooksApp, { host, port: config.hooksPort, ...limits });
+  listeners.push(hooks);
+  let webhook: Listener | undefined;
+  if (tls) {
+    const refuseCaller = tls.clientCa ? requireClientCertificate(config.webhookClients) : undefined;
+    const app = createApp({ ...shared, routes: webhookRoutes(webhookCall, decisions), refuseCaller });
+    webhook = await listenHttps(app, tls, { host, port: config.webhookPort, ...limits, log });
+    listeners.push(webhook);
+  }
+  if (config.healthPort !== undefined) {
+    // Opened last: a client that is answered here finds the other ports open. Connections to those can't make this
+    // replica look unready.
+    const health = createApp({ ...shared, routes: [] });
+    listeners.push(await listenHttp(health, { host, port: config.healthPort, ...limits }));
+  }
+  log.info({ hooks: hooks.port, webhook: webhook?.port ?? 'off: WEBHOOK_TLS_CERT is not set' }, 'serving');
+  return listeners;
+}
+
+/** Connections to the API server, separate for each part of the server, so that none can use up another's. */
 function connect(metrics: Metrics) {
   const config = loadKubeConfig();
   const connected = (caller: ApiCaller, maxSockets: number) =>
@@ -152,7 +185,7 @@ function connect(metrics: Metrics) {
     admission: connected('admission', 64),
     hooks: connected('hooks', 64),
     health: connected('health', 16),
-    beside: connected('background', 16),
+    background: connected('background', 16),
   };
 }
 
@@ -198,7 +231,7 @@ function createEvents({ config, transport, cluster, log, decisions, dropped }: E
 }
 
 if (process.argv.includes('--help')) {
-  process.stdout.write(usage);
+  process.stdout.write(USAGE);
 } else {
   main().catch((error: Error & { code?: string }) => {
     const hint = error.code === 'EADDRINUSE' ? ': the port is in use, set HOOKS_PORT, WEBHOOK_PORT or HEALTH_PORT' : '';

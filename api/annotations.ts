@@ -1,6 +1,6 @@
 /**
  * Every annotation and label key this project reads or writes: the Go rollout-controller's, the gating RFC's, Flux's and our own.
- * docs/reference/annotations.md is generated from the comments: each can be read alone, or begins with "Beside it".
+ * docs/reference/annotations.md is generated from the comments.
  */
 
 /** Prefix that makes a Flux object visible to the admission webhook. */
@@ -17,7 +17,7 @@ export const SUBSTITUTE_FROM = /^rollout\.kuberik\.com\/substitute\.(.*)\.from$/
 export const DEPLOYED = 'rollout.kuberik.com/deployed';
 /** On Kustomizations whose source has the same Rollout, written by the webhook: the tag whose artifact may be applied with the variables that are set. See core/managedField/atomicUpdate.ts. */
 export const ARTIFACT = 'rollout.kuberik.com/artifact';
-/** Beside it, written by the webhook: the deployment that the source is fetching. The Kustomization is suspended meanwhile. */
+/** On Kustomizations with `rollout.kuberik.com/artifact`, written by the webhook: the deployment that the source is fetching. The Kustomization is suspended meanwhile. */
 export const AWAITS_ARTIFACT = 'rollout.kuberik.com/awaits-artifact';
 
 /** On Rollouts, once: a tag for which RolloutGates don't count; `Ready` says so while the tag isn't available. A Gate is bypassed with `gate.fluxcd.io/bypass-reason`. */
@@ -45,7 +45,7 @@ export const ONE_SHOT = [
 export const REQUEST = 'rollout.kuberik.com/request';
 /** On Rollouts, written by the webhook: the authenticated user of the newest request or of the newest `spec.wantedVersion`, while it waits. */
 export const REQUESTED_BY = 'rollout.kuberik.com/requested-by';
-/** Beside it: when that was, RFC 3339. */
+/** On Rollouts, written by the webhook: when the user in `requested-by` made the request, RFC 3339. */
 export const REQUESTED_AT = 'rollout.kuberik.com/requested-at';
 
 /** On Rollouts, written by the webhook: the users who requested `wantedVersion`, `force-deploy` and `bypass-gates`, each; their approval may not count. A request older than this record belongs to `requested-by`. See core/rollout/evaluation/rolloutRequests.ts. */
@@ -53,23 +53,23 @@ export const REQUESTERS = 'rollout.kuberik.com/requesters';
 
 /** On RolloutGates with `spec.approvals`: the version that the writer approves. The webhook removes it and keeps a record. See core/approval/acceptApproval.ts. */
 export const APPROVE = 'rollout.kuberik.com/approve';
-/** Beside it: why. */
+/** On RolloutGates, with `rollout.kuberik.com/approve`: why the version is approved. */
 export const APPROVE_REASON = 'rollout.kuberik.com/approve-reason';
 /** On RolloutGates with `spec.approvals`: the version whose approval the writer withdraws. */
 export const UNAPPROVE = 'rollout.kuberik.com/unapprove';
 /** On RolloutGates, written by the webhook: the approvals, and who last changed the number needed. See core/approval/approvalRecord.ts. */
 export const APPROVALS = 'rollout.kuberik.com/approvals';
 
-/** Beside a change of `allowedVersions`, `rejectedVersions` or `passing` of a RolloutGate, the removal of `wantedVersion` of a Rollout, or a change of `spec.schedule` of a Gate: why. The webhook removes it and keeps 256 characters, with the authenticated user and the time, in `listed`, `pin` or `scheduled-by`. */
+/** On RolloutGates, Rollouts and Gates: why the same write changes `allowedVersions`, `rejectedVersions` or `passing`, removes `wantedVersion`, or changes `spec.schedule`. The webhook removes it and keeps 256 characters, with the authenticated user and the time, in `listed`, `pin` or `scheduled-by`. */
 export const REASON = 'rollout.kuberik.com/reason';
-/** On RolloutGates, written by the webhook: who put each version on `allowedVersions` and `rejectedVersions`, and who last changed `passing`, when and why: the newest 32, only of listed versions, without writes of schedules. See core/record/listRecord.ts. */
+/** On RolloutGates, written by the webhook: who put each version on `allowedVersions` and `rejectedVersions`, and who last changed `passing`, when and why. It keeps the newest 32, of listed versions only, and no writes of schedules. See core/record/listRecord.ts. */
 export const LISTED = 'rollout.kuberik.com/listed';
 /** On Gates, written by the webhook: who set `spec.schedule`, when and why. See core/record/pinRecord.ts. */
 export const SCHEDULED_BY = 'gate.fluxcd.io/scheduled-by';
 /** On Rollouts, written by the webhook: who last set or removed `spec.wantedVersion`, when and why. See core/record/pinRecord.ts. */
 export const PIN_RECORD = 'rollout.kuberik.com/pin';
 
-/** In the manifest of a release, `true`: what it changes can't be undone. It is never rolled back, and no rollback goes past it. */
+/** In the manifest of a release, `true`: the release can't be undone. It is never rolled back, and no rollback goes past it. */
 export const ROLLBACK_BARRIER = 'rollout.kuberik.com/rollback-barrier';
 
 /** On Flux objects: the Gates that the object requires, `a,ns/b`. */
@@ -80,11 +80,11 @@ export const SELECTED_BY = 'gate.fluxcd.io/selected-by';
 export const GATE_STATE = 'gate.fluxcd.io/state';
 /** On Flux objects, written by the webhook: `spec.suspend` before a Gate closed: `true`, `false` or `unset`. */
 export const SUSPENDED = 'gate.fluxcd.io/suspended';
-/** On what is held: why a user bypasses the closed Gates that hold it. */
+/** On Rollouts and Flux objects: why a user bypasses the closed Gates that hold the object. */
 export const BYPASS_REASON = 'gate.fluxcd.io/bypass-reason';
-/** Beside it on a Rollout: the version that the bypass is for. The webhook removes it, so it always belongs to one write. */
+/** On Rollouts, with `gate.fluxcd.io/bypass-reason`: the version that the bypass is for. The webhook removes it, so that it belongs to one write. */
 export const BYPASS_FOR = 'gate.fluxcd.io/bypass-for';
-/** Beside it, written by the webhook: when and by whom the reason was given, `<RFC 3339> <user>`. */
+/** On Rollouts and Flux objects, written by the webhook: when and by whom `bypass-reason` was given, `<RFC 3339> <user>`. */
 export const BYPASSED_BY = 'gate.fluxcd.io/bypassed-by';
 
 /** On Gates: open at this time, RFC 3339. */
@@ -101,7 +101,7 @@ export const CLOSE_REASON = 'close.gate.fluxcd.io/reason';
 export const ACCEPTED_REQUEST = 'gate.fluxcd.io/accepted-request';
 /** On Gates with `spec.approvals`: the version that the writer approves, `<tag>` or `<namespace>/<rollout>:<tag>`. The webhook removes it and keeps a record. */
 export const APPROVE_FOR = 'approve.gate.fluxcd.io/for';
-/** Beside it: why. */
+/** On Gates, with `approve.gate.fluxcd.io/for`: why the version is approved. */
 export const APPROVE_FOR_REASON = 'approve.gate.fluxcd.io/reason';
 /** On Gates with `spec.approvals`: the version whose approval the writer withdraws. */
 export const UNAPPROVE_FOR = 'unapprove.gate.fluxcd.io/for';
@@ -119,14 +119,14 @@ export const SELECTS_LABEL = 'gate.fluxcd.io/selects';
 export const SELECTS_ROLLOUTS_LABEL = 'gate.fluxcd.io/selects-rollouts';
 /** Label on RolloutGates and derived ImagePolicies: the Rollout. Longer than 63 characters, the name is cut and ends with a hash. See core/kube/names.ts. */
 export const ROLLOUT_NAME_LABEL = 'rollout.kuberik.com/rollout-name';
-/** Label on Rollouts, written by the hooks: a hash of a pair of `spec.healthCheckSelector`, by which HealthChecks find the Rollout, or `none`. See core/health/association.ts. */
+/** Label on Rollouts, written by the hooks: a hash of one label of `spec.healthCheckSelector`, by which HealthChecks find the Rollout, or `none`. See core/health/association.ts. */
 export const WATCHES_LABEL = 'rollout.kuberik.com/watches';
 /** Label `<rollout>.rollout.kuberik.com/bound` on FluxBindings: a Rollout that the object is bound to. */
 export const BOUND_LABEL_SUFFIX = 'rollout.kuberik.com/bound';
 
 /** On budgets, once: `1.2.0` or `<image>:1.2.0`, whose failures are excused. */
 export const CONTINUE = 'rollout.kuberik.com/continue';
-/** Beside it, written by the webhook: the admission request of that, when and by whom. Other text is ignored, with a Warning. */
+/** On budgets, written by the webhook: the admission request that set `rollout.kuberik.com/continue`, with time and user. Other text is ignored, with a Warning. */
 export const CONTINUE_REQUEST = 'rollout.kuberik.com/continue-request';
 /** Label `<hash>.slot.rollout.kuberik.com/granted` on budgets, written by the hooks: an unused slot. It wakes the Rollout, whose namespace and name are hashed. See core/budget/selectingBudgets.ts. */
 export const SLOT_LABEL_SUFFIX = 'slot.rollout.kuberik.com/granted';

@@ -1,6 +1,6 @@
 /** Condition types and reasons: exactly the strings that clients of the Go controller and of Flux's gating RFC read. */
 
-/** On Rollouts; on Gates whether they are open, on RolloutGates whether they are passing. */
+/** On every kind. On a Gate: whether it is open; on a RolloutGate: whether it is passing. */
 export const READY = 'Ready';
 
 /** On Rollouts. */
@@ -8,28 +8,28 @@ export const RELEASES_UPDATED = 'ReleasesUpdated';
 export const GATES_PASSING = 'GatesPassing';
 export const DEPLOYMENT_BLOCKED = 'DeploymentBlocked';
 export const BAKE_FAILURE_DISABLED = 'BakeFailureDisabled';
-/** There only while the selector matches HealthChecks that may not be watched. */
+/** Present only while the selector matches HealthChecks that may not be watched. */
 export const HEALTH_CHECKS_LEFT_OUT = 'HealthChecksLeftOut';
 export const ROLLED_BACK = 'RolledBack';
-/** Only while a deployment is rolling out or baking: what it waits for. */
+/** Present only while a deployment is rolling out or baking: what it waits for. */
 export const PROGRESSING = 'Progressing';
-/** There only while a version waits for RolloutGates: which. */
+/** Present only while a version waits for RolloutGates: which. */
 export const WAITING_FOR_ROLLOUT_GATES = 'WaitingForRolloutGates';
-/** There only while a version waits for the Rollouts of `spec.after`, or these are in a cycle: which, and why. */
+/** Present only while a version waits for the Rollouts of `spec.after`, or these are in a cycle: which, and why. */
 export const WAITING_FOR_ROLLOUTS = 'WaitingForRollouts';
-/** There only while a version waits for a slot of a RolloutBudget: whose, and why. */
+/** Present only while a version waits for a slot of a RolloutBudget: which budget, and why. */
 export const WAITING_FOR_BUDGET = 'WaitingForBudget';
-/** There only while `spec.wantedVersion` is set. */
+/** Present only while `spec.wantedVersion` is set. */
 export const PINNED = 'Pinned';
-/** There only while the selector matches no HealthCheck at all. */
+/** Present only while the selector matches no HealthCheck. */
 export const HEALTH_CHECKS_MISSING = 'HealthChecksMissing';
-/** Only while the newest deployment is a first one that RolloutGates would have held later. */
+/** Present only while the newest deployment is the first one, and RolloutGates would have held a later one. */
 export const FIRST_DEPLOYMENT_NOT_GATED = 'FirstDeploymentNotGated';
 
-/** There only while the status leaves something out so that it can be stored: what. */
+/** Present only while the status is shortened so that it can be stored: what it leaves out. */
 export const STATUS_SHORTENED = 'StatusShortened';
 
-/** There only if spec.targetRepository is set and has, or is to have, a release. */
+/** Present only if spec.targetRepository is set and has a release, or is to get one. */
 export const COPIED = 'Copied';
 
 /** On Gates. */

@@ -1,5 +1,5 @@
 /**
- * Reasons of the log for decisions without a Kubernetes Event: each with the cause of its line. Every Event is a line too, with its own reason.
+ * Reasons in the log of decisions without an Event, each with the cause of its line. Every Event is a line too, with its own reason.
  * docs/reference/log.md is generated from this.
  */
 export const LOGGED = {

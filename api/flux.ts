@@ -1,4 +1,4 @@
-/** Flux's kinds: the fields this project reads. Source: Flux API reference. */
+/** The fields of Flux's kinds that this project reads. Source: Flux API reference. */
 import type { Condition, KubeObject } from './kubernetes.ts';
 
 export interface FluxStatus {

@@ -1,6 +1,6 @@
 /**
- * Every kind of Flux and of ours: the one place that spells group, versions and resource, and says what a kind is to us.
- * All other lists derive from this table; test/manifests/kinds.test.ts holds the manifests to it.
+ * Every kind of Flux and of ours: the only place with group, versions and resource, and with what Gates and Rollouts do
+ * to the kind. All other lists derive from this table; test/manifests/kinds.test.ts compares the manifests with it.
  */
 import type { ResourceRef } from './ports.ts';
 
@@ -11,13 +11,15 @@ interface KindRow<Name extends string> {
   versions: readonly [string, ...string[]];
   /** Plural, lower case. */
   resource: string;
-  /** Gates can hold it. What is brought (a source) gets the condition Blocked, what is applied (a sync) Approved. */
+  /**
+   * Set if Gates can hold the kind. A source fetches, and gets condition Blocked; a sync applies, and gets Approved.
+   */
   governed?: 'sync' | 'source';
-  /** A Rollout can own fields of it; which ones is in core/managedField/managedFields.ts. */
+  /** Set if Rollouts can set fields of the kind: core/managedField/managedFields.ts. */
   hasManagedFields?: true;
-  /** A Rollout can wait for it: it owns no field of it, and has its version applied by way of the OCIRepository that it names. */
+  /** Set if a Rollout can wait for the kind without a managed field: its version is that of its OCIRepository. */
   follows?: true;
-  /** A Kustomization can apply its artifact. */
+  /** Set if a Kustomization can apply the artifact of the kind. */
   artifact?: true;
 }
 
@@ -37,11 +39,11 @@ export const KINDS = {
   OCIRepository: { kind: 'OCIRepository', group: SOURCE, versions: ['v1'], resource: 'ocirepositories', governed: 'source', hasManagedFields: true, artifact: true },
   HelmRepository: { kind: 'HelmRepository', group: SOURCE, versions: ['v1'], resource: 'helmrepositories', governed: 'source' },
   Bucket: { kind: 'Bucket', group: SOURCE, versions: ['v1'], resource: 'buckets', governed: 'source', artifact: true },
-  // Has no spec.suspend, and no controller reconciles it (another one writes its status): it cannot be held, only what consumes it.
+  // Not governed: it has no spec.suspend, and no controller reconciles it. Gates hold its consumers.
   ExternalArtifact: { kind: 'ExternalArtifact', group: SOURCE, versions: ['v1'], resource: 'externalartifacts', artifact: true },
   ImagePolicy: { kind: 'ImagePolicy', group: IMAGE, versions: ['v1', 'v1beta2'], resource: 'imagepolicies' },
-  // Not governed, though it can be suspended: all that follows from a scan is done by ImageUpdateAutomations and Rollouts, which Gates
-  // hold. For the same reason HelmChart has no row: only HelmReleases consume it.
+  // Not governed, although it can be suspended: only ImageUpdateAutomations and Rollouts act on a scan, and Gates hold
+  // those. For the same reason HelmChart has no row: only HelmReleases consume it.
   ImageRepository: { kind: 'ImageRepository', group: IMAGE, versions: ['v1', 'v1beta2'], resource: 'imagerepositories' },
   Gate: { kind: 'Gate', group: GATING, versions: ['v1alpha1'], resource: 'gates' },
   Rollout: { kind: 'Rollout', group: KUBERIK, versions: ['v1alpha1'], resource: 'rollouts' },
@@ -72,7 +74,7 @@ export function apiVersionOf({ group, versions: [newest] }: Pick<KindRow<string>
   return `${group}/${newest}`;
 }
 
-/** Where the API server serves a kind. */
+/** The API version and plural by which the API server serves the kind. */
 export function resourceOf(row: KindRow<string>): Pick<ResourceRef, 'apiVersion' | 'resource'> {
   return { apiVersion: apiVersionOf(row), resource: row.resource };
 }

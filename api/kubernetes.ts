@@ -38,7 +38,7 @@ export interface ObjectMeta {
   managedFields?: ManagedFieldsEntry[];
 }
 
-/** Any Kubernetes object. `spec` and `status` are as unknown as they are on the wire. */
+/** Any Kubernetes object. Without type arguments nothing is known of `spec` and `status`. */
 export interface KubeObject<Spec = Record<string, unknown>, Status = Record<string, unknown>> {
   apiVersion: string;
   kind: string;
@@ -47,10 +47,10 @@ export interface KubeObject<Spec = Record<string, unknown>, Status = Record<stri
   status?: Status;
 }
 
-/** One whose spec and status are read without a type of their own. */
+/** An object whose spec and status are read without a type of their own. */
 export type AnyObject = KubeObject<any, any>;
 
-/** Values in base64. */
+/** A Secret, with values in base64. */
 export type Secret = KubeObject<never, never> & { data?: Record<string, string> };
 
 export interface Condition {

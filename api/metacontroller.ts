@@ -1,7 +1,7 @@
 /** Metacontroller's hook API, version v2 (4.15 and newer). Answers are strict: an unknown field fails the sync. */
 import type { KubeObject, LabelSelector } from './kubernetes.ts';
 
-/** Bytes of a request that our hooks take: two objects of 3 MB each, with some margin. */
+/** The size limit for requests to our hooks: two objects of 3 MB each, with some margin. */
 export const MAX_REQUEST_BYTES = 7 * 1024 * 1024;
 
 /** Objects keyed `Kind.group/version` (core: `Kind.v1`), then `namespace/name` (cluster-scoped: `name`). */

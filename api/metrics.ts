@@ -1,10 +1,10 @@
 /**
- * The metrics of rollout-hooks that entry points and core count. To add one, or one of another type: docs/extending.md, *A metric*.
- * Labels have no other values than those named here: nothing that a tenant names makes a series.
+ * The counters of rollout-hooks. To add a metric: docs/extending.md, *A metric*.
+ * Labels have only the values that are listed here, so that tenants can't create series.
  */
 export const COUNTERS = {
   rollout_hooks_deployments_total: {
-    help: 'Deployments begun, by who decided them: automatic, manual, rollback',
+    help: 'Deployments started, by kind: automatic, manual, rollback',
     labels: { kind: ['automatic', 'manual', 'rollback'] },
   },
   rollout_hooks_bakes_total: {
@@ -16,11 +16,11 @@ export const COUNTERS = {
     labels: { result: ['copied', 'failed'] },
   },
   rollout_hooks_admission_denials_total: {
-    help: 'Writes that the admission webhook has denied, by reason; dry runs count',
+    help: 'Writes that the admission webhook denied, by reason; dry runs count',
     labels: { reason: ['gate_closed', 'managed_field', 'invalid', 'limit', 'not_permitted', 'overwritten'] },
   },
   rollout_hooks_admission_holds_total: {
-    help: 'Writes admitted without their changes: applies of what a closed Gate holds (gate_closed), other values of a managed field (managed_field). kustomize-controller sends two at each sync',
+    help: 'Writes admitted without their changes: applies of objects that closed Gates hold (gate_closed), other values of managed fields (managed_field). kustomize-controller sends two at each sync',
     labels: { reason: ['gate_closed', 'managed_field'] },
   },
   rollout_hooks_gate_bypasses_total: {
@@ -48,14 +48,14 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Durations in seconds of steps of a Rollout: from a minute to months. They have no labels. */
+/** Histograms of the durations of a Rollout's steps, from a minute to months. They have no labels. */
 export const DURATIONS = {
   rollout_hooks_lead_time_seconds: {
     help: 'From the build of a release (org.opencontainers.image.created) to the start of its bake, or without a bake until Flux has applied it everywhere. Only the first successful deployment of each version, no rollbacks. Unknown for a build time in the future or more than a year ago, and often without a bake, which may end before the registry has answered',
     buckets: [5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 30 * DAY, 180 * DAY],
   },
   rollout_hooks_delivery_time_seconds: {
-    help: 'The same from the discovery of the release: the time that gates, upstream Rollouts, budgets and earlier bakes took',
+    help: 'The same from the discovery of the release: the time that Gates, RolloutGates, upstream Rollouts, budgets and earlier bakes took',
     buckets: [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 30 * DAY],
   },
   rollout_hooks_restore_time_seconds: {
@@ -66,11 +66,11 @@ export const DURATIONS = {
 
 export type DurationName = keyof typeof DURATIONS;
 
-/** What took how long: `{ name: 'rollout_hooks_restore_time_seconds', seconds: 90, key: 'u/12' }`. */
+/** One measured duration: `{ name: 'rollout_hooks_restore_time_seconds', seconds: 90, key: 'u/12' }`. */
 export interface Duration {
   name: DurationName;
   seconds: number;
-  /** As in `Count`. */
+  /** Identifies the occurrence: it is measured once, even if the sync or admission request is repeated. */
   key?: string;
 }
 
@@ -83,14 +83,14 @@ type LabelsOf<Name extends CounterName> = {
     : never;
 };
 
-/** What is to be counted: `{ name: 'rollout_hooks_bakes_total', labels: { result: 'failed' } }`. */
+/** One increment of a counter: `{ name: 'rollout_hooks_bakes_total', labels: { result: 'failed' } }`. */
 export type Count = {
   [Name in CounterName]: {
     name: Name;
     labels: LabelsOf<Name>;
-    /** How many; 1 when absent. */
+    /** The increment; 1 when absent. */
     times?: number;
-    /** Which occurrence this is: when a sync or an admission request is repeated, it is not counted again. */
+    /** Identifies the occurrence: it counts once, even if the sync or admission request is repeated. */
     key?: string;
   };
 }[CounterName];

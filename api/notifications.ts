@@ -1,12 +1,12 @@
 /** `source.component` of our Events: the Go original's, so that dashboards continue to work. */
 export const EVENT_COMPONENT = 'rollout-controller';
 
-/**
- * Which Events are forwarded to Flux's Alerts, by reason, and with which severity. An Alert cannot filter by reason, so
- * an Event that needs no attention (a bake starts, a Rollout waits for a slot) is not forwarded.
- */
 export type Severity = 'info' | 'error';
 
+/**
+ * The Events that are forwarded to Flux's Alerts, by reason, each with its severity. An Alert can't filter by reason,
+ * so an Event that needs no attention (a bake starts, a Rollout waits for a slot) is not forwarded.
+ */
 export const NOTIFIED: Readonly<Record<string, Severity>> = {
   // Rollouts.
   DeploymentSucceeded: 'info',

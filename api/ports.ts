@@ -15,24 +15,24 @@ export interface ResourceRef {
   namespace?: string;
 }
 
-/** Live reads: never from a cache. Every method rejects when the API server does not answer properly. */
+/** Live reads of the cluster, never from a cache. Every method rejects without a proper answer of the API server. */
 export interface ClusterReader {
   /** The object, or undefined when the API server says 404. */
   get<T extends KubeObject<any, any> = KubeObject>(ref: ResourceRef & { name: string }): Promise<T | undefined>;
   list<T extends KubeObject<any, any> = KubeObject>(
-    /** `atMost`: the rest is not read; ask for one more than you take to learn that there is more. */
+    /** `atMost`: the limit of the list. A limit of one more than is used shows whether there are more. */
     ref: ResourceRef & { labelSelector?: string; fieldSelector?: string; atMost?: number },
   ): Promise<T[]>;
   /** Metadata only (PartialObjectMetadata). */
   listMetadata(ref: ResourceRef & { labelSelector?: string; fieldSelector?: string }): Promise<KubeObject[]>;
   /**
-   * The list page by page, for what tenants can make large or many: what is not kept of a page is free before the next one
-   * is read, and none is read after the loop is left.
+   * The list, page by page: for objects that tenants can make large or many. A page can be freed before the next one is
+   * read, and none is read after the loop is left.
    */
   pages<T extends KubeObject<any, any> = KubeObject>(
     ref: ResourceRef & { labelSelector?: string; fieldSelector?: string; metadataOnly?: true },
   ): AsyncIterable<T[]>;
-  /** Whether the object existed at most a second ago: to choose what to watch, never to decide. A kind that is not served has no objects. */
+  /** Whether there is such an object, at most a second late: never to decide. False for a kind that is not served. */
   hasAny(ref: ResourceRef & { labelSelector?: string }): Promise<boolean>;
   /** Whether the API server serves this resource, from discovery that is at most 30 s old. */
   serves(ref: Pick<ResourceRef, 'apiVersion' | 'resource'>): Promise<boolean>;
@@ -40,7 +40,7 @@ export interface ClusterReader {
   resourceOf(of: { apiVersion: string; kind: string }): Promise<{ resource: string; namespaced: boolean } | undefined>;
 }
 
-/** SubjectAccessReview. */
+/** Checks the rights of users, by SubjectAccessReview. */
 export interface AccessReviewer {
   may(
     user: UserInfo,
@@ -54,35 +54,37 @@ export interface EventRecord {
   type: 'Normal' | 'Warning';
   reason: string;
   message: string;
-  /** Below the message, each on its own line: the purpose, and the command. */
+  /** Commands below the message, one a line, each with its purpose. */
   commands?: readonly (readonly [what: string, line: string])[];
-  /** Makes a repeat of the same event harmless: the same key gives the same Event name. */
+  /** Identifies the event: it gives the Event its name, so that a repeat creates no second one. */
   key: string;
   at: EpochMs;
-  /** Stored times have whole seconds: within one, Events are shown in this order. Lower-case letters, digits and dots; the same key has the same. */
+  /** Sorts the Events of one second, as stored times have whole seconds. Lower-case letters, digits and dots. */
   order?: string;
-  /** The version it is about, if it is about one deployment. */
+  /** The version of the deployment that the event is about. */
   version?: string;
-  /** Recorded as an Event only: no notification is sent. */
+  /** Set if no notification is sent. */
   quiet?: boolean;
-  /** What Alerts of Flux can select in the place of an object of ours: Flux objects, and Rollouts for the objects bound to them. */
+  /** The objects that Flux's Alerts can select in place of `regarding`: Flux objects, or Rollouts for bound objects. */
   involvedObjects?: readonly ObjectName[];
-  /** The text for involved objects in other namespaces, whose readers may not read `regarding`. Without it they get no notification. */
+  /**
+   * The text for involved objects in other namespaces, whose readers may not read `regarding`; absent: none is sent.
+   */
   forOthers?: string;
 }
 
-/** Fire and forget: recording never delays and never fails a sync. */
+/** Records Events in the background: it neither delays nor fails a sync. */
 export interface EventSink {
   record(event: EventRecord): void;
 }
 
-/** What has to be seen in the cluster: an object with these annotations, or that the one with this uid is gone, or being deleted. */
+/** A fact to be seen in the cluster: an object with these annotations, or one that is gone or being deleted. */
 export type StoredFact = { object: ResourceRef & { name: string } } & (
   | { annotations: Record<string, string | undefined> }
   | { gone: true; uid: string | undefined }
 );
 
-/** Events that are recorded only when they are seen to be true, and forgotten when that does not happen soon. */
+/** Records Events once their facts are stored; an Event whose fact isn't stored soon is dropped. */
 export interface ConfirmedEvents {
   recordWhen(event: EventRecord, fact: StoredFact): void;
 }
@@ -95,33 +97,32 @@ export interface Subject {
   name: string;
 }
 
-/** What was decided about an object and changes something: a line of the log. */
+/** A decision that changes something about an object: a line of the log. */
 export interface Decision extends Subject {
-  /** CamelCase, as of Events and conditions. */
+  /** In CamelCase, like the reasons of Events and conditions. */
   reason: string;
   message: string;
   /** The user of an admission request. */
   user?: string;
-  /** Which decision this is: what is decided again, because a sync or a request is repeated, is not logged again. */
+  /** Identifies the decision: it is logged once, even if the sync or request is repeated. */
   key: string;
-  /** After this time it is another decision; absent if it never is. */
+  /** The time after which the same key is logged again; absent: never. */
   againAfterMs?: number;
-  /** A user should read it. */
+  /** Set if a user should read the line. */
   warning?: boolean;
-  /** Anybody may cause it as often as they like: so many of a reason are logged for each namespace and minute, and no more. */
+  /** Set if any user can cause the decision without limit: the log limits its lines per namespace and minute. */
   isCheap?: boolean;
 }
 
-/** What a sync or an admission request came to, changing something or not. */
+/** The result of a sync or an admission request, even one that changes nothing. */
 export interface Consideration extends Subject {
   message: string;
-  /** More about it. */
   [field: string]: unknown;
 }
 
 export interface DecisionLog {
   decided(decision: Decision): void;
-  /** At level debug; below it the line is not made. */
+  /** Logs at level debug; without that level the line isn't built. */
   considered(line: () => Consideration): void;
 }
 
@@ -135,7 +136,7 @@ export interface ReleaseMetadata {
   title?: string;
   description?: string;
   authors?: string;
-  /** It cannot be undone: see ROLLBACK_BARRIER. */
+  /** Set if the release can't be undone: see ROLLBACK_BARRIER. */
   rollbackBarrier?: true;
 }
 
@@ -146,18 +147,19 @@ export interface ReleaseLookup {
   tag: string;
   digest?: string;
   image?: string;
-  /** The Rollout's namespace, whose right to the ImageRepository's credentials counts; the policy's when absent. */
+  /** The namespace that needs the right to the ImageRepository's credentials; absent: the policy's. */
   namespace?: string;
 }
 
-/** What the registry says of a tag. Answers from memory at once; a miss starts a lookup in the background. */
+/** The registry's metadata of tags, from a cache. */
 export interface ReleaseMetadataCache {
+  /** The cached metadata. A miss starts a lookup in the background. */
   lookup(of: ReleaseLookup): ReleaseMetadata | undefined;
-  /** Whether nothing is known yet that a later lookup may find: not of a release that the registry does not have, or refuses to show. */
+  /** Whether a later lookup may find metadata: false if the registry does not have the release or refuses it. */
   isAwaited(of: ReleaseLookup): boolean;
 }
 
-/** What a provider of metrics answers to a query: a number for each series of the result, or why there is none. */
+/** The result of a query: a number for each series, or the problem. */
 export type Reading = { values: number[] } | { problem: string };
 
 export interface Measurement {
@@ -167,22 +169,22 @@ export interface Measurement {
 }
 
 export interface Question {
-  /** The HealthCheck that asks; its namespace needs the right to use the provider. */
+  /** The HealthCheck of the query; its namespace needs the right to use the provider. */
   check: NamespacedName & { uid: string };
   /** Name of a MetricProvider. */
   provider: string;
   query: string;
-  /** What was measured before does not count. */
+  /** The time before which no measurement counts. */
   since: EpochMs;
 }
 
-/** Queries to MetricProviders. They run apart from the sync that asks: a provider that hangs delays no sync. */
+/** Queries to MetricProviders, in the background: a provider that hangs delays no sync. */
 export interface Measurements {
-  /** undefined: not yet, ask again in some seconds. Never rejects. */
+  /** The newest measurement; undefined: there is none yet, so call again in some seconds. Never rejects. */
   measure(question: Question): Promise<Measurement | undefined>;
 }
 
-/** For operators: see api/metrics.ts. */
+/** The counters of api/metrics.ts. */
 export interface Counters {
   count(what: Count): void;
 }
@@ -191,7 +193,7 @@ export interface Metrics extends Counters {
   observe(what: Duration): void;
 }
 
-/** What may require a Gate. */
+/** Objects that may require a Gate. */
 export interface Requiring {
   bindings: readonly FluxBinding[];
   rollouts: readonly Rollout[];
@@ -199,55 +201,57 @@ export interface Requiring {
   namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
 }
 
-/** Objects that may require a Gate, and metadata of every governed Flux object with its kind. */
+/** The same, with the kind and metadata of every governed Flux object. */
 export interface RequiringObjects extends Requiring {
   objects: readonly KubeObject[];
 }
 
-/** Answers shared by callers that ask at about the same time. A failure is not cached. */
+/** Answers that callers share who ask at about the same time. A failure is not cached. */
 export interface Recent {
-  /** The answer of this key that was asked for at most `maxAgeMs` ago, or a new one. */
+  /** The key's answer, if it was requested at most `maxAgeMs` ago; otherwise a new one. */
   within<T>(maxAgeMs: number, key: string, ask: () => Promise<T>): Promise<T>;
-  /** An answer of this key that was asked for after this call: shared by all who call before it is asked for. For what decides. */
+  /** An answer that is requested after this call, for decisions. Calls that come before the request share it. */
   fresh<T>(key: string, ask: () => Promise<T>): Promise<T>;
 }
 
 /** Installation-wide choices; see server/config.ts for the environment variables. */
 export interface Settings {
-  /** For Rollouts without `spec.onFailure`. */
+  /** The default of `spec.onFailure` of Rollouts. */
   onFailure: 'Continue' | 'Hold';
-  /** Deployments succeed by the rules of the Go controller: time alone ends a bake, only times show which health is new, and a deleted object does not count. */
+  /**
+   * Whether bakes end as in the Go controller: by time alone, and health counts by its times, without deleted objects.
+   */
   likeKuberik?: boolean;
   /** User name of Metacontroller's requests. */
   metacontrollerUser: string;
-  /** Users that start with `system:serviceaccount:` and may still bypass Gates. */
+  /** The ServiceAccounts that may bypass Gates, as user names: `system:serviceaccount:…`. */
   bypassServiceAccounts: string[];
-  /** Field managers of controllers that apply from Git: their applies to an object behind a closed Gate are held; other writes are refused. */
+  /** The field managers of Git syncs: a closed Gate holds their applies, while it refuses other writes. */
   syncFieldManagers: string[];
-  /** As Flux's `--no-cross-namespace-refs`: a reference to another namespace is refused, and counts as one that cannot be followed. */
+  /** Whether references to other namespaces are refused, and count as broken: Flux's `--no-cross-namespace-refs`. */
   noCrossNamespaceRefs: boolean;
-  /** Health of other namespaces is watched without their consent, as the Go controller does. */
+  /** Whether health of other namespaces is watched without their consent, as the Go controller does. */
   watchWithoutConsent?: boolean;
-  /** Whether what an image says of itself counts: `match: revision` of `spec.after`. */
+  /** Whether an image's own annotations count for `match: revision` of `spec.after`. */
   trustPublishers?: boolean;
-  /** The image of this program, for the Jobs of spec.targetRepository; without it nothing is copied. */
+  /** The image of this program, for the Jobs that copy releases; absent: nothing is copied. */
   copyImage?: string;
   /** Whether registries may have loopback and link-local addresses. */
   allowLocalRegistries?: boolean;
   /** The OIDC issuers whose tokens Gates may accept; none when absent. */
   oidcIssuers?: string[];
-  /** Whether only the API server can call the webhook: otherwise any Pod can name any user in a request that changes nothing. */
+  /** Whether only the API server can call the webhook. A Pod could send a request in any user's name, to no effect. */
   authenticatesCallers?: boolean;
   /** Flux's `--default-service-account`: the account that applies a Kustomization without spec.serviceAccountName. */
   defaultServiceAccount?: string;
 }
 
-/** What is handed to every call of a hook and of an admission handler: to read, to ask, to count. */
+/** The ports of every call of a hook and of an admission handler. */
 interface Call {
   /** Taken once per request. */
   now: EpochMs;
   cluster: ClusterReader;
-  /** For hooks it may answer what was true a short while ago. */
+  /** In hooks its answers may be some seconds old. */
   access: AccessReviewer;
   metrics: Metrics;
   settings: Settings;
@@ -258,46 +262,46 @@ export interface HookCall extends Call {
   metadata: ReleaseMetadataCache;
   measurements: Measurements;
   recent: Recent;
-  /** `cluster` over separate connections, for large reads: inventories. */
+  /** The same cluster over separate connections, for large reads: inventories. */
   healthCluster: ClusterReader;
 }
 
 export interface WebhookCall extends Call {
-  /** An admission request is only a question: what it asks for may never be stored. */
+  /** Recorded only once the write is stored: an admitted write can still fail. */
   events: ConfirmedEvents;
 }
 
-/** A body that was refused before it was whole. */
+/** A body that was refused before all of it was read. */
 export interface UnreadBody {
-  /** Larger than `maxBytes`; too many bytes in flight; not complete in time. */
+  /** The cause: larger than `maxBytes`; too many bytes in flight; not complete in time. */
   why: 'tooLarge' | 'busy' | 'slow';
   /** The error that the caller would get. */
   message: string;
-  /** The text of the first bytes, as far as they were sent. */
+  /** The text of the first bytes that were sent. */
   beginning: Promise<string>;
 }
 
 /** An HTTP endpoint that takes and gives JSON. */
 export interface Route {
   path: string;
-  /** @throws an error with `status` (and perhaps `retryAfterSeconds`) when the request is to blame; anything else is a 500. */
+  /** @throws an error with `status` (and perhaps `retryAfterSeconds`) if the request is at fault; others are a 500 */
   answer(body: unknown): Promise<unknown>;
-  /** The answer to a body that was not read; it is refused if this is absent or resolves to undefined. */
+  /** The answer to a body that was not read. Without one, or if it resolves to undefined, the request is refused. */
   answerUnread?(body: UnreadBody): unknown;
-  /** Bytes of a body; the limit of all routes when absent. */
+  /** The size limit of a body; absent: the limit of all routes. */
   maxBytes?: number;
-  /** Requests and bytes in flight are counted apart from those of other routes, which cannot crowd this one out. */
+  /** Set if requests and bytes in flight have their own limit, so that other routes can't use it up. */
   apart?: true;
 }
 
-/** Writes annotations of a Gate at exactly the resourceVersion that was read, so that two replicas cannot both take one call. */
+/** Writes annotations of a Gate at the resourceVersion that was read, so that only one replica can accept a call. */
 export interface GateWriter {
   annotate(gate: Gate, annotations: Record<string, string | null>): Promise<'stored' | 'conflict' | 'forbidden'>;
 }
 
 /** Checks signature, issuer and times of OIDC ID tokens. */
 export interface IdTokenVerifier {
-  /** @param issuer one that the operator allows: its keys are read from there. Temporary: the keys cannot be read now. */
+  /** @param issuer an allowed issuer, from which the keys are read. `isTemporary`: they can't be read now. */
   verify(
     token: string,
     issuer: string,
@@ -310,16 +314,16 @@ export interface ReceiverPorts {
   cluster: ClusterReader;
   writer: GateWriter;
   idTokens: IdTokenVerifier;
-  /** Whose ID tokens may open Gates. */
+  /** The issuers whose ID tokens may open Gates. */
   oidcIssuers: readonly string[];
   metrics: Counters;
-  /** What was refused and why: answers to callers are empty. */
+  /** Records each refusal with its cause, since answers to callers are empty. */
   log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
 }
 
-/** TokenReview. */
+/** Checks tokens of Kubernetes, by TokenReview. */
 export interface TokenReviewer {
-  /** The user whose token of Kubernetes this is, if it was made for `audience`; undefined for any other text. */
+  /** The user of a token that was issued for `audience`; undefined for any other text. */
   userOf(token: string, audience: string): Promise<UserInfo | undefined>;
 }
 

@@ -1,6 +1,6 @@
-/** Two repositories of OCI registries, as the copy command sees them. Implemented in server/copy, handed in by copy/main.ts, types only here. */
+/** The ports of the copy command, types only: server/copy implements them, copy/main.ts connects them. */
 
-/** What a manifest says of something that it refers to, as the OCI image specification has it. */
+/** A manifest's reference to a blob or to another manifest: the descriptor of the OCI image specification. */
 export interface Descriptor {
   mediaType: string;
   /** `sha256:` or `sha512:` and hexadecimal digits. */
@@ -11,7 +11,7 @@ export interface Descriptor {
   annotations?: Record<string, string>;
 }
 
-/** A manifest or an index, byte for byte: its digest is that of the bytes. */
+/** A manifest or an index, byte for byte. Its digest is that of the bytes. */
 export interface StoredManifest {
   digest: string;
   mediaType: string;
@@ -21,18 +21,18 @@ export interface StoredManifest {
 export interface SourceRepository {
   /** `host/path`, for messages. */
   name: string;
-  /** @param reference tag or digest. undefined if the registry has none of it. @throws if the bytes are not of that digest. */
+  /** The manifest of a tag or digest; undefined if the registry lacks it. @throws if the bytes have another digest */
   manifest(reference: string): Promise<StoredManifest | undefined>;
-  /** The lists (OCI indexes) of what refers to a manifest, a list per page. undefined if the registry has no referrers API. */
+  /** The lists (OCI indexes) of a manifest's referrers, one a page; undefined: the registry has no referrers API. */
   referrers(digest: string): Promise<Uint8Array[] | undefined>;
 }
 
 export interface TargetRepository {
   name: string;
   manifest(reference: string): Promise<StoredManifest | undefined>;
-  /** The digest that the registry names for it, without its bytes. */
+  /** The manifest's digest by the registry's header, without its bytes. */
   digestOf(reference: string): Promise<string | undefined>;
-  /** @returns whether the registry lists a manifest with a `subject` by itself. */
+  /** Stores a manifest. `listsReferrers`: the registry itself lists a manifest that has a `subject`. */
   put(reference: string, content: Pick<StoredManifest, 'mediaType' | 'bytes'>): Promise<{ listsReferrers: boolean }>;
 }
 
@@ -42,6 +42,6 @@ export type BlobOutcome = 'existed' | 'mounted' | 'uploaded' | 'absent';
 export interface Repositories {
   source: SourceRepository;
   target: TargetRepository;
-  /** Brings a blob to the target, and has seen it there: `digest` and `size` are true of what was sent. */
+  /** Copies a blob to the target, and verifies that the target has it with that digest and size. */
   copyBlob(blob: Descriptor): Promise<BlobOutcome>;
 }

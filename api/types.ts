@@ -21,7 +21,7 @@ export type RolloutSpec = NonNullable<Rollout['spec']>;
 export type RolloutStatus = NonNullable<Rollout['status']>;
 export type HistoryEntry = NonNullable<RolloutStatus['history']>[number];
 export type VersionInfo = HistoryEntry['version'];
-/** What a Rollout asks RolloutBudgets for. */
+/** The slot that a Rollout requests from RolloutBudgets. */
 export type SlotRequest = NonNullable<RolloutStatus['slotRequest']>;
 /** One reason why a version waits. */
 export type Blocker = NonNullable<RolloutStatus['blockers']>[number];
@@ -29,13 +29,13 @@ export type GateSummary = NonNullable<RolloutStatus['gates']>[number];
 export type FluxBindingSpec = NonNullable<FluxBinding['spec']>;
 export type FluxBindingStatus = NonNullable<FluxBinding['status']>;
 export type ManagedField = NonNullable<FluxBindingSpec['pins']>[number];
-/** Which deployment of which Rollout an object carries. */
+/** The deployment of a Rollout that an object has. */
 export type DeploymentRef = NonNullable<NonNullable<FluxBindingSpec['observed']>['deployed']>[number];
 export type GateStatus = NonNullable<Gate['status']>;
-/** What a version needs on a RolloutGate; a Gate has the same. */
+/** The approvals that a version needs at a RolloutGate or Gate. */
 export type ApprovalRule = NonNullable<NonNullable<RolloutGate['spec']>['approvals']>;
 export type ApprovalsStatus = NonNullable<NonNullable<RolloutGate['status']>['approvals']>;
-/** Both kinds; of one that is read, only the namespace says which. */
+/** A budget of either kind. Only the namespace distinguishes them in code. */
 export type Budget = RolloutBudget | ClusterRolloutBudget;
 export type BudgetStatus = NonNullable<Budget['status']>;
 export type Slot = NonNullable<BudgetStatus['slots']>[number];

@@ -15,7 +15,7 @@ type Watched = Pick<ResourceRef, 'apiVersion' | 'resource'> & { kind: string; fi
 
 const EVENT = 'Event';
 
-/** Of Events, only those for acts that no object records: a withdrawn approval is removed from its Gate. */
+/** The watched kinds. Of Events only withdrawn approvals, which no object records: they are removed from the Gate. */
 export const WATCHED: readonly Watched[] = [
   ...AUDITED_KINDS.map((kind) => ({ kind, ...resourceOf(KINDS[kind]) })),
   {
@@ -42,57 +42,59 @@ interface AuditStreamOptions {
 
 export class AuditStream {
   readonly #options: AuditStreamOptions;
-  /** Ids of the records of each object, and how many objects record each: as many as the cluster's objects have. */
-  readonly #recorded = new Map<string, readonly string[]>();
-  readonly #known = new Map<string, number>();
-  /** When each kind was heard of last. */
-  readonly #heard = new Map<string, EpochMs>();
+  /** Ids of the records of each object. */
+  readonly #idsByObject = new Map<string, readonly string[]>();
+  /** How many objects have each record. */
+  readonly #objectsById = new Map<string, number>();
+  /** When each kind changed last. */
+  readonly #changedAt = new Map<string, EpochMs>();
 
   constructor(options: AuditStreamOptions) {
     this.#options = options;
   }
 
+  /** Sends the new records of a change. */
   async take(kind: string, change: KindChange): Promise<void> {
     const { now, send, source, missed } = this.#options;
-    const before = this.#heard.get(kind);
-    this.#heard.set(kind, now());
-    for (const event of oldestFirst(this.#fresh(kind, change))) await send(event);
+    const before = this.#changedAt.get(kind);
+    this.#changedAt.set(kind, now());
+    for (const event of oldestFirst(this.#newEvents(kind, change))) await send(event);
     if (change.type !== 'all') return;
     missed();
     await send(gapEventOf({ kind, ...(before !== undefined && { from: before }), to: now() }, source));
   }
 
-  #fresh(kind: string, change: KindChange): CloudEvent[] {
+  #newEvents(kind: string, change: KindChange): CloudEvent[] {
     if (change.type !== 'all') {
       const { type, object } = change;
-      return this.#note(keyOf(kind, object), type === 'set' ? recordsOf(kind, object) : []);
+      return this.#store(keyOf(kind, object), type === 'set' ? recordsOf(kind, object) : []);
     }
     const there = new Set(change.items.map((object) => keyOf(kind, object)));
-    for (const key of this.#recorded.keys()) {
-      if (key.startsWith(`${kind} `) && !there.has(key)) this.#note(key, []);
+    for (const key of this.#idsByObject.keys()) {
+      if (key.startsWith(`${kind} `) && !there.has(key)) this.#store(key, []);
     }
-    return change.items.flatMap((object) => this.#note(keyOf(kind, object), recordsOf(kind, object)));
+    return change.items.flatMap((object) => this.#store(keyOf(kind, object), recordsOf(kind, object)));
   }
 
-  /** The events of an object's records that no object had. */
-  #note(key: string, records: readonly AuditRecord[]): CloudEvent[] {
+  /** Stores the records of an object, and returns the events of those that no object had. */
+  #store(key: string, records: readonly AuditRecord[]): CloudEvent[] {
     const events = new Map(
       records.map((record) => cloudEventOf(record, this.#options.source)).map((event) => [event.id, event]),
     );
-    const fresh = [...events.values()].filter(({ id }) => !this.#known.has(id));
-    for (const id of events.keys()) this.#known.set(id, (this.#known.get(id) ?? 0) + 1);
-    for (const id of this.#recorded.get(key) ?? []) {
-      const others = this.#known.get(id)! - 1;
-      if (others > 0) this.#known.set(id, others);
-      else this.#known.delete(id);
+    const fresh = [...events.values()].filter(({ id }) => !this.#objectsById.has(id));
+    for (const id of events.keys()) this.#objectsById.set(id, (this.#objectsById.get(id) ?? 0) + 1);
+    for (const id of this.#idsByObject.get(key) ?? []) {
+      const others = this.#objectsById.get(id)! - 1;
+      if (others > 0) this.#objectsById.set(id, others);
+      else this.#objectsById.delete(id);
     }
-    if (events.size > 0) this.#recorded.set(key, [...events.keys()]);
-    else this.#recorded.delete(key);
+    if (events.size > 0) this.#idsByObject.set(key, [...events.keys()]);
+    else this.#idsByObject.delete(key);
     return fresh;
   }
 }
 
-/** A history begins with the newest: of two deployments of one second it has the later one first. */
+/** The events, oldest first; of one second in reverse, because a history begins with the newest deployment. */
 function oldestFirst(events: readonly CloudEvent[]): CloudEvent[] {
   return events.toReversed().sort((a, b) => a.time.localeCompare(b.time));
 }

@@ -1,4 +1,6 @@
-/** Composition root of the audit command: command line, clock, files and sockets of the process that sends audit events enter here. */
+/**
+ * Composition root of the audit command, which sends audit events: command line, clock, files and sockets enter here.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createAuditMetrics } from '../server/audit/auditMetrics.ts';
@@ -17,7 +19,7 @@ const USAGE = `Usage: node audit/main.ts --sink DIR [options]
 
 Sends deployments, approvals, bypasses, freezes, requests and changes of rules as CloudEvents 1.0 to an HTTP sink.
 
-  --sink DIR          a mounted Secret: url, and if the sink requires them token (a bearer token), ca.crt, tls.crt and tls.key
+  --sink DIR          a mounted Secret: url, and if the sink requires them, token (bearer), ca.crt, tls.crt and tls.key
   --source URI        the source of the events, which names the cluster (/rollout-hooks)
   --port NUMBER       for /metrics, /healthz and /readyz (8080)
   --log-level LEVEL   ${LOG_LEVELS.join(', ')} (info)
@@ -31,13 +33,13 @@ const OPTIONS = {
   'log-level': { type: 'string', default: 'info' },
 } as const;
 
-const QUEUE = { events: 10_000, bytes: 16 * 1024 * 1024 };
-/** Probes and a Prometheus. */
+const QUEUE_LIMITS = { events: 10_000, bytes: 16 * 1024 * 1024 };
+/** Connections of probes and a Prometheus. */
 const MAX_CONNECTIONS = 100;
-/** A list of large objects, from a busy API server. */
+/** Long enough for a list of large objects from a busy API server. */
 const TIMEOUT_MS = 30_000;
 /** Until a kind that may not be read, or is not installed, is tried again. */
-const UNREADABLE_MS = 60_000;
+const UNREADABLE_RETRY_MS = 60_000;
 
 type Watched = (typeof WATCHED)[number];
 
@@ -53,7 +55,7 @@ async function main(): Promise<void> {
   const log = createLeveledLog({ level });
   const sink = createSink(folder, log);
   const metrics = createAuditMetrics(() => outbox.waiting());
-  const outbox = createOutbox({ limits: QUEUE, post: sink.post, wait, count: metrics.event, log });
+  const outbox = createOutbox({ limits: QUEUE_LIMITS, post: sink.post, wait, count: metrics.event, log });
   const stream = new AuditStream({ source, now: Date.now, send: outbox.add, missed: metrics.gap });
   const connection = connectApi(loadKubeConfig(), {
     timeoutMs: TIMEOUT_MS,
@@ -70,7 +72,7 @@ async function main(): Promise<void> {
   const listener = await listenHttp(app, { host: '::', port: Number(port), maxConnections: MAX_CONNECTIONS });
   log.info({ port: listener.port }, 'serving');
 
-  // What still waits, and a body on its way, is sent after the next start: the objects have it.
+  // Events that still wait are sent after the next start: the objects have their records.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       log.info({ signal, waiting: outbox.waiting() }, 'shutting down');
@@ -88,7 +90,7 @@ async function watch(
   log: Logger,
 ): Promise<never> {
   const { signal } = new AbortController();
-  for (let problem: string | undefined; ; await wait(UNREADABLE_MS)) {
+  for (let problem: string | undefined; ; await wait(UNREADABLE_RETRY_MS)) {
     try {
       for await (const change of follow(collections, from, signal)) {
         if (change.type === 'lost') log.warn({ kind, why: change.error.message }, 'the watch was lost, trying again');

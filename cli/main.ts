@@ -1,4 +1,4 @@
-/** Composition root of the command: arguments, environment, clock, streams and signals enter here. Two names: kubectl-rollouts, flux-rollouts. */
+/** The entry point of the command: arguments, environment, clock, streams and signals enter here. */
 import './node20.ts';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -6,12 +6,12 @@ import { EXIT } from '../tools/kube/problem.ts';
 import { ownFile } from './files.ts';
 import { COMPLETE, run } from './runCommand.ts';
 
-/** The name by which it was called, of a script or of the executable: `kubectl-rollouts` is `kubectl rollouts`. */
+/** The parts of the name by which the program was called: `kubectl-rollouts` is `kubectl rollouts`. */
 const [, caller = 'kubectl', complete] =
   /^(kubectl|flux)(_complete)?-rollouts/.exec(basename(process.argv[1] ?? '')) ?? [];
 
-/** From the sources it is that of the repository. */
-function versionOf(): string {
+/** The program's version; run from the sources, the repository's. */
+function readVersion(): string {
   const text = ownFile('package.json') ?? readFileSync(new URL('../package.json', import.meta.url));
   return (JSON.parse(Buffer.from(text).toString('utf8')) as { version: string }).version;
 }
@@ -23,7 +23,7 @@ process.once('SIGINT', () => {
   process.once('SIGINT', () => process.exit(EXIT.interrupted));
 });
 process.once('SIGTERM', () => interrupted.abort());
-// `… | head` has read enough.
+// A reader that closes the pipe, as in `… | head`, is no error.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(EXIT.ok);
@@ -31,10 +31,10 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-/** An error in the program: a minified line of the bundle is no help. */
+/** The text of a fault in the program, without a stack by default: lines of the bundle are minified. */
 function faultText(error: unknown): string {
   const { name = 'Error', message = String(error), stack } = error as Error;
-  const where = process.env.ROLLOUTS_DEBUG ? `\n${stack}` : ' ROLLOUTS_DEBUG=1 prints where.';
+  const where = process.env.ROLLOUTS_DEBUG ? `\n${stack}` : ' ROLLOUTS_DEBUG=1 prints the stack.';
   return `This is a fault of the command itself, please report it: ${name}: ${message}.${where}\n`;
 }
 
@@ -42,7 +42,7 @@ const inputs = {
   args: [...(complete ? [COMPLETE] : []), ...process.argv.slice(2)],
   env: process.env,
   program: `${caller} rollouts`,
-  version: versionOf(),
+  version: readVersion(),
   now: () => Date.now(),
   timeZone: process.env.TZ || Intl.DateTimeFormat().resolvedOptions().timeZone,
   signal: interrupted.signal,

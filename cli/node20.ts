@@ -1,4 +1,4 @@
-/** Functions of Node 21 that the sources use and Node 20 lacks. Imported for its effect, before anything else. */
+/** Adds functions of Node 21 that the sources use and Node 20 lacks. Imported for this effect, before anything else. */
 
 function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item, index: number) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
@@ -17,6 +17,6 @@ Object.groupBy ??= (<Item, Key extends PropertyKey>(
   items: Iterable<Item>,
   keyOf: (item: Item, index: number) => Key,
 ) => {
-  // As the standard has it, without a prototype.
+  // The standard's result has no prototype.
   return Object.assign(Object.create(null), Object.fromEntries(groupBy(items, keyOf)));
 }) as typeof Object.groupBy;

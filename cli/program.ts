@@ -1,11 +1,11 @@
-/** From the command line to a command. The names of all commands are known; only the one that is called is loaded. */
+/** Parses the command line. All commands are listed by name; only the called one is loaded. */
 import { Command, CommanderError, Option } from 'commander';
 import { EXIT } from '../tools/kube/problem.ts';
 import type { CommandDefinition, Invocation, OptionDefinition } from './command/command.ts';
 import { optionsOf } from './command/options.ts';
 import { COMMANDS, commandEntry } from './commands/index.ts';
 
-/** Runs a command that was called. */
+/** Runs the called command. */
 type Runner = (name: string, definition: CommandDefinition, invocation: Invocation) => Promise<void>;
 
 interface ProgramOptions {
@@ -18,10 +18,10 @@ interface ProgramOptions {
   columns: number;
 }
 
-const DESCRIPTION = `See and steer Rollouts and Gates: what runs, what waits, why, and until when.
-It does nothing that kubectl could not do with the same rights.`;
+const DESCRIPTION = `Show and control Rollouts and Gates: what runs, what waits, why, and until when.
+The command does nothing that kubectl could not do with the same rights.`;
 
-/** The program with the commands of these names loaded; the others have a name and a summary. */
+/** The program. `loaded`: the commands to load; the others have only a name and a summary. */
 export async function createProgram(options: ProgramOptions, loaded: ReadonlySet<string>): Promise<Command> {
   const program = new Command(options.name)
     .description(DESCRIPTION)
@@ -40,11 +40,11 @@ export async function createProgram(options: ProgramOptions, loaded: ReadonlySet
     const command = program.command(name).helpGroup(`${group}:`).summary(summary);
     if (loaded.has(name)) define(command, name, await load(), options);
   }
-  program.addHelpText('after', `\n${options.name} COMMAND --help says more, with examples.`);
+  program.addHelpText('after', `\n${options.name} COMMAND --help has details and examples.`);
   return program;
 }
 
-/** Options in front of the command's name belong to it: `-n shop get` is `get -n shop`. */
+/** The arguments with the command's name before its options: `-n shop get` becomes `get -n shop`. */
 export function commandFirst(args: readonly string[]): readonly string[] {
   const at = args.findIndex((arg) => commandEntry(arg) !== undefined);
   if (at <= 0 || !args[0]?.startsWith('-')) return args;
@@ -82,7 +82,7 @@ function helpAfter({ examples, exitCodes = [] }: CommandDefinition, program: str
   ].join('\n');
 }
 
-/** The exit code of what commander throws: help and version are no errors. */
+/** The exit code of an error of commander, which throws for help and version too; undefined for another error. */
 export function exitCodeOf(error: unknown): number | undefined {
   if (!(error instanceof CommanderError)) return undefined;
   return error.exitCode === 0 ? EXIT.ok : EXIT.usage;

@@ -1,8 +1,7 @@
-/** One call of the program: from the arguments to the exit code. All inputs and outputs are parameters. */
-
+/** Runs the program, from the arguments to the exit code. All inputs and outputs are parameters. */
 import type { EpochMs } from '../api/kubernetes.ts';
 import { parseDuration } from '../core/kube/duration.ts';
-import type { Whereabouts } from '../tools/kube/apiProblems.ts';
+import type { ClusterNames } from '../tools/kube/apiProblems.ts';
 import type { Cluster } from '../tools/kube/cluster.ts';
 import type { ConnectionFlags } from '../tools/kube/kubeconfig.ts';
 import { EXIT, Problem } from '../tools/kube/problem.ts';
@@ -10,11 +9,11 @@ import type { CommandDefinition, Context, Invocation } from './command/command.t
 import { commandFirst, createProgram, exitCodeOf } from './program.ts';
 import { createTerminal, type Streams, type Terminal } from './terminal/terminal.ts';
 
-/** How kubectl, flux and the scripts of `completion` ask what may come next. */
+/** The first argument by which kubectl, flux and the scripts of `completion` request completions. */
 export const COMPLETE = '__complete';
 
 interface ProgramInputs extends Streams {
-  /** After the program's name. */
+  /** The arguments after the program's name. */
   args: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
   /** `kubectl rollouts`. */
@@ -35,7 +34,7 @@ export async function run(inputs: ProgramInputs): Promise<number> {
     for (const line of await completions(inputs, terminal)) terminal.printText(line.replace(/[\r\n]+/g, ' '));
     return EXIT.ok;
   }
-  const called = { exitCode: EXIT.ok as number, where: undefined as Whereabouts | undefined };
+  const called = { exitCode: EXIT.ok as number, cluster: undefined as ClusterNames | undefined };
   const parser = await createProgram(
     {
       name: program,
@@ -46,8 +45,8 @@ export async function run(inputs: ProgramInputs): Promise<number> {
       async run(_, definition, invocation) {
         const { context: given, ...flags } = invocation.options;
         const contexts: string[] = [given ?? []].flat();
-        const context = contextOf(inputs, terminal, { ...flags, context: contexts[0] }, contexts, (where) => {
-          called.where = where;
+        const context = contextOf(inputs, terminal, { ...flags, context: contexts[0] }, contexts, (cluster) => {
+          called.cluster = cluster;
         });
         called.exitCode = await runCommand(definition, context, invocation);
       },
@@ -62,7 +61,7 @@ export async function run(inputs: ProgramInputs): Promise<number> {
     const usage = exitCodeOf(error);
     if (usage !== undefined) return usage;
     const { problemOf } = await import('../tools/kube/apiProblems.ts');
-    const problem = problemOf(error, called.where);
+    const problem = problemOf(error, called.cluster);
     if (!problem) throw error;
     terminal.noteText(problem.message);
     return problem.exitCode;
@@ -94,20 +93,20 @@ function contextOf(
   inputs: ProgramInputs,
   terminal: Terminal,
   flags: ConnectionFlags,
-  /** Of the kubeconfig, where more than one may be given. */
+  /** The values of --context, for commands that take several. */
   contexts: readonly string[],
-  found: (where: Whereabouts) => void,
+  onSelected: (cluster: ClusterNames) => void,
 ): Context {
   const { env, program, version, now, timeZone, signal } = inputs;
   const opened = new Map<string | undefined, Promise<Cluster>>();
   const connect = async (context: string | undefined): Promise<Cluster> => {
-    const timeoutMs = timeoutOf(flags.requestTimeout);
+    const timeoutMs = requestTimeoutOf(flags.requestTimeout);
     const [{ selectCluster }, { createClient }] = await Promise.all([
       import('../tools/kube/kubeconfig.ts'),
       import('../tools/kube/kubeClient.ts'),
     ]);
     const selected = selectCluster({ ...flags, context }, env);
-    found(selected);
+    onSelected(selected);
     const { as, asGroup } = flags;
     const client = createClient(selected, { timeoutMs, as, asGroup, userAgent: `rollouts-cli/${version}` });
     return { client, selected, namespace: selected.namespace };
@@ -140,8 +139,8 @@ function contextOf(
   };
 }
 
-/** `0` means no limit, and a bare number seconds, as kubectl has it. */
-function timeoutOf(text: string | undefined): number {
+/** The milliseconds of --request-timeout, with kubectl's meaning: a number alone is seconds, and 0 no limit. */
+function requestTimeoutOf(text: string | undefined): number {
   const ms = parseDuration(/^\d+$/.test(text ?? '') ? `${text}s` : text);
   if (text === undefined || ms !== undefined) return ms ?? 0;
   throw new Problem(`--request-timeout: '${text}' is not a time such as 30s or 2m.`, EXIT.usage);

@@ -30,9 +30,9 @@ const BLOBS_AT_ONCE = 3;
 
 interface ReleaseOrder {
   tag: string;
-  /** The digest that the tag has to get; absent: that of the source's tag. */
+  /** The digest that the target's tag gets; absent: the digest of the source's tag. */
   digest?: string;
-  /** Whether a tag of the target with another digest may be moved. */
+  /** Whether a tag that the target has with another digest may be moved. */
   overwrite: boolean;
 }
 
@@ -41,14 +41,15 @@ export interface Copied {
   digest: string;
   manifests: number;
   blobs: number;
-  /** Bytes of all blobs; then of the uploaded ones. */
+  /** Bytes of all blobs. */
   bytes: number;
   uploadedBytes: number;
   message: string;
 }
 
 /**
- * @param say takes a line for people at each step
+ * Copies a release, and checks that the target has it under its tags.
+ * @param say takes a line of progress at each step
  * @throws CopyFailure, or the registry's failure
  */
 export async function copyRelease(
@@ -61,17 +62,17 @@ export async function copyRelease(
   const blobs = blobsOf(release);
   const bytes = sum(blobs.map((blob) => blob.size));
   say(
-    `${source.name}:${tag} is ${release.root}: ${release.parts.size} manifests, ${blobs.length} blobs, ${size(bytes)}`,
+    `${source.name}:${tag} is ${release.root}: ${release.parts.size} manifests, ${blobs.length} blobs, ${sizeText(bytes)}`,
   );
 
   const tags = new Map([...release.attachedTags, [tag, release.root] as const]);
-  const place = (each: string) => placeOf(target, each, tags.get(each)!, overwrite);
-  for (const each of tags.keys()) await place(each);
+  const isTagged = (each: string) => hasTag(target, each, tags.get(each)!, overwrite);
+  for (const each of tags.keys()) await isTagged(each);
   const uploadedBytes = await copyBlobs(blobs, repositories, say);
-  const { unlisted } = await putManifests(pushOrder(release), target);
-  if (unlisted) await tellReferrers(release, target);
+  const listsReferrers = await putManifests(pushOrder(release), target);
+  if (!listsReferrers) await putReferrers(release, target);
   for (const [each, digest] of tags) {
-    if ((await place(each)) === 'taken') continue;
+    if (await isTagged(each)) continue;
     await target.put(each, contentOf(release.parts.get(digest)!));
     const seen = await target.manifest(each);
     if (seen?.digest !== digest) {
@@ -81,7 +82,7 @@ export async function copyRelease(
       );
     }
   }
-  const message = `${target.name}:${tag} is ${release.root}: ${blobs.length} blobs, ${size(uploadedBytes)} of ${size(bytes)} sent`;
+  const message = `${target.name}:${tag} is ${release.root}: ${blobs.length} blobs, ${sizeText(uploadedBytes)} of ${sizeText(bytes)} sent`;
   return {
     tag,
     digest: release.root,
@@ -93,16 +94,16 @@ export async function copyRelease(
   };
 }
 
-/** `taken`: the tag has that digest already. @throws CopyFailure Conflict */
-async function placeOf(target: TargetRepository, tag: string, digest: string, overwrite: boolean) {
+/** Whether the target's tag has that digest already. @throws CopyFailure if it has another that must stay */
+async function hasTag(target: TargetRepository, tag: string, digest: string, overwrite: boolean): Promise<boolean> {
   const there = await target.digestOf(tag);
-  if (there === digest) return 'taken';
-  if (there === undefined || overwrite) return 'free';
-  const text = `the target ${target.name} has ${tag} already, as ${there}, and it would become ${digest}: delete it there, or allow to overwrite it`;
+  if (there === digest) return true;
+  if (there === undefined || overwrite) return false;
+  const text = `the target ${target.name} already has ${tag} as ${there}, not ${digest}: delete it there, or allow to overwrite it`;
   throw new CopyFailure('Conflict', text);
 }
 
-/** @returns bytes that had to be sent */
+/** Copies the blobs that the target lacks, and returns the bytes that were sent. */
 async function copyBlobs(
   blobs: Blob[],
   { source, copyBlob }: Repositories,
@@ -121,7 +122,7 @@ async function copyBlobs(
       }
       if (outcome === 'uploaded') sent += blob.size;
       done++;
-      say(`blob ${done} of ${blobs.length}: ${blob.digest} ${outcome}, ${size(blob.size)}`);
+      say(`blob ${done} of ${blobs.length}: ${blob.digest} ${outcome}, ${sizeText(blob.size)}`);
     }
   };
   const stop = (error: unknown) => {
@@ -132,22 +133,25 @@ async function copyBlobs(
   return sent;
 }
 
-/** By digest. A manifest with a subject is always put, to learn whether the registry lists referrers. */
-async function putManifests(parts: ReleasePart[], target: TargetRepository): Promise<{ unlisted: boolean }> {
-  let unlisted = false;
+/**
+ * Puts the manifests by digest, and returns whether the registry lists all their referrers: to learn that, a manifest
+ * with a subject is put even if the target has it.
+ */
+async function putManifests(parts: ReleasePart[], target: TargetRepository): Promise<boolean> {
+  let listsAll = true;
   for (const part of parts) {
     const { manifest, contents } = part;
     if (contents.subject === undefined && (await target.manifest(manifest.digest))) continue;
     const { listsReferrers } = await target.put(manifest.digest, contentOf(part));
-    if (contents.subject !== undefined && !listsReferrers) unlisted = true;
+    if (contents.subject !== undefined && !listsReferrers) listsAll = false;
     if (await target.manifest(manifest.digest)) continue;
     throw new CopyFailure('Invalid', `the target ${target.name} took ${manifest.digest}, and does not have it`);
   }
-  return { unlisted };
+  return listsAll;
 }
 
-/** If the registry does not list referrers, clients keep a list under a tag: lines of other clients stay. */
-async function tellReferrers(release: Release, target: TargetRepository): Promise<void> {
+/** Puts the lists of referrers that clients keep under a tag if the registry has none. Lines of other clients stay. */
+async function putReferrers(release: Release, target: TargetRepository): Promise<void> {
   for (const [subject, parts] of partsWithSubject(release)) {
     const tag = referrersTag(subject);
     const existing = await target.manifest(tag);
@@ -160,8 +164,8 @@ async function tellReferrers(release: Release, target: TargetRepository): Promis
 
 const contentOf = ({ manifest, contents }: ReleasePart) => ({ mediaType: contents.mediaType, bytes: manifest.bytes });
 
-/** `1.2 MiB`. */
-function size(bytes: number): string {
+/** A number of bytes as `1.2 MiB`. */
+function sizeText(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB'];
   const unit = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), units.length - 1);
   return `${Number((bytes / 1024 ** unit).toFixed(1))} ${units[unit]}`;
@@ -171,7 +175,7 @@ function sum(numbers: number[]): number {
   return numbers.reduce((all, each) => all + each, 0);
 }
 
-// Reads a release from the source: its manifest, all that this refers to, and what refers to any of them.
+// The release as the source has it: its manifest, all that this refers to, and what refers to any of them.
 
 interface Waiting {
   manifest: StoredManifest;
@@ -195,38 +199,41 @@ async function readRelease(source: SourceRepository, reference: string): Promise
     const name = `${source.name}@${manifest.digest}`;
     const part = { manifest, contents: contentsOf(textOf(manifest.bytes), manifest.mediaType, name) };
     addPart(release, part);
-    const found = [...(await listedIn(source, part, release)), ...(await attachedTo(source, part, release))];
+    const found = [...(await readListed(source, part, release)), ...(await readAttached(source, part, release))];
     waiting.push(...found.map((each) => ({ manifest: each, depth: depth + 1 })));
   }
   return release;
 }
 
-/** What an index lists. Of an unknown media type it may be a blob as well, which refers to nothing. */
-async function listedIn(
+/**
+ * The manifests that an index lists. A descriptor of an unknown media type may be of a blob, which refers to nothing.
+ */
+async function readListed(
   source: SourceRepository,
   { contents }: ReleasePart,
   release: Release,
 ): Promise<StoredManifest[]> {
   const found: StoredManifest[] = [];
-  for (const descriptor of unknownYet(contents.manifests, release)) {
+  for (const descriptor of withoutKnown(contents.manifests, release)) {
     const manifest = await source.manifest(descriptor.digest);
     if (manifest) found.push({ ...manifest, mediaType: descriptor.mediaType });
-    else if (MANIFEST_TYPES.includes(descriptor.mediaType)) throw gone(source, descriptor.digest);
+    else if (MANIFEST_TYPES.includes(descriptor.mediaType)) throw missingError(source, descriptor.digest);
     else release.looseBlobs.set(descriptor.digest, descriptor);
     if (found.length > COPY_LIMITS.manifests) break;
   }
   return found;
 }
 
-async function attachedTo(
+/** The referrers of a manifest, and what cosign has attached to it by tags. */
+async function readAttached(
   source: SourceRepository,
   { manifest }: ReleasePart,
   release: Release,
 ): Promise<StoredManifest[]> {
   const found: StoredManifest[] = [];
-  for (const { digest } of unknownYet(await referrersOf(source, manifest.digest), release)) {
+  for (const { digest } of withoutKnown(await referrersOf(source, manifest.digest), release)) {
     const referrer = await source.manifest(digest);
-    if (!referrer) throw gone(source, digest);
+    if (!referrer) throw missingError(source, digest);
     found.push(referrer);
     if (found.length > COPY_LIMITS.manifests) return found;
   }
@@ -247,10 +254,10 @@ async function referrersOf(source: SourceRepository, digest: string): Promise<De
   return tagged ? listedDescriptors(textOf(tagged.bytes), name) : [];
 }
 
-const unknownYet = (descriptors: Descriptor[], { parts }: Release) =>
+const withoutKnown = (descriptors: Descriptor[], { parts }: Release) =>
   descriptors.filter(({ digest }) => !parts.has(digest));
 
-function gone(source: SourceRepository, digest: string): CopyFailure {
+function missingError(source: SourceRepository, digest: string): CopyFailure {
   return new CopyFailure('NotFound', `the source ${source.name} lists ${digest}, and does not have it, or no longer`);
 }
 

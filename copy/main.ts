@@ -17,20 +17,20 @@ import { type Copied, copyRelease } from './copyRelease.ts';
 
 const USAGE = `Usage: node copy/main.ts --source oci://HOST/PATH --target oci://HOST/PATH --tag TAG [options]
 
-Copies one release: the manifest or index under TAG with all that it refers to, and the signatures, attestations and SBOMs that
-refer to it. What the target has is left; TAG appears there last, after everything was seen there.
+Copies one release: the manifest or index under TAG with all that it refers to, and the signatures, attestations and
+SBOMs that refer to it. Skips what the target has. The target gets TAG last, after everything else is there.
 
-  --digest DIGEST             which manifest TAG is, whatever the source has under TAG now
+  --digest DIGEST             the manifest to copy as TAG, even if the source's TAG has another one now
   --overwrite                 move tags that the target has with another digest; without it, that is a conflict
-  --source-secret DIR         a mounted Secret of type kubernetes.io/dockerconfigjson to log in with; also --target-secret
+  --source-secret DIR         a mounted Secret of type kubernetes.io/dockerconfigjson; also --target-secret
   --source-certificates DIR   a mounted Secret with ca.crt, or tls.crt and tls.key; also --target-certificates
   --source-insecure           plain HTTP; also --target-insecure
   --timeout SECONDS           for the whole copy (3600)
-  --attempts NUMBER           of a request that may succeed the next time: 408, 429, 5xx, timeouts, broken connections, wrong bytes (6)
-  --idle-timeout SECONDS      for which a registry may send and take nothing (60)
-  --termination-log FILE      gets the result too, if it is there (/dev/termination-log)
+  --attempts NUMBER           of each request after 408, 429, 5xx, a timeout, a broken connection or wrong bytes (6)
+  --idle-timeout SECONDS      for which a registry may neither send nor take anything (60)
+  --termination-log FILE      gets the result too, if the file exists (/dev/termination-log)
 
-With ALLOW_LOCAL_REGISTRIES=true in the environment registries may have loopback and link-local addresses.
+With ALLOW_LOCAL_REGISTRIES=true in the environment, registries may have loopback and link-local addresses.
 
 Progress goes to standard error, the result to standard output as one line of JSON. Exit codes:
 ${Object.entries(COPY_OUTCOMES)
@@ -59,14 +59,14 @@ const OPTIONS = {
 
 type Options = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
 
-/** Kubernetes keeps 4096 bytes of it. */
-const MAX_MESSAGE = 2048;
+/** Characters of the message in the termination log, of which Kubernetes keeps 4096 bytes. */
+const MAX_MESSAGE_CHARACTERS = 2048;
 
 interface Outside {
   /** Whether registries may be on this machine. */
   allowLocal: boolean;
   say(line: string): void;
-  /** Ended by whatever goes wrong first: what is under way beside it is over then. */
+  /** Aborted by the first failure, which ends all running requests. */
   end: AbortController;
 }
 
@@ -75,11 +75,11 @@ async function copy(options: Options, { allowLocal, say, end }: Outside): Promis
   const { tag = '', digest, overwrite = false } = options;
   const source = imageOf(options, 'source');
   const target = imageOf(options, 'target');
-  if (!isLegalTag(tag)) throw usage(`--tag ${JSON.stringify(tag.slice(0, 150))} is not a tag`);
-  if (digest !== undefined && !isDigest(digest)) throw usage('--digest is not a sha256 or sha512 digest');
+  if (!isLegalTag(tag)) throw usageError(`--tag ${JSON.stringify(tag.slice(0, 150))} is not a tag`);
+  if (digest !== undefined && !isDigest(digest)) throw usageError('--digest is not a sha256 or sha512 digest');
   const sameRegistry = source.host === target.host;
   if (sameRegistry && source.repository === target.repository)
-    throw usage('--source and --target are the same repository');
+    throw usageError('--source and --target are the same repository');
 
   const attempts = numberOf(options, 'attempts');
   const retries: Retries = {
@@ -117,17 +117,17 @@ function imageOf(options: Options, side: Side): Image {
   try {
     return parseImage((options[side] ?? '').replace(/^oci:\/\//, ''));
   } catch (error) {
-    throw usage(`--${side}: ${(error as Error).message}`);
+    throw usageError(`--${side}: ${(error as Error).message}`);
   }
 }
 
 function numberOf(options: Options, name: 'attempts' | 'timeout' | 'idle-timeout'): number {
   const text = options[name];
-  if (!/^[1-9][0-9]{0,5}$/.test(text)) throw usage(`--${name} is not a number from 1 to 999999`);
+  if (!/^[1-9][0-9]{0,5}$/.test(text)) throw usageError(`--${name} is not a number from 1 to 999999`);
   return Number(text);
 }
 
-const usage = (message: string) => new CopyFailure('Usage', `${message}; see --help`);
+const usageError = (message: string) => new CopyFailure('Usage', `${message}; see --help`);
 
 function failureOf(cause: unknown): { outcome: CopyOutcome; message: string } {
   if (cause instanceof CopyFailure) return { outcome: cause.outcome, message: cause.message };
@@ -137,12 +137,12 @@ function failureOf(cause: unknown): { outcome: CopyOutcome; message: string } {
 
 type Result = { outcome: CopyOutcome; message: string };
 
-/** Runs the command. Its result is in the termination log too; undefined where its arguments ask for help. */
+/** Runs the command. Its result is in the termination log too; undefined if the arguments request help. */
 export async function runCopy(args: string[], outside: Outside): Promise<Result | undefined> {
   const { say, end } = outside;
   let terminationLog: string = OPTIONS['termination-log'].default;
-  const ended = (whole: Result) => {
-    const result = { ...whole, message: whole.message.slice(0, MAX_MESSAGE) };
+  const report = (whole: Result) => {
+    const result = { ...whole, message: whole.message.slice(0, MAX_MESSAGE_CHARACTERS) };
     if (existsSync(terminationLog)) writeFileSync(terminationLog, `${JSON.stringify(result)}\n`);
     if (result.outcome !== 'Copied') say(`${result.outcome}: ${whole.message}`);
     return result;
@@ -151,7 +151,7 @@ export async function runCopy(args: string[], outside: Outside): Promise<Result 
   try {
     options = parseArgs({ args, options: OPTIONS }).values;
   } catch (error) {
-    return ended({ outcome: 'Usage', message: `${(error as Error).message}; see --help` });
+    return report({ outcome: 'Usage', message: `${(error as Error).message}; see --help` });
   }
   if (options.help) return undefined;
   terminationLog = options['termination-log'];
@@ -162,9 +162,9 @@ export async function runCopy(args: string[], outside: Outside): Promise<Result 
       `the copy was not done within ${seconds} s; what the target has by now is not sent again`,
     );
     setTimeout(() => end.abort(late), seconds * 1000).unref();
-    return ended({ outcome: 'Copied', ...(await copy(options, outside)) });
+    return report({ outcome: 'Copied', ...(await copy(options, outside)) });
   } catch (error) {
-    return ended(failureOf(end.signal.aborted ? end.signal.reason : error));
+    return report(failureOf(end.signal.aborted ? end.signal.reason : error));
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The limits of what one decision reads. Text that a tenant may write is hostile: beyond a limit everything counts as
- * closed, with a sentence that names the limit. docs/reference/limits.md is generated from this table.
+ * The limits of the inputs of one decision, which tenants may write: beyond a limit everything counts as closed, with a
+ * sentence that names the limit. docs/reference/limits.md is generated from this table.
  */
 export const LIMITS = {
   /**
@@ -46,20 +46,20 @@ export const LIMITS = {
   /** Entries of `status.blockers` of a Rollout. All of them hold; condition `StatusShortened` reports their number. */
   listedBlockers: 50,
   /**
-   * Bytes of a Rollout's status as Go writes it: beyond, candidates, rejections, gates and messages are shortened
-   * (condition `StatusShortened`), never what decides.
+   * Bytes of a Rollout's status as Go writes it. In a larger one candidates, rejections, `status.gates` and messages
+   * are shortened (condition `StatusShortened`), never a field that decides.
    */
   statusBytes: 1_000_000,
   /** Levels of maps and lists that a write may add to the spec of a marked object. */
   nesting: 100,
   /**
-   * Characters of `filterTags.pattern` and `filterTags.extract` of an ImagePolicy: beyond it, `patternSize` or
-   * `patternWork`, it selects nothing.
+   * Characters of `filterTags.pattern` and `filterTags.extract` of an ImagePolicy: beyond this limit, `patternSize` or
+   * `patternWork`, the policy selects nothing.
    */
   pattern: 256,
   /** Instructions of such a pattern, with repetitions expanded. */
   patternSize: 500,
-  /** With `filterTags.extract`, these instructions times the pattern's groups, the whole match being one. */
+  /** With `filterTags.extract`: the pattern's instructions, times its groups, of which the whole match is one. */
   patternWork: 2500,
   /** Kinds of one namespace in a Kustomization's inventory. */
   inventoryKinds: 200,
@@ -104,13 +104,13 @@ export const LIMITS = {
    */
   rolloutsOfBudget: 1000,
   /**
-   * Rollouts for which one schedule has a RolloutGate: with more, namespaces share fairly, as the condition `Ready`
-   * reports.
+   * Rollouts for which one schedule has a RolloutGate. With more, namespaces share fairly, and the condition `Ready`
+   * reports it.
    */
   scheduledRollouts: 1000,
   /**
-   * Rollouts whose metadata is listed for one schedule: those beyond keep their gates, as the condition `Ready`
-   * reports.
+   * Rollouts whose metadata is listed for one schedule. Others keep their RolloutGates, and the condition `Ready`
+   * reports it.
    */
   listedRollouts: 10_000,
   /**

@@ -1,5 +1,8 @@
-/** A function that evaluates each key once. It keeps all results: for one decision. */
-export function once<In, Out>(evaluate: (value: In) => Out, keyOf: (value: In) => string = String): (value: In) => Out {
+/** The function, evaluated once for each key. It keeps all results, so it is for one decision. */
+export function memoize<In, Out>(
+  evaluate: (value: In) => Out,
+  keyOf: (value: In) => string = String,
+): (value: In) => Out {
   const known = new Map<string, Out>();
   return (value) => {
     const key = keyOf(value);
@@ -8,12 +11,10 @@ export function once<In, Out>(evaluate: (value: In) => Out, keyOf: (value: In) =
   };
 }
 
-/**
- * Remembers results of a pure function, those asked for last. It changes how long an answer takes, never the answer.
- */
+/** A cache of a pure function's results, which keeps those that were used last. */
 export class Memo<Value> {
   readonly #size: number;
-  /** The one asked for last comes last. */
+  /** The key that was used last comes last. */
   readonly #known = new Map<string, Value>();
 
   constructor(size: number) {

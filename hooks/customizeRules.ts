@@ -1,4 +1,4 @@
-/** The labels of a parent's own Namespace: only a Gate that selects by namespace asks for them. */
+/** Customize rules that several hooks share: for the parent's own Namespace, and for objects known by name. */
 import { NAMESPACES } from '../api/kinds.ts';
 import type { NamespacedName } from '../api/kubernetes.ts';
 import type { ObjectMap, RelatedResourceRule } from '../api/metacontroller.ts';
@@ -22,7 +22,10 @@ export async function homeRules(
   return some.includes(true) ? [{ ...NAMESPACES, names: [namespace] }] : [];
 }
 
-/** Read live if a Gate asks that is younger than the parent's rules. */
+/**
+ * The labels of the parent's Namespace; none if no Gate selects by them.
+ * They are read live if the parent's rules are older than such a Gate.
+ */
 export async function homeLabels(
   namespace: string,
   related: ObjectMap,
@@ -34,11 +37,9 @@ export async function homeLabels(
   return home ? (home.metadata.labels ?? {}) : namespaceLabels(namespace, cluster);
 }
 
-// Rules for related objects that are known by name.
-
 /**
- * One for each namespace: names without a namespace would match in all of them.
- * None for no names, which would match everything (fact M11).
+ * The rules for objects with these names, one for each namespace: a rule without a namespace would match in all of
+ * them. No rule for no names: it would match everything (fact M11).
  */
 export function namedRules(
   { apiVersion, resource }: Pick<ResourceRef, 'apiVersion' | 'resource'>,

@@ -1,6 +1,6 @@
 /** CompositeController `gates`: a Gate's status, and when to compute it again. No children. */
 import { FLUX_BINDINGS, GOVERNED_KINDS, NAMESPACES, ROLLOUTS } from '../api/kinds.ts';
-import type { NamespacedName, Secret } from '../api/kubernetes.ts';
+import type { Secret } from '../api/kubernetes.ts';
 import type { ClusterReader, HookCall, RequiringObjects } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
 import { unheldOf, unresumedOf } from '../core/admission/unreachedObjects.ts';
@@ -17,24 +17,31 @@ import { idTokenPath, tokenBytes, webhookPath } from '../core/receiver/webhookPa
 import { objectsOfKinds } from '../live/objectReads.ts';
 import type { CompositeHook } from './hook.ts';
 
-const RECEIVER_RETRY_SECONDS = 10;
+/** Nothing triggers a sync of the Gate when its Secret appears, or the right to read it. */
+const RECEIVER_REQUEUE_SECONDS = 10;
 
-/** How old a count may be: of any Gate, and of one that has just changed. */
-const COUNT_MS = 30_000;
-const NEW_COUNT_MS = 3000;
+/** How old the list of requiring objects may be, for any Gate and for one that has just changed. */
+const REQUIRING_MAX_AGE_MS = 30_000;
+const CHANGED_GATE_REQUIRING_MAX_AGE_MS = 3000;
 
 export const gateHook: CompositeHook = {
   async sync({ parent }, call) {
     const gate = parent as unknown as Gate;
     const ref = identityOf(gate);
     const evaluation = withForbidden(gate, evaluateGate(gate, call.now), call);
-    const [requiring, receiver] = await Promise.all([readRequiring(gate, call), receiverOf(gate, ref, call)]);
+    const [requiring, receiver] = await Promise.all([readRequiring(gate, call), receiverOf(gate, call)]);
     const requirers = requiring && requirersOf(gate, requiring);
     const unheld = requiring && unheldOf(gate, requiring.objects, requiring.namespaces);
     const unresumed = requiring && unresumedOf(gate, requiring.objects, requiring.namespaces);
     const standing = standingApprovals(gate, call.now);
     const record = requiring ? withoutDeletedRollouts(standing, requiring.rollouts) : standing;
-    const { status: approvals, until } = approvalsStatus(gate.spec.approvals, record, unknown, undefined, call.now);
+    const { status: approvals, until } = approvalsStatus(
+      gate.spec.approvals,
+      record,
+      unknownBackground,
+      undefined,
+      call.now,
+    );
     const status = gateStatus(gate, evaluation, { requirers, unheld, unresumed, receiver, approvals }, call.now);
     const given = approvalEvents(gate.status?.approvals, approvals, record, call.now);
     const involvedObjects = involvedObjectsOf(requirers ?? gate.status?.heldObjects ?? [], ref.namespace);
@@ -42,21 +49,24 @@ export const gateHook: CompositeHook = {
       call.events.record({ ...eventRecord(event, gate, call.now), involvedObjects });
     }
     const resync = resyncSeconds(gate, evaluation, call.now, until);
-    // Nothing triggers a sync of the Gate when its Secret appears, or the right to read it.
-    const waits = receiver && 'problem' in receiver;
-    return { status, children: [], resyncAfterSeconds: waits ? Math.min(resync, RECEIVER_RETRY_SECONDS) : resync };
+    const isUnready = receiver && 'problem' in receiver;
+    return {
+      status,
+      children: [],
+      resyncAfterSeconds: isUnready ? Math.min(resync, RECEIVER_REQUEUE_SECONDS) : resync,
+    };
   },
 };
 
-/** Each Rollout checks the requesters and authors of a version. */
-const unknown = () => undefined;
+/** The requesters and authors of a version: each Rollout compares them with the users who have approved. */
+const unknownBackground = () => undefined;
 
 /**
- * Listed once for all Gates: as related objects they would trigger a sync of every Gate at every change of any binding.
- * undefined when the cluster does not answer: a Gate is evaluated anyway.
+ * The objects that may require a Gate, listed once for all Gates: as related objects they would trigger a sync of every
+ * Gate at every change of any binding. undefined if the cluster does not answer: the Gate is evaluated anyway.
  */
 function readRequiring(gate: Gate, { cluster, recent, now }: HookCall): Promise<RequiringObjects | undefined> {
-  const maxAgeMs = isSettling(gate, now) ? NEW_COUNT_MS : COUNT_MS;
+  const maxAgeMs = isSettling(gate, now) ? CHANGED_GATE_REQUIRING_MAX_AGE_MS : REQUIRING_MAX_AGE_MS;
   return recent.within(maxAgeMs, 'requiring objects', () => listRequiring(cluster)).catch(() => undefined);
 }
 
@@ -71,18 +81,19 @@ async function listRequiring(cluster: ClusterReader): Promise<RequiringObjects> 
   return { bindings, rollouts, namespaces: new Map(labels), objects };
 }
 
-/** Reported, but still held: NO_CROSS_NAMESPACE_REFS must not end a freeze. */
+/**
+ * The evaluation, which reports a selection that is forbidden here. The Gate still holds its objects:
+ * NO_CROSS_NAMESPACE_REFS must not end a freeze.
+ */
 function withForbidden(gate: Gate, evaluation: GateEvaluation, { settings }: HookCall): GateEvaluation {
   if (!settings.noCrossNamespaceRefs || !reachesBeyond(gate.spec.selects)) return evaluation;
   const stalled = [evaluation.stalled, BEYOND_FORBIDDEN].filter(Boolean).join('; ');
   return { ...evaluation, stalled };
 }
 
-async function receiverOf(
-  gate: Gate,
-  ref: NamespacedName,
-  { cluster, settings }: HookCall,
-): Promise<GateFacts['receiver']> {
+/** The path at which the Gate takes calls, or why it takes none; undefined without `spec.receiver`. */
+async function receiverOf(gate: Gate, { cluster, settings }: HookCall): Promise<GateFacts['receiver']> {
+  const ref = identityOf(gate);
   const { oidc, secretRef } = gate.spec.receiver ?? {};
   if (oidc) return oidcProblem(gate, oidc, settings.oidcIssuers ?? []) ?? { path: idTokenPath(ref) };
   const name = secretRef?.name;
@@ -96,7 +107,7 @@ async function receiverOf(
     const lacks = !secret ? 'does not exist' : data === undefined ? "has no key 'token'" : "has an empty key 'token'";
     return { reason: 'SecretInvalid', problem: `${where} ${lacks}` };
   } catch {
-    // Whether the gate is open must not depend on who may read Secrets.
+    // Whether the Gate is open must not depend on the right to read Secrets.
     return { reason: 'SecretUnreadable', problem: `${where} cannot be read` };
   }
 }

@@ -7,7 +7,7 @@ import type { KubeObject } from '../api/kubernetes.ts';
 import type { DecoratorResponse } from '../api/metacontroller.ts';
 import type { Gate } from '../api/types.ts';
 import { selectsLabels } from '../core/gate/gateSelection.ts';
-import { CONFLICT_RETRY_S, type DecoratorHook } from './hook.ts';
+import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook } from './hook.ts';
 
 export const gateLabelsHook: DecoratorHook = {
   async sync({ object }) {
@@ -15,7 +15,10 @@ export const gateLabelsHook: DecoratorHook = {
   },
 };
 
-/** A label whose value is undefined is one that the object must not have. */
+/**
+ * The part of an answer that repairs labels; empty if all are right.
+ * @param wanted a label without a value is one that the object must not have
+ */
 export function repairedLabels(
   { metadata }: KubeObject,
   wanted: Record<string, string | undefined>,
@@ -24,5 +27,5 @@ export function repairedLabels(
   const wrong = Object.entries(wanted).filter(([label, value]) => labels[label] !== value);
   if (deletionTimestamp || wrong.length === 0) return {};
   const repaired = Object.fromEntries(wrong.map(([label, value]) => [label, value ?? null]));
-  return { labels: repaired, resyncAfterSeconds: CONFLICT_RETRY_S };
+  return { labels: repaired, resyncAfterSeconds: CONFLICT_REQUEUE_SECONDS };
 }

@@ -24,8 +24,8 @@ export interface DecoratorHook {
 }
 
 /**
- * A hook in doubt throws: nothing is applied and Metacontroller asks again later.
- * The message is for the reader of its event.
+ * An error that ends a sync, which a hook in doubt throws: nothing is applied, and Metacontroller calls again later.
+ * Metacontroller shows the message in an event.
  */
 export class HookError extends Error {
   readonly status: number;
@@ -39,27 +39,31 @@ export class HookError extends Error {
 }
 
 /**
- * Metacontroller drops a decorator's write that meets a conflict, silently: the hook is called again until there is
- * nothing to write.
+ * Until the next sync after a decorator's write. Metacontroller silently drops a write that meets a conflict, so the
+ * hook is called until there is nothing to write.
  */
-export const CONFLICT_RETRY_S = 1;
+export const CONFLICT_REQUEUE_SECONDS = 1;
 
-/** The soonest of some times; absent if there are none. */
+/** The field of an answer, for the soonest of these times; empty if all are undefined. */
 export function resyncAfter(seconds: readonly (number | undefined)[]): { resyncAfterSeconds?: number } {
   const times = seconds.filter((each) => each !== undefined);
   return times.length > 0 ? { resyncAfterSeconds: times.reduce((a, b) => Math.min(a, b)) } : {};
 }
 
-/** For times that have come already: 0 and less would mean never. */
-const SOONEST_SECONDS = 0.1;
+/** The answer for times that have come already: 0 and less would mean never. */
+const SOONEST_REQUEUE_SECONDS = 0.1;
 
 /**
- * Metacontroller turns the seconds into nanoseconds in 64 bits, and what does not fit becomes negative: it would ask
- * again at once, forever. A time far ahead is reached in several steps.
+ * The answer with its time within limits; a time far ahead is reached in several steps.
+ * Metacontroller turns the seconds into nanoseconds in 64 bits. If they don't fit, they become negative, and it would
+ * call again at once, forever.
  */
 export function boundedResync<T extends { resyncAfterSeconds?: number }>(answer: T): T {
   const { resyncAfterSeconds: wanted } = answer;
   if (wanted === undefined) return answer;
   const seconds = Number.isNaN(wanted) ? LIMITS.resyncAfterSeconds : wanted;
-  return { ...answer, resyncAfterSeconds: Math.min(Math.max(seconds, SOONEST_SECONDS), LIMITS.resyncAfterSeconds) };
+  return {
+    ...answer,
+    resyncAfterSeconds: Math.min(Math.max(seconds, SOONEST_REQUEUE_SECONDS), LIMITS.resyncAfterSeconds),
+  };
 }

@@ -1,4 +1,4 @@
-/** The results in the order of the items; at most `atOnce` are worked on at a time. Rejects as the first that does. */
+/** The results in the order of the items; at most `atOnce` are worked on at a time. Rejects with the first error. */
 export async function inParallel<In, Out>(
   items: readonly In[],
   atOnce: number,

@@ -51,7 +51,10 @@ export const HOOKS: readonly Entry[] = [
   { name: 'hold', subject: 'object', kinds: GOVERNED_KINDS.map(({ kind }) => kind), hook: holdHook },
 ];
 
-/** `callOf` is asked once per request, with the hook's name: it takes the time. */
+/**
+ * The routes of all hooks.
+ * @param callOf called once per request, with the hook's name: it takes the time
+ */
 export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog): Route[] {
   return HOOKS.flatMap((entry) => {
     const call = () => callOf(entry.name);
@@ -63,13 +66,13 @@ export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog
         async answer(body) {
           check(body);
           const answer = boundedResync(
-            await blaming<CompositeResponse | DecoratorResponse>(body, () =>
+            await withRequestBlamed<CompositeResponse | DecoratorResponse>(body, () =>
               entry.subject === 'parent'
                 ? entry.hook.sync(body as CompositeRequest, call())
                 : entry.hook.sync(body as DecoratorRequest, call()),
             ),
           );
-          if (log) tell(log, { hook: entry.name, ...askedOf(body, entry.subject), answer });
+          if (log) logSync(log, { hook: entry.name, ...observedIn(body, entry.subject), answer });
           return answer;
         },
         ...(entry.subject === 'object' && unreadOf(entry.hook)),
@@ -82,7 +85,7 @@ export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog
         path: `/hooks/${entry.name}/customize`,
         async answer(body) {
           checkParent(body);
-          return blaming(body, () => customize(body as CustomizeRequest, call()));
+          return withRequestBlamed(body, () => customize(body as CustomizeRequest, call()));
         },
         ...(entry.subject === 'object' && entry.hook.unseen && { apart: true as const }),
       });
@@ -91,24 +94,28 @@ export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog
   });
 }
 
-/** A hook that has an answer to requests of any size is the one that nothing else may crowd out. */
+/**
+ * The part of a route that answers requests too large to be read. Limits of its own (`apart`) keep other hooks from
+ * crowding it out.
+ */
 function unreadOf({ unseen, maxBytes }: DecoratorHook): Partial<Route> {
   if (!unseen || maxBytes === undefined) return {};
   return { answerUnread: ({ why }) => (why === 'tooLarge' ? unseen() : undefined), maxBytes, apart: true };
 }
 
-function askedOf(body: unknown, subject: Entry['subject']): Pick<Sync, 'subject' | 'observed'> {
+/** The object of a sync, and its children or attachments. */
+function observedIn(body: unknown, subject: Entry['subject']): Pick<Sync, 'subject' | 'observed'> {
   const { parent, children, object, attachments } = body as CompositeRequest & DecoratorRequest;
   return subject === 'parent' ? { subject: parent, observed: children } : { subject: object, observed: attachments };
 }
 
-function tell(log: DecisionLog, sync: Sync): void {
+function logSync(log: DecisionLog, sync: Sync): void {
   for (const decision of syncDecisions(sync)) log.decided(decision);
   log.considered(() => syncConsideration(sync));
 }
 
-/** An unexpected error is blamed on a request that Metacontroller could not have sent; otherwise it is ours. */
-async function blaming<T>(body: unknown, answer: () => Promise<T>): Promise<T> {
+/** The answer. An unexpected error becomes a 400 if Metacontroller could not have sent the request. */
+async function withRequestBlamed<T>(body: unknown, answer: () => Promise<T>): Promise<T> {
   try {
     return await answer();
   } catch (error) {
@@ -155,7 +162,7 @@ const envelope = (subject: 'parent' | 'object', kinds: readonly string[]) => ({
 
 const validators = new Map<string, ValidateFunction>();
 
-/** Compiled at the first request: most tests and tools make routes and call few of them. */
+/** The validator, compiled at the first request: most tests and tools make all routes and call few of them. */
 function validatorOf(subject: 'parent' | 'object', kinds: readonly string[]): ValidateFunction {
   const key = `${subject} ${kinds}`;
   const validate = validators.get(key) ?? ajv.compile(envelope(subject, kinds));

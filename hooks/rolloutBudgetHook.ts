@@ -1,6 +1,6 @@
 /**
- * CompositeControllers `rolloutbudgets` and `clusterrolloutbudgets`: slots for the Rollouts they select, in their own
- * status. DecoratorController `rolloutbudget-slots`: the labels by which a grant wakes its Rollout.
+ * CompositeControllers `rolloutbudgets` and `clusterrolloutbudgets`: slots for the Rollouts that they select, in their
+ * own status. DecoratorController `rolloutbudget-slots`: the labels by which a grant wakes its Rollout.
  */
 import { CONTINUE, SLOT_LABEL_SUFFIX } from '../api/annotations.ts';
 import { KINDS, ROLLOUTS } from '../api/kinds.ts';
@@ -9,17 +9,17 @@ import type { ClusterReader } from '../api/ports.ts';
 import type { Budget, Rollout, Slot } from '../api/types.ts';
 import { planBudget } from '../core/budget/budgetPlan.ts';
 import { isUsed } from '../core/budget/continueRequest.ts';
-import { namespacesOf, slotLabels } from '../core/budget/selectingBudgets.ts';
+import { namespaceSelectorOf, slotLabels } from '../core/budget/selectingBudgets.ts';
 import type { Holder } from '../core/budget/slots.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { objectsOf } from '../core/kube/objectMap.ts';
 import { compileSelector } from '../core/kube/selector.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
-import { CONFLICT_RETRY_S, type CompositeHook, type DecoratorHook, resyncAfter } from './hook.ts';
+import { CONFLICT_REQUEUE_SECONDS, type CompositeHook, type DecoratorHook, resyncAfter } from './hook.ts';
 
-/** A label that changes on a Namespace triggers no sync, and neither does a holder that is selected no longer. */
-const UNSEEN_REQUEUE_S = 60;
+/** Nothing triggers a sync when a Namespace's labels change, or a holder that is no longer selected. */
+const UNSEEN_REQUEUE_SECONDS = 60;
 
 export const budgetHook: CompositeHook = {
   async customize({ parent }) {
@@ -29,8 +29,8 @@ export const budgetHook: CompositeHook = {
   async sync({ parent, related }, { now, cluster, events }) {
     const budget = parent as unknown as Budget;
     const found = objectsOf<Rollout>(related, KINDS.Rollout);
-    const rollouts = selected(budget, found);
-    const others = await othersOf(budget, rollouts, found, cluster);
+    const rollouts = selectedRollouts(budget, found);
+    const others = await otherHolders(budget, rollouts, found, cluster);
     const plan = planBudget(budget, { rollouts, others }, now);
     const names = rollouts.map((rollout) => ({ kind: KINDS.Rollout.kind, ...identityOf(rollout) }));
     const involvedObjects = involvedObjectsOf(names, budget.metadata.namespace);
@@ -38,7 +38,7 @@ export const budgetHook: CompositeHook = {
       events.record({ ...eventRecord(event, budget, now, `revision-${plan.status.revision ?? 0}`), involvedObjects });
     }
     const requeues = plan.requeueAt.map((at) => (at - now) / 1000);
-    if (others.size > 0 || namespacesOf(budget)) requeues.push(UNSEEN_REQUEUE_S);
+    if (others.size > 0 || namespaceSelectorOf(budget)) requeues.push(UNSEEN_REQUEUE_SECONDS);
     return { status: plan.status, children: [], ...resyncAfter(requeues) };
   },
 };
@@ -60,7 +60,7 @@ export const budgetSlotsHook: DecoratorHook = {
         ...surplus.map((label) => [label, null] as const),
       ]),
       ...(used && { annotations: { [CONTINUE]: null } }),
-      resyncAfterSeconds: CONFLICT_RETRY_S,
+      resyncAfterSeconds: CONFLICT_REQUEUE_SECONDS,
     };
   },
 };
@@ -68,7 +68,7 @@ export const budgetSlotsHook: DecoratorHook = {
 function rolloutRule(budget: Budget): RelatedResourceRule {
   const rule = { ...ROLLOUTS, labelSelector: budget.spec.selector };
   if (budget.metadata.namespace) return { ...rule, namespace: budget.metadata.namespace };
-  const namespaceSelector = namespacesOf(budget);
+  const namespaceSelector = namespaceSelectorOf(budget);
   return namespaceSelector ? { ...rule, namespaceSelector } : rule;
 }
 
@@ -76,13 +76,16 @@ function rolloutRule(budget: Budget): RelatedResourceRule {
  * The related Rollouts that the budget selects now: the customize answer may be older. @throws SelectorError, so that
  * nothing is granted.
  */
-function selected(budget: Budget, rollouts: readonly Rollout[]): Rollout[] {
+function selectedRollouts(budget: Budget, rollouts: readonly Rollout[]): Rollout[] {
   const matches = compileSelector(budget.spec.selector);
   return rollouts.filter(({ metadata }) => matches(metadata.labels));
 }
 
-/** Holders that it does not select: of these the API server knows, a cache that lacks one may be behind. */
-async function othersOf(
+/**
+ * The holders of slots that the budget does not select, by uid. They are read live: a cache that lacks one may be
+ * behind.
+ */
+async function otherHolders(
   { status }: Budget,
   selected: readonly Rollout[],
   found: readonly Rollout[],

@@ -1,5 +1,5 @@
 /**
- * DecoratorController `rolloutgates`: repairs the label by which a Rollout finds its gates (see
+ * DecoratorController `rolloutgates`: repairs the label by which a Rollout finds its RolloutGates (see
  * hooks/gateLabelsHook.ts), and writes their status: whether they pass, and which approvals were given.
  */
 import { ROLLOUT_NAME_LABEL } from '../api/annotations.ts';
@@ -17,10 +17,10 @@ import { objectAt } from '../core/kube/objectMap.ts';
 import { rolloutGateReady } from '../core/rollout/evaluation/rolloutGates.ts';
 import { backgroundInStatus } from '../core/rollout/evaluation/versionApprovals.ts';
 import { repairedLabels } from './gateLabelsHook.ts';
-import { CONFLICT_RETRY_S, type DecoratorHook, resyncAfter } from './hook.ts';
+import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from './hook.ts';
 
 export const rolloutGateHook: DecoratorHook = {
-  /** Relates the Rollout of a gate with `spec.approvals`: its requests, and the waiting version. */
+  /** Relates the Rollout of a RolloutGate with `spec.approvals`, for its requests and its waiting version. */
   async customize({ parent }) {
     const { metadata, spec } = parent as unknown as RolloutGate;
     const name = spec?.rolloutRef?.name;
@@ -33,17 +33,18 @@ export const rolloutGateHook: DecoratorHook = {
     if (gate.metadata.deletionTimestamp) return { attachments: [] };
     const rollout = gate.spec?.rolloutRef?.name;
     const label = { [ROLLOUT_NAME_LABEL]: rollout ? labelValue(rollout) : undefined };
-    const { resyncAfterSeconds: retry, labels } = repairedLabels(request.object, label);
-    const { resyncAfterSeconds: look, status } = statusOf(gate, request, call);
+    const { resyncAfterSeconds: labelsRequeue, labels } = repairedLabels(request.object, label);
+    const { resyncAfterSeconds: statusRequeue, status } = statusOf(gate, request, call);
     return {
       attachments: [],
       ...(labels && { labels }),
       ...(status && { status }),
-      ...resyncAfter([retry, look]),
+      ...resyncAfter([labelsRequeue, statusRequeue]),
     };
   },
 };
 
+/** The status, and when to compute it again. Also records the Events of new approvals. */
 function statusOf(
   gate: RolloutGate,
   { related }: DecoratorRequest,
@@ -74,6 +75,6 @@ function statusOf(
     conditions: setCondition(before?.conditions, rolloutGateReady(gate), now),
   };
   const change = until === undefined ? undefined : (until - now) / 1000;
-  const retry = sameJson(status, before ?? {}) ? undefined : CONFLICT_RETRY_S;
+  const retry = sameJson(status, before ?? {}) ? undefined : CONFLICT_REQUEUE_SECONDS;
   return { status, ...resyncAfter([change, retry]) };
 }

@@ -12,14 +12,14 @@ import { listAtMost } from '../live/objectReads.ts';
 import type { CompositeHook } from './hook.ts';
 
 /** Nothing triggers a sync when a Rollout is created, or when labels of one or of a Namespace change. */
-const UNSEEN_REQUEUE_S = 10;
-/** Each gate that is written triggers a sync of its schedule: these share a list. */
-const LISTED_MS = 2000;
+const NEW_ROLLOUT_REQUEUE_SECONDS = 10;
+/** How old a list of Rollouts may be: each RolloutGate that is written triggers a sync of its schedule. */
+const ROLLOUTS_MAX_AGE_MS = 2000;
 /** A timer much longer than this may drift, and a time zone's rules may change with a new release of ours. */
-const LONGEST_REQUEUE_S = 3600;
+const LONGEST_REQUEUE_SECONDS = 3600;
 
 export const scheduleHook: CompositeHook = {
-  // Nothing is related. Installed controllers ask all the same.
+  // Nothing is related, but controllers that were installed earlier still call this.
   async customize() {
     return { relatedResources: [] };
   },
@@ -30,18 +30,18 @@ export const scheduleHook: CompositeHook = {
     const matching = isValid ? await matchingRollouts(schedule, call) : { listed: [], isTruncated: false };
     const observed = objectsOf<RolloutGate>(children, KINDS.RolloutGate);
     const { gates, status, until } = planSchedule(schedule, matching, observed, call.now);
-    const longest = isValid ? UNSEEN_REQUEUE_S : LONGEST_REQUEUE_S;
+    const longest = isValid ? NEW_ROLLOUT_REQUEUE_SECONDS : LONGEST_REQUEUE_SECONDS;
     return {
       status,
       children: gates as unknown as KubeObject[],
-      resyncAfterSeconds: nextSync(longest, until, call.now),
+      resyncAfterSeconds: nextSyncSeconds(longest, until, call.now),
     };
   },
 };
 
 /**
- * Listed and not related: related Rollouts are sent in full, and whoever may write some of them could make the request
- * too large for the schedule of everybody.
+ * The Rollouts that the schedule selects. They are listed, not related: related Rollouts are sent in full, and a tenant
+ * could make the request too large for a schedule of all tenants.
  */
 async function matchingRollouts(schedule: Schedule, { cluster, recent }: HookCall): Promise<MatchingRollouts> {
   const { namespace } = schedule.metadata;
@@ -49,14 +49,14 @@ async function matchingRollouts(schedule: Schedule, { cluster, recent }: HookCal
   const ref = { ...ROLLOUTS, labelSelector, ...(namespace && { namespace }) };
   const key = `rollouts ${namespace ?? ''} ${labelSelector}`;
   const [rollouts, namespaces] = await Promise.all([
-    recent.within(LISTED_MS, key, () => listAtMost(ref, LIMITS.listedRollouts, listedRollout, cluster)),
+    recent.within(ROLLOUTS_MAX_AGE_MS, key, () => listAtMost(ref, LIMITS.listedRollouts, listedRollout, cluster)),
     namespacesOf(schedule, cluster),
   ]);
   if (!namespaces) return rollouts;
   return { ...rollouts, listed: rollouts.listed.filter((rollout) => namespaces.has(rollout.namespace)) };
 }
 
-/** undefined: all namespaces, as the API document says of an empty selector. */
+/** The namespaces that the schedule selects; undefined: all, which an empty selector means too. */
 async function namespacesOf(schedule: Schedule, cluster: ClusterReader): Promise<ReadonlySet<string> | undefined> {
   const selector = (schedule as ClusterRolloutSchedule).spec?.namespaceSelector;
   const labelSelector = toSelectorString(selector);
@@ -66,6 +66,6 @@ async function namespacesOf(schedule: Schedule, cluster: ClusterReader): Promise
 }
 
 /** Seconds until the next transition, exactly, or until `longest`. */
-function nextSync(longest: number, until: EpochMs | undefined, now: EpochMs): number {
+function nextSyncSeconds(longest: number, until: EpochMs | undefined, now: EpochMs): number {
   return Math.min(longest, ((until ?? Number.POSITIVE_INFINITY) - now) / 1000);
 }

@@ -12,9 +12,9 @@ import { objectAt } from '../core/kube/objectMap.ts';
 export interface Sync {
   /** The hook's name. */
   hook: string;
-  /** The parent of a composite, the object of a decorator, as Metacontroller has it. */
+  /** The parent of a composite or the object of a decorator, as Metacontroller has it. */
   subject: AnyObject;
-  /** Its children or attachments that exist. */
+  /** The children or attachments that exist. */
   observed: ObjectMap;
   answer: CompositeResponse<any> | DecoratorResponse<any>;
 }
@@ -22,8 +22,8 @@ export interface Sync {
 const subjectOf = (object: AnyObject): Subject => ({ kind: object.kind, ...identityOf(object) });
 
 /**
- * Nothing for a sync that changes nothing.
- * What Rollouts, Gates, budgets and approvals come to has Events, which are logged as such.
+ * The log lines of what a sync changes.
+ * Changes of Rollouts, Gates, budgets and approvals have Events, which server/decisionLog.ts logs.
  */
 export function syncDecisions(sync: Sync): Decision[] {
   const changes = SYNC_DECISIONS[sync.hook]?.(sync) ?? [];
@@ -42,13 +42,13 @@ interface LoggedChange {
 }
 
 const SYNC_DECISIONS: Readonly<Record<string, (sync: Sync) => LoggedChange[]>> = {
-  healthcheck: healthTurned,
-  'rollout-requests': requestsUsed,
-  rolloutschedule: scheduleTurned,
-  clusterrolloutschedule: scheduleTurned,
+  healthcheck: healthChange,
+  'rollout-requests': usedRequests,
+  rolloutschedule: scheduleChange,
+  clusterrolloutschedule: scheduleChange,
 };
 
-function healthTurned({ subject, answer }: Sync): LoggedChange[] {
+function healthChange({ subject, answer }: Sync): LoggedChange[] {
   const before = (subject as HealthCheck).status?.status;
   const { status, message = '' } = answer.status ?? {};
   if (status === undefined || status === before) return [];
@@ -60,20 +60,20 @@ function healthTurned({ subject, answer }: Sync): LoggedChange[] {
   ];
 }
 
-function requestsUsed({ answer }: Sync): LoggedChange[] {
+function usedRequests({ answer }: Sync): LoggedChange[] {
   const { annotations = {} } = answer as DecoratorResponse;
   const used = Object.keys(annotations).filter((key) => annotations[key] === null);
   return used.map((key) => ({ reason: 'RequestUsed', message: `${key} has been acted on, and is taken off` }));
 }
 
-function scheduleTurned({ subject, answer }: Sync): LoggedChange[] {
+function scheduleChange({ subject, answer }: Sync): LoggedChange[] {
   const [before, after] = [subject.status ?? {}, answer.status ?? {}];
   if (before.conditions && sameJson(before.activeRules ?? [], after.activeRules ?? [])) return [];
   const rules = after.activeRules?.length ? `rules ${after.activeRules.join(', ')} are active` : 'no rule is active';
   return [{ reason: 'ScheduleTurned', message: `${rules}: ${messageOf(after, READY)}` }];
 }
 
-/** The line at level debug. Equal inputs give equal answers: a sync that changes nothing says why in its conditions. */
+/** The line at level debug: what the sync changes, and the conditions, which say why it changes nothing. */
 export function syncConsideration({ hook, subject, observed, answer }: Sync): Consideration {
   const { labels = {}, annotations = {}, status, resyncAfterSeconds } = answer as DecoratorResponse<any>;
   const objects = 'children' in answer ? answer.children : answer.attachments;
@@ -87,14 +87,14 @@ export function syncConsideration({ hook, subject, observed, answer }: Sync): Co
   return {
     ...subjectOf(subject),
     hook,
-    ...(changes.length > 0 && { changes: changes.slice(0, MAX_LISTED) }),
+    ...(changes.length > 0 && { changes: changes.slice(0, MAX_ITEMS_IN_LINE) }),
     ...(why && { conditions: why }),
     ...(resyncAfterSeconds !== undefined && { resyncAfterSeconds }),
     message: changes.length > 0 ? 'sync: changes' : 'sync: nothing changes',
   };
 }
 
-const MAX_LISTED = 20;
+const MAX_ITEMS_IN_LINE = 20;
 
 function isNew(wanted: AnyObject, observed: ObjectMap): boolean {
   const { kind, apiVersion, metadata, spec } = wanted;
@@ -111,9 +111,10 @@ function isNew(wanted: AnyObject, observed: ObjectMap): boolean {
 function conditionsText(status: { conditions?: unknown } | undefined): string {
   const { conditions } = status ?? {};
   if (!Array.isArray(conditions)) return '';
-  const changes = conditions.filter(isMap).slice(0, MAX_LISTED);
   const text = (value: unknown) => (typeof value === 'string' ? value : '?');
-  return changes
+  return conditions
+    .filter(isMap)
+    .slice(0, MAX_ITEMS_IN_LINE)
     .map(({ type, status, reason, message }) => `${text(type)}=${text(status)} ${text(reason)}: ${text(message)}`)
     .join('; ');
 }

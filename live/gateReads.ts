@@ -1,24 +1,42 @@
 /**
- * Live reads of the Gates that stop deployments, for hooks before a deployment and for webhooks in a write: both must
- * find the same ones.
+ * Live reads of Gates and of what requires them, for hooks before a deployment and for webhooks in a write: both must
+ * find the same Gates.
  */
 import { SELECTS_LABEL } from '../api/annotations.ts';
 import type { FluxObject } from '../api/flux.ts';
-import { BOUND_KINDS, FLUX_BINDINGS } from '../api/kinds.ts';
-import type { ClusterReader } from '../api/ports.ts';
+import { BOUND_KINDS, FLUX_BINDINGS, GATES } from '../api/kinds.ts';
+import type { NamespacedName } from '../api/kubernetes.ts';
+import type { ClusterReader, Settings } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
+import type { RefRules } from '../core/admission/objectGates.ts';
+import { isTooMany } from '../core/gate/gateRefs.ts';
 import { isTruncated, reachesBeyond, type SelectsLabel, selectingGateLists } from '../core/gate/gateSelection.ts';
-import { boundLabel, identityOf } from '../core/kube/names.ts';
+import { boundLabel, byRefKey, identityOf } from '../core/kube/names.ts';
 import { boundObjects, currentBindings } from '../core/rollout/evaluation/currentBindings.ts';
 import type { GateSelectors } from '../core/rollout/evaluation/requiredGates.ts';
 import { namespaceLabels, objectsOfKinds, type Reads } from './objectReads.ts';
 
-/** The Gates that may select Rollouts or Flux objects of the namespace, as the label says; see isTruncated. */
+/** The rule for references to Gates of other namespaces in this installation. */
+export function refRules({ noCrossNamespaceRefs }: Settings): RefRules {
+  return { ownNamespaceOnly: noCrossNamespaceRefs };
+}
+
+/** The Gates of these names that exist, by `refKey`. */
+export async function readGates(
+  refs: readonly NamespacedName[],
+  cluster: Pick<ClusterReader, 'get'>,
+): Promise<Map<string, Gate>> {
+  const read = ({ namespace, name }: NamespacedName) => cluster.get<Gate>({ ...GATES, namespace, name });
+  const gates = await Promise.all(refs.filter((ref) => !isTooMany(ref)).map(read));
+  return byRefKey(gates.filter((gate) => gate !== undefined));
+}
+
+/** The Gates that may select objects of the namespace, by the label for Flux objects or Rollouts; see isTruncated. */
 export function listSelecting(namespace: string, label: SelectsLabel, cluster: ClusterReader): Promise<Gate[][]> {
   return Promise.all(selectingGateLists(namespace, label).map((list) => cluster.list<Gate>(list)));
 }
 
-/** The same, with the labels of the Namespace if they matter. */
+/** The Gates that may select objects of the namespace, with the labels of the Namespace if a Gate selects by them. */
 export async function readSelectors(
   namespace: string,
   label: SelectsLabel,
@@ -46,21 +64,21 @@ export function listBindable(namespace: string, cluster: ClusterReader): Promise
 }
 
 /**
- * For each Rollout of one namespace a binding for each object bound to it, also if it has none or an old one, with the
- * Gates that the object requires now. Gates are listed only if a binding does not vouch for its object's.
- * @param bindings those of each Rollout, as stored
- * @param objects as `listBindable` has them
+ * For each Rollout of one namespace the bindings of its objects, with the Gates that these require now: an object whose
+ * stored binding is missing or old has one too. Gates are listed only if a binding is not current.
+ * @param bindings the stored bindings of each Rollout
+ * @param objects the namespace's objects, from `listBindable`
  */
-export async function withCurrentGates(
+export async function readCurrentBindings(
   rollouts: readonly Rollout[],
   bindings: readonly (readonly FluxBinding[])[],
   objects: readonly FluxObject[],
   { cluster, settings }: Reads,
 ): Promise<FluxBinding[][]> {
   const namespace = rollouts[0]?.metadata.namespace ?? '';
-  const rules = { ownNamespaceOnly: settings.noCrossNamespaceRefs };
+  const rules = refRules(settings);
   const bound = rollouts.map((rollout, index) => boundObjects(rollout, objects, bindings[index]!, rules));
-  const selecting = bound.flat().every(({ isVouched }) => isVouched)
+  const selecting = bound.flat().every(({ isCurrent }) => isCurrent)
     ? { gates: [], namespaceLabels: {} }
     : await readSelectors(namespace, SELECTS_LABEL, cluster);
   return rollouts.map((rollout, index) => currentBindings(rollout, bindings[index]!, bound[index]!, selecting, rules));

@@ -1,4 +1,4 @@
-/** Live reads that hooks and webhooks share. */
+/** Live reads of objects but Gates that hooks and webhooks share. */
 import type { FluxObject } from '../api/flux.ts';
 import { apiVersionOf, type BOUND_KINDS, NAMESPACES, ROLLOUT_GATES, ROLLOUTS, resourceOf } from '../api/kinds.ts';
 import type { KubeObject } from '../api/kubernetes.ts';
@@ -6,7 +6,7 @@ import type { ClusterReader, HookCall } from '../api/ports.ts';
 import type { Rollout, RolloutGate } from '../api/types.ts';
 import { refKey } from '../core/kube/names.ts';
 import {
-  consenting,
+  consentingRollouts,
   namespacesToAsk,
   orderProblem,
   unreadUpstream,
@@ -16,7 +16,7 @@ import type { UpstreamRollouts } from '../core/rollout/upstream/upstreamVerdict.
 
 export type Reads = Pick<HookCall, 'cluster' | 'settings'>;
 
-/** Metadata of all objects of these kinds, of one namespace or of all. A kind that is not served has none. */
+/** The metadata of all objects of these kinds, of one namespace or of all. A kind that is not served has none. */
 export async function objectsOfKinds(
   kinds: readonly (typeof BOUND_KINDS)[number][],
   namespace: string | undefined,
@@ -33,17 +33,17 @@ export async function objectsOfKinds(
 }
 
 /**
- * The part of each object's metadata that `keep` returns, for `most` objects: users can create as many as they like.
+ * The result of `keep` for each object's metadata, for `limit` objects at most: users can create as many as they like.
  */
 export async function listAtMost<Kept>(
   ref: Parameters<ClusterReader['pages']>[0],
-  most: number,
+  limit: number,
   keep: (object: KubeObject) => Kept,
   cluster: ClusterReader,
 ): Promise<{ listed: Kept[]; isTruncated: boolean }> {
   const listed: Kept[] = [];
   for await (const page of cluster.pages({ ...ref, metadataOnly: true })) {
-    const room = most - listed.length;
+    const room = limit - listed.length;
     listed.push(...page.slice(0, room).map(keep));
     if (page.length > room) return { listed, isTruncated: true };
   }
@@ -63,8 +63,8 @@ export function listRolloutGates({ metadata }: Rollout, cluster: ClusterReader):
 }
 
 /**
- * The upstream Rollouts of a Rollout, `spec.after`, that it may see.
- * @param known those that were read before, by `refKey`; the others are read
+ * The upstream Rollouts of a Rollout, `spec.after`, that consent to it, and the problem of their order.
+ * @param known Rollouts that were read before, by `refKey`; undefined for one that does not exist
  */
 export async function readUpstream(
   rollout: Rollout,
@@ -73,13 +73,13 @@ export async function readUpstream(
 ): Promise<UpstreamRollouts> {
   const read = new Map(known);
   for (let next = unreadUpstream(rollout, read); next.length > 0; next = unreadUpstream(rollout, read)) {
-    const found = await Promise.all(next.map((ref) => cluster.get<Rollout>({ ...ROLLOUTS, ...ref })));
-    next.forEach((ref, index) => void read.set(refKey(ref), found[index]));
+    const rollouts = await Promise.all(next.map((ref) => cluster.get<Rollout>({ ...ROLLOUTS, ...ref })));
+    next.forEach((ref, index) => void read.set(refKey(ref), rollouts[index]));
   }
   const problem = orderProblem(rollout, read);
   const found = upstreamRefs(rollout).flatMap((ref) => read.get(refKey(ref)) ?? []);
   if (settings.watchWithoutConsent) return { found, ...(problem && { problem }) };
   const names = namespacesToAsk(rollout, found);
   const namespaces = await Promise.all(names.map((name) => cluster.get({ ...NAMESPACES, name })));
-  return { found: consenting(rollout, found, namespaces), ...(problem && { problem }) };
+  return { found: consentingRollouts(rollout, found, namespaces), ...(problem && { problem }) };
 }

@@ -1,7 +1,7 @@
-/** Adopting from the page: objects without a Rollout, the plan of `adopt` for one, and its writes. */
+/** Adoption on the page: objects without a Rollout, the plan of `adopt` for one, and its writes. */
 import type { FluxObject, ImagePolicy, ImageRepository } from '../api/flux.ts';
 import { KINDS, type KindName, resourceOf } from '../api/kinds.ts';
-import type { KubeObject } from '../api/kubernetes.ts';
+import type { AnyObject } from '../api/kubernetes.ts';
 import type { Rollout } from '../api/types.ts';
 import { type Adoption, adopt, adoptCommandOf, adoptWrites, newObjects } from '../client/actions/writes/adoption.ts';
 import { kubectlOf, type WriteRequest } from '../client/actions/writes/plannedWrite.ts';
@@ -10,18 +10,18 @@ import {
   type AdoptPlan,
   type AdoptPreview,
   type AdoptRequest,
-  ungovernedOf,
+  unboundObjects,
 } from '../client/board/adoptViews.ts';
 import type { Answer, Rights } from '../client/board/pageMessages.ts';
 import type { Right } from '../client/explain/application.ts';
 import { isApiError, type KubeClient } from '../tools/kube/kubeClient.ts';
-import { additionLines, annotationLines, PLAIN } from '../tools/kube/objectText.ts';
+import { additionLines, annotationLines, PLAIN_STYLE } from '../tools/kube/objectText.ts';
 import { Problem } from '../tools/kube/problem.ts';
-import { sent } from '../tools/kube/sent.ts';
-import { anyVersion, makeAdoption, readAdoptionContext } from './makeAdoption.ts';
+import { sendWrite } from '../tools/kube/sent.ts';
+import { listInAnyVersion, makeAdoption, readAdoptionContext } from './makeAdoption.ts';
 
-/** Limit for listed objects; further ones are only counted. */
-const SHOWN = 1000;
+/** The most objects that are listed; further ones are only counted. */
+const MAX_LISTED = 1000;
 
 export interface AdoptHandlers {
   list(): Promise<AdoptList>;
@@ -42,7 +42,7 @@ interface AdoptOptions {
 }
 
 export function createAdoptHandlers({ client, namespace, fallback, rollouts, rightsOf }: AdoptOptions): AdoptHandlers {
-  const found = async ({ kind, choices, ...ref }: AdoptRequest) => {
+  const readAdoption = async ({ kind, choices, ...ref }: AdoptRequest) => {
     const object = await client.get<FluxObject>({ ...resourceOf(KINDS[kind]), ...ref });
     if (!object) throw new Problem(`There is no ${kind} '${ref.name}' in namespace '${ref.namespace}'.`);
     const related = await readAdoptionContext(client, ref.namespace);
@@ -51,10 +51,10 @@ export function createAdoptHandlers({ client, namespace, fallback, rollouts, rig
   return {
     async list() {
       const unread: string[] = [];
-      const all = async <T extends KubeObject<any, any>>(kind: KindName): Promise<T[]> => {
+      const all = async <T extends AnyObject>(kind: KindName): Promise<T[]> => {
         try {
-          return await anyVersion<T>(client, kind, namespace).catch((error) => {
-            if (namespace === undefined && isApiError(error, 403)) return anyVersion<T>(client, kind, fallback);
+          return await listInAnyVersion<T>(client, kind, namespace).catch((error) => {
+            if (namespace === undefined && isApiError(error, 403)) return listInAnyVersion<T>(client, kind, fallback);
             throw error;
           });
         } catch (error) {
@@ -70,11 +70,11 @@ export function createAdoptHandlers({ client, namespace, fallback, rollouts, rig
         all<FluxObject>('OCIRepository'),
         all<FluxObject>('HelmRelease'),
       ]);
-      const ungoverned = ungovernedOf(objects.flat(), { policies, repositories, rollouts: [...rollouts()] });
-      return { objects: ungoverned.slice(0, SHOWN), count: ungoverned.length, unread };
+      const unbound = unboundObjects(objects.flat(), { policies, repositories, rollouts: [...rollouts()] });
+      return { objects: unbound.slice(0, MAX_LISTED), count: unbound.length, unread };
     },
     async preview(requested) {
-      const read = await found(requested).catch((error) => {
+      const read = await readAdoption(requested).catch((error) => {
         if (error instanceof Problem || isApiError(error)) return error.message;
         throw error;
       });
@@ -90,18 +90,18 @@ export function createAdoptHandlers({ client, namespace, fallback, rollouts, rig
       return { ...may, plan, rights: await rightsOf(plan.needs) };
     },
     async make(requested, agreed) {
-      const { object, adoption } = await found(requested);
-      if ('problem' in adoption) return refused(adoption.problem);
+      const { object, adoption } = await readAdoption(requested);
+      if ('problem' in adoption) return failedAnswer(adoption.problem);
       if ((await diffOf(object, adoption)) !== agreed)
-        return refused('It has changed since it was shown. Nothing was written: check it again.');
-      return write(client, adoption);
+        return failedAnswer('The plan has changed since it was shown. Nothing was written: check it again.');
+      return makeWrites(client, adoption);
     },
   };
 }
 
 async function planOf(object: FluxObject, adoption: Adoption, { choices }: AdoptRequest): Promise<AdoptPlan> {
-  const { hold, begin, bind } = adoptWrites(adoption);
-  const writes = [hold, begin, bind].flatMap((each) => each ?? []);
+  const { createGate, createRollout, bind } = adoptWrites(adoption);
+  const writes = [createGate, createRollout, bind].flatMap((each) => each ?? []);
   return {
     version: adoption.version,
     rollout: adoption.rolloutName,
@@ -115,25 +115,25 @@ async function planOf(object: FluxObject, adoption: Adoption, { choices }: Adopt
 
 async function diffOf(object: FluxObject, adoption: Adoption): Promise<string> {
   const parts = [
-    ...newObjects(adoption).map((each) => additionLines(each, PLAIN)),
-    annotationLines(object, adoption.annotations, PLAIN),
+    ...newObjects(adoption).map((each) => additionLines(each, PLAIN_STYLE)),
+    annotationLines(object, adoption.annotations, PLAIN_STYLE),
   ];
   return (await Promise.all(parts)).flat().join('\n');
 }
 
-/** A right to create has no name. */
+/** The right for a write. A right to create has no name. */
 function rightOf({ object: { group, resource, namespace, name }, creates }: WriteRequest): Right {
   return { verb: creates ? 'create' : 'patch', group, resource, namespace, name: creates ? '' : name };
 }
 
-/** Makes the writes. What was written before a refusal stays, and is listed: it changes nothing that runs. */
-async function write(client: KubeClient, adoption: Adoption): Promise<Answer> {
+/** Makes the writes. The answer lists those before a refusal too: they stay, and change nothing that runs. */
+async function makeWrites(client: KubeClient, adoption: Adoption): Promise<Answer> {
   const made: string[] = [];
   const warnings: string[] = [];
   const madeText = () => made.map((text) => `${text}.`).join(' ');
   try {
     await makeAdoption(client, adoption, async (each) => {
-      warnings.push(...(await sent(client, each)).warnings);
+      warnings.push(...(await sendWrite(client, each)).warnings);
       made.push(each.text);
     });
     return { ok: true, message: madeText(), warnings };
@@ -145,6 +145,6 @@ async function write(client: KubeClient, adoption: Adoption): Promise<Answer> {
   }
 }
 
-function refused(message: string): Answer {
+function failedAnswer(message: string): Answer {
   return { ok: false, message, warnings: [] };
 }

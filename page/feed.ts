@@ -1,9 +1,8 @@
 /** Watches, views and streams: a change in the cluster reaches every open page a moment later, in one message. */
-
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { KINDS, resourceOf } from '../api/kinds.ts';
-import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
+import type { AnyObject, EpochMs } from '../api/kubernetes.ts';
 import type { KindState, StreamEvents } from '../client/board/pageMessages.ts';
 import {
   type Collection,
@@ -12,13 +11,15 @@ import {
   isApiError,
   type KubeClient,
 } from '../tools/kube/kubeClient.ts';
+import { withoutManagedFields } from '../tools/kube/objectText.ts';
 import { EXPLAINED_KINDS, isBoundKind, WATCHED_KINDS, type WatchedKind } from './objects.ts';
 import { type ShareObject, type ViewChanges, Views } from './views.ts';
 
 /** How long changes are gathered: a release is a dozen writes within a second. */
 const GATHER_MS = 80;
+/** How often views are computed again whose time of change has passed. */
 const DUE_MS = 5_000;
-const BEAT_MS = 15_000;
+const HEARTBEAT_MS = 15_000;
 
 interface FeedOptions {
   client: KubeClient;
@@ -28,12 +29,12 @@ interface FeedOptions {
   fallback: string;
   now: () => EpochMs;
   share?: ShareObject | undefined;
-  /** The name of this cluster, if several are shown, and their common hub. */
+  /** The name of this cluster and the common hub, if several clusters are shown. */
   cluster?: string | undefined;
   hub?: Hub | undefined;
 }
 
-/** All views of a cluster. */
+/** The views of a cluster. */
 type Snapshot = Omit<StreamEvents, 'hello' | 'reset' | 'complete'>;
 
 export class Feed {
@@ -72,21 +73,18 @@ export class Feed {
     };
   }
 
-  /**
-   * Starts the watches. `namespaces`: the only ones to read, with the reader's rights in each; undefined:
-   * as in the options.
-   */
+  /** Starts the watches. `namespaces`: the only ones to read; undefined: those of the options. */
   start(namespaces?: readonly string[]): void {
     if (this.#stop.signal.aborted) return;
     this.#watchAll(namespaces);
     const due = setInterval(() => {
       this.views.touchDue();
-      this.#soon();
+      this.#schedulePublish();
     }, DUE_MS);
-    const beat = setInterval(() => this.hub.beat(), BEAT_MS);
+    const heartbeat = setInterval(() => this.hub.sendHeartbeat(), HEARTBEAT_MS);
     this.#stop.signal.addEventListener('abort', () => {
       clearInterval(due);
-      clearInterval(beat);
+      clearInterval(heartbeat);
       clearTimeout(this.#timer);
       this.hub.close();
     });
@@ -101,10 +99,11 @@ export class Feed {
     const { signal } = this.#stop;
     for (const kind of WATCHED_KINDS) {
       const sink = {
-        replace: (objects: Parameters<Views['replace']>[1]) => this.#changed(() => this.views.replace(kind, objects)),
-        set: (object: Parameters<Views['set']>[1]) => this.#changed(() => this.views.set(kind, object)),
-        remove: (object: Parameters<Views['remove']>[1]) => this.#changed(() => this.views.remove(kind, object)),
-        state: (state: Omit<KindState, 'kind'>) => this.#kindIs({ kind, ...state }, kind),
+        replace: (objects: Parameters<Views['replace']>[1]) =>
+          this.#applyChange(() => this.views.replace(kind, objects)),
+        set: (object: Parameters<Views['set']>[1]) => this.#applyChange(() => this.views.set(kind, object)),
+        remove: (object: Parameters<Views['remove']>[1]) => this.#applyChange(() => this.views.remove(kind, object)),
+        state: (state: Omit<KindState, 'kind'>) => this.#setKindState({ kind, ...state }, kind),
       };
       const from = resourceOf(KINDS[kind]);
       if (isOfCluster(kind)) void keepWatching(client, from, { sink, signal });
@@ -121,37 +120,37 @@ export class Feed {
       const own: Sink = {
         ...sink,
         replace: (objects) => sink.replace([...elsewhere(), ...objects]),
-        state: (state) => sink.state(together(states.set(namespace, state))),
+        state: (state) => sink.state(mergedState(states.set(namespace, state))),
       };
       const from = { ...resourceOf(KINDS[kind]), namespace };
       void keepWatching(this.#options.client, from, { sink: own, signal: this.#stop.signal });
     }
   }
 
-  #kindIs(state: KindState, kind: WatchedKind): void {
+  #setKindState(state: KindState, kind: WatchedKind): void {
     if (JSON.stringify(this.#kinds.get(kind)) === JSON.stringify(state)) return;
     this.#kinds.set(kind, state);
-    if ((EXPLAINED_KINDS as readonly WatchedKind[]).includes(kind)) this.#explainedWithout(state, kind);
+    if ((EXPLAINED_KINDS as readonly WatchedKind[]).includes(kind)) this.#noteUnread(state, kind);
     this.hub.send('kinds', this.kinds());
-    this.#soon();
+    this.#schedulePublish();
   }
 
-  #explainedWithout({ state }: KindState, kind: WatchedKind): void {
+  #noteUnread({ state }: KindState, kind: WatchedKind): void {
     const { unread } = this.views.objects;
     const before = unread.get(kind)?.why;
     if (state === 'forbidden') unread.set(kind, { kind, why: 'forbidden' });
-    // If Flux lacks the kind, no object of it takes a version.
+    // A kind of Flux that is not installed has no bound objects.
     else if (state === 'absent' && !isBoundKind(kind)) unread.set(kind, { kind, why: 'not installed' });
     else if (state === 'live') unread.delete(kind);
     if (before !== unread.get(kind)?.why) this.views.touchAll();
   }
 
-  #changed(change: () => void): void {
+  #applyChange(change: () => void): void {
     change();
-    this.#soon();
+    this.#schedulePublish();
   }
 
-  #soon(): void {
+  #schedulePublish(): void {
     if (this.#timer || !this.views.isStale || this.#stop.signal.aborted) return;
     this.#timer = setTimeout(() => this.#publish(), GATHER_MS);
   }
@@ -162,7 +161,7 @@ export class Feed {
     for (const [name, each] of Object.entries(change) as [keyof ViewChanges, ViewChanges['rows']][]) {
       if (each.set.length + each.gone.length > 0) this.hub.send(name, { ...each, ...this.#of });
     }
-    // The rest follows at once, after other work.
+    // The other stale views follow at once, but after other work.
     if (this.views.isStale) this.#timer = setTimeout(() => this.#publish(), 0);
   }
 }
@@ -171,39 +170,33 @@ function isOfCluster(kind: WatchedKind): boolean {
   return kind === 'ClusterRolloutSchedule' || kind === 'ClusterRolloutBudget';
 }
 
-/** The state of a kind that is read in several namespaces: live if any is, and then only there. */
-function together(states: ReadonlyMap<string, Omit<KindState, 'kind'>>): Omit<KindState, 'kind'> {
+/** The state of a kind that is read in several namespaces: live if it is live in one, with the namespaces of these. */
+function mergedState(states: ReadonlyMap<string, Omit<KindState, 'kind'>>): Omit<KindState, 'kind'> {
   const live = [...states].flatMap(([namespace, { state }]) => (state === 'live' ? [namespace] : []));
   if (live.length > 0) return { state: 'live', namespace: live.sort().join(', ') };
   const all = [...states.values()];
   return all.find(({ state }) => state !== 'forbidden') ?? all[0]!;
 }
 
-// The watch of one kind, for as long as the page is open. A kind that may not be read or does not exist is tried again,
-// and in the fallback namespace if that may be read.
-
-type Any = KubeObject<any, any>;
-
+/** Receives the objects of a kind, and the state of its watch. */
 interface Sink {
   /** Replaces all objects, after the first read or a new one. */
-  replace(objects: Any[]): void;
-  set(object: Any): void;
-  remove(object: Any): void;
+  replace(objects: AnyObject[]): void;
+  set(object: AnyObject): void;
+  remove(object: AnyObject): void;
   state(state: Omit<KindState, 'kind'>): void;
 }
 
-/**
- * Interval of attempts to read a kind: a role that was granted, or a CRD that was installed, shows without a restart.
- */
-const AGAIN_MS = 30_000;
-/** Interval of probes while disconnected: a resumed watch is silent until something changes. */
+/** The interval of attempts to read a forbidden or absent kind: a role may be granted, or a CRD be installed. */
+const RETRY_MS = 30_000;
+/** The interval of probes while disconnected: a resumed watch is silent until something changes. */
 const PROBE_MS = 1000;
-/** Shorter interval after a sign-out: a user who signs in again wants to continue at once. */
-const SIGNED_OUT_MS = 3000;
+/** The shorter interval of attempts after a sign-out: a user who signs in again wants to continue at once. */
+const SIGNED_OUT_RETRY_MS = 3000;
 
 /**
- * Watches a kind until the signal aborts. `fallback`: the namespace to read if the reader may not read the whole
- * cluster; absent for a kind without namespaces.
+ * Watches a kind until the signal aborts, and tries again if it can't be read. `fallback`: the namespace to read if the
+ * reader may not read the whole cluster; absent for a kind without namespaces.
  */
 export async function keepWatching(
   client: KubeClient,
@@ -222,15 +215,15 @@ export async function keepWatching(
       sink.state({ state: 'reconnecting', why, ...scope });
       if (isLost) return;
       isLost = true;
-      void answered(client, () => isLost && !signal.aborted).then(() => isLost && live());
+      void untilAnswered(client, () => isLost && !signal.aborted).then(() => isLost && live());
     };
     try {
-      for await (const change of follow<Any>(client, where, signal)) {
+      for await (const change of follow<AnyObject>(client, where, signal)) {
         if (change.type === 'lost') {
           lost(change.error);
           continue;
         }
-        tell(sink, change);
+        sendChange(sink, change);
         live();
       }
     } catch (error) {
@@ -244,21 +237,21 @@ export async function keepWatching(
       const state = code === 401 ? 'signed-out' : code === 403 ? 'forbidden' : 'absent';
       if (state !== 'signed-out') sink.replace([]);
       sink.state({ state, why, ...scope });
-      await wait(state === 'signed-out' ? SIGNED_OUT_MS : AGAIN_MS, undefined, { signal }).catch(() => {});
+      await wait(state === 'signed-out' ? SIGNED_OUT_RETRY_MS : RETRY_MS, undefined, { signal }).catch(() => {});
       where = from;
     }
   }
 }
 
-/** Sends a change and empties its list: the loops that wait for the next change would keep it in memory. */
-function tell(sink: Sink, change: Exclude<CollectionChange<Any>, { type: 'lost' }>): void {
-  if (change.type === 'all') sink.replace(change.items.splice(0).map(slim));
-  else if (change.type === 'set') sink.set(slim(change.object));
+/** Passes a change on, and empties its list: the loops that wait for the next change would keep it in memory. */
+function sendChange(sink: Sink, change: Exclude<CollectionChange<AnyObject>, { type: 'lost' }>): void {
+  if (change.type === 'all') sink.replace(change.items.splice(0).map(withoutManagedFields));
+  else if (change.type === 'set') sink.set(withoutManagedFields(change.object));
   else sink.remove(change.object);
 }
 
-/** Resolves when the API server gives any answer, or when none is awaited any more. */
-async function answered(client: KubeClient, isAwaited: () => boolean): Promise<void> {
+/** Resolves when the API server gives any answer, or when `isAwaited` is false. */
+async function untilAnswered(client: KubeClient, isAwaited: () => boolean): Promise<void> {
   while (isAwaited()) {
     try {
       await client.raw('/version');
@@ -270,28 +263,22 @@ async function answered(client: KubeClient, isAwaited: () => boolean): Promise<v
   }
 }
 
-/** The object without managedFields, which are half of it and unused here. */
-function slim(object: Any): Any {
-  const { managedFields: _, ...metadata } = object.metadata;
-  return { ...object, metadata };
-}
+/** The most unsent bytes of a stream. A page that does not read its stream is disconnected, and reconnects. */
+const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
+const ROWS_IN_MESSAGE = 500;
 
-// The page's open streams (server-sent events): each gets all views once, and then the changes.
-
-/** A page that does not read its stream is disconnected, and gets everything again when it reconnects. */
-const MOST_WAITING_BYTES = 16 * 1024 * 1024;
-const CHUNK = 500;
-
+/** The open streams of a page (server-sent events): each gets all views once, and then the changes. */
 export class Hub {
-  /** One for each cluster. */
+  /** The feed of each cluster. */
   readonly feeds: Feed[] = [];
+  /** The open streams. `pending`: messages that wait until all views have been sent. */
   readonly #open = new Map<ServerResponse, { pending: string[] } | 'live'>();
 
   get size(): number {
     return this.#open.size;
   }
 
-  /** Sends all views; changes that come meanwhile are sent after them. */
+  /** Opens a stream: sends all views, and after them the changes that came meanwhile. */
   async join(response: ServerResponse, hello: StreamEvents['hello']) {
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
@@ -306,8 +293,8 @@ export class Hub {
     let sent = 0;
     for (const { rows, ...plans } of snapshots) {
       for (const [name, plan] of Object.entries(plans)) response.write(frame(name as keyof StreamEvents, plan));
-      for (let from = 0; from < rows.set.length; from += CHUNK) {
-        response.write(frame('rows', { ...rows, set: rows.set.slice(from, from + CHUNK) }));
+      for (let from = 0; from < rows.set.length; from += ROWS_IN_MESSAGE) {
+        response.write(frame('rows', { ...rows, set: rows.set.slice(from, from + ROWS_IN_MESSAGE) }));
         await turn();
         if (response.destroyed) return;
       }
@@ -322,10 +309,8 @@ export class Hub {
     this.#write(frame(event, data));
   }
 
-  /**
-   * Sends a heartbeat: some proxies and browsers close idle connections, and the page sees that the server is alive.
-   */
-  beat(): void {
+  /** Keeps streams alive: some proxies close idle connections, and a page detects a dead server by silence. */
+  sendHeartbeat(): void {
     this.#write(': beat\n\n');
   }
 
@@ -337,7 +322,7 @@ export class Hub {
   #write(text: string): void {
     for (const [response, state] of this.#open) {
       if (state !== 'live') state.pending.push(text);
-      else if (response.writableLength > MOST_WAITING_BYTES) response.destroy();
+      else if (response.writableLength > MAX_UNSENT_BYTES) response.destroy();
       else response.write(text);
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Checks of callers of the page's server. It answers on loopback with the rights of a kubeconfig, so other pages in the
- * same browser and other programs on the machine must be refused.
+ * Checks of callers of the page on a user's machine. Its server answers on loopback with the rights of a kubeconfig, so
+ * other pages in the same browser and other programs on the machine must be refused.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -10,11 +10,11 @@ export interface PageRefusal {
   message: string;
 }
 
-const SCHEME = /^Bearer ([\w-]{20,200})$/;
+const AUTHORIZATION = /^Bearer ([\w-]{20,200})$/;
 
 /**
- * Refuses requests for another host. `hosts`: the addresses of the page, with the port. A page of another name that
- * resolves to loopback (DNS rebinding) sends its own.
+ * Refuses requests for another host: a page whose name resolves to loopback (DNS rebinding) sends its own name.
+ * `hosts`: the hosts of the page, with the port.
  */
 export function refuseHost({ host = '' }: IncomingHttpHeaders, hosts: readonly string[]): PageRefusal | undefined {
   if (hosts.includes(host)) return undefined;
@@ -24,23 +24,23 @@ export function refuseHost({ host = '' }: IncomingHttpHeaders, hosts: readonly s
   };
 }
 
-/** Refuses callers without the token: for every request that reads or changes the cluster. */
+/** Refuses callers without the token, and requests of other origins, before the cluster is read or changed. */
 export function refuseCaller(headers: IncomingHttpHeaders, token: string): PageRefusal | undefined {
   const { host = '', origin, 'sec-fetch-site': site } = headers;
-  // Older browsers don't send the site: for them the origin is checked.
+  // Older browsers send only the origin.
   if ((origin !== undefined && origin !== `http://${host}`) || (site !== undefined && site !== 'same-origin')) {
     return { status: 403, message: 'This server answers its own page only, and no page of another origin.' };
   }
   return refuseToken(headers, token);
 }
 
-/** Refuses a wrong token. Compared in constant time, by hash, so that lengths do not matter. */
+/** Refuses a wrong token. Tokens are compared in constant time, as hashes, so that lengths don't matter. */
 function refuseToken(headers: IncomingHttpHeaders, token: string): PageRefusal | undefined {
-  const given = SCHEME.exec(headers.authorization ?? '')?.[1] ?? '';
+  const given = AUTHORIZATION.exec(headers.authorization ?? '')?.[1] ?? '';
   if (timingSafeEqual(digest(given), digest(token))) return undefined;
   return {
     status: 401,
-    message: 'The key of this page is not that of the server: open the address that `kubectl rollouts ui` has printed.',
+    message: 'The key of this page is not that of the server: open the address that `kubectl rollouts ui` printed.',
   };
 }
 
@@ -48,7 +48,7 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** Content policy: only our own scripts and styles, no frames, no inline script or style, no forms. */
+/** Security headers: only our own scripts and styles, none inline, no frames and no forms. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': [
     "default-src 'none'",

@@ -1,7 +1,6 @@
 /** Answers to the page's requests, except its stream: one application or Gate, the user's rights, and writes. */
-
 import { KINDS, resourceOf } from '../api/kinds.ts';
-import type { EpochMs, KubeObject, NamespacedName } from '../api/kubernetes.ts';
+import type { AnyObject, EpochMs, NamespacedName } from '../api/kubernetes.ts';
 import type { Gate, Rollout } from '../api/types.ts';
 import {
   type Action,
@@ -27,27 +26,26 @@ import { gateView } from '../client/board/planViews.ts';
 import type { Right } from '../client/explain/application.ts';
 import { approvalViews } from '../client/explain/approvalViews.ts';
 import { identityOf } from '../core/kube/names.ts';
-import { ended } from '../core/text/commands.ts';
+import { withFullStop } from '../core/text/commands.ts';
 import { isApiError, type KubeClient } from '../tools/kube/kubeClient.ts';
 import { Problem } from '../tools/kube/problem.ts';
-import { ATTEMPTS, sent } from '../tools/kube/sent.ts';
-import { explained, withRights } from '../tools/read/explained.ts';
+import { MAX_WRITE_ATTEMPTS, sendWrite } from '../tools/kube/sent.ts';
+import { explainObject, withRights } from '../tools/read/explained.ts';
 import { readSelected } from '../tools/read/heldObjects.ts';
 import { readTarget } from '../tools/read/namedObjects.ts';
 import { readDetails } from '../tools/read/objectDetails.ts';
 import type { Views } from './views.ts';
 
-/** Rights change seldom, and every application needs the same. */
-const RIGHTS_MS = 30_000;
-const SHOWN = 200;
+/** How long answers of access reviews are kept: rights change seldom, and every application needs the same. */
+const RIGHTS_CACHED_MS = 30_000;
+const MAX_CACHED_RIGHTS = 10_000;
+/** The most objects in the preview of a freeze. */
+const MAX_PREVIEW = 200;
 
 export interface PageHandlers {
   application(id: string): Promise<ApplicationPageData | undefined>;
   gate(id: string): Promise<GatePageData | undefined>;
-  /**
-   * Any other object of ours or of Flux's: its explanation and details. undefined: it does not exist, or the reader
-   * may not read it.
-   */
+  /** The explanation and details of another object; undefined if it does not exist or the reader may not read it. */
   explanation(kind: string, ref: NamespacedName): Promise<ObjectPageData | undefined>;
   /** Whether the user has each right. */
   rightsOf(rights: readonly Right[]): Promise<Rights>;
@@ -63,9 +61,9 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
   const may = (right: Right): Promise<boolean> => {
     const key = rightKey(right);
     const before = known.get(key);
-    if (before && now() - before.at < RIGHTS_MS) return before.answer;
+    if (before && now() - before.at < RIGHTS_CACHED_MS) return before.answer;
     const answer = client.mayI(right).catch(() => false);
-    if (known.size > 10_000) known.clear();
+    if (known.size > MAX_CACHED_RIGHTS) known.clear();
     known.set(key, { at: now(), answer });
     return answer;
   };
@@ -82,18 +80,18 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
     for (let attempt = 1; ; attempt++) {
       let creates = false;
       try {
-        const write = writeOf(request, await foundOf(client, request), now());
-        if (!isRequest(write)) return unasked(write, dryRun);
+        const write = writeOf(request, await readObject(client, request), now());
+        if (!isRequest(write)) return noRequestAnswer(write, dryRun);
         const changed = basisProblem(basis, write);
         if (changed) return { ok: false, message: changed, warnings: [] };
         basis ??= write.basis;
         creates = write.creates === true;
-        const { warnings } = await sent(client, write, dryRun);
-        // Before the user confirms, our warnings are shown with those of the API server.
+        const { warnings } = await sendWrite(client, write, dryRun);
+        // Before the user confirms, the concerns are shown with the Warnings of the API server.
         return dryRun
           ? {
               ok: true,
-              warnings: [...write.concerns.map(ended), ...warnings],
+              warnings: [...write.concerns.map(withFullStop), ...warnings],
               message: 'The API server would accept it.',
               ...(basis !== undefined && { basis }),
             }
@@ -101,9 +99,8 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
       } catch (error) {
         if (!isApiError(error)) throw error;
         const isConflict = error.code === 409;
-        // Another client has changed the object: the write is planned again from its present state. A freeze is not: it
-        // is for a new Gate.
-        if (isConflict && attempt < ATTEMPTS && !creates && request.type !== 'freeze') continue;
+        // Another client has changed the object: the write is planned again. A freeze is not, because its Gate is new.
+        if (isConflict && attempt < MAX_WRITE_ATTEMPTS && !creates && request.type !== 'freeze') continue;
         const message = isConflict && creates ? existsText(request.object) : error.message;
         return { ok: false, code: error.code, message, warnings: [...error.warnings] };
       }
@@ -119,7 +116,7 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
       const releases = [...(rollout.status?.availableReleases ?? [])].reverse();
       const ofVersions = rightOn('patch', 'Rollout', identityOf(rollout));
       const rights = await rightsOf([...actions.flatMap((action) => action.rights), ofVersions]);
-      return { application, actions: actions.map(brief), releases, rights };
+      return { application, actions: actions.map(withoutUnusedStatus), releases, rights };
     },
     async gate(id) {
       const gate = views.objects.get<Gate>('Gate', id);
@@ -128,13 +125,13 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
       const actions = gateActions(gate, waiting, now());
       const rights = await rightsOf(actions.flatMap((action) => action.rights));
       const approvals = approvalViews(gate, waiting, now());
-      return { gate: gateView(gate, now()), approvals, actions: actions.map(brief), rights };
+      return { gate: gateView(gate, now()), approvals, actions: actions.map(withoutUnusedStatus), rights };
     },
     async explanation(kind, { namespace, name }) {
       try {
         const target = await readTarget({ client, namespace }, `${kind}/${namespace}/${name}`);
         const [found, details] = await Promise.all([
-          explained(client, target, now()),
+          explainObject(client, target, now()),
           readDetails(client, target.object),
         ]);
         return { ...found, ...details, remedies: await withRights(client, found.remedies) };
@@ -156,17 +153,17 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
         rightsOf(needed),
       ]);
       const lacks = lackingText(needed, rights);
-      return { answer, objects: held.slice(0, SHOWN), count: held.length, unread, ...(lacks && { lacks }) };
+      return { answer, objects: held.slice(0, MAX_PREVIEW), count: held.length, unread, ...(lacks && { lacks }) };
     },
   };
 }
 
-function foundOf(client: KubeClient, { object: { kind, namespace, name } }: ActionRequest) {
-  return client.get<KubeObject<any, any>>({ ...resourceOf(KINDS[kind]), namespace: namespace || undefined, name });
+function readObject(client: KubeClient, { object: { kind, namespace, name } }: ActionRequest) {
+  return client.get<AnyObject>({ ...resourceOf(KINDS[kind]), namespace: namespace || undefined, name });
 }
 
-/** The action with only the fields of a Rollout that its write depends on: history and releases are long. */
-function brief(action: Action): Action {
+/** The action, without the long fields of the Rollout's status that its write does not depend on. */
+function withoutUnusedStatus(action: Action): Action {
   const { found } = action;
   if (found?.kind !== KINDS.Rollout.kind) return action;
   const { history = [], pendingVersion, handledRequest, namedGates, observedGeneration } = found.status ?? {};
@@ -174,7 +171,7 @@ function brief(action: Action): Action {
   return { ...action, found: { ...found, status } };
 }
 
-/** The answer if there is nothing to write; in a dry run it is a warning only. */
-function unasked({ none, isWrong }: NoRequest, dryRun: boolean): Answer {
+/** The answer if there is nothing to write: in a dry run a warning, since the user can still change inputs. */
+function noRequestAnswer({ none, isWrong }: NoRequest, dryRun: boolean): Answer {
   return dryRun ? { ok: true, message: '', warnings: [none] } : { ok: !isWrong, message: none, warnings: [] };
 }

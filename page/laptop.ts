@@ -1,11 +1,11 @@
-/** The page on a user's machine: on loopback, for one token, with the rights of a kubeconfig. */
+/** Serves the page on a user's machine: on loopback, for one token, with the rights of a kubeconfig. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listenHttp } from '../server/http/listen.ts';
 import { SERVER_LIMITS } from '../server/http/serverLimits.ts';
 import type { Assets } from './assets.ts';
 import { refuseCaller, refuseHost, SECURITY_HEADERS } from './guard.ts';
 import { createPages, type Page, type PageOptions } from './page.ts';
-import { answerApi, answerAsset, json, refused, urlOf } from './server.ts';
+import { answerApi, answerAsset, answerJson, refuse, urlOf } from './server.ts';
 
 export interface PageServer {
   /** The address with the token: `http://127.0.0.1:40123/#token=…`. */
@@ -44,16 +44,16 @@ export async function servePage(
     if (!target) return;
     if (!target.pathname.startsWith('/api/')) return answerAsset(request, response, target.pathname, assets);
     const refusal = refuseCaller(request.headers, token);
-    if (refusal) return refused(response, refusal);
+    if (refusal) return refuse(response, refusal);
     await answerApi(request, response, target, pages);
   };
   const app = (request: IncomingMessage, response: ServerResponse) => {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     const refusal = refuseHost(request.headers, [`127.0.0.1:${port}`, `localhost:${port}`]);
-    if (refusal) return refused(response, refusal);
+    if (refusal) return refuse(response, refusal);
     answer(request, response).catch((error: Error) => {
       if (response.headersSent) response.destroy();
-      else json(response, 500, { message: error.message });
+      else answerJson(response, 500, { message: error.message });
     });
   };
   const listening = { host: '127.0.0.1', port: wanted, maxConnections: SERVER_LIMITS.connections };

@@ -1,8 +1,7 @@
 /** The watched objects of the page, indexed by the Rollout that they belong to. */
-
 import type { FluxObject } from '../api/flux.ts';
 import type { KindName } from '../api/kinds.ts';
-import type { KubeObject } from '../api/kubernetes.ts';
+import type { AnyObject } from '../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../api/types.ts';
 import { fluxFailure } from '../client/explain/fluxFailure.ts';
 import { type RelatedObjects, relatedGates, type Unread } from '../client/explain/related.ts';
@@ -10,16 +9,16 @@ import { identityOf, refKey } from '../core/kube/names.ts';
 import { boundRollouts } from '../core/managedField/managedFields.ts';
 import { upstreamRefs } from '../core/rollout/upstream/dependencies.ts';
 
-/** Kinds that take versions; only what Flux reports about them is used. */
-const BOUND = ['Kustomization', 'HelmRelease', 'OCIRepository'] as const satisfies KindName[];
-/** Kinds that the explanation of an application uses. */
+/** The kinds of bound objects, of which only failures are used. */
+const BOUND_KIND_NAMES = ['Kustomization', 'HelmRelease', 'OCIRepository'] as const satisfies KindName[];
+/** The kinds that the explanation of an application depends on. */
 export const EXPLAINED_KINDS = [
   'Rollout',
   'Gate',
   'RolloutGate',
   'FluxBinding',
   'HealthCheck',
-  ...BOUND,
+  ...BOUND_KIND_NAMES,
 ] as const satisfies KindName[];
 export const WATCHED_KINDS = [
   ...EXPLAINED_KINDS,
@@ -30,46 +29,44 @@ export const WATCHED_KINDS = [
 ] as const satisfies KindName[];
 export type WatchedKind = (typeof WATCHED_KINDS)[number];
 
-type Any = KubeObject<any, any>;
-
 export class WatchedObjects {
   readonly #all = Object.fromEntries(WATCHED_KINDS.map((kind) => [kind, new Map()])) as Record<
     WatchedKind,
-    Map<string, Any>
+    Map<string, AnyObject>
   >;
-  /** Objects by the Rollout that they belong to; HealthChecks by namespace. */
-  readonly #belonging = new Map<string, Map<string, Any>>();
+  /** The objects by kind and owner: the Rollout, or for HealthChecks the namespace. */
+  readonly #byOwner = new Map<string, Map<string, AnyObject>>();
   readonly unread = new Map<WatchedKind, Unread>();
 
-  set(kind: WatchedKind, object: Any): void {
+  set(kind: WatchedKind, object: AnyObject): void {
     this.remove(kind, object);
     const key = refKey(identityOf(object));
     this.#all[kind].set(key, object);
     for (const owner of ownersOf(kind, object)) {
-      const slot = `${kind} ${owner}`;
-      const those = this.#belonging.get(slot) ?? new Map();
-      this.#belonging.set(slot, those.set(key, object));
+      const ownerKey = `${kind} ${owner}`;
+      const owned = this.#byOwner.get(ownerKey) ?? new Map();
+      this.#byOwner.set(ownerKey, owned.set(key, object));
     }
   }
 
-  remove(kind: WatchedKind, object: Any): void {
+  remove(kind: WatchedKind, object: AnyObject): void {
     const key = refKey(identityOf(object));
     const before = this.#all[kind].get(key);
     if (!before) return;
     this.#all[kind].delete(key);
     for (const owner of ownersOf(kind, before)) {
-      const slot = `${kind} ${owner}`;
-      const those = this.#belonging.get(slot);
-      those?.delete(key);
-      if (those?.size === 0) this.#belonging.delete(slot);
+      const ownerKey = `${kind} ${owner}`;
+      const owned = this.#byOwner.get(ownerKey);
+      owned?.delete(key);
+      if (owned?.size === 0) this.#byOwner.delete(ownerKey);
     }
   }
 
-  get<T extends Any>(kind: WatchedKind, key: string): T | undefined {
+  get<T extends AnyObject>(kind: WatchedKind, key: string): T | undefined {
     return this.#all[kind].get(key) as T | undefined;
   }
 
-  all<T extends Any>(kind: WatchedKind): IterableIterator<T> {
+  all<T extends AnyObject>(kind: WatchedKind): IterableIterator<T> {
     return this.#all[kind].values() as IterableIterator<T>;
   }
 
@@ -77,7 +74,7 @@ export class WatchedObjects {
     return this.#all[kind].keys();
   }
 
-  /** The objects that belong to one Rollout: explaining thousands of Rollouts stays linear. */
+  /** The related objects of one Rollout, without a search through all objects. */
   related(rollout: Rollout): RelatedObjects {
     const id = refKey(identityOf(rollout));
     const bindings = this.#of<FluxBinding>('FluxBinding', id);
@@ -85,45 +82,45 @@ export class WatchedObjects {
       bindings,
       rolloutGates: this.#of<RolloutGate>('RolloutGate', id),
       gates: this.#each<Gate>('Gate', relatedGates(rollout, bindings).map(refKey)),
-      objects: BOUND.flatMap((kind) => this.#of<FluxObject>(kind, id)),
+      objects: BOUND_KIND_NAMES.flatMap((kind) => this.#of<FluxObject>(kind, id)),
       healthChecks: this.#of<HealthCheck>('HealthCheck', rollout.metadata.namespace ?? ''),
       rollouts: this.#each<Rollout>('Rollout', upstreamRefs(rollout).map(refKey)),
       unread: [...this.unread.values()],
     };
   }
 
-  #of<T extends Any>(kind: WatchedKind, owner: string): T[] {
-    return [...(this.#belonging.get(`${kind} ${owner}`)?.values() ?? [])] as T[];
+  #of<T extends AnyObject>(kind: WatchedKind, owner: string): T[] {
+    return [...(this.#byOwner.get(`${kind} ${owner}`)?.values() ?? [])] as T[];
   }
 
-  #each<T extends Any>(kind: WatchedKind, keys: Iterable<string>): T[] {
+  #each<T extends AnyObject>(kind: WatchedKind, keys: Iterable<string>): T[] {
     return [...new Set(keys)].flatMap((key) => this.get<T>(kind, key) ?? []);
   }
 }
 
 export function isBoundKind(kind: WatchedKind): boolean {
-  return (BOUND as readonly WatchedKind[]).includes(kind);
+  return (BOUND_KIND_NAMES as readonly WatchedKind[]).includes(kind);
 }
 
-/** Whether both versions of an object have the same explanation. Flux writes a status at each of its intervals. */
-export function areAlike(kind: WatchedKind, before: Any, after: Any): boolean {
+/** Whether no explanation changes with the object. Flux writes a status at each of its intervals. */
+export function isSameForExplanations(kind: WatchedKind, before: AnyObject, after: AnyObject): boolean {
   return isBoundKind(kind) && factsOf(kind, before) === factsOf(kind, after);
 }
 
-function factsOf(kind: WatchedKind, object: Any): string {
+function factsOf(kind: WatchedKind, object: AnyObject): string {
   return JSON.stringify([ownersOf(kind, object), fluxFailure(object as FluxObject)]);
 }
 
-/** The object with only the fields that are used: a status of Flux has an inventory of thousands. */
-export function kept(kind: WatchedKind, object: Any): Any {
+/** The object with only the fields that are used: a status of Flux may have an inventory of thousands. */
+export function withoutUnusedFields(kind: WatchedKind, object: AnyObject): AnyObject {
   if (!isBoundKind(kind)) return object;
   const { spec, status } = object;
   const { suspend, chartRef } = spec ?? {};
   return { ...object, spec: { suspend, chartRef }, status: { conditions: status?.conditions } };
 }
 
-/** Ids of the Rollouts that an object belongs to, or its namespace. */
-export function ownersOf(kind: WatchedKind, object: Any): string[] {
+/** The owners of an object: the ids of Rollouts, or for a HealthCheck its namespace. */
+export function ownersOf(kind: WatchedKind, object: AnyObject): string[] {
   const { namespace } = identityOf(object);
   switch (kind) {
     case 'RolloutGate': {

@@ -1,4 +1,4 @@
-/** The server side of one reader's page: watches, views, and answers to requests, all through one client. */
+/** The server side of one reader's page: watches, views, and answers to requests, all with the reader's client. */
 import type { EpochMs } from '../api/kubernetes.ts';
 import type { ClusterView, Hello } from '../client/board/pageMessages.ts';
 import type { KubeClient } from '../tools/kube/kubeClient.ts';
@@ -15,7 +15,7 @@ export interface Page {
 }
 
 export interface PageOptions {
-  /** The client with the reader's identity: the API server decides what the reader may see and do. */
+  /** The client with the reader's identity: the API server decides about every read and write. */
   client: KubeClient;
   hello: Hello;
   /** The only namespace to read; undefined: all. */
@@ -23,11 +23,11 @@ export interface PageOptions {
   /** The namespace to read if the reader may not read the whole cluster. */
   fallback: string;
   now(): EpochMs;
-  /** Shares objects with other readers. */
+  /** Shares objects in memory with other readers. */
   share?: ShareObject;
 }
 
-/** The pages of one reader, one for each cluster. Several clusters have names and one common stream. */
+/** The pages of one reader, one for each cluster. Several clusters have names and one common hub. */
 export function createPages(clusters: readonly PageOptions[]): Page[] {
   if (clusters.length === 1) return clusters.map((each) => createPage(each));
   const known = clusters.map(({ hello, fallback }): ClusterView => {
@@ -40,7 +40,7 @@ export function createPages(clusters: readonly PageOptions[]): Page[] {
   );
 }
 
-/** The page of a cluster. If there are several, the cluster has to be named. */
+/** The page of a cluster; `cluster` may be null if there is only one. */
 export function pageOf(pages: readonly Page[], cluster: string | null): Page | undefined {
   if (cluster === null) return pages.length === 1 ? pages[0] : undefined;
   return pages.find(({ hello }) => hello.context === cluster);
@@ -48,9 +48,9 @@ export function pageOf(pages: readonly Page[], cluster: string | null): Page | u
 
 export function createPage(
   { client, hello, namespace, fallback, now, share }: PageOptions,
-  among: { hub?: Hub; cluster?: string } = {},
+  shared: { hub?: Hub; cluster?: string } = {},
 ): Page {
-  const feed = new Feed({ client, namespace, fallback, now, share, ...among });
+  const feed = new Feed({ client, namespace, fallback, now, share, ...shared });
   const handlers = createHandlers(client, feed.views, now);
   const adopting = createAdoptHandlers({
     client,
@@ -59,6 +59,10 @@ export function createPage(
     rollouts: () => feed.views.objects.all('Rollout'),
     rightsOf: handlers.rightsOf,
   });
-  const named = namespace === undefined ? hello : { ...hello, namespace };
-  return { feed, handlers, adopting, hello: { ...named, home: fallback } };
+  return {
+    feed,
+    handlers,
+    adopting,
+    hello: { ...hello, ...(namespace !== undefined && { namespace }), home: fallback },
+  };
 }

@@ -1,4 +1,4 @@
-/** Parses what the page has posted as an action. Anything else is refused: the server is not a proxy. */
+/** Parses the requests that the page posts. Anything else is refused: the server is not a proxy. */
 import type { Gate } from '../api/types.ts';
 import type { ActionRequest, ActionType } from '../client/actions/action.ts';
 import { ACTIONS } from '../client/actions/table.ts';
@@ -8,13 +8,13 @@ import { isLegalTag } from '../core/kube/tag.ts';
 
 const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
-/** Names of variables that Flux substitutes. */
+/** The names of variables that Flux substitutes. */
 const VARIABLE = /^[_A-Za-z][_A-Za-z0-9]{0,252}$/;
-const MOST_REASON = 1000;
+const MAX_REASON_CHARACTERS = 1000;
 
 type Fields = Record<string, unknown>;
 
-/** The posted action; undefined if it is none. */
+/** The posted action; undefined for any other value. */
 export function actionRequestOf(value: unknown): ActionRequest | undefined {
   if (!isRecord(value) || typeof value.type !== 'string' || !Object.hasOwn(ACTIONS, value.type)) return undefined;
   const type = value.type as ActionType;
@@ -43,10 +43,7 @@ function objectOf<Kind extends string>(value: unknown, kinds: readonly Kind[]) {
   return kind && ref && isName(ref.name) ? { kind, namespace: ref.namespace, name: ref.name } : undefined;
 }
 
-/**
- * The posted request to adopt an object, with the user's choices for what could not be detected; undefined
- * if it is none.
- */
+/** The posted request to adopt an object; undefined for any other value. */
 export function adoptRequestOf(value: unknown): AdoptRequest | undefined {
   if (!isRecord(value) || !isRecord(value.choices)) return undefined;
   const { kind, choices } = value;
@@ -74,7 +71,7 @@ function isName(value: unknown): value is string {
 }
 
 function isReason(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= MOST_REASON;
+  return typeof value === 'string' && value.length <= MAX_REASON_CHARACTERS;
 }
 
 function isRecord(value: unknown): value is Fields {

@@ -1,4 +1,4 @@
-/** Answers of the page's server to an accepted caller: the stream, objects, writes, and the page's own files. */
+/** The answers of the page's server to an accepted caller: the stream, objects, writes, and the page's files. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { NamespacedName } from '../api/kubernetes.ts';
 import { refKey } from '../core/kube/names.ts';
@@ -9,15 +9,15 @@ import type { PageHandlers } from './handlers.ts';
 import { type Page, pageOf } from './page.ts';
 import { actionRequestOf, adoptRequestOf } from './posted.ts';
 
-const MOST_BODY = 64 * 1024;
-/** For targets without a host: the host is checked in the header only. */
+const MAX_BODY_BYTES = 64 * 1024;
+/** The base for targets without a host, which is checked in the header only. */
 const BASE = 'http://page';
 const ITEM = /^\/api\/(applications|gates|objects\/[a-z]{1,40})\/([a-z0-9.-]{1,253})\/([a-z0-9.-]{1,253})$/;
 
-/** The URL of a request; undefined: it is not an address of this server, and the caller has got the refusal. */
+/** The URL of a request; undefined if it is invalid, and then the request is answered. */
 export function urlOf({ url: target = '/' }: IncomingMessage, response: ServerResponse): URL | undefined {
   if (URL.canParse(target, BASE)) return new URL(target, BASE);
-  json(response, 400, { message: `'${target.slice(0, 100)}' is not an address of this server.` });
+  answerJson(response, 400, { message: `'${target.slice(0, 100)}' is not an address of this server.` });
   return undefined;
 }
 
@@ -29,25 +29,26 @@ export async function answerApi(
   pages: readonly Page[],
 ): Promise<void> {
   response.setHeader('cache-control', 'no-store');
-  // One stream has all clusters; any other request is for one cluster.
+  // The stream is for all clusters; any other request is for one.
   const page = pathname === '/api/stream' ? pages[0] : pageOf(pages, searchParams.get('cluster'));
   if (!page) {
     const names = pages.map(({ hello }) => hello.context).join(', ');
-    return json(response, 404, { message: `Name one of the clusters that this page shows: ${names}.` });
+    return answerJson(response, 404, { message: `Name one of the clusters that this page shows: ${names}.` });
   }
   const { feed, handlers, adopting, hello } = page;
   if (request.method === 'POST') return post(request, response, pathname, page);
-  if (request.method !== 'GET') return json(response, 405, { message: `${request.method} is not answered here.` });
+  if (request.method !== 'GET')
+    return answerJson(response, 405, { message: `${request.method} is not answered here.` });
   if (pathname === '/api/stream') {
     return feed.hub.join(response, hello);
   }
-  if (pathname === '/api/adopt') return json(response, 200, await adopting.list());
+  if (pathname === '/api/adopt') return answerJson(response, 200, await adopting.list());
   const [, kind = '', namespace = '', name = ''] = ITEM.exec(pathname) ?? [];
   const found = await itemOf(handlers, kind, { namespace, name });
-  if (found) return json(response, 200, found);
+  if (found) return answerJson(response, 200, found);
   const what = kind === 'applications' ? 'Rollout' : kind === 'gates' ? 'Gate' : kind.split('/')[1];
   const message = what ? `There is no ${what} ${namespace}/${name}, or you may not see it.` : 'Not found.';
-  json(response, 404, { message });
+  answerJson(response, 404, { message });
 }
 
 async function itemOf(handlers: PageHandlers, kind: string, ref: NamespacedName): Promise<unknown> {
@@ -63,21 +64,21 @@ async function post(
   { handlers, adopting }: Page,
 ): Promise<void> {
   if (!request.headers['content-type']?.startsWith('application/json')) {
-    return json(response, 415, { message: 'Expected application/json.' });
+    return answerJson(response, 415, { message: 'Expected application/json.' });
   }
   const body = await textOf(request);
-  if (body === undefined) return json(response, 413, { message: `More than ${MOST_BODY} bytes.` });
-  const posted = postedIn(body);
-  if (!posted) return json(response, 400, { message: 'The body of this request is not JSON.' });
-  const answered = await answerTo(pathname, posted, handlers, adopting);
-  if (answered) return json(response, 200, answered);
-  json(response, 400, { message: "The page doesn't make such a request." });
+  if (body === undefined) return answerJson(response, 413, { message: `More than ${MAX_BODY_BYTES} bytes.` });
+  const posted = parsePosted(body);
+  if (!posted) return answerJson(response, 400, { message: 'The body of this request is not JSON.' });
+  const answer = await answerTo(pathname, posted, handlers, adopting);
+  if (answer) return answerJson(response, 200, answer);
+  answerJson(response, 400, { message: "The page doesn't make such a request." });
 }
 
 /** The body of a request, not checked yet. */
 type Posted = Partial<Record<'action' | 'requested' | 'dryRun' | 'basis' | 'agreed', unknown>>;
 
-/** Answers a request; undefined: the page has no such request. */
+/** The answer to a posted request; undefined if the page has no such request. */
 async function answerTo(
   pathname: string,
   posted: Posted,
@@ -98,20 +99,20 @@ async function answerTo(
   return pathname === '/api/preview' && request.type === 'freeze' ? handlers.preview(request) : undefined;
 }
 
-/** The body as text; undefined: too long. */
+/** The body as text; undefined if it is too long. */
 async function textOf(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > MOST_BODY) return undefined;
+    if (length > MAX_BODY_BYTES) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The body as JSON; undefined: it is not JSON. */
-function postedIn(body: string): Posted | undefined {
+/** The body as JSON; undefined if it is not JSON. */
+function parsePosted(body: string): Posted | undefined {
   try {
     return JSON.parse(body) ?? {};
   } catch {
@@ -119,7 +120,7 @@ function postedIn(body: string): Posted | undefined {
   }
 }
 
-/** Answers with a file. All addresses of the page have the same document; the browser shows the view in the address. */
+/** Answers with a file. All views have the same document, whose script shows the view of the address. */
 export function answerAsset(
   request: IncomingMessage,
   response: ServerResponse,
@@ -127,27 +128,27 @@ export function answerAsset(
   assets: Assets,
 ): void {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    json(response, 405, { message: 'Not answered here.' });
+    answerJson(response, 405, { message: 'Not answered here.' });
     return;
   }
   const found = assets.get(pathname) ?? (pathname.startsWith('/assets/') ? undefined : assets.get('/index.html'));
   if (!found) {
-    json(response, 404, { message: 'Not found.' });
+    answerJson(response, 404, { message: 'Not found.' });
     return;
   }
   const { type, bytes } = found;
-  // Names of assets have their hash in them.
+  // The names of assets have a hash of the content in them.
   const cache = pathname.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-store';
   response.writeHead(200, { 'content-type': type, 'content-length': bytes.length, 'cache-control': cache });
   response.end(request.method === 'HEAD' ? undefined : bytes);
 }
 
-export function refused(response: ServerResponse, { status, message }: PageRefusal): void {
+export function refuse(response: ServerResponse, { status, message }: PageRefusal): void {
   response.setHeader('cache-control', 'no-store');
-  json(response, status, { message });
+  answerJson(response, status, { message });
 }
 
-export function json(response: ServerResponse, status: number, value: unknown): void {
+export function answerJson(response: ServerResponse, status: number, value: unknown): void {
   const text = JSON.stringify(value);
   response.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',

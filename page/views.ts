@@ -1,5 +1,5 @@
-/** The rows of the Board and the Gates: rows that an object's change makes stale are computed again, in batches. */
-import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
+/** The views of the page. A change of an object makes views stale, which are computed again in batches. */
+import type { AnyObject, EpochMs } from '../api/kubernetes.ts';
 import type { Budget, FluxBinding, Gate, Rollout, RolloutSchedule } from '../api/types.ts';
 import { type BudgetView, budgetView } from '../client/board/budgetView.ts';
 import { type GateView, gateView, type ScheduleView, scheduleView } from '../client/board/planViews.ts';
@@ -12,10 +12,17 @@ import type { NextDeployment } from '../core/gate/evaluateGates.ts';
 import { identityOf, refKey } from '../core/kube/names.ts';
 import { parseTime } from '../core/kube/time.ts';
 import { upstreamRefs } from '../core/rollout/upstream/dependencies.ts';
-import { areAlike, isBoundKind, kept, ownersOf, type WatchedKind, WatchedObjects } from './objects.ts';
+import {
+  isBoundKind,
+  isSameForExplanations,
+  ownersOf,
+  type WatchedKind,
+  WatchedObjects,
+  withoutUnusedFields,
+} from './objects.ts';
 
-/** Returns an equal object that is in memory already, or else this one. */
-export type ShareObject = <T extends KubeObject<any, any>>(object: T) => T;
+/** Returns the same version of the object that is in memory already, or else this object. */
+export type ShareObject = <T extends AnyObject>(object: T) => T;
 
 type Changed<T> = { set: T[]; gone: string[] };
 
@@ -26,7 +33,7 @@ export interface ViewChanges {
   budgets: Changed<BudgetView>;
 }
 
-/** Views of other objects besides the rows. */
+/** The views besides the rows. */
 interface Plans {
   gates: GateView;
   schedules: ScheduleView;
@@ -41,22 +48,22 @@ const PLAN_OF: { [Kind in WatchedKind]?: keyof Plans } = {
   ClusterRolloutBudget: 'budgets',
 };
 
-const VIEW_OF: { [Plan in keyof Plans]: (object: KubeObject<any, any>, now: EpochMs) => Plans[Plan] } = {
+const VIEW_OF: { [Plan in keyof Plans]: (object: AnyObject, now: EpochMs) => Plans[Plan] } = {
   gates: (object, now) => gateView(object as Gate, now),
   schedules: (object, now) => scheduleView(object as RolloutSchedule, now),
   budgets: (object) => budgetView(object as Budget),
 };
 
-/** Views of one plan, and the ids of those that are stale. */
+/** The views of one plan, and the ids of stale ones, with their kinds. */
 class PlanCache<T> {
   readonly views = new Map<string, T>();
   readonly stale = new Map<string, WatchedKind>();
 }
 
-/** Versions that are listed on the page of a Gate. */
-const MOST_WAITING = 50;
-/** Rows that are explained at once before other work gets its turn. */
-const CHUNK = 200;
+/** The most versions that are listed on the page of a Gate. */
+const MAX_WAITING = 50;
+/** The most rows that are computed before other work gets its turn. */
+const ROWS_AT_ONCE = 200;
 
 export class Views {
   readonly objects = new WatchedObjects();
@@ -66,9 +73,9 @@ export class Views {
     schedules: new PlanCache(),
     budgets: new PlanCache(),
   };
-  /** Ids of Rollouts whose rows have to be computed again. */
+  /** The ids of Rollouts whose rows are stale. */
   readonly #staleRows = new Map<string, WatchedKind>();
-  /** For each Gate or upstream Rollout, by key: the Rollouts that were explained with it. */
+  /** The Rollouts that depend on each Gate or upstream Rollout, by its kind and id. */
   readonly #readers = new Map<string, Set<string>>();
   readonly #now: () => EpochMs;
   readonly #share: ShareObject;
@@ -90,7 +97,7 @@ export class Views {
     return [...this.#plans[plan].views.values()];
   }
 
-  /** The whole explanation of an application, as of now. */
+  /** The explanation of an application, as of now. */
   application(id: string): Application | undefined {
     const rollout = this.objects.get<Rollout>('Rollout', id);
     return rollout && explainRollout(rollout, this.objects.related(rollout), this.#now());
@@ -104,19 +111,19 @@ export class Views {
       const application = this.application(id);
       const isHeld = application?.steps.some((step) => step.id === `gate/${gate}` && step.state === 'blocks');
       if (rollout && isHeld && application?.waiting) found.push(nextDeployment(rollout, application.waiting.version));
-      if (found.length === MOST_WAITING) break;
+      if (found.length === MAX_WAITING) break;
     }
     return found;
   }
 
-  replace(kind: WatchedKind, objects: readonly KubeObject<any, any>[]): void {
-    const there = new Set(objects.map((each) => refKey(identityOf(each))));
-    const gone = [...this.objects.all(kind)].filter((each) => !there.has(refKey(identityOf(each))));
+  replace(kind: WatchedKind, objects: readonly AnyObject[]): void {
+    const existing = new Set(objects.map((each) => refKey(identityOf(each))));
+    const gone = [...this.objects.all(kind)].filter((each) => !existing.has(refKey(identityOf(each))));
     for (const each of gone) this.remove(kind, each);
     for (const each of objects) this.set(kind, each);
   }
 
-  set(kind: WatchedKind, object: KubeObject<any, any>): void {
+  set(kind: WatchedKind, object: AnyObject): void {
     const key = refKey(identityOf(object));
     const before = this.objects.get(kind, key);
     if (
@@ -124,13 +131,13 @@ export class Views {
       before.metadata.resourceVersion === object.metadata.resourceVersion
     )
       return;
-    const isNews = !before || !areAlike(kind, before, object);
-    if (before && isNews) this.#touch(kind, before);
-    this.objects.set(kind, this.#share(kept(kind, object)));
-    if (isNews) this.#touch(kind, object);
+    const hasChanged = !before || !isSameForExplanations(kind, before, object);
+    if (before && hasChanged) this.#touch(kind, before);
+    this.objects.set(kind, this.#share(withoutUnusedFields(kind, object)));
+    if (hasChanged) this.#touch(kind, object);
   }
 
-  remove(kind: WatchedKind, object: KubeObject<any, any>): void {
+  remove(kind: WatchedKind, object: AnyObject): void {
     this.#touch(kind, object);
     this.objects.remove(kind, object);
   }
@@ -155,7 +162,8 @@ export class Views {
     }
   }
 
-  #touch(kind: WatchedKind, object: KubeObject<any, any>): void {
+  /** Marks the views as stale that depend on the object. */
+  #touch(kind: WatchedKind, object: AnyObject): void {
     const key = refKey(identityOf(object));
     const plan = PLAN_OF[kind];
     if (plan) this.#plans[plan].stale.set(key, kind);
@@ -173,38 +181,38 @@ export class Views {
     }
   }
 
-  /** Computes up to a chunk of the stale views, and returns those that differ. */
+  /** Computes a batch of stale views, and returns those that differ. */
   refresh(): ViewChanges {
     const rows: ViewChanges['rows'] = { set: [], gone: [] };
-    for (const [id] of take(this.#staleRows, CHUNK)) {
+    for (const [id] of take(this.#staleRows, ROWS_AT_ONCE)) {
       const rollout = this.objects.get<Rollout>('Rollout', id);
-      settle(this.#rows, id, rollout && this.#row(id, rollout), rows);
+      applyView(this.#rows, id, rollout && this.#row(id, rollout), rows);
     }
     return {
       rows,
-      gates: this.#planned('gates'),
-      schedules: this.#planned('schedules'),
-      budgets: this.#planned('budgets'),
+      gates: this.#refreshPlan('gates'),
+      schedules: this.#refreshPlan('schedules'),
+      budgets: this.#refreshPlan('budgets'),
     };
   }
 
-  #planned<Plan extends keyof Plans>(plan: Plan): Changed<Plans[Plan]> {
+  #refreshPlan<Plan extends keyof Plans>(plan: Plan): Changed<Plans[Plan]> {
     const change: Changed<Plans[Plan]> = { set: [], gone: [] };
     const { views, stale } = this.#plans[plan];
-    for (const [id, kind] of take(stale, CHUNK)) {
+    for (const [id, kind] of take(stale, ROWS_AT_ONCE)) {
       const object = this.objects.get(kind, id);
-      settle(views, id, object && VIEW_OF[plan](object, this.#now()), change);
+      applyView(views, id, object && VIEW_OF[plan](object, this.#now()), change);
     }
     return change;
   }
 
   #row(id: string, rollout: Rollout): Row {
     const related = this.objects.related(rollout);
-    const read = [
+    const dependencies = [
       ...relatedGates(rollout, related.bindings as FluxBinding[]).map((ref) => `Gate ${refKey(ref)}`),
       ...upstreamRefs(rollout).map((ref) => `Rollout ${refKey(ref)}`),
     ];
-    for (const key of read) {
+    for (const key of dependencies) {
       const readers = this.#readers.get(key) ?? new Set();
       this.#readers.set(key, readers.add(id));
     }
@@ -223,7 +231,12 @@ function take(stale: Map<string, WatchedKind>, most: number): [id: string, kind:
   return taken;
 }
 
-function settle<T>(views: Map<string, T>, id: string, view: T | undefined, change: { set: T[]; gone: string[] }): void {
+function applyView<T>(
+  views: Map<string, T>,
+  id: string,
+  view: T | undefined,
+  change: { set: T[]; gone: string[] },
+): void {
   const before = views.get(id);
   if (!view) {
     if (views.delete(id)) change.gone.push(id);

@@ -5,18 +5,19 @@ import { GATES } from '../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../api/kubernetes.ts';
 import type { ReceiverPorts } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
+import { identityOf, refKey } from '../core/kube/names.ts';
 import type { CallDecision } from '../core/receiver/acceptCall.ts';
 
-/** Another replica, or a person, may write the Gate in between. */
-const ATTEMPTS = 4;
-/** Per path and process: calls that may be right, each of which costs reads and a write. */
-const CALLS_PER_MINUTE = 60;
-const LOGGED_PER_MINUTE = 10;
+/** Writes that are tried: another replica, or a user, may write the Gate in between. */
+const MAX_ATTEMPTS = 4;
+/** Calls of one path and process that may be valid, each of which costs reads and a write. */
+const MAX_CALLS_PER_MINUTE = 60;
+const MAX_LINES_PER_MINUTE = 10;
 
 export interface CallOutcome {
   status: 200 | 400 | 404 | 429 | 503;
   retryAfterSeconds?: number;
-  /** For our log. */
+  /** The reason of a refusal, for our log. */
   reason?: string;
 }
 
@@ -26,9 +27,9 @@ export async function answerCall(
   decide: (gate: Gate) => Promise<CallDecision | CallOutcome>,
   { cluster, writer }: ReceiverPorts,
 ): Promise<CallOutcome> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     // Read again on each attempt: the call may have been used in the meantime.
-    const gate = attempt === 0 ? found : await cluster.get<Gate>({ ...GATES, ...nameOfGate(found) });
+    const gate = attempt === 0 ? found : await cluster.get<Gate>({ ...GATES, ...identityOf(found) });
     if (!gate) return { status: 404 };
     if (gate.metadata.deletionTimestamp) return { status: 503, reason: 'the Gate is being deleted' };
     const decision = await decide(gate);
@@ -40,31 +41,25 @@ export async function answerCall(
   return { status: 503, reason: 'the Gate was being written by others', retryAfterSeconds: 1 };
 }
 
+/** The limits of calls and of log lines, for each path. */
 export function createLimits({ now, log }: Pick<ReceiverPorts, 'now' | 'log'>) {
-  const isLogged = createCallLimit(now, LOGGED_PER_MINUTE);
+  const isLogged = createCallLimit(now, MAX_LINES_PER_MINUTE);
   return {
-    isWithinLimit: createCallLimit(now, CALLS_PER_MINUTE),
-    /** Callers get an empty answer: only the log says why. Whoever knows the path must not flood it. */
-    logged(path: string, { namespace, name }: NamespacedName, outcome: CallOutcome): CallOutcome {
+    isWithinLimit: createCallLimit(now, MAX_CALLS_PER_MINUTE),
+    /** The outcome. Logs its reason, which the caller's empty answer lacks; callers can't flood the log. */
+    withLog(path: string, ref: NamespacedName, outcome: CallOutcome): CallOutcome {
       const { status, reason } = outcome;
       if (reason && isLogged(path)) {
-        log.warn({ gate: `${namespace}/${name}`, status }, `call refused: ${reason}`);
+        log.warn({ gate: refKey(ref), status }, `call refused: ${reason}`);
       }
       return outcome;
     },
   };
 }
 
-export const nameOfGate = ({ metadata }: Gate): NamespacedName => ({
-  namespace: metadata.namespace!,
-  name: metadata.name!,
-});
-
-// How often a caller is answered.
-
 /**
- * False once a key has exceeded its calls per minute.
- * Only keys of which there are few are counted, so the map stays small.
+ * A function that returns false once a key has exceeded its calls per minute.
+ * Callers count only keys of which there are few, so the map stays small.
  */
 export function createCallLimit(now: () => EpochMs, perMinute: number): (key: string) => boolean {
   let minute = 0;

@@ -1,8 +1,8 @@
 /**
- * What others call: `POST /hook/<digest>` (signed) and `POST /hook/<namespace>/<name>` (with an ID token) open or close
- * a Gate, `POST /flagger/confirm` and `/flagger/rollback` ask one.
- * Statuses and empty bodies as Flux's notification-controller: 413, 404, 503, 400, in this order, and 429.
- * Only a path that cannot belong to a Gate gets its 404 before the body is read.
+ * The receiver's endpoints: `POST /hook/<digest>` (signed) and `POST /hook/<namespace>/<name>` (with an ID token) open
+ * or close a Gate; `POST /flagger/confirm` and `/flagger/rollback` answer whether one is open.
+ * Statuses and empty bodies are those of Flux's notification-controller: 413, 404, 503, 400, in this order, and 429.
+ * Only a path that can't belong to a Gate gets its 404 before the body is read.
  */
 import express, {
   type ErrorRequestHandler,
@@ -16,11 +16,12 @@ import type { EpochMs, NamespacedName, Secret } from '../api/kubernetes.ts';
 import { COUNTERS } from '../api/metrics.ts';
 import type { ClusterReader, Counters, ReceiverPorts } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
+import { identityOf } from '../core/kube/names.ts';
 import { flaggerAnswer, flaggerGate } from '../core/receiver/flagger.ts';
 import { claimProblem, decideIdTokenCall, type IdTokenCall, oidcProblem } from '../core/receiver/idToken.ts';
 import { checkCall, decideCall, type SignedCall } from '../core/receiver/signedCall.ts';
 import { idTokenPath, tokenBytes, webhookPath } from '../core/receiver/webhookPath.ts';
-import { answerCall, type CallOutcome, createLimits, nameOfGate } from './answerCall.ts';
+import { answerCall, type CallOutcome, createLimits } from './answerCall.ts';
 
 /** docs/reference/limits.md is generated from this table. */
 export const RECEIVER_LIMITS = {
@@ -79,13 +80,13 @@ export function createReceiver(ports: ReceiverPorts): Express {
     end(response.set('Allow', 'POST'), 405);
   });
   app.use((_request, response) => end(response, 404));
-  app.use(failure(ports));
+  app.use(handleFailure(ports));
   return app;
 }
 
 const { endpoint: ENDPOINTS, code: CODES } = COUNTERS.rollout_hooks_receiver_requests_total.labels;
 
-/** By the status of the answer. Requests to no endpoint of ours are not counted. */
+/** Counts requests to our endpoints, by the status of the answer. */
 export function countRequests(metrics: Counters): RequestHandler {
   return (request, response, next) => {
     const endpoint = ENDPOINTS.find((each) => request.path.startsWith(`/${each}/`));
@@ -112,7 +113,7 @@ function bodyOf({ body }: { body?: unknown }): Uint8Array {
   return Buffer.isBuffer(body) ? body : new Uint8Array();
 }
 
-/** undefined also for what is larger than any ID token. */
+/** The bearer token; undefined without one, and for one that is larger than any ID token. */
 function bearerOf({ headers }: Pick<Request, 'headers'>): string | undefined {
   const token = /^bearer +([\w.-]+)$/i.exec(headers.authorization ?? '')?.[1];
   return token && token.length <= RECEIVER_LIMITS.idTokenBytes ? token : undefined;
@@ -127,7 +128,8 @@ function end(response: Response, status: number): void {
   response.status(status).end();
 }
 
-export function failure({ log }: Pick<ReceiverPorts, 'log'>): ErrorRequestHandler {
+/** Answers an error: the caller's with its status, ours with 500. */
+export function handleFailure({ log }: Pick<ReceiverPorts, 'log'>): ErrorRequestHandler {
   return (error: { status?: number }, request, response, next) => {
     if (response.headersSent) return next(error);
     const status = error.status === 413 ? 413 : error.status && error.status < 500 ? 400 : 500;
@@ -140,7 +142,7 @@ export function failure({ log }: Pick<ReceiverPorts, 'log'>): ErrorRequestHandle
 
 const ID_TOKEN_PATH = /^\/hook\/[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\/[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 
-/** Whether it could belong to a Gate, decided before anything is read. */
+/** Whether the path may belong to a Gate, decided before anything is read. */
 function isIdTokenPath(path: string): boolean {
   return ID_TOKEN_PATH.test(path);
 }
@@ -148,7 +150,7 @@ function isIdTokenPath(path: string): boolean {
 function createIdTokenCallHandler(
   ports: ReceiverPorts,
 ): (ref: NamespacedName, call: IdTokenCall) => Promise<CallOutcome> {
-  const { isWithinLimit, logged } = createLimits(ports);
+  const { isWithinLimit, withLog } = createLimits(ports);
 
   return async (ref, call) => {
     const path = idTokenPath(ref);
@@ -156,7 +158,7 @@ function createIdTokenCallHandler(
     const { oidc } = found?.spec.receiver ?? {};
     if (!call.token) return { status: 400 };
     if (!found || !oidc) return { status: 404 };
-    const refuse = (status: 400 | 503, reason: string) => logged(path, ref, { status, reason });
+    const refuse = (status: 400 | 503, reason: string) => withLog(path, ref, { status, reason });
     const unready = oidcProblem(found, oidc, ports.oidcIssuers);
     if (unready) return refuse(503, unready.problem);
     const verified = await ports.idTokens.verify(call.token, oidc.issuer, ports.now());
@@ -166,30 +168,30 @@ function createIdTokenCallHandler(
     if (wrong !== undefined) return refuse(400, wrong);
     if (!isWithinLimit(path)) return { status: 429, retryAfterSeconds: 60 };
     const decide = async (gate: Gate) => decideIdTokenCall(gate, call, verified.claims, ports.now());
-    return logged(path, ref, await answerCall(found, decide, ports));
+    return withLog(path, ref, await answerCall(found, decide, ports));
   };
 }
 
 // A signed call, from its path to the annotations that carry the request to the Gate.
 
-const MAX_KNOWN = 1000;
+const MAX_KNOWN_TOKENS = 1000;
 
 function createCallHandler(ports: ReceiverPorts): (path: string, call: SignedCall) => Promise<CallOutcome> {
   const lookup = createGateLookup(ports.cluster, ports.now);
-  const { isWithinLimit, logged } = createLimits(ports);
+  const { isWithinLimit, withLog } = createLimits(ports);
   const tokens = new KnownTokens();
 
   return async (path, call) => {
     const known = tokens.get(path);
     const checked = known && checkCall(known.token, path, call, ports.now());
     if (known && checked && 'problem' in checked) {
-      // Costs an HMAC and no read, so it does not count towards the limit of those who have the token.
-      return logged(path, known.gate, { status: 400, reason: checked.problem });
+      // It costs an HMAC and no read, so it doesn't count towards the limit of callers who have the token.
+      return withLog(path, known.gate, { status: 400, reason: checked.problem });
     }
     const found = await lookup(path);
     if (!found) return { status: 404 };
     if (!isWithinLimit(path)) return { status: 429, retryAfterSeconds: 60 };
-    const ref = nameOfGate(found);
+    const ref = identityOf(found);
     const outcome = await answerCall(
       found,
       async (gate) => {
@@ -202,7 +204,7 @@ function createCallHandler(ports: ReceiverPorts): (path: string, call: SignedCal
       },
       ports,
     );
-    return logged(path, ref, outcome);
+    return withLog(path, ref, outcome);
   };
 }
 
@@ -213,7 +215,7 @@ async function readToken(name: string, { namespace }: NamespacedName, { cluster 
   return tokenBytes(secret?.data?.token);
 }
 
-/** A path is derived from its token: a token that once belonged to a path always will. */
+/** Tokens by their paths. A path is derived from its token, so it belongs to that token forever. */
 class KnownTokens {
   readonly #byPath = new Map<string, { token: Uint8Array; gate: NamespacedName }>();
 
@@ -222,23 +224,23 @@ class KnownTokens {
   }
 
   add(path: string, token: Uint8Array, gate: NamespacedName): void {
-    if (this.#byPath.size >= MAX_KNOWN) this.#byPath.clear();
+    if (this.#byPath.size >= MAX_KNOWN_TOKENS) this.#byPath.clear();
     this.#byPath.set(path, { token, gate });
   }
 }
 
-// The Gate that a path belongs to. Anybody can send unknown paths, so these must not cost a list each.
+// The Gate that a path belongs to. Any client can send unknown paths, so these must not cost a list each.
 
-/** Between two lists: a new Gate is found at most this long after its path is in its status. */
-const LIST_EVERY_MS = 2000;
+/** Between two lists: a new Gate is found at most this long after its status has its path. */
+const LIST_INTERVAL_MS = 2000;
 const WEBHOOK_PATH = /^\/hook\/[0-9a-f]{64}$/;
 
-/** Whether it could belong to a Gate, decided before anything is read. */
+/** Whether the path may belong to a Gate, decided before anything is read. */
 function isWebhookPath(path: string): boolean {
   return WEBHOOK_PATH.test(path);
 }
 
-/** The Gate is read live; only which path belongs to which Gate is cached. */
+/** A function that reads the Gate of a path live; only the paths of the Gates are cached. */
 function createGateLookup(cluster: ClusterReader, now: () => EpochMs) {
   let paths = new Map<string, NamespacedName>();
   let listedAt = Number.NEGATIVE_INFINITY;
@@ -248,14 +250,14 @@ function createGateLookup(cluster: ClusterReader, now: () => EpochMs) {
     const gates = await cluster.list<Gate>(GATES);
     paths = new Map(
       gates.flatMap(({ metadata, status }) =>
-        status?.webhookPath ? [[status.webhookPath, { namespace: metadata.namespace!, name: metadata.name! }]] : [],
+        status?.webhookPath ? [[status.webhookPath, identityOf({ metadata })]] : [],
       ),
     );
   };
 
   return async (path: string): Promise<Gate | undefined> => {
     if (!isWebhookPath(path)) return undefined;
-    if (!paths.has(path) && Math.abs(now() - listedAt) >= LIST_EVERY_MS) {
+    if (!paths.has(path) && Math.abs(now() - listedAt) >= LIST_INTERVAL_MS) {
       listedAt = now();
       listing = list();
     }

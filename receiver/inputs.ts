@@ -1,10 +1,9 @@
 /**
- * `GET /inputs/<namespace>/<rollout>`: the deployed version of a Rollout,
- * for a ResourceSetInputProvider (ExternalService).
- * Flux Operator keeps its inputs while the answer is an error, and deletes what it applied when a list is empty: so no
- * answer has an empty list.
+ * The endpoint `GET /inputs/<namespace>/<rollout>`: the deployed version of a Rollout, for a ResourceSetInputProvider
+ * of type ExternalService.
+ * No answer has an empty list: Flux Operator keeps its inputs while the answer is an error, but deletes what it applied
+ * if the list is empty.
  */
-
 import express, { type Express } from 'express';
 import type { UserInfo } from '../api/admission.ts';
 import { ROLLOUTS } from '../api/kinds.ts';
@@ -16,7 +15,7 @@ import { type DeployedInput, deployedInput } from '../core/receiver/deployedInpu
 import { withCommands } from '../core/text/commands.ts';
 import { shell } from '../core/text/shell.ts';
 import { createCallLimit } from './answerCall.ts';
-import { countRequests, failure, RECEIVER_LIMITS } from './index.ts';
+import { countRequests, handleFailure, RECEIVER_LIMITS } from './index.ts';
 
 /**
  * The audience of accepted tokens. A token for the API server isn't accepted here, and these aren't accepted
@@ -25,10 +24,10 @@ import { countRequests, failure, RECEIVER_LIMITS } from './index.ts';
 const INPUTS_AUDIENCE = 'rollout-hooks';
 
 const PATH = '/inputs/:namespace/:rollout';
-const LOGGED_PER_MINUTE = 10;
-const MAX_KNOWN = 1000;
-/** Key of all callers whose token was not accepted before: each of their requests costs a TokenReview. */
-const UNKNOWN = '';
+const MAX_LINES_PER_MINUTE = 10;
+const MAX_KNOWN_TOKENS = 1000;
+/** The key of all callers whose token was not accepted before: each of their requests costs a TokenReview. */
+const UNKNOWN_USER = '';
 
 interface Answer {
   status: 200 | 401 | 403 | 404 | 409 | 429 | 503;
@@ -36,7 +35,7 @@ interface Answer {
   retryAfterSeconds?: number;
 }
 
-const refused = (status: Exclude<Answer['status'], 200>, error: string, retryAfterSeconds?: number): Answer => ({
+const refusal = (status: Exclude<Answer['status'], 200>, error: string, retryAfterSeconds?: number): Answer => ({
   status,
   body: { error },
   ...(retryAfterSeconds && { retryAfterSeconds }),
@@ -47,7 +46,7 @@ export function createInputs(ports: InputsPorts): Express {
   app.disable('x-powered-by');
   app.disable('etag');
   app.use(countRequests(ports.metrics));
-  const answerTo = createAnswers(ports);
+  const answerTo = createAnswerer(ports);
 
   app.get(PATH, async ({ params, headers }, response) => {
     const ref = { namespace: params.namespace!, name: params.rollout! };
@@ -57,47 +56,47 @@ export function createInputs(ports: InputsPorts): Express {
   });
   app.all(PATH, (_request, response) => void response.set('Allow', 'GET').status(405).end());
   app.use((_request, response) => void response.status(404).end());
-  app.use(failure(ports));
+  app.use(handleFailure(ports));
   return app;
 }
 
-function createAnswers(
+function createAnswerer(
   ports: InputsPorts,
 ): (authorization: string | undefined, ref: NamespacedName) => Promise<Answer> {
   const isWithinLimit = createCallLimit(ports.now, RECEIVER_LIMITS.inputsPerMinute);
-  const isLogged = createCallLimit(ports.now, LOGGED_PER_MINUTE);
-  /** User names by their token's hash, for the limit alone: every request is reviewed. */
+  const isLogged = createCallLimit(ports.now, MAX_LINES_PER_MINUTE);
+  /** User names by the hash of their token, for the limit alone: each request costs a TokenReview. */
   const known = new Map<string, string>();
 
   return async (authorization, ref) => {
     const token = /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
     if (!token) {
-      return refused(
+      return refusal(
         401,
         `a token of Kubernetes for the audience ${INPUTS_AUDIENCE} is required as Authorization: Bearer`,
       );
     }
     const hash = shortHash(token);
-    if (!isWithinLimit(known.get(hash) ?? UNKNOWN)) {
-      return refused(429, `more than ${RECEIVER_LIMITS.inputsPerMinute} requests in a minute`, 60);
+    if (!isWithinLimit(known.get(hash) ?? UNKNOWN_USER)) {
+      return refusal(429, `more than ${RECEIVER_LIMITS.inputsPerMinute} requests in a minute`, 60);
     }
     try {
       const user = await ports.tokens.userOf(token, INPUTS_AUDIENCE);
       if (!user) {
         known.delete(hash);
-        return refused(
+        return refusal(
           401,
           `the API server doesn't accept the token for the audience ${INPUTS_AUDIENCE}: it may have expired`,
         );
       }
-      if (known.size >= MAX_KNOWN) known.clear();
+      if (known.size >= MAX_KNOWN_TOKENS) known.clear();
       known.set(hash, user.username);
       return await answerFor(user, ref, ports);
     } catch (error) {
       const { code, reason } = error as { code?: number; reason?: string };
-      // Not the error's text, which may have the token.
+      // Without the error's text, which may have the token.
       if (isLogged('')) ports.log.error({ code, reason }, 'inputs: the API server failed');
-      return refused(503, 'the API server could not be asked: try again', 5);
+      return refusal(503, 'the API server did not answer: try again', 5);
     }
   };
 }
@@ -106,13 +105,13 @@ async function answerFor(user: UserInfo, ref: NamespacedName, { access, cluster 
   const { resource, apiVersion } = ROLLOUTS;
   const what = { verb: 'get', group: groupOf(apiVersion), resource, ...ref };
   if (!(await access.may(user, what)))
-    return refused(403, `${user.username} isn't allowed to get Rollout ${refKey(ref)}`);
+    return refusal(403, `${user.username} isn't allowed to get Rollout ${refKey(ref)}`);
   const rollout = await cluster.get<Rollout>({ ...ROLLOUTS, ...ref });
-  if (!rollout) return refused(404, `Rollout ${refKey(ref)} doesn't exist`);
+  if (!rollout) return refusal(404, `Rollout ${refKey(ref)} doesn't exist`);
   const input = deployedInput(rollout);
   return input
     ? { status: 200, body: { inputs: [input] } }
-    : refused(
+    : refusal(
         409,
         withCommands(`Rollout ${refKey(ref)} has deployed nothing yet`, [
           'To see what it waits for',

@@ -1,4 +1,4 @@
-/** Composition root of the receiver's thread: its clock, sockets and connections to the API server are its own. */
+/** Composition root of the receiver's thread, with a clock, sockets and connections to the API server of its own. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { createAccessReviewer, createTokenReviewer } from '../server/cluster/access.ts';
 import { createReader, withSharedReads } from '../server/cluster/clusterReader.ts';
@@ -19,7 +19,7 @@ import { createInputs } from './inputs.ts';
 
 const SOCKETS = 16;
 
-/** For the inputs alone: their callers cannot keep a signed call waiting. */
+/** Sockets of the inputs alone, so that their callers can't keep a signed call waiting. */
 const INPUTS_SOCKETS = 8;
 
 const { host, port, inputs, oidcIssuers, logLevel, logLevelFile } = workerData as ReceiverOptions;

@@ -10,14 +10,14 @@ export interface TlsFiles {
   clientCa?: string;
 }
 
-/** Paths. */
+/** Paths of files with a token. */
 export interface TokenFiles {
   token: string;
-  /** The previous one, during a rotation. May be missing. */
+  /** The previous token, during a rotation. The file may be missing. */
   previous?: string;
 }
 
-/** What each part means is in ENVIRONMENT. */
+/** The configuration, from the variables in ENVIRONMENT. */
 export type Config = ReturnType<typeof readConfig>;
 
 export const ENVIRONMENT: Record<string, string> = {
@@ -62,7 +62,7 @@ const SYNC_FIELD_MANAGERS = 'kustomize-controller,helm-controller,flux-operator'
 
 export class ConfigError extends Error {}
 
-/** @throws ConfigError naming every variable that is wrong. */
+/** The configuration. @throws ConfigError that names every wrong variable */
 export function readConfig(env: Record<string, string | undefined>) {
   const mistakes: string[] = [];
   const port = (name: string, fallback: number) => {
@@ -127,10 +127,10 @@ export function readConfig(env: Record<string, string | undefined>) {
     inputsPort: optionalPort('INPUTS_PORT'),
     healthPort: optionalPort('HEALTH_PORT'),
     eventsAddress,
-    /** Names this replica in notifications. */
+    /** The name of this replica in notifications. */
     instance: env.HOSTNAME || 'rollout-hooks',
     host: env.HOST || '::',
-    /** The webhook is served only with them. */
+    /** The files of the webhook, which is off without them. */
     tls,
     webhookClients,
     hooksToken,

@@ -4,11 +4,11 @@ import { identityOf } from '../core/kube/names.ts';
 import type { Logger } from './log.ts';
 import { Lru } from './lru.ts';
 
-/** Keys of recent decisions: of thousands of held objects, each is asked about again at every sync. */
-const MAX_REMEMBERED = 10_000;
-/** Lines of one reason and namespace in a minute. */
-const CHEAP_PER_MINUTE = 60;
-const MAX_NAMESPACES = 1000;
+/** Keys of recent decisions: each of thousands of held objects is decided again at every sync. */
+const MAX_LOGGED_KEYS = 10_000;
+/** Lines of cheap decisions with one reason, in one namespace. */
+const MAX_CHEAP_LINES_PER_MINUTE = 60;
+const MAX_LINE_COUNTS = 1000;
 const MINUTE_MS = 60_000;
 
 /** @param clock milliseconds that only grow */
@@ -16,11 +16,11 @@ export function createDecisionLog(
   log: Pick<Logger, 'debug' | 'info' | 'warn' | 'isLevelEnabled'>,
   clock: () => number,
 ): DecisionLog {
-  const logged = new Lru<{ at: number }>(MAX_REMEMBERED);
-  const counts = new Lru<{ minute: number; count: number }>(MAX_NAMESPACES);
+  const logged = new Lru<{ at: number }>(MAX_LOGGED_KEYS);
+  const counts = new Lru<{ minute: number; count: number }>(MAX_LINE_COUNTS);
 
-  /** How many of them there are in this minute, this one included. */
-  const countOf = (what: string): number => {
+  /** Counts one more line, and returns how many there are in this minute. */
+  const countLine = (what: string): number => {
     const minute = Math.floor(clock() / MINUTE_MS);
     const known = counts.get(what);
     const count = known?.minute === minute ? known.count + 1 : 1;
@@ -45,10 +45,10 @@ export function createDecisionLog(
       const before = logged.get(key);
       if (before && now - before.at < againAfterMs) return;
       logged.set(key, { at: now });
-      const count = isCheap ? countOf(`${namespace} ${reason}`) : 0;
-      if (count > CHEAP_PER_MINUTE + 1) return;
-      if (count > CHEAP_PER_MINUTE) {
-        const text = `more than ${CHEAP_PER_MINUTE} in this minute: the rest of them is not logged`;
+      const count = isCheap ? countLine(`${namespace} ${reason}`) : 0;
+      if (count > MAX_CHEAP_LINES_PER_MINUTE + 1) return;
+      if (count > MAX_CHEAP_LINES_PER_MINUTE) {
+        const text = `more than ${MAX_CHEAP_LINES_PER_MINUTE} in this minute: the rest of them is not logged`;
         return log.warn({ namespace, reason }, text);
       }
       const fields = { kind, ...(namespace && { namespace }), name, reason, ...(user !== undefined && { user }) };

@@ -15,9 +15,9 @@ interface Watched<T> {
 }
 
 interface WatchOptions<T> {
-  /** Names it in the log. */
+  /** Names the files in the log. */
   what: string;
-  /** @throws Error with a sentence for what cannot be used; `before` is what is in use. */
+  /** @param before the content in use @throws Error with a sentence for content that cannot be used */
   read(before?: T): T;
   isSame(a: T, b: T): boolean;
   /** Called for each new content, not for the first. */
@@ -28,7 +28,7 @@ interface WatchOptions<T> {
 
 const POLL_MS = 1_000;
 
-/** @throws what the first `read` throws. */
+/** Reads the files now and polls them. @throws what the first `read` throws */
 export function watchFiles<T>({ what, read, isSame, onChange, log, pollMs = POLL_MS }: WatchOptions<T>): Watched<T> {
   let current = read();
   let problem: string | undefined;

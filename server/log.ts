@@ -1,21 +1,19 @@
 /**
  * One line of JSON per message, on standard error, with the keys of Kubernetes' structured logging: `level`, `ts`,
- * `kind`, `namespace`, `name`, `reason`, `msg`. No request bodies: they can carry what Git or a Secret put there.
- * What others wrote is cut to a length, and JSON escapes its line breaks.
+ * `kind`, `namespace`, `name`, `reason`, `msg`. No line has a request body, which may hold values of Git or of a
+ * Secret. Long texts are cut, and JSON escapes line breaks.
  */
-
 import { type Logger, pino } from 'pino';
 import { readIfThere, watchFiles } from './fileWatch.ts';
 
 export type { Logger };
 
-/** What can be set, from the fewest lines to the most. */
+/** The levels, from the fewest lines to the most. */
 export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Characters of one value. */
-const MAX_VALUE = 1024;
-const MAX_STACK = 4096;
+const MAX_VALUE_CHARACTERS = 1024;
+const MAX_STACK_CHARACTERS = 4096;
 
 export function createLog(level: LogLevel): Logger {
   return pino(
@@ -42,10 +40,11 @@ export function isLogLevel(text: string): text is LogLevel {
 }
 
 function bounded(value: unknown): unknown {
-  if (typeof value === 'string') return cut(value, MAX_VALUE);
-  // An error of a client may carry the whole answer of the API server: only its message is logged.
+  if (typeof value === 'string') return cut(value, MAX_VALUE_CHARACTERS);
+  // An error may carry the whole answer of the API server in other fields, which aren't logged.
   if (value instanceof Error) {
-    return { type: value.name, message: cut(value.message, MAX_VALUE), stack: cut(value.stack ?? '', MAX_STACK) };
+    const stack = cut(value.stack ?? '', MAX_STACK_CHARACTERS);
+    return { type: value.name, message: cut(value.message, MAX_VALUE_CHARACTERS), stack };
   }
   return value;
 }
@@ -70,7 +69,7 @@ export function createLeveledLog(options: LevelOptions): Logger {
   return log;
 }
 
-/** @returns how to stop it */
+/** Follows the level in the file. @returns a function that stops it */
 function followLevel(
   log: Pick<Logger, 'info' | 'error'> & { level: string },
   { level, file, pollMs }: LevelOptions,
@@ -80,7 +79,7 @@ function followLevel(
     const text = readIfThere(file)?.toString('utf8').trim() ?? '';
     if (text === '') return level;
     if (isLogLevel(text)) return text;
-    // A typing error is no reason not to start; the next look reports it.
+    // A typing error doesn't keep the server from starting; the next poll reports it.
     if (inUse === undefined) return level;
     throw new Error(`${file} says ${JSON.stringify(text.slice(0, 40))}, which is none of ${LOG_LEVELS.join(', ')}`);
   };

@@ -1,7 +1,6 @@
-/** Background work, bounded in length and concurrency. Whoever adds to it never gets an error. */
-
+/** Background work, bounded in length and concurrency. Adding to it never fails. */
 interface BoundedQueue<Item> {
-  /** False when the queue is full: the item is dropped. */
+  /** Adds the item; false if the queue is full, and the item dropped. */
   push(item: Item): boolean;
   /** Resolves when everything pushed so far is done. */
   idle(): Promise<void>;
@@ -62,12 +61,12 @@ export function createQueue<Item>({ limit, atOnce, lanes, work, failed }: QueueO
       void run(lane.waiting.shift()!, name, lane);
     }
     if (working > 0) return;
-    const told = whenIdle;
+    const resolvers = whenIdle;
     whenIdle = [];
-    for (const tell of told) tell();
+    for (const resolve of resolvers) resolve();
   }
 
-  /** Whether one of another lane, the longest, has given its place. */
+  /** Evicts an item of the longest lane; false if no lane is longer than `length` by more than one. */
   function makeRoom(length: number): boolean {
     const [longest] = [...all.values()].sort((a, b) => b.waiting.length - a.waiting.length);
     if (!lanes || !longest || longest.waiting.length <= length + 1) return false;

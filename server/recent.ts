@@ -1,4 +1,4 @@
-/** The port `Recent`: answers that several share. */
+/** The port `Recent`: answers that several callers share. */
 import type { Recent } from '../api/ports.ts';
 import { Lru } from './lru.ts';
 
@@ -29,8 +29,8 @@ export function createRecent(clock: () => number): Recent {
     fresh<T>(key: string, ask: () => Promise<T>) {
       const current = running.get(key);
       if (!current) return start(key, ask) as Promise<T>;
-      const goOn = () => start(key, ask);
-      current.next ??= current.answer.then(goOn, goOn);
+      const startNext = () => start(key, ask);
+      current.next ??= current.answer.then(startNext, startNext);
       return current.next as Promise<T>;
     },
     within<T>(maxAgeMs: number, key: string, ask: () => Promise<T>) {

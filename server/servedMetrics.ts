@@ -4,11 +4,11 @@ import { COUNTERS, type CounterName, DURATIONS, type DurationName } from '../api
 import type { Metrics } from '../api/ports.ts';
 import { Lru } from './lru.ts';
 
-/** Keys of recent occurrences. */
-const MAX_REMEMBERED = 2000;
+/** Keys of recent occurrences: each is counted once. */
+const MAX_COUNTED_KEYS = 2000;
 
 export interface ServedMetrics extends Metrics {
-  /** Call at the start of a request; the answer records its end. */
+  /** Begins the time of a request; the returned function ends and records it. */
   request(route: string): (outcome: string) => void;
   text(): Promise<string>;
   contentType: string;
@@ -28,7 +28,7 @@ export function createMetrics(): ServedMetrics {
   const counters = new Map(names.map((name) => [name, createCounter(name, register)]));
   const durationNames = Object.keys(DURATIONS) as DurationName[];
   const durations = new Map(durationNames.map((name) => [name, createDuration(name, register)]));
-  const seen = new Lru<true>(MAX_REMEMBERED);
+  const seen = new Lru<true>(MAX_COUNTED_KEYS);
   const isRepeated = (name: string, key: string | undefined): boolean => {
     if (key === undefined) return false;
     const occurrence = `${name} ${key}`;
@@ -52,7 +52,7 @@ export function createMetrics(): ServedMetrics {
   };
 }
 
-/** Every series starts at 0: Prometheus sees no increase in one that appears with 1. */
+/** The counter, with each series at 0: Prometheus sees no increase in a series that appears with 1. */
 function createCounter(name: CounterName, register: Registry): Counter<string> {
   const { help, labels } = COUNTERS[name];
   const counter = new Counter<string>({ name, help, labelNames: Object.keys(labels), registers: [register] });

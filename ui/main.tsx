@@ -1,4 +1,4 @@
-/** Entry point of the page in the browser. The address holds what it shows; one stream brings the data. */
+/** The entry point of the page in the browser. The address decides what is shown; one stream brings the data. */
 import { render } from 'preact';
 import { CurrentPage } from './pages/CurrentPage.tsx';
 import { Help, help } from './parts/Help.tsx';

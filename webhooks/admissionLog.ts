@@ -14,11 +14,12 @@ import { deploymentText, parseDeployments } from '../core/managedField/deploymen
 import { parseState } from '../core/suspension/stateAnnotation.ts';
 import type { AdmissionDecision } from './response.ts';
 
-/** Controllers repeat what is denied until it is not. */
+/** Until an equal denial is logged again: controllers repeat a denied write. */
 const DENIED_AGAIN_MS = 600_000;
-/** A patch that meets a conflict is reviewed again, at once. */
+/** Until an equal change is logged again: a patch that meets a conflict is reviewed again at once. */
 const CHANGED_AGAIN_MS = 2_000;
 
+/** The log lines of an admission request: a denial, a held write, or the changes that it makes. */
 export function admissionDecisions(route: string, request: AdmissionRequest, decision: AdmissionDecision): Decision[] {
   const line = (
     reason: LoggedReason,
@@ -36,8 +37,8 @@ export function admissionDecisions(route: string, request: AdmissionRequest, dec
     return request.dryRun ? [] : [line('Denied', message, [message], { isCheap: true, againAfterMs: DENIED_AGAIN_MS })];
   }
   const stored = request.oldObject as AnyObject | null | undefined;
-  // Flux asks in a dry run first, at each of its syncs, and leaves it at that.
-  // A managed field that stays is normal if Git has a literal.
+  // Logged for a dry run too: Flux applies in a dry run first, at each sync, and stops there if nothing changes.
+  // A managed field that is kept isn't logged: that is normal with a literal in Git.
   if (decision.holdReason === 'gate_closed') {
     const { uid, generation } = stored!.metadata;
     const message = `${request.operation}: ${decision.warnings?.join(' ') ?? ''}`;
@@ -62,8 +63,8 @@ interface Change {
 function changesOf(route: string, { object, oldObject }: AdmissionRequest, decision: AdmissionDecision): Change[] {
   const stored = oldObject as AnyObject | null | undefined;
   const decided = decision.allowed ? (decision.object as AnyObject | undefined) : undefined;
-  if (route === 'mutate/flux') return decided ? fluxChanges(decided, stored) : [];
-  if (route === 'validate/rollout' && object) return requestsMade(object as Rollout, stored as Rollout | undefined);
+  if (route.startsWith('mutate/flux')) return decided ? fluxChanges(decided, stored) : [];
+  if (route === 'validate/rollout' && object) return newRequests(object as Rollout, stored as Rollout | undefined);
   return [];
 }
 
@@ -94,7 +95,7 @@ function fluxChanges(after: AnyObject, before: AnyObject | null | undefined): Ch
   return changes;
 }
 
-function requestsMade(after: Rollout, before: Rollout | null | undefined): Change[] {
+function newRequests(after: Rollout, before: Rollout | null | undefined): Change[] {
   const requested = [...ONE_SHOT, BYPASS_REASON].flatMap((key) => {
     const value = annotation(after, key);
     return value === undefined || value === annotation(before, key) ? [] : [`${key}: ${value}`];
@@ -104,6 +105,7 @@ function requestsMade(after: Rollout, before: Rollout | null | undefined): Chang
   return requested.map((message) => ({ reason: 'Requested', message }));
 }
 
+/** The line at level debug. */
 export function admissionConsideration(
   route: string,
   request: AdmissionRequest,
@@ -134,7 +136,7 @@ function subjectOf(request: AdmissionRequest): Subject {
 
 const annotation = (object: unknown, key: string) => textAt(object, 'metadata', 'annotations', key);
 
-/** Some routes decide without reading the object: a line about it must not fail on what they allow. */
+/** The text at the path, if it is one: a route that allows objects unread may have any value there. */
 function textAt(value: unknown, ...path: string[]): string | undefined {
   const found = path.reduce(childOf, value);
   return typeof found === 'string' ? found : undefined;

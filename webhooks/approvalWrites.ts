@@ -1,7 +1,4 @@
-/**
- * Approvals in a write of a Gate or RolloutGate: who gives or takes back which.
- * What counts is decided in core/approval.
- */
+/** Approvals in a write of a Gate or RolloutGate: reads what core/approval needs, and stores what it accepts. */
 import type { AdmissionRequest } from '../api/admission.ts';
 import type { AnyObject, KubeObject, ObjectName } from '../api/kubernetes.ts';
 import type { ResourceRef, WebhookCall } from '../api/ports.ts';
@@ -11,7 +8,7 @@ import {
   type ApprovalTarget,
   acceptApproval,
   approvalRequestOf,
-  droppedText,
+  droppedTextWarnings,
 } from '../core/approval/acceptApproval.ts';
 import {
   type ApprovalKeys,
@@ -35,11 +32,11 @@ export interface ApprovalsWritten {
 }
 
 /**
- * What a write of the object does to its approvals.
+ * The approvals of the object after the write.
  * A ServiceAccount's write is never denied for them: that would stop a Git sync.
- * @param findTarget reads what the value of `keys.approve` means.
- * Not called for a withdrawal, which must not fail with a read.
- * @param revoke takes from the stored record what no longer counts
+ * @param findTarget finds what the value of `keys.approve` approves. Not called for a withdrawal, which must not fail
+ * with a read.
+ * @param revoke removes approvals that no longer count from the stored record
  */
 export async function writeApprovals(
   object: Approvable,
@@ -64,13 +61,14 @@ export async function writeApprovals(
     [keys.reason]: undefined,
     [keys.record]: formatApprovals(accepted.record),
   };
-  const dropped = droppedText(object.metadata.annotations, old?.metadata.annotations, keys);
+  const dropped = droppedTextWarnings(object.metadata.annotations, old?.metadata.annotations, keys);
   const verb = request.approve === undefined ? 'withdrawn' : 'approved';
-  const answered = answer(accepted, verb, rule, before, username);
-  return { ...answered, annotations, warnings: [...answered.warnings, ...dropped] };
+  const { warnings, ...denial } = acceptanceTexts(accepted, verb, rule, before, username);
+  return { annotations, warnings: [...warnings, ...dropped], ...denial };
 }
 
-function answer(
+/** The Warnings for the approver, and why the write is denied. */
+function acceptanceTexts(
   { problem, warnings }: ApprovalAcceptance,
   verb: 'approved' | 'withdrawn',
   rule: ApprovalRule | undefined,
@@ -87,10 +85,10 @@ function answer(
 }
 
 /**
- * Records who deletes a Gate or RolloutGate with approvals, and what was changed of it just before, which its hook may
- * not have seen: Events once it is seen to be gone. Not in a dry run.
+ * Records the deletion of a Gate or RolloutGate with approvals, with its user, and the last changes of its rule, which
+ * its hook may not have seen: as Events, once the object is gone. Not in a dry run.
  * All values come from the stored object: any client may send a request about any object.
- * @param about the object of the deletion's Event, and those that report it, by the stored object
+ * @param about reads the object of the deletion's Event, and the objects that report it
  */
 export async function recordDeletion<Stored extends Approvable>(
   uid: string | undefined,

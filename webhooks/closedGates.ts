@@ -3,14 +3,14 @@
  */
 import type { AdmissionRequest } from '../api/admission.ts';
 import { BYPASS_REASON, BYPASSED_BY, SELECTS_ROLLOUTS_LABEL } from '../api/annotations.ts';
-import { GATES, GOVERNED_KINDS, KINDS, NAMESPACES, resourceOf } from '../api/kinds.ts';
+import { GOVERNED_KINDS, KINDS, NAMESPACES, resourceOf } from '../api/kinds.ts';
 import type { AnyObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
-import type { FluxBinding, Gate, GateStatus, Rollout } from '../api/types.ts';
+import type { FluxBinding, GateStatus, Rollout } from '../api/types.ts';
 import { type Refusal, refusalText } from '../core/admission/gateTexts.ts';
 import { type Bypass, freshReason, mayRequestBypass, recentReason } from '../core/gate/bypassReason.ts';
 import { evaluateGates, type GateResult, hiddenGates } from '../core/gate/evaluateGates.ts';
-import { isTooMany, TOO_MANY } from '../core/gate/gateRefs.ts';
+import { TOO_MANY } from '../core/gate/gateRefs.ts';
 import { MAX_LISTED } from '../core/kube/firstFew.ts';
 import { refKey, uniqueRefs } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
@@ -22,22 +22,19 @@ import {
   mayDropGates,
   rolloutRequiredGates,
 } from '../core/rollout/evaluation/requiredGates.ts';
-import { listBindable, listBindings, readSelectors, withCurrentGates } from '../live/gateReads.ts';
+import { listBindable, listBindings, readCurrentBindings, readGates, readSelectors } from '../live/gateReads.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from './response.ts';
 
 /**
  * The closed Gates among these, live: a cache may not know yet that a Gate has closed.
- * More than the limit are closed and not read.
+ * More Gates than the limit count as closed, and aren't read.
  */
 export async function readClosed(
   refs: readonly NamespacedName[],
   { cluster, now }: WebhookCall,
 ): Promise<GateResult[]> {
-  if (refs.length > LIMITS.requiredGates) return evaluateGates([TOO_MANY], () => undefined, now).closed;
-  const read = async (ref: NamespacedName) => (isTooMany(ref) ? undefined : cluster.get<Gate>({ ...GATES, ...ref }));
-  const gates = await Promise.all(refs.map(read));
-  const found = new Map(refs.map((ref, i) => [refKey(ref), gates[i]]));
-  return evaluateGates(refs, (ref) => found.get(refKey(ref)), now).closed;
+  if (refs.length > LIMITS.requiredGates) return evaluateGates([TOO_MANY], new Map(), now).closed;
+  return evaluateGates(refs, await readGates(refs, cluster), now).closed;
 }
 
 /**
@@ -45,7 +42,7 @@ export async function readClosed(
  * those of all objects bound to them, also if these have no FluxBinding.
  */
 export async function readClosedOfAll(rollouts: readonly Rollout[], call: WebhookCall): Promise<GateResult[]> {
-  return (await readRequired(rollouts, call)).closed;
+  return rollouts.length === 0 ? [] : (await readClosedRequired(rollouts, call)).closed;
 }
 
 /**
@@ -53,7 +50,7 @@ export async function readClosedOfAll(rollouts: readonly Rollout[], call: Webhoo
  * that never were a Gate.
  */
 export async function readClosedToLeave(rollout: Rollout, call: WebhookCall): Promise<GateResult[]> {
-  const { closed, bindings } = await readRequired([rollout], call);
+  const { closed, bindings } = await readClosedRequired([rollout], call);
   return closedToLeave(closed, rollout, new Set(boundGates(rollout, bindings).map(refKey)));
 }
 
@@ -71,19 +68,20 @@ export async function readClosedThatAreDropped(
   return closedToLeave(await readClosed(droppedGates(rollout, before, selectors), call), before);
 }
 
-async function readRequired(
+/** The closed Gates that Rollouts of one namespace require, and the bindings of their objects. */
+async function readClosedRequired(
   rollouts: readonly Rollout[],
   call: WebhookCall,
 ): Promise<{ closed: GateResult[]; bindings: FluxBinding[] }> {
-  // Read before anything is awaited: a throw between two reads leaves the first one's rejection unhandled, which ends
-  // the process.
+  // Before the first read: a throw between two reads would leave the first one's rejection unhandled, which ends the
+  // process.
   const namespace = rollouts[0]?.metadata.namespace ?? '';
   const [objects, selectors, ...stored] = await Promise.all([
     listBindable(namespace, call.cluster),
     readSelectors(namespace, SELECTS_ROLLOUTS_LABEL, call.cluster),
     ...rollouts.map((rollout) => listBindings(rollout, call.cluster)),
   ]);
-  const bindings = await withCurrentGates(rollouts, stored, objects, call);
+  const bindings = await readCurrentBindings(rollouts, stored, objects, call);
   const required = rollouts.flatMap((rollout, index) => rolloutRequiredGates(rollout, bindings[index]!, selectors));
   return { closed: await readClosed(uniqueRefs(required), call), bindings: bindings.flat() };
 }
@@ -92,14 +90,17 @@ async function readRequired(
 
 export interface Granted {
   granted: true;
-  /** The closed ones. */
+  /** The closed Gates that are bypassed. */
   gates: readonly NamespacedName[];
   reason: string;
   /** The version of a Rollout that bypasses them. */
   version?: string | undefined;
 }
 
-/** Reviews the verb `bypass` on each of the closed Gates. undefined: no reason is given, or no Gate is closed. */
+/**
+ * Whether the user has the verb `bypass` on each of the closed Gates; undefined if no reason is given, or no Gate is
+ * closed.
+ */
 export async function reviewBypass(
   closed: readonly Pick<GateResult, 'ref'>[],
   reason: string | undefined,
@@ -122,10 +123,10 @@ export async function reviewBypass(
 }
 
 /**
- * Admits a writer who may bypass the gates, and denies any other with `refusal`.
- * If the Namespace is deleted with all that is in it, nothing stops a DELETE.
- * @param object as the write stores it; for a DELETE and a write of the status, which can't carry a reason, as it is
- * stored
+ * Allows the write of a user who may bypass the Gates, and denies any other with `refusal`.
+ * In a Namespace that is being deleted, nothing stops a DELETE.
+ * @param object the object as the write stores it; for a DELETE or a write of the status, which can't carry a reason,
+ * the stored object
  */
 export async function bypassOrDeny(
   object: AnyObject,
@@ -146,8 +147,8 @@ export async function bypassOrDeny(
 }
 
 /**
- * Reveals no more of Gates of other namespaces than the writer may read; access is reviewed only if there is something
- * to reveal.
+ * The denial. It reveals no more of Gates of other namespaces than the writer may read; access is reviewed only if
+ * there is something to reveal.
  */
 export async function deny(
   refusal: Refusal,
@@ -172,9 +173,9 @@ async function isTerminating(name: string, { cluster }: WebhookCall): Promise<bo
 }
 
 /**
- * Gives the audit annotation, and records the bypass when the object is seen to be stored so, or to be gone.
- * Not in a dry run.
- * @param regarding as the write stores it; as it is stored, for a DELETE
+ * The audit annotation of a bypass. Also records the bypass, once the cluster shows the object stored or gone; not in a
+ * dry run.
+ * @param regarding the object as the write stores it; for a DELETE the stored object
  */
 export async function recordBypass(
   { gates, reason, version }: Granted,
@@ -185,7 +186,7 @@ export async function recordBypass(
   const { username } = request.userInfo;
   const what = version === undefined ? request.operation : `${request.operation}, version ${version}`;
   const message = `${username} bypassed ${gates.map(refKey).join(', ')} (${what}): ${reason}`;
-  const fact = request.dryRun ? undefined : await factOf(regarding, request, call);
+  const fact = request.dryRun ? undefined : await bypassFact(regarding, request, call);
   if (fact) {
     // The API server calls again, under another uid, when another user's write comes between.
     const { kind, metadata } = regarding;
@@ -203,30 +204,30 @@ export async function recordBypass(
   return { bypass: message };
 }
 
-/** undefined if the stored object differs already. */
-async function factOf(
+/** The state of the cluster once the write is stored; undefined if it records no bypass of the user. */
+async function bypassFact(
   regarding: AnyObject,
   { operation, namespace, userInfo }: AdmissionRequest,
   call: WebhookCall,
 ): Promise<StoredFact | undefined> {
   const object = refOf(regarding, namespace);
   if (!object) return undefined;
-  const annotations = recordIn(regarding);
+  const annotations = bypassRecordIn(regarding);
   if (!annotations[BYPASSED_BY]?.endsWith(` ${userInfo.username}`)) return undefined;
   if (operation !== 'DELETE') return { object, annotations };
-  // Only the live object, which is still there, vouches for the oldObject of a request.
+  // Any client may send a request about any object: only the live object proves that oldObject is the stored one.
   const live = await call.cluster.get(object);
   const { uid } = regarding.metadata;
-  if (live?.metadata.uid !== uid || recordIn(live)[BYPASSED_BY] !== annotations[BYPASSED_BY]) return undefined;
+  if (live?.metadata.uid !== uid || bypassRecordIn(live)[BYPASSED_BY] !== annotations[BYPASSED_BY]) return undefined;
   return { object, uid, gone: true };
 }
 
-function recordIn(object: AnyObject | undefined): Record<string, string | undefined> {
+function bypassRecordIn(object: AnyObject | undefined): Record<string, string | undefined> {
   const { [BYPASS_REASON]: reason, [BYPASSED_BY]: by } = object?.metadata.annotations ?? {};
   return { [BYPASS_REASON]: reason, [BYPASSED_BY]: by };
 }
 
-/** In the API version that we read, not the request's. */
+/** A reference to the object in the API version that we read, not the request's. */
 function refOf({ kind, metadata }: AnyObject, namespace = ''): (ResourceRef & { name: string }) | undefined {
   const known = [...GOVERNED_KINDS, KINDS.Gate, KINDS.Rollout].find((row) => row.kind === kind);
   return known && metadata.name

@@ -12,10 +12,12 @@ import { mutateRolloutStatus, validateRolloutStatus } from './rollout/rolloutSta
 import { mutateRolloutGate, validateRolloutGate } from './rolloutGateAdmission.ts';
 import { mutateRolloutBudget, validateHealthCheck, validateSchedule } from './smallKinds.ts';
 
-export const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
+const FAILS_OPEN = 'mutate/flux-fails-open';
+
+const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
   'mutate/flux': mutateFlux,
-  // Objects without an annotation of ours: a Gate that selects one holds it in the write that creates or changes it.
-  'mutate/flux-created': mutateFlux,
+  // The same for webhooks with failurePolicy Ignore (manifests/webhooks/README.md).
+  [FAILS_OPEN]: mutateFlux,
   'mutate/rollout': mutateRollout,
   'mutate/rollout-status': mutateRolloutStatus,
   'mutate/rolloutgate': mutateRolloutGate,
@@ -59,12 +61,12 @@ class ReviewError extends Error {
 }
 
 /**
- * Bytes of a review of a Flux object: as stored and as it would become, each as large as
- * manifests/policies/object-sizes.yaml takes it.
- * That policy does not refuse all that is larger here: it sees the object as it is stored, and a review still has the
- * status that the API server drops later.
+ * The largest review of a Flux object: the stored and the new object, each as large as
+ * manifests/policies/object-sizes.yaml allows.
+ * A review may be larger without being refused by that policy: it still has the status, which the API server drops
+ * before the policy sees the object.
  */
-const FLUX_BYTES = 3 * 1024 * 1024;
+const MAX_FLUX_REVIEW_BYTES = 3 * 1024 * 1024;
 
 export function webhookRoutes(call: () => WebhookCall, log?: DecisionLog): Route[] {
   return Object.entries(WEBHOOKS).map(([name, handle]) => ({
@@ -78,21 +80,21 @@ export function webhookRoutes(call: () => WebhookCall, log?: DecisionLog): Route
       }
       const request = (body as AdmissionReview).request!;
       const ports = call();
-      const decision = await blaming(request, () => handle(request, ports));
-      count(decision, ports);
+      const decision = await withRequestBlamed(request, () => handle(request, ports));
+      countDecision(decision, ports);
       for (const each of log ? admissionDecisions(name, request, decision) : []) log?.decided(each);
       log?.considered(() => admissionConsideration(name, request, decision));
       return reviewOf(request, decision);
     },
-    ...(name.includes('/flux') && { maxBytes: FLUX_BYTES }),
-    // This webhook fails open: the API server takes an error for permission, so a write whose review was not read is
-    // denied. Its reviews are counted apart, so that those of webhooks that fail closed can't crowd them out.
-    ...(name === 'mutate/flux-created' && { apart: true as const, answerUnread: denying(call) }),
+    ...(name.includes('/flux') && { maxBytes: MAX_FLUX_REVIEW_BYTES }),
+    // The API server takes an error of this route for permission, so a write whose review was not read is denied. Its
+    // reviews are counted apart, so that those of webhooks that fail closed can't crowd them out.
+    ...(name === FAILS_OPEN && { apart: true as const, answerUnread: denialOfUnread(call) }),
   }));
 }
 
-/** Denies a write whose review was not read. */
-function denying(call: () => WebhookCall) {
+/** The answer to a review that was not read: a denial, which is counted. */
+function denialOfUnread(call: () => WebhookCall) {
   return async (body: UnreadBody): Promise<AdmissionReview | undefined> => {
     const review = await denyUnread(body);
     if (review) call().metrics.count({ name: 'rollout_hooks_admission_denials_total', labels: { reason: 'limit' } });
@@ -100,7 +102,7 @@ function denying(call: () => WebhookCall) {
   };
 }
 
-function count(decision: AdmissionDecision, { metrics }: WebhookCall): void {
+function countDecision(decision: AdmissionDecision, { metrics }: WebhookCall): void {
   if (!decision.allowed) {
     metrics.count({ name: 'rollout_hooks_admission_denials_total', labels: { reason: decision.reason } });
   } else if (decision.holdReason) {
@@ -108,8 +110,8 @@ function count(decision: AdmissionDecision, { metrics }: WebhookCall): void {
   }
 }
 
-/** An unexpected error is blamed on a request that no API server could have sent; otherwise it is ours. */
-async function blaming<T>({ object, oldObject }: AdmissionRequest, answer: () => Promise<T>): Promise<T> {
+/** The answer. An unexpected error becomes a 400 if no API server could have sent the request. */
+async function withRequestBlamed<T>({ object, oldObject }: AdmissionRequest, answer: () => Promise<T>): Promise<T> {
   try {
     return await answer();
   } catch (error) {
@@ -124,7 +126,7 @@ async function blaming<T>({ object, oldObject }: AdmissionRequest, answer: () =>
 // The denial of a write whose review was not read, for webhooks that fail open: the API server takes an HTTP error for
 // permission.
 
-/** As Go writes a review: the uid comes before anything that a user has written. */
+/** The uid in a review as Go writes it: before anything that a user has written. */
 const UID = /^\s*\{(?:"(?:kind|apiVersion)":"[^"\\]*",){2}"request":\{"uid":"([^"\\]+)"/;
 
 const REMEDY: Record<UnreadBody['why'], string> = {
@@ -133,7 +135,7 @@ const REMEDY: Record<UnreadBody['why'], string> = {
   slow: 'try again later, or make the object smaller',
 };
 
-/** Undefined if the body does not begin as a review of an API server. */
+/** The denial of a write whose review was not read; undefined if the body doesn't begin as an API server's review. */
 export async function denyUnread({ why, message, beginning }: UnreadBody): Promise<AdmissionReview | undefined> {
   const uid = UID.exec(await beginning)?.[1];
   if (uid === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** What an admission handler decides, and its answer to the API server. */
+/** The decision of an admission handler, and the answer to the API server. */
 import type { AdmissionRequest, AdmissionResponse, AdmissionReview } from '../api/admission.ts';
 import type { AnyObject } from '../api/kubernetes.ts';
 import type { DenialReason, HoldReason } from '../api/metrics.ts';
@@ -14,7 +14,7 @@ export type AdmissionDecision =
       object?: AnyObject;
       warnings?: string[];
       audit?: Record<string, string>;
-      /** Why something of the write is not stored; absent if all of it is. */
+      /** Why a part of the write is not stored; absent if all of it is. */
       holdReason?: HoldReason | undefined;
     }
   | {
@@ -33,15 +33,15 @@ export function namespaceOf(request: AdmissionRequest): string {
   return request.namespace ?? request.object?.metadata.namespace ?? request.oldObject?.metadata.namespace ?? '';
 }
 
-/** Longer warnings may be cut off by the API server. */
-const MAX_WARNING = 120;
+/** The API server may cut longer Warnings. */
+const MAX_WARNING_CHARACTERS = 120;
 
 export function allowed(warnings: string[] = []): AdmissionDecision {
   return { allowed: true, warnings };
 }
 
 /**
- * Always 403 if the review was read: 409 and 422 make a `force: true` Kustomization delete and recreate the object
+ * A denial. Its status is always 403: 409 and 422 make a `force: true` Kustomization delete and recreate the object
  * (docs/facts.md, F10).
  */
 export function denied(
@@ -78,26 +78,27 @@ function responseOf(request: AdmissionRequest, decision: AdmissionDecision): Adm
 }
 
 function shorten(warning: string): string {
-  return warning.length <= MAX_WARNING ? warning : `${warning.slice(0, MAX_WARNING - 1)}…`;
+  return warning.length <= MAX_WARNING_CHARACTERS ? warning : `${warning.slice(0, MAX_WARNING_CHARACTERS - 1)}…`;
 }
 
 type Operation = { op: 'add' | 'replace'; path: string; value: unknown } | { op: 'remove'; path: string };
 
-/** `/metadata/annotations/<key>`, `/spec/postBuild/substitute`. */
-const DEEPEST = 3;
+/** The length of `/metadata/annotations/<key>` and `/spec/postBuild/substitute`. */
+const MAX_PATH_LENGTH = 3;
 
 /**
  * The JSON Patch (RFC 6902) that makes one object of another.
  *
- * What differs deeper down is replaced as one: a patch field by field has a path for each, which for values that are
- * nested deep is many times the size of the object. The API server goes by the result.
+ * Deeper differences are replaced as a whole: a patch of each field would repeat its path, which for deeply nested
+ * values is many times the size of the object.
  */
 export function patchOf(before: unknown, after: unknown, path: readonly string[] = []): Operation[] {
   if (before !== undefined && sameJson(before, after)) return [];
   const at = path.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
   if (after === undefined) return before === undefined ? [] : [{ op: 'remove', path: at }];
   if (before === undefined) return [{ op: 'add', path: at, value: after }];
-  if (path.length === DEEPEST || !isMap(before) || !isMap(after)) return [{ op: 'replace', path: at, value: after }];
+  if (path.length === MAX_PATH_LENGTH || !isMap(before) || !isMap(after))
+    return [{ op: 'replace', path: at, value: after }];
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...keys].flatMap((key) => patchOf(childOf(before, key), childOf(after, key), [...path, key]));
 }

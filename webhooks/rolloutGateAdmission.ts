@@ -12,7 +12,7 @@ import { APPROVAL_KEYS } from '../core/approval/approvalRecord.ts';
 import { annotateAll, label } from '../core/kube/annotate.ts';
 import { sameJson } from '../core/kube/json.ts';
 import { identityOf, labelValue } from '../core/kube/names.ts';
-import { formatListed, notedLists, parseListed } from '../core/record/listRecord.ts';
+import { formatListed, nextListEntries, parseListed } from '../core/record/listRecord.ts';
 import { requestersOf } from '../core/rollout/evaluation/rolloutRequests.ts';
 import { knowsVersion } from '../core/rollout/evaluation/versionApprovals.ts';
 import { recordDeletion, writeApprovals } from './approvalWrites.ts';
@@ -22,8 +22,8 @@ export const mutateRolloutGate: AdmissionHandler = async (request, call): Promis
   const sent = request.object as RolloutGate | null | undefined;
   if (!sent || request.subResource) return allowed();
   const old = (request.oldObject ?? undefined) as RolloutGate | undefined;
-  // What was approved for one Rollout says nothing of another.
-  const isOther = sent.spec?.rolloutRef?.name !== old?.spec?.rolloutRef?.name;
+  // An approval for one Rollout doesn't count for another.
+  const isOtherRollout = sent.spec?.rolloutRef?.name !== old?.spec?.rolloutRef?.name;
   const written = await writeApprovals(
     sent,
     old,
@@ -31,7 +31,7 @@ export const mutateRolloutGate: AdmissionHandler = async (request, call): Promis
     request,
     call,
     (version) => targetOf(sent, version, namespaceOf(request), call),
-    (record) => (isOther ? { ...record, given: [] } : record),
+    (record) => (isOtherRollout ? { ...record, given: [] } : record),
   );
   if (written.denial !== undefined) return denied('invalid', `RolloutGate '${sent.metadata.name}': ${written.denial}`);
   const rollout = sent.spec?.rolloutRef?.name;
@@ -40,7 +40,7 @@ export const mutateRolloutGate: AdmissionHandler = async (request, call): Promis
   return sameJson(gate, sent) ? allowed(written.warnings) : { allowed: true, object: gate, warnings: written.warnings };
 };
 
-/** The record of who changed the lists; a schedule's own writes have no user. */
+/** The annotations that record who changed the lists; a schedule's own writes have no user. */
 function listAnnotations(
   { metadata, spec }: RolloutGate,
   old: RolloutGate | undefined,
@@ -52,12 +52,12 @@ function listAnnotations(
   // An unchanged reason belongs to an earlier write, made while the webhook was down.
   const reason = given === old?.metadata.annotations?.[REASON] ? undefined : given;
   const write = by === settings.metacontrollerUser ? undefined : { by, reason, now };
-  return { [REASON]: undefined, [LISTED]: formatListed(notedLists(spec, old?.spec, before, write)) };
+  return { [REASON]: undefined, [LISTED]: formatListed(nextListEntries(spec, old?.spec, before, write)) };
 }
 
 /**
- * A RolloutGate holds nothing: a user who may delete it may do so.
- * If it required approvals, its Rollout reports the user.
+ * Allows each write: a RolloutGate holds nothing, so a user who may delete it may do so.
+ * If it required approvals, its Rollout reports the user who deleted it.
  */
 export const validateRolloutGate: AdmissionHandler = async (request, call): Promise<AdmissionDecision> => {
   const gate = request.oldObject as RolloutGate | null | undefined;
@@ -76,7 +76,7 @@ export const validateRolloutGate: AdmissionHandler = async (request, call): Prom
   return allowed();
 };
 
-/** The version, if the Rollout, read live, has discovered it. */
+/** The version that an approval is for, if the Rollout has discovered it. */
 async function targetOf(
   { spec }: RolloutGate,
   version: string,

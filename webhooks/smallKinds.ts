@@ -10,9 +10,9 @@ import type { Schedule } from '../core/schedule/scheduleGates.ts';
 import { scheduleProblems } from '../core/schedule/schedulePlan.ts';
 import { type AdmissionHandler, allowed, denied } from './response.ts';
 
-const DROPPED = `${CONTINUE_REQUEST} is written by the webhook: your change of it is ignored`;
+const IGNORED_RECORD = `${CONTINUE_REQUEST} is written by the webhook: your change of it is ignored`;
 
-/** RolloutBudgets: the user who resumes a version in spite of its failures is recorded. */
+/** Admission of RolloutBudgets: records the user who resumes a version in spite of its failures. */
 export const mutateRolloutBudget: AdmissionHandler = async (request, { now }) => {
   const sent = request.object as Budget | null | undefined;
   if (!sent || request.subResource) return allowed();
@@ -21,11 +21,11 @@ export const mutateRolloutBudget: AdmissionHandler = async (request, { now }) =>
   if (problem) return denied('invalid', `${sent.kind} '${sent.metadata.name}' is not valid: ${problemText(problem)}`);
   const object = recordContinue(sent, before, { uid: request.uid, user: request.userInfo.username }, now);
   const [text, stored] = [sent, before].map((each) => each?.metadata.annotations?.[CONTINUE_REQUEST]);
-  const warnings = text !== undefined && text !== stored ? [DROPPED] : [];
+  const warnings = text !== undefined && text !== stored ? [IGNORED_RECORD] : [];
   return object === sent ? allowed(warnings) : { allowed: true, object, warnings };
 };
 
-/** RolloutSchedules and ClusterRolloutSchedules: their times must be computable. */
+/** Admission of RolloutSchedules and ClusterRolloutSchedules: denies times that can't be computed. */
 export const validateSchedule: AdmissionHandler = async ({ object, oldObject, subResource }) => {
   if (!object || subResource) return allowed();
   const problems = newProblems(problemsOf(object), oldObject ? problemsOf(oldObject) : []);
@@ -37,7 +37,9 @@ function problemsOf(schedule: NonNullable<AdmissionRequest['object']>): string[]
   return scheduleProblems(schedule as unknown as Schedule).map(problemText);
 }
 
-/** A HealthCheck about a Kustomization of another namespace is refused if the installation forbids such references. */
+/**
+ * Admission of HealthChecks: denies a Kustomization of another namespace if the installation forbids such references.
+ */
 export const validateHealthCheck: AdmissionHandler = async (request, { settings }) => {
   const healthCheck = request.object as HealthCheck | null | undefined;
   if (!healthCheck || !settings.noCrossNamespaceRefs || healthCheck.spec?.class !== KUSTOMIZATION_CLASS)
@@ -45,7 +47,7 @@ export const validateHealthCheck: AdmissionHandler = async (request, { settings 
   const isForbidden = (check: HealthCheck) =>
     !('problem' in kustomizationRef(check, false)) && 'problem' in kustomizationRef(check, true);
   const before = request.oldObject as HealthCheck | null | undefined;
-  // What was let in before may stay: otherwise nothing else on the object could change, its finalizers included.
+  // A stored reference may stay: otherwise nothing else on the object could change, its finalizers included.
   if (!isForbidden(healthCheck) || (before && isForbidden(before))) return allowed();
   const ref = kustomizationRef(healthCheck, true);
   return denied('not_permitted', `HealthCheck '${healthCheck.metadata.name}': ${'problem' in ref ? ref.problem : ''}`);

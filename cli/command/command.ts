@@ -1,5 +1,4 @@
-/** The parts of a command, and its context. Each command is a file in cli/commands, listed in cli/commands/index.ts. */
-
+/** The parts of a command, and its context. The commands are in cli/commands, listed in cli/commands/index.ts. */
 import type { KindName } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
@@ -9,13 +8,13 @@ import type { Terminal } from '../terminal/terminal.ts';
 /** The values that a shell may complete. */
 export type Completion =
   | 'rollouts'
-  /** Tags of the Rollout that the first argument names, or of its RolloutGate's. */
+  /** Tags of the Rollout that the first argument names, directly or by its RolloutGate. */
   | 'versions'
-  /** `kind/name` of any kind, and Rollouts by their names alone. */
+  /** `kind/name` of any kind, and names of Rollouts. */
   | 'targets'
-  /** Likewise, of these kinds. */
+  /** The same for these kinds. */
   | { kinds: readonly KindName[]; orRollout: boolean }
-  /** Gates by their names, and `rolloutgate/name`. */
+  /** Names of Gates, and `rolloutgate/name`. */
   | 'gates'
   | 'rolloutGates'
   | 'budgets'
@@ -35,28 +34,25 @@ export interface OptionDefinition {
   flags: string;
   help: string;
   default?: string | boolean;
-  /** Anything else is refused. */
+  /** The only valid values. */
   choices?: readonly string[];
-  /** May be given more than once: its value is a list. */
+  /** Set if the option may be repeated: its value is a list. */
   isRepeated?: true;
   completes?: Completion;
 }
 
 export interface CommandDefinition {
-  /** Paragraphs: what it does, beyond the summary of cli/commands/index.ts. */
+  /** The text that `--help` adds to the summary in cli/commands/index.ts. */
   description: string;
   arguments?: readonly ArgumentDefinition[];
   options?: readonly OptionDefinition[];
   /** Examples, at least one: a purpose, and the command line after the program's name. */
   examples: readonly (readonly [what: string, line: string])[];
-  /** Beside 0, 1, 2 and 130. */
+  /** Exit codes besides 0, 1, 2 and 130. */
   exitCodes?: readonly (readonly [code: number, meaning: string])[];
-  /** Talks to no cluster: it has no connection options. */
+  /** Set if the command uses no cluster, and so has no connection options. */
   isLocal?: true;
-  /**
-   * Runs the command, with the context's terminal for output. Returns the exit code. @throws Problem with a
-   * message for the user
-   */
+  /** Runs the command, and returns the exit code. @throws Problem with a message for the user */
   run(context: Context, invocation: Invocation): Promise<number>;
 }
 
@@ -67,23 +63,23 @@ export interface Invocation {
 }
 
 export interface Context {
-  /** The name by which it was called: `kubectl rollouts` or `flux rollouts`. */
+  /** The name by which the program was called: `kubectl rollouts` or `flux rollouts`. */
   program: string;
   /** The package's version. */
   version: string;
   env: Readonly<Record<string, string | undefined>>;
   terminal: Terminal;
   now(): EpochMs;
-  /** IANA name, for printed times. */
+  /** The time zone of printed times, an IANA name. */
   timeZone: string;
   /** Aborts on Ctrl-C: every wait ends, and the command exits with 130. */
   signal: AbortSignal;
-  /** Connects at the first call. @throws Problem without a cluster. */
+  /** The cluster, connected at the first call. @throws Problem if there is none */
   cluster(): Promise<Cluster>;
   /** The cluster of each --context, for commands that take several; one by default. */
   clusters(): Promise<readonly Cluster[]>;
-  /** The connection flags, for commands that start others. */
+  /** The connection flags. */
   flags: ConnectionFlags;
-  /** Closes the connection, if any. */
+  /** Closes the connections. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Options that more than one command has. Names and letters are those of kubectl. */
+/** The options that several commands share. Names and letters are kubectl's. */
 import type { CommandDefinition, OptionDefinition } from './command.ts';
 
 export const CONNECTION_OPTIONS: readonly OptionDefinition[] = [
@@ -17,7 +17,7 @@ export const CONNECTION_OPTIONS: readonly OptionDefinition[] = [
   { flags: '--no-color', help: 'no colors; NO_COLOR in the environment does the same' },
 ];
 
-/** Instead of the connection option of that name. */
+/** --context for commands that take several clusters, in place of the connection option. */
 export const CONTEXTS: OptionDefinition = {
   flags: '--context <name>',
   help: 'context of the kubeconfig; may be repeated: several clusters in one',
@@ -25,7 +25,7 @@ export const CONTEXTS: OptionDefinition = {
   completes: 'contexts',
 };
 
-/** Its own options, and the connection options that none of them replaces. */
+/** The options of a command: its own, and the connection options that its own don't replace. */
 export function optionsOf({ options = [], isLocal }: CommandDefinition): {
   own: readonly OptionDefinition[];
   connection: readonly OptionDefinition[];
@@ -44,7 +44,7 @@ export const SELECTOR: OptionDefinition = {
   help: 'only objects with these labels: team=shop,tier!=test',
 };
 
-/** The argument of what gives or withdraws approvals, for completion. */
+/** The completion of an argument that names a Rollout, RolloutGate or Gate. */
 export const APPROVABLE = { kinds: ['RolloutGate', 'Gate'], orRollout: true } as const;
 
 export const RELEASE: OptionDefinition = {
@@ -65,7 +65,7 @@ export const DRY_RUN: OptionDefinition = {
   default: 'none',
 };
 
-export function output(...formats: string[]): OptionDefinition {
+export function outputOption(...formats: string[]): OptionDefinition {
   return { flags: '-o, --output <format>', help: 'format', choices: formats, completes: formats };
 }
 
@@ -76,12 +76,12 @@ export const SHOW_KUBECTL: OptionDefinition = {
   help: 'also print the same with kubectl',
 };
 
-export const WRITING: readonly OptionDefinition[] = [
+export const WRITE_OPTIONS: readonly OptionDefinition[] = [
   REASON_OPTION,
   YES,
   DRY_RUN,
   SHOW_KUBECTL,
-  output('json', 'yaml', 'name'),
+  outputOption('json', 'yaml', 'name'),
 ];
 
 const TIMEOUT: OptionDefinition = {
@@ -90,18 +90,18 @@ const TIMEOUT: OptionDefinition = {
   default: '10m',
 };
 
-const waiting = (help: string): readonly OptionDefinition[] => [{ flags: '--wait', help }, TIMEOUT];
+const waitOptions = (help: string): readonly OptionDefinition[] => [{ flags: '--wait', help }, TIMEOUT];
 
-export const WAITING = waiting('wait until the requested version is deployed and has baked');
+export const WAIT_OPTIONS = waitOptions('wait until the requested version is deployed and has baked');
 
-/** `--wait` of commands on a Rollout or on one object behind a Gate. */
-export const WAITING_FOR_OBJECT = waiting(
+/** `--wait` of commands on a Rollout, or on one object behind a Gate. */
+export const OBJECT_WAIT_OPTIONS = waitOptions(
   'wait until the requested version is deployed and has baked; for an object, until Flux has reconciled it',
 );
 
 /** `--wait` of commands that open or close a Gate. */
-export const WAITING_FOR_GATE = waiting('wait until each object is held or released, and print which');
+export const GATE_WAIT_OPTIONS = waitOptions('wait until each object is held or released, and print which');
 
-export const WAITING_FOR_LIST = waiting('wait until its Rollout follows the list, and print what it waits for');
+export const LIST_WAIT_OPTIONS = waitOptions('wait until its Rollout follows the list, and print what it waits for');
 
-export const WAITING_FOR_CONTINUE = waiting('wait until the budget no longer holds the version');
+export const CONTINUE_WAIT_OPTIONS = waitOptions('wait until the budget no longer holds the version');

@@ -1,10 +1,9 @@
-/** approve and reject: a version, at the gate that is meant. */
-
+/** `approve` and `reject`: one version, at a Gate or RolloutGate. */
 import { KINDS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import { approveAtGate } from '../../client/actions/writes/gateWrites.ts';
-import { nothing, type PlannedWrite, wrong } from '../../client/actions/writes/plannedWrite.ts';
+import { badRequest, noChange, type PlannedWrite } from '../../client/actions/writes/plannedWrite.ts';
 import {
   approve,
   holdsVersion,
@@ -14,7 +13,7 @@ import {
 } from '../../client/actions/writes/rolloutGateWrites.ts';
 import { bypassRolloutGates, unknownText } from '../../client/actions/writes/rolloutWrites.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
-import { namedIn } from '../../core/approval/acceptApproval.ts';
+import { splitTarget } from '../../core/approval/acceptApproval.ts';
 import { opensFor } from '../../core/gate/gateRequests.ts';
 import { evaluateGate } from '../../core/gate/gateState.ts';
 import { few } from '../../core/kube/firstFew.ts';
@@ -24,16 +23,16 @@ import type { Cluster } from '../../tools/kube/cluster.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import {
-  find,
   isGate,
-  parseNamed,
+  parseName,
   readAnyGate,
+  readNamed,
   readRollout,
   readRolloutGatesOf,
 } from '../../tools/read/namedObjects.ts';
 import { readRelated } from '../../tools/read/readRelated.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
-import { APPROVABLE, WAITING, WAITING_FOR_LIST, WRITING } from '../command/options.ts';
+import { APPROVABLE, LIST_WAIT_OPTIONS, WAIT_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
 import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
 import { type Alternative, choose } from '../write/choose.ts';
 import { type Made, make } from '../write/make.ts';
@@ -52,13 +51,13 @@ const GATE = {
 } as const;
 
 export const approveCommand: CommandDefinition = {
-  description: `Lets one version pass the gate that holds it, and no later version: a RolloutGate adds it to its list, a Gate opens for it alone; one with spec.approvals counts your approval. For a Rollout, this is the gate that blocks the version; if there are several, the command lists them and asks. If only RolloutGates of schedules block it, the version bypasses every RolloutGate of the Rollout; the command asks first.`,
+  description: `Lets one version, and no later one, pass the Gate or RolloutGate that holds it: a RolloutGate adds it to its list, a Gate opens for it alone; with spec.approvals, your approval is recorded. If you name a Rollout, the command finds what blocks the version, and asks if there are several. If only RolloutGates of schedules block it, the version bypasses every RolloutGate of the Rollout; the command asks first.`,
   arguments: ARGUMENTS,
-  options: [GATE, ...WRITING, ...WAITING],
+  options: [GATE, ...WRITE_OPTIONS, ...WAIT_OPTIONS],
   exitCodes: WAIT_CODES,
   examples: [
     ['1.2.0 is tested', "approve my-app 1.2.0 --reason 'tested, QA-88'"],
-    ['at this gate', 'approve rolloutgate/qa 1.2.0'],
+    ['at this RolloutGate', 'approve rolloutgate/qa 1.2.0'],
     ['at a Gate that stays closed for other versions', 'approve gate/year-end 1.2.0 -n flux-system'],
   ],
   run: (context, invocation) => vote(context, invocation, 'approve'),
@@ -67,7 +66,7 @@ export const approveCommand: CommandDefinition = {
 export const rejectCommand: CommandDefinition = {
   description: `Lists a version as rejected at a RolloutGate. It is not deployed while listed, not even manually. Creates a RolloutGate if the Rollout has none.`,
   arguments: ARGUMENTS,
-  options: [GATE, ...WRITING, ...WAITING_FOR_LIST],
+  options: [GATE, ...WRITE_OPTIONS, ...LIST_WAIT_OPTIONS],
   exitCodes: GATE_WAIT_CODES,
   examples: [['before it is unpinned', "reject my-app 1.2.0 --reason 'leaks memory'"]],
   run: (context, invocation) => vote(context, invocation, 'reject'),
@@ -81,14 +80,15 @@ async function vote(context: Context, invocation: Invocation, verb: Verb): Promi
   const cluster = await context.cluster();
   const request = { version, verb, reason };
   const found = await targetOf(context, cluster, gate ? `rolloutgate/${gate}` : text, request);
-  // Before the request is made: afterwards they may no longer wait.
-  const waiting = wait && found.gate && !found.rollout ? await waitingAt(cluster.client, found.gate, version) : [];
-  const made = await make(context, invocation, () => plannedAt(context, cluster, found, request));
+  // Read before the write: afterwards they may no longer wait.
+  const waiting =
+    wait && found.gate && !found.rollout ? await rolloutsWaitingAt(cluster.client, found.gate, version) : [];
+  const made = await make(context, invocation, () => planWrite(context, cluster, found, request));
   if (verb === 'reject') return awaitRolloutGate(context, invocation, made, version);
   return awaitOne(context, invocation, made, found.rollout ? [found.rollout] : waiting, version);
 }
 
-/** Waits for the Rollout; a Gate may hold several, and then the user has to name one. */
+/** Waits for the Rollout, if only one is waiting for the version. */
 async function awaitOne(
   context: Context,
   invocation: Invocation,
@@ -102,7 +102,7 @@ async function awaitOne(
   const names = waiting.map((rollout) => refKey(identityOf(rollout)));
   const text = only
     ? `${version} is waiting in more than one Rollout (${few(names, 8)}): name one of them`
-    : `this gate holds no Rollout with ${version}`;
+    : `no Rollout is waiting here with ${version}`;
   context.terminal.note(`Not waiting: ${text}.`);
   return EXIT.ok;
 }
@@ -115,41 +115,41 @@ interface VersionRequest {
 
 type GateRef = NamespacedName & { kind: 'Gate' | 'RolloutGate' };
 
-/** The gate that the request is for; or `none`, the write if there is no gate for it. `rollout`: the one that the user has named. */
-interface Found {
+/** The Gate or RolloutGate of a request; or the write without one. `rollout`: the Rollout that the user has named. */
+interface Target {
   rollout?: Rollout | undefined;
   gate?: GateRef;
-  none?: PlannedWrite;
+  write?: PlannedWrite;
 }
 
-/** The write on the gate as it is now: another client may have written meanwhile. */
-async function plannedAt(
+/** Plans the write on the Gate or RolloutGate as it is now. */
+async function planWrite(
   context: Context,
   cluster: Cluster,
-  { none, gate, rollout }: Found,
+  { write, gate, rollout }: Target,
   { version, verb, reason }: VersionRequest,
 ): Promise<PlannedWrite> {
-  if (!gate) return none!;
+  if (!gate) return write!;
   const live = await readAnyGate(cluster, `${gate.kind}/${refKey(gate)}`, howToCreate);
   if (!isGate(live)) return verb === 'approve' ? approve(live, version, reason) : reject(live, version, reason);
   const of = rollout && identityOf(rollout);
   if (verb === 'approve') return approveAtGate(live, version, { reason, rollout: of }, context.now());
-  return wrong(`Gate ${refKey(gate)} has no list of versions: reject it at a RolloutGate, or name the Rollout.`);
+  return badRequest(`Gate ${refKey(gate)} has no list of versions: reject it at a RolloutGate, or name the Rollout.`);
 }
 
-async function targetOf(context: Context, cluster: Cluster, text: string, request: VersionRequest): Promise<Found> {
+async function targetOf(context: Context, cluster: Cluster, text: string, request: VersionRequest): Promise<Target> {
   const { version, verb, reason } = request;
-  const { kind, namespace, name } = parseNamed(text, cluster.namespace);
+  const { kind, namespace, name } = parseName(text, cluster.namespace);
   const ref = { namespace, name };
   if (kind === 'Gate' || kind === 'RolloutGate') return { gate: { kind, ...ref } };
   const [rollout, ...gates] = await Promise.all([
-    find(cluster.client, 'Rollout', ref),
-    kind ? undefined : find(cluster.client, 'RolloutGate', ref),
-    kind ? undefined : find(cluster.client, 'Gate', ref),
+    readNamed(cluster.client, 'Rollout', ref),
+    kind ? undefined : readNamed(cluster.client, 'RolloutGate', ref),
+    kind ? undefined : readNamed(cluster.client, 'Gate', ref),
   ]);
   if (!rollout) {
     const choices = gates.flatMap((each) => (each ? [choiceOf(verb, each, version)] : []));
-    // Throws, with a hint if the name exists elsewhere.
+    // Throws, with a hint if the name exists in another namespace.
     if (choices.length === 0) await readRollout(cluster, text);
     return choose(context, `There is more than one '${name}'.`, choices);
   }
@@ -159,18 +159,18 @@ async function targetOf(context: Context, cluster: Cluster, text: string, reques
     return { ...(await gateToApproveAt(context, cluster, rollout, request)), rollout };
   }
   const own = (await readRolloutGatesOf(cluster.client, rollout)).filter((gate) => !scheduleOf(gate));
-  if (own.length === 0) return { none: rejectByNewGate(rollout, version, reason), rollout };
+  if (own.length === 0) return { write: rejectByNewGate(rollout, version, reason), rollout };
   const choices = own.map((gate) => choiceOf(verb, gate, version));
   return { ...(await choose(context, `${rollout.metadata.name} has more than one RolloutGate.`, choices)), rollout };
 }
 
-/** The only gate that holds the version and can allow it alone. */
+/** The Gate or RolloutGate that holds the version and can allow it alone; if there are several, the user's choice. */
 async function gateToApproveAt(
   context: Context,
   cluster: Cluster,
   rollout: Rollout,
   { version, reason }: VersionRequest,
-): Promise<Found> {
+): Promise<Target> {
   const related = await readRelated(cluster.client, [rollout]);
   const own = related.rolloutGates.filter(({ spec }) => spec?.rolloutRef.name === rollout.metadata.name);
   const holding = own.filter((gate) => holdsVersion(gate, version));
@@ -184,20 +184,20 @@ async function gateToApproveAt(
   const gates = [...holding.filter((gate) => !scheduleOf(gate)), ...closed];
   if (gates.length > 0) {
     const choices = gates.map((gate) => choiceOf('approve', gate, version));
-    return choose(context, `More than one gate blocks ${version}.`, choices);
+    return choose(context, `More than one Gate or RolloutGate blocks ${version}.`, choices);
   }
   const schedules = holding.flatMap((gate) => scheduleOf(gate) ?? []);
   if (schedules.length > 0) {
     context.terminal.note(`${version} is held by ${schedules.join(', ')}, which opens by its calendar.`);
-    return { none: bypassRolloutGates(rollout, version, reason) };
+    return { write: bypassRolloutGates(rollout, version, reason) };
   }
   if (app.unread.length > 0)
-    throw new Problem(`No gate that holds ${version} could be found. Not read: ${app.unread.join('; ')}.`);
+    throw new Problem(`No Gate or RolloutGate that holds ${version} was found. Not read: ${app.unread.join('; ')}.`);
   const why = own.length > 0 ? 'its RolloutGates let it through already' : 'it has no RolloutGate, and no closed Gate';
-  return { none: nothing(`Rollout ${of} does not wait for an approval of ${version}: ${why}.`) };
+  return { write: noChange(`Rollout ${of} does not wait for an approval of ${version}: ${why}.`) };
 }
 
-function choiceOf(verb: Verb, gate: Gate | RolloutGate, version: string): Alternative<Found> {
+function choiceOf(verb: Verb, gate: Gate | RolloutGate, version: string): Alternative<Target> {
   const { namespace, name } = identityOf(gate);
   const kind = isGate(gate) ? 'Gate' : 'RolloutGate';
   const effect = isGate(gate)
@@ -211,21 +211,21 @@ function choiceOf(verb: Verb, gate: Gate | RolloutGate, version: string): Altern
 }
 
 /**
- * The Rollouts of which a version waits at a gate, as far as the user may read them: that of a RolloutGate; of those that a Gate holds (it
- * lists the first hundred) the ones with this pending version. `version` may name the Rollout, as in `shop/web:1.2.0`.
+ * The Rollouts that wait at a Gate or RolloutGate with the version, as far as the user may read them. A Gate lists at
+ * most a hundred. `version`: `1.2.0`, or `shop/web:1.2.0` for one Rollout.
  */
-async function waitingAt(client: KubeClient, gate: GateRef, version: string): Promise<Rollout[]> {
-  const readable = async (refs: readonly NamespacedName[]) => {
-    const found = await Promise.all(refs.map((ref) => unlessRefused(find(client, 'Rollout', ref), 403)));
+async function rolloutsWaitingAt(client: KubeClient, gate: GateRef, version: string): Promise<Rollout[]> {
+  const readRollouts = async (refs: readonly NamespacedName[]) => {
+    const found = await Promise.all(refs.map((ref) => unlessRefused(readNamed(client, 'Rollout', ref), 403)));
     return found.filter((rollout) => rollout !== undefined);
   };
   if (gate.kind === 'RolloutGate') {
-    const name = (await find(client, 'RolloutGate', gate))?.spec?.rolloutRef.name;
-    return name ? readable([{ namespace: gate.namespace, name }]) : [];
+    const name = (await readNamed(client, 'RolloutGate', gate))?.spec?.rolloutRef.name;
+    return name ? readRollouts([{ namespace: gate.namespace, name }]) : [];
   }
-  const { version: tag, rollout: named } = namedIn(version);
-  const held = (await find(client, 'Gate', gate))?.status?.heldObjects ?? [];
-  const rollouts = await readable(held.filter(({ kind }) => kind === KINDS.Rollout.kind));
+  const { version: tag, rollout: named } = splitTarget(version);
+  const held = (await readNamed(client, 'Gate', gate))?.status?.heldObjects ?? [];
+  const rollouts = await readRollouts(held.filter(({ kind }) => kind === KINDS.Rollout.kind));
   return rollouts.filter(
     (rollout) => rollout.status?.pendingVersion === tag && (!named || refKey(identityOf(rollout)) === named),
   );

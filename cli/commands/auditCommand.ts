@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import { AuditLog } from '../../client/audit/auditLog.ts';
 import { type AuditGap, type AuditReport, historyGap, mergeRecords } from '../../client/audit/auditReport.ts';
@@ -11,9 +11,9 @@ import { AUDITED_KINDS, recordsOfObject } from '../../core/audit/objectRecords.t
 import { formatTime, parseTime } from '../../core/kube/time.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import { isApiError } from '../../tools/kube/kubeClient.ts';
-import { structured } from '../../tools/kube/objectText.ts';
+import { structuredText } from '../../tools/kube/objectText.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
-import { notingReader, whyUnread } from '../../tools/read/readRelated.ts';
+import { optionalReader, whyUnread } from '../../tools/read/readRelated.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { ALL_NAMESPACES } from '../command/options.ts';
 import { spanOf } from '../command/timeOptions.ts';
@@ -24,7 +24,7 @@ const FORMATS = ['table', 'csv', 'json', 'yaml'];
 export const audit: CommandDefinition = {
   description: `Deployments, approvals, bypasses, freezes and changes of rules, oldest first: who, when, why, and where it is recorded.
 It reads histories, what the webhook recorded on objects, and Events. Withdrawn approvals, deleted objects and every other change are in the API server's audit log alone: give it with --audit-log.
-What the sources can't tell stands below the report, on standard error; in JSON and YAML under "gaps".`,
+The gaps of these sources are printed below the report, on standard error; in JSON and YAML they are in "gaps".`,
   options: [
     ALL_NAMESPACES,
     { flags: '--since <span>', help: 'how far back: 12h, 90d', default: '30d' },
@@ -36,7 +36,7 @@ What the sources can't tell stands below the report, on standard error; in JSON 
     { flags: '-o, --output <format>', help: 'format', choices: FORMATS, completes: FORMATS, default: 'table' },
   ],
   examples: [
-    ['who deployed, approved and bypassed what in this namespace', 'audit -n shop --since 7d'],
+    ['deployments, approvals and bypasses of one namespace', 'audit -n shop --since 7d'],
     ['the last quarter of the cluster, for a spreadsheet', 'audit -A --since 90d --audit-log audit.log -o csv'],
   ],
   async run(context, { options }) {
@@ -58,7 +58,7 @@ What the sources can't tell stands below the report, on standard error; in JSON 
     };
     const { terminal } = context;
     if (options.output === 'json' || options.output === 'yaml') {
-      terminal.printText(await structured({ since: formatTime(since), ...report }, options.output));
+      terminal.printText(await structuredText({ since: formatTime(since), ...report }, options.output));
       return EXIT.ok;
     }
     if (options.output === 'csv') terminal.printText(auditCsv(report.records));
@@ -70,11 +70,11 @@ What the sources can't tell stands below the report, on standard error; in JSON 
 };
 
 async function readObjects({ client }: Cluster, namespace: string | undefined, since: EpochMs): Promise<AuditReport> {
-  const { unread, list } = notingReader(client);
+  const { unread, list } = optionalReader(client);
   const kinds = AUDITED_KINDS.filter((kind) => namespace === undefined || kind !== 'ClusterRolloutBudget');
   const lists = await Promise.all(
     kinds.map(async (kind) => {
-      const objects = await list<KubeObject<any, any>>(kind, namespace);
+      const objects = await list<AnyObject>(kind, namespace);
       // The API server leaves the kind out of the items of a list.
       return objects.map((object) => ({ ...object, kind }));
     }),
@@ -123,6 +123,6 @@ async function readAuditLogs(
       throw new Problem(`--audit-log: ${file} can't be read: ${(error as Error).message}`, EXIT.usage);
     }
   }
-  const isAsked = ({ object }: AuditRecord) => namespace === undefined || object.namespace === namespace;
-  return { records: log.records.filter(isAsked), gaps: log.gaps(since) };
+  const isIncluded = ({ object }: AuditRecord) => namespace === undefined || object.namespace === namespace;
+  return { records: log.records.filter(isIncluded), gaps: log.gaps(since) };
 }

@@ -1,14 +1,14 @@
 import type { FluxObject } from '../../api/flux.ts';
-import { GOVERNED_KINDS, KINDS, resourceOf } from '../../api/kinds.ts';
+import { GOVERNED_KINDS, resourceOf } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
-import { bypassObject, reconciled } from '../../client/actions/writes/fluxObjectWrites.ts';
-import { type PlannedWrite, wrong } from '../../client/actions/writes/plannedWrite.ts';
+import { bypassObject, reconcileProgress } from '../../client/actions/writes/fluxObjectWrites.ts';
+import { badRequest, type PlannedWrite } from '../../client/actions/writes/plannedWrite.ts';
 import { bypass, bypassWaiting } from '../../client/actions/writes/rolloutWrites.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { readRollout } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition } from '../command/command.ts';
-import { WAITING_FOR_OBJECT, WRITING } from '../command/options.ts';
+import { OBJECT_WAIT_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
 import { make } from '../write/make.ts';
 import { awaitObject, awaitRollout, WAIT_CODES } from '../write/wait.ts';
 
@@ -26,7 +26,7 @@ export const bypassCommand: CommandDefinition = {
       completes: 'versions',
     },
   ],
-  options: [...WRITING, ...WAITING_FOR_OBJECT],
+  options: [...WRITE_OPTIONS, ...OBJECT_WAIT_OPTIONS],
   exitCodes: WAIT_CODES,
   examples: [
     ['a fix through a freeze', "bypass my-app 1.2.1 --reason 'INC-42, the fix'"],
@@ -35,34 +35,35 @@ export const bypassCommand: CommandDefinition = {
   async run(context, invocation) {
     const [target = '', version] = invocation.arguments as [string, string?];
     const { reason } = invocation.options;
-    if (!reason) throw new Problem('A bypass takes a reason, which is recorded: --reason "<why>".', EXIT.usage);
+    if (!reason) throw new Problem('A bypass needs a reason, which is recorded: --reason "<why>".', EXIT.usage);
     const cluster = await context.cluster();
-    const read: { rollout?: Rollout } = {};
-    const made = await make(context, invocation, () => ask(cluster, target, version, reason, context.now(), read));
-    return made && made.object.kind !== KINDS.Rollout.kind
-      ? awaitObject(context, invocation, made, reconciled)
-      : awaitRollout(context, invocation, made, read.rollout);
+    const [word = '', name] = target.split('/');
+    const row = GOVERNED_KINDS.find(({ kind, resource }) =>
+      [kind.toLowerCase(), resource].includes(word.toLowerCase()),
+    );
+    if (row && name) {
+      const made = await make(context, invocation, () => planObjectBypass(cluster, row, name, reason, context.now()));
+      return awaitObject(context, invocation, made, reconcileProgress);
+    }
+    let rollout: Rollout | undefined;
+    const made = await make(context, invocation, async () => {
+      rollout = await readRollout(cluster, target);
+      const now = context.now();
+      return version === undefined ? bypassWaiting(rollout, reason, now) : bypass(rollout, version, reason, now);
+    });
+    return awaitRollout(context, invocation, made, rollout);
   },
 };
 
-async function ask(
-  cluster: Cluster,
-  target: string,
-  version: string | undefined,
+async function planObjectBypass(
+  { client, namespace }: Cluster,
+  row: (typeof GOVERNED_KINDS)[number],
+  name: string,
   reason: string,
   now: number,
-  read: { rollout?: Rollout },
 ): Promise<PlannedWrite> {
-  const [word = '', name] = target.split('/');
-  const kind = GOVERNED_KINDS.find((row) => [row.kind.toLowerCase(), row.resource].includes(word.toLowerCase()));
-  if (kind && name) {
-    const { client, namespace } = cluster;
-    const object = await client.get<FluxObject>({ ...resourceOf(kind), namespace, name });
-    return object
-      ? bypassObject(object, reason, now)
-      : wrong(`There is no ${kind.kind} '${name}' in namespace '${namespace}'.`);
-  }
-  const rollout = await readRollout(cluster, target);
-  read.rollout = rollout;
-  return version === undefined ? bypassWaiting(rollout, reason, now) : bypass(rollout, version, reason, now);
+  const object = await client.get<FluxObject>({ ...resourceOf(row), namespace, name });
+  return object
+    ? bypassObject(object, reason, now)
+    : badRequest(`There is no ${row.kind} '${name}' in namespace '${namespace}'.`);
 }

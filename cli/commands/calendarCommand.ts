@@ -1,26 +1,27 @@
 import { GATES, KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/types.ts';
 import { type CalendarRow, gateRow, type Span, scheduleRow } from '../../client/explain/calendar/calendarRows.ts';
 import { instantOf, localDay } from '../../core/calendar/localTime.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime, parseTime } from '../../core/kube/time.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import { isApiError, unlessRefused } from '../../tools/kube/kubeClient.ts';
-import { structured } from '../../tools/kube/objectText.ts';
+import { structuredText } from '../../tools/kube/objectText.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import type { CommandDefinition, Context } from '../command/command.ts';
-import { ALL_NAMESPACES, output } from '../command/options.ts';
-import { padded, widthOf, wrapped } from '../terminal/columns.ts';
+import { ALL_NAMESPACES, outputOption } from '../command/options.ts';
+import { padEnd, widthOf, wrapText } from '../terminal/columns.ts';
 import { type Style, styleOf } from '../terminal/style.ts';
 
-const MOST_WEEKS = 8;
+const MAX_WEEKS = 8;
 
 export const calendarCommand: CommandDefinition = {
-  description: `Draws the next weeks of Gates and schedules: when each is open or closed, by whom and until when, by what is known now. For a namespace it shows its own, and those of other namespaces that hold something in it.`,
+  description: `Draws the next weeks of Gates and schedules: when each is open or closed, by which user and until when, as far as known now. For a namespace it shows its own, and those of other namespaces that hold something in it.`,
   options: [
     ALL_NAMESPACES,
-    { flags: '--weeks <count>', help: `how many, up to ${MOST_WEEKS}`, default: '2' },
-    output('json', 'yaml'),
+    { flags: '--weeks <count>', help: `how many, up to ${MAX_WEEKS}`, default: '2' },
+    outputOption('json', 'yaml'),
   ],
   examples: [
     ['the next two weeks', 'calendar -n shop'],
@@ -28,8 +29,8 @@ export const calendarCommand: CommandDefinition = {
   ],
   async run(context, { options }) {
     const weeks = Number(options.weeks);
-    if (!Number.isInteger(weeks) || weeks < 1 || weeks > MOST_WEEKS) {
-      throw new Problem(`--weeks: '${options.weeks}' is not a number from 1 to ${MOST_WEEKS}.`, EXIT.usage);
+    if (!Number.isInteger(weeks) || weeks < 1 || weeks > MAX_WEEKS) {
+      throw new Problem(`--weeks: '${options.weeks}' is not a number from 1 to ${MAX_WEEKS}.`, EXIT.usage);
     }
     const { terminal, timeZone, now } = context;
     const cluster = await context.cluster();
@@ -42,7 +43,7 @@ export const calendarCommand: CommandDefinition = {
     ];
     if (options.output) {
       terminal.printText(
-        await structured({ from: formatTime(from), to: formatTime(to), timeZone, rows, unread }, options.output),
+        await structuredText({ from: formatTime(from), to: formatTime(to), timeZone, rows, unread }, options.output),
       );
       return EXIT.ok;
     }
@@ -62,55 +63,54 @@ interface Plans {
 
 async function readPlans({ client, namespace }: Cluster, everywhere: boolean): Promise<Plans> {
   const unread: string[] = [];
-  const tried = async <T extends KubeObject<any, any>>(kind: KindName, home: string | undefined) => {
-    const list = client.list<T>({ ...resourceOf(KINDS[kind]), namespace: home });
+  const listUnlessForbidden = async <T extends AnyObject>(kind: KindName, home: string | undefined) => {
+    const objects = client.list<T>({ ...resourceOf(KINDS[kind]), namespace: home });
     return unlessRefused(
-      list.catch((error) => (isApiError(error, 404) ? [] : Promise.reject(error))),
+      objects.catch((error) => (isApiError(error, 404) ? [] : Promise.reject(error))),
       403,
     );
   };
-  const listed = async <T extends KubeObject<any, any>>(kind: KindName, home: string | undefined): Promise<T[]> => {
-    const found = await tried<T>(kind, home);
+  const list = async <T extends AnyObject>(kind: KindName, home: string | undefined): Promise<T[]> => {
+    const found = await listUnlessForbidden<T>(kind, home);
     if (!found) unread.push(`${kind}s${home ? ` in ${home}` : ''}, which you may not read`);
     return found ?? [];
   };
   const readGates = async (): Promise<Gate[]> => {
-    const all = await tried<Gate>('Gate', undefined);
-    if (all) return everywhere ? all : all.filter((gate) => isAbout(gate, namespace));
+    const all = await listUnlessForbidden<Gate>('Gate', undefined);
+    if (all) return everywhere ? all : all.filter((gate) => concernsNamespace(gate, namespace));
     if (!everywhere) unread.push('Gates of other namespaces, which you may not read');
-    return everywhere ? listed<Gate>('Gate', undefined) : client.list<Gate>({ ...GATES, namespace });
+    return everywhere ? list<Gate>('Gate', undefined) : client.list<Gate>({ ...GATES, namespace });
   };
   const [gates, schedules, ofCluster] = await Promise.all([
     readGates(),
-    listed<RolloutSchedule>('RolloutSchedule', everywhere ? undefined : namespace),
-    listed<ClusterRolloutSchedule>('ClusterRolloutSchedule', undefined),
+    list<RolloutSchedule>('RolloutSchedule', everywhere ? undefined : namespace),
+    list<ClusterRolloutSchedule>('ClusterRolloutSchedule', undefined),
   ]);
   const here = ofCluster.filter(
     ({ status }) => everywhere || status?.managedGates?.some((gate) => gate.startsWith(`${namespace}/`)),
   );
-  const key = ({ metadata }: KubeObject<any, any>) => `${metadata.namespace ?? ''}/${metadata.name}`;
-  const byName = (a: KubeObject<any, any>, b: KubeObject<any, any>) => (key(a) < key(b) ? -1 : 1);
+  const byName = (a: AnyObject, b: AnyObject) => (refKey(identityOf(a)) < refKey(identityOf(b)) ? -1 : 1);
   return { gates: gates.sort(byName), schedules: [...schedules.sort(byName), ...here.sort(byName)], unread };
 }
 
-function isAbout({ metadata, status }: Gate, namespace: string): boolean {
+function concernsNamespace({ metadata, status }: Gate, namespace: string): boolean {
   return metadata.namespace === namespace || (status?.heldObjects ?? []).some((held) => held.namespace === namespace);
 }
 
 // The coming weeks as a picture: a row for each Gate and schedule, a few cells for each day.
 
-type Seen = Pick<Context, 'terminal' | 'now' | 'timeZone'>;
+type Output = Pick<Context, 'terminal' | 'now' | 'timeZone'>;
 
 const DAYS = 7;
-/** Spans of a week that are listed as text. */
-const MOST_TEXTS = 3;
+/** The most spans of a week that are listed as text. */
+const MAX_SPAN_TEXTS = 3;
 
-function calendarLines(rows: readonly CalendarRow[], weeks: number, seen: Seen, style: Style): string[] {
+function calendarLines(rows: readonly CalendarRow[], weeks: number, seen: Output, style: Style): string[] {
   const { terminal, now, timeZone } = seen;
   const columns = terminal.columns() ?? 100;
   const names = rows.map(nameOf);
   const widest = Math.max(...names.map((name) => widthOf(name)));
-  // Beside its picture where both fit.
+  // A name is beside its picture if both fit into a line.
   const isBeside = widest + 2 + DAYS * 6 <= columns;
   const indent = isBeside ? widest + 2 : 2;
   const perDay = Math.max(1, Math.min(8, Math.floor((columns - indent) / DAYS) - 1));
@@ -118,33 +118,33 @@ function calendarLines(rows: readonly CalendarRow[], weeks: number, seen: Seen, 
   const blocks = Array.from({ length: weeks }, (_, week) => {
     const first = today + week * DAYS;
     const days = Array.from({ length: DAYS }, (_each, index) => first + index);
-    const heads = days.map((day) => padded(headOf(day, timeZone, perDay), perDay + 1)).join('');
+    const heads = days.map((day) => padEnd(headOf(day, timeZone, perDay), perDay + 1)).join('');
     const lines = rows.flatMap((row, index) => {
       const picture = days.map((day) => dayCells(row, day, perDay, seen, style)).join(' ');
       const texts = spanTexts(row, first, seen).flatMap((text) =>
-        wrapped(text, columns - indent).map((line) => ' '.repeat(indent) + style.faint(line)),
+        wrapText(text, columns - indent).map((line) => ' '.repeat(indent) + style.faint(line)),
       );
       const name = style.strong(names[index]!);
       return isBeside
-        ? [`${padded(name, widest + 2)}${picture}`, ...texts]
+        ? [`${padEnd(name, widest + 2)}${picture}`, ...texts]
         : [name, `${' '.repeat(indent)}${picture}`, ...texts];
     });
     return [`${' '.repeat(indent)}${heads}`.trimEnd(), ...lines];
   });
   const problems = rows.flatMap(({ problem }, index) =>
-    problem ? wrapped(`${names[index]}: ${problem}`, columns) : [],
+    problem ? wrapText(`${names[index]}: ${problem}`, columns) : [],
   );
   const [open, closed, both] = symbolsOf(style);
   return [
     ...blocks.flatMap((lines, index) => (index > 0 ? ['', ...lines] : lines)),
     '',
     ...problems,
-    ...wrapped(`${closed} closed  ${open} open  ${both} both; ${timeZone}`, columns),
+    ...wrapText(`${closed} closed  ${open} open  ${both} both; ${timeZone}`, columns),
   ];
 }
 
 function nameOf({ kind, namespace, name, holds }: CalendarRow): string {
-  return `${kind} ${namespace ? `${namespace}/` : ''}${name}${holds ? ` (${holds})` : ''}`;
+  return `${kind} ${refKey({ namespace, name })}${holds ? ` (${holds})` : ''}`;
 }
 
 function symbolsOf(style: Style): [open: string, closed: string, both: string] {
@@ -152,7 +152,7 @@ function symbolsOf(style: Style): [open: string, closed: string, both: string] {
   return isPlain ? ['.', '#', '+'] : ['·', '█', '▒'];
 }
 
-/** `Fri 27`, or `Fr` where there is no room. */
+/** The label of a day: `Fri 27`; in few columns `Fri` or `Fr`. */
 function headOf(day: number, timeZone: string, width: number): string {
   const at = instantOf(day, 12 * 60, timeZone);
   const [weekday, date] = ['weekday', 'day'].map((part) =>
@@ -161,13 +161,19 @@ function headOf(day: number, timeZone: string, width: number): string {
   return width >= 6 ? `${weekday} ${date}` : width >= 3 ? weekday : weekday.slice(0, width);
 }
 
-function dayCells({ spans }: CalendarRow, day: number, perDay: number, { now, timeZone }: Seen, style: Style): string {
+function dayCells(
+  { spans }: CalendarRow,
+  day: number,
+  perDay: number,
+  { now, timeZone }: Output,
+  style: Style,
+): string {
   const [open, closed, both] = symbolsOf(style);
   const [start, end] = [instantOf(day, 0, timeZone), instantOf(day + 1, 0, timeZone)];
   const cell = (end - start) / perDay;
   return Array.from({ length: perDay }, (_, index) => {
     const [from, to] = [start + index * cell, start + (index + 1) * cell];
-    // What is over is not drawn.
+    // The past is not drawn.
     if (to <= now()) return ' ';
     const states = new Set(spans.filter((span) => overlaps(span, Math.max(from, now()), to)).map(({ state }) => state));
     if (states.size === 0) return ' ';
@@ -180,15 +186,15 @@ function overlaps({ from, to }: Span, start: number, end: number): boolean {
   return (parseTime(from) ?? 0) < end && (parseTime(to) ?? 0) > start;
 }
 
-/** `closed Fri 00:00 – Sat 00:00, by its schedule`. A span that starts before the week is listed in the week before. */
-function spanTexts({ spans }: CalendarRow, first: number, { now, timeZone }: Seen): string[] {
+/** The spans of a week, each in the week of its start: `closed Fri 00:00 – Sat 00:00, by its schedule`. */
+function spanTexts({ spans }: CalendarRow, first: number, { now, timeZone }: Output): string[] {
   const [start, end] = [instantOf(first, 0, timeZone), instantOf(first + DAYS, 0, timeZone)];
   const last = parseTime(spans.at(-1)?.to ?? '');
   const of = spans.filter(({ state, from, to }) => {
     const at = parseTime(from) ?? 0;
     return state !== 'open' && at < end && (at >= start || start <= now()) && (parseTime(to) ?? 0) > start;
   });
-  const texts = of.slice(0, MOST_TEXTS).map(({ state, from, to, why }) => {
+  const texts = of.slice(0, MAX_SPAN_TEXTS).map(({ state, from, to, why }) => {
     const [begin, until] = [parseTime(from) ?? 0, parseTime(to) ?? 0];
     const text = (at: number) => clockText(at, timeZone, first > localDay(now(), timeZone));
     const begins = begin <= now() ? '' : ` ${text(begin)}`;
@@ -196,10 +202,10 @@ function spanTexts({ spans }: CalendarRow, first: number, { now, timeZone }: See
     const reason = state === 'closed' ? why.replace(/^closed /, '') : why;
     return `${state === 'closed' ? 'closed' : 'open'}${begins}${ends}, ${reason}`;
   });
-  return of.length > MOST_TEXTS ? [...texts, `and ${of.length - MOST_TEXTS} more`] : texts;
+  return of.length > MAX_SPAN_TEXTS ? [...texts, `and ${of.length - MAX_SPAN_TEXTS} more`] : texts;
 }
 
-/** `Sat 00:00`; with its date beyond the first week. */
+/** The time of a span's edge: `Sat 00:00`, or `Sat 5 Dec 00:00` if it is dated. */
 function clockText(at: number, timeZone: string, isDated: boolean): string {
   const date = isDated ? ({ day: 'numeric', month: 'short' } as const) : {};
   const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;

@@ -1,13 +1,12 @@
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import type { CommandDefinition } from '../command/command.ts';
 
-/** Completion scripts for shells. All of them call the program itself, by Cobra's protocol. */
-
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
 const PROGRAMS = ['kubectl-rollouts', 'flux-rollouts'];
 
+/** The completion scripts, which call the program by Cobra's protocol. */
 const SCRIPTS: Record<Shell, string> = {
   bash: `# bash completion for ${PROGRAMS.join(' and ')}
 _rollouts() {
@@ -52,7 +51,7 @@ ${PROGRAMS.map((program) => `complete -c ${program} -f -a '(__rollouts_complete)
 
 export const completion: CommandDefinition = {
   description: `Prints a script that completes commands, options, versions and the names of your Rollouts and Gates for kubectl-rollouts and flux-rollouts.
-\`kubectl rollouts\` and \`flux rollouts\` complete by kubectl's and flux's own scripts: kubectl asks kubectl_complete-rollouts, which has to be on the PATH as well.`,
+\`kubectl rollouts\` and \`flux rollouts\` complete by kubectl's and flux's own scripts: kubectl calls kubectl_complete-rollouts, which has to be on the PATH as well.`,
   arguments: [{ syntax: '<shell>', help: SHELLS.join(', '), completes: SHELLS }],
   examples: [
     ['for this bash', 'completion bash > ~/.rollouts-completion && source ~/.rollouts-completion'],

@@ -1,7 +1,12 @@
 import { KINDS, resourceOf } from '../../api/kinds.ts';
 import type { Budget } from '../../api/types.ts';
-import { budgetKind, continued, continueVersion, heldVersions } from '../../client/actions/writes/budgetWrites.ts';
-import { named, nothing } from '../../client/actions/writes/plannedWrite.ts';
+import {
+  budgetKind,
+  continueProgress,
+  continueVersion,
+  heldVersions,
+} from '../../client/actions/writes/budgetWrites.ts';
+import { noChange, objectTitle } from '../../client/actions/writes/plannedWrite.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { shell } from '../../core/text/shell.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
@@ -9,7 +14,7 @@ import { unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { Problem } from '../../tools/kube/problem.ts';
 import { readTarget } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition, Context } from '../command/command.ts';
-import { WAITING_FOR_CONTINUE, WRITING } from '../command/options.ts';
+import { CONTINUE_WAIT_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
 import { GATE_WAIT_CODES } from '../write/awaitGate.ts';
 import { choose } from '../write/choose.ts';
 import { make } from '../write/make.ts';
@@ -21,7 +26,7 @@ export const continueCommand: CommandDefinition = {
     { syntax: '<budget>', help: 'a RolloutBudget, or clusterrolloutbudget/fleet', completes: 'budgets' },
     { syntax: '[version]', help: 'a tag, or <image>:<tag>; the version that it holds when absent' },
   ],
-  options: [...WRITING, ...WAITING_FOR_CONTINUE],
+  options: [...WRITE_OPTIONS, ...CONTINUE_WAIT_OPTIONS],
   exitCodes: GATE_WAIT_CODES,
   examples: [
     ['the failure was not its fault', "continue fleet 1.2.0 -n shop --reason 'the database was down'"],
@@ -33,17 +38,17 @@ export const continueCommand: CommandDefinition = {
     let chosen = version;
     const made = await make(context, invocation, async () => {
       const budget = await readBudget(cluster, text);
-      chosen ??= await heldBy(context, budget, text);
-      const name = named(budgetKind(budget), identityOf(budget));
-      if (chosen === undefined) return nothing(`${name} holds no version after failures.`);
+      chosen ??= await chooseHeldVersion(context, budget, text);
+      const title = objectTitle(budgetKind(budget), identityOf(budget));
+      if (chosen === undefined) return noChange(`${title} holds no version after failures.`);
       return continueVersion(budget, chosen, invocation.options.reason);
     });
-    return awaitObject<Budget>(context, invocation, made, (budget) => continued(budget, chosen ?? ''));
+    return awaitObject<Budget>(context, invocation, made, (budget) => continueProgress(budget, chosen ?? ''));
   },
 };
 
-/** undefined: none. */
-async function heldBy(context: Context, budget: Budget, text: string): Promise<string | undefined> {
+/** The version that the budget holds, or the user's choice of several; undefined if it holds none. */
+async function chooseHeldVersion(context: Context, budget: Budget, text: string): Promise<string | undefined> {
   const held = heldVersions(budget);
   if (held.length === 0) return undefined;
   const { namespace } = identityOf(budget);
@@ -57,15 +62,15 @@ async function heldBy(context: Context, budget: Budget, text: string): Promise<s
 }
 
 /**
- * The budget. `fleet` is a RolloutBudget of the namespace, else a ClusterRolloutBudget; `clusterrolloutbudget/fleet` is
- * always the latter. @throws Problem if there is none
+ * Reads a budget. `fleet` is a RolloutBudget of the namespace, else a ClusterRolloutBudget;
+ * `clusterrolloutbudget/fleet` is always the latter. @throws Problem if there is none
  */
 async function readBudget(cluster: Cluster, text: string): Promise<Budget> {
   const { client, namespace } = cluster;
   if (text.includes('/')) {
     const { kind, object } = await readTarget(cluster, text);
     if (kind === 'RolloutBudget' || kind === 'ClusterRolloutBudget') return object as Budget;
-    throw new Problem(`${object.kind} '${object.metadata.name}' is no budget.`);
+    throw new Problem(`${object.kind} '${object.metadata.name}' is not a budget.`);
   }
   const own = await client.get<Budget>({ ...resourceOf(KINDS.RolloutBudget), namespace, name: text });
   if (own) return own;
@@ -74,6 +79,6 @@ async function readBudget(cluster: Cluster, text: string): Promise<Budget> {
     403,
   );
   if (ofCluster) return ofCluster;
-  // Reports where the name exists.
+  // Throws, with a hint if the name exists in another namespace.
   return (await readTarget(cluster, `rolloutbudget/${text}`)).object as Budget;
 }

@@ -1,8 +1,8 @@
 import { isApiError } from '../../tools/kube/kubeClient.ts';
-import { structured } from '../../tools/kube/objectText.ts';
+import { structuredText } from '../../tools/kube/objectText.ts';
 import { EXIT } from '../../tools/kube/problem.ts';
 import type { CommandDefinition } from '../command/command.ts';
-import { output } from '../command/options.ts';
+import { outputOption } from '../command/options.ts';
 import { checkAppliers } from '../doctor/checkAppliers.ts';
 import { checkBudgets } from '../doctor/checkBudgets.ts';
 import { checkDelivery } from '../doctor/checkDelivery.ts';
@@ -13,8 +13,8 @@ import { checkReferences } from '../doctor/checkReferences.ts';
 import { checkRights } from '../doctor/checkRights.ts';
 import { checkAdmission, checkServingCertificate, checkWebhooks } from '../doctor/checkWebhooks.ts';
 import { checkWriteBack } from '../doctor/checkWriteBack.ts';
-import { type Check, type Finding, unseen } from '../doctor/finding.ts';
-import { wrapped } from '../terminal/columns.ts';
+import { type Check, type Finding, notChecked } from '../doctor/finding.ts';
+import { wrapText } from '../terminal/columns.ts';
 import { type Style, styleOf, type TerminalTone } from '../terminal/style.ts';
 
 /** The checks, in the order of the output. */
@@ -38,8 +38,8 @@ const CHECKS: readonly [about: string, check: Check][] = [
 ];
 
 export const doctorCommand: CommandDefinition = {
-  description: `Checks the installation: versions, kinds, webhooks and their certificates, whether they are reached (by a dry run that stores nothing), Metacontroller, the rights of our ServiceAccounts, objects that wait for what does not exist, Kustomizations that wait for Gates of their own, or would set back versions if admission were removed, Rollouts whose version no ImageUpdateAutomation commits, HealthChecks that may not query their MetricProvider, and budgets that select more than a request can carry or share slots with every namespace. Each finding comes with its remedy. What you may not read is text, and is no finding.`,
-  options: [output('json', 'yaml')],
+  description: `Checks the installation: versions, kinds, webhooks and their certificates, whether the API server reaches them (by a dry run that stores nothing), Metacontroller, the rights of our ServiceAccounts, references to objects that do not exist, Kustomizations that wait for Gates of their own, or would set back versions if admission were removed, Rollouts whose version no ImageUpdateAutomation commits, HealthChecks that may not query their MetricProvider, and budgets that select more than a request can carry or share slots with every namespace. Each finding comes with its remedy. What you may not read is listed as not checked, and is no finding.`,
+  options: [outputOption('json', 'yaml')],
   examples: [
     ['the whole cluster', 'doctor'],
     ['objects of one namespace', 'doctor -n shop'],
@@ -48,21 +48,21 @@ export const doctorCommand: CommandDefinition = {
   async run(context, { options }) {
     const { terminal, now, signal, flags } = context;
     const { client, namespace: home } = await context.cluster();
-    const examined = { client, namespace: flags.namespace, home, now, signal };
-    const found = await Promise.all(
+    const inputs = { client, namespace: flags.namespace, home, now, signal };
+    const results = await Promise.all(
       CHECKS.map(async ([about, check]) => {
         try {
-          return await check(examined);
+          return await check(inputs);
         } catch (error) {
           // Without an answer from the API server there is nothing to check.
           if (!isApiError(error) || error.code === 0 || error.code === 401) throw error;
-          return [unseen(about, error.message)];
+          return [notChecked(about, error.message)];
         }
       }),
     );
-    const findings = [...new Map(found.flat().map((each) => [JSON.stringify(each), each])).values()];
+    const findings = [...new Map(results.flat().map((each) => [JSON.stringify(each), each])).values()];
     const problems = findings.filter(({ level }) => level === 'problem').length;
-    if (options.output) terminal.printText(await structured({ findings, problems }, options.output));
+    if (options.output) terminal.printText(await structuredText({ findings, problems }, options.output));
     else {
       const style = styleOf(context);
       for (const finding of findings) for (const line of findingLines(finding, style)) terminal.print(line);
@@ -76,8 +76,8 @@ const TONES: Record<Finding['level'], TerminalTone> = { fine: 'good', problem: '
 
 function findingLines({ level, about, text, remedy, command }: Finding, style: Style): string[] {
   const line = `${style.strong(about)}: ${level === 'unseen' ? 'not checked: ' : ''}${style.text(text)}`;
-  const lines = wrapped(line, style.columns && style.columns - 2);
-  const help = remedy ? wrapped(`→ ${remedy}`, style.columns && style.columns - 4) : [];
+  const lines = wrapText(line, style.columns && style.columns - 2);
+  const help = remedy ? wrapText(`→ ${remedy}`, style.columns && style.columns - 4) : [];
   return [
     ...lines.map((line, index) => (index === 0 ? `${style.symbol(TONES[level])} ${line}` : `  ${line}`)),
     ...help.map((line) => `    ${style.faint(line)}`),

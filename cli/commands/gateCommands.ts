@@ -1,5 +1,4 @@
 /** `close`, `freeze`, `open` and `thaw`. */
-
 import { GATES, KINDS } from '../../api/kinds.ts';
 import type { Gate } from '../../api/types.ts';
 import { freezeRights, lackingText, rightKey } from '../../client/actions/action.ts';
@@ -13,7 +12,7 @@ import {
   parseKinds,
   SELECTABLE_KINDS,
 } from '../../client/actions/writes/gateWrites.ts';
-import { isRequest, OURS, type PlannedWrite, wrong } from '../../client/actions/writes/plannedWrite.ts';
+import { badRequest, isRequest, type PlannedWrite, PROGRAM_WORD } from '../../client/actions/writes/plannedWrite.ts';
 import { closeByNewGate, setPassing } from '../../client/actions/writes/rolloutGateWrites.ts';
 import { gateText } from '../../client/explain/gateText.ts';
 import { DAYS } from '../../core/calendar/calendarRules.ts';
@@ -26,9 +25,16 @@ import type { Cluster } from '../../tools/kube/cluster.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { freezeConcerns, heldText, readSelected } from '../../tools/read/heldObjects.ts';
-import { find, isGate, type Named, parseNamed, readAnyGate, readRollout } from '../../tools/read/namedObjects.ts';
+import {
+  isGate,
+  type ParsedName,
+  parseName,
+  readAnyGate,
+  readNamed,
+  readRollout,
+} from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
-import { WAITING_FOR_GATE, WRITING } from '../command/options.ts';
+import { GATE_WAIT_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
 import { endOf, spanOf, timeOf } from '../command/timeOptions.ts';
 import { awaitGate, GATE_WAIT_CODES } from '../write/awaitGate.ts';
 import { choose } from '../write/choose.ts';
@@ -38,18 +44,18 @@ import { awaitRolloutGate } from '../write/wait.ts';
 /** The default name of a freeze. */
 const DEFAULT_NAME = 'freeze';
 
-/** Options with which `close` creates a missing Gate. */
-const SELECTING = ['kinds', 'selector', 'namespaceSelector', 'every'];
+/** The options with which `close` creates a missing Gate. */
+const SELECT_OPTIONS = ['kinds', 'selector', 'namespaceSelector', 'every'];
 
 export const closeCommand: CommandDefinition = {
-  description: `Closes a Gate for everything that requires it, until it is opened or until the given time. With --kinds, a selector or --every it creates the Gate where there is none; the command first lists what it holds, and asks. A RolloutGate closes for every version that is not deployed manually; with --rollout it is created where there is none.`,
+  description: `Closes a Gate for everything that requires it, until it is opened or until the given time. With --kinds, a selector or --every it creates the Gate if there is none; the command first lists what it holds, and asks. A RolloutGate closes for every version that is not deployed manually; with --rollout it is created if there is none.`,
   arguments: [{ syntax: '<gate>', help: 'a Gate, or rolloutgate/qa', completes: 'gates' }],
   options: [
-    { flags: '--for <time>', help: 'open it again after this: 30m, 24h, 2d' },
-    { flags: '--until <time>', help: "open it again then: 'Mon 08:00', '18:00', '24 Dec', '2027-01-04'" },
+    { flags: '--for <time>', help: 'open it again after this time: 30m, 24h, 2d' },
+    { flags: '--until <time>', help: "open it again at this time: 'Mon 08:00', '18:00', '24 Dec', '2027-01-04'" },
     {
       flags: '--at <time>',
-      help: "at this time instead of now: 'Mon 08:00', '2026-12-24 18:00'; with --for it lasts as long",
+      help: "close it at this time instead of now: 'Mon 08:00', '2026-12-24 18:00'; --for is how long it lasts then",
     },
     {
       flags: '--kinds <kinds>',
@@ -66,10 +72,10 @@ export const closeCommand: CommandDefinition = {
       help: 'close every week on these days: Friday, sat,sun, weekend, weekday, day',
       completes: DAYS,
     },
-    { flags: '--between <hours>', help: 'with --every: 16:00-08:00' },
+    { flags: '--between <hours>', help: 'with --every: only in these hours, 16:00-08:00' },
     {
       flags: '--timezone <name>',
-      help: 'with --every: of its days and hours; yours when absent',
+      help: 'with --every: time zone of the days and hours; yours when absent',
       completes: Intl.supportedValuesOf('timeZone'),
     },
     {
@@ -77,14 +83,14 @@ export const closeCommand: CommandDefinition = {
       help: 'for a new RolloutGate: the Rollout whose versions it holds',
       completes: 'rollouts',
     },
-    ...WRITING,
-    ...WAITING_FOR_GATE,
+    ...WRITE_OPTIONS,
+    ...GATE_WAIT_OPTIONS,
   ],
   exitCodes: GATE_WAIT_CODES,
   examples: [
     ['during an incident', 'close payments-freeze -n flux-system --reason INC-42'],
     [
-      'a new Gate: no change of what the namespace applies and deploys for a day',
+      'a new Gate: for a day the namespace applies and deploys nothing new',
       'close incident -n shop --kinds Kustomization,HelmRelease,Rollout --for 24h --reason INC-42',
     ],
     ['no deployments on Fridays', 'close no-fridays -n shop --kinds Rollout --every Friday --timezone Europe/Berlin'],
@@ -95,7 +101,8 @@ export const closeCommand: CommandDefinition = {
     const [text = ''] = invocation.arguments as [string?];
     const { options } = invocation;
     const stray = ['between', 'timezone'].some((option) => options[option] !== undefined);
-    if (stray || SELECTING.some((option) => options[option] !== undefined)) return freezeBy(context, invocation, text);
+    if (stray || SELECT_OPTIONS.some((option) => options[option] !== undefined))
+      return freezeBy(context, invocation, text);
     const { reason, rollout } = options;
     const at = timeOf(context, '--at', options.at);
     const until = endOf(context, options);
@@ -105,14 +112,14 @@ export const closeCommand: CommandDefinition = {
       const gate = await readAnyGate(cluster, text, howToCreate);
       if (isGate(gate)) return closeGate(gate, { reason, at, until }, context.now());
       if (until !== undefined || at !== undefined)
-        return wrong('A RolloutGate is closed until it is opened: it takes neither --for, --until nor --at.');
+        return badRequest('A RolloutGate stays closed until it is opened: --for, --until and --at are for Gates.');
       return setPassing(gate, false, reason);
     });
-    return afterGate(context, invocation, made, at !== undefined);
+    return awaitEffect(context, invocation, made, at !== undefined);
   },
 };
 
-/** `close` with the usual kinds: it creates the Gate without further options. */
+/** `close` that creates the Gate without further options. */
 export const freezeCommand: CommandDefinition = {
   ...closeCommand,
   description: `The same as close with --kinds ${FROZEN_KINDS.join(',')}: closes the Gate of that name, or creates it.`,
@@ -123,19 +130,20 @@ export const freezeCommand: CommandDefinition = {
 
 async function freezeBy(context: Context, invocation: Invocation, text: string): Promise<number> {
   const cluster = await context.cluster();
-  const { kind, namespace, name } = parseNamed(text, cluster.namespace);
-  if (kind === 'RolloutGate') throw new Problem('A RolloutGate selects nothing: it is for one Rollout.', EXIT.usage);
-  const wanted = wantedOf(context, invocation, { namespace, name });
+  const { kind, namespace, name } = parseName(text, cluster.namespace);
+  if (kind === 'RolloutGate')
+    throw new Problem(`RolloutGate '${name}' selects nothing: it is for one Rollout.`, EXIT.usage);
+  const wanted = freezeRequestOf(context, invocation, { namespace, name });
   const made = await make(context, invocation, async () => {
-    const existing = await find(cluster.client, 'Gate', wanted.ref);
+    const existing = await readNamed(cluster.client, 'Gate', wanted.ref);
     const requested = freeze(wanted, existing, context.now());
     if (isRequest(requested)) await requireFreezeRights(cluster.client, wanted, existing);
-    return withWhatItHolds(cluster.client, requested, existing);
+    return withHeldObjects(cluster.client, requested, existing);
   });
   return awaitGate(context, invocation, made, { isPlanned: wanted.at !== undefined || wanted.every !== undefined });
 }
 
-/** Before the user has to confirm what the API server would refuse. @throws Problem */
+/** Checks the rights for a freeze, before the user is asked to confirm it. @throws Problem */
 async function requireFreezeRights(
   client: KubeClient,
   { ref, namespaceSelector }: FreezeRequest,
@@ -149,36 +157,36 @@ async function requireFreezeRights(
   if (lacks) throw new Problem(`You can't freeze with Gate ${refKey(ref)}: you need ${lacks}.`);
 }
 
-/** Closes the RolloutGate of that Rollout, or creates it. */
+/** Closes a RolloutGate of the Rollout, or creates it. */
 async function closeForRollout(
   cluster: Cluster,
   text: string,
-  of: string,
+  rollout: string,
   reason: string | undefined,
 ): Promise<PlannedWrite> {
-  const { kind, namespace, name } = parseNamed(text, cluster.namespace);
-  if (kind && kind !== 'RolloutGate') return wrong(`--rollout is for a RolloutGate, and '${text}' is none.`);
-  const existing = await find(cluster.client, 'RolloutGate', { namespace, name });
-  if (!existing) return closeByNewGate(await readRollout({ ...cluster, namespace }, of), name, reason);
-  const other = existing.spec?.rolloutRef.name;
-  return other === of
+  const { kind, namespace, name } = parseName(text, cluster.namespace);
+  if (kind && kind !== 'RolloutGate') return badRequest(`--rollout is for a RolloutGate, and '${text}' is not one.`);
+  const existing = await readNamed(cluster.client, 'RolloutGate', { namespace, name });
+  if (!existing) return closeByNewGate(await readRollout({ ...cluster, namespace }, rollout), name, reason);
+  const named = existing.spec?.rolloutRef.name;
+  return named === rollout
     ? setPassing(existing, false, reason)
-    : wrong(`RolloutGate ${namespace}/${name} exists, and is for Rollout ${other}: choose another name.`);
+    : badRequest(`RolloutGate ${namespace}/${name} exists, and is for Rollout ${named}: choose another name.`);
 }
 
-/** The next step where there is no such gate. */
-export function howToCreate({ kind, namespace, name }: Named): string {
-  const gate = shell`${OURS} close ${nameWord(name)} -n ${namespace} --kinds ${FROZEN_KINDS.join(',')}`;
-  const rolloutGate = shell`${OURS} close rolloutgate/${nameWord(name)} -n ${namespace} --rollout ${'<rollout>'}`;
+/** The commands that create a missing Gate or RolloutGate. */
+export function howToCreate({ kind, namespace, name }: ParsedName): string {
+  const gate = shell`${PROGRAM_WORD} close ${nameWord(name)} -n ${namespace} --kinds ${FROZEN_KINDS.join(',')}`;
+  const rolloutGate = shell`${PROGRAM_WORD} close rolloutgate/${nameWord(name)} -n ${namespace} --rollout ${'<rollout>'}`;
   return [
     ...(kind === 'RolloutGate' ? [] : ['To create a Gate, for what the namespace applies and deploys:', `  ${gate}`]),
     ...(kind === 'Gate' ? [] : ['To create a RolloutGate, for the versions of one Rollout:', `  ${rolloutGate}`]),
   ].join('\n');
 }
 
-function wantedOf(context: Context, { options }: Invocation, ref: FreezeRequest['ref']): FreezeRequest {
+function freezeRequestOf(context: Context, { options }: Invocation, ref: FreezeRequest['ref']): FreezeRequest {
   const at = timeOf(context, '--at', options.at);
-  // A planned closing ends by the Gate's window: a Gate keeps one plan.
+  // A planned closing ends by the Gate's window, because a Gate keeps only one plan.
   const window = at === undefined ? undefined : spanOf('--for', options.for);
   return {
     ref,
@@ -189,9 +197,9 @@ function wantedOf(context: Context, { options }: Invocation, ref: FreezeRequest[
     kinds:
       options.kinds === undefined
         ? undefined
-        : checked('--kinds', options.kinds, parseKinds, `one or more of ${SELECTABLE_KINDS.join(',')}`),
-    labelSelector: optional('--selector', options.selector),
-    namespaceSelector: optional('--namespace-selector', options.namespaceSelector),
+        : parseOption('--kinds', options.kinds, parseKinds, `one or more of ${SELECTABLE_KINDS.join(',')}`),
+    labelSelector: parseSelectorOption('--selector', options.selector),
+    namespaceSelector: parseSelectorOption('--namespace-selector', options.namespaceSelector),
     every: everyOf(context, options),
   };
 }
@@ -206,27 +214,29 @@ function everyOf({ timeZone }: Context, options: Invocation['options']): FreezeR
   if (!isTimeZone(timezone))
     throw new Problem(`--timezone: '${timezone}' is no time zone such as Europe/Berlin.`, EXIT.usage);
   return {
-    days: checked('--every', options.every, parseDays, 'for example Friday, sat,sun, weekend or day'),
+    days: parseOption('--every', options.every, parseDays, 'for example Friday, sat,sun, weekend or day'),
     hours:
       options.between === undefined
         ? undefined
-        : checked('--between', options.between, parseHours, 'for example 16:00-08:00'),
+        : parseOption('--between', options.between, parseHours, 'for example 16:00-08:00'),
     timezone,
   };
 }
 
-function optional(option: string, text: string | undefined) {
-  return text === undefined ? undefined : checked(option, text, parseSelector, 'for example team=payments,tier!=test');
+function parseSelectorOption(option: string, text: string | undefined) {
+  return text === undefined
+    ? undefined
+    : parseOption(option, text, parseSelector, 'for example team=payments,tier!=test');
 }
 
-function checked<T>(option: string, text: string, parse: (text: string) => T | undefined, expected: string): T {
+function parseOption<T>(option: string, text: string, parse: (text: string) => T | undefined, expected: string): T {
   const parsed = parse(text);
   if (parsed === undefined) throw new Problem(`${option}: '${text}' does not parse; expected ${expected}.`, EXIT.usage);
   return parsed;
 }
 
-/** Adds what the freeze holds to what the user has to confirm. */
-async function withWhatItHolds(
+/** The write, with the objects that the Gate would hold as a text to confirm. */
+async function withHeldObjects(
   client: KubeClient,
   requested: PlannedWrite,
   existing: Gate | undefined,
@@ -235,29 +245,24 @@ async function withWhatItHolds(
   const gate = existing ?? (requested.body as unknown as Gate);
   const { held, unread } = await readSelected(client, gate);
   const counted = existing?.status?.held;
-  const named = counted !== undefined && counted > held.length ? `, with what names it ${counted} in all` : '';
-  const missing = unread.length > 0 ? `. What you may not list is not counted: ${unread.join(', ')}` : '';
+  const total = counted !== undefined && counted > held.length ? `; ${counted} with those that name it` : '';
+  const missing = unread.length > 0 ? `. Not counted, because you may not list them: ${unread.join(', ')}` : '';
   const concerns = [
     ...requested.concerns,
-    `It holds ${heldText(held)}${named}${missing}`,
+    `It holds ${heldText(held)}${total}${missing}`,
     ...freezeConcerns(gate, held),
   ];
   return { ...requested, concerns };
 }
 
-export const AT = {
-  flags: '--at <time>',
-  help: "at this time instead of now: 'Mon 08:00', '2026-12-24 18:00'",
-} as const;
-
 export const openCommand: CommandDefinition = {
-  description: `Opens a Gate for everything that it holds, or for Rollouts that are to deploy one version; a RolloutGate for every version. The command lists what it releases, and asks. Without a name, it opens the Gate that a user has closed in the namespace; if there are several, it lists them and asks.`,
+  description: `Opens a Gate for everything that it holds, or for one version of Rollouts; a RolloutGate for every version. The command lists what it releases, and asks. Without a name, it opens the Gate that a user has closed in the namespace; if there are several, it lists them and asks.`,
   arguments: [{ syntax: '[gate]', help: 'a Gate, or rolloutgate/qa', completes: 'gates' }],
   options: [
     { flags: '--for-version <tag>', help: 'for this version only; of one Rollout: namespace/rollout:tag' },
-    AT,
-    ...WRITING,
-    ...WAITING_FOR_GATE,
+    { flags: '--at <time>', help: "open it at this time instead of now: 'Mon 08:00', '2026-12-24 18:00'" },
+    ...WRITE_OPTIONS,
+    ...GATE_WAIT_OPTIONS,
   ],
   exitCodes: GATE_WAIT_CODES,
   examples: [
@@ -270,25 +275,25 @@ export const openCommand: CommandDefinition = {
     const { reason, forVersion: version } = invocation.options;
     const at = timeOf(context, '--at', invocation.options.at);
     const cluster = await context.cluster();
-    const text = name ?? (await closedByHand(context, cluster));
+    const text = name ?? (await chooseClosedGate(context, cluster));
     const made = await make(context, invocation, async () => {
       const gate = await readAnyGate(cluster, text);
       if (isGate(gate)) return openGate(gate, { reason, at, version }, context.now());
       if (version !== undefined || at !== undefined)
-        return wrong(
-          withCommands('A RolloutGate opens now and for all versions.', [
+        return badRequest(
+          withCommands('A RolloutGate opens at once and for all versions.', [
             'To let one version pass',
-            shell`${OURS} approve rolloutgate/${identityOf(gate).name} ${version ?? '<version>'} -n ${identityOf(gate).namespace}`,
+            shell`${PROGRAM_WORD} approve rolloutgate/${identityOf(gate).name} ${version ?? '<version>'} -n ${identityOf(gate).namespace}`,
           ]),
         );
       return setPassing(gate, true, reason);
     });
-    return afterGate(context, invocation, made, at !== undefined);
+    return awaitEffect(context, invocation, made, at !== undefined);
   },
 };
 
-/** `--wait` of what opens or closes a gate. */
-function afterGate(
+/** Waits for the effect of opening or closing, if --wait is given. */
+function awaitEffect(
   context: Context,
   invocation: Invocation,
   made: Made | undefined,
@@ -299,7 +304,7 @@ function afterGate(
     : awaitGate(context, invocation, made, { isPlanned });
 }
 
-async function closedByHand(context: Context, { client, namespace }: Cluster): Promise<string> {
+async function chooseClosedGate(context: Context, { client, namespace }: Cluster): Promise<string> {
   const now = context.now();
   const gates = await client.list<Gate>({ ...GATES, namespace });
   const closed = gates.filter((gate) => {

@@ -1,16 +1,16 @@
 import type { Rollout } from '../../api/types.ts';
 import type { Application } from '../../client/explain/application.ts';
-import { type RelatedObjects, watchesElsewhere } from '../../client/explain/related.ts';
+import { type RelatedObjects, watchesOtherNamespaces } from '../../client/explain/related.ts';
 import { explainRollouts } from '../../client/explain/rollout/explainRollout.ts';
 import { GOALS, type Goal } from '../../client/explain/rollout/reached.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
-import { structured } from '../../tools/kube/objectText.ts';
+import { structuredText } from '../../tools/kube/objectText.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { answersOf, type ClusterAnswer } from '../../tools/read/clusters.ts';
-import { readRollouts, rolloutPages, type Which } from '../../tools/read/namedObjects.ts';
+import { type RolloutSelection, readRollouts, rolloutPages } from '../../tools/read/namedObjects.ts';
 import { readAllRelated, readNamespaces, readRelated } from '../../tools/read/readRelated.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
-import { ALL_NAMESPACES, CONTEXTS, output, RELEASE, SELECTOR } from '../command/options.ts';
+import { ALL_NAMESPACES, CONTEXTS, outputOption, RELEASE, SELECTOR } from '../command/options.ts';
 import { applicationTable, clustersTable } from '../terminal/applicationTable.ts';
 import { styleOf } from '../terminal/style.ts';
 import { applicationTree, clusterTree, unreadLines } from '../terminal/tree.ts';
@@ -19,17 +19,17 @@ import { watchApplications } from './watchApplications.ts';
 type Format = 'json' | 'yaml' | 'name' | 'wide' | undefined;
 
 export const get: CommandDefinition = {
-  description: `Shows Rollouts, each as a tree: what runs, what waits, each gate, check, object and upstream Rollout that blocks it, since when and by whom, and what happens next automatically.
+  description: `Shows Rollouts, each as a tree: what runs, what waits, what blocks it (Gates, RolloutGates, HealthChecks, Flux objects, upstream Rollouts), since when and by which user, and what happens next automatically.
 On a terminal, --watch draws the tree again with every change; on a pipe it prints a line for each.
-With several --context it reads or watches all these clusters at once. One that does not answer says so among the others; without --watch the exit code is 1.`,
+With several --context it reads or watches all these clusters at once. A cluster that does not answer is listed with the cause; without --watch the exit code is then 1.`,
   arguments: [{ syntax: '[rollout...]', help: 'names; all of the namespace when absent', completes: 'rollouts' }],
   options: [
     ALL_NAMESPACES,
     SELECTOR,
     CONTEXTS,
-    output('wide', 'name', 'json', 'yaml'),
+    outputOption('wide', 'name', 'json', 'yaml'),
     { flags: '-w, --watch', help: 'keep watching until Ctrl-C' },
-    { flags: '--until <state>', help: 'with --watch: exit once all have reached it', choices: GOALS, completes: GOALS },
+    { flags: '--until <state>', help: 'with --watch: exit once all are there', choices: GOALS, completes: GOALS },
     RELEASE,
   ],
   examples: [
@@ -42,7 +42,7 @@ With several --context it reads or watches all these clusters at once. One that 
   async run(context, invocation) {
     const { options } = invocation;
     const clusters = await context.clusters();
-    const which = whichOf(invocation);
+    const which = selectionOf(invocation);
     if (options.until && !options.watch)
       throw new Problem('--until goes with --watch; status waits without drawing.', EXIT.usage);
     if (options.watch && options.output) throw new Problem('--watch draws trees: it has no --output.', EXIT.usage);
@@ -56,20 +56,20 @@ With several --context it reads or watches all these clusters at once. One that 
   },
 };
 
-function whichOf({ arguments: [names], options }: Invocation): Which {
+function selectionOf({ arguments: [names], options }: Invocation): RolloutSelection {
   const given = (names ?? []) as readonly string[];
   const everywhere = options.allNamespaces === true;
   if (given.length > 0 && (everywhere || options.selector)) {
-    throw new Problem('Names go with neither --all-namespaces nor --selector: a name is of one namespace.', EXIT.usage);
+    throw new Problem('Give either names, or --all-namespaces and --selector: names are of one namespace.', EXIT.usage);
   }
   return { names: given, everywhere, selector: options.selector };
 }
 
-async function show(context: Context, cluster: Cluster, which: Which, format: Format): Promise<number> {
+async function show(context: Context, cluster: Cluster, which: RolloutSelection, format: Format): Promise<number> {
   const shown = await (format === undefined || format === 'wide'
     ? showForPeople(context, cluster, which, format === 'wide')
     : showForPrograms(context, cluster, which, format));
-  if (shown === 0) {
+  if (shown === 0 && format !== 'json' && format !== 'yaml') {
     const where = which.everywhere ? 'any namespace' : `namespace '${cluster.namespace}'`;
     context.terminal.note(`There are no Rollouts in ${where}.`);
     context.terminal.noteText('To put a running application under one:\n  kubectl rollouts adopt kustomization/my-app');
@@ -77,8 +77,13 @@ async function show(context: Context, cluster: Cluster, which: Which, format: Fo
   return EXIT.ok;
 }
 
-/** Prints a page at a time, as they arrive. */
-async function showForPeople(context: Context, cluster: Cluster, which: Which, isWide: boolean): Promise<number> {
+/** Prints trees or tables, page by page, and returns the number of Rollouts. */
+async function showForPeople(
+  context: Context,
+  cluster: Cluster,
+  which: RolloutSelection,
+  isWide: boolean,
+): Promise<number> {
   const { terminal } = context;
   const style = styleOf(context);
   const isQualified = which.everywhere;
@@ -103,10 +108,11 @@ async function showForPeople(context: Context, cluster: Cluster, which: Which, i
   return shown;
 }
 
+/** Prints names, JSON or YAML, and returns the number of Rollouts. */
 async function showForPrograms(
   context: Context,
   cluster: Cluster,
-  which: Which,
+  which: RolloutSelection,
   format: 'json' | 'yaml' | 'name',
 ): Promise<number> {
   const { terminal } = context;
@@ -119,15 +125,15 @@ async function showForPrograms(
   const related = which.everywhere ? await readAllRelated(cluster.client) : undefined;
   const items = await explain(context, cluster, rollouts, related);
   const value = which.names.length === 1 ? items[0] : { kind: 'ApplicationList', items };
-  terminal.printText(await structured(value, format));
-  return rollouts.length || 1;
+  terminal.printText(await structuredText(value, format));
+  return rollouts.length;
 }
 
-/** `name` is for other commands, and these take a name of one cluster. */
+/** Prints the Rollouts of several clusters. Not as names, which other commands take for one cluster. */
 async function showClusters(
   context: Context,
   clusters: readonly Cluster[],
-  which: Which,
+  which: RolloutSelection,
   format: Format,
 ): Promise<number> {
   if (format === 'name') throw new Problem('-o name goes with one --context.', EXIT.usage);
@@ -151,13 +157,13 @@ async function showClusters(
   const problems = all.flatMap(({ cluster, problem }) => (problem ? [{ cluster, problem }] : []));
   if (format === 'json' || format === 'yaml') {
     const items = all.flatMap(({ cluster, value = [] }) => value.map((app) => ({ cluster, ...app })));
-    terminal.printText(await structured({ kind: 'ApplicationList', items, unanswered: problems }, format));
+    terminal.printText(await structuredText({ kind: 'ApplicationList', items, unanswered: problems }, format));
   }
   return problems.length > 0 ? EXIT.error : EXIT.ok;
 }
 
 async function explain(context: Context, { client }: Cluster, rollouts: readonly Rollout[], known?: RelatedObjects) {
   const related = known ?? (await readRelated(client, rollouts));
-  if (rollouts.some(watchesElsewhere)) related.namespaces ??= await readNamespaces(client);
+  if (rollouts.some(watchesOtherNamespaces)) related.namespaces ??= await readNamespaces(client);
   return explainRollouts(rollouts, related, context.now());
 }

@@ -6,21 +6,21 @@ import { ageText } from '../../client/explain/when.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import { pinRecordOf } from '../../core/record/pinRecord.ts';
 import { withoutCommands } from '../../core/text/commands.ts';
-import { structured } from '../../tools/kube/objectText.ts';
+import { structuredText } from '../../tools/kube/objectText.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { readRollout } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition } from '../command/command.ts';
-import { output } from '../command/options.ts';
-import { table, widthOf, wrapped } from '../terminal/columns.ts';
+import { outputOption } from '../command/options.ts';
+import { table, widthOf, wrapText } from '../terminal/columns.ts';
 import { OUTCOME_TONES, type Style, styleOf } from '../terminal/style.ts';
 
 export const history: CommandDefinition = {
-  description: `The deployments of a Rollout, newest first: how each went, who wanted it and why, and how long each phase took.
---diff shows what two of them differ in, by the ids of the first column.`,
+  description: `The deployments of a Rollout, newest first: the outcome, the user and the reason, and how long each phase took.
+--diff shows the differences between two of them, by the ids of the first column.`,
   arguments: [{ syntax: '<rollout>', help: 'its name', completes: 'rollouts' }],
   options: [
     { flags: '--diff <ids...>', help: 'two ids: show the changes from the first to the second' },
-    output('json', 'yaml'),
+    outputOption('json', 'yaml'),
   ],
   examples: [
     ['who deployed what, and why', 'history my-app -n shop'],
@@ -35,12 +35,12 @@ export const history: CommandDefinition = {
     if (options.diff) {
       const [before, after] = pairOf(options.diff, entries);
       const diff = deploymentDiff(deploymentView(before), deploymentView(after));
-      if (options.output) terminal.printText(await structured(diff, options.output));
+      if (options.output) terminal.printText(await structuredText(diff, options.output));
       else for (const line of diff.lines(style)) terminal.print(line);
       return EXIT.ok;
     }
     const views = entries.map(deploymentView);
-    if (options.output) terminal.printText(await structured(views, options.output));
+    if (options.output) terminal.printText(await structuredText(views, options.output));
     else if (views.length === 0) terminal.note(`Rollout '${rollout.metadata.name}' has deployed nothing yet.`);
     else for (const line of historyLines(views, style, context.now())) terminal.print(line);
     const pin = options.output ? undefined : pinRecordOf(rollout);
@@ -60,11 +60,11 @@ function pairOf(ids: readonly string[], entries: readonly HistoryEntry[]): [Hist
   return [before!, after!];
 }
 
-// Deployments in a table, and what two of them differ in.
+// Deployments in a table, and the differences between two of them.
 
 const HEADER = ['ID', 'VERSION', 'OUTCOME', 'WHEN', 'TO APPLY', 'TO BAKE', 'BY', 'WHY'];
 
-/** A table; where it is too wide, a paragraph for each. */
+/** The deployments in a table; if that is too wide, each with further lines below its first columns. */
 function historyLines(views: readonly DeploymentView[], style: Style, now: EpochMs): string[] {
   const rows = views.map((view) => row(view, style, now));
   const lines = table([HEADER, ...rows]);
@@ -84,7 +84,7 @@ function historyLines(views: readonly DeploymentView[], style: Style, now: Epoch
       line,
       ...more
         .filter((text) => text !== '')
-        .flatMap((text) => wrapped(text, style.columns! - 4))
+        .flatMap((text) => wrapText(text, style.columns! - 4))
         .map((text) => `    ${style.faint(text)}`),
     ];
   });
@@ -104,7 +104,7 @@ function row(view: DeploymentView, style: Style, now: EpochMs): string[] {
   ];
 }
 
-/** Every reason that users gave, for the request, for opening gates, for a bypass; then what went wrong. */
+/** The reasons of users for the request, for opening Gates and for a bypass; then the failures. */
 function whyText({ message, reason, approvals, bypass, failedChecks, outcome, detail }: DeploymentView): string {
   const approved = approvals.map(
     ({ gate, kind, by, reason: why }) =>
@@ -137,7 +137,7 @@ interface Difference {
   after: string;
 }
 
-/** The differences between two deployments; `lines` for a terminal. */
+/** The differences between two deployments. `lines`: as text for a terminal. */
 function deploymentDiff(before: DeploymentView, after: DeploymentView) {
   const all: Difference[] = [
     ...RELEASE.map((field) => ({ field, before: before[field] ?? '', after: after[field] ?? '' })),

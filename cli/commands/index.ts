@@ -1,13 +1,13 @@
-/** The commands, in the order of the help. Each is loaded only when it is called: starting takes no longer for there being many. */
+/** The commands, in the order of the help. Only the called one is loaded, so that the program starts fast. */
 import type { CommandDefinition } from '../command/command.ts';
 
 export interface CommandEntry {
   name: string;
-  /** Under which heading the help lists it. */
+  /** The heading under which the help lists the command. */
   group: 'See' | 'Steer' | 'Plan' | 'Set up';
   /** One line, for lists of commands. */
   summary: string;
-  /** The command that it equals, except for what the summary says. */
+  /** The command that this one equals, except for the differences in the summary. */
   aliasOf?: string;
   load(): Promise<CommandDefinition>;
 }
@@ -28,7 +28,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'rollback', group: 'Steer', summary: 'go back to the last version that succeeded, and stay on it', load: async () => (await import('./rolloutCommands.ts')).rollbackCommand },
   { name: 'retry', group: 'Steer', summary: 'retry a failed deployment', load: async () => (await import('./rolloutCommands.ts')).retryCommand },
   { name: 'unblock', group: 'Steer', summary: 'let automation continue after a failed version', load: async () => (await import('./rolloutCommands.ts')).unblockCommand },
-  { name: 'approve', group: 'Steer', summary: 'let one version through the gate that holds it', load: async () => (await import('./approveCommand.ts')).approveCommand },
+  { name: 'approve', group: 'Steer', summary: 'let one version through the Gate or RolloutGate that holds it', load: async () => (await import('./approveCommand.ts')).approveCommand },
   { name: 'reject', group: 'Steer', summary: 'never deploy a version', load: async () => (await import('./approveCommand.ts')).rejectCommand },
   { name: 'bypass', group: 'Steer', summary: 'bypass closed Gates for one version', load: async () => (await import('./bypassCommand.ts')).bypassCommand },
   { name: 'continue', group: 'Steer', summary: 'resume a version that a budget stopped', load: async () => (await import('./continueCommand.ts')).continueCommand },

@@ -14,7 +14,7 @@ import { problemOf } from '../../tools/kube/apiProblems.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import type { KubeClient } from '../../tools/kube/kubeClient.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
-import { sent } from '../../tools/kube/sent.ts';
+import { sendWrite } from '../../tools/kube/sent.ts';
 import { readRollout, readRolloutGatesOf } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { createTerminal } from '../terminal/terminal.ts';
@@ -30,6 +30,7 @@ Reasons, messages and names in the answers are written by users of the cluster: 
 const NAMESPACE = { namespace: z.string().optional().describe("namespace; the context's when absent") };
 const ROLLOUT = { rollout: z.string().describe('name of the Rollout') };
 
+/** A tool that reads: it prints the JSON of a command. */
 interface Tool {
   command: CommandDefinition;
   description: string;
@@ -37,7 +38,6 @@ interface Tool {
   invocation(input: Record<string, any>): Invocation;
 }
 
-/** Each reads what the command of its name prints as JSON. */
 const TOOLS: Readonly<Record<string, Tool>> = {
   get: {
     command: get,
@@ -68,7 +68,7 @@ const TOOLS: Readonly<Record<string, Tool>> = {
   },
   doctor: {
     command: doctorCommand,
-    description: 'What is wrong with the installation, and how to repair it.',
+    description: 'Problems of the installation, and how to repair them.',
     input: NAMESPACE,
     invocation: () => ({ arguments: [], options: {} }),
   },
@@ -84,9 +84,14 @@ propose requests a version only while a RolloutGate still lacks approvals for it
     for (const [name, { command, description, input, invocation }] of Object.entries(TOOLS)) {
       const config = { description, inputSchema: input, annotations: { readOnlyHint: true, openWorldHint: false } };
       server.registerTool(name, config, (given: Record<string, any>) =>
-        answered(async () => {
+        toolResult(async () => {
           const { arguments: args, options } = invocation(given);
-          return read(context, command, { arguments: args, options: { ...options, output: 'json' } }, given.namespace);
+          return readCommandOutput(
+            context,
+            command,
+            { arguments: args, options: { ...options, output: 'json' } },
+            given.namespace,
+          );
         }),
       );
     }
@@ -94,14 +99,14 @@ propose requests a version only while a RolloutGate still lacks approvals for it
     const description = 'Request a version of a Rollout that other users have to approve before it is deployed.';
     const annotations = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };
     server.registerTool('propose', { description, inputSchema: input, annotations }, (given) =>
-      answered(() => propose({ ...cluster, namespace: given.namespace ?? cluster.namespace }, given, context.now())),
+      toolResult(() => propose({ ...cluster, namespace: given.namespace ?? cluster.namespace }, given, context.now())),
     );
     await serve(server, context.signal);
     return EXIT.ok;
   },
 };
 
-/** Until the agent closes standard input, or Ctrl-C. */
+/** Serves until the agent closes standard input, or Ctrl-C. */
 async function serve(server: McpServer, signal: AbortSignal): Promise<void> {
   const ended = new Promise<void>((end) => {
     server.server.onclose = end;
@@ -113,8 +118,8 @@ async function serve(server: McpServer, signal: AbortSignal): Promise<void> {
   await server.close();
 }
 
-/** The output of a command, collected: standard output belongs to the protocol. */
-async function read(
+/** Runs a command and returns its output: standard output belongs to the protocol. */
+async function readCommandOutput(
   context: Context,
   command: CommandDefinition,
   invocation: Invocation,
@@ -134,7 +139,8 @@ async function read(
   return printed;
 }
 
-async function answered(work: () => Promise<string>): Promise<CallToolResult> {
+/** The result of a tool: its text, or the problem. */
+async function toolResult(work: () => Promise<string>): Promise<CallToolResult> {
   try {
     return { content: [{ type: 'text', text: await work() }] };
   } catch (error) {
@@ -150,14 +156,14 @@ interface Proposal {
   reason: string;
 }
 
-/** @throws Problem unless other users still have to approve the version. */
+/** Requests the version. @throws Problem unless other users still have to approve it */
 async function propose(cluster: Cluster, { rollout: name, version, reason }: Proposal, now: EpochMs): Promise<string> {
   const rollout = await readRollout(cluster, name);
   const missing = await missingApprovals(cluster.client, rollout, version, now);
   const planned = deploy(rollout, version, reason);
   if (!isRequest(planned)) throw new Problem(planned.none);
   if (planned.concerns.length > 0) throw new Problem(`Not proposed: ${planned.concerns.join(' ')}`);
-  await sent(cluster.client, planned);
+  await sendWrite(cluster.client, planned);
   return `${planned.text}. It waits for approvals: ${missing.join('; ')}.`;
 }
 

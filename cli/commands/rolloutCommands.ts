@@ -3,15 +3,15 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import { withdrawAtGate } from '../../client/actions/writes/gateWrites.ts';
-import { type PlannedWrite, wrong } from '../../client/actions/writes/plannedWrite.ts';
+import { badRequest, type PlannedWrite } from '../../client/actions/writes/plannedWrite.ts';
 import { rollback } from '../../client/actions/writes/rollbackWrite.ts';
 import { withdraw } from '../../client/actions/writes/rolloutGateWrites.ts';
 import { deploy, pin, retry, unblock, unpin, withdrawRequest } from '../../client/actions/writes/rolloutWrites.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import { EXIT } from '../../tools/kube/problem.ts';
-import { isGate, parseNamed, readAnyGate, readPolicy, readRollout } from '../../tools/read/namedObjects.ts';
+import { isGate, parseName, readAnyGate, readPolicy, readRollout } from '../../tools/read/namedObjects.ts';
 import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from '../command/command.ts';
-import { APPROVABLE, WAITING, WRITING } from '../command/options.ts';
+import { APPROVABLE, WAIT_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
 import { make } from '../write/make.ts';
 import { awaitRollout, WAIT_CODES } from '../write/wait.ts';
 
@@ -20,14 +20,14 @@ import { awaitRollout, WAIT_CODES } from '../write/wait.ts';
 interface RolloutVerb {
   description: string;
   examples: CommandDefinition['examples'];
-  /** After the Rollout's name. */
+  /** Whether the command takes a version after the Rollout's name. */
   version?: 'required' | 'optional';
   options?: readonly OptionDefinition[];
-  ask(rollout: Rollout, given: Given, cluster: Cluster): PlannedWrite | Promise<PlannedWrite>;
+  plan(rollout: Rollout, given: Given, cluster: Cluster): PlannedWrite | Promise<PlannedWrite>;
 }
 
 interface Given {
-  /** Empty where it may be left out and was. */
+  /** Empty if it was left out. */
   version: string;
   reason: string | undefined;
   options: Readonly<Record<string, any>>;
@@ -36,7 +36,7 @@ interface Given {
 
 const ROLLOUT: ArgumentDefinition = { syntax: '<rollout>', help: 'its name', completes: 'rollouts' };
 
-function onRollout({ description, examples, version, options = [], ask }: RolloutVerb): CommandDefinition {
+function rolloutCommandOf({ description, examples, version, options = [], plan }: RolloutVerb): CommandDefinition {
   const versions: ArgumentDefinition[] =
     version === undefined
       ? []
@@ -44,7 +44,7 @@ function onRollout({ description, examples, version, options = [], ask }: Rollou
   return {
     description,
     arguments: [ROLLOUT, ...versions],
-    options: [...options, ...WRITING, ...WAITING],
+    options: [...options, ...WRITE_OPTIONS, ...WAIT_OPTIONS],
     examples,
     exitCodes: WAIT_CODES,
     async run(context, invocation) {
@@ -55,14 +55,14 @@ function onRollout({ description, examples, version, options = [], ask }: Rollou
       const made = await make(context, invocation, async () => {
         rollout = await readRollout(cluster, name);
         const requested = { version: tag, reason: given.reason, options: given, now: context.now() };
-        return ask(rollout, requested, cluster);
+        return plan(rollout, requested, cluster);
       });
       return awaitRollout(context, invocation, made, rollout);
     },
   };
 }
 
-export const deployCommand = onRollout({
+export const deployCommand = rolloutCommandOf({
   description: `Deploys a version now, manually: it bypasses RolloutGates, HealthChecks and a running bake, but not closed Gates. Newer versions are candidates again after it; pin a version to stay on it.`,
   version: 'required',
   examples: [
@@ -70,57 +70,57 @@ export const deployCommand = onRollout({
     ['and wait until it has baked', 'deploy my-app 1.2.1 --wait --timeout 30m'],
     ['what would the API server say?', 'deploy my-app 1.2.1 --dry-run=server'],
   ],
-  ask: (rollout, { version, reason }) => deploy(rollout, version, reason),
+  plan: (rollout, { version, reason }) => deploy(rollout, version, reason),
 });
 
-export const pinCommand = onRollout({
+export const pinCommand = rolloutCommandOf({
   description:
     'Deploys a version, also an older one, and stays on it: nothing newer is deployed until the Rollout is unpinned.',
   version: 'required',
   examples: [['go back, and stay there', "pin my-app 1.1.0 --reason 'leaks memory'"]],
-  ask: (rollout, { version, reason }) => pin(rollout, version, reason),
+  plan: (rollout, { version, reason }) => pin(rollout, version, reason),
 });
 
-export const unpinCommand = onRollout({
+export const unpinCommand = rolloutCommandOf({
   description:
     'Resumes automation: the newest version that nothing blocks is deployed at once. The command names it, and asks.',
   examples: [['back to automatic', 'unpin my-app']],
-  ask: (rollout, { reason }) => unpin(rollout, reason),
+  plan: (rollout, { reason }) => unpin(rollout, reason),
 });
 
-export const retryCommand = onRollout({
+export const retryCommand = rolloutCommandOf({
   description: 'Retries the newest deployment after it has failed: it must be applied, become healthy and bake again.',
   examples: [['the database is back', "retry my-app --reason 'the database is back'"]],
-  ask: (rollout, { reason }) => retry(rollout, reason),
+  plan: (rollout, { reason }) => retry(rollout, reason),
 });
 
-export const unblockCommand = onRollout({
-  description: `Lets the next version follow a failed one, if a failure blocks later versions (onFailure: Hold). Gates and health checks still apply.`,
+export const unblockCommand = rolloutCommandOf({
+  description: `Lets the next version follow a failed one, if a failure blocks later versions (onFailure: Hold). Gates, RolloutGates and HealthChecks can still block it.`,
   examples: [['1.2.0 has failed, 1.2.1 repairs it', "unblock my-app --reason '1.2.1 repairs it'"]],
-  ask: (rollout, { reason }) => unblock(rollout, reason),
+  plan: (rollout, { reason }) => unblock(rollout, reason),
 });
 
-export const rollbackCommand = onRollout({
-  description: `Rolls back to a version and stays on it: the named one, or the last that succeeded before the current one. It never goes to a newer version, nor to one that was rolled back from. The command shows both versions, and any release between them that cannot be undone, and asks.`,
+export const rollbackCommand = rolloutCommandOf({
+  description: `Rolls back to a version and stays on it: the named one, or the last that succeeded before the current one. It never goes to a newer version, nor to one that was rolled back. The command shows both versions, and any release between them that cannot be undone, and asks.`,
   version: 'optional',
   options: [{ flags: '--no-pin', help: 'do not stay on it: newer versions are candidates again' }],
   examples: [
-    ['back to what ran before', "rollback my-app --reason 'leaks memory'"],
+    ['to the version before', "rollback my-app --reason 'leaks memory'"],
     ['to a particular version', 'rollback my-app 1.0.3'],
   ],
-  async ask(rollout, { version, reason, options }, { client }) {
+  async plan(rollout, { version, reason, options }, { client }) {
     const policy = await readPolicy(client, rollout);
     return rollback(rollout, policy, { version: version || undefined, stays: options.pin !== false, reason });
   },
 });
 
 export const withdrawCommand: CommandDefinition = {
-  description: `Calls off a version that was requested with deploy or bypass and is not deployed yet. At a gate that requires approvals, withdraws your own approval of a version.`,
+  description: `Withdraws the request for a version that was requested with deploy or bypass and is not deployed yet. At a Gate or RolloutGate with approvals, it withdraws your own approval of a version.`,
   arguments: [
     { syntax: '<rollout-or-gate>', help: 'a Rollout, rolloutgate/qa or gate/year-end', completes: APPROVABLE },
     { syntax: '[version]', help: 'of an approval: a tag; at a Gate, namespace/rollout:tag', completes: 'versions' },
   ],
-  options: WRITING,
+  options: WRITE_OPTIONS,
   examples: [
     ['a typo in the version', 'withdraw my-app'],
     ['your approval', 'withdraw rolloutgate/qa 1.2.0'],
@@ -129,17 +129,19 @@ export const withdrawCommand: CommandDefinition = {
     const [text, version] = invocation.arguments as [string, string?];
     const { reason } = invocation.options;
     const cluster = await context.cluster();
-    const { kind } = parseNamed(text, cluster.namespace);
+    const { kind } = parseName(text, cluster.namespace);
     await make(context, invocation, async () => {
       if (kind !== 'Gate' && kind !== 'RolloutGate') {
         const rollout = await readRollout(cluster, text);
         return version === undefined
           ? withdrawRequest(rollout, reason)
-          : wrong(`To withdraw an approval of ${version}, name the gate: rolloutgate/NAME or gate/NAME.`);
+          : badRequest(
+              `To withdraw an approval of ${version}, name the RolloutGate or Gate: rolloutgate/NAME or gate/NAME.`,
+            );
       }
-      if (reason !== undefined) return wrong('A withdrawn approval keeps no reason: leave --reason out.');
+      if (reason !== undefined) return badRequest('A withdrawn approval keeps no reason: leave --reason out.');
       const gate = await readAnyGate(cluster, text);
-      if (version === undefined) return wrong('Name the version whose approval you withdraw.');
+      if (version === undefined) return badRequest('Name the version whose approval you withdraw.');
       return isGate(gate) ? withdrawAtGate(gate, version) : withdraw(gate, version);
     });
     return EXIT.ok;

@@ -10,7 +10,7 @@ import { lineOf, timeoutOf, WAIT_CODES, waitFor } from '../write/wait.ts';
 
 export const status: CommandDefinition = {
   description: `Prints one line about the progress of a Rollout. With --until it waits for a state, for pipelines: progress goes to standard error, the line to standard output,
-and the exit code tells the result.`,
+and the exit code is the result.`,
   arguments: [{ syntax: '<rollout>', help: 'its name', completes: 'rollouts' }],
   options: [
     { flags: '--until <state>', help: 'wait until it reaches this state', choices: GOALS, completes: GOALS },

@@ -9,13 +9,13 @@ import { CONTEXTS } from '../command/options.ts';
 import { ownFile, ownFiles } from '../files.ts';
 import { openBrowser } from '../terminal/openBrowser.ts';
 
-const MOST_PORT = 65_535;
+const MAX_PORT = 65_535;
 
 export const ui: CommandDefinition = {
   description: `Serves a page on this machine and opens it: a board of all applications, why each waits, Gates on a calendar, the order of promotion.
-It is live, and has the rights of your kubeconfig: the browser sees neither credentials nor anything but what the page needs. The address has a key that
+It is live, and has the rights of your kubeconfig: the browser gets no credentials, and only the data that the page needs. The address has a key that
 is new each time; anyone who has it has your permissions, so do not share it. Ctrl-C ends it.
-With several --context it shows all these clusters, with the rights that you have in each. One that does not answer keeps nobody waiting.`,
+With several --context it shows all these clusters, with the rights that you have in each. A cluster that does not answer does not delay the others.`,
   options: [
     CONTEXTS,
     { flags: '--port <number>', help: 'port on 127.0.0.1; a free one when absent' },
@@ -63,11 +63,11 @@ With several --context it shows all these clusters, with the rights that you hav
 function portOf(text: string | undefined): number {
   if (text === undefined) return 0;
   const port = Number(text);
-  if (Number.isInteger(port) && port > 0 && port <= MOST_PORT) return port;
-  throw new Problem(`--port: '${text}' is not a port from 1 to ${MOST_PORT}.`, EXIT.usage);
+  if (Number.isInteger(port) && port > 0 && port <= MAX_PORT) return port;
+  throw new Problem(`--port: '${text}' is not a port from 1 to ${MAX_PORT}.`, EXIT.usage);
 }
 
-/** The files of the page that `npm run build:cli` has made, by their path. */
+/** The files of the page, made by `npm run build:cli`, by their path. */
 function readAssets(): Assets {
   return new Map(
     ownFiles('page').map((file) => {
@@ -83,10 +83,7 @@ interface Reviewed {
   status?: { userInfo?: { username?: string } };
 }
 
-/**
- * The authenticated user: a kubeconfig's entry may have any name. undefined if the API server is too old to return it,
- * or does not answer.
- */
+/** The authenticated user, by SelfSubjectReview; undefined if the API server is too old or does not answer. */
 export async function whoAmI(client: KubeClient): Promise<string | undefined> {
   const to = { apiVersion: REVIEW.apiVersion, resource: 'selfsubjectreviews' };
   const answer = await client.create<Reviewed>(to, REVIEW).catch(() => undefined);

@@ -1,5 +1,4 @@
 /** `get --watch`: on a terminal the trees, drawn again with every change; on a pipe a line for each change. */
-
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Application } from '../../client/explain/application.ts';
@@ -11,18 +10,19 @@ import { problemOf } from '../../tools/kube/apiProblems.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import { EXIT } from '../../tools/kube/problem.ts';
 import { Live } from '../../tools/read/live.ts';
-import { readRollouts, type Which } from '../../tools/read/namedObjects.ts';
+import { type RolloutSelection, readRollouts } from '../../tools/read/namedObjects.ts';
 import type { Context } from '../command/command.ts';
 import type { ClusterApplications } from '../terminal/applicationTable.ts';
 import { openScreen } from '../terminal/screen.ts';
 import { styleOf } from '../terminal/style.ts';
 import { applicationTrees, changeLines, clusterTree } from '../terminal/tree.ts';
 
-/** Ages run on. */
-const TICK_MS = 1000;
-const QUIET_MS = 60_000;
-/** After which a cluster that did not answer is asked again. */
-const AGAIN_MS = 15_000;
+/** How often trees are drawn without a change, because ages grow. */
+const REDRAW_MS = 1000;
+/** How often the goal is checked on a pipe without a change. */
+const RECHECK_MS = 60_000;
+/** When a cluster that did not answer is read again. */
+const RETRY_MS = 15_000;
 
 const LOST = 'Lost connection to the API server; retrying.';
 
@@ -31,22 +31,19 @@ interface Until {
   release?: string | undefined;
 }
 
-/** A cluster as it was seen last. `value`: absent before everything was read. `problem`: why it does not answer; it is asked again. */
+/** The last known state of a cluster. `value`: absent before the first read. `problem`: why it does not answer. */
 interface Watched extends Omit<ClusterApplications, 'cluster'> {
   /** The cluster; absent if there is only one. */
   cluster?: string;
-  /** Disconnected: the applications may be out of date. */
+  /** Whether a watch is disconnected, so that the applications may be out of date. */
   isLost: boolean;
 }
 
-/**
- * Watches applications until Ctrl-C, or until all have reached `until`. A cluster that does not answer
- * doesn't block the others.
- */
+/** Watches applications until Ctrl-C, or until all have reached `until`. No cluster delays the others. */
 export async function watchApplications(
   context: Context,
   clusters: readonly Cluster[],
-  which: Which,
+  which: RolloutSelection,
   until: Until | undefined,
 ): Promise<number> {
   const { terminal, now } = context;
@@ -57,39 +54,39 @@ export async function watchApplications(
     isLost: false,
     ...(!isOne && { cluster: selected.context }),
   }));
-  const draw = terminal.isTerminal ? drawer(context, which) : appender(context);
+  const draw = terminal.isTerminal ? drawer(context, which) : changePrinter(context);
   let progress: GoalProgress = 'under way';
-  const see = (at: number, seen: Omit<Watched, 'cluster'>) => {
-    const { cluster } = all[at]!;
-    all[at] = { ...seen, ...(cluster !== undefined && { cluster }) };
+  const update = (index: number, state: Omit<Watched, 'cluster'>) => {
+    const { cluster } = all[index]!;
+    all[index] = { ...state, ...(cluster !== undefined && { cluster }) };
     draw.show(all);
     progress = until ? progressOf(all, until) : 'under way';
     if (progress !== 'under way') ended.abort();
   };
-  const follow = async (cluster: Cluster, at: number) => {
-    // A name that there is not is an error, and nothing to wait for.
+  const follow = async (cluster: Cluster, index: number) => {
+    // A watch would wait for a Rollout that doesn't exist: this read throws.
     if (which.names.length > 0) await readRollouts(cluster, which);
     const { client, namespace } = cluster;
     const { names, selector, everywhere } = which;
     const live = new Live({ client, namespace: everywhere ? undefined : namespace, names, selector, signal });
-    for await (const _ of live.updates(terminal.isTerminal ? TICK_MS : QUIET_MS))
-      see(at, { value: explainRollouts(live.rollouts, live.related, now()), isLost: live.isLost });
+    for await (const _ of live.updates(terminal.isTerminal ? REDRAW_MS : RECHECK_MS))
+      update(index, { value: explainRollouts(live.rollouts, live.related, now()), isLost: live.isLost });
   };
-  const followOneOfSeveral = async (cluster: Cluster, at: number) => {
+  const followOneOfSeveral = async (cluster: Cluster, index: number) => {
     while (!signal.aborted) {
       try {
-        await follow(cluster, at);
+        await follow(cluster, index);
       } catch (error) {
         if (signal.aborted) return;
         const problem = problemOf(error, cluster.selected);
         if (!problem) throw error;
-        see(at, { isLost: false, problem: problem.message });
-        await wait(AGAIN_MS, undefined, { signal }).catch(() => undefined);
+        update(index, { isLost: false, problem: problem.message });
+        await wait(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
     }
   };
   try {
-    // Some reads can't be aborted: those of a silent cluster are not awaited.
+    // Reads that can't be aborted are not awaited: a cluster may never answer.
     await Promise.race([Promise.all(clusters.map(isOne ? follow : followOneOfSeveral)), once(signal, 'abort')]);
   } finally {
     ended.abort();
@@ -105,22 +102,23 @@ function progressOf(all: readonly Watched[], { goal, release }: Until): GoalProg
   return isWhole && each.every((is) => is === 'reached') ? 'reached' : 'under way';
 }
 
+/** Shows the states of the clusters: draws them, or prints changes. */
 interface Drawer {
   show(all: readonly Watched[]): void;
   close(): void;
 }
 
-function drawer(context: Context, { everywhere }: Which): Drawer {
+function drawer(context: Context, { everywhere }: RolloutSelection): Drawer {
   const { terminal } = context;
   const screen = openScreen(terminal, () => ({ rows: terminal.rows(), columns: terminal.columns() ?? 80 }));
   return {
     show(all) {
       const style = styleOf(context);
       const rows = terminal.rows();
-      const lines = all.flatMap(({ cluster, isLost, ...seen }) => [
+      const lines = all.flatMap(({ cluster, isLost, ...state }) => [
         ...(cluster === undefined
-          ? applicationTrees(seen.value ?? [], style, { isQualified: everywhere, rows })
-          : ['', ...clusterTree({ cluster, ...seen }, style, rows)]),
+          ? applicationTrees(state.value ?? [], style, { isQualified: everywhere, rows })
+          : ['', ...clusterTree({ cluster, ...state }, style, rows)]),
         ...(isLost ? [style.tone('bad', `${LOST} This may be out of date.`)] : []),
       ]);
       screen.draw(lines[0] === '' ? lines.slice(1) : lines);
@@ -129,8 +127,7 @@ function drawer(context: Context, { everywhere }: Which): Drawer {
   };
 }
 
-function appender({ terminal, now }: Context): Drawer {
-  /** By cluster. */
+function changePrinter({ terminal, now }: Context): Drawer {
   const before = new Map<string | undefined, Watched>();
   const changes = (was: Watched | undefined, apps: readonly Application[]): string[] => {
     const known = new Map(was?.value?.map((app) => [refKey(app), app]));
@@ -144,12 +141,12 @@ function appender({ terminal, now }: Context): Drawer {
         const { cluster, value } = each;
         const was = before.get(cluster);
         if (was === each) continue;
-        const away = awayText(each);
+        const trouble = troubleText(each);
         const of = cluster === undefined ? '' : `${cluster}: `;
-        if (away !== (was && awayText(was))) terminal.note(`${of}${away ?? 'Reconnected to the API server.'}`);
+        if (trouble !== (was && troubleText(was))) terminal.note(`${of}${trouble ?? 'Reconnected to the API server.'}`);
         const at = `${formatTime(now())} ${cluster === undefined ? '' : `${cluster} `}`;
         if (value) for (const line of changes(was, value)) terminal.print(`${at}${line}`);
-        // What is known of a cluster that has gone stays.
+        // The last applications of a cluster that does not answer are kept, to compare with those after it.
         before.set(cluster, value || !was?.value ? each : { ...each, value: was.value });
       }
     },
@@ -157,4 +154,4 @@ function appender({ terminal, now }: Context): Drawer {
   };
 }
 
-const awayText = ({ isLost, problem }: Watched) => problem ?? (isLost ? LOST : undefined);
+const troubleText = ({ isLost, problem }: Watched) => problem ?? (isLost ? LOST : undefined);

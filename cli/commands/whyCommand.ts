@@ -2,43 +2,41 @@ import { PROGRAM } from '../../client/actions/writes/plannedWrite.ts';
 import type { Remedy } from '../../client/explain/application.ts';
 import type { Explanation } from '../../client/explain/explanation.ts';
 import { refKey } from '../../core/kube/names.ts';
-import { ended } from '../../core/text/commands.ts';
-import { structured } from '../../tools/kube/objectText.ts';
+import { withFullStop } from '../../core/text/commands.ts';
+import { structuredText } from '../../tools/kube/objectText.ts';
 import { EXIT } from '../../tools/kube/problem.ts';
-import { explained, withRights } from '../../tools/read/explained.ts';
+import { explainObject, withRights } from '../../tools/read/explained.ts';
 import { readTarget } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition } from '../command/command.ts';
-import { output } from '../command/options.ts';
-import { wrapped } from '../terminal/columns.ts';
+import { outputOption } from '../command/options.ts';
+import { wrapText } from '../terminal/columns.ts';
 import { EXPLAINED_TONES, type Style, styleOf } from '../terminal/style.ts';
 
 export const why: CommandDefinition = {
   description: `Explains why an object is waiting, held, suspended or refused: the cause first, then what happens automatically, and the exact commands that
-release it, each with whether you may run it. KIND is any kind of rollout-hooks or Flux; a name alone is a Rollout's.`,
+release it, each with whether you may run it. KIND is any kind of rollout-hooks or Flux; a name alone is that of a Rollout.`,
   arguments: [
     { syntax: '<kind/name>', help: 'rollout/my-app, gate/year-end, kustomization/web', completes: 'targets' },
   ],
-  options: [output('json', 'yaml')],
+  options: [outputOption('json', 'yaml')],
   examples: [
-    ['why does 1.2.0 not go out?', 'why my-app -n shop'],
+    ['why is 1.2.0 not deployed?', 'why my-app -n shop'],
     ['who has suspended this Kustomization?', 'why kustomization/web -n shop'],
     ['what does this Gate hold, and until when?', 'why gate/year-end -n flux-system'],
   ],
   async run(context, { arguments: [text], options }) {
     const cluster = await context.cluster();
     const target = await readTarget(cluster, text as string);
-    const found = await explained(cluster.client, target, context.now());
+    const found = await explainObject(cluster.client, target, context.now());
     const explanation = { ...found, remedies: await withRights(cluster.client, found.remedies) };
-    if (options.output) context.terminal.printText(await structured(explanation, options.output));
+    if (options.output) context.terminal.printText(await structuredText(explanation, options.output));
     else
       for (const line of explanationLines(explanation, styleOf(context), context.program)) context.terminal.print(line);
     return EXIT.ok;
   },
 };
 
-// An explanation in sentences: the cause first, what happens automatically, then the commands that release it, and whether you may run them.
-
-/** `program`: as it was called. */
+/** The explanation in sentences. `program`: the name by which the program was called. */
 function explanationLines(explanation: Explanation, style: Style, program: string): string[] {
   const { object, headline, state, causes, next, remedies, unread } = explanation;
   const title = `${object.kind} ${refKey(object)}`;
@@ -47,14 +45,14 @@ function explanationLines(explanation: Explanation, style: Style, program: strin
   const text = causes.length > 0 || then ? causes.map(({ text }) => style.text(text)) : ['Nothing blocks it'];
   const sentences = [...text, ...(then ? [then] : [])];
   return [
-    ...wrapped(head, style.columns),
-    ...sentences.flatMap((text) => wrapped(ended(text), style.columns)),
-    ...unread.flatMap((text) => wrapped(style.faint(`Not taken into account: ${ended(text)}`), style.columns)),
+    ...wrapText(head, style.columns),
+    ...sentences.flatMap((text) => wrapText(withFullStop(text), style.columns)),
+    ...unread.flatMap((text) => wrapText(style.faint(`Not taken into account: ${withFullStop(text)}`), style.columns)),
     ...(remedies.length > 0 ? ['', ...remedies.flatMap((remedy) => remedyLines(remedy, style, program))] : []),
   ];
 }
 
-/** Commands are not wrapped: a line feed in the middle would be pasted too. */
+/** A remedy: its effect, whether the user may use it, and its commands, not wrapped, so that they can be pasted. */
 function remedyLines(
   { text, command, kubectl, allowed, verb, resource }: Remedy,
   style: Style,
@@ -65,11 +63,11 @@ function remedyLines(
       ? style.faint('(permission unknown)')
       : allowed
         ? style.tone('good', '(allowed)')
-        : style.tone('bad', `(not allowed: it takes ${verb} on ${resource})`);
+        : style.tone('bad', `(not allowed: you need ${verb} on ${resource})`);
   const ours = command.startsWith(PROGRAM) ? `${program}${command.slice(PROGRAM.length)}` : command;
   return [
-    ...wrapped(`To ${text} ${right}`, style.columns),
-    // A manifest begins at the margin, and ends there.
+    ...wrapText(`To ${text} ${right}`, style.columns),
+    // Only the first line of a command is indented: a manifest in it has to begin and end at the margin.
     ...[...new Set([ours, kubectl])].flatMap((text) =>
       `  ${text}`.split('\n').map((line) => (allowed === false ? style.faint(line) : line)),
     ),

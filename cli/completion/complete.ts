@@ -1,14 +1,14 @@
 /**
- * Cobra's completion protocol, which kubectl and flux use with their plugins: the words typed so far in, candidates out, a line each with a
- * tab before the description, and a line with a directive at the end. Source: the documentation of Cobra's shell completions.
+ * Cobra's completion protocol, which kubectl and flux use with their plugins. Input: the words typed so far. Output: a
+ * line for each candidate, with a tab before its description, and a line with a directive. Source: Cobra's
+ * documentation.
  */
-
 import { KINDS, type KindName, NAMESPACES, ROLLOUT_GATES, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import type { Collection, KubeClient } from '../../tools/kube/kubeClient.ts';
 import type { ConnectionFlags } from '../../tools/kube/kubeconfig.ts';
-import { rowNamed } from '../../tools/read/namedObjects.ts';
+import { kindRow } from '../../tools/read/namedObjects.ts';
 import type { ArgumentDefinition, Completion, OptionDefinition } from '../command/command.ts';
 import { optionsOf } from '../command/options.ts';
 import { COMMANDS, commandEntry } from '../commands/index.ts';
@@ -16,20 +16,20 @@ import { COMMANDS, commandEntry } from '../commands/index.ts';
 const NO_SPACE = 2;
 const NO_FILES = 4;
 
-/** A completion has to be quick. */
+/** The request timeout: a user waits for completions. */
 const TIMEOUT = '3s';
 
-/** `connect` opens the cluster that the flags choose. Never fails: what cannot be known is not offered. */
+/** The lines of the completions. Never fails: without a cluster there are fewer candidates. */
 export async function complete(
   words: readonly string[],
   connect: (flags: ConnectionFlags) => Promise<Cluster>,
 ): Promise<string[]> {
-  const found = await candidates(words, connect).catch((): Candidates => ({ words: [] }));
+  const found = await candidates(words, connect).catch(() => NO_CANDIDATES);
   const word = words.at(-1) ?? '';
-  // `--output=js`: shells replace the part after the sign.
+  // In `--output=js` shells replace only the part after the equals sign.
   const typed = word.startsWith('--') ? (word.split(/=(.*)/s)[1] ?? word) : word;
-  const fitting = found.words.filter(([each]) => each.startsWith(typed));
-  const lines = fitting.map(([each, description]) => (description ? `${each}\t${description}` : each));
+  const matching = found.words.filter(([each]) => each.startsWith(typed));
+  const lines = matching.map(([each, description]) => (description ? `${each}\t${description}` : each));
   return [...lines, `:${NO_FILES + (found.isOpen ? NO_SPACE : 0)}`];
 }
 
@@ -60,7 +60,7 @@ async function candidates(
   return candidatesFor(completes, typed, () => connect({ ...flags, requestTimeout: TIMEOUT }));
 }
 
-/** The values that the words give to options: `-n shop`, `--namespace=shop`. The last one counts. */
+/** The values of options in the words, `-n shop` or `--namespace=shop`; of several the last one. */
 function valuesOf(words: readonly string[], options: readonly OptionDefinition[]): Record<string, string> {
   const values: Record<string, string> = {};
   words.forEach((word, index) => {
@@ -76,7 +76,7 @@ function takesValue({ flags }: OptionDefinition): boolean {
   return flags.includes('<');
 }
 
-/** `allNamespaces` for `-A, --all-namespaces`. */
+/** The key of an option's value: `allNamespaces` for `-A, --all-namespaces`. */
 function nameOf({ flags }: OptionDefinition): string {
   const [, long = ''] = /--([\w-]+)/.exec(flags) ?? [];
   return long.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
@@ -86,7 +86,7 @@ function optionNamed(flag: string, options: readonly OptionDefinition[]): Option
   return flag.startsWith('-') ? options.find(({ flags }) => flags.split(/[ ,]+/).includes(flag)) : undefined;
 }
 
-/** The option whose value comes next. */
+/** The option whose value the next word is. */
 function optionBeforeValue(before: readonly string[], options: readonly OptionDefinition[]) {
   const last = optionNamed(before.at(-1) ?? '', options);
   return last && takesValue(last) ? last : undefined;
@@ -96,29 +96,27 @@ function positionals(before: readonly string[], options: readonly OptionDefiniti
   return before.filter((word, index) => !word.startsWith('-') && !optionBeforeValue(before.slice(0, index), options));
 }
 
-/** The definition of an argument by its place; the last one may be a list. */
+/** The definition of the argument at a position; the last one may be a list. */
 function argumentAt(all: readonly ArgumentDefinition[], at: number): ArgumentDefinition | undefined {
   const last = all.at(-1);
   return all[at] ?? (last?.syntax.includes('...') ? last : undefined);
 }
 
-// Candidates at the cursor: names from the cluster, if it answers in time.
-
 interface Candidates {
   words: readonly (readonly [word: string, description?: string])[];
-  /** More of the same word follows: no space after it. */
+  /** Set if the candidates are only the beginning of a word: the shell adds no space. */
   isOpen?: true;
 }
 
-const NONE: Candidates = { words: [] };
+const NO_CANDIDATES: Candidates = { words: [] };
 
-/** `word`: the part that is typed already. `first`: the first argument, if it is complete. */
+/** The candidates. `word`: the part that is typed already. `first`: the first argument, if it is complete. */
 async function candidatesFor(
   completes: Completion | undefined,
   { word, first = '' }: { word: string; first?: string | undefined },
   cluster: () => Promise<Cluster>,
 ): Promise<Candidates> {
-  if (completes === undefined) return NONE;
+  if (completes === undefined) return NO_CANDIDATES;
   if (completes === 'targets') return targets(word, cluster, { kinds: ALL_KINDS, orRollout: true });
   if (typeof completes !== 'string') {
     return 'kinds' in completes
@@ -126,18 +124,18 @@ async function candidatesFor(
       : { words: completes.map((each): [string] => [each]) };
   }
   const { client, namespace, selected } = await cluster();
-  const named = (kind: KindName, prefix?: string) => names(client, { ...resourceOf(KINDS[kind]), namespace }, prefix);
+  const namesOf = (kind: KindName, prefix?: string) => names(client, { ...resourceOf(KINDS[kind]), namespace }, prefix);
   switch (completes) {
     case 'rollouts':
-      return { words: await named('Rollout') };
+      return { words: await namesOf('Rollout') };
     case 'versions':
       return { words: await versions(client, namespace, first) };
     case 'gates':
-      return { words: (await Promise.all([named('Gate'), named('RolloutGate', 'rolloutgate/')])).flat() };
+      return { words: (await Promise.all([namesOf('Gate'), namesOf('RolloutGate', 'rolloutgate/')])).flat() };
     case 'rolloutGates':
-      return { words: await named('RolloutGate') };
+      return { words: await namesOf('RolloutGate') };
     case 'budgets':
-      return { words: await named('RolloutBudget') };
+      return { words: await namesOf('RolloutBudget') };
     case 'namespaces':
       return { words: await names(client, NAMESPACES) };
     case 'contexts':
@@ -147,7 +145,7 @@ async function candidatesFor(
 
 const ALL_KINDS = Object.values(KINDS).map(({ kind }) => kind);
 
-/** `kind/` and Rollouts first, then the names of the kind. */
+/** The candidates for `kind/name`: names of Rollouts and kinds, and after a slash the names of the kind. */
 async function targets(
   word: string,
   cluster: () => Promise<Cluster>,
@@ -159,35 +157,36 @@ async function targets(
     const rollouts = orRollout
       ? cluster().then(({ client, namespace }) => names(client, { ...resourceOf(KINDS.Rollout), namespace }))
       : [];
-    // Kinds are known without a cluster.
+    // The kinds are offered even if the cluster does not answer.
     const found = await Promise.resolve(rollouts).catch(() => []);
     return { words: [...found, ...prefixes], isOpen: true };
   }
   const prefix = word.slice(0, slash);
-  const row = rowNamed(prefix);
-  if (!row) return NONE;
+  const row = kindRow(prefix);
+  if (!row) return NO_CANDIDATES;
   const { client, namespace } = await cluster();
   return { words: await names(client, { ...resourceOf(row), namespace }, `${prefix}/`) };
 }
 
-/** Newest first. */
-async function versions(client: KubeClient, namespace: string, of: string): Promise<[string][]> {
-  const parts = of.split('/');
-  const row = parts.length > 1 ? rowNamed(parts[0]!) : KINDS.Rollout;
-  const named = { namespace, name: parts.at(-1)! };
-  const gate = row?.kind === 'RolloutGate' ? await client.get<RolloutGate>({ ...ROLLOUT_GATES, ...named }) : undefined;
-  const name = row?.kind === 'Rollout' ? named.name : gate?.spec?.rolloutRef.name;
+/** The versions of a Rollout, newest first. `target`: the Rollout, or its RolloutGate as `rolloutgate/name`. */
+async function versions(client: KubeClient, namespace: string, target: string): Promise<[string][]> {
+  const parts = target.split('/');
+  const row = parts.length > 1 ? kindRow(parts[0]!) : KINDS.Rollout;
+  const ref = { namespace, name: parts.at(-1)! };
+  const gate = row?.kind === 'RolloutGate' ? await client.get<RolloutGate>({ ...ROLLOUT_GATES, ...ref }) : undefined;
+  const name = row?.kind === 'Rollout' ? ref.name : gate?.spec?.rolloutRef.name;
   const rollout = name ? await client.get<Rollout>({ ...ROLLOUTS, namespace, name }) : undefined;
   const { availableReleases = [], history = [] } = rollout?.status ?? {};
   const tags = [...availableReleases.map(({ tag }) => tag).reverse(), ...history.map(({ version }) => version.tag)];
   return [...new Set(tags)].map((tag) => [tag]);
 }
 
-/** Enough to choose from; more would be slow. */
-const MOST = 500;
+/** The most names that are read: more would be slow. */
+const MAX_NAMES = 500;
 
+/** The names of objects: the first page of their list. */
 async function names(client: KubeClient, from: Collection, prefix = ''): Promise<[string][]> {
-  for await (const { items } of client.pages({ ...from, pageSize: MOST }))
+  for await (const { items } of client.pages({ ...from, pageSize: MAX_NAMES }))
     return items.map(({ metadata }) => [`${prefix}${metadata.name}`]);
   return [];
 }

@@ -1,4 +1,4 @@
-/** Effects of Kustomizations on what they apply: which versions they would reset without admission, which Gates would fail them. */
+/** Checks which versions Kustomizations would reset without admission, and whether closed Gates make them fail. */
 import type { FluxObject } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
@@ -10,8 +10,8 @@ import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { applierOf } from '../../core/suspension/applier.ts';
 import { type Check, type Finding, fine, problem, reader } from './finding.ts';
 
-export const checkAppliers: Check = async (examined) => {
-  const [gates, fields] = [reader(examined, 'Gates'), reader(examined, 'Fields')];
+export const checkAppliers: Check = async (inputs) => {
+  const [gates, fields] = [reader(inputs, 'Gates'), reader(inputs, 'Fields')];
   const [kustomizations = [], sources = [], rollouts] = await Promise.all([
     gates.kind<FluxObject>('Kustomization'),
     fields.kind<FluxObject>('OCIRepository'),
@@ -27,8 +27,9 @@ interface IgnoreRule {
 }
 
 /**
- * Objects keep what a Rollout has set while admission is away if their Kustomization ignores the field (Flux 2.9, docs/adopt.md).
- * @param objects with managed fields, or without. @param rollouts those with spec.writeBack want Git to set the fields
+ * Findings about managed fields and spec.ignore of the Kustomizations that apply the objects (Flux 2.9, docs/adopt.md).
+ * An ignored field keeps its version while admission is down; a field that Git sets (spec.writeBack) must not be
+ * ignored.
  */
 export function ignoredFindings(
   objects: readonly FluxObject[],
@@ -41,18 +42,18 @@ export function ignoredFindings(
     const ref = applierOf(object);
     const applier = ref && appliers.get(refKey(ref));
     if (!applier) return [];
-    const rules = ((applier.spec as { ignore?: IgnoreRule[] } | undefined)?.ignore ?? []).filter(isAbout(object));
+    const rules = ((applier.spec as { ignore?: IgnoreRule[] } | undefined)?.ignore ?? []).filter(appliesTo(object));
     const ignored = new Set(rules.flatMap(({ paths = [] }) => paths));
     return managedFieldsOf(object).fields.map((field) => ({
       name: `${object.kind} ${refKey(identityOf(object))}`,
       applier: refKey(ref),
-      isIgnored: ignored.has(pointer(fieldPath(field))),
+      isIgnored: ignored.has(jsonPointer(fieldPath(field))),
       isOfGit: writingBack.has(refKey({ namespace: object.metadata.namespace ?? '', name: field.rollout })),
     }));
   });
   const blocked = fields.filter(({ isOfGit, isIgnored }) => isOfGit && isIgnored);
   const blockedText = (name: string, applier: string) =>
-    `${name} gets its version from Git (spec.writeBack), and spec.ignore of Kustomization ${applier} keeps it away`;
+    `${name} gets its version from Git (spec.writeBack), but spec.ignore of Kustomization ${applier} keeps the old one`;
   return [
     ...blocked.map(({ name, applier }) =>
       problem('Fields', blockedText(name, applier), 'remove the path of the version from spec.ignore'),
@@ -66,14 +67,14 @@ function resetFinding(fields: readonly { name: string; isIgnored: boolean }[]): 
   if (all === 0) return [];
   const reset = [...new Set(fields.filter(({ isIgnored }) => !isIgnored).map(({ name }) => name))];
   if (reset.length === 0)
-    return [fine('Fields', 'each object that a Kustomization applies keeps its version while admission is away')];
+    return [fine('Fields', 'each object that a Kustomization applies keeps its version while admission is down')];
   const what = `${reset.length} of ${all} objects would get the version in Git if admission were removed`;
-  const help = 'spec.ignore of their Kustomizations prevents it (docs/adopt.md)';
+  const help = 'spec.ignore of their Kustomizations prevents that (docs/adopt.md)';
   return [fine('Fields', `${what}: ${firstFew(reset)}; ${help}`)];
 }
 
-/** Whether a rule is about the object. Names may be patterns, and Flux evaluates the selectors: such a rule counts. */
-function isAbout({ apiVersion, kind, metadata }: FluxObject): (rule: IgnoreRule) => boolean {
+/** Whether a rule applies to the object. Patterns and selectors, which only Flux evaluates, count as a match. */
+function appliesTo({ apiVersion, kind, metadata }: FluxObject): (rule: IgnoreRule) => boolean {
   const about = { group: groupOf(apiVersion), kind, namespace: metadata.namespace, name: metadata.name };
   return ({ target = {} }) =>
     (['group', 'kind', 'namespace', 'name'] as const).every((key) => {
@@ -82,8 +83,8 @@ function isAbout({ apiVersion, kind, metadata }: FluxObject): (rule: IgnoreRule)
     });
 }
 
-/** RFC 6901. */
-function pointer(path: readonly string[]): string {
+/** The path as a JSON pointer (RFC 6901). */
+function jsonPointer(path: readonly string[]): string {
   return path.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
@@ -97,7 +98,7 @@ interface WaitingSpec {
 const kindKey = ({ apiVersion = '', kind = '' }: { apiVersion?: string; kind?: string }) =>
   `${groupOf(apiVersion)}/${kind}`;
 
-/** Kustomizations that wait for Gates which they apply themselves: while one is closed, Flux reports them as failed. */
+/** Findings about Kustomizations that wait for Gates which they apply: a closed one makes them fail. */
 export function waitedGateFindings(kustomizations: readonly FluxObject[]): Finding[] {
   return kustomizations.flatMap(({ metadata, spec, status }) => {
     const { wait, healthCheckExprs = [] } = (spec ?? {}) as WaitingSpec;
@@ -109,7 +110,7 @@ export function waitedGateFindings(kustomizations: readonly FluxObject[]): Findi
     if (waited.length === 0) return [];
     const names = firstFew(waited.map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`));
     const what = `Kustomization ${metadata.namespace}/${metadata.name} has wait: true and applies ${names}`;
-    const text = `${what}: while a gate is closed, Flux reports the Kustomization as failed`;
+    const text = `${what}: while one is closed, Flux reports the Kustomization as failed`;
     return problem('Gates', text, 'add the healthCheckExprs of docs/depend-on-a-gate.md');
   });
 }

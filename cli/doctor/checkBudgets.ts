@@ -1,22 +1,22 @@
-/** Budgets that select more than one request can carry, or that let any namespace take their slots. */
+/** Checks budgets: whether they select more than a request can carry, or let any namespace take their slots. */
 import { NAMESPACES } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { MAX_REQUEST_BYTES } from '../../api/metacontroller.ts';
 import type { Budget, ClusterRolloutBudget, Rollout } from '../../api/types.ts';
 import { budgetKind } from '../../client/actions/writes/budgetWrites.ts';
-import { namespacesOf, selects } from '../../core/budget/selectingBudgets.ts';
+import { namespaceSelectorOf, selects } from '../../core/budget/selectingBudgets.ts';
 import { goJsonBytes } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { type Check, type Finding, problem, reader } from './finding.ts';
 
 const ABOUT = 'Budgets';
 
-export const checkBudgets: Check = async (examined) => {
-  const { list, kind, notes } = reader(examined, ABOUT);
-  const isWhole = examined.namespace === undefined;
+export const checkBudgets: Check = async (inputs) => {
+  const { list, kind, notes } = reader(inputs, ABOUT);
+  const isWhole = inputs.namespace === undefined;
   const [own = [], ofCluster = [], namespaces, rollouts = []] = await Promise.all([
     kind<Budget>('RolloutBudget'),
-    // These select in other namespaces too.
+    // Their Rollouts may be in namespaces that are not checked.
     isWhole ? kind<Budget>('ClusterRolloutBudget') : [],
     isWhole ? list<KubeObject>(NAMESPACES) : undefined,
     kind<Rollout>('Rollout'),
@@ -25,11 +25,13 @@ export const checkBudgets: Check = async (examined) => {
   return [...sharingFindings(ofCluster), ...sizeFindings([...own, ...ofCluster], rollouts, labels), ...notes];
 };
 
-/** Share of the limit: a history grows with each deployment. */
-const NEAR = 0.8;
+/** The share of the size limit from which on there is a finding: a history grows with each deployment. */
+const WARNING_SHARE = 0.8;
 const inMib = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
 
-/** Budgets that Metacontroller can't send with what they select. `labels`: of each Namespace by name; undefined if unknown. */
+/**
+ * Findings about budgets whose Rollouts are too large for a request. `labels`: of each Namespace; undefined: unknown.
+ */
 export function sizeFindings(
   budgets: readonly Budget[],
   rollouts: readonly Rollout[],
@@ -41,36 +43,38 @@ export function sizeFindings(
       selects(budget, rollout, labels?.get(rollout.metadata.namespace ?? '') ?? {}),
     );
     const bytes = selected.reduce((sum, rollout) => sum + goJsonBytes(rollout), goJsonBytes(budget));
-    if (bytes < MAX_REQUEST_BYTES * NEAR) return [];
+    if (bytes < MAX_REQUEST_BYTES * WARNING_SHARE) return [];
     const name = `${budgetKind(budget)} ${refKey(identityOf(budget))}`;
-    const size = `The ${selected.length} Rollouts that ${name} selects are ${inMib(bytes)} together`;
+    const size = `The ${selected.length} Rollouts that ${name} selects have ${inMib(bytes)} together`;
     const limit = `a request to its hook may have ${inMib(MAX_REQUEST_BYTES)}`;
     const isOver = bytes > MAX_REQUEST_BYTES;
     const text = isOver ? `${size}, but ${limit}: its hook answers 413, and no slot is granted` : `${size}: ${limit}`;
     return problem(
       ABOUT,
       text,
-      'several budgets that select fewer, or a shorter spec.versionHistoryLimit of the Rollouts',
+      'use several budgets that select fewer Rollouts each, or a smaller spec.versionHistoryLimit of the Rollouts',
     );
   });
 }
 
-const SELECT = 'select namespaces in spec.namespaceSelector by a label that only you can set';
+const SELECTOR_REMEDY = 'select namespaces in spec.namespaceSelector by a label that only you can set';
 
-/** ClusterRolloutBudgets that let Rollouts of any namespace hold those of others. */
+/** Findings about ClusterRolloutBudgets by which Rollouts of any namespace can hold those of others. */
 export function sharingFindings(budgets: readonly Budget[]): Finding[] {
   const ofCluster = budgets.filter(({ metadata }) => !metadata.namespace) as ClusterRolloutBudget[];
   return ofCluster.flatMap((budget) => {
     const { namespaceSelector, slotTimeout } = budget.spec;
     const found = (text: string, remedy: string) =>
       problem(ABOUT, `ClusterRolloutBudget ${budget.metadata.name} ${text}`, remedy);
-    const who = 'anyone who may label a Rollout in one takes slots and holds versions in all';
-    const what = 'a deployment that never ends takes its slot for ever';
+    const sharing = 'any user who may label a Rollout in one namespace can take slots and hold versions in all';
+    const endless = 'a deployment that never ends keeps its slot for ever';
     return [
-      // A CRD from before the field was required lets such a budget in.
-      ...(namespaceSelector ? [] : [found('has no spec.namespaceSelector: it grants no slot', SELECT)]),
-      ...(namespaceSelector && !namespacesOf(budget) ? [found(`selects every namespace: ${who}`, SELECT)] : []),
-      ...(slotTimeout ? [] : [found(`has no spec.slotTimeout: ${what}`, 'set spec.slotTimeout, such as 24h')]),
+      // The field is required, but an older CRD accepted budgets without it.
+      ...(namespaceSelector ? [] : [found('has no spec.namespaceSelector: it grants no slot', SELECTOR_REMEDY)]),
+      ...(namespaceSelector && !namespaceSelectorOf(budget)
+        ? [found(`selects every namespace: ${sharing}`, SELECTOR_REMEDY)]
+        : []),
+      ...(slotTimeout ? [] : [found(`has no spec.slotTimeout: ${endless}`, 'set spec.slotTimeout, such as 24h')]),
     ];
   });
 }

@@ -1,4 +1,4 @@
-/** The Kustomization that delivers the installation, and its source: if admission governs them, Flux can't repair admission. */
+/** Checks that admission does not govern the Kustomization that delivers it: then Flux could not repair admission. */
 import {
   GATE_PREFIX,
   KUSTOMIZATION_NAME_LABEL,
@@ -6,16 +6,16 @@ import {
   ROLLOUT_PREFIX,
 } from '../../api/annotations.ts';
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject } from '../../api/kubernetes.ts';
 import { isApiError } from '../../tools/kube/kubeClient.ts';
-import { type Check, type Finding, orFine, problem, unseen } from './finding.ts';
+import { type Check, type Finding, findingsOrFine, notChecked, problem } from './finding.ts';
 
 const ABOUT = 'Delivery';
 
 export const checkDelivery: Check = async ({ client }) => {
-  const get = async (kind: string, at: { namespace: string; name: string }): Promise<KubeObject<any, any>[]> => {
+  const get = async (kind: string, at: { namespace: string; name: string }): Promise<AnyObject[]> => {
     if (!(kind in KINDS)) return [];
-    const found = await client.get<KubeObject<any, any>>({ ...resourceOf(KINDS[kind as KindName]), ...at });
+    const found = await client.get<AnyObject>({ ...resourceOf(KINDS[kind as KindName]), ...at });
     return found ? [{ ...found, kind }] : [];
   };
   try {
@@ -27,15 +27,15 @@ export const checkDelivery: Check = async ({ client }) => {
     const [kustomization] = await get('Kustomization', { namespace, name });
     const { sourceRef } = kustomization?.spec ?? {};
     const source = sourceRef ? await get(sourceRef.kind, { namespace, ...sourceRef }) : [];
-    const found = [...(kustomization ? [kustomization] : []), ...source].flatMap(heldFindings);
-    return orFine(ABOUT, found, `by Kustomization ${namespace}/${name}, which admission does not govern`);
+    const found = [...(kustomization ? [kustomization] : []), ...source].flatMap(governedFindings);
+    return findingsOrFine(ABOUT, found, `by Kustomization ${namespace}/${name}, which admission does not govern`);
   } catch (error) {
     if (!isApiError(error, 403)) throw error;
-    return [unseen(ABOUT, 'you may not read the objects by which Flux delivers this installation')];
+    return [notChecked(ABOUT, 'you may not read the objects by which Flux delivers this installation')];
   }
 };
 
-function heldFindings({ kind, metadata }: KubeObject<any, any>): Finding[] {
+function governedFindings({ kind, metadata }: AnyObject): Finding[] {
   const keys = Object.keys(metadata.annotations ?? {});
   const ours = keys.find((key) => key.startsWith(ROLLOUT_PREFIX) || key.startsWith(GATE_PREFIX));
   if (!ours) return [];

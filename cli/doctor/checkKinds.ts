@@ -1,14 +1,14 @@
-/** The version of the API server, and the kinds that it serves, compared with those of this command. */
+/** Checks the API server's version, and the kinds that it serves: that they have the fields of this command. */
 import { SCHEMAS } from '../../api/generated/schemas.ts';
 import { apiVersionOf, GOVERNED_KINDS, KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import { few } from '../../core/kube/firstFew.ts';
 import { isApiError, type KubeClient } from '../../tools/kube/kubeClient.ts';
-import { type Check, type Finding, fine, problem, unseen } from './finding.ts';
+import { type Check, type Finding, fine, notChecked, problem } from './finding.ts';
 
 const ABOUT = 'Kinds';
 const OLDEST_MINOR = 32;
 
-/** The kinds of this product, all of which have to be served. Flux's are served if its components are installed. */
+/** Our own kinds, which all have to be served. Flux's kinds are served if its components are installed. */
 const OURS = Object.values(KINDS).filter(({ group }) => /^(kuberik\.com|gating\.toolkit\.fluxcd\.io)$/.test(group));
 
 export const checkVersion: Check = async ({ client }) => {
@@ -29,7 +29,7 @@ export const checkKinds: Check = async ({ client }) => {
   return [...(problems.length > 0 ? problems : all), ...unseenKinds.slice(0, 1)];
 };
 
-/** The kinds in each version of Flux's groups. */
+/** The kinds that the API server serves in each version of Flux's groups. */
 async function servedByFlux(client: KubeClient): Promise<Map<string, string[]>> {
   const { groups } = await client.raw<{ groups: { name: string; versions: { groupVersion: string }[] }[] }>('/apis');
   const governed = new Set<string>(GOVERNED_KINDS.map(({ group }) => group));
@@ -59,7 +59,7 @@ async function checkKind(client: KubeClient, name: KindName): Promise<Finding[]>
   } catch (error) {
     if (!isApiError(error, 403)) throw error;
     const text = 'you may not read them, so their fields could not be compared with those of this command';
-    return [unseen(ABOUT, `customresourcedefinitions: ${text}`)];
+    return [notChecked(ABOUT, `customresourcedefinitions: ${text}`)];
   }
 }
 
@@ -69,7 +69,10 @@ export interface Schema {
   items?: Schema;
 }
 
-/** Fields that are missing in a CRD are dropped from every write, silently. `crd`: `kuberik.com_rollouts`, the name of its file. */
+/**
+ * Findings about fields that only the CRD or only this command has: the API server silently drops fields that a CRD
+ * does not have. `crd`: the name of its file, `kuberik.com_rollouts`.
+ */
 export function schemaFindings(kind: string, crd: string, served: Schema): Finding[] {
   const known = SCHEMAS[kind] as Schema | undefined;
   if (!known) return [];
@@ -78,7 +81,7 @@ export function schemaFindings(kind: string, crd: string, served: Schema): Findi
   const newer = [...theirs].filter((field) => !ours.has(field));
   const olderText = `The CRD of ${kind} is older than this command: it does not have ${few(older, 3)}`;
   const newerText = `The CRD of ${kind} is newer than this command, which does not know ${few(newer, 3)}`;
-  const upgrade = 'apply the CRD of the version that is installed, or use a command as old as it';
+  const upgrade = 'apply the CRDs of the installed version, or use the command of that version';
   const command = `kubectl apply --server-side -f manifests/crds/${crd}.yaml`;
   return [
     ...(older.length > 0 ? [problem(ABOUT, olderText, upgrade, command)] : []),
@@ -86,7 +89,7 @@ export function schemaFindings(kind: string, crd: string, served: Schema): Findi
   ];
 }
 
-/** `spec.gates[].name`: the fields of spec and status. */
+/** The paths of the fields in spec and status: `spec.gates[].name`. */
 function fieldsOf(schema: Schema): Set<string> {
   const found = new Set<string>();
   const walk = ({ properties = {}, items }: Schema, path: string) => {
@@ -103,8 +106,8 @@ function fieldsOf(schema: Schema): Set<string> {
 }
 
 /**
- * Kinds of Flux that are served in older versions only. A controller of Metacontroller does nothing for all its kinds while one of them is
- * missing (docs/facts.md, M14).
+ * Findings about kinds of Flux that are served in older versions only. While one of its kinds is missing, a controller
+ * of Metacontroller does nothing for all of them (docs/facts.md, M14).
  * @param served the kinds of each `group/version` of Flux that the API server serves
  */
 export function olderFindings(served: ReadonlyMap<string, readonly string[]>): Finding[] {
@@ -114,7 +117,7 @@ export function olderFindings(served: ReadonlyMap<string, readonly string[]>): F
     );
     const wanted = apiVersionOf(row);
     if (serving.length === 0 || serving.includes(wanted)) return [];
-    const what = `${row.kind} is served as ${serving.join(' and ')} only, and ${wanted} is read`;
+    const what = `${row.kind} is served only as ${serving.join(' and ')}, but rollout-hooks reads ${wanted}`;
     const text = `${what}: no Gate holds it, nor any other kind of ${row.group}`;
     return problem(ABOUT, text, 'upgrade Flux to 2.7 or newer');
   });

@@ -1,15 +1,24 @@
-/** Metacontroller: installed, with the flags that it needs, with our controllers, and reconciling; and the hook server. */
+/** Checks Metacontroller (its version and flags, our controllers, that it reconciles) and the hook server. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { few } from '../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { parseTime } from '../../core/kube/time.ts';
-import { type Check, type Examined, type Finding, fine, orFine, problem, reader, unseen } from './finding.ts';
+import {
+  type Check,
+  type CheckInputs,
+  type Finding,
+  findingsOrFine,
+  fine,
+  notChecked,
+  problem,
+  reader,
+} from './finding.ts';
 
 const ABOUT = 'Metacontroller';
 const METACONTROLLER = 'metacontroller.k8s.io/v1alpha1';
 
-/** Controllers in every installation; further ones depend on the installed components of Flux. */
+/** The controllers of every installation. Further ones depend on the installed components of Flux. */
 export const EXPECTED_CONTROLLERS: Record<string, readonly string[]> = {
   compositecontrollers: [
     'clusterrolloutbudgets',
@@ -32,10 +41,10 @@ export const EXPECTED_CONTROLLERS: Record<string, readonly string[]> = {
     'rolloutgates',
   ],
 };
-const FLAGS = ['--client-go-qps', '--client-go-burst', '--workers'];
-const OLDEST = [4, 15] as const;
+const EXPECTED_FLAGS = ['--client-go-qps', '--client-go-burst', '--workers'];
+const OLDEST_VERSION = [4, 15] as const;
 
-interface Workload extends KubeObject<any, any> {
+interface Workload extends AnyObject {
   spec: {
     replicas?: number;
     template: { spec: { containers: { image?: string; args?: string[]; env?: { name: string; value?: string }[] }[] } };
@@ -44,82 +53,83 @@ interface Workload extends KubeObject<any, any> {
 
 const containersOf = ({ spec }: Workload) => spec.template.spec.containers;
 
-export const checkMetacontroller: Check = async (examined) => {
-  const { list, notes } = reader(examined, ABOUT);
+export const checkMetacontroller: Check = async (inputs) => {
+  const { list, notes } = reader(inputs, ABOUT);
   const kinds = ['statefulsets', 'deployments'].map((resource) => list<Workload>({ apiVersion: 'apps/v1', resource }));
   const containers = (await Promise.all(kinds)).flatMap((found) => found ?? []).flatMap(containersOf);
   const container = containers.find(({ image }) => image?.includes('metacontroller'));
   if (!container) {
     if (notes.length > 0) return notes.slice(0, 1);
-    return [unseen(ABOUT, 'it does not run in this cluster as a Deployment or StatefulSet')];
+    return [notChecked(ABOUT, 'it does not run in this cluster as a Deployment or StatefulSet')];
   }
   const { image = '', args = [] } = container;
   const version = /:v?(\d+)\.(\d+)/.exec(image);
   const [major, minor] = [Number(version?.[1]), Number(version?.[2])];
-  const isOld = version && (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]));
-  const missing = FLAGS.filter((flag) => !args.some((arg) => arg.startsWith(flag)));
-  const slow = `It runs without ${missing.join(', ')}: about one release every two seconds gets through`;
+  const isOld = version && (major < OLDEST_VERSION[0] || (major === OLDEST_VERSION[0] && minor < OLDEST_VERSION[1]));
+  const missing = EXPECTED_FLAGS.filter((flag) => !args.some((arg) => arg.startsWith(flag)));
+  const slow = `It runs without ${missing.join(', ')}: it is limited to about one release every two seconds`;
   const problems = [
     ...(isOld
-      ? [problem(ABOUT, `${image} is older than ${OLDEST.join('.')}`, 'upgrade it: hook version v2 is needed')]
+      ? [problem(ABOUT, `${image} is older than ${OLDEST_VERSION.join('.')}`, 'upgrade it: hook version v2 is needed')]
       : []),
     ...(missing.length > 0 ? [problem(ABOUT, slow, 'manifests/metacontroller/README.md')] : []),
   ];
-  return [...orFine(ABOUT, problems, `${image}, with its flags`), ...notes];
+  return [...findingsOrFine(ABOUT, problems, `${image}, with its flags`), ...notes];
 };
 
-export const checkControllers: Check = async (examined) => {
-  const { list, notes } = reader(examined, ABOUT);
+export const checkControllers: Check = async (inputs) => {
+  const { list, notes } = reader(inputs, ABOUT);
   const findings: Finding[] = [];
   for (const [resource, names] of Object.entries(EXPECTED_CONTROLLERS)) {
     const found = await list({ apiVersion: METACONTROLLER, resource });
     if (!found) continue;
     const existing = new Set(found.map(({ metadata }) => metadata.name));
     const missing = names.filter((name) => !existing.has(name)).join(', ');
-    const text = `The ${resource} ${missing} do not exist: nothing reconciles the objects that they are for`;
+    const text = `The ${resource} ${missing} do not exist: nothing reconciles their objects`;
     const apply = 'kubectl apply --server-side -k manifests/controllers';
     if (missing !== '') findings.push(problem(ABOUT, text, 'apply them again', apply));
   }
   if (notes.length === Object.keys(EXPECTED_CONTROLLERS).length) return notes.slice(0, 1);
-  return [...orFine(ABOUT, findings, 'our controllers are registered'), ...notes];
+  return [...findingsOrFine(ABOUT, findings, 'our controllers are registered'), ...notes];
 };
 
-/** A status may be behind for a moment: what is behind at two reads is. */
-const MOMENT_MS = 3000;
+/** The time until the second read: a status may be behind for a moment. */
+const SECOND_READ_MS = 3000;
 
-export const checkAwake: Check = async (examined) => {
-  const { kind, notes } = reader(examined, ABOUT);
-  const laggards = async () => {
+export const checkAwake: Check = async (inputs) => {
+  const { kind, notes } = reader(inputs, ABOUT);
+  const readBehind = async () => {
     const lists = await Promise.all([kind('Rollout'), kind('Gate')]);
     if (lists.every((list) => list === undefined)) return undefined;
-    return behind(
+    return objectsBehind(
       lists.flatMap((list) => list ?? []),
-      examined.now(),
+      inputs.now(),
     );
   };
-  const first = await laggards();
-  const noted = [...notes];
-  if (!first) return noted.slice(0, 1);
-  if (first.length === 0) return [fine(ABOUT, 'awake: no Rollout and no Gate is behind'), ...noted];
-  await wait(MOMENT_MS, undefined, { signal: examined.signal });
-  const still = new Set(await laggards());
-  const asleep = first.filter((name) => still.has(name));
-  if (asleep.length === 0) return [fine(ABOUT, 'awake: it has just caught up'), ...noted];
-  const text = `It does not reconcile: the status of ${few(asleep, 3)} is behind. Admission is not affected`;
+  const first = await readBehind();
+  // The second read would add the same notes again.
+  const firstNotes = [...notes];
+  if (!first) return firstNotes.slice(0, 1);
+  if (first.length === 0) return [fine(ABOUT, 'it reconciles: no Rollout and no Gate is behind'), ...firstNotes];
+  await wait(SECOND_READ_MS, undefined, { signal: inputs.signal });
+  const second = new Set(await readBehind());
+  const behind = first.filter((name) => second.has(name));
+  if (behind.length === 0) return [fine(ABOUT, 'it reconciles: it has just caught up'), ...firstNotes];
+  const text = `It does not reconcile: the status of ${few(behind, 3)} is behind. Admission is not affected`;
   const remedy = 'look at its Pods and its log: docs/install.md, Troubleshooting';
   return [problem(ABOUT, text, remedy, 'kubectl -n metacontroller get pods')];
 };
 
-/** An object is synced within moments, a planned change to the second: after that nothing reconciles it. */
-const PATIENCE_MS = 60_000;
+/** The longest delay of a sync or of a planned change that is not yet a finding; both normally take seconds. */
+const MAX_DELAY_MS = 60_000;
 
-/** `Rollout shop/checkout`: objects whose status is of another generation than the spec, or names a next change that is past. */
-export function behind(objects: readonly KubeObject<any, any>[], now: EpochMs): string[] {
+/** The objects whose status is for an older generation, or has a next change in the past: `Rollout shop/checkout`. */
+export function objectsBehind(objects: readonly AnyObject[], now: EpochMs): string[] {
   return objects
     .filter(({ metadata, status }) => {
-      const isOld = (at: EpochMs | undefined) => at !== undefined && now - at > PATIENCE_MS;
+      const isOld = (at: EpochMs | undefined) => at !== undefined && now - at > MAX_DELAY_MS;
       const observed = status?.observedGeneration;
-      // The CRD's default for a Gate that was not reconciled yet.
+      // -1 is the CRD's default for an object that was not reconciled yet.
       const isUntouched = status === undefined || observed === -1;
       const isUnseen = !isUntouched && observed !== undefined && observed !== metadata.generation;
       const isNew = isUntouched && isOld(parseTime(metadata.creationTimestamp));
@@ -128,15 +138,15 @@ export function behind(objects: readonly KubeObject<any, any>[], now: EpochMs): 
     .map((object) => `${object.kind} ${refKey(identityOf(object))}`);
 }
 
-/** The hook server, and its setting NO_CROSS_NAMESPACE_REFS. */
-export const checkServer: Check = async (examined) => {
+/** Checks the replicas of the hook server, and references to other namespaces if it refuses them. */
+export const checkServer: Check = async (inputs) => {
   const about = 'Hook server';
-  const { list, notes } = reader(examined, about);
+  const { list, notes } = reader(inputs, about);
   const found = await list<Workload>({ apiVersion: 'apps/v1', resource: 'deployments', namespace: 'rollout-hooks' });
   const server = found?.find(({ metadata }) => metadata.name === 'rollout-hooks');
   if (!server) {
     if (notes.length > 0) return notes;
-    return [unseen(about, 'there is no Deployment rollout-hooks/rollout-hooks: it runs elsewhere')];
+    return [notChecked(about, 'there is no Deployment rollout-hooks/rollout-hooks: it runs elsewhere')];
   }
   const ready: number = server.status?.readyReplicas ?? 0;
   const wanted = server.spec.replicas ?? 1;
@@ -146,14 +156,14 @@ export const checkServer: Check = async (examined) => {
   const isReady = ready >= wanted;
   return [
     isReady ? fine(about, text) : problem(about, text, 'look at the Pods', 'kubectl -n rollout-hooks describe pods'),
-    ...(isRestricted ? await foreignFindings(examined) : []),
+    ...(isRestricted ? await foreignFindings(inputs) : []),
   ];
 };
 
-/** With NO_CROSS_NAMESPACE_REFS, an object that names a Gate of another namespace is held until it no longer does. */
-async function foreignFindings(examined: Examined): Promise<Finding[]> {
+/** Findings with NO_CROSS_NAMESPACE_REFS: objects that name Gates of other namespaces are held. */
+async function foreignFindings(inputs: CheckInputs): Promise<Finding[]> {
   const about = 'References';
-  const { kind } = reader(examined, about);
+  const { kind } = reader(inputs, about);
   const [bindings = [], gates = []] = await Promise.all([kind<any>('FluxBinding'), kind<any>('Gate')]);
   const held = bindings.filter(({ spec, metadata }) =>
     spec?.gates?.some((ref: any) => ref.namespace && ref.namespace !== metadata.namespace),

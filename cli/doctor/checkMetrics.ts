@@ -1,4 +1,4 @@
-/** HealthChecks of class prometheus that can never be Healthy, because they may not query their MetricProvider. */
+/** Checks for HealthChecks of class prometheus that may not query their MetricProvider, so are never Healthy. */
 import { METRIC_PROVIDERS, NAMESPACES } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { HealthCheck, MetricProvider } from '../../api/types.ts';
@@ -9,8 +9,8 @@ import { type Check, type Finding, problem, reader } from './finding.ts';
 
 const ABOUT = 'HealthChecks';
 
-export const checkMetrics: Check = async (examined) => {
-  const { list, kind, notes } = reader(examined, ABOUT);
+export const checkMetrics: Check = async (inputs) => {
+  const { list, kind, notes } = reader(inputs, ABOUT);
   // Few users may read the other kinds, which matters only if there is such a check.
   const measured = (await kind<HealthCheck>('HealthCheck'))?.filter(metricCheckOf) ?? [];
   if (measured.length === 0) return notes;
@@ -21,7 +21,7 @@ export const checkMetrics: Check = async (examined) => {
   return [...(providers ? metricFindings(measured, providers, namespaces) : []), ...notes];
 };
 
-/** @param namespaces undefined: unknown, and so is who may use a provider */
+/** Findings about providers that do not exist or do not select the namespace. `namespaces`: undefined if unknown. */
 export function metricFindings(
   checks: readonly HealthCheck[],
   providers: readonly MetricProvider[],
@@ -36,9 +36,9 @@ export function metricFindings(
     const provider = byName.get(requested);
     const what = `HealthCheck ${namespace}/${name} queries MetricProvider ${requested}`;
     if (!provider) {
-      const todo = 'create it, or correct spec.prometheus.provider';
       const text = `${what}, which does not exist: it is never Healthy`;
-      return problem(ABOUT, text, todo, shell`kubectl get metricproviders`);
+      const remedy = 'create it, or correct spec.prometheus.provider';
+      return problem(ABOUT, text, remedy, shell`kubectl get metricproviders`);
     }
     const own = labels.get(namespace);
     if (!own || selects(provider, own)) return [];

@@ -1,36 +1,36 @@
-/** Objects that wait for an object that does not exist, and closed Gates that Flux does not obey. */
+/** Checks for references to objects that do not exist, and for closed Gates that do not hold their objects. */
 import { WATCHED_FROM } from '../../api/annotations.ts';
 import type { ImagePolicy } from '../../api/flux.ts';
 import { KINDS, NAMESPACES } from '../../api/kinds.ts';
-import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { AnyObject, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../api/types.ts';
-import { OURS } from '../../client/actions/writes/plannedWrite.ts';
+import { PROGRAM_WORD } from '../../client/actions/writes/plannedWrite.ts';
 import { gateRefsOf, gatesOf, isTooMany } from '../../core/gate/gateRefs.ts';
 import { byRefKey, identityOf, refKey, uniqueRefs } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
-import { consenting, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
+import { consentingRollouts, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
-import { type Check, type Finding, orFine, problem, reader } from './finding.ts';
+import { type Check, type Finding, findingsOrFine, problem, reader } from './finding.ts';
 
 const ABOUT = 'References';
 
-export const checkReferences: Check = async (examined) => {
-  const { list, kind, notes } = reader(examined, ABOUT);
+export const checkReferences: Check = async (inputs) => {
+  const { list, kind, notes } = reader(inputs, ABOUT);
   const listPolicies = async () => {
-    const apiVersion = await policyVersion(examined.client);
+    const apiVersion = await policyVersion(inputs.client);
     return apiVersion && list<ImagePolicy>({ apiVersion, resource: KINDS.ImagePolicy.resource });
   };
   const [rollouts, rolloutGates, bindings, gates, policies] = await Promise.all([
     kind<Rollout>('Rollout'),
     kind<RolloutGate>('RolloutGate'),
     kind<FluxBinding>('FluxBinding'),
-    // They may be in any namespace, whichever is examined.
+    // Gates of other namespaces may hold objects of the checked one.
     kind<Gate>('Gate', { namespace: undefined }),
     listPolicies(),
   ]);
   const hasUpstreams = rollouts?.some((rollout) => upstreamRefs(rollout).length > 0);
-  // Those may be in any namespace too, and a Namespace may consent for all of its Rollouts.
+  // They may be in other namespaces, and a Namespace may consent for all of its Rollouts.
   const [upstreams, namespaces] = hasUpstreams
     ? await Promise.all([kind<Rollout>('Rollout', { namespace: undefined }), list<KubeObject>(NAMESPACES)])
     : [];
@@ -38,12 +38,10 @@ export const checkReferences: Check = async (examined) => {
     ...absentFindings({ rollouts, rolloutGates, bindings, gates, policies: policies || undefined }),
     ...upstreamFindings(rollouts ?? [], upstreams, namespaces),
   ];
-  return [...orFine(ABOUT, found, 'nothing waits for what does not exist'), ...notes];
+  return [...findingsOrFine(ABOUT, found, 'nothing waits for what does not exist'), ...notes];
 };
 
-/**
- * ImagePolicies in the served version, which may be older. undefined: none is served, or the user may not list them.
- */
+/** The served version of ImagePolicies; undefined if none is served or the user may not read that. */
 async function policyVersion(client: KubeClient): Promise<string | undefined> {
   const { group, versions, resource } = KINDS.ImagePolicy;
   for (const version of versions) {
@@ -53,7 +51,7 @@ async function policyVersion(client: KubeClient): Promise<string | undefined> {
   return undefined;
 }
 
-/** Lists that could not be read are absent: there is no finding about what they would show. */
+/** Lists of objects. A list that could not be read is absent, and leads to no finding. */
 interface ReferringObjects {
   rollouts?: readonly Rollout[] | undefined;
   rolloutGates?: readonly RolloutGate[] | undefined;
@@ -62,17 +60,18 @@ interface ReferringObjects {
   policies?: readonly ImagePolicy[] | undefined;
 }
 
+/** Findings about references to objects that don't exist, and about closed Gates that don't hold all their objects. */
 export function absentFindings({ rollouts, rolloutGates, gates, bindings, policies }: ReferringObjects): Finding[] {
   const boundName = ({ spec, metadata }: FluxBinding) =>
     `${spec!.target.kind} ${metadata.namespace}/${spec!.target.name}`;
-  const withoutPolicy = absent(rollouts, policies, (rollout) => {
+  const withoutPolicy = missingReferences(rollouts, policies, (rollout) => {
     const ref = policyRef(rollout);
     return ref ? [ref] : [];
   });
-  const boundToAbsent = absent(bindings, rollouts, ({ spec, metadata }) =>
+  const boundToAbsent = missingReferences(bindings, rollouts, ({ spec, metadata }) =>
     (spec?.pins ?? []).map(({ rollout }) => ({ namespace: metadata.namespace ?? '', name: rollout })),
   );
-  const gatesOfAbsent = absent(rolloutGates, rollouts, ({ spec, metadata }) =>
+  const gatesOfAbsent = missingReferences(rolloutGates, rollouts, ({ spec, metadata }) =>
     spec ? [{ namespace: metadata.namespace ?? '', name: spec.rolloutRef.name }] : [],
   );
   return [
@@ -84,28 +83,28 @@ export function absentFindings({ rollouts, rolloutGates, gates, bindings, polici
         shell`kubectl -n ${nameWord(ref.namespace)} get imagepolicies`,
       ),
     ),
-    ...absent(rollouts, gates, gateRefsOf).map(({ by, ref }) =>
+    ...missingReferences(rollouts, gates, gateRefsOf).map(({ by, ref }) =>
       problem(
         ABOUT,
         `Rollout ${refKey(by)} requires Gate ${refKey(ref)}, which does not exist and so counts as closed: nothing is deployed`,
         'create the Gate, or no longer require it: this lists the commands',
-        shell`${OURS} why ${by.name} -n ${by.namespace}`,
+        shell`${PROGRAM_WORD} why ${by.name} -n ${by.namespace}`,
       ),
     ),
-    ...absent(bindings, gates, ({ spec }) => gatesOf(spec).filter((ref) => !isTooMany(ref))).map(
+    ...missingReferences(bindings, gates, ({ spec }) => gatesOf(spec).filter((ref) => !isTooMany(ref))).map(
       ({ object, by, ref }) => {
         const { kind, name } = object.spec!.target;
         return problem(
           ABOUT,
           `${boundName(object)} requires Gate ${refKey(ref)}, which does not exist and so counts as closed: it is suspended`,
           'create the Gate: this prints the command',
-          shell`${OURS} why ${kind.toLowerCase()}/${nameWord(name)} -n ${by.namespace}`,
+          shell`${PROGRAM_WORD} why ${kind.toLowerCase()}/${nameWord(name)} -n ${by.namespace}`,
         );
       },
     ),
     ...boundToAbsent.map(({ object, ref }) => {
       const text = `${boundName(object)} is bound to Rollout ${refKey(ref)}, which does not exist: it gets no version`;
-      return problem(ABOUT, text, `create the Rollout, or take the annotation off the ${object.spec!.target.kind}`);
+      return problem(ABOUT, text, `create the Rollout, or remove the annotation of the ${object.spec!.target.kind}`);
     }),
     ...gatesOfAbsent.map(({ by, ref }) =>
       problem(
@@ -119,7 +118,7 @@ export function absentFindings({ rollouts, rolloutGates, gates, bindings, polici
   ];
 }
 
-/** Upstream Rollouts that do not exist, or have not consented: every version of the Rollout waits for them. */
+/** Findings about upstream Rollouts that do not exist or have not consented, so that every version waits for them. */
 export function upstreamFindings(
   rollouts: readonly Rollout[],
   upstreams: readonly Rollout[] | undefined,
@@ -137,7 +136,7 @@ export function upstreamFindings(
           problem(ABOUT, `${text} does not exist: nothing is deployed`, 'create it, or correct spec.after', edit),
         ];
       }
-      if (!upstream || !namespaces || consenting(rollout, [upstream], namespaces).length > 0) return [];
+      if (!upstream || !namespaces || consentingRollouts(rollout, [upstream], namespaces).length > 0) return [];
       const others = upstream.metadata.annotations?.[WATCHED_FROM];
       const consent = `${WATCHED_FROM}=${others ? `${others},` : ''}${by.namespace}`;
       const allow = shell`kubectl -n ${ref.namespace} annotate --overwrite rollout ${ref.name} ${consent}`;
@@ -146,7 +145,7 @@ export function upstreamFindings(
   });
 }
 
-/** A closed Gate that does not hold all of its Flux objects. */
+/** The finding about a closed Gate that does not hold all of its Flux objects. */
 function notHeldFinding({ metadata: { namespace, name }, status }: Gate): Finding[] {
   const { notHeld = 0, notHeldObjects: [first] = [] } = status ?? {};
   if (notHeld === 0) return [];
@@ -158,9 +157,9 @@ function notHeldFinding({ metadata: { namespace, name }, status }: Gate): Findin
 }
 
 /** References of the objects to targets that do not exist, each once per object. */
-function absent<T extends KubeObject<any, any>>(
+function missingReferences<T extends AnyObject>(
   objects: readonly T[] | undefined,
-  targets: readonly KubeObject<any, any>[] | undefined,
+  targets: readonly AnyObject[] | undefined,
   refsOf: (object: T) => readonly NamespacedName[],
 ): { object: T; by: NamespacedName; ref: NamespacedName }[] {
   if (!objects || !targets) return [];

@@ -1,8 +1,7 @@
-/** Whether our two ServiceAccounts may do what they have to, and no longer what an earlier version let them do. */
-
+/** Checks that our two ServiceAccounts have the rights that they need, and none left from an earlier version. */
 import { few } from '../../core/kube/firstFew.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
-import { type Check, type Finding, orFine, problem, unseen } from './finding.ts';
+import { type Check, type Finding, findingsOrFine, notChecked, problem } from './finding.ts';
 
 const ABOUT = 'Rights';
 
@@ -11,7 +10,7 @@ type Need = readonly [verb: string, group: string, resource: string, subresource
 const KUBERIK = 'kuberik.com';
 const GATING = 'gating.toolkit.fluxcd.io';
 
-/** One right of each rule: if it is missing, the rule is missing. */
+/** One right of each rule: if the right is missing, the rule is. */
 const ACCOUNTS: { user: string; file: string; needs: readonly Need[] }[] = [
   {
     user: 'system:serviceaccount:rollout-hooks:rollout-hooks',
@@ -45,8 +44,8 @@ const ACCOUNTS: { user: string; file: string; needs: readonly Need[] }[] = [
   },
 ];
 
-/** `kubectl apply` of a newer version deletes nothing. */
-const LEFT = {
+/** A binding of an earlier version, which `kubectl apply` of a newer one does not delete. */
+const LEFTOVER_BINDING = {
   apiVersion: 'rbac.authorization.k8s.io/v1',
   resource: 'clusterrolebindings',
   name: 'rollout-hooks-view',
@@ -58,18 +57,18 @@ export const checkRights: Check = async ({ client }) => {
     const lacks: string[] = [];
     for (const [verb, group, resource, subresource] of needs) {
       const allowed = await unlessRefused(isAllowed(client, user, { verb, group, resource, subresource }), 403);
-      if (allowed === undefined) return [unseen(ABOUT, 'you may not ask what our ServiceAccounts may do')];
+      if (allowed === undefined) return [notChecked(ABOUT, 'you may not review the access of our ServiceAccounts')];
       if (!allowed) lacks.push(`${verb} ${resource}${subresource ? `/${subresource}` : ''}`);
     }
     const apply = `kubectl apply --server-side -f ${file}`;
     if (lacks.length > 0)
       findings.push(problem(ABOUT, `${user} may not ${few(lacks, 4)}`, 'apply its roles again', apply));
   }
-  if (await unlessRefused(client.get(LEFT), 403)) {
-    const text = `ClusterRoleBinding ${LEFT.name}, of an earlier version, lets the hook server read more than it needs`;
-    findings.push(problem(ABOUT, text, 'delete it', `kubectl delete clusterrolebinding ${LEFT.name}`));
+  if (await unlessRefused(client.get(LEFTOVER_BINDING), 403)) {
+    const text = `ClusterRoleBinding ${LEFTOVER_BINDING.name}, of an earlier version, lets the hook server read more than it needs`;
+    findings.push(problem(ABOUT, text, 'delete it', `kubectl delete clusterrolebinding ${LEFTOVER_BINDING.name}`));
   }
-  return orFine(ABOUT, findings, 'our ServiceAccounts have what they need');
+  return findingsOrFine(ABOUT, findings, 'our ServiceAccounts have what they need');
 };
 
 async function isAllowed(client: KubeClient, user: string, resourceAttributes: object): Promise<boolean> {

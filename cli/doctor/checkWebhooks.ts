@@ -1,17 +1,17 @@
-/** Admission: registered, failing closed, with certificates that last, and reached by a write that is not stored. */
+/** Checks that webhooks are registered, fail closed and are reached, and that no certificate expires soon. */
 import { X509Certificate } from 'node:crypto';
 import { GATES } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject } from '../../api/kubernetes.ts';
 import { DAY_MS, formatTime } from '../../core/kube/time.ts';
 import { isApiError } from '../../tools/kube/kubeClient.ts';
-import { type Check, type Finding, fine, orFine, problem, reader, unseen } from './finding.ts';
+import { type Check, type Finding, findingsOrFine, fine, notChecked, problem, reader } from './finding.ts';
 
 const ABOUT = 'Webhooks';
 const CERTIFICATES = 'Certificates';
-const OURS = '.admission.kuberik.com';
-const SOON_DAYS = 14;
+const NAME_SUFFIX = '.admission.kuberik.com';
+const WARN_DAYS_BEFORE_EXPIRY = 14;
 
-/** Routes that have to be there, by the names of the webhooks. */
+/** The names of the webhooks that have to be registered. */
 export const EXPECTED_WEBHOOKS: Record<string, readonly string[]> = {
   mutatingwebhookconfigurations: [
     'flux',
@@ -34,28 +34,28 @@ export const EXPECTED_WEBHOOKS: Record<string, readonly string[]> = {
   ],
 };
 
-/** An object that is created while the server is down is held by the decorator a moment later. */
-const LEFT_OPEN = /^flux-(unmarked|beside)\./;
+/** The webhooks that may fail open: a decorator holds an object that was created while the server was down. */
+const MAY_FAIL_OPEN = /^flux-(unmarked|beside)\./;
 
 type Webhook = { name: string; failurePolicy?: string; clientConfig?: { caBundle?: string } };
-type Configuration = KubeObject<any, any> & { webhooks?: Webhook[] };
+type Configuration = AnyObject & { webhooks?: Webhook[] };
 
-export const checkWebhooks: Check = async (examined) => {
-  const { list, notes } = reader(examined, ABOUT);
+export const checkWebhooks: Check = async (inputs) => {
+  const { list, notes } = reader(inputs, ABOUT);
   const findings: Finding[] = [];
   const bundles = new Map<string, string>();
   for (const [resource, names] of Object.entries(EXPECTED_WEBHOOKS)) {
     const found = await list<Configuration>({ apiVersion: 'admissionregistration.k8s.io/v1', resource });
     if (!found) continue;
-    const ours = found.flatMap(({ webhooks = [] }) => webhooks.filter(({ name }) => name.endsWith(OURS)));
-    const registered = new Set(ours.map(({ name }) => name.slice(0, -OURS.length)));
+    const ours = found.flatMap(({ webhooks = [] }) => webhooks.filter(({ name }) => name.endsWith(NAME_SUFFIX)));
+    const registered = new Set(ours.map(({ name }) => name.slice(0, -NAME_SUFFIX.length)));
     const missing = names.filter((name) => !registered.has(name)).join(', ');
     const ignoring = ours.filter(
-      ({ name, failurePolicy }) => failurePolicy === 'Ignore' && !LEFT_OPEN.test(name),
+      ({ name, failurePolicy }) => failurePolicy === 'Ignore' && !MAY_FAIL_OPEN.test(name),
     ).length;
     const kind = resource.startsWith('mutating') ? 'mutating' : 'validating';
     const unregistered = `The ${kind} webhooks ${missing} are not registered: their objects are not protected`;
-    const open = `${kind} webhooks have failurePolicy Ignore (${ignoring} of ${ours.length}): while the server is down nothing is held`;
+    const open = `${ignoring} of ${ours.length} ${kind} webhooks have failurePolicy Ignore: while the server is down, no Gate holds anything`;
     const apply = `kubectl apply --server-side -f manifests/webhooks/${kind}.yaml`;
     if (missing !== '') findings.push(problem(ABOUT, unregistered, 'apply them again', apply));
     if (ignoring > 0)
@@ -63,13 +63,13 @@ export const checkWebhooks: Check = async (examined) => {
     for (const { name, clientConfig } of ours) bundles.set(clientConfig?.caBundle ?? '', name);
   }
   return [
-    ...(notes.length === 2 ? [] : orFine(ABOUT, findings, 'registered, and fail closed')),
-    ...authorityFindings(bundles, examined.now()),
+    ...(notes.length === 2 ? [] : findingsOrFine(ABOUT, findings, 'registered, and fail closed')),
+    ...authorityFindings(bundles, inputs.now()),
     ...notes,
   ];
 };
 
-/** `bundles`: a webhook by its caBundle. */
+/** Findings about the certificate authorities of the webhooks. `bundles`: a webhook for each caBundle. */
 function authorityFindings(bundles: ReadonlyMap<string, string>, now: number): Finding[] {
   const remedy = "docs/install.md, The webhook's certificate: dev/scripts/webhook-certificate.sh, or cert-manager";
   const ends: number[] = [];
@@ -82,18 +82,18 @@ function authorityFindings(bundles: ReadonlyMap<string, string>, now: number): F
       // If there are several, the one that expires last counts.
       const end = Math.max(...certificates.map((each) => Date.parse(new X509Certificate(each).validTo)));
       ends.push(end);
-      if (end - now >= SOON_DAYS * DAY_MS) return [];
+      if (end - now >= WARN_DAYS_BEFORE_EXPIRY * DAY_MS) return [];
       const expires = end <= now ? 'has expired' : 'expires';
       return found(`The certificate authority of ${webhook} ${expires} at ${formatTime(end)}`);
     } catch {
-      return found(`The caBundle of ${webhook} is no certificate`);
+      return found(`The caBundle of ${webhook} is not a certificate`);
     }
   });
   if (problems.length > 0 || ends.length === 0) return problems;
   return [fine(CERTIFICATES, `the webhooks' authority lasts until ${formatTime(Math.min(...ends))}`)];
 }
 
-/** The Secret that the server's certificate comes from. */
+/** Checks the end of the server's certificate, in its Secret. */
 export const checkServingCertificate: Check = async ({ client, now }) => {
   try {
     const place = { apiVersion: 'v1', resource: 'secrets', namespace: 'rollout-hooks' };
@@ -101,25 +101,27 @@ export const checkServingCertificate: Check = async ({ client, now }) => {
     const text: string | undefined = secret?.data?.['tls.crt'];
     if (!text) return [];
     const end = Date.parse(new X509Certificate(Buffer.from(text, 'base64')).validTo);
-    if (end - now() > SOON_DAYS * DAY_MS) return [fine(CERTIFICATES, `the server's lasts until ${formatTime(end)}`)];
+    if (end - now() > WARN_DAYS_BEFORE_EXPIRY * DAY_MS)
+      return [fine(CERTIFICATES, `the server's lasts until ${formatTime(end)}`)];
     const expires = `${end <= now() ? 'has expired' : 'expires'} at ${formatTime(end)}`;
     const what = `The server's certificate ${expires}: then every write of a Rollout or Gate is refused`;
     const remedy = 'run dev/scripts/webhook-certificate.sh, or look at cert-manager';
     return [problem(CERTIFICATES, what, remedy, 'kubectl -n rollout-hooks describe certificate')];
   } catch (error) {
     if (!isApiError(error, 403)) throw error;
-    return [unseen(CERTIFICATES, "the server's own: you may not read Secret rollout-hooks/rollout-hooks-tls")];
+    return [notChecked(CERTIFICATES, "the server's own: you may not read Secret rollout-hooks/rollout-hooks-tls")];
   }
 };
 
-/** A Gate that only the webhook refuses: its CRD takes any name for a time zone. */
-const REFUSED = {
+/** A Gate that only the webhook refuses: its CRD accepts any name of a time zone. */
+const INVALID_GATE = {
   apiVersion: GATES.apiVersion,
   kind: 'Gate',
   metadata: { generateName: 'doctor-' },
   spec: { default: 'closed', schedule: { timezone: 'Nowhere/Nothing', rules: [{ daysOfWeek: ['Friday'] }] } },
 };
 
+/** Checks that the API server calls the webhook, by a dry run that the webhook has to refuse. */
 export const checkAdmission: Check = async ({ client, home }) => {
   const about = 'Admission';
   const found = (text: string) => {
@@ -127,7 +129,7 @@ export const checkAdmission: Check = async ({ client, home }) => {
     return [problem(about, text, remedy, 'kubectl -n rollout-hooks get pods,endpointslices')];
   };
   try {
-    const gate = { ...REFUSED, metadata: { ...REFUSED.metadata, namespace: home } };
+    const gate = { ...INVALID_GATE, metadata: { ...INVALID_GATE.metadata, namespace: home } };
     await client.create({ ...GATES, namespace: home }, gate, { dryRun: true });
     return found('A Gate with a time zone that does not exist is accepted: the API server does not call the webhook');
   } catch (error) {
@@ -137,7 +139,7 @@ export const checkAdmission: Check = async ({ client, home }) => {
     if (message.includes('failed calling webhook')) return found(`The webhook is not reached: ${message}`);
     if (code === 403)
       return [
-        unseen(about, `you may not create Gates in ${home}, so whether the webhook is reached could not be tried`),
+        notChecked(about, `you may not create Gates in ${home}, so whether the webhook is reached could not be tried`),
       ];
     return code === 404 ? [] : found(`A dry run of a Gate failed unexpectedly: ${message}`);
   }

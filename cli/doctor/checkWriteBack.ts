@@ -1,4 +1,4 @@
-/** Rollouts with spec.writeBack whose version nothing commits, or beside which a marker in Git could bypass their Gates. */
+/** Checks that the versions of Rollouts with spec.writeBack are committed, and that no marker bypasses their Gates. */
 import { ROLLOUT_NAME_LABEL } from '../../api/annotations.ts';
 import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
 import type { LabelSelector } from '../../api/kubernetes.ts';
@@ -7,12 +7,12 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { matchesSelector, selectorProblems } from '../../core/kube/selector.ts';
 import { derivedLabels, writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
-import { type Check, type Finding, problem, reader, unseen } from './finding.ts';
+import { type Check, type Finding, notChecked, problem, reader } from './finding.ts';
 
 const ABOUT = 'Write-back';
 
-export const checkWriteBack: Check = async (examined) => {
-  const { kind, notes } = reader(examined, ABOUT);
+export const checkWriteBack: Check = async (inputs) => {
+  const { kind, notes } = reader(inputs, ABOUT);
   const rollouts = (await kind<Rollout>('Rollout'))?.filter(writeBackName) ?? [];
   if (rollouts.length === 0) return notes;
   const [policies, automations] = await Promise.all([
@@ -22,14 +22,14 @@ export const checkWriteBack: Check = async (examined) => {
   return [...writeBackFindings({ rollouts, policies, automations }), ...notes];
 };
 
-/** Lists that could not be read are absent. */
-interface WrittenBack {
+/** Lists of objects. A list that could not be read is absent. */
+interface WriteBackObjects {
   rollouts: readonly Rollout[];
   policies?: readonly ImagePolicy[] | undefined;
   automations?: readonly FluxObject[] | undefined;
 }
 
-export function writeBackFindings({ rollouts, policies, automations }: WrittenBack): Finding[] {
+export function writeBackFindings({ rollouts, policies, automations }: WriteBackObjects): Finding[] {
   return rollouts.flatMap((rollout) => {
     const name = writeBackName(rollout);
     if (name === undefined) return [];
@@ -50,21 +50,21 @@ export function writeBackFindings({ rollouts, policies, automations }: WrittenBa
             ),
           ]
         : []),
-      ...(commits?.length === 0 ? [found(noAutomation, 'docs/write-back.md has one')] : []),
+      ...(commits?.length === 0 ? [found(noAutomation, 'create one: docs/write-back.md')] : []),
       ...markerNote(rollout, find(refKey(policyRef(rollout) ?? { namespace: '', name: '' })), commits ?? []),
     ];
   });
 }
 
-/** The markers are only in Git, so they can't be checked. */
+/** The note that markers in Git, which can't be checked, may name the Rollout's own ImagePolicy. */
 function markerNote(rollout: Rollout, source: ImagePolicy | undefined, automations: readonly FluxObject[]): Finding[] {
   if (!source) return [];
   const { namespace = '', labels } = source.metadata;
   const both = automations.find((each) => selects(each, namespace, labels));
   if (!both) return [];
   const what = `whether a marker in Git names ImagePolicy ${refKey(identityOf(source))}, which ImageUpdateAutomation ${refKey(identityOf(both))} selects too`;
-  const help = `it would be committed past every gate of Rollout ${rollout.metadata.name}. To rule that out, select the label ${ROLLOUT_NAME_LABEL} in spec.policySelector`;
-  return [unseen(ABOUT, `${what}: ${help}`)];
+  const help = `its versions would bypass every Gate and RolloutGate of Rollout ${rollout.metadata.name}. To prevent that, select the label ${ROLLOUT_NAME_LABEL} in spec.policySelector`;
+  return [notChecked(ABOUT, `${what}: ${help}`)];
 }
 
 interface AutomationSpec {
@@ -72,7 +72,7 @@ interface AutomationSpec {
   policySelector?: LabelSelector;
 }
 
-/** Like image-automation-controller: policies of its own namespace; Setters is the default, and the only strategy. */
+/** Whether an ImageUpdateAutomation selects an ImagePolicy of its namespace, with the strategy Setters, the default. */
 function selects({ metadata, spec }: FluxObject, namespace: string, labels: Record<string, string> | undefined) {
   const { update, policySelector } = (spec ?? {}) as AutomationSpec;
   if (metadata.namespace !== namespace || (update?.strategy ?? 'Setters') !== 'Setters') return false;

@@ -1,22 +1,22 @@
-/** Findings of the doctor, and reads for its checks: a list that the user may not read is noted, and isn't a finding. */
+/** Findings of the doctor, and reads for its checks. A list that the user may not read is noted as not checked. */
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { type Collection, isApiError, type KubeClient } from '../../tools/kube/kubeClient.ts';
 
 export interface Finding {
-  /** `problem`: something does not work, or will not. `unseen`: it could not be checked. */
+  /** `problem`: something does not work, or will not. `unseen`: not checked. */
   level: 'fine' | 'problem' | 'unseen';
   /** The subject of the check, in a word or two: `Webhooks`. */
   about: string;
   text: string;
   /** The next step, or a page to read. */
   remedy?: string;
-  /** Complete, and safe to copy. */
+  /** A complete command line, safe to copy. */
   command?: string;
 }
 
 export const fine = (about: string, text: string): Finding => ({ level: 'fine', about, text });
-export const unseen = (about: string, text: string): Finding => ({ level: 'unseen', about, text });
+export const notChecked = (about: string, text: string): Finding => ({ level: 'unseen', about, text });
 export const problem = (about: string, text: string, remedy: string, command?: string): Finding => ({
   level: 'problem',
   about,
@@ -25,27 +25,25 @@ export const problem = (about: string, text: string, remedy: string, command?: s
   ...(command !== undefined && { command }),
 });
 
-/** The findings; without any, that all is well. */
-export function orFine(about: string, findings: readonly Finding[], text: string): Finding[] {
+/** The findings; without any, one that everything is fine. */
+export function findingsOrFine(about: string, findings: readonly Finding[], text: string): Finding[] {
   return findings.length > 0 ? [...findings] : [fine(about, text)];
 }
 
-export interface Examined {
+export interface CheckInputs {
   client: KubeClient;
   /** The namespace to check; undefined: the whole cluster. */
   namespace: string | undefined;
-  /** Namespace for dry runs. */
+  /** The namespace for dry runs. */
   home: string;
   now(): EpochMs;
   signal: AbortSignal;
 }
 
-export type Check = (examined: Examined) => Promise<Finding[]>;
+export type Check = (inputs: CheckInputs) => Promise<Finding[]>;
 
-type AnyObject = KubeObject<any, any>;
-
-/** Reads for a check of this name. A list is undefined if the user may not read it; `notes` then has the reason. */
-export function reader({ client, namespace }: Examined, about: string) {
+/** The reads of a check. A list is undefined if the user may not read it; `notes` then has the reason. */
+export function reader({ client, namespace }: CheckInputs, about: string) {
   const notes: Finding[] = [];
   const list = async <T extends AnyObject>(from: Collection): Promise<T[] | undefined> => {
     try {
@@ -54,12 +52,12 @@ export function reader({ client, namespace }: Examined, about: string) {
       if (isApiError(error, 404)) return [];
       if (!isApiError(error, 403)) throw error;
       notes.push(
-        unseen(about, `${from.resource}${from.namespace ? ` in ${from.namespace}` : ''}: you may not list them`),
+        notChecked(about, `${from.resource}${from.namespace ? ` in ${from.namespace}` : ''}: you may not list them`),
       );
       return undefined;
     }
   };
-  /** `scope`: another namespace than the examined one; undefined: all. */
+  /** `scope`: another namespace than that of the inputs; undefined: all. */
   const kind = <T extends AnyObject>(name: KindName, scope = { namespace }) =>
     list<T>({ ...resourceOf(KINDS[name]), ...scope });
   return { list, kind, notes };

@@ -1,9 +1,10 @@
-/** Many applications, a line each: `-o wide`. */
+/** Applications in a table, one a line: `-o wide`. */
 import type { Application } from '../../client/explain/application.ts';
 import { table } from './columns.ts';
 import { OUTCOME_TONES, STATE_TONES, type Style } from './style.ts';
 
 interface TableOptions {
+  /** Whether there is a column for the namespace. */
   isQualified: boolean;
   header: boolean;
 }
@@ -17,11 +18,11 @@ export function applicationTable(apps: readonly Application[], style: Style, opt
 export interface ClusterApplications {
   cluster: string;
   value?: readonly Application[];
-  /** Why it has no applications to show. */
+  /** Why the cluster has no applications to show. */
   problem?: string;
 }
 
-/** The row of a cluster without an answer. */
+/** Applications of several clusters in a table, with a row for each cluster without an answer. */
 export function clustersTable(answers: readonly ClusterApplications[], style: Style, header: boolean): string[] {
   const head = ['CLUSTER', ...headOf(true)];
   const rows = answers.flatMap(({ cluster, value = [], problem }) => [

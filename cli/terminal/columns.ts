@@ -1,21 +1,21 @@
-/** Text in columns, by its width on a terminal: wide letters count twice, colors not at all. */
+/** Text in columns, by its width on a terminal, where wide letters count twice and colors don't count. */
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
 
-/** Line breaks in others' text, which would begin lines of ours. */
+/** Line breaks, which in the text of other users would start a new line. */
 const BREAKS = /[\r\n]+/g;
 
-export function padded(text: string, width: number): string {
+export function padEnd(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - stringWidth(text)));
 }
 
-/** The lines of a text that fit into `columns`; as it is where there is no limit. */
-export function wrapped(text: string, columns: number | undefined): string[] {
+/** The text as lines of at most `columns`; one unchanged line without a limit. */
+export function wrapText(text: string, columns: number | undefined): string[] {
   if (columns === undefined) return [text];
   return wrapAnsi(text.replace(BREAKS, ' '), Math.max(columns, 10), { hard: true, trim: true }).split('\n');
 }
 
-/** Rows in columns as wide as their widest cell, three spaces between them, no space at the end of a line. Cells that are missing are empty. */
+/** The rows as lines. Columns are as wide as their widest cell, with three spaces between them. */
 export function table(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows) {
@@ -25,7 +25,7 @@ export function table(rows: readonly (readonly string[])[]): string[] {
   }
   return rows.map((row) =>
     row
-      .map((cell, index) => padded(cell, widths[index] ?? 0))
+      .map((cell, index) => padEnd(cell, widths[index] ?? 0))
       .join('   ')
       .trimEnd(),
   );

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** Opens a browser. Without one the user has the address on the screen. */
+/** Opens the address in a browser, and ignores failures: the address is printed too. */
 export function openBrowser(address: string): void {
   const [command, args] =
     process.platform === 'darwin'

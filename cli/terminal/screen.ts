@@ -1,7 +1,6 @@
-/** A part of the terminal that is drawn again and again, and leaves the terminal as it was. */
-
+/** Lines at the end of the terminal that are drawn again with every change. */
 import { widthOf } from './columns.ts';
-import { line } from './safe.ts';
+import { safeLine } from './safe.ts';
 import type { Terminal } from './terminal.ts';
 
 const HIDE = '\x1b[?25l';
@@ -9,9 +8,9 @@ const SHOW = '\x1b[?25h';
 const CLEAR_BELOW = '\x1b[0J';
 
 interface Screen {
-  /** Draws the lines that fit over the former ones, and leaves equal lines as they are. */
+  /** Draws the lines that fit in place of the former ones, if they differ. */
   draw(lines: readonly string[]): void;
-  /** The last picture stays, whole, and the cursor comes back. */
+  /** Draws all lines for the last time, and shows the cursor again. */
   close(): void;
 }
 
@@ -21,19 +20,19 @@ export function openScreen(
 ): Screen {
   let drawn = '';
   let last: readonly string[] = [];
-  let standing: readonly string[] = [];
+  let visible: readonly string[] = [];
   write(HIDE);
   const show = (lines: readonly string[]) => {
     const text = textOf(lines);
-    // A line that is wider than the terminal, as wide as that is now, takes more than one row.
+    // A line that is wider than the terminal is now takes several rows.
     const { columns } = size();
-    const height = standing.reduce((sum, each) => sum + Math.max(1, Math.ceil(widthOf(each) / columns)), 0);
+    const height = visible.reduce((sum, each) => sum + Math.max(1, Math.ceil(widthOf(each) / columns)), 0);
     write(`${height > 0 ? `\x1b[${height}A\r` : ''}${CLEAR_BELOW}${text}`);
-    standing = lines;
+    visible = lines;
     drawn = text;
   };
   around((writing) => {
-    const before = standing;
+    const before = visible;
     show([]);
     writing();
     show(before);
@@ -41,7 +40,7 @@ export function openScreen(
   return {
     draw(lines) {
       last = lines;
-      const shown = fitting(lines, size().rows);
+      const shown = linesThatFit(lines, size().rows);
       if (textOf(shown) !== drawn) show(shown);
     },
     close() {
@@ -52,10 +51,9 @@ export function openScreen(
   };
 }
 
-/** The line with user text made safe: control sequences have no effect. */
-const textOf = (lines: readonly string[]) => lines.map((each) => `${line(each)}\n`).join('');
+const textOf = (lines: readonly string[]) => lines.map((each) => `${safeLine(each)}\n`).join('');
 
-function fitting(lines: readonly string[], rows: number): readonly string[] {
+function linesThatFit(lines: readonly string[], rows: number): readonly string[] {
   const room = Math.max(rows - 1, 5);
   if (lines.length <= room) return lines;
   return [

@@ -1,11 +1,11 @@
-/** How things look in a terminal: symbols, colors, times. One for each state, never a color alone. */
+/** Symbols, colors and times on a terminal. Each state has a symbol of its own, since there may be no colors. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApplicationState, DeploymentView, StepState } from '../../client/explain/application.ts';
 import type { ExplainedState } from '../../client/explain/explanation.ts';
 import { ageText, relativeText, whenText, withReadableTimes } from '../../client/explain/when.ts';
 import { parseTime } from '../../core/kube/time.ts';
-import { ended } from '../../core/text/commands.ts';
-import { wrapped } from './columns.ts';
+import { withFullStop } from '../../core/text/commands.ts';
+import { wrapText } from './columns.ts';
 import type { Paint } from './safe.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -22,19 +22,18 @@ export interface Style {
   when(time: string): string;
   /** `2d ago`. */
   ago(time: string): string;
-  /** `2d`: since then. */
+  /** `2d`: the time since then. */
   age(time: string): string;
   branch: { mid: string; last: string; rail: string; gap: string };
   columns: number | undefined;
 }
 
 /** A sentence with readable times, as lines that fit the terminal. */
-export function sentenceLines(seen: Seen, text: string): string[] {
-  return wrapped(styleOf(seen).text(ended(text)), seen.terminal.columns());
+export function sentenceLines(context: OutputContext, text: string): string[] {
+  return wrapText(styleOf(context).text(withFullStop(text)), context.terminal.columns());
 }
 
-/** The place and time of an output. */
-interface Seen {
+interface OutputContext {
   terminal: Terminal;
   now(): EpochMs;
   timeZone: string;
@@ -47,19 +46,19 @@ const SYMBOLS: Record<TerminalTone, readonly [symbol: string, ascii: string]> = 
   quiet: ['○', 'o'],
 };
 
-export function styleOf({ terminal, now, timeZone }: Seen): Style {
+export function styleOf({ terminal, now, timeZone }: OutputContext): Style {
   const { paint, hasSymbols } = terminal;
   const at = now();
-  const painted = (tone: TerminalTone, text: string) => PAINTS[tone](paint)(text);
+  const paintTone = (tone: TerminalTone, text: string) => PAINTS[tone](paint)(text);
   return {
-    symbol: (tone) => painted(tone, SYMBOLS[tone][hasSymbols ? 0 : 1]),
-    tone: painted,
+    symbol: (tone) => paintTone(tone, SYMBOLS[tone][hasSymbols ? 0 : 1]),
+    tone: paintTone,
     strong: paint.bold,
     faint: paint.dim,
     text: (sentence) => withReadableTimes(sentence, at, timeZone),
-    when: (time) => readable(time, (found) => `${whenText(found, at, timeZone)} (${relativeText(found, at)})`),
-    ago: (time) => readable(time, (found) => relativeText(found, at)),
-    age: (time) => readable(time, (found) => ageText(at - found)),
+    when: (time) => readableTime(time, (found) => `${whenText(found, at, timeZone)} (${relativeText(found, at)})`),
+    ago: (time) => readableTime(time, (found) => relativeText(found, at)),
+    age: (time) => readableTime(time, (found) => ageText(at - found)),
     branch: hasSymbols
       ? { mid: '├─ ', last: '└─ ', rail: '│  ', gap: '   ' }
       : { mid: '|- ', last: '`- ', rail: '|  ', gap: '   ' },
@@ -74,8 +73,8 @@ const PAINTS: Record<TerminalTone, (paint: Paint) => (text: string) => string> =
   quiet: (paint) => paint.dim,
 };
 
-/** Text that is not a time is shown unchanged: any client may have written it. */
-function readable(time: string, show: (at: number) => string): string {
+/** A time in words. Text that is not a time is shown unchanged: any client may have written it. */
+function readableTime(time: string, show: (at: number) => string): string {
   const at = parseTime(time);
   return at === undefined ? time : show(at);
 }

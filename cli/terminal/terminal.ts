@@ -1,33 +1,32 @@
-/** The output of a command: streams, their width, colors. */
+/** The terminal of a command: its streams, width and colors, and questions to the user. */
 import type { Writable } from 'node:stream';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
-import { createPaint, line, lines, type Paint } from './safe.ts';
+import { createPaint, type Paint, safeLine, safeText } from './safe.ts';
 
 export interface Terminal {
-  /** A line on standard output. What others wrote in it is text, and no more: see safe.ts. */
+  /** Prints a line on standard output, made safe: see safe.ts. */
   print(text: string): void;
-  /** A line on standard error, for notes. */
+  /** Prints a line on standard error, for notes. */
   note(text: string): void;
-  /** Several lines on standard output, without colors. */
+  /** Prints lines on standard output, without colors. */
   printText(text: string): void;
-  /** Several lines on standard error, without colors. */
+  /** Prints lines on standard error, without colors. */
   noteText(text: string): void;
-  /** Called around each text that is not `write`, while the last lines of the screen are a picture. */
+  /** Sets the function that each print calls with its write: a screen takes its lines away meanwhile. */
   around(writing: ((write: () => void) => void) | undefined): void;
-  /** Writes to standard output unchanged: no user text. */
+  /** Writes to standard output without making the text safe: not for text of users. */
   write(text: string): void;
-  /** Standard output is a terminal. */
+  /** Whether standard output is a terminal. */
   isTerminal: boolean;
-  /** Both ends are: a question can be asked. */
+  /** Whether standard input is a terminal too, so that the user can answer questions. */
   isInteractive: boolean;
-  /** Columns of a terminal; undefined on a pipe: nothing is wrapped there. */
+  /** The columns of the terminal; undefined on a pipe, where nothing is wrapped. */
   columns(): number | undefined;
-  /** Rows of the terminal. */
   rows(): number;
   paint: Paint;
-  /** Symbols beyond ASCII. */
+  /** Whether the locale has symbols beyond ASCII. */
   hasSymbols: boolean;
-  /** Asks on standard error and answers what was typed; nothing at the end of the input. @throws Problem on Ctrl-C. */
+  /** Asks on standard error and returns the typed answer; empty at the end of the input. @throws Problem on Ctrl-C */
   ask(question: string): Promise<string>;
 }
 
@@ -37,9 +36,9 @@ export interface Streams {
   stdin: NodeJS.ReadableStream & { isTTY?: boolean };
 }
 
-/** Below that a tree is unreadable; the terminal may wrap itself then. */
-const NARROWEST = 40;
-const WIDEST = 160;
+/** Fewer columns make a tree unreadable: a narrower terminal wraps the lines itself. */
+const MIN_COLUMNS = 40;
+const MAX_COLUMNS = 160;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -49,17 +48,17 @@ export function createTerminal(streams: Streams, env: Environment, wantsColor: b
   let around = (write: () => void) => write();
   const say = (stream: Writable, text: string) => around(() => void stream.write(`${text}\n`));
   return {
-    print: (text) => say(stdout, line(text)),
-    note: (text) => say(stderr, line(text)),
-    printText: (text) => say(stdout, lines(text)),
-    noteText: (text) => say(stderr, lines(text)),
+    print: (text) => say(stdout, safeLine(text)),
+    note: (text) => say(stderr, safeLine(text)),
+    printText: (text) => say(stdout, safeText(text)),
+    noteText: (text) => say(stderr, safeText(text)),
     around: (writing) => {
       around = writing ?? ((write) => write());
     },
     write: (text) => stdout.write(text),
     isTerminal,
     isInteractive: isTerminal && stdin.isTTY === true,
-    columns: () => (isTerminal ? Math.min(Math.max(stdout.columns ?? 80, NARROWEST), WIDEST) : undefined),
+    columns: () => (isTerminal ? Math.min(Math.max(stdout.columns ?? 80, MIN_COLUMNS), MAX_COLUMNS) : undefined),
     rows: () => stdout.rows ?? 24,
     paint: createPaint(wantsColor && isTerminal && hasColors(env)),
     hasSymbols: hasSymbols(env),
@@ -70,7 +69,7 @@ export function createTerminal(streams: Streams, env: Environment, wantsColor: b
         // During a question the terminal sends Ctrl-C to readline only.
         reader.once('SIGINT', () => reject(new Problem('Nothing was changed.', EXIT.interrupted)));
         reader.once('close', () => resolve(''));
-        reader.question(line(question)).then(resolve, reject);
+        reader.question(safeLine(question)).then(resolve, reject);
       });
       try {
         return await typed;
@@ -81,7 +80,7 @@ export function createTerminal(streams: Streams, env: Environment, wantsColor: b
   };
 }
 
-/** https://no-color.org: any text but none. */
+/** Whether colors are wanted: any text in NO_COLOR disables them (https://no-color.org). */
 function hasColors({ NO_COLOR, TERM }: Environment): boolean {
   return !NO_COLOR && TERM !== 'dumb';
 }

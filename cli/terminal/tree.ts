@@ -1,36 +1,41 @@
-/** An application as a tree, and its changes as lines for pipes and logs. */
-import { type Application, type DeploymentView, isOfEarlier, type Step } from '../../client/explain/application.ts';
+/** An application as a tree, and its changes as lines. */
+import {
+  type Application,
+  type DeploymentView,
+  isOfDeployedVersion,
+  type Step,
+} from '../../client/explain/application.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import type { ClusterApplications } from './applicationTable.ts';
-import { padded, widthOf, wrapped } from './columns.ts';
+import { padEnd, widthOf, wrapText } from './columns.ts';
 import { OUTCOME_TONES, STEP_TONES, type Style, type TerminalTone } from './style.ts';
 
-/** `isQualified`: with its namespace, where there is more than one. What could not be read is not in it: see `unreadLines`. */
+/** The tree of an application, without unread kinds: see `unreadLines`. `isQualified`: with the namespace. */
 export function applicationTree(app: Application, style: Style, isQualified: boolean): string[] {
   const name = isQualified ? `${app.namespace}/${app.name}` : app.name;
   const titles = app.steps.map(({ title }) => widthOf(title));
-  // Long names must not push every detail to the right.
+  // A long title must not push all details to the right.
   const width = Math.min(Math.max(0, ...titles), 48);
   return [
     ...headLines(name, app, style),
     ...app.steps.flatMap((step, index) => {
-      const tone = isOfEarlier(step, app.waiting?.version) ? 'quiet' : STEP_TONES[step.state];
-      return branch(step, tone, width, index === app.steps.length - 1, style);
+      const tone = isOfDeployedVersion(step, app.waiting?.version) ? 'quiet' : STEP_TONES[step.state];
+      return stepLines(step, tone, width, index === app.steps.length - 1, style);
     }),
     ...nextLines(app, style),
   ];
 }
 
-/** Kinds that could not be read, each once, below the trees that lack them. */
+/** The lines about kinds that could not be read, each kind once. */
 export function unreadLines(texts: readonly string[], style: Style): string[] {
   return [...new Set(texts)].flatMap((text) =>
-    wrapped(`not shown: ${text}`, style.columns && style.columns - 2).map(
+    wrapText(`not shown: ${text}`, style.columns && style.columns - 2).map(
       (line, index) => (index === 0 ? `${style.symbol('quiet')} ` : '  ') + style.faint(line),
     ),
   );
 }
 
-/** Several trees, and below them what could not be read. Of thousands only those that fit into `rows` are drawn. */
+/** The trees of applications, and the kinds that could not be read. `rows`: draws only the trees that fit. */
 export function applicationTrees(
   apps: readonly Application[],
   style: Style,
@@ -54,10 +59,10 @@ export function applicationTrees(
   ];
 }
 
-/** The trees of one of several clusters, or why they are unknown. */
+/** The trees of one of several clusters, or its problem. */
 export function clusterTree({ cluster, value, problem }: ClusterApplications, style: Style, rows?: number): string[] {
   const head = style.strong(`Cluster ${cluster}`);
-  if (problem) return [head, ...wrapped(`${style.symbol('bad')} ${style.text(problem)}`, style.columns)];
+  if (problem) return [head, ...wrapText(`${style.symbol('bad')} ${style.text(problem)}`, style.columns)];
   if (!value?.length) return [head, value ? 'There are no Rollouts.' : 'Reading …'];
   return [head, '', ...applicationTrees(value, style, { isQualified: true, rows })];
 }
@@ -94,19 +99,19 @@ function runsText(runs: DeploymentView, style: Style): string {
   return `${style.symbol(OUTCOME_TONES[outcome])} ${style.strong(version)} ${texts[outcome]}`;
 }
 
-function branch(step: Step, tone: TerminalTone, width: number, isLast: boolean, style: Style): string[] {
+function stepLines(step: Step, tone: TerminalTone, width: number, isLast: boolean, style: Style): string[] {
   const lead = `${isLast ? style.branch.last : style.branch.mid}${style.symbol(tone)} `;
   const rail = `${isLast ? style.branch.gap : style.branch.rail}  `;
   const detail = detailText(step, style);
   const isNarrow = style.columns !== undefined && style.columns < 3 + 2 + width + 3 + 30;
   if (isNarrow) {
-    const [first = '', ...rest] = wrapped(step.title, style.columns! - 5);
-    const more = detail === '' ? [] : wrapped(detail, style.columns! - 7).map((line) => `  ${line}`);
+    const [first = '', ...rest] = wrapText(step.title, style.columns! - 5);
+    const more = detail === '' ? [] : wrapText(detail, style.columns! - 7).map((line) => `  ${line}`);
     return [lead + first, ...[...rest, ...more].map((line) => rail + style.faint(line))];
   }
-  const [first = '', ...rest] = wrapped(detail, style.columns && style.columns - 5 - width - 3);
+  const [first = '', ...rest] = wrapText(detail, style.columns && style.columns - 5 - width - 3);
   const indent = ' '.repeat(width + 3);
-  return [`${lead}${padded(step.title, width)}   ${first}`.trimEnd(), ...rest.map((line) => `${rail}${indent}${line}`)];
+  return [`${lead}${padEnd(step.title, width)}   ${first}`.trimEnd(), ...rest.map((line) => `${rail}${indent}${line}`)];
 }
 
 function detailText({ detail = '', by, reason, until, since, state, kind }: Step, style: Style): string {
@@ -123,10 +128,10 @@ function detailText({ detail = '', by, reason, until, since, state, kind }: Step
 function nextLines({ next }: Application, style: Style): string[] {
   if (!next) return [];
   const at = next.at ? ` ${style.when(next.at)}` : '';
-  return wrapped(`Next: ${style.text(next.text)}${at && `,${at}`}`, style.columns);
+  return wrapText(`Next: ${style.text(next.text)}${at && `,${at}`}`, style.columns);
 }
 
-/** Empty where nothing that is shown has changed. The first look is the headline. */
+/** The changes of an application: its headline and its steps. `before`: undefined at first. */
 export function changeLines(before: Application | undefined, after: Application): string[] {
   const name = `${after.namespace}/${after.name}`;
   if (before && sameJson(before.steps, after.steps) && before.headline === after.headline) return [];

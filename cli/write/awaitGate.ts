@@ -1,30 +1,29 @@
-/** `--wait` of `open` and `close`: which objects are held or released by now. */
-
-import { GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
+/** `--wait` of `open` and `close`: waits until the objects are held or released. */
+import { SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { gateText } from '../../client/explain/gateText.ts';
 import { type Requirer, requirerText } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateState.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { parseState } from '../../core/suspension/stateAnnotation.ts';
+import { stateOf } from '../../core/suspension/stateAnnotation.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { heldText, readSelected } from '../../tools/read/heldObjects.ts';
-import { find } from '../../tools/read/namedObjects.ts';
+import { readNamed } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { styleOf } from '../terminal/style.ts';
 import type { Made } from './make.ts';
 import { isWaitedFor, pollUntil } from './wait.ts';
 
 export const GATE_WAIT_CODES: NonNullable<CommandDefinition['exitCodes']> = [
-  [EXIT.timeout, 'with --wait: timed out; the line says what is not done yet'],
+  [EXIT.timeout, 'with --wait: timed out; the line has the objects that are not done yet'],
 ];
 
-/** The most objects that are followed; a Gate lists no more either. */
-const FOLLOWED = 100;
+/** The most objects that are checked; a Gate lists no more either. */
+const MAX_FOLLOWED = 100;
 
 /** Waits until the Gate has taken effect, and returns the exit code. `isPlanned`: it takes effect later. */
 export async function awaitGate(
@@ -42,40 +41,42 @@ export async function awaitGate(
   const { client } = await context.cluster();
   const settled: Settled = new Map();
   return pollUntil(context, invocation, async (isLate) => {
-    const gate = await find(client, 'Gate', made.request.object);
+    const gate = await readNamed(client, 'Gate', made.request.object);
     if (!gate) throw new Problem(`Gate ${refKey(made.request.object)} has been deleted.`);
-    const seen = await observe(client, gate, settled, context);
-    const isSettled = seen.isCounted && seen.moving.length === 0;
+    const observed = await observe(client, gate, settled, context);
+    const isSettled = observed.isCounted && observed.moving.length === 0;
     if (!isSettled && !isLate) return undefined;
-    const rest = seen.isCounted ? `not done yet: ${heldText(seen.moving)}` : 'what requires it is not counted yet';
-    terminal.print(`${lineOf(gate, seen, context)}${isSettled ? '' : `; timed out; ${rest}`}`);
+    const rest = observed.isCounted
+      ? `not done yet: ${heldText(observed.moving)}`
+      : 'its objects have not been counted yet';
+    terminal.print(`${lineOf(gate, observed, context)}${isSettled ? '' : `; timed out; ${rest}`}`);
     return isSettled ? EXIT.ok : EXIT.timeout;
   });
 }
 
-/** Objects that need not be read again, by name. `unseen`: deleted, or the user may not read it. */
+/** The objects that need not be read again, by name. `unseen`: deleted, or the user may not read it. */
 type Settled = Map<string, Exclude<Effect, 'moving'> | 'unseen'>;
 
-interface Seen {
+interface Observed {
   opened: boolean;
   /** Whether the Gate's status has the number of objects that require it. */
   isCounted: boolean;
   held: Requirer[];
   free: Requirer[];
   moving: Requirer[];
-  /** Objects that are not followed, or not readable. */
+  /** The number of objects that are not checked, or not readable. */
   unseen: number;
 }
 
-/** Fills `settled`. */
-async function observe(client: KubeClient, gate: Gate, settled: Settled, context: Context): Promise<Seen> {
+/** The state of the objects that require the Gate. Adds those that have changed to `settled`, and prints them. */
+async function observe(client: KubeClient, gate: Gate, settled: Settled, context: Context): Promise<Observed> {
   const { opened } = evaluateGate(gate, context.now());
   const { held: count, heldObjects = [], observedGeneration = 0 } = gate.status ?? {};
   const { held: selected } = await readSelected(client, gate);
   const requiring = new Map([...heldObjects, ...selected].map((each) => [requirerText(each), each]));
   const followed = [...requiring.keys()]
     .sort()
-    .slice(0, FOLLOWED)
+    .slice(0, MAX_FOLLOWED)
     .map((name) => requiring.get(name)!);
   await Promise.all(
     followed.map(async (requirer) => {
@@ -107,12 +108,12 @@ async function effectNow(
   opened: boolean,
 ): Promise<Effect | 'unseen'> {
   const from = { ...resourceOf(KINDS[kind as KindName]), namespace, name };
-  const object = await unlessRefused(client.get<KubeObject<any, any>>(from), 403);
+  const object = await unlessRefused(client.get<AnyObject>(from), 403);
   return object ? effectOn(object, refKey(identityOf(gate)), opened) : 'unseen';
 }
 
-/** `shop/incident: closed by sre: INC-42; held: 1 Kustomization (app) and 1 Rollout (app)` */
-function lineOf(gate: Gate, { opened, held, free, unseen }: Seen, context: Context): string {
+/** The last line: `shop/incident: closed by sre: INC-42; held: 1 Kustomization (app) and 1 Rollout (app)`. */
+function lineOf(gate: Gate, { opened, held, free, unseen }: Observed, context: Context): string {
   const parts = opened
     ? [
         `released: ${textOf(free)}`,
@@ -129,11 +130,11 @@ function textOf(requirers: readonly Requirer[]): string {
   return requirers.length === 0 ? 'nothing' : heldText(requirers);
 }
 
-/** Whether the object is `held`, `free`, or `moving`, which is neither yet. Held by another Gate, or suspended manually, is held too. */
+/** The effect of a Gate on an object. `held`: by any Gate, or manually. `moving`: neither held nor free yet. */
 export type Effect = 'held' | 'free' | 'moving';
 
 /** The effect of a Gate on an object. `gate`: `namespace/name`. `opened`: the Gate's state. */
-export function effectOn(object: KubeObject<any, any>, gate: string, opened: boolean): Effect {
+export function effectOn(object: AnyObject, gate: string, opened: boolean): Effect {
   return object.kind === KINDS.Rollout.kind
     ? effectOnRollout(object as Rollout, gate, opened)
     : effectOnFlux(object as FluxObject, gate, opened);
@@ -147,10 +148,10 @@ function effectOnRollout({ status }: Rollout, gate: string, opened: boolean): Ef
   return closed.length > 0 ? 'held' : 'free';
 }
 
-function effectOnFlux({ metadata, spec }: FluxObject, gate: string, opened: boolean): Effect {
-  const state = parseState(metadata.annotations?.[GATE_STATE]);
-  const isSuspended = spec?.suspend === true;
-  // A bypass names the closing that it is for as well.
+function effectOnFlux(object: FluxObject, gate: string, opened: boolean): Effect {
+  const state = stateOf(object);
+  const isSuspended = object.spec?.suspend === true;
+  // After a bypass the state has each Gate with the bypassed closing: `ns/a@<closing>`.
   const gates = state && 'gates' in state ? state.gates.map((each) => each.replace(/@.*/, '')) : [];
   const isNamed = gates.includes(gate);
   if (!opened) {
@@ -159,5 +160,5 @@ function effectOnFlux({ metadata, spec }: FluxObject, gate: string, opened: bool
   }
   if (!isSuspended) return 'free';
   if (state?.is === 'closed') return isNamed ? 'moving' : 'held';
-  return metadata.annotations?.[SUSPENDED] === undefined ? 'held' : 'moving';
+  return object.metadata.annotations?.[SUSPENDED] === undefined ? 'held' : 'moving';
 }

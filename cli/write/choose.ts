@@ -1,4 +1,4 @@
-/** A choice between several objects that the user could mean. */
+/** The user's choice between several objects. */
 import { oneLine } from '../../core/text/oneLine.ts';
 import { Problem } from '../../tools/kube/problem.ts';
 import type { Context } from '../command/command.ts';
@@ -11,7 +11,7 @@ export interface Alternative<T> {
   value: T;
 }
 
-/** Asks the user. @throws Problem without a terminal, with the commands to use instead. */
+/** The only choice, or the user's. @throws Problem without a terminal, with the command of each choice */
 export async function choose<T>(
   { terminal, program }: Context,
   question: string,

@@ -1,5 +1,5 @@
 /** Makes a write: asks for confirmation if needed, sends it, and prints the API server's answer. */
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject } from '../../api/kubernetes.ts';
 import {
   basisProblem,
   isRequest,
@@ -8,23 +8,23 @@ import {
   type WriteRequest,
 } from '../../client/actions/writes/plannedWrite.ts';
 import { isApiError } from '../../tools/kube/kubeClient.ts';
-import { structured } from '../../tools/kube/objectText.ts';
+import { structuredText, withoutManagedFields } from '../../tools/kube/objectText.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
-import { ATTEMPTS, sent } from '../../tools/kube/sent.ts';
+import { MAX_WRITE_ATTEMPTS, sendWrite } from '../../tools/kube/sent.ts';
 import type { Context, Invocation } from '../command/command.ts';
 import { sentenceLines } from '../terminal/style.ts';
 
 export interface Made {
   /** The object that the API server has stored, or would store. */
-  object: KubeObject<any, any>;
+  object: AnyObject;
   /** The write that was made. */
   request: WriteRequest;
   isDryRun: boolean;
 }
 
 /**
- * The write is planned again if the object has changed since. undefined: there was nothing to write, and a note says so.
- * @throws Problem for a request that makes no sense, and if the user does not confirm.
+ * Makes a write, and plans it again if the object has changed meanwhile. undefined: there was nothing to write, and the
+ * cause was printed. @throws Problem for an invalid request, and if the user does not confirm
  */
 export async function make(
   context: Context,
@@ -32,7 +32,7 @@ export async function make(
   requested: () => Promise<PlannedWrite> | PlannedWrite,
 ): Promise<Made | undefined> {
   const isDryRun = options.dryRun === 'server';
-  let agreed: string | undefined;
+  let confirmed: string | undefined;
   let basis: string | undefined;
   for (let attempt = 1; ; attempt++) {
     const request = await requested();
@@ -45,20 +45,21 @@ export async function make(
     const changed = basisProblem(basis, request);
     if (changed) throw new Problem(changed);
     const concerns = request.concerns.join('\n');
-    if (!isDryRun && !options.yes && concerns !== '' && concerns !== agreed) await agree(context, request.concerns);
-    agreed = concerns;
+    if (!isDryRun && !options.yes && concerns !== '' && concerns !== confirmed)
+      await confirm(context, request.concerns);
+    confirmed = concerns;
     try {
       return { object: await send(context, options, request, isDryRun), request, isDryRun };
     } catch (error) {
       if (!isApiError(error)) throw error;
       for (const warning of error.warnings) context.terminal.note(warningText(context, warning));
-      if (attempt === ATTEMPTS || !isApiError(error, 409) || request.creates) throw error;
+      if (attempt === MAX_WRITE_ATTEMPTS || !isApiError(error, 409) || request.creates) throw error;
     }
   }
 }
 
-/** @throws Problem unless the user confirms at a terminal. */
-async function agree(context: Context, concerns: readonly string[]): Promise<void> {
+/** Asks the user to confirm. @throws Problem unless the user does, at a terminal */
+async function confirm(context: Context, concerns: readonly string[]): Promise<void> {
   const { terminal, signal } = context;
   for (const line of concerns.flatMap((concern) => sentenceLines(context, concern))) terminal.note(line);
   if (!terminal.isInteractive) throw new Problem('Not a terminal: add --yes to confirm.', EXIT.usage);
@@ -71,26 +72,21 @@ async function send(
   options: Invocation['options'],
   request: WriteRequest,
   isDryRun: boolean,
-): Promise<KubeObject<any, any>> {
+): Promise<AnyObject> {
   const { terminal } = context;
   const { client } = await context.cluster();
   const { resource, name, group } = request.object;
   if (options.showKubectl) terminal.noteText(kubectlOf(request));
-  const answer = await sent(client, request, isDryRun);
+  const answer = await sendWrite(client, request, isDryRun);
   for (const warning of answer.warnings) terminal.note(warningText(context, warning));
   if (options.output === 'name') terminal.print(`${resource.replace(/s$/, '')}.${group}/${name}`);
-  else if (options.output) terminal.printText(await structured(withoutManagers(answer.object), options.output));
+  else if (options.output)
+    terminal.printText(await structuredText(withoutManagedFields(answer.object), options.output));
   else {
     const text = `${request.text}${isDryRun ? ' (server dry run)' : ''}`;
     for (const line of sentenceLines(context, text)) terminal.print(line);
   }
   return answer.object;
-}
-
-/** The object as kubectl prints it. */
-function withoutManagers(object: KubeObject<any, any>): KubeObject<any, any> {
-  const { managedFields: _, ...metadata } = object.metadata;
-  return { ...object, metadata };
 }
 
 function warningText({ terminal }: Context, text: string): string {

@@ -1,10 +1,9 @@
-/** `--wait` and `status --until`: wait until a request has taken effect. Each function returns the exit code. */
-
+/** `--wait` and `status --until`: wait until a request has taken effect. The functions return the exit code. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
-import { named, type Reached } from '../../client/actions/writes/plannedWrite.ts';
+import { objectTitle, type Progress } from '../../client/actions/writes/plannedWrite.ts';
 import type { Application } from '../../client/explain/application.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { type GoalProgress, progressSince, type SinceRequest } from '../../client/explain/rollout/reached.ts';
@@ -13,7 +12,7 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { Live } from '../../tools/read/live.ts';
-import { find } from '../../tools/read/namedObjects.ts';
+import { readNamed } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { type Style, styleOf } from '../terminal/style.ts';
 import { changeLines } from '../terminal/tree.ts';
@@ -28,7 +27,7 @@ export function isWaitedFor({ options }: Given, made: Made | undefined): made is
   return Boolean(options.wait) && made !== undefined && !made.isDryRun;
 }
 
-/** Polls every second until `poll` returns the exit code. `isLate`: it is the last time. */
+/** Calls `poll` every second until it returns the exit code. `isLate`: this call is the last one. */
 export async function pollUntil(
   context: Context,
   { options }: Given,
@@ -48,18 +47,18 @@ export async function pollUntil(
   }
 }
 
-/** Waits for an object whose own status reports its progress. */
-export async function awaitObject<T extends KubeObject<any, any>>(
+/** Waits until an object's own status reports the end of a request. */
+export async function awaitObject<T extends AnyObject>(
   context: Context,
   invocation: Given,
   made: Made | undefined,
-  progress: (object: T) => Reached,
+  progress: (object: T) => Progress,
 ): Promise<number> {
   if (!isWaitedFor(invocation, made)) return EXIT.ok;
   const { client } = await context.cluster();
   const kind = made.object.kind as KindName;
   const { namespace, name } = identityOf(made.object);
-  const title = named(kind, { namespace, name });
+  const title = objectTitle(kind, { namespace, name });
   const say = (text: string) => styleOf(context).text(`${title}: ${text}`);
   let last = '';
   return pollUntil(context, invocation, async (isLate) => {
@@ -76,7 +75,7 @@ export async function awaitObject<T extends KubeObject<any, any>>(
   });
 }
 
-/** Waits for the effect of a request on a Rollout. `before`: the Rollout as it was when the request was computed. */
+/** Waits until the requested version has baked. `before`: the Rollout from which the request was planned. */
 export async function awaitRollout(
   context: Context,
   invocation: Given,
@@ -90,20 +89,20 @@ export async function awaitRollout(
     return EXIT.ok;
   }
   const { version } = brings;
-  return ofRollout(context, invocation, identityOf(before), {
+  return awaitProgress(context, invocation, identityOf(before), {
     what: `${version ?? 'the next version'} baked`,
-    progress: (app) => progressSince('baked', app, since(before, version), version),
+    progress: (app) => progressSince('baked', app, historyBefore(before, version), version),
   });
 }
 
-/** A version that is the newest already is not deployed again. */
-function since({ status }: Rollout, version: string | undefined): SinceRequest {
+/** The history before a request, without its newest deployment if that has the requested version already. */
+function historyBefore({ status }: Rollout, version: string | undefined): SinceRequest {
   const [head] = status?.history ?? [];
-  const isThere = head !== undefined && head.version.tag === version && head.bakeStatus !== 'Failed';
-  return { id: (head?.id ?? 0) - (isThere ? 1 : 0), retriedAt: head?.lastRetryTimestamp };
+  const isDeployed = head !== undefined && head.version.tag === version && head.bakeStatus !== 'Failed';
+  return { id: (head?.id ?? 0) - (isDeployed ? 1 : 0), retriedAt: head?.lastRetryTimestamp };
 }
 
-/** Waits until the Rollout of a RolloutGate follows a change of it. `version`: one that was rejected. */
+/** Waits until the Rollout's status shows a change of its RolloutGate. `version`: the rejected one, if any. */
 export async function awaitRolloutGate(
   context: Context,
   invocation: Given,
@@ -114,33 +113,33 @@ export async function awaitRolloutGate(
   const { client } = await context.cluster();
   const { spec, metadata } = made.object as RolloutGate;
   const ref = { namespace: metadata.namespace ?? '', name: spec?.rolloutRef.name ?? '' };
-  if (!(await find(client, 'Rollout', ref))) {
-    context.terminal.note(`There is no Rollout ${refKey(ref)}: the gate holds nothing.`);
+  if (!(await readNamed(client, 'Rollout', ref))) {
+    context.terminal.note(`There is no Rollout ${refKey(ref)}: the RolloutGate holds nothing.`);
     return EXIT.ok;
   }
   const gate = metadata.name ?? '';
   const passing = spec?.passing ?? true;
-  return ofRollout(context, invocation, ref, {
-    what: version === undefined ? `RolloutGate ${gate} ${passing ? 'open' : 'closed'}` : `${version} rejected`,
-    progress: (_, rollout) => goesBy(rollout, { gate, passing, version }),
+  const what = version === undefined ? `RolloutGate ${gate} ${passing ? 'open' : 'closed'}` : `${version} rejected`;
+  return awaitProgress(context, invocation, ref, {
+    what,
+    progress: (_, rollout) =>
+      version === undefined ? passingProgress(rollout, gate, passing) : rejectionProgress(rollout, version),
   });
 }
 
-function goesBy(
-  { status }: Rollout,
-  { gate, passing, version }: { gate: string; passing: boolean; version: string | undefined },
-): GoalProgress {
-  const { gates = [], availableReleases = [], rejectedReleases = [] } = status ?? {};
-  const entry = gates.find(({ name, kind }) => name === gate && kind === undefined);
-  const isJudged =
-    version === undefined
-      ? entry !== undefined && (entry.passing ?? true) === passing
-      : // A version that was never there is rejected once it is.
-        rejectedReleases.some(({ tag }) => tag === version) || !availableReleases.some(({ tag }) => tag === version);
-  return isJudged ? 'reached' : 'under way';
+function passingProgress({ status }: Rollout, gate: string, passing: boolean): GoalProgress {
+  const entry = status?.gates?.find(({ name, kind }) => name === gate && kind === undefined);
+  return entry !== undefined && (entry.passing ?? true) === passing ? 'reached' : 'under way';
 }
 
-async function ofRollout(
+/** The progress of a rejection. A version that the Rollout has not discovered will be rejected when it is. */
+function rejectionProgress({ status }: Rollout, version: string): GoalProgress {
+  const { availableReleases = [], rejectedReleases = [] } = status ?? {};
+  const isRejected = rejectedReleases.some(({ tag }) => tag === version);
+  return isRejected || !availableReleases.some(({ tag }) => tag === version) ? 'reached' : 'under way';
+}
+
+async function awaitProgress(
   context: Context,
   { options }: Given,
   { namespace, name }: { namespace: string; name: string },
@@ -157,17 +156,18 @@ async function ofRollout(
 
 export const WAIT_CODES: NonNullable<CommandDefinition['exitCodes']> = [
   [EXIT.failed, 'the deployment has failed'],
-  [EXIT.timeout, 'timed out: the line says what it is waiting for'],
+  [EXIT.timeout, 'timed out: the line has the cause of the wait'],
 ];
 
 interface Wanted {
-  /** `1.2.0 baked`. */
+  /** The goal in words: `1.2.0 baked`. */
   what: string;
   progress(app: Application, rollout: Rollout): GoalProgress;
-  /** 0: no limit. */
+  /** The timeout; 0: none. */
   timeoutMs: number;
 }
 
+/** Waits for the goal, printing changes of the Rollout. */
 export async function waitFor(
   context: Context,
   { client, namespace }: Pick<Cluster, 'client' | 'namespace'>,
@@ -187,10 +187,10 @@ export async function waitFor(
       const style = styleOf(context);
       for (const line of changeLines(last, app)) terminal.note(style.text(line));
       last = app;
-      const seen = progress(app, rollout);
-      if (seen === 'under way') continue;
+      const now = progress(app, rollout);
+      if (now === 'under way') continue;
       terminal.print(lineOf(app, style));
-      return seen === 'reached' ? EXIT.ok : EXIT.failed;
+      return now === 'reached' ? EXIT.ok : EXIT.failed;
     }
     if (signal.aborted) return EXIT.interrupted;
     terminal.print(last ? `${what}: timed out; ${lineOf(last, styleOf(context))}` : `${what}: timed out`);
@@ -201,7 +201,7 @@ export async function waitFor(
   }
 }
 
-/** `shop/my-app: 1.1.0 waits, 1.0.0 runs: Gate shop/freeze is closed by sre: INC-7` */
+/** The application in one line: `shop/my-app: 1.1.0 waits, 1.0.0 runs: Gate shop/freeze is closed by sre: INC-7`. */
 export function lineOf({ namespace, name, headline, state, causes }: Application, style: Style): string {
   const why = state === 'done' ? undefined : causes[0]?.text;
   return style.text(`${namespace}/${name}: ${headline}${why ? `: ${why}` : ''}`);

@@ -1,7 +1,8 @@
 /** An action: one write that a user can make, with its label, its effect and the rights that it requires. */
 import { KINDS, type KindName } from '../../api/kinds.ts';
-import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { AnyObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import { refKey } from '../../core/kube/names.ts';
 import type { Right } from '../explain/application.ts';
 
 /** The verb of an action: its command's name if there is one. */
@@ -36,9 +37,9 @@ export interface ActionRequest {
   rollout?: NamespacedName;
   /** The Gate in `spec.gates` of a Rollout. */
   gate?: NamespacedName;
-  /** Time at which it takes effect, if later: RFC 3339. */
+  /** The time at which the action takes effect, if later: RFC 3339. */
   at?: string;
-  /** Spec of the Gate that a freeze creates. */
+  /** The spec of the Gate that a freeze creates. */
   spec?: Gate['spec'];
   reason?: string;
 }
@@ -52,19 +53,19 @@ export interface Action {
   label: string;
   /** Label of the button that sends the request. */
   submit: string;
-  /** Its effect, in sentences. */
+  /** The effect, in sentences. */
   text: string;
   rights: Right[];
-  /** The object that it writes, if it could be read. */
-  found?: KubeObject<any, any>;
+  /** The object to write, if it could be read. */
+  found?: AnyObject;
   /** The text that the user has to type first. */
   confirm?: string;
   /** Set on the most likely action. */
   primary?: true;
-  /** Set if it bypasses a closed Gate. */
+  /** Set if the action bypasses a closed Gate. */
   danger?: true;
   needsReason?: true;
-  /** Id of the step that it removes. */
+  /** The id of the step that the action removes. */
   step?: string;
 }
 
@@ -74,7 +75,7 @@ export function rightOn(verb: string, kind: KindName, { namespace, name }: Names
 }
 
 export function rightKey({ verb, resource, namespace, name }: Right): string {
-  return `${verb} ${resource} ${namespace ? `${namespace}/` : ''}${name}`;
+  return `${verb} ${resource} ${refKey({ namespace, name })}`;
 }
 
 /** The rights for a freeze with a new Gate, or with an existing one (`isNew`: false). */
@@ -86,13 +87,10 @@ export function freezeRights(gate: NamespacedName, { isNew = true, ofOtherNamesp
   ];
 }
 
-/** The rights that the user lacks: `patch on rollouts shop/web`; empty if none. `rights`: by their keys. */
+/** The rights that the user lacks, `patch on rollouts shop/web`; empty if none. `rights`: by their keys. */
 export function lackingText(needed: readonly Right[], rights: Readonly<Record<string, boolean>>): string {
   return needed
     .filter((right) => rights[rightKey(right)] !== true)
-    .map(
-      ({ verb, resource, namespace, name }) =>
-        `${verb} on ${resource} ${namespace ? `${namespace}/` : ''}${name || '*'}`,
-    )
+    .map(({ verb, resource, namespace, name }) => `${verb} on ${resource} ${refKey({ namespace, name: name || '*' })}`)
     .join(' and ');
 }

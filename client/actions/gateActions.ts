@@ -11,11 +11,11 @@ import type { ObjectRef } from '../explain/application.ts';
 import { approvalsAt } from '../explain/approvalViews.ts';
 import { finder } from '../explain/related.ts';
 import { type Action, rightOn } from './action.ts';
-import { makeable, offer } from './offer.ts';
+import { offer, possibleActions } from './offer.ts';
 import { budgetKind, heldVersions } from './writes/budgetWrites.ts';
 
-/** How many versions are offered for approval. */
-const MOST = 50;
+/** The most versions that are offered for approval. */
+const MAX_APPROVALS = 50;
 
 /** Actions on a Gate. `waiting`: the versions that it holds now, if known. */
 export function gateActions(gate: Gate, waiting: readonly NextDeployment[], now: EpochMs): Action[] {
@@ -23,21 +23,21 @@ export function gateActions(gate: Gate, waiting: readonly NextDeployment[], now:
   if (evaluateGate(gate, now).opened) return offer({ type: 'close', object }, gate);
   const lacking = approvalsAt(gate, waiting, now)
     .filter(({ verdict }) => !verdict.enough)
-    .slice(0, MOST);
+    .slice(0, MAX_APPROVALS);
   const approvals = lacking.flatMap(({ rollout, version }, index) =>
     offer({ type: 'approve', object, rollout, version }, gate, index === 0 ? { primary: true } : {}),
   );
   const open = offer({ type: 'open', object }, gate, approvals.length === 0 ? { primary: true } : {});
-  return makeable([...approvals, ...open], now);
+  return possibleActions([...approvals, ...open], now);
 }
 
-/** Actions on a Flux object. `closed`: the Gates that hold it. `isByHand`: a user has suspended it. */
+/** Actions on a Flux object. `closed`: the Gates that hold it. */
 export function fluxActions(
   object: FluxObject,
   ref: ObjectRef,
   closed: readonly GateResult[],
   gates: readonly Gate[],
-  isByHand: boolean,
+  isSuspendedManually: boolean,
 ): Action[] {
   const find = finder(gates);
   const gateOf = ({ ref: { namespace, name } }: { ref: NamespacedName }) => ({
@@ -45,23 +45,23 @@ export function fluxActions(
     namespace,
     name,
   });
-  const there = closed.filter(({ missing, isLimit }) => !missing && !isLimit).map(gateOf);
-  const absent = closed.filter(({ missing }) => missing).map(gateOf);
+  const existing = closed.filter(({ missing, isLimit }) => !missing && !isLimit).map(gateOf);
+  const missing = closed.filter(({ missing }) => missing).map(gateOf);
   return [
-    ...absent.flatMap((gate) =>
+    ...missing.flatMap((gate) =>
       offer({ type: 'create', object: gate }, undefined, { rights: [rightOn('create', 'Gate', gate)] }),
     ),
-    ...there.flatMap((gate) => offer({ type: 'open', object: gate }, find(gate))),
-    ...ownActions(object, ref, there.length > 0 ? [...there, ...absent] : [], isByHand),
+    ...existing.flatMap((gate) => offer({ type: 'open', object: gate }, find(gate))),
+    ...bypassAndResumeActions(object, ref, existing.length > 0 ? [...existing, ...missing] : [], isSuspendedManually),
   ];
 }
 
-/** Bypass and resume. `gates`: those to bypass. Empty for a kind that no Gate can hold. */
-function ownActions(
+/** Bypass and resume; empty for a kind that no Gate can hold. `gates`: the Gates to bypass. */
+function bypassAndResumeActions(
   object: FluxObject,
   { kind: name, ...ref }: ObjectRef,
   gates: readonly NamespacedName[],
-  isByHand: boolean,
+  isSuspendedManually: boolean,
 ) {
   const kind = GOVERNED_KINDS.find((row) => row.kind === name)?.kind;
   if (!kind) return [];
@@ -69,7 +69,7 @@ function ownActions(
   const rights = [...gates.map((gate) => rightOn('bypass', 'Gate', gate)), rightOn('patch', kind, target)];
   return [
     ...(gates.length > 0 ? offer({ type: 'bypass', object: target }, object, { rights }) : []),
-    ...(isByHand ? offer({ type: 'resume', object: target }, object) : []),
+    ...(isSuspendedManually ? offer({ type: 'resume', object: target }, object) : []),
   ];
 }
 
@@ -80,27 +80,31 @@ export function budgetActions(budget: Budget): Action[] {
   );
 }
 
-interface AtRolloutGate {
+interface VersionAtRolloutGate {
   /** The RolloutGate; absent if it could not be read. */
   gate: RolloutGate | undefined;
   object: NamespacedName;
   version: string;
   isClosed: boolean;
-  /** Whether it has spec.approvals. */
-  asks: boolean;
+  needsApprovals: boolean;
   step?: string;
 }
 
-export function versionAtRolloutGate({ gate, object, version, isClosed, asks, step }: AtRolloutGate): Action[] {
+/** Approve the version at the RolloutGate, and open it if it is closed. */
+export function rolloutGateVersionActions(at: VersionAtRolloutGate): Action[] {
+  const { gate, object, version, isClosed, needsApprovals, step } = at;
   const target = { kind: 'RolloutGate' as const, namespace: object.namespace, name: object.name };
-  const text = asks ? { text: 'Records your approval, which lets the version pass once it has enough.' } : {};
+  const text = needsApprovals ? { text: 'Records your approval, which lets the version pass once it has enough.' } : {};
   return [
     ...offer({ type: 'approve', object: target, version }, gate, { step, ...text }),
     ...(isClosed ? offer({ type: 'open', object: target }, gate, { step }) : []),
   ];
 }
 
-/** Actions at a RolloutGate that holds `version`, or any. `rollout`: the one that it names, if it may be read. */
+/**
+ * Actions at a RolloutGate. `rollout`: the Rollout that it names, if that may be read. `version`: the version that it
+ * holds; undefined: none waits.
+ */
 export function rolloutGateActions(
   gate: RolloutGate,
   rollout: Rollout | undefined,
@@ -110,15 +114,15 @@ export function rolloutGateActions(
   const object = identityOf(gate);
   const target = { kind: 'RolloutGate' as const, ...object };
   const isClosed = passing === false;
-  if (version === undefined) return makeable(isClosed ? offer({ type: 'open', object: target }, gate) : [], 0);
+  if (version === undefined) return possibleActions(isClosed ? offer({ type: 'open', object: target }, gate) : [], 0);
   const isDeployable = rollout && !approvals && requestsOf(rollout).forceDeploy !== version;
-  const byHand = isDeployable
+  const deployment = isDeployable
     ? offer({ type: 'deploy', object: { kind: 'Rollout', ...identityOf(rollout) }, version }, rollout)
     : [];
   const all = [
-    ...versionAtRolloutGate({ gate, object, version, isClosed, asks: approvals !== undefined }),
-    ...byHand,
+    ...rolloutGateVersionActions({ gate, object, version, isClosed, needsApprovals: approvals !== undefined }),
+    ...deployment,
     ...offer({ type: 'reject', object: target, version }, gate),
   ];
-  return makeable(all, 0);
+  return possibleActions(all, 0);
 }

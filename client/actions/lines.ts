@@ -1,16 +1,16 @@
 /** An action as command lines: ours, its equivalent with kubectl, and both in the form of `why`. */
 import { CLOSE_REASON, DEPLOY_MESSAGE, OPEN_FOR, OPEN_REASON } from '../../api/annotations.ts';
 import { apiVersionOf, GOVERNED_KINDS, type GovernedKind, KINDS } from '../../api/kinds.ts';
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { oneLine } from '../../core/text/oneLine.ts';
-import { quoted, WHY } from '../../core/text/shell.ts';
+import { quote, WHY } from '../../core/text/shell.ts';
 import type { Remedy } from '../explain/application.ts';
 import type { Action, ActionRequest } from './action.ts';
-import { makeable } from './offer.ts';
+import { possibleActions } from './offer.ts';
 import { ACTIONS, takesReason, writeOf } from './table.ts';
-import { isRequest, kubectlOf, PROGRAM, TO_FILL_IN } from './writes/plannedWrite.ts';
+import { isRequest, kubectlOf, PROGRAM, REASON_PLACEHOLDER } from './writes/plannedWrite.ts';
 
-/** Names of the kinds in Flux's command. */
+/** The names of kinds in Flux's command. */
 const FLUX_NAMES: Record<GovernedKind, string> = {
   Kustomization: 'kustomization',
   HelmRelease: 'helmrelease',
@@ -29,18 +29,18 @@ export function commandOf(request: ActionRequest): string | undefined {
   if (type === 'resume') return line(`flux resume ${FLUX_NAMES[object.kind as GovernedKind]}`, [object.name, ...scope]);
   const words = ACTIONS[type].words?.(request);
   if (!words) return undefined;
-  const why = reason === TO_FILL_IN ? ` --reason ${WHY.expanded}` : reason ? ` --reason ${quoted(reason)}` : '';
+  const why = reason === REASON_PLACEHOLDER ? ` --reason ${WHY.expanded}` : reason ? ` --reason ${quote(reason)}` : '';
   return line(PROGRAM, [...words, ...scope]) + why;
 }
 
 function line(program: string, words: readonly string[]): string {
-  return [program, ...words.map(quoted)].join(' ');
+  return [program, ...words.map(quote)].join(' ');
 }
 
-/** Both command lines. `found`: the object to write, if it could be read. */
+/** Our command line and that of kubectl. `found`: the object to write, if it could be read. */
 export function linesOf(
   request: ActionRequest,
-  found: KubeObject<any, any> | undefined,
+  found: AnyObject | undefined,
   now: EpochMs,
 ): { command: string; kubectl: string } {
   const command = commandOf(request);
@@ -54,10 +54,10 @@ export function inContext(lines: string, context: string): string {
   return lines.replace(/^(kubectl rollouts|kubectl|flux)(?= )/gm, (program) => line(program, ['--context', context]));
 }
 
-/** The actions that are possible now, in the form in which `why` and `-o json` list them. */
+/** The actions that are possible now, as `why` and `-o json` list them. */
 export function remediesOf(actions: readonly Action[], now: EpochMs): Remedy[] {
-  return makeable(actions, now).map(({ request, found, label, rights, step }) => {
-    const why = takesReason(request) ? { reason: TO_FILL_IN } : {};
+  return possibleActions(actions, now).map(({ request, found, label, rights, step }) => {
+    const why = takesReason(request) ? { reason: REASON_PLACEHOLDER } : {};
     const [right, ...needs] = rights;
     return {
       text: label.charAt(0).toLowerCase() + label.slice(1),
@@ -70,32 +70,32 @@ export function remediesOf(actions: readonly Action[], now: EpochMs): Remedy[] {
 }
 
 /**
- * The fields of an unread object that its write depends on: an annotation is removed even if it is not set. Lists are
- * not invented, since the write replaces them. A Gate to create does not exist.
+ * An object that could not be read, with the fields that its write depends on: with the annotations that the write
+ * removes. undefined for a write that replaces a list, and for one that creates a Gate.
  */
-function sketchOf({ type, object, version, image }: ActionRequest): KubeObject<any, any> | undefined {
-  const sketch = (spec: object, rest: object = {}, annotations = {}) => ({
+function sketchOf({ type, object, version, image }: ActionRequest): AnyObject | undefined {
+  const sketch = (spec: object, annotations: Record<string, string> = {}, status = {}) => ({
     apiVersion: apiVersionOf(KINDS[object.kind]),
     kind: object.kind,
     metadata: { namespace: object.namespace, name: object.name, annotations },
     spec,
-    ...rest,
+    status,
   });
   switch (object.kind) {
     case 'Rollout':
-      return sketch({}, {}, { [DEPLOY_MESSAGE]: '' });
+      return sketch({}, { [DEPLOY_MESSAGE]: '' });
     case 'RolloutGate':
       return type === 'open' || type === 'close' ? sketch({ passing: type === 'close' }) : undefined;
     case 'Gate': {
       if (type === 'freeze' || type === 'create') return undefined;
       const annotations = { [OPEN_REASON]: '', [OPEN_FOR]: '', [CLOSE_REASON]: '' };
-      const asks = type === 'approve' || type === 'withdraw';
-      const spec = { default: type === 'close' ? 'opened' : 'closed', ...(asks && { approvals: { required: 1 } }) };
-      return sketch(spec, {}, annotations);
+      const isVote = type === 'approve' || type === 'withdraw';
+      const spec = { default: type === 'close' ? 'opened' : 'closed', ...(isVote && { approvals: { required: 1 } }) };
+      return sketch(spec, annotations);
     }
     case 'RolloutBudget':
     case 'ClusterRolloutBudget':
-      return sketch({}, { status: { versions: [{ version, image, failed: 1, held: true }] } });
+      return sketch({}, {}, { versions: [{ version, image, failed: 1, held: true }] });
     default:
       return GOVERNED_KINDS.some(({ kind }) => kind === object.kind) ? sketch({ suspend: true }) : undefined;
   }

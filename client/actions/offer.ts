@@ -1,5 +1,5 @@
-/** Offers an action: fills in its texts and rights from the table, and leaves out what no object would accept. */
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+/** Offers an action: fills in texts and rights from the table, and leaves out actions that no object would accept. */
+import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { isImage } from '../../core/budget/continueRequest.ts';
 import { isLegalTag } from '../../core/kube/tag.ts';
 import { nameWord } from '../../core/text/shell.ts';
@@ -10,10 +10,10 @@ import { isRequest } from './writes/plannedWrite.ts';
 type Given = Partial<Omit<Action, 'id' | 'request' | 'found' | 'step'>> & { step?: string | undefined };
 
 /**
- * The action; undefined if a name or the version is invalid: a reference may have any text, and a command is
- * pasted into a shell.
+ * The action, in a list; empty if a name, version or image is invalid. A reference may have any text, and users paste
+ * commands into a shell.
  */
-export function offer(request: ActionRequest, found?: KubeObject<any, any>, { step, ...given }: Given = {}): Action[] {
+export function offer(request: ActionRequest, found?: AnyObject, { step, ...given }: Given = {}): Action[] {
   const { type, object, version, image, rollout, gate } = request;
   const names = [object, rollout, gate].flatMap((ref) =>
     ref ? [...(ref.namespace ? [ref.namespace] : []), ref.name] : [],
@@ -39,8 +39,8 @@ export function offer(request: ActionRequest, found?: KubeObject<any, any>, { st
   ];
 }
 
-/** The actions that would make a write now: a request that the object refuses is not offered. */
-export function makeable(actions: readonly Action[], now: EpochMs): Action[] {
+/** The actions whose write is possible on the object as it is now. */
+export function possibleActions(actions: readonly Action[], now: EpochMs): Action[] {
   return actions.filter(
     ({ request, found }) => !found || isRequest(writeOf({ ...request, reason: 'why' }, found, now)),
   );

@@ -1,13 +1,13 @@
-/** Replaces the approval of a version that the user has approved already: the approval can be withdrawn. */
+/** Replaces the approval of a version that the user has approved already by the withdrawal. */
 import { APPROVAL_KEYS, recordedOn } from '../../core/approval/approvalRecord.ts';
 import { refKey } from '../../core/kube/names.ts';
 import type { Action } from './action.ts';
 import { offer } from './offer.ts';
 
-/** The actions with the user's own approvals. `user`: the authenticated one; undefined if unknown. */
+/** The actions, with a withdrawal for each version that the user has approved. `user`: undefined if unknown. */
 export function withOwnApprovals(actions: readonly Action[], user: string | undefined): Action[] {
   return actions.flatMap((action) =>
-    user !== undefined && isApprovedBy(action, user) ? withdrawal(action) : [action],
+    user !== undefined && isApprovedBy(action, user) ? withdrawalOf(action) : [action],
   );
 }
 
@@ -23,6 +23,6 @@ function isApprovedBy({ request: { type, object, version, rollout }, found }: Ac
   );
 }
 
-function withdrawal({ request: { object, version, rollout }, found, step }: Action): Action[] {
+function withdrawalOf({ request: { object, version, rollout }, found, step }: Action): Action[] {
   return offer({ type: 'withdraw', object, ...(version && { version }), ...(rollout && { rollout }) }, found, { step });
 }

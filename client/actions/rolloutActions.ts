@@ -1,5 +1,4 @@
 /** Actions on a Rollout: from its steps, its pin, its failure and its requests; and on one of its versions. */
-
 import { DEPLOY_MESSAGE } from '../../api/annotations.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
@@ -10,10 +9,10 @@ import { neverSeen } from '../../core/rollout/evaluation/namedGates.ts';
 import { requestsOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import type { Application, DeploymentView, ObjectRef, Step } from '../explain/application.ts';
 import { finder, type RelatedObjects } from '../explain/related.ts';
-import { kindsThat } from '../explain/stepKinds.ts';
+import { STEP_KINDS } from '../explain/stepKinds.ts';
 import { type Action, type ActionType, rightOn } from './action.ts';
-import { versionAtRolloutGate } from './gateActions.ts';
-import { makeable, offer } from './offer.ts';
+import { rolloutGateVersionActions } from './gateActions.ts';
+import { offer, possibleActions } from './offer.ts';
 import { scheduleOf } from './writes/rolloutGateWrites.ts';
 
 type Explained = Pick<Application, 'steps' | 'waiting' | 'failure' | 'causes'>;
@@ -35,16 +34,18 @@ export function rolloutActions(rollout: Rollout, explained: Explained, related: 
   );
   const all = [
     ...(version === undefined ? [...ofFailure, ...ofSteps] : [...ofSteps, ...ofFailure]),
-    ...(version !== undefined && isDeployable(rollout, version, steps) ? on(rollout, 'deploy', { version }) : []),
-    ...requested(rollout),
-    ...on(rollout, 'unpin', {}, steps.find(({ kind }) => kind === 'pin')?.id),
-    ...(version === undefined ? [] : rejections(blocking, version, related)),
+    ...(version !== undefined && isDeployable(rollout, version, steps)
+      ? actionsOn(rollout, 'deploy', { version })
+      : []),
+    ...withdrawActions(rollout),
+    ...actionsOn(rollout, 'unpin', {}, steps.find(({ kind }) => kind === 'pin')?.id),
+    ...(version === undefined ? [] : rejectActions(blocking, version, related)),
     ...(version === undefined ? [] : bypassActions(rollout, version, gates)),
   ];
   const first = causes[0]?.step;
   const isFirst = ({ step }: Action) => step !== undefined && step === first;
-  const found = makeable(all, now);
-  return primaryFirst([...found.filter(isFirst), ...found.filter((action) => !isFirst(action))], gates.length > 0);
+  const found = possibleActions(all, now);
+  return withPrimary([...found.filter(isFirst), ...found.filter((action) => !isFirst(action))], gates.length > 0);
 }
 
 function stepActions(rollout: Rollout, step: Step, { waiting, causes }: Explained, related: RelatedGates): Action[] {
@@ -56,12 +57,13 @@ function stepActions(rollout: Rollout, step: Step, { waiting, causes }: Explaine
     const gate = finder(related.rolloutGates)(object);
     const entry = rollout.status?.gates?.find((each) => each.name === object.name && each.kind !== 'Gate');
     const isClosed = (gate ? gate.spec?.passing : entry?.passing) === false;
-    return versionAtRolloutGate({ gate, object, version, isClosed, asks: step.asksApproval === true, step: id });
+    const needsApprovals = step.asksApproval === true;
+    return rolloutGateVersionActions({ gate, object, version, isClosed, needsApprovals, step: id });
   }
-  // A budget that is closed, or has a mistake, has no version to continue.
+  // A budget that is closed, or that has an invalid spec, has no version to continue.
   const isHeld = causes.some(({ code, step: of }) => code === 'VersionHeld' && of === id);
   if (kind !== 'budget' || version === undefined || !isHeld) return [];
-  // The budget may hold that tag of other images too.
+  // The image is named, because the budget may hold that tag of other images too.
   const image = rollout.status?.image;
   const label = `Continue ${version} despite its failures`;
   return offer({ type: 'continue', object: refOf(object), version, ...(image && { image }) }, undefined, {
@@ -83,7 +85,7 @@ function gateStepActions(
     const rights = [rightOn('create', 'Gate', object)];
     return [
       ...offer({ type: 'create', object: target }, undefined, { step, rights }),
-      ...unrequired(rollout, object, step),
+      ...unrequireActions(rollout, object, step),
     ];
   }
   return [
@@ -95,7 +97,7 @@ function gateStepActions(
 }
 
 /** Removes a missing Gate from the Rollout; empty if only a bound object requires it. */
-function unrequired(rollout: Rollout, gate: NamespacedName, step: string): Action[] {
+function unrequireActions(rollout: Rollout, gate: NamespacedName, step: string): Action[] {
   if (!gateRefsOf(rollout).some((ref) => refKey(ref) === refKey(gate))) return [];
   const neverExisted = neverSeen(rollout).has(refKey(gate));
   const ref = { namespace: gate.namespace, name: gate.name };
@@ -113,8 +115,8 @@ function unrequired(rollout: Rollout, gate: NamespacedName, step: string): Actio
 }
 
 /**
- * Actions on schedules. A schedule would overwrite changes of its RolloutGate: if only such gates hold the version, the
- * action bypasses all of them.
+ * The bypass of all RolloutGates, if only RolloutGates of schedules hold the version: a schedule would overwrite a
+ * change of its RolloutGate.
  */
 function scheduleActions(
   rollout: Rollout,
@@ -128,7 +130,7 @@ function scheduleActions(
     const gate = kind === 'rolloutGate' && object ? find(object) : undefined;
     return gate !== undefined && scheduleOf(gate) !== undefined;
   };
-  return gates.length > 0 && gates.every(isOfSchedule) ? on(rollout, 'approve', { version }, gates[0]?.id) : [];
+  return gates.length > 0 && gates.every(isOfSchedule) ? actionsOn(rollout, 'approve', { version }, gates[0]?.id) : [];
 }
 
 function failureActions(
@@ -139,39 +141,37 @@ function failureActions(
   const step = steps.find(({ kind }) => kind === 'failure')?.id ?? 'bake';
   const failed = rollout.status?.history?.[0]?.version.tag;
   return [
-    ...(failed === undefined ? [] : on(rollout, 'retry', { version: failed }, step)),
-    ...(failure.rollbackTo === undefined ? [] : on(rollout, 'rollback', { version: failure.rollbackTo }, step)),
-    ...(failure.unblocks ? on(rollout, 'unblock', {}, step) : []),
+    ...(failed === undefined ? [] : actionsOn(rollout, 'retry', { version: failed }, step)),
+    ...(failure.rollbackTo === undefined ? [] : actionsOn(rollout, 'rollback', { version: failure.rollbackTo }, step)),
+    ...(failure.unblocks ? actionsOn(rollout, 'unblock', {}, step) : []),
   ];
 }
-
-const HOLD_AUTOMATION = kindsThat('holdsAutomation');
 
 /** Whether a manual deployment would end the wait: not behind a closed Gate, nor if approvals are missing. */
 function isDeployable(rollout: Rollout, version: string, steps: readonly Step[]): boolean {
   const blocking = steps.filter(({ state }) => state === 'blocks');
   const isRequested = requestsOf(rollout).forceDeploy === version;
-  const holds = blocking.some(({ kind }) => HOLD_AUTOMATION.includes(kind));
-  // These waits end by themselves, and a manual deployment has to wait for neither.
+  const holds = blocking.some(({ kind }) => STEP_KINDS[kind].holdsAutomation);
+  // A manual deployment bypasses these waits, which end automatically.
   const waits = steps.some(({ kind, state }) => (kind === 'age' || kind === 'stage') && state === 'waits');
   return (
     !isRequested && (holds || waits) && !blocking.some(({ kind, asksApproval }) => kind === 'gate' || asksApproval)
   );
 }
 
-function requested(rollout: Rollout): Action[] {
+function withdrawActions(rollout: Rollout): Action[] {
   const { forceDeploy: version } = requestsOf(rollout);
-  return version === undefined ? [] : on(rollout, 'withdraw', { version });
+  return version === undefined ? [] : actionsOn(rollout, 'withdraw', { version });
 }
 
-function rejections(blocking: readonly Step[], version: string, { rolloutGates }: RelatedGates): Action[] {
+function rejectActions(blocking: readonly Step[], version: string, { rolloutGates }: RelatedGates): Action[] {
   const find = finder(rolloutGates);
   return blocking.flatMap(({ kind, object }) =>
     kind === 'rolloutGate' && object ? offer({ type: 'reject', object: refOf(object), version }, find(object)) : [],
   );
 }
 
-/** A bypass; empty if only missing Gates block the version: creating one, or no longer requiring it, removes the cause. */
+/** The bypass of closed Gates; empty if only missing Gates block the version, for which there are other actions. */
 function bypassActions(rollout: Rollout, version: string, closed: readonly ClosedGate[]): Action[] {
   const first = closed.find(({ missing }) => !missing)?.object;
   if (!first) return [];
@@ -184,15 +184,15 @@ function bypassActions(rollout: Rollout, version: string, closed: readonly Close
   });
 }
 
-/** The actions, likely ones first: an approval allows only this version. */
-function primaryFirst(actions: Action[], isBehindGate: boolean): Action[] {
+/** The actions, with the approval of the version marked as the primary one: it allows only this version. */
+function withPrimary(actions: Action[], isBehindGate: boolean): Action[] {
   const likely = actions.find(
     ({ request }) => request.type === 'approve' && (request.object.kind === 'Gate' || !isBehindGate),
   );
   return actions.map((action) => (action === likely ? { ...action, primary: true } : action));
 }
 
-function on(rollout: Rollout, type: ActionType, given: { version?: string }, step?: string): Action[] {
+function actionsOn(rollout: Rollout, type: ActionType, given: { version?: string }, step?: string): Action[] {
   return offer({ type, object: { kind: 'Rollout', ...identityOf(rollout) }, ...given }, rollout, { step });
 }
 
@@ -200,30 +200,33 @@ function refOf({ kind, namespace, name }: ObjectRef) {
   return { kind: kind as Action['request']['object']['kind'], namespace, name };
 }
 
-type Known = Pick<Application, 'namespace' | 'name' | 'pinned' | 'runs' | 'history'>;
+type KnownVersions = Pick<Application, 'namespace' | 'name' | 'pinned' | 'runs' | 'history'>;
 
-/** A rollback for a version that ran before: deployed manually, it would be replaced by the newer one at once. */
-export function versionActions(application: Known, version: string): Action[] {
+/**
+ * Actions on one version of an application. For a version that ran before only the rollback: deployed manually, it
+ * would be replaced by the newer one at once.
+ */
+export function versionActions(application: KnownVersions, version: string): Action[] {
   const { namespace, name, runs, history } = application;
   const object = { kind: 'Rollout' as const, namespace, name };
   const found = rolloutSketch(application);
   if (runs?.version === version) {
     const text = `Stays on ${version}: nothing newer is deployed until you unpin.`;
-    return makeable(offer({ type: 'pin', object, version }, found, { text }), 0);
+    return possibleActions(offer({ type: 'pin', object, version }, found, { text }), 0);
   }
   const ran = history.some((each) => each.version === version && each.outcome === 'Succeeded');
-  const back = ran ? makeable(offer({ type: 'rollback', object, version }, found), 0) : [];
-  if (back.length > 0) return back;
+  const rollbacks = ran ? possibleActions(offer({ type: 'rollback', object, version }, found), 0) : [];
+  if (rollbacks.length > 0) return rollbacks;
   const deploy = offer({ type: 'deploy', object, version }, found, {
     label: `Deploy ${version}`,
     submit: 'Deploy',
     text: `Deploys ${version} manually. Newer versions are candidates again afterwards: pin it to stay.`,
   });
-  return makeable([...deploy, ...offer({ type: 'pin', object, version }, found)], 0);
+  return possibleActions([...deploy, ...offer({ type: 'pin', object, version }, found)], 0);
 }
 
-/** The Rollout with the fields that the application has. */
-function rolloutSketch({ namespace, name, pinned, history }: Known): Rollout {
+/** A Rollout with the fields that the application has. */
+function rolloutSketch({ namespace, name, pinned, history }: KnownVersions): Rollout {
   return {
     apiVersion: apiVersionOf(KINDS.Rollout),
     kind: 'Rollout',

@@ -1,6 +1,6 @@
 /** Every action, by its verb: the object that it writes, the write, the words of its command line, and its texts. */
 import { GOVERNED_KINDS, type GovernedKind, type KindName } from '../../api/kinds.ts';
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { parseDuration } from '../../core/kube/duration.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { parseTime } from '../../core/kube/time.ts';
@@ -16,7 +16,7 @@ import {
   openGate,
   withdrawAtGate,
 } from './writes/gateWrites.ts';
-import { existsText, named, type PlannedWrite, wrong } from './writes/plannedWrite.ts';
+import { badRequest, existsText, objectTitle, type PlannedWrite } from './writes/plannedWrite.ts';
 import { rollback } from './writes/rollbackWrite.ts';
 import { approve, reject, setPassing, withdraw } from './writes/rolloutGateWrites.ts';
 import {
@@ -31,21 +31,21 @@ import {
   withdrawRequest,
 } from './writes/rolloutWrites.ts';
 
-/** A text that is filled in from a request. `found`: the object to write, if it could be read. */
-type Text = (request: ActionRequest, found?: KubeObject<any, any>) => string;
+/** Makes a text from a request. `found`: the object to write, if it could be read. */
+type Text = (request: ActionRequest, found?: AnyObject) => string;
 
 interface Definition {
   kinds: readonly KindName[];
-  /** Inputs besides the object. `version?`: for some kinds. */
+  /** Required inputs besides the object. */
   takes?: readonly ('version' | 'rollout' | 'gate' | 'spec')[];
-  /** Whether a reason is required or impossible. Absent: optional. */
+  /** Whether a reason is required or impossible; absent: optional. */
   reason?: 'required' | 'none';
   /** The write. `found`: an object of the requested kind. */
   write(request: ActionRequest, found: any, now: EpochMs): PlannedWrite;
-  /** Words of the command after the program's name. Absent: we have no command for it. */
+  /** Words of the command after the program's name; absent: there is no such command. */
   words?(request: ActionRequest): string[];
   label: Text;
-  /** Label of the button. Absent: the verb. */
+  /** Label of the button that sends the request; absent: the verb. */
   submit?: Text;
   text: Text;
   /** Set if the user has to type the version first. */
@@ -53,7 +53,7 @@ interface Definition {
   danger?: true;
 }
 
-const OF_FLUX: readonly GovernedKind[] = GOVERNED_KINDS.map(({ kind }) => kind);
+const GOVERNED: readonly GovernedKind[] = GOVERNED_KINDS.map(({ kind }) => kind);
 const BUDGETS = ['RolloutBudget', 'ClusterRolloutBudget'] as const;
 
 const isOn = ({ object }: ActionRequest, kind: KindName) => object.kind === kind;
@@ -64,21 +64,21 @@ const nameOf = ({ object }: ActionRequest) => `${object.kind} ${object.name}`;
 const target = ({ object: { kind, name } }: ActionRequest) =>
   kind === 'Rollout' ? name : `${kind.toLowerCase()}/${name}`;
 /** A version at a Gate: `shop/checkout:1.2.0`. */
-const ofRollout = ({ rollout, version: tag = '' }: ActionRequest) => (rollout ? `${refKey(rollout)}:${tag}` : tag);
+const versionAtGate = ({ rollout, version: tag = '' }: ActionRequest) => (rollout ? `${refKey(rollout)}:${tag}` : tag);
 /** A version at a budget: `registry.example.com/shop/checkout:1.2.0`. */
-const ofImage = ({ image, version: tag = '' }: ActionRequest) => (image ? `${image}:${tag}` : tag);
-const stays: Text = (request) =>
+const versionAtBudget = ({ image, version: tag = '' }: ActionRequest) => (image ? `${image}:${tag}` : tag);
+const stayText: Text = (request) =>
   `Deploys ${version(request)} and stays on it: nothing newer is deployed until you unpin.`;
 
-const onVersion = (request: ActionRequest) => [request.type, request.object.name, version(request)];
-const onObject = (request: ActionRequest) => [request.type, target(request)];
+const versionWords = (request: ActionRequest) => [request.type, request.object.name, version(request)];
+const objectWords = (request: ActionRequest) => [request.type, target(request)];
 
 export const ACTIONS: Record<ActionType, Definition> = {
   deploy: {
     kinds: ['Rollout'],
     takes: ['version'],
     write: (request, found) => deploy(found, version(request), reason(request)),
-    words: onVersion,
+    words: versionWords,
     label: (request) => `Deploy ${version(request)} manually`,
     submit: (request) => `Deploy ${version(request)}`,
     text: () =>
@@ -89,14 +89,14 @@ export const ACTIONS: Record<ActionType, Definition> = {
     kinds: ['Rollout'],
     takes: ['version'],
     write: (request, found) => pin(found, version(request), reason(request)),
-    words: onVersion,
+    words: versionWords,
     label: (request) => `Pin ${version(request)}`,
-    text: stays,
+    text: stayText,
   },
   unpin: {
     kinds: ['Rollout'],
     write: (request, found) => unpin(found, reason(request)),
-    words: onObject,
+    words: objectWords,
     label: (request) => `Unpin ${request.object.name}`,
     text: () => 'Resumes automation: the newest version that nothing holds is deployed at once.',
   },
@@ -105,22 +105,22 @@ export const ACTIONS: Record<ActionType, Definition> = {
     takes: ['version'],
     write: (request, found) =>
       rollback(found, undefined, { version: version(request), stays: true, reason: reason(request) }),
-    words: onVersion,
+    words: versionWords,
     label: (request) => `Roll back to ${version(request)}`,
     submit: () => 'Roll back',
-    text: stays,
+    text: stayText,
   },
   retry: {
     kinds: ['Rollout'],
     write: (request, found) => retry(found, reason(request)),
-    words: onObject,
+    words: objectWords,
     label: (request) => `Retry ${version(request)}`,
     text: () => 'Starts the failed deployment again: it must be applied, become healthy and bake.',
   },
   unblock: {
     kinds: ['Rollout'],
     write: (request, found) => unblock(found, reason(request)),
-    words: onObject,
+    words: objectWords,
     label: () => 'Unblock the next version',
     text: () => 'The failed deployment stays failed. Automation continues with the next version.',
   },
@@ -130,9 +130,9 @@ export const ACTIONS: Record<ActionType, Definition> = {
       isOn(request, 'Rollout')
         ? withdrawRequest(found, reason(request))
         : isOn(request, 'Gate')
-          ? withdrawAtGate(found, ofRollout(request))
+          ? withdrawAtGate(found, versionAtGate(request))
           : withdraw(found, version(request)),
-    words: (request) => [...onObject(request), ...(isOn(request, 'Rollout') ? [] : [ofRollout(request)])],
+    words: (request) => [...objectWords(request), ...(isOn(request, 'Rollout') ? [] : [versionAtGate(request)])],
     label: (request) =>
       isOn(request, 'Rollout')
         ? `Withdraw the request for ${version(request)}`
@@ -151,7 +151,7 @@ export const ACTIONS: Record<ActionType, Definition> = {
         : isOn(request, 'Gate')
           ? approveAtGate(found, version(request), { reason: reason(request), rollout: request.rollout }, now)
           : approve(found, version(request), reason(request)),
-    words: (request) => [...onObject(request), ofRollout(request)],
+    words: (request) => [...objectWords(request), versionAtGate(request)],
     label: (request) =>
       isOn(request, 'Rollout')
         ? `Bypass every RolloutGate for ${version(request)}`
@@ -168,20 +168,20 @@ export const ACTIONS: Record<ActionType, Definition> = {
     kinds: ['RolloutGate'],
     takes: ['version'],
     write: (request, found) => reject(found, version(request), reason(request)),
-    words: (request) => [...onObject(request), version(request)],
+    words: (request) => [...objectWords(request), version(request)],
     label: (request) => `Reject ${version(request)} at ${request.object.name}`,
     text: (request) =>
       `${version(request)} won't be deployed, not even manually, until you remove it from rejectedVersions.`,
   },
   bypass: {
-    kinds: ['Rollout', ...OF_FLUX],
+    kinds: ['Rollout', ...GOVERNED],
     reason: 'required',
     write: (request, found, now) => {
       const why = reason(request);
-      if (!why) return wrong('A bypass needs a reason, which is recorded.');
+      if (!why) return badRequest('A bypass needs a reason, which is recorded.');
       return isOn(request, 'Rollout') ? bypass(found, version(request), why, now) : bypassObject(found, why, now);
     },
-    words: (request) => [...onObject(request), ...(isOn(request, 'Rollout') ? [version(request)] : [])],
+    words: (request) => [...objectWords(request), ...(isOn(request, 'Rollout') ? [version(request)] : [])],
     label: (request) => `Bypass closed Gates for ${isOn(request, 'Rollout') ? version(request) : nameOf(request)}`,
     submit: (request) => (isOn(request, 'Rollout') ? `Deploy ${version(request)}` : 'Bypass'),
     text: (request) =>
@@ -194,13 +194,13 @@ export const ACTIONS: Record<ActionType, Definition> = {
   continue: {
     kinds: BUDGETS,
     takes: ['version'],
-    write: (request, found) => continueVersion(found, ofImage(request), reason(request)),
+    write: (request, found) => continueVersion(found, versionAtBudget(request), reason(request)),
     words: (request) => [
       request.type,
       isOn(request, 'RolloutBudget') ? request.object.name : target(request),
-      ofImage(request),
+      versionAtBudget(request),
     ],
-    label: (request) => `Continue ${ofImage(request)} despite its failures`,
+    label: (request) => `Continue ${versionAtBudget(request)} despite its failures`,
     text: (request) =>
       `${nameOf(request)} excuses the failures so far. It stops the version again after as many new failures.`,
   },
@@ -219,9 +219,9 @@ export const ACTIONS: Record<ActionType, Definition> = {
         ? openGate(found, { reason: reason(request), at: parseTime(request.at), version: request.version }, now)
         : setPassing(found, true, reason(request)),
     words: (request) => [
-      ...openOrClose(request),
+      ...openOrCloseWords(request),
       ...(request.version ? ['--for-version', request.version] : []),
-      ...at(request),
+      ...atWords(request),
     ],
     label: (request) => `Open ${nameOf(request)}`,
     submit: (request) => `Open ${request.object.name}`,
@@ -238,13 +238,13 @@ export const ACTIONS: Record<ActionType, Definition> = {
       isOn(request, 'Gate')
         ? closeGate(found, { reason: reason(request), at: parseTime(request.at) }, now)
         : setPassing(found, false, reason(request)),
-    words: (request) => [...openOrClose(request), ...at(request)],
+    words: (request) => [...openOrCloseWords(request), ...atWords(request)],
     label: (request) => `Close ${nameOf(request)}`,
     submit: (request) => `Close ${request.object.name}`,
     text: (request) => (isOn(request, 'Gate') ? 'It closes for everything that requires it.' : 'No version passes it.'),
   },
   resume: {
-    kinds: OF_FLUX,
+    kinds: GOVERNED,
     reason: 'none',
     write: (request) => resumeObject(request.object.kind as GovernedKind, request.object),
     label: (request) => `Resume ${nameOf(request)}`,
@@ -253,7 +253,7 @@ export const ACTIONS: Record<ActionType, Definition> = {
   create: {
     kinds: ['Gate'],
     reason: 'none',
-    write: (request, found) => (found ? wrong(existsText(request.object)) : createGate(request.object)),
+    write: (request, found) => (found ? badRequest(existsText(request.object)) : createGate(request.object)),
     label: (request) => `Create ${nameOf(request)}, open`,
     text: () => 'A Gate that does not exist counts as closed. The new one is open.',
   },
@@ -267,32 +267,28 @@ export const ACTIONS: Record<ActionType, Definition> = {
   },
 };
 
-/** The command words for a Gate. */
-const openOrClose = (request: ActionRequest) => [
+const openOrCloseWords = (request: ActionRequest) => [
   request.type,
   isOn(request, 'Gate') ? request.object.name : target(request),
 ];
-const at = (request: ActionRequest) => (request.at ? ['--at', request.at] : []);
+const atWords = (request: ActionRequest) => (request.at ? ['--at', request.at] : []);
 
-/** Whether the write keeps a reason: a withdrawn approval and a new object have no place for one. */
+/** Whether the write can record a reason: a withdrawn approval and a new Gate can't. */
 export function takesReason({ type, object }: ActionRequest): boolean {
   return ACTIONS[type].reason !== 'none' && !(type === 'withdraw' && object.kind !== 'Rollout');
 }
 
-/**
- * The write of an action on the present object. `found`: absent if there is none, which is valid only for an
- * action that creates it.
- */
-export function writeOf(request: ActionRequest, found: KubeObject<any, any> | undefined, now: EpochMs): PlannedWrite {
+/** The write of an action. `found`: the object as it is now; absent: only an action that creates it is valid. */
+export function writeOf(request: ActionRequest, found: AnyObject | undefined, now: EpochMs): PlannedWrite {
   const { type, object } = request;
   const isNew = type === 'freeze' || type === 'create';
-  if (!found && !isNew) return wrong(`There is no ${named(object.kind, object)}.`);
+  if (!found && !isNew) return badRequest(`There is no ${objectTitle(object.kind, object)}.`);
   return ACTIONS[type].write(request, found, now);
 }
 
-// A freeze of the page, as the command makes it, and as its command line.
+// A freeze that the page requests: the freeze that the command would request, and its command line.
 
-/** The freeze of a request. An end is a planned opening, and a plan lasts as long as the Gate's window. */
+/** The freeze of a request. A freeze from now on ends by a planned opening, a planned one by the Gate's window. */
 function freezeOf({ object, reason, spec, at }: ActionRequest, now: EpochMs): FreezeRequest {
   const { selects = {}, schedule, window } = spec!;
   const { kinds, namespaceSelector, labelSelector } = selects;

@@ -1,13 +1,13 @@
-/** Records from the API server's audit log (audit.k8s.io/v1, one JSON object per line): every write, with its user. */
+/** Records from the API server's audit log (audit.k8s.io/v1, a JSON object a line): every write, with its user. */
 import * as annotation from '../../api/annotations.ts';
 import { GOVERNED_KINDS, KINDS, type KindName } from '../../api/kinds.ts';
 import { APPROVAL_KEYS } from '../../core/approval/approvalRecord.ts';
 import type { AuditAction, AuditRecord } from '../../core/audit/auditRecord.ts';
-import { defined, isMap } from '../../core/kube/json.ts';
+import { isMap, withoutEmpty } from '../../core/kube/json.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import type { AuditGap } from './auditReport.ts';
 
-/** Kinds that set rules; of the governed Flux kinds only fields for Gates count. */
+/** The kinds that set rules. Of governed Flux kinds only annotations for Gates count. */
 const RULE_KINDS: readonly KindName[] = [
   'Rollout',
   'RolloutGate',
@@ -24,7 +24,7 @@ const KIND_BY_RESOURCE = new Map(
   [...RULE_KINDS, ...GOVERNED].map((kind) => [`${KINDS[kind].group}/${KINDS[kind].resource}`, kind]),
 );
 
-/** Controllers of the cluster and our own: they carry out what others decided. */
+/** The users of controllers, the cluster's and our own, whose writes carry out other users' decisions. */
 const CONTROLLERS = /^system:(kube-|node:|apiserver|serviceaccount:(kube-system|metacontroller|rollout-hooks):)/;
 
 const WRITES = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
@@ -38,16 +38,16 @@ interface Act {
 
 type Annotations = Readonly<Record<string, string>>;
 
-type Asked = readonly [key: string, act: (value: string, all: Annotations) => Act];
+type RequestRow = readonly [key: string, act: (value: string, all: Annotations) => Act];
 
-/** The action that an annotation requests, when a write sets it. */
-const ASKED: readonly Asked[] = [
+/** The actions that annotations request when a write sets them. */
+const REQUESTS: readonly RequestRow[] = [
   [
     annotation.OPEN_REQUESTED_AT,
     (_, all) => ({ action: 'Opened', version: all[annotation.OPEN_FOR], reason: all[annotation.OPEN_REASON] }),
   ],
   [annotation.CLOSE_REQUESTED_AT, (_, all) => ({ action: 'Closed', reason: all[annotation.CLOSE_REASON] })],
-  ...Object.values(APPROVAL_KEYS).flatMap<Asked>(({ approve, unapprove, reason }) => [
+  ...Object.values(APPROVAL_KEYS).flatMap<RequestRow>(({ approve, unapprove, reason }) => [
     [approve, (version, all) => ({ action: 'Approved', version, reason: all[reason] })],
     [unapprove, (version) => ({ action: 'ApprovalWithdrawn', version })],
   ]),
@@ -63,7 +63,7 @@ const ASKED: readonly Asked[] = [
   [annotation.REQUIRED_GATES, (value) => ({ action: 'RuleChanged', detail: `${annotation.REQUIRED_GATES}: ${value}` })],
 ];
 
-/** Reads the lines of one log, or of several in any order. */
+/** Collects records from the lines of one log, or of several logs in any order. */
 export class AuditLog {
   readonly records: AuditRecord[] = [];
   #first: string | undefined;
@@ -87,7 +87,7 @@ export class AuditLog {
     this.records.push(...this.#recordsOf(event, time));
   }
 
-  /** The gaps of the log since `since`. */
+  /** The gaps of the log in the time from `since` on. */
   gaps(since: number): AuditGap[] {
     const begins = parseTime(this.#first);
     return [
@@ -118,7 +118,7 @@ export class AuditLog {
       },
       user: name,
       sources: ['AuditLog'],
-      ...defined({ ...act, resourceVersion: stored?.resourceVersion ?? objectRef.resourceVersion }),
+      ...withoutEmpty({ ...act, resourceVersion: stored?.resourceVersion ?? objectRef.resourceVersion }),
     }));
   }
 }
@@ -129,31 +129,31 @@ function actsOf(kind: KindName, verb: string, { subresource }: { subresource?: s
   if (subresource !== undefined) {
     return setsRules && subresource === 'status' ? [{ action: 'RuleChanged', detail: 'status' }] : [];
   }
-  const { annotations, fields, isWhole } = writtenBy(body);
-  const asked = ASKED.flatMap(([key, act]) =>
+  const { annotations, fields, isWhole } = parseBody(body);
+  const requested = REQUESTS.flatMap(([key, act]) =>
     annotations[key] === undefined ? [] : [act(annotations[key], annotations)],
   );
-  if (verb === 'create') return setsRules ? [{ action: 'Created' }, ...asked] : asked;
-  if (!setsRules) return asked;
-  // An update or an apply names every field, changed or not: an annotation that it sets again is no new request.
+  if (verb === 'create') return setsRules ? [{ action: 'Created' }, ...requested] : requested;
+  if (!setsRules) return requested;
+  // An update or an apply has every field, changed or not, so its annotations are no new requests.
   if (isWhole) return [{ action: 'RuleChanged', detail: 'the whole object' }];
   const pin = kind === 'Rollout' ? fields.find(({ path }) => path === 'spec.wantedVersion') : undefined;
   const others = fields.filter((field) => field !== pin);
   const pinned: Act[] = pin ? [pin.value ? { action: 'Pinned', version: pin.value } : { action: 'Unpinned' }] : [];
   const changed: Act[] =
     others.length > 0 ? [{ action: 'RuleChanged', detail: others.map(({ path }) => path).join(', ') }] : [];
-  return [...asked, ...pinned, ...changed];
+  return [...requested, ...pinned, ...changed];
 }
 
-interface Written {
+interface WrittenFields {
   annotations: Annotations;
-  /** Changed fields of the spec, one level deep; `value` if it is text. */
+  /** The fields of the spec that the write sets, one level deep; `value` if it is text. */
   fields: { path: string; value?: string }[];
   isWhole: boolean;
 }
 
-function writtenBy(body: unknown): Written {
-  if (Array.isArray(body)) return writtenByOperations(body);
+function parseBody(body: unknown): WrittenFields {
+  if (Array.isArray(body)) return parseJsonPatch(body);
   if (!isMap(body)) return { annotations: {}, fields: [], isWhole: false };
   const { metadata, spec, apiVersion } = body as Record<string, any>;
   return {
@@ -163,8 +163,8 @@ function writtenBy(body: unknown): Written {
   };
 }
 
-/** The fields of a JSON patch. */
-function writtenByOperations(operations: readonly any[]): Written {
+/** The fields that a JSON patch sets. */
+function parseJsonPatch(operations: readonly any[]): WrittenFields {
   const annotations: Record<string, string> = {};
   const fields = new Map<string, { path: string; value?: string }>();
   for (const { path, value } of operations) {

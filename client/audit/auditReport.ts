@@ -5,21 +5,18 @@ import type { AuditObject, AuditRecord, AuditSource } from '../../core/audit/aud
 import { refOf } from '../../core/audit/objectRecords.ts';
 import { parseTime } from '../../core/kube/time.ts';
 
-/** A gap of the sources. The report lists it: silence would read as "nothing happened". */
+/** A gap of the sources. The report lists it, because no record would read as "nothing happened". */
 export type AuditGap =
   /** A history that begins after `since`: older entries were dropped. */
   | { kind: 'HistoryBegins'; object: AuditObject; at: string }
-  /**
-   * Objects keep only the newest requests, approvals and changes; replaced and withdrawn ones are in
-   * the audit log alone.
-   */
+  /** No audit log: objects keep only the newest requests, approvals and changes, and none that were withdrawn. */
   | { kind: 'NoAuditLog' }
   | { kind: 'AuditLogBegins'; at: string }
   | { kind: 'AuditLogEmpty' }
   /** Writes that the audit policy logged without their content. */
   | { kind: 'WritesWithoutContent'; count: number }
   | { kind: 'UnreadableLines'; count: number }
-  /** The API server's default for keeping Events: an hour. */
+  /** The first Event is newer than `since`: by default the API server keeps Events for an hour. */
   | { kind: 'EventsBegin'; at?: string }
   /** Objects that the reader may not list. */
   | { kind: 'NotRead'; what: string; why: string };
@@ -31,12 +28,12 @@ export interface AuditReport {
 }
 
 /**
- * Largest difference between the times of one act in two sources: the webhook's at admission, a hook's at its sync,
- * Flux's clock and ours.
+ * The largest difference between the times of one act in two sources: the webhook takes the time at admission, a hook
+ * at its sync, and Flux's clock may differ.
  */
 const SAME_ACT_MS = 5000;
 
-/** The records since `since`, oldest first, each act once with all of its sources. Linear but for sorting. */
+/** The records from `since` on, oldest first, each act once with all of its sources. Linear except for sorting. */
 export function mergeRecords(records: readonly AuditRecord[], since: EpochMs): AuditRecord[] {
   const timed = records.flatMap((record) => {
     const at = parseTime(record.time);
@@ -68,7 +65,7 @@ function rank({ user, sources }: AuditRecord): number {
   return sources.includes('Event') ? 2 : user === undefined ? 1 : 0;
 }
 
-/** Records with another user or version are different actions; two records of one source are two actions, unless they are equal. */
+/** Whether two records may be of one act: of one user and version, but not of one source at different times. */
 function isSameAct(a: AuditRecord, b: AuditRecord): boolean {
   const isSameUser = a.user === undefined || b.user === undefined || a.user === b.user;
   if (!isSameUser || !isSameVersion(a.version, b.version)) return false;

@@ -1,5 +1,6 @@
-/** The report as lines: a table's cells, CSV, and a sentence for each gap. */
-import type { AuditObject, AuditRecord } from '../../core/audit/auditRecord.ts';
+/** The report as text: cells of a table, CSV, and a sentence for each gap. */
+import type { AuditRecord } from '../../core/audit/auditRecord.ts';
+import { refKey } from '../../core/kube/names.ts';
 import type { AuditGap } from './auditReport.ts';
 
 const SOURCES = { History: 'history', Object: 'object', Event: 'event', AuditLog: 'audit log' } as const;
@@ -9,7 +10,7 @@ export const AUDIT_HEADER = ['TIME', 'USER', 'ACTION', 'OBJECT', 'VERSION', 'SOU
 export function auditCells({ time, user, action, object, version, reason, detail, sources }: AuditRecord): string[] {
   const why = [reason, detail].filter((text) => text !== undefined).join('; ');
   const from = sources.map((source) => SOURCES[source]).join(', ');
-  return [time, user ?? '-', action, `${object.kind} ${nameOf(object)}`, version ?? '-', from, why];
+  return [time, user ?? '-', action, `${object.kind} ${refKey(object)}`, version ?? '-', from, why];
 }
 
 const CSV_FIELDS = [
@@ -26,7 +27,7 @@ const CSV_FIELDS = [
   'sources',
 ];
 
-/** Fields as in RFC 4180, with a header; lines end as text files of Unix do. */
+/** The records as CSV (RFC 4180) with a header, but with line feeds as in text files of Unix. */
 export function auditCsv(records: readonly AuditRecord[]): string {
   const rows = records.map(({ object, sources, ...record }) => {
     const fields: Record<string, unknown> = { ...record, ...object, sources: sources.join(' ') };
@@ -35,7 +36,7 @@ export function auditCsv(records: readonly AuditRecord[]): string {
   return [CSV_FIELDS, ...rows].map((row) => row.join(',')).join('\n');
 }
 
-/** A spreadsheet would run a text that begins like a formula, and tenants write reasons: an apostrophe makes it text. */
+/** A field of CSV. An apostrophe keeps spreadsheets from running a text as a formula: tenants write the reasons. */
 function csvField(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
@@ -44,9 +45,9 @@ function csvField(text: string): string {
 export function gapText(gap: AuditGap): string {
   switch (gap.kind) {
     case 'HistoryBegins':
-      return `The history of Rollout ${nameOf(gap.object)} begins at ${gap.at}: earlier deployments were dropped (spec.versionHistoryLimit).`;
+      return `The history of Rollout ${refKey(gap.object)} begins at ${gap.at}: earlier deployments were dropped (spec.versionHistoryLimit).`;
     case 'NoAuditLog':
-      return 'No audit log was given. Objects keep the newest requests, approvals and changes only: what was withdrawn, replaced or deleted is not shown.';
+      return 'Without an audit log, only the newest requests, approvals and changes of existing objects are shown, and none that were withdrawn or replaced.';
     case 'AuditLogBegins':
       return `The audit log begins at ${gap.at}.`;
     case 'AuditLogEmpty':
@@ -62,8 +63,4 @@ export function gapText(gap: AuditGap): string {
     case 'NotRead':
       return `${gap.what} are not included: ${gap.why}.`;
   }
-}
-
-function nameOf({ namespace, name }: AuditObject): string {
-  return namespace === '' ? name : `${namespace}/${name}`;
 }

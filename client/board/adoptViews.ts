@@ -1,5 +1,4 @@
-/** Objects without a Rollout, and the plan to adopt one, in the form of the page's list and requests. */
-
+/** Objects without a Rollout, and the plan to adopt one, as the page lists and requests them. */
 import { BOUND_ROLLOUT } from '../../api/annotations.ts';
 import type { FluxObject, ImagePolicy, ImageRepository, SourceRef } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
@@ -10,25 +9,25 @@ import { boundRollouts } from '../../core/managedField/managedFields.ts';
 import { type TextWithCommands, withCommands } from '../../core/text/commands.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
 import { type Adoption, adopt, type Choices, imagesOf } from '../actions/writes/adoption.ts';
-import { FIELD_MANAGER, named } from '../actions/writes/plannedWrite.ts';
+import { FIELD_MANAGER, objectTitle } from '../actions/writes/plannedWrite.ts';
 import type { Right } from '../explain/application.ts';
 import { byNamespace } from '../explain/related.ts';
 import type { Rights } from './pageMessages.ts';
 
 type AdoptedKind = Adoption['object']['kind'];
 
-/** A Kustomization, OCIRepository or HelmRelease that follows no Rollout. */
-export interface Ungoverned extends NamespacedName {
+/** A Kustomization, OCIRepository or HelmRelease without a Rollout. */
+export interface UnboundObject extends NamespacedName {
   kind: AdoptedKind | 'HelmRelease';
-  /** The running version, and the name of its future Rollout. */
+  /** The running version and the name of the future Rollout, if they were detected. */
   found?: { version: string; rollout: string };
-  /** Why these can't be detected, or what to do instead. */
+  /** Why they were not detected, or what to do instead. */
   problem?: string;
 }
 
 export interface AdoptList {
   /** Objects that can be adopted come first. */
-  objects: Ungoverned[];
+  objects: UnboundObject[];
   /** The number of objects, including those that are not listed. */
   count: number;
   /** Kinds that could not be read, a sentence each. */
@@ -43,7 +42,7 @@ export interface AdoptRequest extends NamespacedName {
 export interface AdoptPlan {
   version: string;
   rollout: string;
-  /** All changes, as text. The request to adopt sends it back as the text that the user has confirmed. */
+  /** All changes as text, which the user confirms and the request to adopt repeats. */
   diff: string;
   notes: TextWithCommands[];
   command: string;
@@ -62,15 +61,15 @@ export interface AdoptPreview {
   variables: string[];
 }
 
-/** The related objects of any number of namespaces. */
-export interface ClusterContext {
+/** The related objects of all namespaces. */
+export interface ClusterAdoptionContext {
   policies: readonly ImagePolicy[];
   repositories: readonly ImageRepository[];
   rollouts: readonly Rollout[];
 }
 
-/** Objects without a Rollout, in the order of the page. `objects`: Kustomizations, OCIRepositories and HelmReleases. */
-export function ungovernedOf(objects: readonly FluxObject[], related: ClusterContext): Ungoverned[] {
+/** The objects without a Rollout, in the page's order, of Kustomizations, OCIRepositories and HelmReleases. */
+export function unboundObjects(objects: readonly FluxObject[], related: ClusterAdoptionContext): UnboundObject[] {
   const policies = byNamespace(related.policies);
   const repositories = byNamespace(related.repositories);
   const rollouts = byNamespace(related.rollouts);
@@ -79,9 +78,9 @@ export function ungovernedOf(objects: readonly FluxObject[], related: ClusterCon
   );
   const found = objects
     .filter((object) => boundRollouts(object).length === 0)
-    .map((object): Ungoverned => {
+    .map((object): UnboundObject => {
       const ref = identityOf(object);
-      if (object.kind === KINDS.HelmRelease.kind) return helmRelease(object, sources);
+      if (object.kind === KINDS.HelmRelease.kind) return unboundHelmRelease(object, sources);
       const plan = adopt(
         object,
         {
@@ -104,14 +103,17 @@ export function ungovernedOf(objects: readonly FluxObject[], related: ClusterCon
   );
 }
 
-/** A HelmRelease without a Rollout. It has no version of its own: it follows the OCIRepository of its chart. */
-function helmRelease(object: FluxObject, sources: ReadonlyMap<string, FluxObject>): Ungoverned {
+/** The row of a HelmRelease without a Rollout. Its version is that of its chart, whose OCIRepository is adopted. */
+function unboundHelmRelease(object: FluxObject, sources: ReadonlyMap<string, FluxObject>): UnboundObject {
   const ref = identityOf(object);
   const chart = object.spec?.chartRef as SourceRef | undefined;
-  const isOwn = chart?.kind === KINDS.OCIRepository.kind && (chart.namespace ?? ref.namespace) === ref.namespace;
+  const isLocal = chart?.kind === KINDS.OCIRepository.kind && (chart.namespace ?? ref.namespace) === ref.namespace;
   const row = { kind: 'HelmRelease' as const, ...ref };
-  if (!isOwn) {
-    return { ...row, problem: 'Its chart comes from no OCIRepository of its namespace, so no Rollout can manage it' };
+  if (!isLocal) {
+    return {
+      ...row,
+      problem: 'Its chart comes from no OCIRepository of its namespace, so no Rollout can set its version',
+    };
   }
   const source = { namespace: ref.namespace, name: chart.name };
   const [rollout] = boundRollouts(sources.get(refKey(source)) ?? object);
@@ -124,6 +126,6 @@ function helmRelease(object: FluxObject, sources: ReadonlyMap<string, FluxObject
           'To make it wait',
           command,
         ])
-      : `Its version is that of its chart: adopt ${named('OCIRepository', source)}`,
+      : `Its version is that of its chart: adopt ${objectTitle('OCIRepository', source)}`,
   };
 }

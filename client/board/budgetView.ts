@@ -4,12 +4,12 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { explainBudget } from '../explain/kinds/explainOthers.ts';
 
 /**
- * State of a wave. `done`: all have the version. `failed`: failures that are not excused. `waits`: some request it.
- * `idle`: none requests it yet.
+ * The state of a wave. `done`: all Rollouts have the version, or their failures are excused. `failed`: some failures
+ * are not excused. `waits`: some Rollouts request the version. `idle`: none requests it yet.
  */
 export type WaveState = 'done' | 'underWay' | 'failed' | 'waits' | 'idle';
 
-/** One wave. `value`: that of the label; empty for all other values. */
+/** One wave. `value`: the label's value; empty for all values without a wave of their own. */
 export type WaveView = Pick<Wave, 'value' | 'total' | 'done' | 'underWay' | 'waiting' | 'failed'> & {
   state: WaveState;
 };
@@ -28,7 +28,7 @@ export interface BudgetVersionView {
 export interface BudgetView {
   /** The budget's cluster, if several are shown. */
   cluster?: string;
-  /** The id: `namespace/name`, or the name of a ClusterRolloutBudget. */
+  /** `namespace/name`, or the name of a ClusterRolloutBudget. */
   id: string;
   kind: 'RolloutBudget' | 'ClusterRolloutBudget';
   namespace: string;
@@ -36,7 +36,7 @@ export interface BudgetView {
   isHeld: boolean;
   /** The summary: `2 of 5 rolling out, 14 waiting, 1 failed`. */
   headline: string;
-  /** The sentences of `why`, without those about waves, which are drawn. */
+  /** The causes that `why` prints, without those about waves, which are drawn. */
   causes: string[];
   /** The label that defines the waves. */
   label?: string;
@@ -46,8 +46,8 @@ export interface BudgetView {
   slots: { rollout: string; version: string; state: string }[];
 }
 
-const VERSIONS = 5;
-const SLOTS = 50;
+const MAX_VERSIONS = 5;
+const MAX_SLOTS = 50;
 
 export function budgetView(budget: Budget): BudgetView {
   const { object, headline, state, causes } = explainBudget(budget);
@@ -62,9 +62,9 @@ export function budgetView(budget: Budget): BudgetView {
     headline,
     causes: causes.filter(({ code }) => code !== 'Wave').map(({ text }) => text),
     ...(order && { label: order.label }),
-    versions: (status?.versions ?? []).slice(0, VERSIONS).map(versionView),
+    versions: (status?.versions ?? []).slice(0, MAX_VERSIONS).map(versionView),
     slots: (status?.slots ?? [])
-      .slice(0, SLOTS)
+      .slice(0, MAX_SLOTS)
       .map(({ namespace, name, version, state }) => ({ rollout: refKey({ namespace, name }), version, state })),
   };
 }

@@ -49,7 +49,7 @@ export interface Change<T> {
   gone: string[];
 }
 
-/** The events of the stream, by name. The first of `rows`, `gates`, `schedules` and `budgets` after a `reset` are everything. */
+/** The events of the stream, by name. After a `reset`, the first event of each view has everything. */
 export interface StreamEvents {
   hello: Hello;
   reset: Record<string, never>;

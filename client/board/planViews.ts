@@ -1,20 +1,19 @@
-/**
- * Gates and schedules over the coming weeks, as the page draws them: when each is open and closed, as far as known now.
- */
+/** Gates and schedules over the coming weeks, as the page draws them, by what is known now. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/types.ts';
 import { takesOpening } from '../../core/gate/gateRequests.ts';
 import { evaluateAfresh } from '../../core/gate/gateState.ts';
-import { defined } from '../../core/kube/json.ts';
+import { withoutEmpty } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { type ScheduledBy, scheduledBy } from '../../core/record/pinRecord.ts';
 import { approvalRuleText } from '../explain/approvalViews.ts';
 import { intervals, scheduleRow } from '../explain/calendar/calendarRows.ts';
 
+/** An interval in which a Gate or schedule does not change. */
 export interface Band {
   from: string;
-  /** End of the interval. Absent: no end is known. */
+  /** The end of the interval; absent: unknown. */
   to?: string;
   opened: boolean;
   /** The only version for which the Gate is open. */
@@ -23,7 +22,7 @@ export interface Band {
   reason?: string;
   /** The message in the Gate's status. */
   message: string;
-  /** Whether it is requested for a later time. */
+  /** Whether the interval begins by a request for a later time. */
   planned?: boolean;
 }
 
@@ -52,25 +51,25 @@ export interface GateView {
   selects?: string;
   bands: Band[];
   held?: number;
-  /** Approvals; only with spec.approvals. */
+  /** Present with spec.approvals. */
   approvals?: {
-    /** The rule: whose approvals a version needs. */
+    /** The rule in words. */
     rule: string;
     /** Current approvals, `1/2 for 1.2.0`. */
     progress?: string;
-    /** Whether a request to open ends a closing. */
+    /** Whether a request to open has an effect: it ends a close request. */
     isEndable: boolean;
   };
   heldObjects: { kind: string; namespace: string; name: string }[];
 }
 
 const HORIZON_MS = 35 * 24 * 60 * 60 * 1000;
-/** Limit for drawn intervals. A calendar of sixty-four rules has a few hundred edges in five weeks. */
-const MOST_BANDS = 120;
+/** The most intervals that are drawn. A calendar of sixty-four rules has a few hundred edges in five weeks. */
+const MAX_BANDS = 120;
 
 export function gateView(gate: Gate, now: EpochMs): GateView {
   const { namespace, name } = identityOf(gate);
-  const { opened, openFor, message, cause, until, stalled } = evaluateAfresh(gate, now).value;
+  const { opened, openFor, message, cause, until, stalled } = evaluateAfresh(gate, now);
   const { spec, status } = gate;
   const { rules = [], action, timezone } = spec.schedule ?? {};
   return {
@@ -83,7 +82,7 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
     rules: rules.map((rule) => `${action === 'Open' ? 'open' : 'closed'} ${ruleText(rule)}`),
     bands: bandsOf(gate, now, now + HORIZON_MS),
     heldObjects: (status?.heldObjects ?? []).map((each) => ({ ...each })),
-    ...defined({
+    ...withoutEmpty({
       openFor,
       by: cause?.by,
       reason: cause?.reason,
@@ -99,7 +98,7 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
     ...(spec.approvals && {
       approvals: {
         rule: approvalRuleText(spec.approvals),
-        ...defined({ progress: status?.approvals?.progress }),
+        ...withoutEmpty({ progress: status?.approvals?.progress }),
         isEndable: takesOpening(gate, now),
       },
     }),
@@ -107,12 +106,12 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
 }
 
 export function bandsOf(gate: Gate, from: EpochMs, to: EpochMs): Band[] {
-  const evaluated = intervals(from, to, (at) => evaluateAfresh(gate, at).value, MOST_BANDS);
+  const evaluated = intervals(from, to, (at) => evaluateAfresh(gate, at), MAX_BANDS);
   return evaluated.map(({ at, value: { opened, openFor, message, cause, until } }) => ({
     from: formatTime(at),
     opened,
     message,
-    ...defined({
+    ...withoutEmpty({
       to: until === undefined ? undefined : formatTime(until),
       openFor,
       by: cause?.by,
@@ -134,33 +133,34 @@ export function ruleText({ name, timeRange, daysOfWeek, dateRange }: Rule): stri
 
 type Selects = NonNullable<Gate['spec']['selects']>;
 
-/** The selection as text: `Kustomization, HelmRelease of namespaces with team=payments`. */
+/** The selection as text: `Kustomization, HelmRelease in namespaces with team=payments`. */
 export function selectsText({ kinds, namespaceSelector, labelSelector }: Selects): string {
   const what = kinds?.length ? kinds.join(', ') : 'all governed kinds of Flux';
-  const where = namespaceSelector ? (selectorText(namespaceSelector) ?? 'all namespaces') : undefined;
-  const which = labelSelector && selectorText(labelSelector);
-  const namespaces =
-    where === undefined ? 'its own namespace' : where === 'all namespaces' ? where : `namespaces with ${where}`;
-  return `${what} in ${namespaces}${which ? `, with ${which}` : ''}`;
+  const labels = labelSelector && selectorText(labelSelector);
+  return `${what} in ${namespacesText(namespaceSelector)}${labels ? `, with ${labels}` : ''}`;
 }
 
-function selectorText({
-  matchLabels = {},
-  matchExpressions = [],
-}: NonNullable<Selects['labelSelector']>): string | undefined {
+function namespacesText(selector: Selects['namespaceSelector']): string {
+  if (!selector) return 'its own namespace';
+  const labels = selectorText(selector);
+  return labels ? `namespaces with ${labels}` : 'all namespaces';
+}
+
+/** A selector as text; empty if it selects everything. */
+function selectorText({ matchLabels = {}, matchExpressions = [] }: NonNullable<Selects['labelSelector']>): string {
   const parts = [
     ...Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`),
     ...matchExpressions.map(({ key, operator, values }) =>
       [key, operator, ...(values ? [`(${values.join(', ')})`] : [])].join(' '),
     ),
   ];
-  return parts.length > 0 ? parts.join(', ') : undefined;
+  return parts.join(', ');
 }
 
 export interface ScheduleView {
   /** The schedule's cluster, if several are shown. */
   cluster?: string;
-  /** The id: `namespace/name`, or the name of a ClusterRolloutSchedule. */
+  /** `namespace/name`, or the name of a ClusterRolloutSchedule. */
   id: string;
   kind: 'RolloutSchedule' | 'ClusterRolloutSchedule';
   namespace: string;
@@ -170,13 +170,13 @@ export interface ScheduleView {
   holds: string;
   until?: string;
   bands: Band[];
-  /** The problem of a schedule that does not parse: it opens and closes nothing. */
+  /** The problem of an invalid schedule, which opens and closes nothing. */
   problem?: string;
 }
 
 export function scheduleView(schedule: RolloutSchedule | ClusterRolloutSchedule, now: EpochMs): ScheduleView {
   const { kind, namespace, name, holds, spans, problem } = scheduleRow(schedule, now, now + HORIZON_MS);
-  const bands = spans.slice(0, MOST_BANDS).map(({ from, to, state, why }, index) => ({
+  const bands = spans.slice(0, MAX_BANDS).map(({ from, to, state, why }, index) => ({
     from,
     // The last interval ends at the horizon.
     ...(index < spans.length - 1 && { to }),

@@ -1,36 +1,34 @@
-/**
- * One application on the Board: the running version, the one that rolls out and its progress, the blockers,
- * and the last deployments.
- */
+/** One application on the board: its versions with their progress, its blockers, and the last deployments. */
 import type { Rollout } from '../../api/types.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import type { Application, ApplicationState, Cause, DeploymentView, Outcome, Step } from '../explain/application.ts';
 import { isFailedObject } from '../explain/application.ts';
-import { kindsThat } from '../explain/stepKinds.ts';
+import { STEP_KINDS } from '../explain/stepKinds.ts';
 
-/** Key of a row, unique among all clusters that are shown: `staging shop/web`; with one cluster the id. */
-export function keyOf({ cluster, id }: { cluster?: string | undefined; id: string }): string {
+/** The key of a row or another view, unique among all shown clusters: `staging shop/web`; with one cluster the id. */
+export function rowKey({ cluster, id }: { cluster?: string | undefined; id: string }): string {
   return cluster === undefined ? id : `${cluster} ${id}`;
 }
 
-/** The stages of a version, in order. */
+/** The points of the track, in the order in which a version reaches them. */
 export const TRACK = ['waits', 'gates', 'deploying', 'baking', 'done'] as const;
 type TrackPoint = (typeof TRACK)[number];
 
+/** The progress of the version that waits or rolls out. */
 export interface Track {
   version: string;
   at: TrackPoint;
   /** Whether the version is blocked until a user acts, or has failed. */
   halted: boolean;
-  /** Set if it is halted because it has failed, and not by a gate. */
+  /** Set if the version has failed. */
   failed?: true;
-  /** Start and end of the present stage, if both are known: the ring fills. */
+  /** Start and end of the stay at this point, if known: the ring shows how much of it has passed. */
   from?: string;
   until?: string;
 }
 
-/** A gate before the deployment of a version. `detail`: of one that it has not passed. */
+/** A step before the deployment of a version. `detail`: absent if the version has passed the step. */
 export type RowGate = Pick<Step, 'kind' | 'title' | 'state' | 'detail'>;
 
 export interface Row {
@@ -45,40 +43,37 @@ export interface Row {
   state: ApplicationState;
   headline: string;
   runs?: Pick<DeploymentView, 'version' | 'outcome' | 'at'> & { endedAt?: string };
-  /** The progress of the version that is waiting or rolling out. */
   track?: Track;
   /** The version that waits, even behind one that is rolling out. */
   waits?: string;
   pinned?: string;
-  /** The cause; further blockers, by title. */
+  /** The cause, and the titles of further blockers. */
   why?: string;
   /** Since when the version waits. */
   since?: string;
   /** When the wait ends automatically. */
   until?: string;
-  /** The gates before the next deployment, without upstream Rollouts: `after` has them. */
+  /** The steps before the next deployment, without upstream Rollouts, which are in `after`. */
   gates: RowGate[];
   /** The last deployments, oldest first. */
   strip: { id: number; version: string; outcome: Outcome; at: string }[];
   /** Ids of the upstream Rollouts. */
   after: string[];
-  /** The image that it deploys, `registry.example/shop/app`, and the one that it copies releases to. */
+  /** The deployed image, `registry.example/shop/app`, and the image to which releases are copied. */
   image?: string;
   copiesTo?: string;
 }
 
-const STRIP = 12;
-const WHY = 240;
-const GATES = 8;
-const DETAIL = 120;
-const OF_DEPLOYMENT = kindsThat('ofDeployment');
-const GATE_LIKE = kindsThat('isGateLike');
+const MAX_STRIP_ENTRIES = 12;
+const MAX_WHY_CHARACTERS = 240;
+const MAX_GATES_IN_ROW = 8;
+const MAX_DETAIL_CHARACTERS = 120;
 
 export function rowOf(rollout: Rollout, application: Application): Row {
   const { namespace, name, labels, state, headline, runs, history, causes, next, steps, title, pinned, waiting } =
     application;
   const track = trackOf(application);
-  const why = causes[0] && whyText(causes[0], steps).slice(0, WHY);
+  const why = causes[0] && whyText(causes[0], steps).slice(0, MAX_WHY_CHARACTERS);
   const since = state === 'waits' ? (waiting?.requested?.at ?? waiting?.firstSeen) : undefined;
   const until = track?.until ?? next?.at;
   return {
@@ -90,7 +85,7 @@ export function rowOf(rollout: Rollout, application: Application): Row {
     headline,
     gates: rowGates(steps),
     strip: history
-      .slice(0, STRIP)
+      .slice(0, MAX_STRIP_ENTRIES)
       .map(({ id, version, outcome, at }) => ({ id, version, outcome, at }))
       .reverse(),
     after: upstreamRefs(rollout).map(refKey),
@@ -108,13 +103,13 @@ export function rowOf(rollout: Rollout, application: Application): Row {
 
 function rowGates(steps: readonly Step[]): RowGate[] {
   return steps
-    .filter(({ kind }) => kind !== 'stage' && !OF_DEPLOYMENT.includes(kind))
-    .slice(0, GATES)
+    .filter(({ kind }) => kind !== 'stage' && !STEP_KINDS[kind].ofDeployment)
+    .slice(0, MAX_GATES_IN_ROW)
     .map(({ kind, title, state, detail }) => ({
       kind,
       title,
       state,
-      ...(detail && state !== 'passed' && { detail: detail.slice(0, DETAIL) }),
+      ...(detail && state !== 'passed' && { detail: detail.slice(0, MAX_DETAIL_CHARACTERS) }),
     }));
 }
 
@@ -127,23 +122,23 @@ function runningOf({ version, outcome, at, endedAt }: DeploymentView): NonNullab
   return { version, outcome, at, ...(endedAt && { endedAt }) };
 }
 
-/** The first blocker, without the version, which the row has anyway: `Gate shop/freeze: closed by alice: INC-42; RolloutGate qa`. */
+/** The cause and further blockers, without the version: `Gate shop/freeze: closed by alice: INC-42; RolloutGate qa`. */
 function whyText({ text, step: id }: Cause, steps: readonly Step[]): string {
-  const inTheWay = blocking(steps);
-  const first = inTheWay.find((step) => step.id === id);
+  const blocking = blockingSteps(steps);
+  const first = blocking.find((step) => step.id === id);
   if (!first) return text;
   const cause = first.detail ? `${first.title}: ${first.detail}` : first.title;
-  const others = inTheWay.filter((step) => step !== first);
+  const others = blocking.filter((step) => step !== first);
   return [cause, ...others.map(({ title }) => title)].join('; ');
 }
 
-function blocking(steps: readonly Step[]): Step[] {
-  return steps.filter(({ state, kind }) => state === 'blocks' && GATE_LIKE.includes(kind));
+function blockingSteps(steps: readonly Step[]): Step[] {
+  return steps.filter(({ state, kind }) => state === 'blocks' && STEP_KINDS[kind].isGateLike);
 }
 
-/** The progress on the track. A running deployment comes before the version that waits behind it. */
+/** The track of an application: of a deployment that rolls out, or else of the version that waits. */
 export function trackOf({ runs, waiting, steps, state }: Application): Track | undefined {
-  // A deployment without a bake is replaced by the waiting version.
+  // In state `waits` the deployment does not bake, and the waiting version will replace it.
   if (runs && state !== 'waits' && (runs.outcome === 'Deploying' || runs.outcome === 'InProgress')) {
     const bake = steps.find(({ kind }) => kind === 'bake');
     const isBaking = runs.outcome === 'InProgress';
@@ -159,11 +154,11 @@ export function trackOf({ runs, waiting, steps, state }: Application): Track | u
     };
   }
   if (waiting) {
-    const inTheWay = steps.filter(({ state: is, kind }) => GATE_LIKE.includes(kind) && is !== 'passed');
+    const isAtGates = steps.some(({ state: is, kind }) => STEP_KINDS[kind].isGateLike && is !== 'passed');
     return {
       version: waiting.version,
-      at: inTheWay.length > 0 ? 'gates' : 'waits',
-      halted: blocking(steps).length > 0,
+      at: isAtGates ? 'gates' : 'waits',
+      halted: blockingSteps(steps).length > 0,
     };
   }
   if (runs?.outcome === 'Failed' && state === 'failed') {

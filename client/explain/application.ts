@@ -1,9 +1,8 @@
 /**
  * The explanation of one Rollout: the running version, the waiting one, all that blocks it, what happens automatically,
  * and the actions of a user.
- * Plain JSON, for the command and the page alike. Times are RFC 3339, whole seconds, as the API server stores them.
+ * Plain JSON, for the command and the page. Times are RFC 3339 with whole seconds, as the API server stores them.
  */
-
 import { KINDS, type KindName } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { StepKind } from './stepKinds.ts';
@@ -21,9 +20,9 @@ export interface ObjectRef {
 }
 
 /**
- * State of a step. `blocks`: a user or the calendar has to act. `waits`: in progress, ends without an action. `failed`:
- * a bake or a Flux object has failed, or a RolloutGate rejects the version; the step `failure` shows whether a failed
- * bake holds the next version. `unknown`: it could not be read.
+ * The state of a step. `blocks`: a user or the calendar has to act. `waits`: in progress, ends without an action.
+ * `failed`: a bake or a Flux object has failed, or a RolloutGate rejects the version; the step `failure` shows whether
+ * a failed bake holds the next version. `unknown`: the object could not be read.
  */
 export type StepState = 'passed' | 'blocks' | 'waits' | 'failed' | 'unknown';
 
@@ -31,7 +30,7 @@ export type StepState = 'passed' | 'blocks' | 'waits' | 'failed' | 'unknown';
 export interface MeasurementView {
   at: string;
   result: 'InRange' | 'OutOfRange' | 'Empty' | 'Unknown';
-  /** The value; absent if there was no answer, or no finite number. */
+  /** The value; absent without an answer or a finite number. */
   value?: number;
 }
 
@@ -39,34 +38,34 @@ export interface MeasurementView {
 export interface MetricView {
   min?: number;
   max?: number;
-  /** Measurements, oldest first. */
+  /** The measurements, oldest first. */
   measurements: MeasurementView[];
 }
 
 /** One step of a version, in the order in which versions take them. */
 export interface Step {
-  /** Id, unique within the Application and stable over time: `gate/flux-system/year-end`. */
+  /** Unique within the application and stable over time: `gate/flux-system/year-end`. */
   id: string;
   kind: StepKind;
   state: StepState;
   /** `Gate flux-system/year-end`. */
   title: string;
-  /** Its state in words, without the title: `closed by alice: freeze`. */
+  /** The state in words, without the title: `closed by alice: freeze`. */
   detail?: string;
   /** The version on this step. */
   version?: string;
   object?: ObjectRef;
   since?: string;
-  /** When it changes automatically. */
+  /** The time of the next automatic change. */
   until?: string;
   /** The user who caused the state, and the reason. */
   by?: string;
   reason?: string;
-  /** Set for a gate with approvals: no request opens it. */
+  /** Set for a Gate or RolloutGate with approvals: no request opens it. */
   asksApproval?: true;
-  /** Set for a gate that does not exist, which counts as closed: it can't be opened. */
+  /** Set for a Gate that does not exist: it counts as closed, and can't be opened. */
   missing?: true;
-  /** Set for a gate that could not be read: the detail comes from the Rollout's status. */
+  /** Set for a Gate that could not be read: the detail comes from the Rollout's status. */
   unread?: true;
   /** Measurements of a HealthCheck of class prometheus. */
   metric?: MetricView;
@@ -92,18 +91,18 @@ export interface DeploymentView {
   /** The user who requested it, or the system. */
   by: { kind: 'User' | 'System'; name: string };
   reason?: string;
-  /** Times: committed, applied by Flux everywhere, start and end of the bake, last retry. */
+  /** The times of the commit, of the apply by Flux everywhere, of start and end of the bake, and of the last retry. */
   at: string;
   appliedAt?: string;
   bakeStartedAt?: string;
   endedAt?: string;
   retriedAt?: string;
-  /** Time since which a closed gate blocks it while rolling out. */
+  /** The time since which a closed Gate blocks the deployment while it rolls out. */
   heldSince?: string;
-  /** Seconds for which closed gates blocked it while rolling out. */
+  /** Seconds for which closed Gates blocked the deployment while it rolled out. */
   heldSeconds?: number;
   rolledBackFrom?: string;
-  /** Approvals. `kind`: of a RolloutGate, which allows this version without opening. */
+  /** The approvals and openings that let it pass. `kind`: set for a RolloutGate, which need not open for that. */
   approvals: { gate: string; kind?: string; at: string; by?: string; reason?: string }[];
   bypass?: { by: string; at: string; reason: string; gates: string[] };
   failedChecks: { namespace: string; name: string; message?: string }[];
@@ -118,14 +117,14 @@ interface PinView {
   reason?: string;
 }
 
-/** A newest deployment that failed. */
+/** The possible reactions to the failure of the newest deployment. */
 export interface FailureView {
   /** The newest version of the history that succeeded, and its deployment. */
   lastGood?: string;
   lastGoodId?: number;
   /** The target of `rollback`; absent if that would be refused. */
   rollbackTo?: string;
-  /** A failure blocks the next version until a user unblocks it. */
+  /** Whether the failure blocks the next version until a user unblocks it. */
   unblocks: boolean;
 }
 
@@ -134,20 +133,21 @@ export interface WaitingVersion {
   version: string;
   /** The user's request: user, time and reason, if known. */
   requested?: { by?: string; at?: string; reason?: string };
-  /** When the Rollout first discovered it. */
+  /** When the Rollout first discovered the version. */
   firstSeen?: string;
 }
 
-/** A sentence with its subject. The first of a list is the cause. */
+/** One cause of a wait or a failure. The most important one is the first of its list. */
 export interface Cause {
   /** The reason of the condition, machine-readable: `GateClosed`. */
   code: string;
+  /** A sentence with its subject. */
   text: string;
-  /** Id of its step, if any. */
+  /** The id of its step, if any. */
   step?: string;
 }
 
-/** What happens automatically. `at`: absent if the time depends on other things. */
+/** The next automatic change. `at`: absent if the time is unknown. */
 export interface Next {
   text: string;
   at?: string;
@@ -166,7 +166,7 @@ export interface Right {
 
 /** An action as command lines, with the right that it requires. */
 export interface Remedy extends Right {
-  /** Its effect: `open the Gate, for everything it holds`. */
+  /** The effect: `open the Gate, for everything it holds`. */
   text: string;
   /** `kubectl rollouts open year-end -n flux-system --reason '…'`. */
   command: string;
@@ -174,17 +174,17 @@ export interface Remedy extends Right {
   kubectl: string;
   /** Further required rights. */
   needs?: Right[];
-  /** Id of the step it removes. */
+  /** The id of the step that the action removes. */
   step?: string;
   /** Whether the user has the right; absent if unknown. Filled in by the command and the page. */
   allowed?: boolean;
 }
 
 /**
- * State of an application. `waits`: a version is blocked. `deploying`, `baking`: the newest deployment is running, and
- * no version waits except for that. `failed`: the newest deployment has failed and no version waits. `done`: the newest
- * deployment has succeeded, or does not bake. `empty`: nothing is deployed and no version waits. `problem`: the Rollout
- * can't continue, or Flux reports that an object with the newest deployment failed.
+ * The state of an application. `waits`: a version is blocked. `deploying`, `baking`: the newest deployment is in
+ * progress, and a version waits for nothing else. `failed`: the newest deployment has failed and no version waits.
+ * `done`: the newest deployment has succeeded, or does not bake. `empty`: nothing is deployed and no version waits.
+ * `problem`: the Rollout can't continue, or Flux reports that an object with the newest deployment has failed.
  */
 export type ApplicationState = 'waits' | 'deploying' | 'baking' | 'failed' | 'done' | 'empty' | 'problem';
 
@@ -222,13 +222,13 @@ export interface Application {
   releases: number;
 }
 
-/** The reference of an object by its kind: group and resource come from the table of kinds. */
+/** The reference of an object, with group and resource from the table of kinds. */
 export function objectRef(kind: KindName, { namespace, name }: NamespacedName): ObjectRef {
   const { group, resource } = KINDS[kind];
   return { group, kind, resource, namespace, name };
 }
 
-/** The reference of an object of any kind; undefined for a kind that is not in the table. */
+/** The reference of an object; undefined for a kind that is not in the table of kinds. */
 export function targetRef(kind: string, ref: NamespacedName): ObjectRef | undefined {
   return Object.hasOwn(KINDS, kind) ? objectRef(kind as KindName, ref) : undefined;
 }
@@ -244,8 +244,8 @@ export function causeIf(code: string, text: string | false | undefined): Cause[]
   return text ? [{ code, text }] : [];
 }
 
-/** Whether the step is passed for the deployed version, and not yet reached by the waiting one. */
-export function isOfEarlier({ kind, state }: Step, waiting: string | undefined): boolean {
+/** Whether the deployed version has passed the step, and the waiting one has not reached it. */
+export function isOfDeployedVersion({ kind, state }: Step, waiting: string | undefined): boolean {
   return waiting !== undefined && state === 'passed' && (kind === 'binding' || kind === 'bake');
 }
 

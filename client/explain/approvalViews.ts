@@ -5,7 +5,7 @@ import { type ApprovalVerdict, evaluateVersions, verdictText } from '../../core/
 import { approvalsOn, type NextDeployment, standingApprovals } from '../../core/gate/evaluateGates.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
-import { refNamed } from './related.ts';
+import { parseRefKey } from './related.ts';
 
 /** The recorded approvals of one version of one Rollout, evaluated. */
 interface ApprovalsAt {
@@ -14,7 +14,10 @@ interface ApprovalsAt {
   verdict: ApprovalVerdict;
 }
 
-/** Versions that wait, then others with valid approvals, the newest first. Requesters and authors are checked for waiting versions only. */
+/**
+ * The approvals of the versions that wait, then of others with valid approvals, the newest first. Approvals of
+ * requesters and authors are recognized for waiting versions only.
+ */
 export function approvalsAt(gate: Gate, waiting: readonly NextDeployment[], now: EpochMs): ApprovalsAt[] {
   const rule = gate.spec.approvals;
   if (!rule) return [];
@@ -23,28 +26,28 @@ export function approvalsAt(gate: Gate, waiting: readonly NextDeployment[], now:
     (each) => !waiting.some(({ rollout, version }) => rollout === each.rollout && version === each.version),
   );
   const ofWaiting = waiting.map((next) => ({
-    rollout: refNamed(next.rollout),
+    rollout: parseRefKey(next.rollout),
     version: next.version,
     verdict: approvalsOn(gate, next, now)!,
   }));
-  return [...ofWaiting, ...others.map((each) => ({ ...each, rollout: refNamed(each.rollout!) }))];
+  return [...ofWaiting, ...others.map((each) => ({ ...each, rollout: parseRefKey(each.rollout!) }))];
 }
 
-/** The approval rule of a closed gate, as text. */
+/** The approval rule of a Gate, as text. */
 export function approvalRuleText({ required, notBy = [], expireAfter }: ApprovalRule): string {
   const who = required === 1 ? 'the approval of one user' : `the approvals of ${required} users`;
-  const names = { requester: 'whoever requested it', author: 'its authors' };
+  const names = { requester: 'the user who requested it', author: 'its authors' };
   const without = notBy.length > 0 ? `, ${notBy.map((each) => names[each]).join(' and ')} not counted` : '';
   const lasts = expireAfter ? `, each within ${expireAfter}` : '';
-  return `A version needs ${who}${without}${lasts}; no request opens the gate`;
+  return `A version needs ${who}${without}${lasts}; no request opens the Gate`;
 }
 
-const MOST = 50;
+const MAX_APPROVAL_VIEWS = 50;
 
-/** `waiting`: the versions that the Gate holds now. */
+/** The approvals at a Gate, in words. `waiting`: the versions that the Gate holds now. */
 export function approvalViews(gate: Gate, waiting: readonly NextDeployment[], now: EpochMs): ApprovalView[] {
   return approvalsAt(gate, waiting, now)
-    .slice(0, MOST)
+    .slice(0, MAX_APPROVAL_VIEWS)
     .map(({ rollout, version, verdict }, index) => ({
       rollout: refKey(rollout),
       version,
@@ -60,7 +63,7 @@ export function approvalViews(gate: Gate, waiting: readonly NextDeployment[], no
     }));
 }
 
-/** Approvals of one version at a Gate. */
+/** The approvals of one version at a Gate, in words. */
 export interface ApprovalView {
   /** `namespace/name`. */
   rollout: string;

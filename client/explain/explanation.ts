@@ -1,15 +1,18 @@
-/** The explanation of any object: the cause first, what happens automatically, what a user can do. One shape for every kind. */
+/** The explanation of an object of any kind: the causes, what happens automatically, and what a user can do. */
 import { type Application, type Cause, type Next, type ObjectRef, objectRef, type Remedy } from './application.ts';
-import { kindsThat } from './stepKinds.ts';
+import { STEP_KINDS } from './stepKinds.ts';
 
-/** `held`: a gate, a budget or a user has to release it. `failed`: Flux or its own controller reports a failure. `underWay`: in progress. */
+/**
+ * The state of an object. `held`: a Gate, a RolloutGate, a budget or a user has to release it. `failed`: Flux or its
+ * own controller reports a failure. `underWay`: in progress.
+ */
 export type ExplainedState = 'free' | 'held' | 'underWay' | 'failed';
 
 export interface Explanation {
   object: ObjectRef;
   /** One line: `closed by alice: freeze`. */
   headline: string;
-  /** `held` for a Gate or a budget that holds something. */
+  /** For a Gate or a budget: `held` if it holds something. */
   state: ExplainedState;
   causes: Cause[];
   next?: Next;
@@ -31,24 +34,22 @@ export function explanationOf(app: Application): Explanation {
   };
 }
 
-/** Causes that count even if no version waits. */
-const OUTLASTING: readonly string[] = ['ObjectNotReady', 'RolloutNotFound'];
-
-/** Kinds of steps for the newest deployment; the others are for the next version. */
-const OF_DEPLOYMENT = kindsThat('ofDeployment');
+/** Codes of causes that count even if no version waits. */
+const LASTING_CODES: readonly string[] = ['ObjectNotReady', 'RolloutNotFound'];
 
 function explainedState({ state, steps, causes, runs }: Application): ExplainedState {
-  const own = steps.filter(({ kind }) => OF_DEPLOYMENT.includes(kind));
+  const ofDeployment = steps.filter(({ kind }) => STEP_KINDS[kind].ofDeployment);
   switch (state) {
     case 'done':
-      return causes.some(({ code }) => OUTLASTING.includes(code)) ? 'held' : 'free';
+      return causes.some(({ code }) => LASTING_CODES.includes(code)) ? 'held' : 'free';
     case 'failed':
     case 'problem':
       return 'failed';
     case 'deploying':
     case 'baking':
-      if (own.some((step) => step.state === 'failed')) return 'failed';
-      return runs?.heldSince !== undefined || own.some((step) => step.state === 'blocks') ? 'held' : 'underWay';
+      if (ofDeployment.some((step) => step.state === 'failed')) return 'failed';
+      if (runs?.heldSince !== undefined || ofDeployment.some((step) => step.state === 'blocks')) return 'held';
+      return 'underWay';
     default:
       return 'held';
   }

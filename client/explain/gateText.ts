@@ -1,14 +1,14 @@
-/** A Gate in a few words: its state, the user and the reason. The caller adds when it changes. */
+/** A Gate's state in a few words, with the user and the reason; and as fields, with its times. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { requestText } from '../../core/gate/evaluateGates.ts';
 import { evaluateGate } from '../../core/gate/gateState.ts';
-import { defined } from '../../core/kube/json.ts';
+import { withoutEmpty } from '../../core/kube/json.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { scheduledBy } from '../../core/record/pinRecord.ts';
 import type { Step } from './application.ts';
 
-/** `closed by alice: freeze`, `closed by its schedule`, `open by default`, `open for version 1.2.0 only`. */
+/** The Gate's state: `closed by alice: freeze`, `closed by its schedule`, `open for version 1.2.0 only`. */
 export function gateText(gate: Gate, now: EpochMs): string {
   const { opened, openFor, cause } = evaluateGate(gate, now);
   const only = openFor === undefined ? '' : ` for version ${openFor} only`;
@@ -17,16 +17,16 @@ export function gateText(gate: Gate, now: EpochMs): string {
   return `${is}${only || (isByDefault(gate, opened) ? ' by default' : ' by its schedule')}`;
 }
 
-/** Whether the default is the cause: a calendar may agree with it. */
+/** Whether the Gate's state is its default, even if a calendar says the same. */
 function isByDefault({ spec }: Gate, opened: boolean): boolean {
   return (spec.default === 'opened') === opened;
 }
 
-/** The user, reason, start and end of the Gate's state, if it has them. */
+/** The user, reason, start and end of the Gate's state, as far as known. */
 export function gateFacts(gate: Gate, now: EpochMs): Pick<Step, 'since' | 'until' | 'by' | 'reason'> {
   const { opened, cause, until } = evaluateGate(gate, now);
   const set = cause || isByDefault(gate, opened) ? undefined : scheduledBy(gate);
-  return defined({
+  return withoutEmpty({
     since: cause && formatTime(cause.at),
     until: until === undefined ? undefined : formatTime(until),
     by: cause?.by ?? set?.by,

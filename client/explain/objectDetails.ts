@@ -1,12 +1,9 @@
-/**
- * Details of an object of ours or of Flux's besides its explanation: conditions, Events, applied objects, and the
- * Rollouts that set its fields.
- */
+/** Details of an object beside its explanation: conditions, Events, applied objects, and its Rollouts. */
 import { KINDS } from '../../api/kinds.ts';
-import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { AnyObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { CoreEvent } from '../../core/audit/eventRecords.ts';
 import { parseInventory } from '../../core/health/objects/inventory.ts';
-import { defined, isMap } from '../../core/kube/json.ts';
+import { isMap, withoutEmpty } from '../../core/kube/json.ts';
 import { groupOf, identityOf } from '../../core/kube/names.ts';
 import { boundRollouts } from '../../core/managedField/managedFields.ts';
 
@@ -23,7 +20,7 @@ interface EventView {
   reason: string;
   message: string;
   at?: string;
-  /** The number of occurrences, if more than one. */
+  /** The number of occurrences, if there is more than one. */
   count?: number;
   /** The reporting controller. */
   by?: string;
@@ -31,7 +28,7 @@ interface EventView {
 
 interface AppliedObject extends NamespacedName {
   kind: string;
-  /** Whether the page and `why` know the kind. */
+  /** Whether the kind is in the table of kinds, so that the page has a page for the object. */
   isKnown: boolean;
 }
 
@@ -43,16 +40,16 @@ export interface ObjectDetails {
   conditions: ConditionView[];
   /** Events, newest first; absent if the reader may not list them. */
   events?: EventView[];
-  /** The applied objects, at most MAX_SHOWN; absent for a kind without an inventory. */
+  /** The applied objects, at most MAX_INVENTORY; absent for a kind without an inventory. */
   inventory?: AppliedObject[];
   inventoryCount?: number;
 }
 
-const MAX_SHOWN = 500;
+const MAX_INVENTORY = 500;
 const MAX_EVENTS = 50;
 
 /** The details of an object. `events`: undefined if the reader may not list them. */
-export function objectDetails(object: KubeObject<any, any>, events: readonly CoreEvent[] | undefined): ObjectDetails {
+export function objectDetails(object: AnyObject, events: readonly CoreEvent[] | undefined): ObjectDetails {
   const { namespace } = identityOf(object);
   const status = isMap(object.status) ? object.status : {};
   const artifact = isMap(status.artifact) ? status.artifact : {};
@@ -61,10 +58,10 @@ export function objectDetails(object: KubeObject<any, any>, events: readonly Cor
   return {
     rollouts: boundRollouts(object).map((name) => ({ namespace, name })),
     conditions: Array.isArray(status.conditions) ? status.conditions.filter(isMap).map(conditionView) : [],
-    ...defined({ revision: textOf(status.lastAppliedRevision) ?? textOf(artifact.revision) }),
+    ...withoutEmpty({ revision: textOf(status.lastAppliedRevision) ?? textOf(artifact.revision) }),
     ...(events && { events: events.map(eventView).sort(newestFirst).slice(0, MAX_EVENTS) }),
     ...(Array.isArray(entries) && {
-      inventory: resources.slice(0, MAX_SHOWN).map(({ apiVersion, kind, ...ref }) => ({
+      inventory: resources.slice(0, MAX_INVENTORY).map(({ apiVersion, kind, ...ref }) => ({
         kind,
         ...ref,
         isKnown: Object.values(KINDS).some((row) => row.kind === kind && row.group === groupOf(apiVersion)),
@@ -78,7 +75,7 @@ function conditionView({ type, status, reason, message, lastTransitionTime }: Re
   return {
     type: textOf(type) ?? '',
     status: textOf(status) ?? '',
-    ...defined({ reason: textOf(reason), message: textOf(message), since: textOf(lastTransitionTime) }),
+    ...withoutEmpty({ reason: textOf(reason), message: textOf(message), since: textOf(lastTransitionTime) }),
   };
 }
 
@@ -89,7 +86,7 @@ function eventView(event: CoreEvent): EventView {
     isWarning: type === 'Warning',
     reason,
     message,
-    ...defined({ at: at ?? undefined, by: source?.component || reportingComponent }),
+    ...withoutEmpty({ at: at ?? undefined, by: source?.component || reportingComponent }),
     ...(count > 1 && { count }),
   };
 }

@@ -9,7 +9,7 @@ import { byRefKey, refKey, uniqueRefs } from '../../core/kube/names.ts';
 /** A kind that could not be read in a namespace. */
 export interface Unread {
   kind: KindName;
-  /** The namespace; absent: in none. */
+  /** The namespace; absent: all. */
   namespace?: string;
   /** `forbidden`, `not installed`, or the API server's message. */
   why: string;
@@ -21,13 +21,13 @@ export interface RelatedObjects {
   rolloutGates: readonly RolloutGate[];
   bindings: readonly FluxBinding[];
   healthChecks: readonly HealthCheck[];
-  /** Flux objects that take versions: their status shows whether they have failed. */
+  /** The bound Flux objects, whose status shows whether they have failed. */
   objects: readonly FluxObject[];
   /** Rollouts that may be upstream. */
   rollouts: readonly Rollout[];
   /**
-   * The Namespaces, if a Rollout watches HealthChecks of other namespaces: their labels select them, and their
-   * annotations consent. Else the reason why they were not read.
+   * The Namespaces, if a Rollout watches HealthChecks of other namespaces (selected by the Namespaces' labels, and
+   * watched with consent in their annotations); or the reason why they were not read.
    */
   namespaces?: readonly KubeObject[] | { unread: string };
   unread: readonly Unread[];
@@ -43,45 +43,45 @@ export const NO_RELATED: RelatedObjects = {
   unread: [],
 };
 
-/** Why no objects of the kind were read; undefined if they were. */
-export function unreadBecause({ unread }: RelatedObjects, kind: KindName, namespace: string): string | undefined {
+/** Why the objects of a kind were not read; undefined if they were. */
+export function unreadReason({ unread }: RelatedObjects, kind: KindName, namespace: string): string | undefined {
   return unread.find((each) => each.kind === kind && (each.namespace ?? namespace) === namespace)?.why;
 }
 
-/** Unread kinds, without the Flux kinds that the Rollout doesn't bind. */
-export function unreadOf({ unread }: RelatedObjects, bound: readonly FluxBinding[]): Unread[] {
+/** The unread kinds that matter to a Rollout: without the Flux kinds of which no object is bound to it. */
+export function unreadAbout({ unread }: RelatedObjects, bound: readonly FluxBinding[]): Unread[] {
   const kinds = new Set(bound.map(({ spec }) => spec?.target.kind));
   const isFlux = new Set<string>(BOUND_KINDS.map(({ kind }) => kind));
   return unread.filter(({ kind }) => !isFlux.has(kind) || kinds.has(kind));
 }
 
-/** Unread kinds as text: `RolloutGates in apps: forbidden`; in a fixed order, not that of the answers. */
+/** Unread kinds as text, `RolloutGates in apps: forbidden`, sorted. */
 export function unreadTexts(unread: readonly Unread[]): string[] {
   return unread.map(({ kind, namespace, why }) => `${kind}s${namespace ? ` in ${namespace}` : ''}: ${why}`).sort();
 }
 
-/** The reverse of `refKey`: `namespace/name`; a name alone is of the namespace `home`. */
-export function refNamed(key: string, home = ''): NamespacedName {
+/** The reference in `namespace/name`, the reverse of `refKey`. `home`: the namespace of a name alone. */
+export function parseRefKey(key: string, home = ''): NamespacedName {
   const slash = key.indexOf('/');
   return { namespace: slash < 0 ? home : key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
 /**
- * The Gates that may block a version: those that the Rollout names, those of the objects bound to it, and those that its
- * status reports as closed.
+ * The Gates that may block a version: those that the Rollout names, those of the objects bound to it, and those that
+ * its status reports as closed.
  */
 export function relatedGates(rollout: Rollout, bound: readonly FluxBinding[]): NamespacedName[] {
   const { gates = [] } = rollout.status ?? {};
-  const reported = gates.flatMap(({ kind, name }) => (kind === KINDS.Gate.kind ? refNamed(name) : []));
+  const reported = gates.flatMap(({ kind, name }) => (kind === KINDS.Gate.kind ? parseRefKey(name) : []));
   return uniqueRefs([...gateRefsOf(rollout), ...bound.flatMap(({ spec }) => gatesOf(spec)), ...reported]);
 }
 
 type Named = Pick<KubeObject, 'metadata'>;
 
-/** Indexes of lists: each list is searched for each of thousands of Rollouts. */
+/** The index of each list: thousands of Rollouts search the same lists. */
 const indexed = new WeakMap<readonly Named[], ReadonlyMap<string, Named>>();
 
-/** Finds an object by namespace and name. The list must not change after. */
+/** A function that finds an object by namespace and name. The list must not change afterwards. */
 export function finder<T extends Named>(objects: readonly T[]): (ref: NamespacedName) => T | undefined {
   let byKey = indexed.get(objects);
   if (!byKey) {
@@ -94,7 +94,7 @@ export function finder<T extends Named>(objects: readonly T[]): (ref: Namespaced
 
 const byKind = new WeakMap<readonly FluxObject[], ReadonlyMap<string, readonly FluxObject[]>>();
 
-/** Finds one of several kinds. The list must not change after. */
+/** The same for a list of several kinds. */
 export function objectFinder(
   objects: readonly FluxObject[],
 ): (kind: string, ref: NamespacedName) => FluxObject | undefined {
@@ -106,7 +106,7 @@ export function objectFinder(
 const NO_OBJECTS: readonly FluxObject[] = [];
 
 /** Whether the Rollout watches HealthChecks of other namespaces. */
-export function watchesElsewhere({ spec }: Rollout): boolean {
+export function watchesOtherNamespaces({ spec }: Rollout): boolean {
   return spec?.healthCheckSelector?.namespaceSelector !== undefined;
 }
 
@@ -114,7 +114,7 @@ export function byNamespace<T extends Named>(objects: readonly T[]): Map<string,
   return Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '');
 }
 
-/** The related objects by namespace; Gates may be of any. */
+/** A function that returns the related objects of a namespace, with Gates, Rollouts and Namespaces of all. */
 export function relatedByNamespace(related: RelatedObjects): (namespace: string) => RelatedObjects {
   const [rolloutGates, bindings] = [byNamespace(related.rolloutGates), byNamespace(related.bindings)];
   const [healthChecks, objects] = [byNamespace(related.healthChecks), byNamespace(related.objects)];

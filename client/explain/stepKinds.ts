@@ -1,4 +1,4 @@
-/** Every kind of step that a version may wait for: causes, steps, actions and rows of the board derive from this table. */
+/** The kinds of steps that a version may wait for: causes, steps, actions and rows of the board derive from it. */
 import type { Blocker } from '../../api/types.ts';
 
 interface StepKindRow {
@@ -6,20 +6,20 @@ interface StepKindRow {
   blockers: readonly Blocker['type'][];
   /** Reasons of conditions for this kind of step. */
   reasons: readonly string[];
-  /** Set if the kind has its own condition, besides DeploymentBlocked. */
+  /** Set if the kind has a condition of its own besides DeploymentBlocked. */
   hasCondition?: true;
   /** Set for steps of the newest deployment, not of the waiting version. */
   ofDeployment?: true;
-  /** Set if the board draws a version at its gates while this step blocks it. */
+  /** Set if the track of the board shows a version at `gates` while this step blocks it. */
   isGateLike?: true;
   /** Set if automation waits for the step, and a manual deployment does not. */
   holdsAutomation?: true;
-  /** Icon on the page. */
+  /** The icon on the page: a name in ui/look/Icon.tsx. */
   icon: string;
 }
 
 // biome-ignore format: a table
-export const STEP_KINDS = {
+const TABLE = {
   /** spec.wantedVersion holds another version. */
   pin: { blockers: ['PinnedVersion'], reasons: [], hasCondition: true, isGateLike: true, icon: 'pin' },
   /** spec.minimumReleaseAge. */
@@ -40,21 +40,19 @@ export const STEP_KINDS = {
   bake: { blockers: ['Bake'], reasons: ['BakeInProgress', 'BakeTimeFailed', 'Baking'], ofDeployment: true, icon: 'bake' },
 } as const satisfies Record<string, StepKindRow>;
 
-export type StepKind = keyof typeof STEP_KINDS;
+export type StepKind = keyof typeof TABLE;
+type StepIcon = (typeof TABLE)[StepKind]['icon'];
+
+export const STEP_KINDS: Readonly<Record<StepKind, StepKindRow & { icon: StepIcon }>> = TABLE;
 
 const ROWS = Object.entries(STEP_KINDS) as [StepKind, StepKindRow][];
 
-/** The kinds with this property. */
-export function kindsThat(is: 'ofDeployment' | 'isGateLike' | 'holdsAutomation'): readonly StepKind[] {
-  return ROWS.flatMap(([kind, row]) => (row[is] ? [kind] : []));
-}
-
-/** The kind for a reason; undefined for a reason of a newer version of the software. */
+/** The kind for a reason; undefined for a reason of a newer version of this software. */
 export function kindOfReason(reason: string): StepKind | undefined {
   return ROWS.find(([, { reasons }]) => reasons.includes(reason))?.[0];
 }
 
-/** Whether the blocker has its own condition. Ready reports problems of the Rollout itself. */
+/** Whether a condition besides DeploymentBlocked reports the blocker. A problem of the Rollout itself is in Ready. */
 export function hasOwnCondition(type: Blocker['type']): boolean {
   return (
     type === 'Problem' ||

@@ -1,10 +1,10 @@
-/** Readable times, in the user's time zone; ages as kubectl prints them. */
+/** Times as text: in the user's time zone, relative to now, and ages as kubectl prints them. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { DAY_MS, parseTime } from '../../core/kube/time.ts';
 
 const [SECOND, MINUTE, HOUR] = [1000, 60_000, 3_600_000];
 
-/** An age as in kubectl's AGE: two units at most, rounded: `45s`, `3m20s`, `5h12m`, `12d`. */
+/** An age as in kubectl's column AGE, rounded to two units at most: `45s`, `3m20s`, `5h12m`, `12d`. */
 export function ageText(ms: number): string {
   const span = Math.max(0, ms);
   const [seconds, minutes, hours, days] = [SECOND, MINUTE, HOUR, DAY_MS].map((unit) => Math.floor(span / unit)) as [
@@ -44,7 +44,7 @@ export function whenText(at: EpochMs, now: EpochMs, timeZone: string): string {
 
 const RFC3339 = /\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})/g;
 
-/** The sentence with readable times in place of RFC 3339. */
+/** The sentence with readable times in place of times of RFC 3339. */
 export function withReadableTimes(text: string, now: EpochMs, timeZone: string): string {
   return text.replace(RFC3339, (found) => {
     const at = parseTime(found);

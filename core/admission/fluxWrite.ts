@@ -1,5 +1,5 @@
 /**
- * One admission decision about a Flux object; docs/reference/writes.md, W1 to W31, says how each write is handled.
+ * The admission decision about one write of a Flux object (docs/reference/writes.md, W1 to W31).
  * The rules, in the order in which they apply:
  *
  * | rule | the mutating webhook, here | the validating webhook, validate.ts |
@@ -47,15 +47,13 @@ import {
 export interface WriteContext extends GateContext {
   /** The Rollouts that the object names and that exist, by name. */
   rollouts: ReadonlyMap<string, Rollout>;
-  /**
-   * The source of a Kustomization with managed fields, if it may have one too: see core/managedField/atomicUpdate.ts.
-   */
-  source?: FluxObject | 'settled' | undefined;
-  /**
-   * Closed Gates of the Rollouts that the object leaves in this write: leaving a Rollout is not a way around its Gates.
-   */
+  /** The source of a Kustomization with managed fields; see core/managedField/atomicUpdate.ts. */
+  source?: FluxObject | undefined;
+  /** Whether the source was not read, because the write changes nothing that depends on it: see `isSettled`. */
+  isSourceUnread?: boolean;
+  /** Closed Gates of the Rollouts that the object leaves in this write: leaving a Rollout must not bypass its Gates. */
   closedOnLeaving?: readonly GateResult[];
-  /** The Kustomization that applies the object, if it exists and the write `asksToResume`. */
+  /** The Kustomization that applies the object; only if it exists and the write `asksToResume`. */
   applier?: FluxObject | undefined;
 }
 
@@ -66,16 +64,13 @@ export interface FluxWrite {
   oldObject?: FluxObject | undefined;
   context: WriteContext;
   user: string;
-  /** From the request's options. */
+  /** The manager in the request's options. */
   fieldManager?: string | undefined;
-  /**
-   * The field manager is one of a controller that applies from Git: what it writes to a held object is held, not
-   * refused.
-   */
+  /** Whether the field manager is one of a controller that applies from Git: its writes are held, not refused. */
   isSync?: boolean | undefined;
   /** Absent if the writer does not ask to bypass a closed Gate. */
   bypass?: Bypass | undefined;
-  /** Whether a new reason, with no closed Gate for this write, lets its author bypass those of a deletion. */
+  /** Whether a new reason counts for a later deletion, although no Gate stops this write. */
   reasonCounts?: boolean | undefined;
 }
 
@@ -91,7 +86,7 @@ type WriteOutcome =
 
 export function decideWrite(write: FluxWrite): WriteOutcome {
   const { oldObject, context, bypass } = write;
-  const tooDeep = refuseNesting(write.object, oldObject);
+  const tooDeep = nestingProblem(write.object, oldObject);
   if (tooDeep) return { refusal: { reason: 'limit', text: `${subjectOf(write.object)}: ${tooDeep}` }, warnings: [] };
 
   const closed = oldObject && !bypass?.granted ? closedToWrite(oldObject, write.object, context) : [];
@@ -106,14 +101,14 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
     isHeld: closed.length > 0,
     gates,
     fieldManager: write.fieldManager,
-    bypass: bypass?.granted ?? false,
-    bypassing: bypassingRollouts(oldObject, gates.closings, context).size > 0,
+    isBypass: bypass?.granted ?? false,
+    isBypassing: bypassingRollouts(oldObject, gates.closings, context).size > 0,
     applier: context.applier,
     now: context.now,
   });
   const warnings = [
     ...content.warnings,
-    ...newlyInvalid(gates, oldObject, context),
+    ...referenceWarnings(gates, oldObject, context),
     ...idleSourceWarning(write, gates),
     ...suspendedWarning(settled, write, gates.names),
     ...awaitsWarning(settled, write),
@@ -127,9 +122,9 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
 }
 
 /**
- * Every closed Gate that the stored object is behind, or leaves by this write.
- * If none were listed, those that the write itself names in SELECTED_BY count too: a decorator marks an object with a
- * Gate that has just begun to select it.
+ * The closed Gates that hold the stored object, and those that the write leaves.
+ * If no Gates were listed, those in SELECTED_BY of the new object count too: a decorator writes there a Gate that has
+ * just begun to select the object.
  */
 export function closedToWrite(
   oldObject: FluxObject,
@@ -140,12 +135,14 @@ export function closedToWrite(
   return [...objectGates(oldObject, context, versions).closed, ...(context.closedOnLeaving ?? [])];
 }
 
-/** The Gates that the object requires as it is to be stored. */
+/** The Gates of the object as it is to be stored. */
 function gatesOfResult(content: FluxObject, { object, oldObject, context }: FluxWrite): ObjectGates {
   return objectGates(content, context, oldObject ? [object, oldObject] : [object]);
 }
 
-/** Behind a closed Gate no field changes, except managed fields whose deployment bypasses the Gate. */
+/**
+ * Holds, refuses or allows a write behind closed Gates: no governed field changes, except for a bypassing deployment.
+ */
 function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]): WriteOutcome {
   const { object, oldObject, context, bypass } = write;
   const outcome = decideHeld({
@@ -153,11 +150,11 @@ function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]
     oldObject,
     fieldManager: write.fieldManager,
     isSync: write.isSync ?? false,
-    bySystemDeleter: isSystemDeleter(write.user),
+    isSystemDeleter: isSystemDeleter(write.user),
     leavesSelection: leavesSelection(object, oldObject, context),
   });
   if (outcome.is === 'refused') {
-    const text = `${subjectOf(oldObject)} cannot be changed (${outcome.paths.text}): `;
+    const text = `${subjectOf(oldObject)} cannot be changed (${outcome.paths}): `;
     const field = managedFieldsOf(oldObject).fields.find(
       (each) => readManagedField(object, each) !== readManagedField(oldObject, each),
     );
@@ -176,23 +173,23 @@ function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]
 }
 
 /**
- * The held object, with the managed fields of a deployment that bypasses the gates set, if the write leaves their
- * annotations and source alone.
+ * The held object with the managed fields of a deployment that bypasses the Gates. The fields stay if the write changes
+ * their annotations or the source.
  */
 function withBypassingFields(kept: FluxObject, write: FluxWrite & { oldObject: FluxObject }): FluxObject {
   const { object, oldObject, context } = write;
   // A Gate that begins to select the object in this very write counts too.
   const closings = [...objectGates(oldObject, context).closings, ...gatesOfResult(kept, write).closings];
   const bypassing = bypassingRollouts(oldObject, closings, context);
-  const isAboutTheSame =
+  const hasSameFields =
     sameJson(object.spec?.sourceRef, oldObject.spec?.sourceRef) &&
     sameJson(managedFieldsOf(object).fields, managedFieldsOf(oldObject).fields);
-  if (bypassing.size === 0 || !isAboutTheSame) return kept;
-  const moved = writeManagedFields(kept, valuesFromGit(object, bypassing));
-  return setManagedFields({ object: moved, oldObject, rollouts: bypassing, source: context.source }).object;
+  if (bypassing.size === 0 || !hasSameFields) return kept;
+  const withGitValues = writeManagedFields(kept, valuesFromGit(object, bypassing));
+  return setManagedFields({ ...context, object: withGitValues, oldObject, rollouts: bypassing }).object;
 }
 
-/** The fields that Git sets in this write to the version of a deployment that bypasses the gates. */
+/** The fields that Git sets in this write to the version of a deployment that bypasses the Gates. */
 function valuesFromGit(object: FluxObject, bypassing: ReadonlyMap<string, Rollout>): [ManagedField, string][] {
   return managedFieldsOf(object).fields.flatMap((field): [ManagedField, string][] => {
     const rollout = bypassing.get(field.rollout);
@@ -201,9 +198,9 @@ function valuesFromGit(object: FluxObject, bypassing: ReadonlyMap<string, Rollou
   });
 }
 
-/** With all gates open, Rollouts set their managed fields. */
+/** The object with the managed fields of its Rollouts, or the denial of an edit: all Gates are open. */
 function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
-  const outcome = setManagedFields({ object, oldObject, rollouts: context.rollouts, source: context.source });
+  const outcome = setManagedFields({ ...context, object, oldObject });
   const { denials, warnings } = outcome;
   if (denials.length > 0) {
     const text = denials.map((each) => each.text).join(' ');
@@ -217,20 +214,21 @@ function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
  * The sentence that refuses a spec too deep to be compared field by field.
  * A stored spec that is too deep blocks no write that leaves it alone: otherwise the object could not be suspended.
  */
-function refuseNesting(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+function nestingProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
   if (!isDeeperThan(LIMITS.nesting, object.spec)) return undefined;
-  if (oldObject && sameJson(besideSuspend(object), besideSuspend(oldObject))) return undefined;
+  if (oldObject && sameJson(specWithoutSuspend(object), specWithoutSuspend(oldObject))) return undefined;
   return `spec is nested more than ${LIMITS.nesting} levels deep (limit nesting): nest it less deeply.`;
 }
 
-function besideSuspend({ spec }: FluxObject): unknown {
+function specWithoutSuspend({ spec }: FluxObject): unknown {
   const { suspend: _, ...rest } = spec ?? {};
   return rest;
 }
 
 // Warnings of a write that is allowed.
 
-function newlyInvalid(
+/** Warnings about references that the write breaks, or makes too many. */
+function referenceWarnings(
   { problems, tooMany }: RequiredGates,
   oldObject: FluxObject | undefined,
   context: GateContext,
@@ -240,7 +238,7 @@ function newlyInvalid(
   return [...(isNew ? [TOO_MANY_TEXT] : []), ...newProblems(problems, known?.problems)];
 }
 
-/** Flux has no work to do for these: the charts are fetched by those that name one. */
+/** The Warning about a Gate on an OCI HelmRepository, for which Flux does nothing: its users fetch the charts. */
 function idleSourceWarning({ object, oldObject }: FluxWrite, { all, problems }: ObjectGates): string[] {
   const isIdle = (each: FluxObject | undefined) => each?.kind === 'HelmRepository' && each.spec?.type === 'oci';
   const gatesAnnotation = (each: FluxObject | undefined) => each?.metadata.annotations?.[REQUIRED_GATES];
@@ -249,15 +247,15 @@ function idleSourceWarning({ object, oldObject }: FluxWrite, { all, problems }: 
   return ['a Gate on a HelmRepository of type oci holds nothing: gate the HelmReleases that use it'];
 }
 
-/** For an object that is created behind a closed Gate, or written by a bypass: why nothing happens. */
+/** The Warning that an object is suspended: one created behind a closed Gate, or one written by a bypass. */
 function suspendedWarning(object: FluxObject, { oldObject, bypass }: FluxWrite, closed: string[]): string[] {
   if (closed.length === 0 || object.metadata.annotations?.[SUSPENDED] === undefined) return [];
   if (!oldObject)
-    return [`${object.kind} ${object.metadata.name ?? '(new)'} is suspended: gate ${closed.join(', ')} is closed`];
+    return [`${object.kind} ${object.metadata.name ?? '(new)'} is suspended: Gate ${closed.join(', ')} is closed`];
   return bypass?.granted ? ['stored, but still suspended: to let Flux act on it, also set spec.suspend to false'] : [];
 }
 
-/** For a user who resumes an object whose version is being fetched: it is resumed by itself. */
+/** The Warning for a user who resumes an object whose version is being fetched: it is resumed automatically. */
 function awaitsWarning({ metadata, spec }: FluxObject, { object, oldObject }: FluxWrite): string[] {
   const awaits = parseDeployments(metadata.annotations?.[AWAITS_ARTIFACT])[0];
   if (!awaits || oldObject?.spec?.suspend !== true || object.spec?.suspend === spec?.suspend) return [];
@@ -276,23 +274,23 @@ export function isOutOfScope(object: FluxObject, oldObject: FluxObject): boolean
     sameJson(object.metadata[field] ?? {}, oldObject.metadata[field] ?? {}),
   );
   if (!same || !sameJson(object.spec, oldObject.spec)) return false;
-  const beside = (['finalizers', 'managedFields', 'generateName'] as const).some(
+  const changesOther = (['finalizers', 'managedFields', 'generateName'] as const).some(
     (field) => !sameJson(object.metadata[field], oldObject.metadata[field]),
   );
   const isSuspendedByUs = oldObject.metadata.annotations?.[SUSPENDED] !== undefined;
   if (isSuspendedByUs) return !sameJson(object.metadata.finalizers, oldObject.metadata.finalizers);
-  // Many of these in a second would each make the write of a decorator conflict that is about to suspend the object: so
-  // they suspend it themselves.
-  return !beside || object.metadata.deletionTimestamp !== undefined;
+  // Such writes are decided: many in a second would make each write of the decorator conflict that is about to suspend
+  // the object, so the webhook suspends it in one of them.
+  return !changesOther || object.metadata.deletionTimestamp !== undefined;
 }
 
-/** As the API server writes it. `0354` would be read as 354 there, and `0` as "whatever is stored". */
+/** The form of the API server, which reads `0354` as 354, and `0` as "whatever is stored". */
 const RESOURCE_VERSION = /^[1-9]\d*$/;
 
 /**
- * Whether the API server will refuse the write with a 409, since its resourceVersion is not the stored one.
- * It calls the webhooks first, so a decorator that writes what it has in its cache would look like a user undoing the
- * last change: a denial would count as a failure, the conflict is retried.
+ * Whether the API server will refuse the write with a 409, because its resourceVersion is not the stored one.
+ * Webhooks are called before that check. A decorator that writes from an old cache would look like a user who undoes
+ * the last change; a denial would count as its failure, while a conflict is retried.
  */
 export function willConflict(object: FluxObject, oldObject: FluxObject): boolean {
   const version = object.metadata.resourceVersion ?? '';

@@ -1,5 +1,5 @@
-/** `Approved` on syncs, `Blocked` on sources: the RFC's conditions on the Flux objects themselves. */
-import { GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
+/** The RFC's conditions on Flux objects: `Approved` on syncs, `Blocked` on sources. */
+import { SUSPENDED } from '../../api/annotations.ts';
 import { APPROVED, BLOCKED, GATE_CLOSED, GATES_OPEN } from '../../api/conditions.ts';
 import type { FluxObject, FluxStatus } from '../../api/flux.ts';
 import { governedKindOf, KINDS } from '../../api/kinds.ts';
@@ -9,18 +9,18 @@ import { isTooMany } from '../gate/gateRefs.ts';
 import { findCondition, setCondition } from '../kube/conditions.ts';
 import { groupOf, refKey } from '../kube/names.ts';
 import { type Awaits, awaitsText } from '../suspension/applier.ts';
-import { parseState, runsBehind } from '../suspension/stateAnnotation.ts';
+import { runsBehind, stateOf } from '../suspension/stateAnnotation.ts';
 import { approvalText, bypassedText } from './gateTexts.ts';
 import type { ObjectGates } from './objectGates.ts';
 
-/** Any other ends in a moment and is not worth two writes of each object. */
-const UNUSUAL = new Set<Awaits['state']>(['Failing', 'Suspended', 'Missing']);
+/** States of the wait for an applier that may last. The others end in a moment and aren't worth two writes. */
+const LONG_WAITS = new Set<Awaits['state']>(['Failing', 'Suspended', 'Missing']);
 
 type Status = FluxStatus & Record<string, unknown>;
 
 /**
- * The status with the condition as the gates want it; undefined when it is so already.
- * If no gate is required, the condition goes. `awaits`: the state of the wait for the object's applier.
+ * The status with the condition for these Gates, without one if no Gate is required; undefined if nothing changes.
+ * @param awaits the wait for the object's applier
  */
 export function withGateCondition(
   object: FluxObject,
@@ -30,15 +30,16 @@ export function withGateCondition(
 ): Status | undefined {
   const status: Status = object.status ?? {};
   const next = gates.all.length > 0 ? withCondition(object, status, gates, now, awaits) : withoutCondition(status);
-  if (gates.closed.length === 0 || !isSettledButForUs(object)) return next;
+  if (gates.closed.length === 0 || !waitsOnlyForUs(object)) return next;
   return { ...(next ?? status), observedGeneration: object.metadata.generation } as Status;
 }
 
 /**
- * Whether a parent with `wait: true` would wait for what only our suspension causes, until it times out: the object was
- * created suspended and has never been observed, or it was ready when our suspension moved its generation on by one.
+ * Whether only our suspension keeps `observedGeneration` behind: the object was created suspended and has never been
+ * reconciled, or it was ready when our suspension increased its generation by one.
+ * A parent with `wait: true` would wait for such an object until it times out.
  */
-function isSettledButForUs({ metadata, spec, status }: FluxObject): boolean {
+function waitsOnlyForUs({ metadata, spec, status }: FluxObject): boolean {
   const { generation = 0, annotations } = metadata;
   if (annotations?.[SUSPENDED] === undefined || spec?.suspend !== true) return false;
   if (status?.observedGeneration === generation) return false;
@@ -59,15 +60,16 @@ function withCondition(
   const kind = governedKindOf(groupOf(object.apiVersion), object.kind);
   const isSource = kind !== undefined && KINDS[kind].governed === 'source';
   const holds = closed.length > 0;
-  const isRunning = runsBehind(parseState(object.metadata.annotations?.[GATE_STATE]), closings);
-  const text = isRunning ? bypassedText : isSource ? blockedText : approvalText;
+  const isRunning = runsBehind(stateOf(object), closings);
+  const heldText = isSource ? blockedText : approvalText;
+  const text = isRunning ? bypassedText : heldText;
   const condition = {
     type: isSource ? BLOCKED : APPROVED,
     status: holds === isSource ? ('True' as const) : ('False' as const),
     reason: holds ? GATE_CLOSED : GATES_OPEN,
     message: holds
       ? closed.map(({ ref }) => text(ref)).join(' ')
-      : `All gates are open.${awaits && UNUSUAL.has(awaits.state) ? ` Suspended ${awaitsText(awaits)}.` : ''}`,
+      : `All gates are open.${awaits && LONG_WAITS.has(awaits.state) ? ` Suspended ${awaitsText(awaits)}.` : ''}`,
   };
   const conditions = setCondition(status.conditions, condition, now);
   const [before, after] = [status.conditions, conditions].map((list) => findCondition(list, condition.type));

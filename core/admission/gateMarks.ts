@@ -1,6 +1,6 @@
 /**
- * What the two decorators of a Flux object write for its Gates. Each annotation triggers the webhook, which decides
- * from live Gates what is stored.
+ * The annotations that the two decorators of a Flux object write for its Gates. Each such write triggers the webhook,
+ * which decides from live Gates what is stored.
  * `hold` suspends and resumes. It decides from the object, its Gates and the labels of its Namespace alone: nothing
  * that a tenant can make large or many delays a freeze.
  * `flux` fills the FluxBinding and the conditions, and writes the states that depend on a Rollout or an applier.
@@ -15,7 +15,7 @@ import { refKey, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { awaitedApply, currentAwaits, resumedAloneAt } from '../suspension/applier.ts';
 import { isSeenBypassing } from '../suspension/bypassGrant.ts';
-import { formatState, isBypassed, parseState, runsBehind } from '../suspension/stateAnnotation.ts';
+import { formatState, isBypassed, runsBehind, stateOf } from '../suspension/stateAnnotation.ts';
 import {
   type GateContext,
   type ObjectGates,
@@ -25,9 +25,12 @@ import {
   selectedByText,
 } from './objectGates.ts';
 
+// The decorator `hold`.
+
 export interface Hold {
+  /** The annotations to write; null removes one. */
   annotations: Record<string, string | null>;
-  /** The object runs behind its closed Gates for one deployment: only the webhook knows for how long. */
+  /** Whether the object runs behind its closed Gates for one deployment: only the webhook knows for how long. */
   isBypassing: boolean;
   /** When a Gate opens or closes next by itself. */
   until?: EpochMs | undefined;
@@ -36,12 +39,11 @@ export interface Hold {
 /** @param context has every Gate that the object names, and every one that may select it */
 export function holdMarks(object: FluxObject, context: GateContext): Hold {
   const gates = objectGates(object, context);
-  const { annotations: stored = {} } = object.metadata;
-  const isMarked = isMarkedAsHeld(object, gates);
-  const isBypassing = isMarked && parseState(stored[GATE_STATE])?.is === 'passing';
+  const isMarked = isMarkedFor(object, gates);
+  const isBypassing = isMarked && stateOf(object)?.is === 'passing';
   const annotations: Hold['annotations'] = {};
   const selectedBy = selectedByText(gates, context.truncated);
-  if (stored[SELECTED_BY] !== selectedBy) annotations[SELECTED_BY] = selectedBy ?? null;
+  if (object.metadata.annotations?.[SELECTED_BY] !== selectedBy) annotations[SELECTED_BY] = selectedBy ?? null;
   const state = gates.names.length > 0 ? heldState(gates, isMarked && !isBypassing) : releasedState(object, gates);
   if (state !== undefined) annotations[GATE_STATE] = state;
   const edges = gates.all.flatMap(({ until }) => until ?? []);
@@ -49,7 +51,7 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
 }
 
 /**
- * Behind closed Gates.
+ * The state to write behind closed Gates; undefined if the object has it.
  * An object that bypasses them is written too: once its deployment is applied, the webhook suspends it again.
  */
 function heldState({ names }: ObjectGates, isHeld: boolean): string | undefined {
@@ -57,8 +59,8 @@ function heldState({ names }: ObjectGates, isHeld: boolean): string | undefined 
 }
 
 /**
- * With open Gates; null: no gate is required any more.
- * `stateByRollouts` decides for an object that waits for its applier.
+ * The state to write with open Gates: undefined if the object has it, null to remove it if no Gate is required any
+ * more. `stateByRollouts` decides for an object that waits for its applier.
  */
 function releasedState(object: FluxObject, { all }: ObjectGates): string | null | undefined {
   const { [GATE_STATE]: text, [SUSPENDED]: suspended } = object.metadata.annotations ?? {};
@@ -67,22 +69,19 @@ function releasedState(object: FluxObject, { all }: ObjectGates): string | null 
   return text === open || awaitedApply(object) ? undefined : open;
 }
 
-/**
- * Whether the object's annotation GATE_STATE is what its Gates want: held by exactly these, bypassing all of these, or
- * not held.
- */
-export function isMarkedAsHeld(object: FluxObject, { names, closings }: ObjectGates): boolean {
-  const text = object.metadata.annotations?.[GATE_STATE];
-  const state = parseState(text);
-  if (names.length > 0) return text === formatState({ is: 'closed', gates: names }) || runsBehind(state, closings);
-  return state === undefined || state.is === 'open' || state.is === 'opening';
+/** Whether the object's state fits its Gates: held by exactly the closed ones, bypassing all of them, or not held. */
+function isMarkedFor(object: FluxObject, { names, closings }: ObjectGates): boolean {
+  const state = stateOf(object);
+  if (names.length === 0) return state === undefined || state.is === 'open' || state.is === 'opening';
+  const isHeld = object.metadata.annotations?.[GATE_STATE] === formatState({ is: 'closed', gates: names });
+  return isHeld || runsBehind(state, closings);
 }
 
 /**
- * What is written on an object whose Gates are too large or too many to be sent to the hook.
- * It holds nothing by itself: the webhook lists the Gates itself, and counts more than its limit as closed.
+ * The annotations for an object whose Gates are too large or too many to be sent to the hook.
+ * They hold nothing by themselves: the webhook lists the Gates, and counts more than its limit as closed.
  */
-export const UNSEEN: Hold['annotations'] = {
+export const TOO_MANY_MARKS: Hold['annotations'] = {
   [SELECTED_BY]: TOO_MANY.name,
   [GATE_STATE]: formatState({ is: 'closed', gates: [refKey(TOO_MANY)] }),
 };
@@ -90,21 +89,16 @@ export const UNSEEN: Hold['annotations'] = {
 // The decorator `flux`.
 
 export interface Gating extends ObjectGates {
-  /** For the spec of the FluxBinding. */
+  /** The Gates and problems for the spec of the FluxBinding. */
   binding: { gates: RequiredGate[]; problems: string[] };
   /** When the newest Gate opened or closed. */
   changedAt: EpochMs;
-  /** Whether the object is marked as these Gates want it. If not, one of the two is about to change. */
+  /** Whether the object's state fits these Gates. If not, the state or the Gates are about to change. */
   isMarked: boolean;
 }
 
-/** @param byName by `namespace/name`: the Gates of `recordedRefs` that exist */
-export function gatingOf(
-  object: FluxObject,
-  byName: ReadonlyMap<string, Gate>,
-  now: EpochMs,
-  rules: RefRules = {},
-): Gating {
+/** @param byName by `refKey`: the Gates of `recordedRefs` that exist */
+export function gatingOf(object: FluxObject, byName: ReadonlyMap<string, Gate>, now: EpochMs, rules: RefRules): Gating {
   const gates = recordedGates(object, byName, rules, now);
   const { named, selecting, problems, tooMany } = gates;
   const all = [
@@ -120,21 +114,18 @@ export function gatingOf(
       problems: tooMany ? [...problems, TOO_MANY_TEXT] : problems,
     },
     changedAt: Math.max(0, ...changes),
-    isMarked: isMarkedAsHeld(object, gates),
+    isMarked: isMarkedFor(object, gates),
   };
 }
 
-/**
- * The annotation GATE_STATE to write if it depends on a Rollout or on the applier; undefined: leave it.
- */
+/** The state to write if it depends on a Rollout or on the applier; undefined if nothing is to be written. */
 export function stateByRollouts(
   object: FluxObject,
   { names, closings }: ObjectGates,
   observed: FluxBindingStatus | undefined,
   now: EpochMs,
 ): string | undefined {
-  const text = object.metadata.annotations?.[GATE_STATE];
-  const state = parseState(text);
+  const state = stateOf(object);
   if (names.length === 0) {
     const end = resumedAloneAt(currentAwaits(object, observed));
     return end !== undefined && now >= end ? formatState({ is: 'open' }) : undefined;
@@ -142,6 +133,6 @@ export function stateByRollouts(
   if (isBypassed(state, closings)) return undefined;
   if (!isSeenBypassing(object, observed, closings))
     return state?.is === 'passing' ? formatState({ is: 'closed', gates: names }) : undefined;
-  const wanted = formatState({ is: 'passing', gates: closings });
-  return text === wanted ? undefined : wanted;
+  const passing = formatState({ is: 'passing', gates: closings });
+  return object.metadata.annotations?.[GATE_STATE] === passing ? undefined : passing;
 }

@@ -5,7 +5,7 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DenialReason } from '../../api/metrics.ts';
 import type { ManagedField } from '../../api/types.ts';
 import type { Bypass } from '../gate/bypassReason.ts';
-import { type GateResult, type ReadableGates, redactFor, requestText, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
+import { closedText, type GateResult, type ReadableGates, redactFor, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
 import { isTooMany } from '../gate/gateRefs.ts';
 import { MAX_LISTED } from '../kube/firstFew.ts';
 import { refKey } from '../kube/names.ts';
@@ -14,22 +14,14 @@ import { fieldPath } from '../managedField/managedFields.ts';
 import type { CommandLine, TextWithCommands } from '../text/commands.ts';
 import { NOW, nameWord, shell, WHY } from '../text/shell.ts';
 
-/**
- * The closed Gates, each with why and until when it is closed, and the commands that open them; of many the first, and
- * how many more.
- */
+/** The first closed Gates with their causes, how many more there are, and the commands that open them. */
 export function closedGatesText(all: readonly GateResult[]): TextWithCommands {
   const closed = all.slice(0, MAX_LISTED);
-  const more = all.length > closed.length ? `; and ${all.length - closed.length} more gates are closed` : '';
-  const gates = closed.map((gate) =>
-    gate.isLimit
-      ? gate.message
-      : `gate '${refKey(gate.ref)}' is closed (${gate.message}${gate.closedBy ? `, ${requestText(gate.closedBy)}` : ''}${gate.takesApprovals ? '; it opens by approvals only, and for one version of a Rollout' : ''})`,
-  );
+  const more = all.length > closed.length ? `; and ${all.length - closed.length} more Gates are closed` : '';
   const commands = closed
     .filter((gate) => !gate.missing && !gate.isLimit && (!gate.takesApprovals || gate.closedBy !== undefined))
     .map(({ ref }) => openGateCommand(ref));
-  return { text: `${gates.join('; ')}${more}.`, commands };
+  return { text: `${closedText(closed)}${more}.`, commands };
 }
 
 /** The command that opens a Gate now. */
@@ -38,25 +30,22 @@ export function openGateCommand({ namespace, name }: NamespacedName): CommandLin
   return [`To open Gate ${nameWord(namespace)}/${nameWord(name)}`, line];
 }
 
-/**
- * The condition's text about a closed Gate; `limit` is the sentence if it is not a Gate, but the limit on how many are
- * evaluated.
- */
+/** The RFC's sentence about a closed Gate; `limit` is the sentence in place of Gates that are too many. */
 export function approvalText(gate: NamespacedName, limit = TOO_MANY_TEXT): string {
   if (isTooMany(gate)) return `Reconciliation is waiting approval: ${limit}.`;
   return `Reconciliation is waiting approval, gate '${refKey(gate)}' is closed.`;
 }
 
-/** The condition's text about a closed Gate that was bypassed. */
+/** The condition's sentence about a closed Gate that is bypassed. */
 export function bypassedText(gate: NamespacedName): string {
   return `Reconciliation continues although gate '${refKey(gate)}' is closed: it was bypassed.`;
 }
 
-/** One line, the most important words first: the API server truncates at 120 characters. */
+/** The Warning for the writer of a held write, the most important words first: Warnings are cut at 120 characters. */
 export function heldWarning(closed: readonly GateResult[]): string {
   const [first, ...others] = closed.map((gate) => refKey(gate.ref));
   const more = others.length > 0 ? ` (and ${others.length} more)` : '';
-  return `held, nothing changed: gate ${first}${more} is closed; apply it again once it opens (a Git sync does)`;
+  return `held, nothing changed: Gate ${first}${more} is closed; apply it again once it opens (a Git sync does)`;
 }
 
 export function subjectOf(object: FluxObject): string {
@@ -67,33 +56,33 @@ export function subjectOf(object: FluxObject): string {
 export function bypassWarning(version: string, closed: readonly GateResult[]): string {
   const gates =
     closed.length > 1
-      ? `${closed.length} closed gates`
-      : `the closed gate ${closed.map(({ ref }) => refKey(ref)).join()}`;
+      ? `${closed.length} closed Gates`
+      : `the closed Gate ${closed.map(({ ref }) => refKey(ref)).join()}`;
   return `version ${version} bypasses ${gates}, once`;
 }
 
-/** When a reason counts: a DELETE and a write of the status cannot carry one. */
-const BYPASS_HOW = {
+/** When a new reason counts: a DELETE and a write of the status cannot carry one. */
+const BYPASS_WHEN = {
   write: ' in the same write',
   delete: ', then delete within five minutes',
   status: ', then write the status within five minutes',
 };
 
-/** How to bypass a closed Gate, or why the bypass was refused. */
-export function bypassText(bypass: Bypass | undefined, operation: keyof typeof BYPASS_HOW): TextWithCommands {
+/** The sentence that says how to bypass a closed Gate, or why the bypass was refused. */
+export function bypassText(bypass: Bypass | undefined, operation: keyof typeof BYPASS_WHEN): TextWithCommands {
   if (bypass && !bypass.granted) return { text: ` Bypass refused: ${bypass.refused}.` };
-  const how = `give a new reason in the annotation ${BYPASS_REASON}${BYPASS_HOW[operation]}`;
-  return { text: ` To bypass the gate, which takes the verb bypass on it, ${how}.` };
+  const how = `give a new reason in the annotation ${BYPASS_REASON}${BYPASS_WHEN[operation]}`;
+  return { text: ` To bypass the Gate, which takes the verb bypass on it, ${how}.` };
 }
 
-/** How a version bypasses the closed Gates of an application. */
+/** The sentence that says how one version bypasses the closed Gates of an application. */
 export const HOTFIX_HINT: TextWithCommands = {
   text: ` With the verb bypass on each of them, you can bypass them for this version only, with a reason in ${BYPASS_REASON} in the same write.`,
 };
 
 /**
- * How to change a managed field behind a closed Gate: neither an open Gate nor a bypass of the object lets the edit
- * through.
+ * The sentence and the commands for an edit of a managed field behind a closed Gate. Neither an open Gate nor a bypass
+ * of the object would allow that edit: only its Rollout sets the field.
  */
 export function managedFieldHint(
   { metadata: { namespace } }: FluxObject,
@@ -104,7 +93,7 @@ export function managedFieldHint(
   return {
     text: ` Opening is not enough: ${fieldPath(field).join('.')} is managed by Rollout '${field.rollout}'.`,
     commands: [
-      ['To deploy another version once the gates are open', forceDeployCommand(namespace, field.rollout, value)],
+      ['To deploy another version once the Gates are open', forceDeployCommand(namespace, field.rollout, value)],
       [
         'To bypass them for this version only, with the verb bypass on each of them',
         forceDeployCommand(namespace, field.rollout, value, reason),
@@ -113,9 +102,9 @@ export function managedFieldHint(
   };
 }
 
-/** Why a write is refused: `text`, the gates as far as the reader may see them, `hint`. */
+/** Why a write is refused. The message is `text`, the closed Gates as far as the reader may see them, and `hint`. */
 export interface Refusal {
-  /** For the metric. */
+  /** The reason in the metric. */
   reason: DenialReason;
   text: string;
   closed?: readonly GateResult[];

@@ -1,6 +1,6 @@
 /**
- * What a closed Gate makes of a write: a sync from Git is held, everything else is refused (docs/reference/writes.md,
- * W10 to W17).
+ * A write behind a closed Gate: a sync from Git is held, any other change of what Gates govern is refused
+ * (docs/reference/writes.md, W10 to W17).
  */
 import { BOUND_ROLLOUT, REQUIRED_GATES, SUBSTITUTE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -13,27 +13,28 @@ import { withStoredForm } from './storedForm.ts';
 interface HeldWrite {
   object: FluxObject;
   oldObject: FluxObject;
-  /** From the request's options: the manager that owns what an apply writes. */
+  /** The manager in the request's options, which owns the fields of an apply. */
   fieldManager: string | undefined;
-  /** The field manager is one of a controller that applies from Git. */
+  /** Whether the field manager is one of a controller that applies from Git. */
   isSync: boolean;
-  /** The garbage collector takes owner references away. */
-  bySystemDeleter: boolean;
+  /** Whether the writer is the garbage collector or the like: it takes owner references away. */
+  isSystemDeleter: boolean;
   /** Whether the write changes labels by which a closed Gate selects the object: that would be a way out. */
   leavesSelection: boolean;
 }
 
 type HeldOutcome =
-  /** Nothing that gates govern changes. The object is the writer's, in its stored form. */
+  /** Nothing that Gates govern changes: `object` is the writer's, in its stored form. */
   | { is: 'free'; object: FluxObject }
-  /** To be stored as it was. */
+  /** A later sync brings the changes again: `object` is what was stored. */
   | { is: 'held'; object: FluxObject }
-  /** Refused: what it would change, for the message. */
-  | { is: 'refused'; paths: FewPaths };
+  /** `paths`: the fields that the write would change, for the message. */
+  | { is: 'refused'; paths: string };
 
 /**
- * A write that would be refused is decided again with its equivalent values in their stored form (storedForm.ts).
- * It is stored so too: behind a closed Gate no spec changes and no generation moves.
+ * Whether the write is free, held or refused.
+ * A write that would be refused is decided again with its equivalent values in their stored form (storedForm.ts), and
+ * is stored in that form: behind a closed Gate no spec changes and no generation moves.
  */
 export function decideHeld(write: HeldWrite): HeldOutcome {
   const outcome = decideAsWritten(write);
@@ -43,81 +44,81 @@ export function decideHeld(write: HeldWrite): HeldOutcome {
 }
 
 function decideAsWritten(write: HeldWrite): HeldOutcome {
-  const { object, oldObject, fieldManager, isSync, bySystemDeleter } = write;
+  const { object, oldObject, fieldManager, isSync, leavesSelection } = write;
   const writers = writersOf(object, oldObject);
-  const removes = isSync && (isApplyBy(fieldManager, object) || isApplyBy(fieldManager, oldObject));
-  // A removed field has no owner; the removal counts as the sync's if the sync is an apply.
-  // A value that `kubectl apply` repeats is not a user's change.
-  const isOfSync = ({ value, writers }: HeldChange) => {
-    if (value === undefined) return removes;
-    return isSync ? writers.applied(value) : writers.repeated(value);
+  const isApply = isApplyBy(fieldManager, object) || isApplyBy(fieldManager, oldObject);
+  const refused = new FewPaths();
+  let isHeld = false;
+  const classify = (change: Change, mayBeRefused: boolean) => {
+    if (comesAgain(change, isSync, isApply)) isHeld = true;
+    else if (mayBeRefused) refused.add(change.path);
   };
-  const direct = new FewPaths();
-  let hasHeld = false;
-  const check = (change: HeldChange, isFreeOtherwise: boolean) => {
-    if (isOfSync(change)) hasHeld = true;
-    else if (!isFreeOtherwise) direct.add(change.path);
+  const classifyGoverned = (change: Change) => {
+    if (!isAlwaysFree(change, write)) classify(change, true);
   };
-  const seeGoverned: See = (change) => {
-    const isCleaned = bySystemDeleter && change.path[1] === 'ownerReferences';
-    if (!isCleaned && !suspends(change)) check(change, false);
-  };
-  governedChanges(object, oldObject, seeGoverned, writers);
-  labelChanges(object, oldObject, (change) => check(change, !write.leavesSelection), writers);
-  if (direct.count > 0) return { is: 'refused', paths: direct };
-  return hasHeld ? { is: 'held', object: withStoredContent(object, oldObject) } : { is: 'free', object };
+  governedChanges(object, oldObject, classifyGoverned, writers);
+  labelChanges(object, oldObject, (change) => classify(change, leavesSelection), writers);
+  if (refused.count > 0) return { is: 'refused', paths: refused.text };
+  return isHeld ? { is: 'held', object: withStoredContent(object, oldObject) } : { is: 'free', object };
 }
 
-/**
- * Whether the change sets spec.suspend to true: a closed Gate does that anyway, and if the webhook is called twice, the
- * first call has done it.
- */
-function suspends({ path, value }: HeldChange): boolean {
+/** Whether a later apply makes the change again, so that it can be held: a user's change would be lost. */
+function comesAgain({ value, writers }: Change, isSync: boolean, isApply: boolean): boolean {
+  // A removed field has no owner: the removal is the sync's if the sync is an apply.
+  if (value === undefined) return isSync && isApply;
+  // A value that `kubectl apply` repeats is no user's change.
+  return isSync ? writers.applied(value) : writers.repeated(value);
+}
+
+/** Whether a closed Gate allows the change in any case. */
+function isAlwaysFree({ path, value }: Change, { isSystemDeleter }: HeldWrite): boolean {
+  if (isSystemDeleter && path[1] === 'ownerReferences') return true;
+  // A closed Gate sets spec.suspend itself. If the webhook is called twice for one write, the first call has done it.
   return path.length === 2 && path[0] === 'spec' && path[1] === 'suspend' && value === true;
 }
 
 /**
- * The old object for all that an apply writes. managedFields too: an apply that drops a field gives up its ownership,
- * and a removal that was held would be forgotten forever (docs/facts.md, F3).
+ * The new object with all that an apply writes as it was stored, managedFields too: an apply that drops a field gives
+ * up its ownership, and a removal that was held would be forgotten forever (docs/facts.md, F3).
  */
 function withStoredContent(object: FluxObject, { metadata: old, spec }: FluxObject): FluxObject {
   const { labels: _l, annotations: _a, ownerReferences: _o, managedFields: _m, ...rest } = object.metadata;
   const { labels, annotations, ownerReferences, managedFields } = old;
-  const kept = Object.entries({ labels, annotations, ownerReferences, managedFields }).filter(([, value]) => value);
-  return { ...object, metadata: { ...rest, ...Object.fromEntries(kept) }, ...(spec && { spec }) };
+  const stored = Object.entries({ labels, annotations, ownerReferences, managedFields }).filter(([, value]) => value);
+  return { ...object, metadata: { ...rest, ...Object.fromEntries(stored) }, ...(spec && { spec }) };
 }
 
-// What a write changes of what a closed Gate holds.
+// The changes of a write. They are visited and not listed: a hostile write may have any number of them.
 
-export interface HeldChange {
+interface Change {
   /** Plain map keys from the object's root. The walk reuses this array: copy it to keep it. */
   path: readonly string[];
-  /** What the new object has there; undefined: nothing. */
+  /** The value in the new object; undefined if it is removed. */
   value: unknown;
   writers: Writers;
 }
 
-export type See = (change: HeldChange) => void;
+type Visit = (change: Change) => void;
 
-/** The spec, the annotations that name Gates and Rollouts, and the owner references, if they differ. */
-export function governedChanges(object: FluxObject, oldObject: FluxObject, see: See, writers = NO_WRITERS): void {
+/** Visits the changes of the spec, of annotations that name Gates or Rollouts, and of the owner references. */
+export function governedChanges(object: FluxObject, oldObject: FluxObject, visit: Visit, writers = NO_WRITERS): void {
   const { metadata: now } = object;
   const { metadata: before } = oldObject;
-  compare(['spec'], object.spec, oldObject.spec, writers, see);
+  compare(['spec'], object.spec, oldObject.spec, writers, visit);
   compare(['metadata', 'annotations'], now.annotations, before.annotations, writers, (change) => {
-    if (isGoverned(change.path[2]!)) see(change);
+    if (isGoverned(change.path[2]!)) visit(change);
   });
   if (sameJson(now.ownerReferences ?? [], before.ownerReferences ?? [])) return;
   const path = ['metadata', 'ownerReferences'];
-  see({ path, value: now.ownerReferences, writers: writersAt(path, writers) });
+  visit({ path, value: now.ownerReferences, writers: writersAt(path, writers) });
 }
 
-function labelChanges(object: FluxObject, oldObject: FluxObject, see: See, writers = NO_WRITERS): void {
-  compare(['metadata', 'labels'], object.metadata.labels, oldObject.metadata.labels, writers, see);
+function labelChanges(object: FluxObject, oldObject: FluxObject, visit: Visit, writers: Writers): void {
+  compare(['metadata', 'labels'], object.metadata.labels, oldObject.metadata.labels, writers, visit);
 }
 
-function compare(path: string[], now: unknown, before: unknown, writers: Writers, see: See): void {
-  walk(now ?? {}, before ?? {}, path, writersAt(path, writers), see);
+function compare(path: string[], now: unknown, before: unknown, writers: Writers, visit: Visit): void {
+  walk(now ?? {}, before ?? {}, path, writersAt(path, writers), visit);
 }
 
 function writersAt(path: readonly string[], writers: Writers): Writers {
@@ -129,13 +130,13 @@ function isGoverned(annotation: string): boolean {
 }
 
 /**
- * The deepest map keys that differ; a list counts as one value, as it does for its owners (Flux's lists are atomic),
- * and so does what is nested deeper than the limit.
- * A whole map that appears or disappears is compared leaf by leaf: it is the leaves that have owners.
+ * Visits the deepest map keys that differ. A list counts as one value, as it does for its owners (Flux's lists are
+ * atomic), and so does a value at the limit of nesting.
+ * A map that appears or disappears is compared key by key: its deepest keys have the owners.
  */
-function walk(a: unknown, b: unknown, path: string[], writers: Writers, see: See): void {
+function walk(a: unknown, b: unknown, path: string[], writers: Writers, visit: Visit): void {
   if (path.length > LIMITS.nesting || !(hasFieldsBeside(a, b) || hasFieldsBeside(b, a))) {
-    if (!sameJson(a, b)) see({ path, value: a, writers });
+    if (!sameJson(a, b)) visit({ path, value: a, writers });
     return;
   }
   const keys = Object.keys(a ?? {});
@@ -144,7 +145,7 @@ function walk(a: unknown, b: unknown, path: string[], writers: Writers, see: See
     const [below, belowBefore] = [childOf(a, key), childOf(b, key)];
     if (below === belowBefore) continue;
     path.push(key);
-    walk(below, belowBefore, path, writers.at(key), see);
+    walk(below, belowBefore, path, writers.at(key), visit);
     path.pop();
   }
 }
@@ -153,19 +154,19 @@ function hasFieldsBeside(value: unknown, other: unknown): boolean {
   return isMap(value) && (isMap(other) || (other === undefined && Object.keys(value).length > 0));
 }
 
-const MAX_PATH = 300;
+const MAX_PATH_CHARACTERS = 300;
 
-/** Paths for a message: a write may change any number of fields, with names of any length. */
+/** Paths for a message, of which only the first few are kept: a write may change any number of fields. */
 export class FewPaths {
   count = 0;
   readonly #first: string[] = [];
 
   add(path: readonly string[]): void {
     this.count++;
-    if (this.#first.length < MAX_LISTED) this.#first.push(path.join('.').slice(0, MAX_PATH));
+    if (this.#first.length < MAX_LISTED) this.#first.push(path.join('.').slice(0, MAX_PATH_CHARACTERS));
   }
 
-  /** The first few, and how many more. */
+  /** The first few, and the number of the others. */
   get text(): string {
     return firstFew(this.#first, this.count);
   }

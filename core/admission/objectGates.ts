@@ -1,6 +1,6 @@
 /**
- * The Gates that a Flux object requires, by name and by selection, and whether they are closed: the one answer of hooks
- * and webhooks. The object is held if one of its Gates is closed or missing.
+ * The Gates that a Flux object requires, by name and by selection, and whether they are closed. Hooks and webhooks both
+ * decide from this. The object is held if one of its Gates is closed or missing.
  */
 import {
   ARTIFACT,
@@ -22,17 +22,17 @@ import { sameJson } from '../kube/json.ts';
 import { identityOf, refKey, uniqueRefs, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
-import { closingKey, INVALID_REFERENCE, MAX_LIST } from '../suspension/stateAnnotation.ts';
+import { closingKey, INVALID_REFERENCE, MAX_GATE_LIST_CHARACTERS } from '../suspension/stateAnnotation.ts';
 
-/** The Gates there are, as read for one object. */
+/** The Gates that were read for one object. */
 interface KnownGates extends RefRules {
-  /** By `namespace/name`; a Gate that does not exist is absent. */
+  /** By `refKey`; a Gate that does not exist is absent. */
   gates: ReadonlyMap<string, Gate>;
   /** Labels of the object's own Namespace. */
   namespaceLabels: Readonly<Record<string, string>>;
-  /** All Gates that may select the object, if they were listed; otherwise its annotation SELECTED_BY names them. */
+  /** The Gates that may select the object, if they were listed; otherwise its annotation SELECTED_BY names them. */
   candidates?: readonly NamespacedName[];
-  /** More candidates exist than one list may bring. */
+  /** Whether more candidates exist than one list may have. */
   truncated?: boolean;
 }
 
@@ -43,21 +43,21 @@ export interface GateContext extends KnownGates {
 export interface RequiredGates {
   named: NamespacedName[];
   selecting: NamespacedName[];
-  /** Parts of the annotation that name no Gate: they suspend the object, but its annotation may be corrected. */
+  /** A sentence for each part of the annotation that names no Gate: such a part suspends the object. */
   problems: string[];
-  /** Beyond a limit: the object counts as behind a closed Gate, even if all Gates are open. */
+  /** Whether the object is beyond a limit: it counts as behind a closed Gate, even if all Gates are open. */
   tooMany: boolean;
 }
 
 /** The Gates of one object, evaluated. */
 export interface ObjectGates extends RequiredGates, GateResults {
-  /** The causes of the suspension: the closed Gates as `namespace/name`, and INVALID_REFERENCE. */
+  /** Causes of a suspension: the closed Gates by `refKey`, and INVALID_REFERENCE. */
   names: string[];
   /** `names`, each with its closing: see `closingKey`. */
   closings: string[];
 }
 
-/** SELECTED_BY only suggests candidates: each must exist and select the object. */
+/** The candidates that exist and select the object. SELECTED_BY alone proves nothing. */
 function selectingGates(
   object: FluxObject,
   candidates: readonly NamespacedName[],
@@ -77,7 +77,7 @@ function candidatesOf(objects: readonly FluxObject[], context: KnownGates): read
   return context.candidates ?? objects.flatMap((object) => gatesInSelectedBy(object) ?? []);
 }
 
-/** @param versions the object as it is and as it becomes: the Gates that select it are in the annotations of either */
+/** @param versions the stored and the new object: SELECTED_BY of either names candidates, unless they were listed */
 export function requiredGates(
   object: FluxObject,
   context: KnownGates,
@@ -99,15 +99,15 @@ function withSelecting(
   return { named, selecting, problems, tooMany };
 }
 
-/** Which Gates the object requires, and which of them are closed. `versions`: see `requiredGates`. */
+/** The Gates that the object requires, evaluated. `versions`: see `requiredGates`. */
 export function objectGates(object: FluxObject, context: GateContext, versions?: readonly FluxObject[]): ObjectGates {
   return evaluateRequired(requiredGates(object, context, versions), context.gates, context.now);
 }
 
 /**
- * The Gates that an object requires by its own annotations alone.
- * The webhook decides what is stored in SELECTED_BY, whoever writes it, so a Gate in it that exists selects the object.
- * @param gates by `namespace/name`: those of `recordedRefs` that exist
+ * The Gates that an object requires according to its own annotations, evaluated. The webhook writes SELECTED_BY in
+ * every write, so a Gate in it that exists selects the object.
+ * @param gates by `refKey`: the Gates of `recordedRefs` that exist
  */
 export function recordedGates(
   object: FluxObject,
@@ -120,11 +120,11 @@ export function recordedGates(
   return evaluateRequired(withSelecting(object, selecting, recorded === undefined, rules), gates, now);
 }
 
-/** Beyond a limit, that is all that is reported. */
+/** The Gates, evaluated. Beyond a limit the only result is TOO_MANY. */
 function evaluateRequired(required: RequiredGates, gates: ReadonlyMap<string, Gate>, now: EpochMs): ObjectGates {
   const { named, selecting, problems, tooMany } = required;
   const refs = tooMany ? [TOO_MANY] : uniqueRefs([...named, ...selecting]);
-  const results = evaluateGates(refs, (ref) => gates.get(refKey(ref)), now);
+  const results = evaluateGates(refs, gates, now);
   const invalid = problems.length > 0 ? [INVALID_REFERENCE] : [];
   const names = [...results.closed.map(({ ref }) => refKey(ref)), ...invalid];
   return { ...required, ...results, names, closings: [...results.closed.map(closingKey), ...invalid] };
@@ -136,13 +136,12 @@ export function leavesSelection(object: FluxObject, oldObject: FluxObject, conte
   if (context.truncated) return true;
   const candidates = candidatesOf([oldObject], context);
   const left = without(selectingGates(oldObject, candidates, context), selectingGates(object, candidates, context));
-  return !evaluateGates(left, (ref) => context.gates.get(refKey(ref)), context.now).open;
+  return !evaluateGates(left, context.gates, context.now).open;
 }
 
 /**
- * The stored object that a write is compared with.
- * An object beyond a limit may only change its references to fewer: those to Gates, if all that it no longer names are
- * open, and those to Rollouts. These changes count as stored.
+ * The stored object, with those changes of the write that are allowed to an object beyond a limit: to name fewer
+ * Rollouts, and to name fewer Gates if all that it drops are open.
  */
 export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, context: GateContext): FluxObject {
   if (!requiredGates(oldObject, context).tooMany) return oldObject;
@@ -154,14 +153,15 @@ export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, co
 }
 
 /**
- * Whether the write drops a Gate that is closed. An object that names too many has an unknown list: its author could
- * have named fewer before any Gate closed.
+ * Whether the write drops a closed Gate. The Gates of an object that names too many are unknown and count as open: its
+ * author could have named fewer before any Gate closed.
  */
 function leavesClosed(object: FluxObject, oldObject: FluxObject, { gates, now, ...rules }: GateContext): boolean {
   const left = without(gatesInAnnotation(oldObject, rules).refs, gatesInAnnotation(object, rules).refs);
-  return !evaluateGates(left, (ref) => gates.get(refKey(ref)), now).open;
+  return !evaluateGates(left, gates, now).open;
 }
 
+/** The object with the annotations of another one that bind it to Rollouts. */
 function withRollouts(before: FluxObject, { metadata }: FluxObject): FluxObject {
   const bindsToRollout = ([key]: [string, string]) =>
     key.startsWith(ROLLOUT_PREFIX) && key !== DEPLOYED && key !== ARTIFACT && key !== AWAITS_ARTIFACT;
@@ -172,17 +172,15 @@ function withRollouts(before: FluxObject, { metadata }: FluxObject): FluxObject 
 
 // The Gates that the annotations of an object name.
 
-/**
- * The setting NO_CROSS_NAMESPACE_REFS: a Gate of another namespace is not followed, which counts as a name of no Gate.
- */
 export interface RefRules {
+  /** The setting NO_CROSS_NAMESPACE_REFS: a reference to a Gate of another namespace names no Gate. */
   ownNamespaceOnly?: boolean;
 }
 
 const MAX_PROBLEMS = 20;
-const MAX_PROBLEM = 400;
+const MAX_PROBLEM_CHARACTERS = 400;
 
-/** The Gates that the annotation names. None if it names too many: they need not be read. */
+/** The Gates that the annotation names; none if they are too many, because those need not be read. */
 export function gatesInAnnotation(
   object: FluxObject,
   { ownNamespaceOnly = false }: RefRules = {},
@@ -191,23 +189,20 @@ export function gatesInAnnotation(
   const parsed = parseGateRefs(annotations?.[REQUIRED_GATES], namespace);
   const refs = ownNamespaceOnly ? parsed.refs.filter((ref) => ref.namespace === namespace) : parsed.refs;
   const all = [...parsed.problems, ...(ownNamespaceOnly ? foreignGates(object).map(foreignText) : [])];
-  const problems = all.slice(0, MAX_PROBLEMS).map((problem) => problem.slice(0, MAX_PROBLEM));
+  const problems = all.slice(0, MAX_PROBLEMS).map((problem) => problem.slice(0, MAX_PROBLEM_CHARACTERS));
   const tooMany = parsed.tooMany || refs.length > LIMITS.requiredGates;
   return { refs: tooMany ? [] : refs, problems, tooMany };
 }
 
-/**
- * The Gates that the annotation SELECTED_BY names, which proves nothing: see `selectingGates`.
- * Undefined if it does not name them all.
- */
-export function gatesInSelectedBy(object: FluxObject): NamespacedName[] | undefined {
+/** The Gates that SELECTED_BY names, as candidates; undefined if it does not name them all. */
+function gatesInSelectedBy(object: FluxObject): NamespacedName[] | undefined {
   const selectedBy = object.metadata.annotations?.[SELECTED_BY];
   if (selectedBy?.includes(TOO_MANY.name)) return undefined;
   const { refs, tooMany } = parseGateRefs(selectedBy, object.metadata.namespace ?? '');
   return tooMany || refs.length > LIMITS.requiredGates ? undefined : refs;
 }
 
-/** The Gates that both annotations name. Not complete if they name too many. */
+/** The Gates that the two annotations name; not complete if one of them names too many. */
 export function recordedRefs(
   object: FluxObject,
   rules: RefRules = {},
@@ -220,17 +215,18 @@ export function recordedRefs(
 
 /** The reads of Gates that the webhook makes for one write. */
 interface GateReads {
-  /** To be read by name. */
+  /** Gates to read by name. */
   refs: NamespacedName[];
-  /** Whether to list Gates, since SELECTED_BY may not name all that select the object. */
+  /** Whether to list Gates, because SELECTED_BY may not name all that select the object. */
   list: boolean;
-  /** Whether Gates are evaluated that may select by the Namespace's labels. */
+  /** Whether to read the Namespace, by whose labels Gates may select. */
   namespace: boolean;
 }
 
 /**
- * The reads for these objects: the one as stored and the one as it would become.
- * `mustList`: SELECTED_BY may not name them all yet.
+ * The reads for one write.
+ * @param objects the stored and the new object
+ * @param mustList whether SELECTED_BY may not name all Gates yet
  */
 export function gatesToRead(objects: readonly FluxObject[], rules: RefRules, mustList = false): GateReads {
   const named = objects.flatMap((object) => gatesInAnnotation(object, rules).refs);
@@ -242,8 +238,8 @@ export function gatesToRead(objects: readonly FluxObject[], rules: RefRules, mus
 }
 
 /**
- * The text of SELECTED_BY; undefined for none.
- * If it can't name them all, it says so, and the webhook lists the Gates itself.
+ * The text of SELECTED_BY; undefined if no Gate selects the object.
+ * If the Gates are too many, it is TOO_MANY's name, and the webhook lists the Gates.
  */
 export function selectedByText(
   { named, selecting }: { named: NamespacedName[]; selecting: NamespacedName[] },
@@ -251,10 +247,10 @@ export function selectedByText(
 ): string | undefined {
   if (truncated || isTooManyGates(named, selecting)) return TOO_MANY.name;
   const text = selecting.map(refKey).sort().join(',');
-  return text.length > MAX_LIST ? TOO_MANY.name : text || undefined;
+  return text.length > MAX_GATE_LIST_CHARACTERS ? TOO_MANY.name : text || undefined;
 }
 
-export function isTooManyGates(...lists: NamespacedName[][]): boolean {
+function isTooManyGates(...lists: NamespacedName[][]): boolean {
   return uniqueRefs(lists.flat()).length > LIMITS.requiredGates;
 }
 

@@ -1,4 +1,4 @@
-/** The writes that are refused because the annotations of a Flux object name too much, or Gates of other namespaces. */
+/** The references in annotations of a Flux object for which a write is refused: too many, or to other namespaces. */
 import { REQUIRED_GATES } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { uniqueRefs, without } from '../kube/names.ts';
@@ -7,8 +7,8 @@ import { managedFieldsOf } from '../managedField/managedFields.ts';
 import { foreignGates, foreignText, gatesInAnnotation } from './objectGates.ts';
 
 /**
- * The sentence that refuses a write that names too much to be evaluated; undefined otherwise.
- * Checked before anything is read.
+ * The sentence that refuses a write that names too much to be evaluated; undefined if it doesn't.
+ * This is checked before anything is read.
  */
 export function refuseTooManyReferences(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
   const [count, before] = [object, oldObject].map((each) => Object.keys(each?.metadata.annotations ?? {}).length);

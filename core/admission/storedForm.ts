@@ -1,17 +1,17 @@
 /**
- * What a round trip through Flux's Go types respells: a client that reads a Kustomization, adds an annotation and sends
- * it back says `10m0s` for `10m`, and leaves out what `omitempty` leaves out.
+ * The fields that a round trip through Flux's Go types writes in another form: a client that reads a Kustomization,
+ * adds an annotation and sends it back writes `10m0s` for `10m`, and leaves out empty fields with `omitempty`.
  *
- * A fixed list, taken from the types themselves: only a field that is not a pointer reads the same to Flux whether it
- * is empty or absent. `maxHistory: 0` is a pointer and does not mean the same as no maxHistory.
- * A field that is missing here is compared as it is written.
+ * The lists come from the types: only a field that is not a pointer means the same to Flux whether it is empty or
+ * absent. `maxHistory` is a pointer, so that `maxHistory: 0` differs from no maxHistory.
+ * A field that is in no list is compared as it is written.
  */
 import type { FluxObject } from '../../api/flux.ts';
 import { GOVERNED_KINDS, type GovernedKind } from '../../api/kinds.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { isMap } from '../kube/json.ts';
 
-/** `metav1.Duration`, and pointers to one. */
+/** Fields of the type `metav1.Duration`, or a pointer to it. */
 export const DURATION_FIELDS: Record<GovernedKind, string> = {
   Kustomization: 'interval retryInterval timeout',
   HelmRelease:
@@ -25,7 +25,7 @@ export const DURATION_FIELDS: Record<GovernedKind, string> = {
 };
 
 /**
- * Strings, numbers, booleans, lists and maps with `omitempty` that are not pointers; never `suspend`.
+ * Fields with `omitempty` that are no pointers: strings, numbers, booleans, lists and maps; never `suspend`.
  * `[]` stands for each item of a list.
  */
 const OMITTED: Record<GovernedKind, string> = {
@@ -80,22 +80,23 @@ const RULES = new Map(
   ]),
 );
 
-/** The object with the old spelling wherever the new one says the same. The very same object if there is none. */
+/** The object with the stored form of each field that means the same; the identical object if no form differs. */
 export function withStoredForm(object: FluxObject, oldObject: FluxObject): FluxObject {
   let spec: unknown = object.spec;
-  for (const { keys, isSame } of RULES.get(object.kind) ?? []) spec = respelled(spec, oldObject.spec, keys, isSame);
+  for (const { keys, isSame } of RULES.get(object.kind) ?? [])
+    spec = withStoredValue(spec, oldObject.spec, keys, isSame);
   return spec === object.spec ? object : { ...object, spec: spec as NonNullable<FluxObject['spec']> };
 }
 
-function respelled(now: unknown, before: unknown, [key, ...rest]: readonly string[], isSame: Same): unknown {
+function withStoredValue(now: unknown, before: unknown, [key, ...rest]: readonly string[], isSame: Same): unknown {
   if (key === '[]') {
     if (!Array.isArray(now) || !Array.isArray(before) || now.length !== before.length) return now;
-    const items = now.map((item, i) => respelled(item, before[i], rest, isSame));
+    const items = now.map((item, i) => withStoredValue(item, before[i], rest, isSame));
     return items.some((item, i) => item !== now[i]) ? items : now;
   }
   if (key === undefined || !isMap(now) || !isMap(before)) return now;
   const [a, b] = [now[key], before[key]];
-  const kept = rest.length > 0 ? respelled(a, b, rest, isSame) : isSame(a, b) ? b : a;
+  const kept = rest.length === 0 && isSame(a, b) ? b : withStoredValue(a, b, rest, isSame);
   if (kept === a) return now;
   const { [key]: _, ...others } = now;
   return kept === undefined ? others : { ...others, [key]: kept };

@@ -1,27 +1,27 @@
 /**
- * The objects that a Gate has not reached: those that run although it is closed, and those that are suspended although
- * it is open. The object's own annotations show it: the webhook alone writes them, in the write that suspends.
- * Any other report on the object may be late, or may have failed for the same reason.
+ * The objects that a Gate has not reached: they run although it is closed, or are suspended although it is open.
+ * This is decided from the object's own annotations, which the webhook writes in the write that suspends. Any other
+ * report on the object may be late, or may have failed for the same reason.
  */
-import { GATE_STATE, REQUIRED_GATES, SUSPENDED } from '../../api/annotations.ts';
+import { REQUIRED_GATES, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject, NamespacedName, ObjectName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { parseGateRefs } from '../gate/gateRefs.ts';
-import { gateSelects } from '../gate/gateSelection.ts';
+import { gateSelects, requirerText } from '../gate/gateSelection.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { applierOf } from '../suspension/applier.ts';
-import { parseState } from '../suspension/stateAnnotation.ts';
+import { stateOf } from '../suspension/stateAnnotation.ts';
 
 interface Unheld extends ObjectName {
   reason: 'NotMarked' | 'NotSuspended';
   message: string;
 }
 
-/** Kubernetes: total of keys and values of all annotations, in bytes. */
-const MAX_ANNOTATIONS = 256 * 1024;
-/** Bytes that marking an object with its Gates may take. */
-const ROOM = 64 * 1024;
+/** Kubernetes' limit for the keys and values of all annotations together. */
+const MAX_ANNOTATIONS_BYTES = 256 * 1024;
+/** The most that our annotations on an object take. */
+const OUR_ANNOTATIONS_BYTES = 64 * 1024;
 
 /** An object that an open Gate has not released yet. */
 interface Unresumed extends ObjectName {
@@ -37,14 +37,14 @@ type Namespaces = ReadonlyMap<string, Readonly<Record<string, string>>>;
  * @param objects metadata of the governed Flux objects, with their kinds
  */
 export function unheldOf(gate: Gate, objects: readonly KubeObject[], namespaces: Namespaces): Unheld[] {
-  return reported(objects, (object) => {
+  return withReasons(objects, (object) => {
     const { annotations = {}, deletionTimestamp } = object.metadata;
     if (deletionTimestamp || annotations[SUSPENDED] !== undefined) return undefined;
-    const state = parseState(annotations[GATE_STATE])?.is;
-    // A user with the right lets it run.
+    const state = stateOf(object)?.is;
+    // A user with the verb bypass has let it run.
     if (state === 'bypassed' || state === 'passing' || !requires(object, gate, namespaces)) return undefined;
     const size = new TextEncoder().encode(Object.entries(annotations).flat().join('')).length;
-    if (size > MAX_ANNOTATIONS - ROOM) {
+    if (size > MAX_ANNOTATIONS_BYTES - OUR_ANNOTATIONS_BYTES) {
       const message = `its annotations have ${size} bytes and may leave no room for those of rollout-hooks: remove some`;
       return { reason: 'NotMarked' as const, message };
     }
@@ -64,9 +64,8 @@ const NOT_SUSPENDED = {
 /** The objects that an open Gate has not released, and that no other Gate holds. */
 export function unresumedOf(gate: Gate, objects: readonly KubeObject[], namespaces: Namespaces): Unresumed[] {
   const key = refKey(identityOf(gate));
-  return reported(objects, (object) => {
-    const { annotations = {} } = object.metadata;
-    const state = annotations[SUSPENDED] === undefined ? undefined : parseState(annotations[GATE_STATE]);
+  return withReasons(objects, (object) => {
+    const state = object.metadata.annotations?.[SUSPENDED] === undefined ? undefined : stateOf(object);
     const isStillClosed = state?.is === 'closed' && state.gates.every((each) => each === key);
     if (!(isStillClosed || state?.is === 'opening') || !requires(object, gate, namespaces)) return undefined;
     const applier = applierOf(object as FluxObject);
@@ -77,13 +76,12 @@ export function unresumedOf(gate: Gate, objects: readonly KubeObject[], namespac
   });
 }
 
-function reported<Why extends object>(objects: readonly KubeObject[], why: (object: KubeObject) => Why | undefined) {
-  const found = objects.flatMap((object) => {
+function withReasons<Why extends object>(objects: readonly KubeObject[], why: (object: KubeObject) => Why | undefined) {
+  const unreached = objects.flatMap((object) => {
     const reason = why(object);
     return reason ? [{ kind: object.kind, ...identityOf(object), ...reason }] : [];
   });
-  const key = (each: ObjectName) => `${each.kind} ${each.namespace}/${each.name}`;
-  return found.sort((a, b) => (key(a) < key(b) ? -1 : 1));
+  return unreached.sort((a, b) => (requirerText(a) < requirerText(b) ? -1 : 1));
 }
 
 function requires(object: KubeObject, gate: Gate, namespaces: Namespaces): boolean {

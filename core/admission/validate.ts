@@ -1,8 +1,8 @@
 /**
- * The validating half of the rules in fluxWrite.ts: nothing has changed what our mutating webhook had settled.
+ * The validating half of the rules in fluxWrite.ts: no other webhook has changed what our mutating webhook had decided.
  * Also decides whether an object may be deleted.
  */
-import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
+import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, Rollout } from '../../api/types.ts';
@@ -16,13 +16,13 @@ import { fieldPath, managedFieldsOf, readManagedField, strongerRefs } from '../m
 import { writeBackName } from '../policy/derivedPolicy.ts';
 import { applierOf } from '../suspension/applier.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
-import { parseState } from '../suspension/stateAnnotation.ts';
+import { stateOf } from '../suspension/stateAnnotation.ts';
 import type { FluxWrite } from './fluxWrite.ts';
 import { bypassText, type Refusal, subjectOf } from './gateTexts.ts';
 import { FewPaths, governedChanges } from './heldWrite.ts';
 import { objectGates } from './objectGates.ts';
 
-/** undefined when all is well. */
+/** The refusal of a write that another webhook has changed; undefined if none has. */
 export function verifyWrite(write: FluxWrite): Refusal | undefined {
   const { object, oldObject, context } = write;
   const { closed, closings } = objectGates(oldObject ?? object, context);
@@ -41,10 +41,10 @@ export function verifyWrite(write: FluxWrite): Refusal | undefined {
 }
 
 function verifySuspended(object: FluxObject): Refusal | undefined {
-  const { [GATE_STATE]: state, [AWAITS_ARTIFACT]: awaits } = object.metadata.annotations ?? {};
-  const mustBeSuspended = parseState(state)?.is === 'closed' || awaits !== undefined;
+  const mustBeSuspended =
+    stateOf(object)?.is === 'closed' || object.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
   if (!mustBeSuspended || object.spec?.suspend === true) return undefined;
-  return { reason: 'overwritten', text: changedAfterwards(object, 'spec.suspend') };
+  return { reason: 'overwritten', text: changedAfterwardsText(object, 'spec.suspend') };
 }
 
 function verifyHeld(
@@ -52,14 +52,14 @@ function verifyHeld(
   closed: readonly GateResult[],
   bypassing: ReadonlyMap<string, Rollout>,
 ): Refusal | undefined {
-  const state = parseState(object.metadata.annotations?.[GATE_STATE])?.is;
-  // A gate that closed between the two calls of one request: the write came before it.
+  const state = stateOf(object)?.is;
+  // In any other state the Gate has closed between the two calls of one request: the write came first.
   if (state !== 'closed' && state !== 'bypassed' && state !== 'passing') return undefined;
   if (!oldObject || isSystemDeleter(user) || freshReason(object, oldObject) || closed.length === 0) return undefined;
-  const moved = managedFieldsOf(oldObject).fields.filter(
+  const bypassed = managedFieldsOf(oldObject).fields.filter(
     (field) => state === 'passing' || bypassing.has(field.rollout),
   );
-  const paths = moved.flatMap((field) => [
+  const paths = bypassed.flatMap((field) => [
     fieldPath(field).join('.'),
     ...strongerRefs(oldObject, field).map((ref) => `spec.ref.${ref}`),
   ]);
@@ -69,22 +69,22 @@ function verifyHeld(
     if (!ours.has(path.join('.'))) foreign.add(path);
   });
   if (foreign.count === 0) return undefined;
-  return { reason: 'overwritten', text: `${changedAfterwards(object, foreign.text)} `, closed };
+  return { reason: 'overwritten', text: `${changedAfterwardsText(object, foreign.text)} `, closed };
 }
 
-function changedAfterwards(object: FluxObject, paths: string): string {
+function changedAfterwardsText(object: FluxObject, paths: string): string {
   return `${subjectOf(object)}: another webhook changed ${paths} after rollout-hooks had held it.`;
 }
 
-// Managed fields: nothing changed one after our mutating webhook had set it (docs/reference/writes.md, W8).
+// Managed fields (docs/reference/writes.md, W8).
 
 /**
- * The mutating and the validating webhook answer one request within this time. A version that was deployed since may be
- * unknown to the first of them: the field may still have the value of the deployment before, or of the stored object.
+ * The longest time between the mutating and the validating call of one request. If a version is deployed between them,
+ * the field may still have the value of the deployment before, or of the stored object.
  */
 const BETWEEN_CALLS_MS = 10_000;
 
-/** A sentence for each managed field that is not what its Rollout has deployed; empty when all is well. */
+/** A sentence for each managed field with another value than its Rollout has deployed. */
 function verifyManagedFields(
   object: FluxObject,
   oldObject: FluxObject | undefined,
@@ -92,8 +92,7 @@ function verifyManagedFields(
   now: EpochMs,
 ): string[] {
   const deployments = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
-  // The variables of an atomic update are those of what the source has, which may be any deployment before, or none
-  // yet.
+  // The variables of an atomic update follow the source, which may have any earlier deployment, or none yet.
   const isAtomic = object.metadata.annotations?.[ARTIFACT] !== undefined;
   return managedFieldsOf(object).fields.flatMap((field) => {
     const rollout = rollouts.get(field.rollout);
@@ -126,9 +125,9 @@ function isEarlier({ id, uid, version }: DeploymentRef, rollout: Rollout | undef
 // Deletion (docs/reference/writes.md, W19 to W22 and W30).
 
 /**
- * Why the object may not be deleted; undefined if it may.
- * Closed Gates of the Rollouts that it follows are among `closed`: to be deleted and created again without annotations
- * is a way to leave them. A writer who may bypass the gates is not stopped here.
+ * The refusal of a deletion; undefined if the object may be deleted. The caller allows writers who may bypass the
+ * Gates.
+ * @param closed with the closed Gates of its Rollouts: deleted and created again, the object would have left these
  */
 export function refuseDeletion(
   oldObject: FluxObject,
@@ -156,7 +155,7 @@ export function refuseDeletion(
   return {
     reason: 'gate_closed',
     text:
-      `${subject} cannot be deleted yet: its gates are open, but it is still suspended, and Flux would ` +
+      `${subject} cannot be deleted yet: its Gates are open, but it is still suspended, and Flux would ` +
       `not delete what it applied. It is resumed${end}; to resume it now, set spec.suspend to false.`,
   };
 }

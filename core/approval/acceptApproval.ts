@@ -1,9 +1,9 @@
 /**
- * What the webhook makes of a write to a Gate or RolloutGate: the approval that it gives or takes back, and the record.
+ * The approval that a write of a Gate or RolloutGate gives or withdraws, and the record after that write.
  *
- * The annotations that ask for it are taken off in the same write, so that the next person writes the same one. Whose
- * approval it is comes from admission alone. What a writer says in the record is ignored, and what a Git sync takes off
- * comes back.
+ * The webhook removes the request annotations in the same write, so that the next user can write the same one. The
+ * approver is the user of the admission request. A change of the record by a writer is ignored, and a record that a Git
+ * sync removes comes back.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule } from '../../api/types.ts';
@@ -14,37 +14,34 @@ import { LIMITS } from '../limits.ts';
 import { MAX_REASON, MAX_USER } from '../record/record.ts';
 import { boundedLine } from '../text/oneLine.ts';
 import { type Approval, type ApprovalRecord, parseApprovals } from './approvalRecord.ts';
-import { isExpired, notAPerson } from './approvalVerdict.ts';
+import { isExpired, whyNotAPerson } from './approvalVerdict.ts';
 
-/** The length of a quoted value in a message. */
-const MAX_VALUE = 128;
+/** The length of a quoted value in a denial. */
+const MAX_VALUE_CHARACTERS = 128;
 /** The length of a version and of a user in a Warning, which may have 120 characters. */
-const MAX_NAME = 32;
+const MAX_NAME_CHARACTERS = 32;
 
-/** The request of one write: values of annotations that it sets or changes. */
-export interface ApprovalRequest {
+/** The request of one write: the values of request annotations that it sets or changes. */
+interface ApprovalRequest {
   approve?: string | undefined;
   unapprove?: string | undefined;
   reason?: string | undefined;
 }
 
-/** Which version of which Rollout an annotation's value means; `problem` if none is meant. */
+/** The version of a Rollout that an annotation's value names; `problem` if it names none. */
 export type ApprovalTarget =
   | { version: string; rollout?: string; uid?: string | undefined; requesters: readonly string[] }
   | { problem: string };
 
 export interface ApprovalAcceptance {
   record: ApprovalRecord;
-  /** Why what is asked for is not done; a write of a person is denied with it. */
+  /** Why the request has no effect; a person's write is denied with it. */
   problem?: string;
   /** Sentences of at most 120 characters. */
   warnings: string[];
 }
 
-/**
- * The values that this write sets.
- * A value that was stored before, perhaps while the webhook was down, is not a request.
- */
+/** The request of this write. A value that was stored before, perhaps while the webhook was down, requests nothing. */
 export function approvalRequestOf(
   annotations: Readonly<Record<string, string>> | undefined,
   before: Readonly<Record<string, string>> | undefined,
@@ -54,14 +51,14 @@ export function approvalRequestOf(
   return { approve: fresh(keys.approve), unapprove: fresh(keys.unapprove), reason: annotations?.[keys.reason] };
 }
 
-/** At most this many forged approvals are named, one sentence each. */
-const NAMED_FORGERIES = 3;
+/** How many forged approvals get a Warning of their own. */
+const FORGERIES_IN_WARNINGS = 3;
 
 /**
- * Warnings about text that the write puts into the record, or about an old request annotation: sentences.
- * A record that is taken off, as a Git sync does it, comes back without a word.
+ * Warnings about text of the write that the webhook drops: forged approvals in the record, or an old request. There is
+ * none about a record that the write removes, as a Git sync does.
  */
-export function droppedText(
+export function droppedTextWarnings(
   annotations: Readonly<Record<string, string>> | undefined,
   before: Readonly<Record<string, string>> | undefined,
   keys: { approve: string; record: string },
@@ -76,22 +73,21 @@ export function droppedText(
   if (text === undefined || text === stored) return stale;
   const { given } = parseApprovals(stored);
   const forged = parseApprovals(text).given.filter((each) => !given.some((known) => isSame(known, each)));
-  const named = forged.slice(0, NAMED_FORGERIES).map(({ version, by }) => {
-    const [what, who] = [boundedLine(version, MAX_NAME), boundedLine(by, MAX_NAME)];
+  const named = forged.slice(0, FORGERIES_IN_WARNINGS).map(({ version, by }) => {
+    const [what, who] = [boundedLine(version, MAX_NAME_CHARACTERS), boundedLine(by, MAX_NAME_CHARACTERS)];
     return `ignored: you cannot record an approval for another user (${what}, ${who})`;
   });
   const more =
-    forged.length > NAMED_FORGERIES
-      ? [`ignored: ${forged.length - NAMED_FORGERIES} more approvals that no user gave`]
+    forged.length > FORGERIES_IN_WARNINGS
+      ? [`ignored: ${forged.length - FORGERIES_IN_WARNINGS} more approvals that no user gave`]
       : [];
   return [...stale, ...named, ...more, `${keys.record} is written by the webhook: your change of it is ignored`];
 }
 
 /**
  * The record after the write.
- * @param before the record as it is stored, without what has been revoked
- * @param target what the value of `approve` means; undefined if the write approves nothing, or the object requires no
- * approvals
+ * @param before the stored record, without revoked approvals
+ * @param target the version that `approve` names; undefined if the write approves nothing, or `rule` is absent
  */
 export function acceptApproval(
   { approve, unapprove, reason }: ApprovalRequest,
@@ -102,8 +98,8 @@ export function acceptApproval(
   now: EpochMs,
 ): ApprovalAcceptance {
   if (!rule) {
-    const asks = approve !== undefined || unapprove !== undefined;
-    const problem = asks ? 'it has no spec.approvals, so no version needs approval' : undefined;
+    const isRequested = approve !== undefined || unapprove !== undefined;
+    const problem = isRequested ? 'it has no spec.approvals, so no version needs approval' : undefined;
     return { record: { ...before, given: [] }, warnings: [], ...(problem && { problem }) };
   }
   const alive = before.given.filter((approval) => !isExpired(approval, rule, now));
@@ -122,7 +118,7 @@ function withApproval(
   now: EpochMs,
 ): ApprovalAcceptance {
   const refuse = (problem: string): ApprovalAcceptance => ({ record, problem, warnings: [] });
-  const stranger = notAPerson(by, rule);
+  const stranger = whyNotAPerson(by, rule);
   if (stranger !== undefined) return refuse(`${stranger}: this approval does not count`);
   if (by.length > MAX_USER) return refuse(`users with names longer than ${MAX_USER} characters cannot approve`);
   if ('problem' in target) return refuse(target.problem);
@@ -154,29 +150,29 @@ function withApproval(
   };
 }
 
-/** `value`: a version, or `namespace/name:version` if it is of one Rollout only; it may be gone by now. */
+/** The record without this user's approval of `value`: a version, or `namespace/name:version` for one Rollout. */
 function withoutApproval(record: ApprovalRecord, by: string, value: string): ApprovalAcceptance {
-  const { version, rollout } = namedIn(value);
-  const isMeant = (each: Approval) =>
+  const { version, rollout } = splitTarget(value);
+  const isWithdrawn = (each: Approval) =>
     each.by === by && each.version === version && (rollout === undefined || each.rollout === rollout);
-  const given = record.given.filter((each) => !isMeant(each));
+  const given = record.given.filter((each) => !isWithdrawn(each));
   if (given.length < record.given.length) return { record: { ...record, given }, warnings: [] };
   const mine = record.given.filter((each) => each.by === by).map((each) => each.version);
   const have = mine.length > 0 ? `; you have approved ${firstFew(mine)}` : '';
-  const quoted = JSON.stringify(value.slice(0, MAX_VALUE));
+  const quoted = JSON.stringify(value.slice(0, MAX_VALUE_CHARACTERS));
   const what = value === '' ? 'the annotation names no version' : `${by} has not approved ${quoted}`;
   return { record, problem: `${what}${have}`, warnings: [] };
 }
 
 /** The parts of `namespace/name:version`; a tag has neither slash nor colon. */
-export function namedIn(value: string): { version: string; rollout?: string } {
+export function splitTarget(value: string): { version: string; rollout?: string } {
   const colon = value.indexOf(':');
   return colon < 0 ? { version: value } : { rollout: value.slice(0, colon), version: value.slice(colon + 1) };
 }
 
-/** The version that a value names, discovered by this Rollout: an approval of a typo must not open anything later. */
+/** The problem of a version that is no tag or no release of the Rollout: a typo must not be approved for later. */
 export function versionProblem(version: string, isKnown: boolean, rollout: string): string | undefined {
-  if (!isLegalTag(version)) return `${JSON.stringify(version.slice(0, 128))} is not a tag`;
+  if (!isLegalTag(version)) return `${JSON.stringify(version.slice(0, MAX_VALUE_CHARACTERS))} is not a tag`;
   return isKnown
     ? undefined
     : `Rollout '${rollout}' has no release ${version}: approve it after its ImagePolicy has selected it`;

@@ -1,7 +1,4 @@
-/**
- * The approvals given on a Gate or RolloutGate, as the webhook keeps them: the JSON text of an annotation that only it
- * writes.
- */
+/** The record of approvals on a Gate or RolloutGate: JSON in an annotation that only the webhook writes. */
 import {
   APPROVALS,
   APPROVE,
@@ -15,7 +12,7 @@ import {
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
-import { type ChangedBy, changedByOf, type Entry, parseRecord, stored, textsOf } from '../record/record.ts';
+import { type ChangedBy, changedByOf, type Entry, parseRecord, storedEntry, textsOf } from '../record/record.ts';
 
 /** The annotations of approvals, by the kind that requires them. */
 export const APPROVAL_KEYS = {
@@ -27,13 +24,13 @@ export type ApprovalKeys = (typeof APPROVAL_KEYS)[keyof typeof APPROVAL_KEYS];
 
 export interface Approval extends ChangedBy {
   version: string;
-  /** `namespace/name` of the Rollout whose version it is, on a Gate; a RolloutGate has only one. */
+  /** The Rollout of the version, `namespace/name`; only on a Gate, because a RolloutGate has one Rollout. */
   rollout?: string;
-  /** The uid of that Rollout: a new one of its name, perhaps another user's, has no approvals. */
+  /** The uid of that Rollout: a new Rollout of its name, perhaps another user's, has no approvals. */
   uid?: string;
 }
 
-/** A field of the spec that was changed, and its values as text; none if it is absent or empty. */
+/** A changed field of the spec, and its values as text; a value is absent if the field was absent or empty. */
 export interface FieldChange {
   /** From the spec: `approvals.required`. */
   path: string;
@@ -41,7 +38,7 @@ export interface FieldChange {
   to?: string;
 }
 
-/** One change of who has to approve. */
+/** One change of the rule that says who has to approve. */
 export interface RuleChange {
   /** Counts changes, from 1. */
   number: number;
@@ -49,21 +46,21 @@ export interface RuleChange {
   by: string;
   at: EpochMs;
   fields: FieldChange[];
-  /** How many approvals there were: `1/2 for 1.2.0`. */
+  /** The approvals before the change: `1/2 for 1.2.0`. */
   progress?: string;
 }
 
 export interface ApprovalRecord {
   /** Oldest first. */
   given: Approval[];
-  /** The last ones, in their order. */
+  /** The last changes of the rule, oldest first. */
   changes: RuleChange[];
 }
 
-/** Longer than any record of ours: 64 approvals with the longest names and reasons in the widest script. */
-const MAX_LENGTH = 196_608;
+/** No record of ours is longer: 64 approvals with the longest names and reasons in the widest script. */
+const MAX_RECORD_CHARACTERS = 196_608;
 
-/** The text of a record, equal for equal records; undefined if there is nothing to keep. */
+/** The text of a record; equal records have equal texts. undefined if the record is empty. */
 export function formatApprovals({ given, changes }: ApprovalRecord): string | undefined {
   if (given.length === 0 && changes.length === 0) return undefined;
   return JSON.stringify({
@@ -75,7 +72,7 @@ export function formatApprovals({ given, changes }: ApprovalRecord): string | un
       at: formatTime(at),
       reason,
     })),
-    ...(changes.length > 0 && { changes: changes.map(stored) }),
+    ...(changes.length > 0 && { changes: changes.map(storedEntry) }),
   });
 }
 
@@ -84,9 +81,9 @@ export function recordedOn(object: Pick<KubeObject, 'metadata'> | undefined, key
   return parseApprovals(object?.metadata.annotations?.[keys.record]);
 }
 
-/** The entries of a record; an entry that the webhook didn't write counts as none. */
+/** The record in a text, without entries that the webhook did not write. */
 export function parseApprovals(text: string | undefined): ApprovalRecord {
-  const { given, changes = [] } = (parseRecord(text, MAX_LENGTH) ?? {}) as Record<string, unknown>;
+  const { given, changes = [] } = (parseRecord(text, MAX_RECORD_CHARACTERS) ?? {}) as Record<string, unknown>;
   if (!Array.isArray(given) || !Array.isArray(changes)) return { given: [], changes: [] };
   return { given: given.flatMap(approvalOf).slice(-LIMITS.approvals), changes: changes.flatMap(changeOf) };
 }

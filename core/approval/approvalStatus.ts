@@ -14,8 +14,9 @@ type VersionStatus = NonNullable<ApprovalsStatus['versions']>[number];
 type GivenStatus = VersionStatus['given'][number];
 
 /**
- * undefined if nothing asks for approvals. `pending`: the version that waits.
- * @param backgroundOf who is behind a version; undefined if that is not known to a Gate of many Rollouts
+ * The status, and until when it is valid; undefined if the object requires no approvals.
+ * @param backgroundOf the users behind a version; undefined on a Gate of many Rollouts, where they are unknown
+ * @param pending the version that waits
  */
 export function approvalsStatus(
   rule: ApprovalRule | undefined,
@@ -61,7 +62,7 @@ function givenStatus(approval: EvaluatedApproval, rule: ApprovalRule): GivenStat
   };
 }
 
-/** Events about changes since the status before. */
+/** The Events of the changes since the last status. */
 export function approvalEvents(
   before: ApprovalsStatus | undefined,
   after: ApprovalsStatus | undefined,

@@ -12,14 +12,14 @@ import type { Approval } from './approvalRecord.ts';
 export interface Background {
   /** The authenticated users who requested its deployment. */
   requesters: readonly string[];
-  /** The users for whom they claim to have requested it: free text. */
+  /** The users in whose name they claim to have requested it: free text. */
   onBehalfOf?: string | undefined;
   /** The authors that the release's manifest names; undefined if unknown. */
   authors: string | undefined;
 }
 
 export interface EvaluatedApproval extends Approval {
-  /** Why not: `requested it`. */
+  /** Why the approval does not count, after the user's name: `requested it`. */
   doesNotCount?: string;
 }
 
@@ -32,11 +32,15 @@ export interface ApprovalVerdict {
   enough: boolean;
   /** Why none counts. */
   problem?: string;
-  /** When the next of them expires. */
+  /** When the next approval expires. */
   until?: EpochMs;
 }
 
-/** `given`: for that version. `background` undefined: who is behind it is unknown here and not checked. */
+/**
+ * Whether one version has the approvals that the rule requires.
+ * @param given the approvals of that version
+ * @param background undefined if the users behind the version are unknown: `rule.notBy` is not checked then
+ */
 export function evaluateApprovals(
   rule: ApprovalRule,
   given: readonly Approval[],
@@ -47,9 +51,9 @@ export function evaluateApprovals(
   const alive = [...byPerson.values()]
     .filter((approval) => !isExpired(approval, rule, now))
     .sort((a, b) => a.at - b.at);
-  const problem = problemWith(rule, alive, background);
+  const problem = problemOfRule(rule, alive, background);
   const evaluated: EvaluatedApproval[] = alive.map((approval) => {
-    const doesNotCount = whyNot(approval, rule, background) ?? problem;
+    const doesNotCount = whyNotCounted(approval, rule, background) ?? problem;
     return doesNotCount === undefined ? approval : { ...approval, doesNotCount };
   });
   const counted = evaluated.filter(({ doesNotCount }) => doesNotCount === undefined);
@@ -71,7 +75,7 @@ interface VersionVerdict {
   verdict: ApprovalVerdict;
 }
 
-/** Each version that has approvals, the one that was approved last first. */
+/** The verdict on each version that has approvals, the last approved one first. */
 export function evaluateVersions(
   rule: ApprovalRule,
   given: readonly Approval[],
@@ -88,7 +92,7 @@ export function evaluateVersions(
     .filter(({ verdict }) => verdict.given.length > 0);
 }
 
-/** The part of the rule that cannot be evaluated: admission refuses it, and a stored one approves nothing. */
+/** The problem of a rule that cannot be evaluated: admission refuses it, and a stored one approves nothing. */
 export function ruleProblem({ expireAfter }: ApprovalRule): string | undefined {
   if (expireAfter === undefined || parseDuration(expireAfter) !== undefined) return undefined;
   return `spec.approvals.expireAfter: ${JSON.stringify(expireAfter)} is not a duration such as 30m or 24h`;
@@ -106,9 +110,8 @@ export function isExpired(approval: Approval, rule: ApprovalRule, now: EpochMs):
 }
 
 /** Why the approval does not count: `requested it`, `is named as its author`. */
-function whyNot({ by }: Approval, rule: ApprovalRule, background: Background | undefined): string | undefined {
-  const stranger = notAPerson(by, rule);
-  if (stranger !== undefined) return 'is no person';
+function whyNotCounted({ by }: Approval, rule: ApprovalRule, background: Background | undefined): string | undefined {
+  if (whyNotAPerson(by, rule) !== undefined) return 'is no person';
   const { requesters = [], onBehalfOf, authors } = background ?? {};
   if (rule.notBy?.includes('requester')) {
     if (requesters.includes(by)) return 'requested it';
@@ -118,7 +121,7 @@ function whyNot({ by }: Approval, rule: ApprovalRule, background: Background | u
   return undefined;
 }
 
-function problemWith(
+function problemOfRule(
   rule: ApprovalRule,
   alive: readonly Approval[],
   background: Background | undefined,
@@ -130,15 +133,14 @@ function problemWith(
   );
 }
 
-/** Approvals that one sentence names. */
-const NAMED_APPROVALS = 5;
+const APPROVALS_IN_SENTENCE = 5;
 
 /** `1 of 2 approvals (alice; bob requested it and does not count; the next expires at 2026-01-02T12:00:00Z)`. */
 export function verdictText({ required, given, counted, problem, until }: ApprovalVerdict): string {
   const users = counted.map(({ by }) => by);
-  const excluded = given.filter(({ doesNotCount }) => doesNotCount !== undefined).slice(0, NAMED_APPROVALS);
+  const excluded = given.filter(({ doesNotCount }) => doesNotCount !== undefined).slice(0, APPROVALS_IN_SENTENCE);
   const parts = [
-    ...(users.length > 0 ? [few(users, NAMED_APPROVALS)] : []),
+    ...(users.length > 0 ? [few(users, APPROVALS_IN_SENTENCE)] : []),
     ...(problem === undefined
       ? excluded.map(({ by, doesNotCount }) => `${by} ${doesNotCount} and does not count`)
       : [`none counts: ${problem}`]),
@@ -161,13 +163,13 @@ const ADMINISTRATOR = 'system:admin';
 
 /** A text with more words or characters counts as naming every user. */
 const MAX_WORDS = 200;
-const MAX_TEXT = 1024;
+const MAX_TEXT_CHARACTERS = 1024;
 
-/** Parsed texts: one decision compares each approval with the same text. */
-const known = new Memo<ReadonlySet<string> | undefined>(128);
+/** The words of parsed texts: one decision compares each approval with the same text. */
+const parsed = new Memo<ReadonlySet<string> | undefined>(128);
 
 /** Why this user's approval never counts; undefined if it may. */
-export function notAPerson(user: string, rule: Pick<ApprovalRule, 'serviceAccounts'>): string | undefined {
+export function whyNotAPerson(user: string, rule: Pick<ApprovalRule, 'serviceAccounts'>): string | undefined {
   if (!user.startsWith(SYSTEM) || user === ADMINISTRATOR) return undefined;
   if (!user.startsWith(SERVICE_ACCOUNT)) return `${user} is not a person`;
   const name = user.slice(SERVICE_ACCOUNT.length).replace(':', '/');
@@ -175,18 +177,18 @@ export function notAPerson(user: string, rule: Pick<ApprovalRule, 'serviceAccoun
   return `${user} is a ServiceAccount and not listed in spec.approvals.serviceAccounts`;
 }
 
-/** Whether the user is a ServiceAccount: perhaps a Git sync, which a denial would stop. */
+/** Whether the user is a ServiceAccount, perhaps of a Git sync, which a denial would stop. */
 export function isServiceAccount(user: string): boolean {
   return user.startsWith(SERVICE_ACCOUNT);
 }
 
 /**
  * Whether a free text, such as `Alice Miller <alice@example.com>`, may mean this user.
- * In doubt it does: `oidc:Alice.Miller@example.com` is meant by an address with another domain, by `alice.miller`, and
- * by a text with both names.
+ * In doubt it may: `oidc:Alice.Miller@example.com` matches an address with another domain, `alice.miller`, and a text
+ * with both names.
  */
 export function mayMean(text: string, user: string): boolean {
-  const words = text.length > MAX_TEXT ? undefined : known.get(text, () => wordsOf(text));
+  const words = text.length > MAX_TEXT_CHARACTERS ? undefined : parsed.get(text, () => wordsOf(text));
   const name = lastPart(user.toLowerCase());
   const [local = name] = name.split('@');
   if (words === undefined || words.has(user.toLowerCase()) || words.has(name) || words.has(local)) return true;
@@ -194,7 +196,7 @@ export function mayMean(text: string, user: string): boolean {
   return parts.length > 0 && parts.every((part) => words.has(part));
 }
 
-/** Each word, what is before its `@`, after its `+` and between its dots; undefined if there are too many. */
+/** The words, and their parts: before `@`, after `+`, and between dots; undefined if there are too many words. */
 function wordsOf(text: string): ReadonlySet<string> | undefined {
   const words = text.toLowerCase().split(/[^\p{L}\p{N}._@+:#/-]+/u);
   if (words.length > MAX_WORDS) return undefined;
@@ -206,7 +208,7 @@ function wordsOf(text: string): ReadonlySet<string> | undefined {
   return new Set(all.filter((word) => word !== ''));
 }
 
-/** Without what an identity provider puts in front: `oidc:alice`, `https://idp.example.com#alice`. */
+/** The name without an identity provider's prefix: `alice` of `oidc:alice` and `https://idp.example.com#alice`. */
 function lastPart(name: string): string {
   return name.split(/[:#/]/).findLast((part) => part !== '') ?? name;
 }

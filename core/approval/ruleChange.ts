@@ -1,6 +1,6 @@
 /**
- * Changes of who has to approve: of any field of `spec.approvals`, and of the Rollout that a RolloutGate is for.
- * The webhook records each, and reports it once.
+ * Changes of the rule that says who has to approve: of a field of `spec.approvals`, or of the Rollout that a
+ * RolloutGate is for. The webhook records each change, and an Event reports it once.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule, ApprovalsStatus } from '../../api/types.ts';
@@ -13,26 +13,22 @@ import type { ApprovalRecord, FieldChange, RuleChange } from './approvalRecord.t
 /** The part of a Gate's or RolloutGate's spec that decides whose approvals a version needs. */
 export interface Ruled {
   approvals?: ApprovalRule | undefined;
-  /** A RolloutGate's. */
+  /** On a RolloutGate only. */
   rolloutRef?: { name?: string } | undefined;
 }
 
-/** The most changes in a record; older ones were reported, or flooded by one person. */
+/** Limits of a record. Older changes than the last ten are reported already, or one user has made too many. */
 const MAX_CHANGES = 10;
-const MAX_FIELDS = 16;
-const MAX_VALUE = 80;
-const MAX_PROGRESS = 160;
-/**
- * A change of the last minute is reported even if `status.approvals` says that it was: any writer of the status can
- * write that.
- */
+const MAX_FIELDS_IN_CHANGE = 16;
+const MAX_VALUE_CHARACTERS = 80;
+const MAX_PROGRESS_CHARACTERS = 160;
+/** How long a change is reported even if `status.approvals` has it already: any writer of the status can write that. */
 const RECENT_MS = 60_000;
 const REQUIRED = 'approvals.required';
 
 /**
- * The record after a write.
- * If approvals are asked for the first time nothing is noted: that is no change of who has to approve.
- * `progress`: how many approvals there were before, as the status has it.
+ * The record after a write, with the change of the rule that the write makes. The first rule of an object is no change.
+ * @param progress the approvals before the change, as the status has them: `1/2 for 1.2.0`
  */
 export function withChange(
   record: ApprovalRecord,
@@ -48,7 +44,7 @@ export function withChange(
     by: by.slice(0, MAX_USER),
     at: wholeSeconds(now),
     fields,
-    ...(progress && { progress: boundedLine(progress, MAX_PROGRESS) }),
+    ...(progress && { progress: boundedLine(progress, MAX_PROGRESS_CHARACTERS) }),
   };
   return { ...record, changes: [...record.changes, change].slice(-MAX_CHANGES) };
 }
@@ -58,14 +54,14 @@ function changedFields(spec: Ruled, before: Ruled): FieldChange[] {
   const paths = [...new Set([...old.keys(), ...after.keys()])];
   return paths
     .filter((path) => (after.get(path) ?? '') !== (old.get(path) ?? ''))
-    .slice(0, MAX_FIELDS)
+    .slice(0, MAX_FIELDS_IN_CHANGE)
     .map((path) => {
-      const [from, to] = [shown(old.get(path)), shown(after.get(path))];
+      const [from, to] = [shortText(old.get(path)), shortText(after.get(path))];
       return { path, ...(from && { from }), ...(to && { to }) };
     });
 }
 
-/** Each field by its path from the spec. An empty list is none. */
+/** The values of the rule's fields, by path from the spec; an empty list has the value of an absent one. */
 function valuesOf({ approvals = {} as ApprovalRule, rolloutRef }: Ruled): Map<string, string> {
   const rule = Object.entries(approvals).map(([key, value]) => [`approvals.${key}`, textOf(value)] as const);
   return new Map([['rolloutRef.name', rolloutRef?.name ?? ''], ...rule]);
@@ -76,13 +72,13 @@ function textOf(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value ?? '') : String(value ?? '');
 }
 
-function shown(text = ''): string {
-  const line = boundedLine(text, MAX_VALUE);
-  return text.length > MAX_VALUE ? `${line}…` : line;
+function shortText(text = ''): string {
+  const line = boundedLine(text, MAX_VALUE_CHARACTERS);
+  return text.length > MAX_VALUE_CHARACTERS ? `${line}…` : line;
 }
 
 /**
- * The recorded changes that are not reported yet, each as a Warning; and a change that only the status shows, because
+ * Warning Events for recorded changes that are not reported yet, and for a change that only the status shows, because
  * the webhook was down.
  */
 export function ruleChangeEvents(
@@ -121,7 +117,11 @@ function unseenEvent(from: number | undefined, to: number | undefined): NewEvent
   };
 }
 
-/** `what`: `RolloutGate 'prod'`. `by`: undefined if it is not known for sure. */
+/**
+ * The Event of a deletion.
+ * @param what the object: `RolloutGate 'prod'`
+ * @param by the user; undefined if it is not known for sure
+ */
 export function deletionEvent(
   what: string,
   uid: string | undefined,
@@ -130,7 +130,7 @@ export function deletionEvent(
   by: string | undefined,
 ): NewEvent {
   const gate = `${what}, which required ${required === 1 ? '1 approval' : `${required} approvals`}`;
-  const waits = status?.progress ? `; there were ${boundedLine(status.progress, MAX_PROGRESS)}` : '';
+  const waits = status?.progress ? `; there were ${boundedLine(status.progress, MAX_PROGRESS_CHARACTERS)}` : '';
   return {
     ...CHANGED,
     message:

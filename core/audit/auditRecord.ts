@@ -1,4 +1,4 @@
-/** The record for an auditor: who did what to which object, when and why. Plain data. */
+/** The record for an auditor: user, action, object, time and reason. */
 
 export type AuditAction =
   | 'Deployed'
@@ -23,7 +23,7 @@ export type AuditAction =
  */
 export type AuditSource = 'History' | 'Object' | 'Event' | 'AuditLog';
 
-/** What a deployment was to those before it: `Rollback` goes back to an older one, by itself or by a user. */
+/** How a deployment relates to those before it. `Rollback`: automatically or by a user, to an older version. */
 export type DeploymentChange = 'First' | 'Upgrade' | 'Rollback';
 
 export interface AuditObject {
@@ -38,18 +38,18 @@ export interface AuditRecord {
   time: string;
   action: AuditAction;
   object: AuditObject;
-  /** The authenticated user. Absent for automation, and if the source names no user. */
+  /** The authenticated user; absent for automation, or if the source names no user. */
   user?: string;
-  /** The version that the act is about. */
+  /** The version that the action is about. */
   version?: string;
-  /** Of a deployment. */
+  /** Only in the record of a deployment. */
   change?: DeploymentChange;
-  /** Of a deployment's image, if it is known. */
+  /** Digest of the deployed image, if it is known. */
   digest?: string;
   reason?: string;
-  /** What changed, or the message of the Event. */
+  /** The change, or the message of the Event. */
   detail?: string;
-  /** metadata.resourceVersion of the object as the act left it, if the source has it. */
+  /** The object's metadata.resourceVersion after the action, if the source has it. */
   resourceVersion?: string;
   sources: AuditSource[];
 }

@@ -1,13 +1,13 @@
-/** An audit record as a CloudEvent 1.0; a deployment is a CDEvent. */
+/** Audit records as CloudEvents 1.0; a deployment is a CDEvent. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { shortHash } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import type { AuditRecord, DeploymentChange } from './auditRecord.ts';
 
-/** The event in JSON, as it is sent in structured mode. */
+/** A CloudEvent in structured mode. */
 export interface CloudEvent {
   specversion: '1.0';
-  /** Id of the act: equal for each object that records it, in every process and after every restart. */
+  /** Id of the action: equal for each object that records the action, in every process and after every restart. */
   id: string;
   source: string;
   type: string;
@@ -23,18 +23,21 @@ const CDEVENTS: Record<DeploymentChange, string> = {
   Upgrade: 'dev.cdevents.service.upgraded.0.3.0',
   Rollback: 'dev.cdevents.service.rolledback.0.3.0',
 };
-/** Type of acts for which CDEvents has none, followed by the action. */
+/** The prefix of types that CDEvents does not have; the action follows. */
 const OWN_TYPE = 'com.kuberik.audit.';
 
-/** Size limit: receivers must accept 64 KiB, and an act takes less. */
-const MAX_TEXT = 2048;
+/** Limit for a reason and a detail: receivers need to accept no more than 64 KiB. */
+const MAX_TEXT_CHARACTERS = 2048;
 
-/** @param source names the cluster: a URI reference */
+/**
+ * The CloudEvent of a record.
+ * @param source names the cluster: a URI reference
+ */
 export function cloudEventOf(record: AuditRecord, source: string): CloudEvent {
   const { action, object, time, version = '', change, digest } = record;
   const subject = [object.kind, object.namespace, object.name].filter(Boolean).join('/');
-  const id = shortHash(JSON.stringify(identity(record)));
-  const data = bounded(record);
+  const id = shortHash(JSON.stringify(identityOf(record)));
+  const data = stableContent(record);
   if (!change) return envelope({ id, source, type: `${OWN_TYPE}${action}`, subject, time, data });
   const type = CDEVENTS[change];
   const artifact = `pkg:oci/${object.name}${digest ? `@${encodeURIComponent(digest)}` : ''}?tag=${version}`;
@@ -47,12 +50,10 @@ export function cloudEventOf(record: AuditRecord, source: string): CloudEvent {
   return envelope({ id, source, type, subject, time, data: cdEvent });
 }
 
-/**
- * Between `from` and `to` a kind was not watched: what its objects no longer recorded by then was not sent.
- * Without `from`: since ever.
- */
+/** A time in which a kind was not watched: records that its objects dropped meanwhile were not sent. */
 interface UnwatchedTime {
   kind: string;
+  /** Absent if the kind was never watched before. */
   from?: EpochMs;
   to: EpochMs;
 }
@@ -73,22 +74,21 @@ function envelope(event: Omit<CloudEvent, 'specversion' | 'datacontenttype'>): C
   return { specversion: '1.0', ...event, datacontenttype: 'application/json' };
 }
 
-/** The fields that identify an act, without source and texts: a Gate and fifty histories may record one opening. */
-function identity({ time, action, object, user, version, detail }: AuditRecord): unknown[] {
+/** The fields that identify an action, without source and texts: a Gate and fifty histories may record one opening. */
+function identityOf({ time, action, object, user, version, detail }: AuditRecord): unknown[] {
   const { kind, namespace, name } = object;
-  // Without the version of an opening, which a Rollout's history lacks: two openings by one user in one
-  // second count as one.
+  // A Rollout's history lacks the version of an opening: two openings by one user in one second count as one.
   const about = action === 'Opened' || action === 'Closed' ? undefined : version;
   // One write may change several rules, and an Event names the user in its text alone.
-  const isTold = action === 'RuleChanged' || (user === undefined && action !== 'Deployed');
-  return [time, action, kind, namespace, name, user, about, isTold ? detail : undefined];
+  const needsDetail = action === 'RuleChanged' || (user === undefined && action !== 'Deployed');
+  return [time, action, kind, namespace, name, user, about, needsDetail ? detail : undefined];
 }
 
-/** The content without the deployment's progress, which changes: an id stands for one content. */
-function bounded({ detail, ...record }: AuditRecord): AuditRecord {
+/** The record with short texts, without the deployment's progress: one id must stand for one content. */
+function stableContent({ detail, ...record }: AuditRecord): AuditRecord {
   return {
     ...record,
-    ...(record.reason !== undefined && { reason: record.reason.slice(0, MAX_TEXT) }),
-    ...(detail !== undefined && record.action !== 'Deployed' && { detail: detail.slice(0, MAX_TEXT) }),
+    ...(record.reason !== undefined && { reason: record.reason.slice(0, MAX_TEXT_CHARACTERS) }),
+    ...(detail !== undefined && record.action !== 'Deployed' && { detail: detail.slice(0, MAX_TEXT_CHARACTERS) }),
   };
 }

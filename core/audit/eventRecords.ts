@@ -1,12 +1,12 @@
 /**
- * Records from Kubernetes Events.
- * They have no field for the user, and any creator of Events can forge one: other sources take precedence.
+ * Audit records from Kubernetes Events.
+ * An Event has no field for the user, and any creator of Events can forge one: other sources take precedence.
  */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { EVENT_COMPONENT } from '../../api/notifications.ts';
 import type { AuditAction, AuditRecord } from './auditRecord.ts';
 
-/** As the API server lists Events (core/v1). */
+/** An Event of core/v1, as the API server lists it. */
 export interface CoreEvent extends KubeObject<any, any> {
   involvedObject: { kind?: string; namespace?: string; name?: string; resourceVersion?: string };
   type?: string;
@@ -14,14 +14,14 @@ export interface CoreEvent extends KubeObject<any, any> {
   message?: string;
   firstTimestamp?: string | null;
   lastTimestamp?: string | null;
-  /** Of a reporter that has no other time. */
+  /** Set by reporters that set no other time. */
   eventTime?: string | null;
   count?: number;
   source?: { component?: string };
   reportingComponent?: string;
 }
 
-/** Reasons of Events about an action. The others are about states. */
+/** The actions by the reasons of Events. Events with other reasons are about states. */
 const ACTIONS: Readonly<Record<string, AuditAction>> = {
   DeploymentSucceeded: 'Deployed',
   DeploymentAdopted: 'Deployed',

@@ -1,4 +1,4 @@
-/** Records from objects of the cluster: histories, and the webhook's records of authenticated users. */
+/** Audit records from objects: from histories, and from the webhook's records of authenticated users. */
 import { ACCEPTED_REQUEST, LISTED } from '../../api/annotations.ts';
 import { GOVERNED_KINDS, type KindName } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
@@ -6,7 +6,7 @@ import type { Budget, Gate, HistoryEntry, Rollout, RolloutGate } from '../../api
 import { APPROVAL_KEYS, type ApprovalKeys, type FieldChange, recordedOn } from '../approval/approvalRecord.ts';
 import { givenReason } from '../gate/bypassReason.ts';
 import { type GateRequest, parseAcceptedRequests } from '../gate/gateRequests.ts';
-import { defined } from '../kube/json.ts';
+import { withoutEmpty } from '../kube/json.ts';
 import { formatTime } from '../kube/time.ts';
 import { parseListed } from '../record/listRecord.ts';
 import { pinRecordOf, scheduledBy } from '../record/pinRecord.ts';
@@ -14,7 +14,7 @@ import type { AuditObject, AuditRecord, DeploymentChange } from './auditRecord.t
 
 export type AuditedObject = KubeObject<any, any>;
 
-/** Kinds whose objects hold records. */
+/** The kinds whose objects hold records. */
 export const AUDITED_KINDS: readonly KindName[] = [
   'Rollout',
   'RolloutGate',
@@ -51,7 +51,7 @@ function recordsOfRollout(rollout: Rollout): AuditRecord[] {
           object,
           user: pin.by,
           sources: ['Object'],
-          ...defined({ version: pin.version ?? pin.from, reason: pin.reason }),
+          ...withoutEmpty({ version: pin.version ?? pin.from, reason: pin.reason }),
         },
       ]
     : [];
@@ -60,7 +60,10 @@ function recordsOfRollout(rollout: Rollout): AuditRecord[] {
   return [...deployments, ...pinned, ...bypassOf(rollout)];
 }
 
-/** Deployments that the history has dropped are unknown: a version that came back after that counts as an upgrade. */
+/**
+ * How the deployment relates to those before it. A version that the history has dropped counts as an upgrade if it
+ * comes back.
+ */
 function changeOf(history: readonly HistoryEntry[], index: number): DeploymentChange {
   const entry = history[index]!;
   const before = history[index + 1];
@@ -79,7 +82,7 @@ function recordsOfDeployment(entry: HistoryEntry, change: DeploymentChange, obje
     version: version.tag,
     change,
     sources: ['History'],
-    ...defined({
+    ...withoutEmpty({
       digest: version.digest,
       user: requestedBy,
       reason: reason ?? (requestedBy ? message : undefined),
@@ -94,8 +97,8 @@ function recordsOfDeployment(entry: HistoryEntry, change: DeploymentChange, obje
       action: isVote ? 'Approved' : 'Opened',
       object: { kind: kind ?? 'Gate', namespace, name },
       sources: ['History'],
-      // A Gate opens for all that it holds: fifty Rollouts may list one opening.
-      ...defined({ user: by, reason: why, version: isVote ? version.tag : undefined }),
+      // A Gate opens for every Rollout: fifty histories may list one opening, so none has its version.
+      ...withoutEmpty({ user: by, reason: why, version: isVote ? version.tag : undefined }),
     };
   });
   const bypassed: AuditRecord[] = bypass
@@ -124,7 +127,7 @@ function recordsOfRolloutGate(gate: RolloutGate): AuditRecord[] {
       object,
       user: by,
       sources: ['Object'],
-      ...defined({ version, reason }),
+      ...withoutEmpty({ version, reason }),
     }),
   );
   return [...recordsOfApprovals(gate, APPROVAL_KEYS.RolloutGate), ...listed];
@@ -138,17 +141,17 @@ const LIST_ACTIONS: Record<string, 'Allowed' | 'Rejected'> = {
 function recordsOfGate(gate: Gate): AuditRecord[] {
   const object = refOf(gate);
   const requests = parseAcceptedRequests(gate.metadata.annotations?.[ACCEPTED_REQUEST]);
-  const asked = ({ action, at, by, reason, for: version }: GateRequest, isPlanned: boolean): AuditRecord => ({
+  const requested = ({ action, at, by, reason, for: version }: GateRequest, isPlanned: boolean): AuditRecord => ({
     time: formatTime(at),
     action: action === 'open' ? 'Opened' : 'Closed',
     object,
     sources: ['Object'],
-    ...defined({ user: by, version, reason, detail: isPlanned ? 'planned for this time' : undefined }),
+    ...withoutEmpty({ user: by, version, reason, detail: isPlanned ? 'planned for this time' : undefined }),
   });
   const calendar = scheduledBy(gate);
   return [
-    ...(requests?.current ? [asked(requests.current, false)] : []),
-    ...(requests?.planned ? [asked(requests.planned, true)] : []),
+    ...(requests?.current ? [requested(requests.current, false)] : []),
+    ...(requests?.planned ? [requested(requests.planned, true)] : []),
     ...recordsOfApprovals(gate, APPROVAL_KEYS.Gate),
     ...(calendar
       ? [
@@ -159,7 +162,7 @@ function recordsOfGate(gate: Gate): AuditRecord[] {
             user: calendar.by,
             detail: 'spec.schedule',
             sources: ['Object' as const],
-            ...defined({ reason: calendar.reason }),
+            ...withoutEmpty({ reason: calendar.reason }),
           },
         ]
       : []),
@@ -178,7 +181,7 @@ function recordsOfApprovals(gate: Gate | RolloutGate, keys: ApprovalKeys): Audit
       user: by,
       version: rollout === undefined ? version : `${rollout}:${version}`,
       sources: ['Object'],
-      ...defined({ reason }),
+      ...withoutEmpty({ reason }),
     }),
   );
   const changed = changes.map(
@@ -215,7 +218,7 @@ function recordsOfBudget(budget: Budget): AuditRecord[] {
   );
 }
 
-/** The newest bypass of an object that Gates hold. */
+/** The record of the newest bypass of the object; empty without one. */
 function bypassOf(object: AuditedObject): AuditRecord[] {
   const given = givenReason(object);
   if (!given) return [];

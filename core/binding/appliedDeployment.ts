@@ -1,9 +1,9 @@
 /**
- * Whether Flux has fetched and applied a deployment, and the proof from the object's status, which its FluxBinding
- * reports. The object's spec alone doesn't prove an apply.
+ * The proof that Flux has fetched and applied a deployment: its FluxBinding takes it from the object's status, because
+ * the object's spec alone proves nothing.
  *
- * A HelmRelease has no managed field: the Rollout manages the OCIRepository of its `spec.chartRef`, helm-controller
- * releases the fetched artifact, and reports it (docs/facts.md, F14).
+ * A HelmRelease has no managed field: the Rollout manages the OCIRepository of its `spec.chartRef`, and helm-controller
+ * releases the fetched artifact and reports it (docs/facts.md, F14).
  */
 import { AWAITS_ARTIFACT, BOUND_ROLLOUT, DEPLOYED } from '../../api/annotations.ts';
 import type { Artifact, FluxObject } from '../../api/flux.ts';
@@ -20,6 +20,7 @@ export const FOLLOWING_KIND: string = KINDS.HelmRelease.kind;
 
 type Observed = NonNullable<FluxBindingSpec['observed']>;
 
+/** Whether the deployment is among those that an object carries. */
 export function carries(deployments: readonly DeploymentRef[] | undefined, deployment: DeploymentRef): boolean {
   return (deployments ?? []).some((each) => isSameDeployment(each, deployment));
 }
@@ -44,15 +45,18 @@ export function provesApply(
   if (!observed || !carries(observed.deployed, deployment)) return false;
   if (spec.target.kind === 'OCIRepository') return isOfTag(observed.fetched, deployment.version);
   if (observed.applied === undefined) return false;
-  // A source of an unknown kind cannot be compared; Flux's own report has to do.
+  // A source of an unknown kind cannot be compared: the report of Flux alone is the proof.
   if (!spec.source) return true;
   if (!source) return false;
-  const sameNamespace = spec.source.namespace === metadata.namespace;
-  if (sameNamespace && managesFieldOf(source, deployment.rollout) && !hasFetched(source, deployment)) return false;
+  const isOfSameNamespace = spec.source.namespace === metadata.namespace;
+  if (isOfSameNamespace && managesFieldOf(source, deployment.rollout) && !hasFetched(source, deployment)) return false;
   return (source.status?.artifact as Artifact | undefined)?.revision === observed.applied;
 }
 
-/** Of `<tag>@<digest>` helm-controller reports the digest, or the whole if the tag is not a version. */
+/**
+ * Whether a HelmRelease reports the artifact of its source, `<tag>@<digest>`: by the digest alone, or by the whole
+ * revision if the tag is not a version.
+ */
 function isArtifactOf(source: FluxObject, applied: string | undefined): boolean {
   const revision = fetchedRevision(source);
   return revision !== undefined && applied !== undefined && [revision, revision.split('@')[1]].includes(applied);
@@ -69,8 +73,8 @@ function hasFetched(source: FluxObject, deployment: DeploymentRef): boolean {
   );
 }
 
-/** Why a HelmRelease that follows this source gets no version of the Rollout. */
-export function whyNothingComes(
+/** Why a HelmRelease with this source gets no version of the Rollout. */
+export function missingSourceText(
   { source: ref }: Pick<FluxBindingSpec, 'source'>,
   source: FluxObject | undefined,
   rollout: string,
@@ -83,10 +87,10 @@ export function whyNothingComes(
 }
 
 /**
- * The observations of the object's deployments for the spec of its FluxBinding: a deployment together with Flux's proof
- * of it, or without proof if the object is suspended and none will come.
- * Each change is a write and a sync of everything related. So the last observation stays while Flux is at work, and
- * once the status has the proof: a new commit changes nothing.
+ * The observation of the object's deployments for the spec of its FluxBinding: the deployments with the proof from
+ * Flux, or without proof if the object is suspended and gets none.
+ * Each change is a write and a sync of everything related. So the last observation stays while Flux is applying, and
+ * also after later commits once the FluxBinding's status has the proof.
  */
 export function observedOf(object: FluxObject, binding: FluxBinding | undefined): Observed {
   const deployed = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
@@ -108,8 +112,8 @@ export function observedOf(object: FluxObject, binding: FluxBinding | undefined)
 }
 
 /**
- * What the object has fetched, or applied with its current spec and found ready (docs/facts.md, F8).
- * A suspended object may still be Ready from before.
+ * The revision that the object has fetched, or has applied with its current spec and found ready (docs/facts.md, F8).
+ * undefined for a suspended object, which may still be Ready from before.
  */
 function proofOf(object: FluxObject): Observed | undefined {
   const { kind, metadata, spec, status } = object;
@@ -132,6 +136,7 @@ function releasedDigest(status: FluxObject['status']): string | undefined {
   return isMap(newest) && newest.status === 'deployed' ? boundedRevision(newest.ociDigest) : undefined;
 }
 
+/** Whether both lists have the same deployments. */
 function areSame(before: readonly DeploymentRef[], now: readonly DeploymentRef[]): boolean {
   return (
     before.length === now.length && now.every((deployment) => before.some((each) => isSameVersion(each, deployment)))

@@ -1,10 +1,9 @@
 /**
  * The report: the deployments and Gate states that apply to one Flux object.
- * The object's decorator makes it and stores it in the spec of the FluxBinding: that saves a write and two syncs for
- * each deployment (ADR 2).
- * Metacontroller relates to a decorator the objects that the annotations named at its last customize call
- * (docs/facts.md, M6).
- * If one of them is missing, the decorator makes no report, and the FluxBinding's own hook makes it.
+ * The object's decorator makes the report and stores it in the spec of the FluxBinding: that saves a write and two
+ * syncs for each deployment (ADR 2).
+ * Metacontroller relates to a decorator only the objects that the annotations named at its last customize call
+ * (docs/facts.md, M6). If an object is missing, the FluxBinding's own hook makes the report instead.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
@@ -18,7 +17,7 @@ import { bypassesGates, bypassGrantEnds } from '../suspension/bypassGrant.ts';
 import { closingKey } from '../suspension/stateAnnotation.ts';
 import { FOLLOWING_KIND } from './appliedDeployment.ts';
 
-/** The Rollouts and Gates of an object that one hook was given. Others may exist. */
+/** The Rollouts and Gates of an object that Metacontroller sent to one hook. More may exist. */
 export interface Inputs {
   /** Keyed by name: all are in the object's namespace. */
   rollouts: ReadonlyMap<string, Rollout>;
@@ -49,7 +48,7 @@ export function reportOf(
   { rollouts, gates }: Inputs,
   now: EpochMs,
 ): { report: Report; until?: EpochMs } {
-  const evaluated = evaluateGates(gatesOf(spec), (ref) => gates.get(refKey(ref)), now).all;
+  const evaluated = evaluateGates(gatesOf(spec), gates, now).all;
   const entries = redactFor(evaluated, metadata.namespace ?? '').map(gateEntry);
   const ends = [...rollouts.values()].flatMap((rollout) => bypassGrantEnds(rollout) ?? []).filter((end) => end > now);
   const edges = [...evaluated.flatMap((gate) => gate.until ?? []), ...ends];
@@ -57,7 +56,10 @@ export function reportOf(
   return { report, ...(edges.length > 0 && { until: Math.min(...edges) }) };
 }
 
-/** @param gates one entry for each Gate of the spec */
+/**
+ * The report with these entries of Gates.
+ * @param gates one entry for each Gate of the spec
+ */
 export function reportWith(
   spec: FluxBindingSpec | undefined,
   rollouts: Inputs['rollouts'],
@@ -111,18 +113,18 @@ export function closedClosings(gates: readonly GateEntry[] | undefined): string[
   return (gates ?? []).filter(({ opened }) => !opened).map((gate) => closingKey({ ref: gate, closing: gate.closing }));
 }
 
-/** Names of the Rollouts that the object follows, sorted. */
+/** The names of the Rollouts that the object follows, sorted. */
 export function rolloutsOf(spec: FluxBindingSpec | undefined): string[] {
   return [...new Set((spec?.pins ?? []).map((field) => field.rollout))].sort();
 }
 
-/** A FluxBinding with more Gates makes the report itself: each message is stored in its spec too. */
-const GATES_IN_REPORT = 16;
+/** Gates of a report in the spec, which has the message of each. With more, the FluxBinding's own hook reports. */
+const MAX_GATES_IN_REPORT = 16;
 
 /**
- * Whether the inputs contain every Rollout and Gate that the object names.
- * An atomic update of tag and variable (core/managedField/atomicUpdate.ts) depends on the object's source as well,
- * which only the FluxBinding relates.
+ * Whether the inputs have every Rollout and Gate that the object names, so that its decorator can make the report.
+ * An atomic update of tag and variable (core/managedField/atomicUpdate.ts) and a HelmRelease need the object's source
+ * too, which only the FluxBinding relates.
  */
 export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: Inputs): boolean {
   if (!spec || spec.target.kind === FOLLOWING_KIND) return false;
@@ -130,6 +132,6 @@ export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates 
   const { pins: fields = [] } = spec;
   const required = gatesOf(spec);
   if (fields.length === 0 && required.length === 0) return false;
-  if (required.length > GATES_IN_REPORT) return false;
+  if (required.length > MAX_GATES_IN_REPORT) return false;
   return fields.every(({ rollout }) => rollouts.has(rollout)) && required.every((ref) => gates.has(refKey(ref)));
 }

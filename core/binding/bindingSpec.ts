@@ -1,4 +1,4 @@
-/** The FluxBinding of one Flux object: which Rollouts and Gates the object requires, and what was observed of it. */
+/** The FluxBinding of one Flux object: its Rollouts, the Gates that it requires, and the observed deployments. */
 import { RESUME_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
@@ -20,8 +20,8 @@ export function bindingName(object: FluxObject): string {
 }
 
 /**
- * The FluxBinding of the object; undefined for an object that names no Rollout and no Gate, that no Gate selects, that
- * has no problem, and that waits for no applier.
+ * The FluxBinding of the object; undefined for an object that follows no Rollout, requires no Gate, has no problem, and
+ * waits for no applier.
  * @param mayRequest whether it may request an apply of its applier
  */
 export function bindingOf(

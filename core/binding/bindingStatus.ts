@@ -1,10 +1,10 @@
 /**
  * The status of a FluxBinding: the deployments for its object, their states, and why the object waits.
- * Two hooks compute it with one function:
+ * Two hooks compute the status with one function:
  *
- * - the FluxBinding's own hook stores it (`bindingStatus`), from the report in its spec, or else from the Rollouts and
- *   Gates that it relates;
- * - the decorator of the object acts on it a sync earlier (`withReport`), if it has every Rollout and Gate
+ * - the FluxBinding's own hook (`bindingStatus`) stores it, from the report in the spec, or else from the Rollouts and
+ *   Gates that the FluxBinding relates;
+ * - the decorator of the object (`withReport`) acts on it one sync earlier, if the decorator has every Rollout and Gate
  *   that the object names.
  */
 import { APPROVED, GATE_CLOSED, GATES_OPEN, READY } from '../../api/conditions.ts';
@@ -27,7 +27,7 @@ import { formatTime } from '../kube/time.ts';
 import { type AtomicUpdate, atomicUpdate } from '../managedField/atomicUpdate.ts';
 import { deploymentText, formatDeployments, isSameDeployment } from '../managedField/deployment.ts';
 import { awaitsOf, awaitsText, type ObjectKey } from '../suspension/applier.ts';
-import { carries, FOLLOWING_KIND, provesApply, whyNothingComes } from './appliedDeployment.ts';
+import { carries, FOLLOWING_KIND, missingSourceText, provesApply } from './appliedDeployment.ts';
 import {
   decodeReport,
   encodeReport,
@@ -53,14 +53,14 @@ interface RelatedToBinding {
   applier?: FluxObject | undefined;
 }
 
-/** The status of a FluxBinding. It has no times except those of changes: the same input gives the same status. */
+/** The status of a FluxBinding. Its only times are those of changes: the same input gives the same status. */
 export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, now: EpochMs): FluxBindingStatus {
   const spec = binding.spec ?? { target: { apiVersion: '', kind: '', name: '', uid: '' } };
   const before = binding.status ?? {};
   const { report, atomic } = related;
   const { gates = [], passing: bypassing = [] } = report;
   const held = gates.some((gate) => !gate.opened);
-  const applied = latch(binding, related);
+  const applied = provenDeployments(binding, related);
   const follows = spec.target.kind === FOLLOWING_KIND;
   const fields = (spec.pins ?? []).map((field) => fieldState(field, related, applied, spec));
   const desired = desiredDeployments(spec, related, held);
@@ -81,28 +81,25 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
   return { ...status, conditions: bindingConditions(status, spec, before.conditions, now) };
 }
 
-interface Reporting {
+interface ReportedBinding {
   binding: FluxBinding;
-  /**
-   * The status that the FluxBinding will have, to decide on writes of the object; the present status if
-   * an input is missing.
-   */
+  /** The next status of the FluxBinding, to decide on writes of the object; the present one if an input is missing. */
   status: FluxBindingStatus | undefined;
   /** When a delayed report is due, or the present one ends. */
   requeueAt?: EpochMs;
 }
 
 /**
- * The FluxBinding to write: with the report of its object's decorator if that has all inputs, and with the new status.
- * The decorator can act on this status before the FluxBinding's own hook has stored it.
- * @param observed the FluxBinding as it is stored
+ * The FluxBinding to write, with the decorator's report if the decorator has all inputs; and its next status, on which
+ * the decorator acts before the FluxBinding's own hook has stored it.
+ * @param observed the stored FluxBinding
  */
 export function withReport(
   wanted: FluxBinding,
   observed: FluxBinding | undefined,
   inputs: Inputs,
   now: EpochMs,
-): Reporting {
+): ReportedBinding {
   if (!hasAllInputs(wanted, inputs)) return { binding: wanted, status: observed?.status };
   const { report, until } = reportOf(wanted, inputs, now);
   const { report: before, ...others } = observed?.spec ?? {};
@@ -111,16 +108,13 @@ export function withReport(
   const requeues = [due, until].filter((at) => at !== undefined);
   return {
     binding: { ...wanted, spec: { ...wanted.spec!, report: due === undefined ? encodeReport(report) : before! } },
-    status: statusWith(wanted, observed?.status, report, now),
+    status: statusWithoutSource(wanted, observed?.status, report, now),
     ...(requeues.length > 0 && { requeueAt: Math.min(...requeues) }),
   };
 }
 
-/**
- * The status without source and applier, which are not among the inputs: the parts that depend on
- * them stay as observed.
- */
-function statusWith(
+/** The next status without source and applier as inputs: the parts that depend on these stay as observed. */
+function statusWithoutSource(
   binding: FluxBinding,
   observed: FluxBindingStatus | undefined,
   report: Report,
@@ -154,7 +148,10 @@ function sourceEntry({ artifact, awaits, stuck }: AtomicUpdate): NonNullable<Flu
   };
 }
 
-/** If a Gate is closed, or the Rollout has no deployment, the object keeps its deployment. */
+/**
+ * The deployments that the object should have. It keeps its deployment while a Gate is closed, and if the Rollout has
+ * none.
+ */
 function desiredDeployments(
   spec: FluxBindingSpec,
   { report, atomic }: RelatedToBinding,
@@ -170,25 +167,25 @@ function desiredDeployments(
 }
 
 /**
- * The proven deployments; older ones are dropped.
- * A proof is kept: a later suspension changes the generation and would hide it.
+ * The newest deployment of each Rollout that is proven to be applied. A proof that was stored stays, because a later
+ * suspension changes the generation and would hide it.
  */
-function latch(binding: FluxBinding, related: RelatedToBinding): DeploymentRef[] {
+function provenDeployments(binding: FluxBinding, related: RelatedToBinding): DeploymentRef[] {
   const names = rolloutsOf(binding.spec);
   const before = binding.status?.applied ?? [];
   return names.flatMap((name) => {
     const head = headOf(related.report, name);
-    const latched = before.find((deployment) => deployment.rollout === name);
-    if (!head) return latched ? [latched] : [];
-    if (latched && isSameDeployment(latched, head)) return [latched];
+    const proven = before.find((deployment) => deployment.rollout === name);
+    if (!head) return proven ? [proven] : [];
+    if (proven && isSameDeployment(proven, head)) return [proven];
     return provesApply(binding, related.source, head) ? [head] : [];
   });
 }
 
 /**
  * The state of one managed field.
- * There is no separate state "written, not applied yet": it would cost each release one write, and a
- * sync of everything related.
+ * There is no state "written, not applied yet": it would cost each release another write and a sync of everything
+ * related.
  */
 function fieldState(
   field: ManagedField,
@@ -206,19 +203,17 @@ function fieldState(
   const follows = spec.target.kind === FOLLOWING_KIND;
   const writeBack = follows ? undefined : entry?.writeBack;
   const has = { ...field, id, version, uid, ...(writeBack !== undefined && { writeBack }) };
-  // A field that Git sets may change after it was applied.
+  // Git may set another value after the deployment was applied.
   const awaitsGit = writeBack !== undefined && !carries(spec.observed?.deployed, head);
   if (!awaitsGit && carries(applied, head)) return { ...has, state: 'Applied' };
-  const why = follows
-    ? whyNothingComes(spec, related.source, field.rollout)
-    : awaitsGit
-      ? `the object does not have it from Git yet; ImagePolicy '${writeBack}' selects it`
-      : undefined;
+  const gitText = awaitsGit
+    ? `the object does not have it from Git yet; ImagePolicy '${writeBack}' selects it`
+    : undefined;
+  const why = follows ? missingSourceText(spec, related.source, field.rollout) : gitText;
   return { ...has, state: 'Waiting', ...(why !== undefined && { message: why }) };
 }
 
-// Conditions.
-
+/** Characters of the message of a condition. */
 const MAX_MESSAGE = 32_000;
 
 type Finding = Pick<Condition, 'status' | 'reason' | 'message'>;
@@ -226,8 +221,8 @@ type Finding = Pick<Condition, 'status' | 'reason' | 'message'>;
 const ALL_OPEN: Finding = { status: 'True', reason: GATES_OPEN, message: 'All gates are open' };
 
 /**
- * The conditions of the status. Ready: each managed field is applied, no Gate holds the object, and no suspension is
- * left over. Approved: only if Gates are required.
+ * The conditions. Ready is True if each managed field is applied, no Gate holds the object, and the object does not
+ * wait for its applier. Approved exists only if the object requires Gates.
  */
 function bindingConditions(
   status: FluxBindingStatus,
@@ -238,13 +233,13 @@ function bindingConditions(
   const set = (conditions: Condition[] | undefined, type: string, { message, ...finding }: Finding) =>
     setCondition(conditions, { type, ...finding, message: message.slice(0, MAX_MESSAGE) }, now);
   const closed = (status.gates ?? []).filter((gate) => !gate.opened);
-  const conditions = set(before, READY, ready(status, spec, closed));
+  const conditions = set(before, READY, readyFinding(status, spec, closed));
   return status.gates?.length
     ? set(conditions, APPROVED, approvedFinding(status, closed))
     : conditions.filter(({ type }) => type !== APPROVED);
 }
 
-function ready(status: FluxBindingStatus, spec: FluxBindingSpec, closed: GateEntry[]): Finding {
+function readyFinding(status: FluxBindingStatus, spec: FluxBindingSpec, closed: GateEntry[]): Finding {
   const { pins: fields = [], passing: bypassing, awaits } = status;
   const gateText = (gate: GateEntry) =>
     isTooMany(gate) ? `held: ${gate.message}` : `waiting for gate ${refKey(gate)}: ${gate.message}`;
@@ -259,19 +254,26 @@ function ready(status: FluxBindingStatus, spec: FluxBindingSpec, closed: GateEnt
   ];
   const [first] = waits.filter(([, messages]) => messages.length > 0);
   if (first) {
-    return { status: 'False', reason: first[0], message: unique(waits.flatMap(([, list]) => list)).join('; ') };
+    return {
+      status: 'False',
+      reason: first[0],
+      message: joinOnce(
+        waits.flatMap(([, list]) => list),
+        '; ',
+      ),
+    };
   }
   if (fields.length === 0) return ALL_OPEN;
   const waiting = fields.filter((field) => field.state === 'Waiting');
   if (waiting.length > 0) {
     const why = waiting.map((field) => (field.message === undefined ? '' : `: ${field.message}`)).join('');
-    const message = `waiting for ${waitingFor(status, spec)} ${unique(waiting.map(deploymentText)).join(', ')}${why}`;
+    const message = `waiting for ${waitText(status, spec)} ${joinOnce(waiting.map(deploymentText), ', ')}${why}`;
     return { status: 'Unknown', reason: 'Progressing', message };
   }
-  return { status: 'True', reason: 'Applied', message: `${unique(fields.map(deploymentText)).join(', ')} applied` };
+  return { status: 'True', reason: 'Applied', message: `${joinOnce(fields.map(deploymentText), ', ')} applied` };
 }
 
-function waitingFor({ source }: FluxBindingStatus, spec: FluxBindingSpec): string {
+function waitText({ source }: FluxBindingStatus, spec: FluxBindingSpec): string {
   const name = `${spec.source?.kind} ${spec.source?.name}`;
   if (source?.stuck !== undefined) return `${name}, which ${source.stuck}, while the object keeps what it has:`;
   return source?.awaits === undefined ? 'Flux to apply' : `${name}, suspended until it has fetched`;
@@ -283,6 +285,7 @@ function approvedFinding({ passing: bypassing }: FluxBindingStatus, closed: Gate
   return { status: 'False', reason: GATE_CLOSED, message: closed.map(text).join(' ') };
 }
 
-function unique(texts: string[]): string[] {
-  return [...new Set(texts)];
+/** The texts joined, each once. */
+function joinOnce(texts: readonly string[], separator: string): string {
+  return [...new Set(texts)].join(separator);
 }

@@ -1,6 +1,6 @@
 /**
- * When a changed report is written into a FluxBinding.
- * Each write of a FluxBinding is a sync of everything related (ADR 2), so two changes may wait:
+ * The time at which a changed report is written into a FluxBinding.
+ * Each write of a FluxBinding is a sync of everything related (ADR 2), so two kinds of changes wait:
  *
  * - a deployment that Flux has not applied yet: most are applied before anyone needs to see "Waiting";
  * - a Gate that has just opened or closed: a freeze writes its suspensions first.
@@ -13,19 +13,16 @@ import { parseTime } from '../kube/time.ts';
 import type { Inputs, Report } from './bindingReport.ts';
 
 /**
- * From a deployment until its report. Longer than a burst of thousands of deployments: reports during it
- * would double the work.
+ * The delay from a deployment to its report: longer than a burst of thousands of deployments, whose work the reports
+ * would double.
  */
 const DEPLOYMENT_DELAY_MS = 600_000;
-/**
- * From a first deployment until its report.
- * Shorter: until then the FluxBinding reports that its Rollout has deployed nothing.
- */
+/** The delay of a first deployment: until its report the FluxBinding shows that its Rollout has deployed nothing. */
 const FIRST_DEPLOYMENT_DELAY_MS = 60_000;
-/** From the opening or closing of a Gate until its report. Longer than the suspension of a thousand objects takes. */
+/** The delay from the opening or closing of a Gate to its report: a thousand objects are suspended in less. */
 const GATE_DELAY_MS = 15_000;
 
-/** When the next report has to be written; undefined: now. */
+/** When the next report has to be written; undefined if it has to be written now. */
 export function reportDue(before: Report, next: Report, inputs: Inputs, now: EpochMs): EpochMs | undefined {
   if (!sameJson(urgentPart(before), urgentPart(next))) return undefined;
   const changes = [...changedRollouts(before, next, inputs), ...changedGates(before, next, inputs, now)];
@@ -34,13 +31,13 @@ export function reportDue(before: Report, next: Report, inputs: Inputs, now: Epo
 }
 
 interface Change {
-  /** When the change was made; 0 if that is unknown: long ago. */
+  /** The time of the change; 0 if it is unknown, so that the report is due. */
   at: EpochMs;
-  /** Milliseconds for which the change may go unreported. */
+  /** Milliseconds until the change has to be reported. */
   delay: number;
 }
 
-/** Changes of deployments, without those that the object has applied: the status reports these at once. */
+/** Changes of deployments that are not in the report yet. */
 function changedRollouts(before: Report, next: Report, { rollouts }: Inputs): Change[] {
   const was = new Map((before.rollouts ?? []).map((each) => [each.rollout, each]));
   return (next.rollouts ?? []).flatMap((entry) => {
@@ -61,10 +58,7 @@ function changedGates(before: Report, next: Report, { gates }: Inputs, now: Epoc
   });
 }
 
-/**
- * The part of a report whose changes are written at once: the Rollouts, the Gates, and the deployments that bypass
- * them.
- */
+/** The part of a report whose changes are written at once: the Rollouts, the Gates, and the bypassing deployments. */
 function urgentPart({ rollouts = [], gates = [], passing }: Report) {
   return { rollouts: rollouts.map(({ rollout }) => rollout), gates: gates.map(refKey), passing };
 }

@@ -1,6 +1,4 @@
-/**
- * When a Flux object must be written so that the webhook sets its managed fields to the deployments of its Rollouts.
- */
+/** The annotations whose write makes the webhook set the managed fields of a Flux object to its deployments. */
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, FluxBindingStatus } from '../../api/types.ts';
@@ -11,8 +9,8 @@ import { carries } from './appliedDeployment.ts';
 import type { ManagedFieldState } from './bindingStatus.ts';
 
 /**
- * The annotation DEPLOYED to write, which only triggers the webhook: the webhook computes the value itself.
- * null removes the annotation: used if only the field is wrong. undefined: nothing to write.
+ * The value of the annotation DEPLOYED to write; undefined if nothing is to be written. The write only triggers the
+ * webhook, which computes the value itself. null removes the annotation, if only the field is wrong.
  */
 export function deploymentTrigger(
   object: FluxObject,
@@ -22,9 +20,9 @@ export function deploymentTrigger(
   const bypassing = status.passing ?? [];
   if (bypassing.length > 0 && !hasRun(object)) return undefined;
   const carried = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
-  const moves = ({ state, rollout }: ManagedFieldState) =>
+  const maySet = ({ state, rollout }: ManagedFieldState) =>
     state !== 'Missing' && (bypassing.length === 0 || bypassing.some((deployment) => deployment.rollout === rollout));
-  const fields = (status.pins ?? []).filter(moves);
+  const fields = (status.pins ?? []).filter(maySet);
   const present = new Set(fields.map((field) => field.rollout));
   const wanted = parseDeployments(status.deployed).filter(({ rollout }) => present.has(rollout));
   const awaitsGit = ({ rollout, version }: DeploymentRef) =>
@@ -37,7 +35,7 @@ export function deploymentTrigger(
   return drifted ? null : undefined;
 }
 
-/** The annotations ARTIFACT and AWAITS_ARTIFACT to write. Like DEPLOYED they only trigger the webhook. */
+/** The annotations ARTIFACT and AWAITS_ARTIFACT to write. As with DEPLOYED, the write only triggers the webhook. */
 export function artifactTrigger(
   object: FluxObject,
   status: FluxBindingStatus | undefined,
@@ -46,10 +44,10 @@ export function artifactTrigger(
   const { annotations = {} } = object.metadata;
   const { source } = status;
   const wanted: Record<string, string | null> = {};
-  const has = annotations[ARTIFACT];
-  if (!source && has !== undefined) wanted[ARTIFACT] = null;
-  else if (source && (has === undefined || (source.artifact !== undefined && source.artifact !== has)))
-    wanted[ARTIFACT] = source.artifact ?? '';
+  const present = annotations[ARTIFACT];
+  const isStale = present === undefined || (source?.artifact !== undefined && source.artifact !== present);
+  if (!source && present !== undefined) wanted[ARTIFACT] = null;
+  if (source && isStale) wanted[ARTIFACT] = source.artifact ?? '';
   if (annotations[AWAITS_ARTIFACT] !== source?.awaits) wanted[AWAITS_ARTIFACT] = source?.awaits ?? null;
   return wanted;
 }
@@ -59,14 +57,14 @@ export function isHeld(status: FluxBindingStatus | undefined): boolean {
   return (status?.gates?.some((gate) => !gate.opened) ?? false) && !status?.passing?.length;
 }
 
-/** Whether the wanted deployment is newer: a binding may lag behind the object, so an older id never counts. */
+/** Whether the wanted deployment is newer than the carried one. A binding may lag: an older id is never written. */
 function isNewer(wanted: DeploymentRef, carried: readonly DeploymentRef[]): boolean {
   const have = carried.find((deployment) => deployment.rollout === wanted.rollout);
   if (!have || have.uid !== wanted.uid) return true;
   return wanted.id > have.id || (wanted.id === have.id && wanted.version !== have.version);
 }
 
-/** Whether the object has the annotation without the value: it was written while the webhook was down. */
+/** Whether the object has the annotation without the value: a client wrote it while the webhook was down. */
 function hasDrifted(
   object: FluxObject,
   field: ManagedFieldState,

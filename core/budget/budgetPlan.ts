@@ -1,6 +1,6 @@
 /**
- * The plan of a RolloutBudget: it frees the slots that have ended and grants free ones in its own status, of which it
- * is the only writer. Planning again on the result changes nothing.
+ * The plan of a RolloutBudget: it frees slots that have ended, and grants free slots in the budget's status, of which
+ * it is the only writer. Planning again on the result changes nothing.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Budget, BudgetStatus, BudgetVersion, Rollout, Slot, Wave } from '../../api/types.ts';
@@ -9,31 +9,31 @@ import type { NewEvent } from '../kube/events.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
-import { once } from '../memo.ts';
-import { revised } from '../status/revision.ts';
+import { memoize } from '../memo.ts';
+import { withRevision } from '../status/revision.ts';
 import { readBudget } from './budgetConfig.ts';
 import { continueEvent, heldEvents, readyOf, slotEvents, waveEvent } from './budgetReport.ts';
 import { recallVersions, versionOf } from './budgetVersions.ts';
 import { pendingContinue } from './continueRequest.ts';
 import { fleetOf, type Member } from './fleet.ts';
-import { among, type ImageVersion, isSameImage, versionKey } from './imageVersion.ts';
+import { type ImageVersion, isOneOf, isSameImage, versionKey } from './imageVersion.ts';
 import { budgetKey } from './selectingBudgets.ts';
 import {
   countsAgainstLimit,
   evaluateSlot,
   type Holder,
   revisionOf,
-  revoking,
-  runningWithoutSlot,
+  revokeGrant,
   type SlotResult,
-  UNUSED_MS,
+  slotWithoutGrant,
+  UNUSED_GRANT_MS,
 } from './slots.ts';
 import { finishedWaves, openWaves, unknownBefore, wavesOf, waveText } from './waves.ts';
 
-interface Seen {
+interface ObservedRollouts {
   /** The Rollouts that the budget selects, as its hook was sent them. */
   rollouts: readonly Rollout[];
-  /** Holders of slots that are not selected now, by uid. */
+  /** Rollouts that have slots and are not selected any more, by uid. */
   others: ReadonlyMap<string, Holder>;
 }
 
@@ -43,51 +43,45 @@ interface BudgetPlan {
   requeueAt: EpochMs[];
 }
 
-export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan {
-  const config = readBudget(budget, seen.rollouts.length);
+export function planBudget(budget: Budget, observed: ObservedRollouts, now: EpochMs): BudgetPlan {
+  const config = readBudget(budget, observed.rollouts.length);
   const before = budget.status ?? {};
-  const fleet = fleetOf(seen.rollouts.slice(0, LIMITS.rolloutsOfBudget), config);
-  const results = evaluateSlots(before.slots ?? [], fleet, seen, config.slotTimeout, now);
-  const begun = withUngranted(results, fleet, now);
+  const fleet = fleetOf(observed.rollouts.slice(0, LIMITS.rolloutsOfBudget), config);
+  const results = evaluateSlots(before.slots ?? [], fleet, observed, config.slotTimeout, now);
+  const taken = withUngranted(results, fleet, now);
   const cooling = coolingNow(before.cooling, results, config.cooldown, now);
 
   const key = budgetKey(budget);
-  const queue = queueOf(fleet, begun, key);
+  const queue = queueOf(fleet, taken, key);
   const continueRequest = pendingContinue(budget);
   const recall = (slots: readonly Slot[], requested: readonly ImageVersion[]) =>
     recallVersions(before.versions ?? [], fleet, slots, requested, config.maxFailures, continueRequest);
-  const recalled = recall(begun, firstChoices(queue));
-  const held = begun.map((slot) => (recalled.isHeld(versionOf(slot)) ? revoking(slot, now) : slot));
+  const recalled = recall(taken, firstChoices(queue));
+  const kept = taken.map((slot) => (recalled.isHeld(versionOf(slot)) ? revokeGrant(slot, now) : slot));
 
-  const tooMany = seen.rollouts.length > LIMITS.rolloutsOfBudget;
-  const taken = held.filter(countsAgainstLimit).length + cooling.length;
-  const room = tooMany || recalled.problem ? 0 : Math.max(0, config.maxConcurrent - taken);
-  const granted = grant(queue, room, openWaves(fleet, held, recalled.excused), recalled.isHeld, now);
-  const slots = [...held, ...granted];
-  // Computed from the results: the same status leads to the same decision.
-  const left = queueOf(fleet, slots, key);
-  const requested = firstChoices(left);
-  const after = recall(slots, requested);
-  const waves = (version: ImageVersion) => wavesOf(version, fleet, slots, after.excused, config.order?.values);
-  const isCurrent = among([...requested, ...slots.map(versionOf)]);
-  const versions = after.list
-    .map((version) => {
-      const known = before.versions?.find((each) => isSameImage(versionOf(each), versionOf(version)));
-      return withWaves(version, known, isCurrent(versionOf(version)), waves);
-    })
-    .filter((version) => isCurrent(versionOf(version)) || version.failed > 0 || version.wave === 'done');
+  const tooMany = observed.rollouts.length > LIMITS.rolloutsOfBudget;
+  const counted = kept.filter(countsAgainstLimit).length + cooling.length;
+  const room = tooMany || recalled.problem ? 0 : Math.max(0, config.maxConcurrent - counted);
+  const granted = grantSlots(queue, room, openWaves(fleet, kept, recalled.excused), recalled.isHeld, now);
+  const slots = [...kept, ...granted];
+  // From here on everything follows from the new slots, so that planning again on the result changes nothing.
+  const waiting = queueOf(fleet, slots, key);
+  const requested = firstChoices(waiting);
+  const { list, excused } = recall(slots, requested);
+  const waves = (version: ImageVersion) => wavesOf(version, fleet, slots, excused, config.order?.values);
+  const versions = versionsWithWaves(list, before.versions, [...requested, ...slots.map(versionOf)], waves);
   const outcome = {
     config,
-    selected: seen.rollouts.length,
+    selected: observed.rollouts.length,
     problem: recalled.problem,
     slots,
-    taken: taken + granted.length,
-    waiting: left.length,
-    unknown: config.order ? unknownBefore(fleet, left) : [],
-    held: versions.filter((each) => each.held && among(requested)(versionOf(each))),
+    taken: counted + granted.length,
+    waiting: waiting.length,
+    unknown: config.order ? unknownBefore(fleet, waiting) : [],
+    held: versions.filter((each) => each.held && isOneOf(requested)(versionOf(each))),
   };
   const handledRequest = continueRequest?.uid ?? before.handledRequest;
-  const status = revised(budget, {
+  const status = withRevision(budget, {
     ...(handledRequest && { handledRequest }),
     selected: outcome.selected,
     maxConcurrent: config.maxConcurrent,
@@ -100,22 +94,20 @@ export function planBudget(budget: Budget, seen: Seen, now: EpochMs): BudgetPlan
     ...(versions.length > 0 && { versions }),
     conditions: setCondition(before.conditions, readyOf(budget, outcome), now),
   });
-  const changes = [
-    ...(continueRequest
-      ? [continueEvent(continueRequest.version, continueRequest.by, recalled.hasContinued, continueRequest.uid)]
-      : []),
-    ...results.flatMap(({ before: slot, result: each }) => slotEvents(slot, each)),
+  const events = [
+    ...(continueRequest ? [continueEvent(continueRequest, recalled.hasContinued)] : []),
+    ...results.flatMap(({ before: slot, result }) => slotEvents(slot, result)),
     ...heldEvents(budget, versions),
     ...(config.order ? versions.flatMap((version) => waveEvents(version, before.versions)) : []),
   ];
   return {
     status,
-    events: status === budget.status ? [] : changes,
+    events: status === budget.status ? [] : events,
     requeueAt: [
       ...results.flatMap(({ result: { requeueAt } }) => requeueAt ?? []),
       ...cooling.flatMap((at) => (parseTime(at) ?? now) + config.cooldown),
-      ...(granted.length > 0 ? [now + UNUSED_MS] : []),
-      ...held.flatMap((slot, index) => (slot === begun[index] ? [] : [now])),
+      ...(granted.length > 0 ? [now + UNUSED_GRANT_MS] : []),
+      ...kept.flatMap((slot, index) => (slot === taken[index] ? [] : [now])),
     ],
   };
 }
@@ -128,7 +120,7 @@ interface EvaluatedSlot {
 function evaluateSlots(
   slots: readonly Slot[],
   fleet: readonly Member[],
-  { others }: Seen,
+  { others }: ObservedRollouts,
   slotTimeout: number | undefined,
   now: EpochMs,
 ): EvaluatedSlot[] {
@@ -139,16 +131,17 @@ function evaluateSlots(
   }));
 }
 
+/** The slots that are taken, with those of Rollouts that deploy without a grant. */
 function withUngranted(results: readonly EvaluatedSlot[], fleet: readonly Member[], now: EpochMs): Slot[] {
   const slots = results.flatMap(({ result: { slot } }) => slot ?? []);
   const holders = new Set(slots.map(({ uid }) => uid));
   return [
     ...slots,
-    ...fleet.flatMap((member) => (holders.has(member.uid) ? [] : (runningWithoutSlot(member, now) ?? []))),
+    ...fleet.flatMap((member) => (holders.has(member.uid) ? [] : (slotWithoutGrant(member, now) ?? []))),
   ];
 }
 
-/** The cooldowns to store. Only a slot that was used cools down, and only one that counted against the limit. */
+/** The start of each cooldown. Only a slot that was used, and counted against the limit, cools down. */
 function coolingNow(
   before: readonly string[] | undefined,
   results: readonly EvaluatedSlot[],
@@ -156,7 +149,7 @@ function coolingNow(
   now: EpochMs,
 ): string[] {
   if (cooldown === 0) return [];
-  // Rounded up: it must not be over before its time.
+  // Rounded up, because stored times have whole seconds: the cooldown must not end before its time.
   const freed = formatTime(Math.ceil(now / 1000) * 1000);
   const ended = results
     .filter((each) => each.result.freed === 'Ended' && countsAgainstLimit(each.before))
@@ -181,18 +174,28 @@ function firstChoices(queue: readonly Member[]): ImageVersion[] {
   return [...counted.values()].sort((a, b) => b.times - a.times).map(({ version }) => version);
 }
 
-/** The version with its waves. The entry stays after all Rollouts have deployed the version and none requests it. */
-function withWaves(
-  version: BudgetVersion,
-  known: BudgetVersion | undefined,
-  isCurrent: boolean,
+/**
+ * The versions to store, with their waves. A version that is not current keeps its last waves, and is dropped once it
+ * has no failure and is not in all Rollouts.
+ * @param current the versions that Rollouts request or deploy
+ */
+function versionsWithWaves(
+  versions: readonly BudgetVersion[],
+  before: readonly BudgetVersion[] = [],
+  current: readonly ImageVersion[],
   wavesNow: (version: ImageVersion) => Wave[],
-): BudgetVersion {
-  if (!isCurrent && (!known?.waves || known.wave === 'done')) {
-    return known?.waves ? { ...version, wave: known.wave!, waves: known.waves } : version;
-  }
-  const waves = wavesNow(versionOf(version));
-  return { ...version, wave: waveText(waves), waves };
+): BudgetVersion[] {
+  const isCurrent = isOneOf(current);
+  return versions
+    .map((version) => {
+      const known = before.find((each) => isSameImage(versionOf(each), versionOf(version)));
+      if (isCurrent(versionOf(version)) || (known?.waves && known.wave !== 'done')) {
+        const waves = wavesNow(versionOf(version));
+        return { ...version, wave: waveText(waves), waves };
+      }
+      return known?.waves ? { ...version, wave: known.wave!, waves: known.waves } : version;
+    })
+    .filter((version) => isCurrent(versionOf(version)) || version.failed > 0 || version.wave === 'done');
 }
 
 function waveEvents(version: BudgetVersion, before: readonly BudgetVersion[] | undefined): NewEvent[] {
@@ -200,8 +203,8 @@ function waveEvents(version: BudgetVersion, before: readonly BudgetVersion[] | u
   return finishedWaves(known, version.waves ?? []).map((wave) => waveEvent(version, wave));
 }
 
-// Who gets a slot: Rollouts in the order of waves, then of their requests. Each gets the newest version that it offers
-// and that waves and failures allow.
+// Grants: Rollouts get slots in the order of waves, then of their requests. Each gets a slot for the newest version
+// that it offers and that waves and failures allow.
 
 /** Rollouts that request a slot of this budget and have none, in the order of the queue. */
 function queueOf(fleet: readonly Member[], slots: readonly Slot[], key: string): Member[] {
@@ -218,7 +221,7 @@ function compare(a: readonly (string | number)[], b: readonly (string | number)[
   return index < 0 ? 0 : a[index]! < b[index]! ? -1 : 1;
 }
 
-function grant(
+function grantSlots(
   queue: readonly Member[],
   room: number,
   openWave: (version: ImageVersion) => number,
@@ -227,8 +230,8 @@ function grant(
 ): Slot[] {
   // Each version is evaluated once, even if many Rollouts offer it.
   const keyOf = (version: ImageVersion) => `${versionKey(version)}@${version.digest ?? ''}`;
-  const open = once(openWave, keyOf);
-  const held = once(isHeld, keyOf);
+  const open = memoize(openWave, keyOf);
+  const held = memoize(isHeld, keyOf);
   const granted: Slot[] = [];
   for (const { rollout, uid, image, wave, request } of queue) {
     if (granted.length >= room) break;

@@ -1,4 +1,4 @@
-/** Ready of a budget, and Events for its changes. */
+/** The condition Ready of a budget, and the Events for its changes. */
 import { CONTINUE } from '../../api/annotations.ts';
 import { READY } from '../../api/conditions.ts';
 import type { Budget, BudgetVersion, Slot, Wave } from '../../api/types.ts';
@@ -12,16 +12,17 @@ import type { TextWithCommands } from '../text/commands.ts';
 import { shell } from '../text/shell.ts';
 import type { BudgetConfig } from './budgetConfig.ts';
 import { failedIn, versionOf } from './budgetVersions.ts';
+import type { ContinueRequest } from './continueRequest.ts';
 import type { Member } from './fleet.ts';
 import { versionKey } from './imageVersion.ts';
 import { budgetKey } from './selectingBudgets.ts';
 import type { SlotResult } from './slots.ts';
 
-/** The outcome of a budget's plan. */
 interface BudgetOutcome {
   config: BudgetConfig;
+  /** The number of Rollouts that the budget selects. */
   selected: number;
-  /** Why no slot can be granted, from the stored status. */
+  /** Why no slot can be granted, from the versions. */
   problem: string | undefined;
   slots: readonly Slot[];
   /** Slots in use. */
@@ -38,30 +39,31 @@ interface BudgetOutcome {
 export function readyOf(budget: Budget, outcome: BudgetOutcome): NewCondition {
   const { config, selected, problem, slots, held } = outcome;
   const overdue = slots.filter(({ state }) => state === 'Overdue');
-  const wrong: [reason: string, message: string][] = [];
+  const causes: [reason: string, message: string][] = [];
   if (selected > LIMITS.rolloutsOfBudget) {
     const message = `it selects ${selected} Rollouts, more than ${LIMITS.rolloutsOfBudget} (limit rolloutsOfBudget): no slot is granted`;
-    wrong.push(['TooManyRollouts', message]);
+    causes.push(['TooManyRollouts', message]);
   }
-  if (problem !== undefined) wrong.push(['TooManyVersions', `${problem}: no slot is granted`]);
+  if (problem !== undefined) causes.push(['TooManyVersions', `${problem}: no slot is granted`]);
   if (config.maxConcurrent === 0 && selected > 0) {
-    wrong.push(['Closed', `spec.maxConcurrent is ${budget.spec.maxConcurrent}: no Rollout begins`]);
+    causes.push(['Closed', `spec.maxConcurrent is ${budget.spec.maxConcurrent}: no Rollout begins`]);
   }
-  const heldTexts = held.map((version) => heldSaying(budget, version));
-  wrong.push(...heldTexts.map(({ text }) => ['VersionHeld', text] satisfies [string, string]));
+  const heldTexts = held.map((version) => heldText(budget, version));
+  causes.push(...heldTexts.map(({ text }) => ['VersionHeld', text] satisfies [string, string]));
   if (overdue.length > 0) {
     const names = firstFew(overdue.map((slot) => `${refKey(slot)} (${slot.version})`));
-    wrong.push(['Overdue', `rolling out for longer than spec.slotTimeout, and not counted: ${names}`]);
+    causes.push(['Overdue', `rolling out for longer than spec.slotTimeout, and not counted: ${names}`]);
   }
-  const [first] = wrong;
+  const [first] = causes;
   if (first) {
-    const text = wrong.map(([, message]) => message).join('; ');
+    const text = causes.map(([, message]) => message).join('; ');
     return { ...falseCondition(READY, first[0], text), commands: heldTexts.flatMap(({ commands }) => commands) };
   }
-  return trueCondition(READY, ...goingOn(outcome));
+  return trueCondition(READY, ...usageOf(outcome));
 }
 
-function goingOn({
+/** The use of the slots, as reason and message of Ready. */
+function usageOf({
   config,
   selected,
   slots,
@@ -91,7 +93,7 @@ function messageOf({ text, commands }: Required<TextWithCommands>): Pick<NewEven
   return { message: text, commands };
 }
 
-function heldSaying({ metadata }: Budget, version: BudgetVersion): Required<TextWithCommands> {
+function heldText({ metadata }: Budget, version: BudgetVersion): Required<TextWithCommands> {
   const [kind, name] = budgetKey({ metadata }).split('/');
   const where = { expanded: metadata.namespace ? shell`-n ${metadata.namespace} ` : '' };
   const target = `${kind?.toLowerCase()}/${name}`;
@@ -109,7 +111,7 @@ export function heldEvents(budget: Budget, versions: readonly BudgetVersion[]): 
     .map((version) => ({
       type: 'Warning',
       reason: 'VersionHeld',
-      ...messageOf(heldSaying(budget, version)),
+      ...messageOf(heldText(budget, version)),
       about: `${versionKey(versionOf(version))}/${version.failed}`,
       forOthers: `${version.version} has failed in ${rolloutCount(version.failed)}: no other Rollout begins it`,
     }));
@@ -126,7 +128,7 @@ export function waveEvent(version: BudgetVersion, wave: Wave): NewEvent {
   };
 }
 
-/** Events for the unexpected: a slot whose holder is gone or does not respond, or that is overdue. */
+/** Events for a slot that is overdue, or whose Rollout is gone or does not respond. */
 export function slotEvents(before: Slot, { slot, freed }: SlotResult): NewEvent[] {
   const about = `${before.uid}/${before.request ?? before.grantedTime}`;
   const holder = `Rollout '${refKey(before)}'`;
@@ -144,7 +146,7 @@ export function slotEvents(before: Slot, { slot, freed }: SlotResult): NewEvent[
   return [{ type: 'Warning', reason: 'SlotOverdue', message, about }];
 }
 
-export function continueEvent(version: string, by: string, hasContinued: boolean, uid: string): NewEvent {
+export function continueEvent({ version, by, uid }: ContinueRequest, hasContinued: boolean): NewEvent {
   const message = hasContinued
     ? `${by} continued version ${version}: its failures so far are excused`
     : `${by} requested to continue version ${version}, which has no known failure: nothing changes`;

@@ -1,16 +1,17 @@
 /**
- * The versions in a budget's status: the Rollouts in which one has failed, and whether a user continues it in spite of
- * that. Failures are only added, so a stale status removes none; only a user excuses them.
+ * The versions in a budget's status: the Rollouts in which a version has failed, and whether a user continues it in
+ * spite of that. Failures are only added, so a stale status of a Rollout removes none; only a user excuses them.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { BudgetVersion, Slot } from '../../api/types.ts';
 import { firstFew } from '../kube/firstFew.ts';
+import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import type { Member } from './fleet.ts';
-import { among, ByVersion, type ImageVersion, isSameImage, versionKey } from './imageVersion.ts';
+import { ByVersion, type ImageVersion, isOneOf, isSameImage, versionKey } from './imageVersion.ts';
 
-/** Limit for the names of failed Rollouts that are stored for each version. */
+/** Failed Rollouts whose names are stored for each version. */
 const MAX_FAILURES = 100;
 
 type Failure = NonNullable<BudgetVersion['failures']>[number];
@@ -30,18 +31,19 @@ interface Versions {
   excused: (version: ImageVersion) => ReadonlySet<string>;
   /** Why no slot can be granted. */
   problem?: string;
-  /** Whether a user's `continue` excused a failure. */
+  /** Whether a user's request to continue excused a failure. */
   hasContinued: boolean;
 }
 
+/** The version of an entry, or of the deployment of a slot. */
 export function versionOf({ image, version, digest }: BudgetVersion | Slot): ImageVersion {
   return { image: image ?? '', tag: version, digest };
 }
 
 /**
  * The versions that the budget tracks. A version that was dropped is found again in the histories in which it failed.
- * @param slots as they are from now on
- * @param requested the versions of requests, the most wanted first: they are tracked before all others
+ * @param slots the slots in the next status
+ * @param requested the versions of requests, the most requested first: they are tracked before all others
  */
 export function recallVersions(
   before: readonly BudgetVersion[],
@@ -56,19 +58,19 @@ export function recallVersions(
   const failing = fleet.flatMap(({ head, image }) =>
     head?.bakeStatus === 'Failed' ? [{ image, tag: head.version.tag, digest: head.version.digest }] : [],
   );
-  const wanted = distinct([...current, ...failing, ...before.map(versionOf)]);
+  const tracked = distinctVersions([...current, ...failing, ...before.map(versionOf)]);
   let hasContinued = false;
-  const all = wanted.map((version) => {
+  const all = tracked.map((version) => {
     const known = before.find((each) => isSameImage(versionOf(each), version));
-    const failures = union(known?.failures ?? [], seen.of(version));
-    // Failures beyond the stored names may no longer be visible; the count does not fall.
+    const failures = mergedFailures(known?.failures ?? [], seen.of(version));
+    // Failures without a stored name may no longer be in any history: the count stays.
     const failed = Math.max(failures.length, known?.failed ?? 0);
     const excuses = continueRequest !== undefined && failed > 0 && isNamed(version, continueRequest.version);
     hasContinued ||= excuses;
     return entryOf(version, known, failures, failed, maxFailures, excuses ? continueRequest : undefined);
   });
-  const isIn = among(current);
-  const isCurrent = (entry: BudgetVersion) => isIn(versionOf(entry));
+  const isInUse = isOneOf(current);
+  const isCurrent = (entry: BudgetVersion) => isInUse(versionOf(entry));
   const [now, past] = [all.filter(isCurrent), all.filter((entry) => !isCurrent(entry))];
   const tooMany = now.filter(({ failed }) => failed > 0).length > LIMITS.budgetVersions;
   const kept = [...now.filter(({ failed }) => failed > 0), ...past.filter(({ failed }) => failed > 0), ...all];
@@ -91,10 +93,7 @@ export function recallVersions(
 
 /** The Rollouts in which a version failed: `team-a/app, team-b/app`. */
 export function failedIn({ failures = [], failed }: BudgetVersion): string {
-  return firstFew(
-    failures.map(({ namespace, name }) => `${namespace}/${name}`),
-    failed,
-  );
+  return firstFew(failures.map(refKey), failed);
 }
 
 function entryOf(
@@ -143,11 +142,11 @@ function failuresSeen(fleet: readonly Member[], slots: readonly Slot[]): ByVersi
 }
 
 /** The failures of both lists, with each Rollout once. */
-function union(known: readonly Failure[], seen: readonly Failure[]): Failure[] {
+function mergedFailures(known: readonly Failure[], seen: readonly Failure[]): Failure[] {
   return [...new Map([...known, ...seen].map((failure) => [failure.uid, failure])).values()];
 }
 
-function distinct(versions: readonly ImageVersion[]): ImageVersion[] {
+function distinctVersions(versions: readonly ImageVersion[]): ImageVersion[] {
   const known = new ByVersion<true>();
   return versions.filter((version) => {
     if (known.first(version)) return false;

@@ -1,6 +1,6 @@
 /**
- * `rollout.kuberik.com/continue` on a budget: continue a version in spite of its failures.
- * The webhook records the user; a request takes effect once.
+ * `rollout.kuberik.com/continue` on a budget: the request to continue a version in spite of its failures.
+ * The webhook records the user. A request takes effect once.
  */
 import { CONTINUE, CONTINUE_REQUEST } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -11,12 +11,13 @@ import { isLegalTag } from '../kube/tag.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import type { Continue } from './budgetVersions.ts';
 
-/** Limit for an image, a colon and a tag. */
+/** Characters of an image, a colon and a tag. */
 const MAX_VERSION = 1024;
+const MAX_USER = 512;
 /** A repository with its port, or `ImagePolicy <namespace>/<name>` while the image is unknown. */
 const IMAGE = /^[\w .:@/[\]-]*$/;
 
-interface ContinueRequest extends Continue {
+export interface ContinueRequest extends Continue {
   /** Uid of the admission request. */
   uid: string;
 }
@@ -36,8 +37,8 @@ export function continueProblem({ metadata }: Budget, before: Budget | undefined
   const value = metadata.annotations?.[CONTINUE];
   if (!value || value === before?.metadata.annotations?.[CONTINUE]) return undefined;
   const colon = value.lastIndexOf(':');
-  if (value.length <= MAX_VERSION && isImage(value.slice(0, colon + 1)) && isLegalTag(value.slice(colon + 1)))
-    return undefined;
+  const isVersion = isImage(value.slice(0, colon + 1)) && isLegalTag(value.slice(colon + 1));
+  if (isVersion && value.length <= MAX_VERSION) return undefined;
   const reason = 'expected a tag, or an image and a tag with a colon between them';
   return { field: `metadata.annotations[${CONTINUE}]`, value: value.slice(0, 128), reason };
 }
@@ -59,7 +60,7 @@ export function isUsed(budget: Budget): boolean {
   return request !== undefined && request.uid === budget.status?.handledRequest;
 }
 
-/** The budget of a write, with a record of the request if it is new. A record that a client writes doesn't count. */
+/** The budget with a record of the write's request, if it is new. A record that a client writes doesn't count. */
 export function recordContinue(
   budget: Budget,
   before: Budget | undefined,
@@ -71,6 +72,6 @@ export function recordContinue(
   if (requested === before?.metadata.annotations?.[CONTINUE]) {
     return annotate(budget, CONTINUE_REQUEST, before.metadata.annotations[CONTINUE_REQUEST]);
   }
-  const user = request.user.replace(/[\r\n]/g, ' ').slice(0, 512);
+  const user = request.user.replace(/[\r\n]/g, ' ').slice(0, MAX_USER);
   return annotate(budget, CONTINUE_REQUEST, `${request.uid} ${formatTime(now)} ${user}`);
 }

@@ -1,6 +1,6 @@
-/** The Rollouts that a budget selects, as its hook was sent them: each may be older than the stored one. */
+/** The Rollouts that a budget selects. Metacontroller may have sent older ones than those that are stored. */
 import type { HistoryEntry, Rollout, SlotRequest } from '../../api/types.ts';
-import { isByHand } from '../rollout/deployment/entry.ts';
+import { isManual } from '../rollout/deployment/entry.ts';
 import type { BudgetConfig } from './budgetConfig.ts';
 import { ByVersion, type ImageVersion, imageOf } from './imageVersion.ts';
 
@@ -10,7 +10,7 @@ export interface Member {
   image: string;
   /** Whether the Rollout has reported its image, which it does in its first sync. */
   isKnown: boolean;
-  /** Index into `spec.order.values`; values that are not listed come last. */
+  /** The index into `spec.order.values`; a value that is not listed comes last. */
   wave: number;
   head: HistoryEntry | undefined;
   request: SlotRequest | undefined;
@@ -26,7 +26,7 @@ export type VersionOutcome = 'done' | 'failed' | 'underWay' | 'other';
 
 export function fleetOf(
   rollouts: readonly Rollout[],
-  { order, countsByHand }: Pick<BudgetConfig, 'order' | 'countsByHand'>,
+  { order, countsManual }: Pick<BudgetConfig, 'order' | 'countsManual'>,
 ): Member[] {
   const waves = new Map(order?.values.map((value, index) => [value, index]));
   return rollouts.map((rollout) => {
@@ -48,7 +48,7 @@ export function fleetOf(
       head: history[0],
       request: status?.slotRequest,
       reported,
-      accountable: countsByHand ? history : history.filter((entry) => !isByHand(entry)),
+      accountable: countsManual ? history : history.filter((entry) => !isManual(entry)),
       byVersion,
     };
   });
@@ -60,7 +60,7 @@ export function outcomeOf({ rollout, byVersion }: Member, version: ImageVersion)
     case 'Succeeded':
       return rollout.status?.rolledBackReleases?.includes(version.tag) ? 'failed' : 'done';
     case 'Failed':
-    // By a retry.
+    // Only after a retry, and so after a failure: see `reported`.
     case 'Cancelled':
       return 'failed';
     case 'Deploying':

@@ -1,4 +1,4 @@
-/** Values by version, in a map: a tag may have had many digests, and a list of them would take long to search. */
+/** The versions of images that a budget compares, and values by version. */
 import type { Rollout } from '../../api/types.ts';
 import { refKey } from '../kube/names.ts';
 import { policyRef } from '../policy/imagePolicy.ts';
@@ -16,10 +16,13 @@ interface Index<T> {
   byDigest: Map<string, Map<string, Entry<T>>>;
 }
 
-/** Lists of up to this length are searched. */
-const FEW = 8;
+/** Lists of up to this length are searched; longer ones get an index. */
+const SEARCHED_ENTRIES = 8;
 
-/** Values by version. All are added before the first lookup. */
+/**
+ * Values by version. All are added before the first lookup.
+ * It is a map because a tag may have had many digests: a list would take long to search.
+ */
 export class ByVersion<T> {
   readonly #images = new Map<string, Map<string, Entry<T>[]>>();
   readonly #indexes = new Map<readonly Entry<T>[], Index<T>>();
@@ -37,7 +40,8 @@ export class ByVersion<T> {
   /** The value that was added first for this version. */
   first(version: ImageVersion): T | undefined {
     const entries = this.#entriesOf(version);
-    if (entries.length <= FEW || !version.digest) return entries.find((each) => isSameDigest(each, version))?.value;
+    if (entries.length <= SEARCHED_ENTRIES || !version.digest)
+      return entries.find((each) => isSameDigest(each, version))?.value;
     const { unknown, byDigest } = this.#indexOf(entries);
     const [a] = unknown.values();
     const [b] = byDigest.get(version.digest)?.values() ?? [];
@@ -93,29 +97,30 @@ function firstOfEach<T>(entries: readonly Entry<T>[]): Map<string, Entry<T>> {
   return byId;
 }
 
-/** Whether a version is one of these, in constant time. */
-export function among(versions: readonly ImageVersion[]): (version: ImageVersion) => boolean {
+/** A function that finds in constant time whether a version is one of these. */
+export function isOneOf(versions: readonly ImageVersion[]): (version: ImageVersion) => boolean {
   const known = new ByVersion<true>();
   for (const version of versions) known.add(version, '', true);
   return (version) => known.first(version) !== undefined;
 }
 
-// Comparison of versions, for budgets: the same version is the same tag of the same image. Different applications under
-// one budget share neither failures nor waves.
-
+/**
+ * A version of one image. Applications with different images share neither failures nor waves, even under one budget
+ * and with the same tags.
+ */
 export interface ImageVersion {
   image: string;
   tag: string;
   digest?: string | undefined;
 }
 
-/** The image of a Rollout's releases; while it is unknown, the ImagePolicy stands for it. */
+/** The image of a Rollout's releases; while it is unknown, the name of the ImagePolicy. */
 export function imageOf(rollout: Rollout): string {
   const ref = policyRef(rollout);
   return rollout.status?.image ?? (ref ? `ImagePolicy ${refKey(ref)}` : '');
 }
 
-/** A map key without the digest, which may be unknown. */
+/** The key of a version, without the digest, which may be unknown. */
 export function versionKey({ image, tag }: ImageVersion): string {
   return `${image}:${tag}`;
 }

@@ -1,5 +1,4 @@
 /** The RolloutBudgets from which a Rollout needs slots, and their order. */
-
 import { SLOT_LABEL_SUFFIX } from '../../api/annotations.ts';
 import { CLUSTER_ROLLOUT_BUDGETS, KINDS, ROLLOUT_BUDGETS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
@@ -9,22 +8,21 @@ import { refKey, shortHash } from '../kube/names.ts';
 import { matchesSelector, SelectorError } from '../kube/selector.ts';
 import { LIMITS } from '../limits.ts';
 
-/** The budgets that select a Rollout, as they were read live for it. */
 export interface Budgets {
-  /** The budgets, in the order in which the Rollout requests their slots. */
+  /** The budgets that select the Rollout, in the order in which it requests their slots. */
   selecting: readonly Budget[];
   /** Why the budgets are unknown and no deployment may start: a clause. */
   problem?: string;
 }
 
 /**
- * Key of a budget: `ClusterRolloutBudget/fleet`. RolloutBudgets of a Rollout are all in its namespace, and items of a
- * list have no kind.
+ * Key of a budget: `ClusterRolloutBudget/fleet`. It has no namespace: a Rollout's RolloutBudgets are all in its own.
  */
 export function budgetKey(budget: Pick<Budget, 'metadata'>): string {
   return `${kindOf(budget)}/${budget.metadata.name}`;
 }
 
+/** The kind, from the namespace: items of a list have no kind. */
 export function kindOf({ metadata }: Pick<Budget, 'metadata'>): string {
   return metadata.namespace ? KINDS.RolloutBudget.kind : KINDS.ClusterRolloutBudget.kind;
 }
@@ -35,18 +33,18 @@ export function budgetTitle(budget: Pick<Budget, 'metadata'>): string {
 }
 
 /**
- * The namespaces that a budget selects; undefined: all, which is the meaning of an empty selector.
- * Without a selector the budget grants nothing, and so it selects all too.
+ * The selector of a budget's namespaces; undefined if the budget selects all. An empty selector means all. A budget
+ * without one selects all too, and grants nothing.
  */
-export function namespacesOf(budget: Budget): ClusterRolloutBudget['spec']['namespaceSelector'] | undefined {
+export function namespaceSelectorOf(budget: Budget): ClusterRolloutBudget['spec']['namespaceSelector'] | undefined {
   const selector = budget.metadata.namespace ? undefined : (budget as ClusterRolloutBudget).spec.namespaceSelector;
   const isEmpty = !Object.keys(selector?.matchLabels ?? {}).length && !selector?.matchExpressions?.length;
   return isEmpty ? undefined : selector;
 }
 
 /**
- * Whether the budget selects the Rollout. An invalid selector selects everything that it could: no deployment that it
- * was meant to hold may start.
+ * Whether the budget selects the Rollout. With an invalid selector it selects every Rollout, because no deployment that
+ * it was meant to hold may start.
  */
 export function selects(
   budget: Budget,
@@ -57,7 +55,8 @@ export function selects(
   if (namespace && namespace !== metadata.namespace) return false;
   try {
     return (
-      matchesSelector(namespacesOf(budget), namespaceLabels) && matchesSelector(budget.spec.selector, metadata.labels)
+      matchesSelector(namespaceSelectorOf(budget), namespaceLabels) &&
+      matchesSelector(budget.spec.selector, metadata.labels)
     );
   } catch (error) {
     if (error instanceof SelectorError) return true;
@@ -66,9 +65,9 @@ export function selects(
 }
 
 /**
- * The budgets of a Rollout, in one order for all Rollouts: the cluster's first, then by name. So no two Rollouts each
- * hold the slot that the other waits for.
- * `isTruncated`: there are more budgets than were listed.
+ * The budgets of a Rollout, in one order for all Rollouts: the cluster's first, then by name. So two Rollouts never
+ * each hold the slot that the other waits for.
+ * @param isTruncated whether there are more budgets than were listed
  */
 export function budgetsOf(
   rollout: Rollout,
@@ -76,8 +75,9 @@ export function budgetsOf(
   namespaceLabels: Readonly<Record<string, string>>,
   isTruncated: boolean,
 ): Budgets {
-  if (isTruncated)
+  if (isTruncated) {
     return { selecting: [], problem: `there are more than ${LIMITS.listedBudgets} of a kind (limit listedBudgets)` };
+  }
   const selecting = listed.filter((budget) => selects(budget, rollout, namespaceLabels)).sort(byKey);
   if (selecting.length <= LIMITS.budgetsOfRollout) return { selecting };
   const problem = `${selecting.length} select this Rollout, more than ${LIMITS.budgetsOfRollout} (limit budgetsOfRollout)`;
@@ -88,8 +88,9 @@ function byKey(a: Budget, b: Budget): number {
   return budgetKey(a) < budgetKey(b) ? -1 : 1;
 }
 
-// Labels by which a grant wakes only its Rollout: the budget has a label for the Rollout, which relates the budgets
-// with this label. If a Rollout related all budgets, each grant would sync every Rollout of the cluster.
+// Labels by which a grant triggers a sync of its Rollout alone: the budget gets a label for the Rollout, and the
+// Rollout relates budgets with this label. If a Rollout related all budgets, each grant would sync every Rollout of the
+// cluster.
 
 /** Key of the label for a Rollout; its value is empty. */
 export function slotLabel(rollout: NamespacedName): string {

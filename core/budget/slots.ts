@@ -1,6 +1,6 @@
 /**
- * When a slot is freed: only on evidence that cannot become false. Its holder was seen in a status newer than the
- * grant's, has no request, and is not rolling out; or the holder is gone. An older status proves nothing.
+ * The states of a slot, and when it is free: only on evidence that cannot become false. Either its Rollout is gone, or
+ * a status of its Rollout that is newer than the grant has no request and no running deployment.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, Slot } from '../../api/types.ts';
@@ -9,13 +9,10 @@ import { isBaking } from '../rollout/deployment/bake.ts';
 import { hasNoBake } from '../rollout/deployment/withoutBake.ts';
 import type { Member } from './fleet.ts';
 
-/** How long a grant may stay unused. A Rollout that doesn't use it has a failing hook. */
-export const UNUSED_MS = 600_000;
-/**
- * How long a revoked slot stays taken after a status of its Rollout: by then a commit that was
- * decided before is stored.
- */
-export const REVOKED_MS = 60_000;
+/** How long a grant may stay unused. The hook of a Rollout that doesn't use it is failing. */
+export const UNUSED_GRANT_MS = 600_000;
+/** How long a revoked slot stays taken: by then a commit that was decided before is stored. */
+export const REVOKED_SLOT_MS = 60_000;
 
 /** The Rollout that has the slot. `gone`: deleted or re-created. undefined: not read. */
 export type Holder = Rollout | 'gone' | undefined;
@@ -23,27 +20,30 @@ export type Holder = Rollout | 'gone' | undefined;
 export interface SlotResult {
   /** The slot from now on; absent if it is free. */
   slot?: Slot;
-  /** Why the slot is free. Ended: its deployment has ended. Declined: it was not used. */
+  /** Why the slot is free. Ended: its deployment has ended. Declined: the Rollout did not use it. */
   freed?: 'Ended' | 'Declined' | 'Deleted' | 'Revoked';
   /** When the result changes by time alone. */
   requeueAt?: EpochMs;
 }
 
-/** The slot as it should be now. `slotTimeout` is in milliseconds. */
+/**
+ * The slot as it should be now.
+ * @param slotTimeout in milliseconds
+ */
 export function evaluateSlot(slot: Slot, holder: Holder, slotTimeout: number | undefined, now: EpochMs): SlotResult {
   if (holder === 'gone') return { freed: 'Deleted' };
   if (holder === undefined || revisionOf(holder) < slot.rolloutRevision) return { slot };
   const request = holder.status?.slotRequest?.id;
-  if (isUnused(slot) && request === slot.request) return unused(slot, now);
+  if (isUnused(slot) && request === slot.request) return unusedResult(slot, now);
   const [head] = holder.status?.history ?? [];
-  if (head && isRunning(holder, head)) return underWay(slot, holder, head, slotTimeout, now);
-  return { freed: isUnused(slot) && !isOf(slot, head) ? 'Declined' : 'Ended' };
+  if (head && isRunning(holder, head)) return runningResult(slot, holder, head, slotTimeout, now);
+  return { freed: isUnused(slot) && !hasUsed(head, slot) ? 'Declined' : 'Ended' };
 }
 
-/** The slot with its unused grant revoked. Its Rollout can't deploy with it, and requests a slot again. */
-export function revoking(slot: Slot, now: EpochMs): Slot {
+/** The slot, its unused grant revoked. Its Rollout can't deploy with it, and requests a slot again. */
+export function revokeGrant(slot: Slot, now: EpochMs): Slot {
   if (slot.state !== 'Granted') return slot;
-  // Rounded up: it must not be free before its time.
+  // Rounded up, because stored times have whole seconds: the slot must not be free before its time.
   return { ...slot, state: 'Revoking', revokedTime: formatTime(Math.ceil(now / 1000) * 1000) };
 }
 
@@ -54,16 +54,16 @@ export function countsAgainstLimit({ state }: Slot): boolean {
 
 /**
  * The slot of a Rollout that deploys without a grant, manually or since before the budget existed. It counts against
- * the limit, and is not stopped.
+ * the limit, but does not stop the deployment.
  */
-export function runningWithoutSlot({ rollout, uid, head, image }: Member, now: EpochMs): Slot | undefined {
+export function slotWithoutGrant({ rollout, uid, head, image }: Member, now: EpochMs): Slot | undefined {
   if (!head || !isRunning(rollout, head)) return undefined;
   const { namespace = '', name = '' } = rollout.metadata;
   return {
     namespace,
     name,
     uid,
-    ...versionOf(head, image),
+    ...versionFields(head, image),
     rolloutRevision: revisionOf(rollout),
     grantedTime: formatTime(now),
     state: stateOf(head),
@@ -71,8 +71,8 @@ export function runningWithoutSlot({ rollout, uid, head, image }: Member, now: E
 }
 
 /**
- * Whether a deployment counts as running. One without a bake can be replaced: once its Rollout requests the next
- * version, it no longer counts against the limit.
+ * Whether a deployment counts as running. A deployment without a bake can be replaced: it no longer counts once its
+ * Rollout requests the next version.
  */
 function isRunning(rollout: Rollout, head: HistoryEntry): boolean {
   return isBaking(head) && !(rollout.status?.slotRequest && hasNoBake(head, rollout));
@@ -86,22 +86,22 @@ function isUnused({ state }: Slot): boolean {
   return state === 'Granted' || state === 'Revoking';
 }
 
-/** Whether the deployment used the slot: one that has ended must not count as declined. */
-function isOf({ version, grantedTime }: Slot, head: HistoryEntry | undefined): boolean {
+/** Whether the newest deployment has used the slot. It may have ended before its slot was seen in use. */
+function hasUsed(head: HistoryEntry | undefined, { version, grantedTime }: Slot): boolean {
   return head?.version.tag === version && (parseTime(head.timestamp) ?? 0) >= (parseTime(grantedTime) ?? 0);
 }
 
-function unused(slot: Slot, now: EpochMs): SlotResult {
+function unusedResult(slot: Slot, now: EpochMs): SlotResult {
   const revoked = parseTime(slot.revokedTime);
   if (slot.state === 'Revoking' && revoked !== undefined) {
-    const at = revoked + REVOKED_MS;
+    const at = revoked + REVOKED_SLOT_MS;
     return now >= at ? { freed: 'Revoked' } : { slot, requeueAt: at };
   }
-  const at = (parseTime(slot.grantedTime) ?? now) + UNUSED_MS;
-  return now < at ? { slot, requeueAt: at } : { slot: revoking(slot, now), requeueAt: now + REVOKED_MS };
+  const at = (parseTime(slot.grantedTime) ?? now) + UNUSED_GRANT_MS;
+  return now < at ? { slot, requeueAt: at } : { slot: revokeGrant(slot, now), requeueAt: now + REVOKED_SLOT_MS };
 }
 
-function underWay(
+function runningResult(
   slot: Slot,
   rollout: Rollout,
   head: HistoryEntry,
@@ -114,12 +114,12 @@ function underWay(
   const state = isOverdue ? 'Overdue' : stateOf(head);
   const isNew = state !== slot.state || slot.version !== head.version.tag;
   const next: Slot = isNew
-    ? { ...kept, ...versionOf(head, slot.image), state, rolloutRevision: revisionOf(rollout) }
+    ? { ...kept, ...versionFields(head, slot.image), state, rolloutRevision: revisionOf(rollout) }
     : slot;
   return { slot: next, ...(!isOverdue && overdueAt !== undefined && { requeueAt: overdueAt }) };
 }
 
-function versionOf({ version: { tag, digest } }: HistoryEntry, image: string | undefined) {
+function versionFields({ version: { tag, digest } }: HistoryEntry, image: string | undefined) {
   return { version: tag, ...(digest && { digest }), ...(image !== undefined && { image }) };
 }
 

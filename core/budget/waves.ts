@@ -1,13 +1,13 @@
 /** `spec.order`: the progress of a version in each wave, and the waves that are open to it. */
 import type { BudgetVersion, Slot, Wave } from '../../api/types.ts';
 import { versionOf } from './budgetVersions.ts';
-import { type Member, outcomeOf, type VersionOutcome } from './fleet.ts';
+import { type Member, outcomeOf } from './fleet.ts';
 import { ByVersion, type ImageVersion, isSameImage, versionKey } from './imageVersion.ts';
 
-/** Uids of the Rollouts whose failure of a version a user has excused. */
+/** Finds the uids of the Rollouts whose failure of a version a user has excused. */
 type Excused = (version: ImageVersion) => ReadonlySet<string>;
 
-/** The waves of a version in order; one wave without a value if there is no order. */
+/** The waves of a version in order; without an order, one wave without a value. */
 export function wavesOf(
   version: ImageVersion,
   fleet: readonly Member[],
@@ -25,41 +25,33 @@ export function wavesOf(
     excused: 0,
   }));
   const ofVersion = slots.filter((slot) => isSameImage(versionOf(slot), version));
-  const onTheirWay = new Set(ofVersion.map(({ uid }) => uid));
+  const holders = new Set(ofVersion.map(({ uid }) => uid));
   const overdue = overdueOf(slots);
   const excusedHere = excused(version);
   for (const member of fleet) {
     const wave = waves[member.wave];
     if (!wave || member.image !== version.image) continue;
     wave.total++;
-    const state = onTheirWay.has(member.uid) ? 'underWay' : outcomeOf(member, version);
-    const field = FIELDS[state];
-    if (field) wave[field]++;
+    const state = holders.has(member.uid) ? 'underWay' : outcomeOf(member, version);
+    if (state !== 'other') wave[state]++;
     else if (offers(member, version)) wave.waiting++;
     if (excusedHere.has(member.uid) && isExcused(member, version, overdue)) wave.excused++;
   }
-  // The wave of unlisted values is shown only if it has Rollouts.
-  const shown = waves.filter(
-    ({ value, total }, index) => index < values.length || total > 0 || (value === '' && !values.length),
-  );
+  // The last wave, of unlisted values, is left out if an order has values and the wave has no Rollouts.
+  const shown = waves.filter(({ total }, index) => index < values.length || total > 0 || values.length === 0);
   return shown.map(({ excused: count, ...wave }) => (count > 0 ? { ...wave, excused: count } : wave));
 }
-
-const FIELDS: Partial<Record<VersionOutcome, 'done' | 'failed' | 'underWay'>> = {
-  done: 'done',
-  failed: 'failed',
-  underWay: 'underWay',
-};
 
 function offers({ image, request }: Member, version: ImageVersion): boolean {
   return (request?.versions ?? []).some((each) => isSameImage({ image, ...each }, version));
 }
 
+/** Uids of the Rollouts whose slots are overdue. */
 function overdueOf(slots: readonly Slot[]): ReadonlySet<string> {
   return new Set(slots.flatMap(({ uid, state }) => (state === 'Overdue' ? [uid] : [])));
 }
 
-/** Whether a failure is excused. It does not hold the waves after it then, unless the version is retried. */
+/** Whether a Rollout that a user has excused still has its failure. A retry that runs in time is waited for again. */
 function isExcused(member: Member, version: ImageVersion, overdue: ReadonlySet<string>): boolean {
   const outcome = outcomeOf(member, version);
   return outcome === 'failed' || (outcome === 'underWay' && overdue.has(member.uid));
@@ -91,7 +83,7 @@ export function openWaves(
     if (!isKnown) unknown.set(image, Math.min(wave, unknown.get(image) ?? wave));
     for (const { version } of reported) having.add({ ...version, image }, uid, member);
   }
-  const inDoubt = [...unknown].sort(([, a], [, b]) => a - b);
+  const unknownFirst = [...unknown].sort(([, a], [, b]) => a - b);
   const missingOf = (version: ImageVersion): number[] => {
     const missing = [...(totals.get(version.image) ?? [])];
     for (const member of having.of(version)) if (outcomeOf(member, version) === 'done') missing[member.wave]!--;
@@ -121,8 +113,8 @@ export function openWaves(
       if (member && isExcused(member, version, overdue)) missing[member.wave]!--;
     }
     const first = missing.findIndex((count) => count > 0);
-    const [, doubtful] = inDoubt.find(([image]) => image !== version.image) ?? [];
-    return Math.min(first < 0 ? Number.POSITIVE_INFINITY : first, doubtful ?? Number.POSITIVE_INFINITY);
+    const [, firstUnknown] = unknownFirst.find(([image]) => image !== version.image) ?? [];
+    return Math.min(first < 0 ? Number.POSITIVE_INFINITY : first, firstUnknown ?? Number.POSITIVE_INFINITY);
   };
 }
 
@@ -132,7 +124,7 @@ export function unknownBefore(fleet: readonly Member[], waiting: readonly Member
   return fleet.filter(({ isKnown, wave }) => !isKnown && wave < last);
 }
 
-/** `eu 3/10`, `3/10` if there is no order, `done`. */
+/** The first wave that is not complete, `eu 3/10`; without an order `3/10`; `done` if all are complete. */
 export function waveText(waves: readonly Wave[]): string {
   const open = waves.find((wave) => !isComplete(wave));
   if (!open) return 'done';

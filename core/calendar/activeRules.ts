@@ -4,7 +4,7 @@ import { LAST_INSTANT } from '../kube/time.ts';
 import type { Calendar, Rule } from './calendarRules.ts';
 import { instantOf, localDay, startOfDay } from './localTime.ts';
 
-/** Names of the active rules in their order; an unnamed rule is ''. */
+/** The names of the active rules, in the order of the calendar; an unnamed rule is ''. */
 export function activeRules(calendar: Calendar, now: EpochMs): string[] {
   const today = localDay(now, calendar.timeZone);
   return calendar.rules
@@ -17,15 +17,14 @@ export function isActive(calendar: Calendar, now: EpochMs): boolean {
 }
 
 /**
- * Days to search ahead: first the likely ones, then two weeks and more, because daylight saving can skip
- * a week's only window.
+ * Days to search ahead: first the likely ones, then over two weeks, because the clock can skip a week's only window.
  */
-const SPANS = [2, 17];
+const SEARCH_DAYS = [2, 17];
 
 /**
  * The next time at which the calendar as a whole becomes active or inactive: rules that overlap or adjoin count as one.
- * undefined if it never changes, or only beyond the last time that can be written: `9999-12-31` as the last day of a
- * range means no end.
+ * undefined if the calendar never changes. A change after the last time that can be written doesn't count: a range that
+ * lasts until `9999-12-31` has no end.
  */
 export function nextTransition(calendar: Calendar, now: EpochMs): EpochMs | undefined {
   const next = nextOfAll(calendar, now);
@@ -34,13 +33,13 @@ export function nextTransition(calendar: Calendar, now: EpochMs): EpochMs | unde
 
 function nextOfAll(calendar: Calendar, now: EpochMs): EpochMs | undefined {
   const today = localDay(now, calendar.timeZone);
-  for (const span of SPANS) {
+  for (const span of SEARCH_DAYS) {
     const found = changeWithin(calendar, now, today, span);
     if (found !== undefined) return found;
   }
-  // From here on the weeks are alike until a date range begins or ends.
+  // After the search all weeks are alike until a date range begins or ends.
   for (const day of rangeEdges(calendar, today)) {
-    const found = changeWithin(calendar, now, day, SPANS.at(-1)!);
+    const found = changeWithin(calendar, now, day, SEARCH_DAYS.at(-1)!);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -53,23 +52,20 @@ function ruleActive(rule: Rule, today: number, timeZone: string, now: EpochMs): 
   });
 }
 
-/**
- * The next change in the windows around `day`; the calendar's state must not change between `now` and
- * the day before it.
- */
+/** The next change in the windows around `day`. Between `now` and the day before, the calendar must not change. */
 function changeWithin(calendar: Calendar, now: EpochMs, day: number, span: number): EpochMs | undefined {
   const horizon = startOfDay(day + span + 1, calendar.timeZone);
   const merged = mergedWindows(calendar, day - 2, span + 2);
-  // Before that, windows that began even earlier are missing: an end found there may not be one.
+  // Earlier windows are missing, so an end before this time may not be one.
   const since = Math.max(now, startOfDay(day - 1, calendar.timeZone));
   const active = isActive(calendar, now);
   if (!active) return merged.find(({ from }) => from > since)?.from;
   const end = merged.find(({ from, to }) => to > since && from < horizon)?.to;
-  // An end at the horizon is only where we stopped looking.
+  // An end at the horizon is only the end of the search.
   return end !== undefined && end < horizon ? end : undefined;
 }
 
-/** Whether the rule's date range has one of these days; a holiday list is mostly other years. */
+/** Whether the rule's date range has one of these days. The days of a holiday list are mostly in other years. */
 function touches({ firstDay, lastDay }: Rule, from: number, to: number): boolean {
   return (firstDay === undefined || firstDay <= to) && (lastDay === undefined || lastDay >= from);
 }
@@ -101,22 +97,22 @@ function rangeEdges(calendar: Calendar, today: number): number[] {
   return [...new Set(edges)].filter((day) => day !== undefined && day > today).sort((a, b) => a! - b!) as number[];
 }
 
-// The instants between which a rule is active.
+// Windows, in which a rule is active.
 // A window belongs to the local day on which it starts: 22:00–06:00 on Fridays ends on Saturday morning.
-// A date range cuts: outside its days the rule is never active.
-// Times are wall-clock times, which never go backwards (localTime.ts), so a window never ends before it starts.
+// Outside the days of its date range a rule is never active: the range cuts the window.
+// Wall-clock times never go backwards (localTime.ts), so a window never ends before it starts.
 
-/** Half open: [from, to). */
+/** The instants from `from` until before `to`. */
 interface Interval {
   from: EpochMs;
   to: EpochMs;
 }
 
-/** The window that starts on this local day; undefined when there is none. */
+/** The window that starts on this local day; undefined if there is none. */
 function windowOn(rule: Rule, day: number, timeZone: string): Interval | undefined {
   if (rule.weekdays && !rule.weekdays.has(weekday(day))) return undefined;
   const lastDay = rule.end <= rule.start ? day + 1 : day;
-  // Far from the range: spare the time zone arithmetic.
+  // Outside the range no time zone arithmetic is needed.
   if (rule.firstDay !== undefined && lastDay < rule.firstDay) return undefined;
   if (rule.lastDay !== undefined && day > rule.lastDay) return undefined;
   let from = instantOf(day, rule.start, timeZone);
@@ -126,7 +122,7 @@ function windowOn(rule: Rule, day: number, timeZone: string): Interval | undefin
   return from < to ? { from, to } : undefined;
 }
 
-/** 1 is Monday. 1970-01-01 was a Thursday. */
+/** The day of the week; 1 is Monday. Day 0, 1970-01-01, was a Thursday. */
 function weekday(day: number): number {
   return ((((day + 3) % 7) + 7) % 7) + 1;
 }

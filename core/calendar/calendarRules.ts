@@ -1,4 +1,4 @@
-/** Calendar rules as users write them, checked and compiled. Used by Gates and by RolloutSchedules. */
+/** The calendars of Gates and schedules: their rules as users write them, checked and compiled. */
 import type { FieldProblem } from '../kube/fieldProblem.ts';
 import { dayNumber } from '../kube/time.ts';
 import { isTimeZone } from './localTime.ts';
@@ -13,7 +13,7 @@ export interface CalendarRule {
 }
 
 export interface CalendarSpec {
-  /** IANA name; absent or empty means UTC. */
+  /** An IANA name; absent or empty means UTC. */
   timezone?: string;
   rules: CalendarRule[];
 }
@@ -35,14 +35,17 @@ export interface Calendar {
   rules: Rule[];
 }
 
-/** From Monday, as in ISO 8601. */
+/** The days of a week from Monday, as in ISO 8601. */
 export const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 const MIDNIGHT = 0;
 const TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
 /** The CRD's pattern lets 2025-02-30 through. */
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** The calendar, or every problem found. `path` is where the rules are, e.g. `spec` or `spec.schedule`. */
+/**
+ * The calendar, or all problems of its rules.
+ * @param path the field that has the rules, such as `spec` or `spec.schedule`
+ */
 export function compileCalendar(
   spec: CalendarSpec,
   path: string,
@@ -85,9 +88,7 @@ function compileRule(rule: CalendarRule, path: string, problems: FieldProblem[])
   return compiled;
 }
 
-// Rules that are legal and do nothing, or more than they seem to.
-
-/** Sentences of at most 120 characters. */
+/** Warnings about legal rules that do nothing, or more than they seem to: sentences of at most 120 characters. */
 export function scheduleWarnings(rules: readonly CalendarRule[]): string[] {
   return rules.flatMap(({ timeRange, dateRange }, i) => {
     const warnings: string[] = [];

@@ -1,8 +1,8 @@
 /**
- * Wall-clock times of a time zone as instants. Days are numbers, counted from 1970-01-01.
+ * Wall-clock times of a time zone as instants. Days are counted from 1970-01-01.
  *
- * A time that the clock skips means the moment of the jump, and one that it shows twice means the first: a later
- * wall-clock time is never an earlier instant.
+ * A time that the clock skips means the moment of the jump; a time that it shows twice means the first of the two. So a
+ * later wall-clock time is never an earlier instant.
  */
 import { Temporal } from 'temporal-polyfill';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -11,11 +11,11 @@ import { Memo } from '../memo.ts';
 
 const EPOCH = new Temporal.PlainDate(1970, 1, 1);
 const MINUTE_MS = 60_000;
-/** Time zone arithmetic takes a hundred times as long as everything else that a calendar needs. */
+/** Starts of days: time zone arithmetic takes a hundred times as long as everything else that a calendar needs. */
 const starts = new Memo<EpochMs>(20_000);
 const zones = new Memo<boolean>(1000);
 
-/** A name, not an offset: an offset knows nothing of daylight saving time, and Go's LoadLocation refuses it too. */
+/** Whether the text is the name of a time zone. Offsets, which have no daylight saving time, are refused, as in Go. */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name) || name === 'Local' || name.length > 100) return false;
   return zones.get(name, () => {
@@ -28,6 +28,7 @@ export function isTimeZone(name: string): boolean {
   });
 }
 
+/** The local day of an instant. */
 export function localDay(at: EpochMs, timeZone: string): number {
   const offset =
     timeZone === 'UTC'
@@ -41,7 +42,7 @@ export function startOfDay(day: number, timeZone: string): EpochMs {
   return starts.get(`${timeZone} ${day}`, () => exactInstant(day, 0, timeZone));
 }
 
-/** `minutes` after midnight by the clock. */
+/** The instant at which the clock shows `minutes` after midnight. */
 export function instantOf(day: number, minutes: number, timeZone: string): EpochMs {
   const start = startOfDay(day, timeZone);
   if (minutes === 0) return start;

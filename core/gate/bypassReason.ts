@@ -1,10 +1,10 @@
-/** A bypass of closed Gates: a reason that is new in the write, and the record of its author. */
+/** The reason for a bypass of closed Gates, and the record of its author: a bypass needs a reason that is new. */
 import { BYPASS_REASON, BYPASSED_BY } from '../../api/annotations.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import { annotate } from '../kube/annotate.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 
-/** A reason counts for a DELETE, or a write of status, by the same person within this time: neither can carry one. */
+/** How long a reason counts for its author's DELETE or write of the status: neither can carry a reason. */
 const COUNTS_FOR_MS = 5 * 60_000;
 
 /** A Flux object, a Gate or a Rollout. */
@@ -15,13 +15,13 @@ const SERVICE_ACCOUNT = 'system:serviceaccount:';
 /** Whether the writer may bypass the closed Gates; if not, why. */
 export type Bypass = { granted: true } | { granted: false; refused: string };
 
-/** The reason that this write gives for the first time; undefined for none. */
+/** The reason that is new in this write; undefined if there is none. */
 export function freshReason(object: AnyObject, oldObject: AnyObject | undefined): string | undefined {
   const reason = reasonOf(object);
   return oldObject && reason !== undefined && reason !== reasonOf(oldObject) ? reason : undefined;
 }
 
-/** The reason that `user` gave on the stored object shortly before. */
+/** The reason that the user gave on the stored object within the last minutes; undefined if there is none. */
 export function recentReason(oldObject: AnyObject, user: string, now: EpochMs): string | undefined {
   const given = givenReason(oldObject);
   return given?.by === user && now - given.at <= COUNTS_FOR_MS && now >= given.at - 1000 ? given.reason : undefined;
@@ -36,8 +36,8 @@ export function givenReason(oldObject: AnyObject): { by: string; at: EpochMs; re
 }
 
 /**
- * The object with the record of its reason's author and time; only the webhook's own record counts.
- * A reason that bypasses nothing (`granted` is false) has none.
+ * The object with the record of its reason's author and time; another writer's text in the record is dropped.
+ * @param granted whether the reason bypasses a Gate: otherwise it gets no record
  */
 export function recordReason<T extends AnyObject>(
   object: T,
@@ -53,7 +53,7 @@ export function recordReason<T extends AnyObject>(
   return annotate(object, BYPASSED_BY, oldObject?.metadata.annotations?.[BYPASSED_BY]);
 }
 
-/** A bypass is for people, and for the ServiceAccounts that the installation lists. */
+/** Whether the user may request a bypass: ServiceAccounts only if the installation lists them. */
 export function mayRequestBypass(user: string, bypassServiceAccounts: readonly string[]): boolean {
   return !user.startsWith(SERVICE_ACCOUNT) || bypassServiceAccounts.includes(user);
 }

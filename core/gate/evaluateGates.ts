@@ -1,7 +1,7 @@
 /**
- * Whether all the Gates that an object requires let it through, and the approvals on a Gate with `spec.approvals`: they
- * let one version of one Rollout through while the Gate is closed.
- * A request to close revokes the approvals that were given before it; one to open only ends a closing.
+ * Whether all the Gates that an object requires are open, and the approvals on a Gate with `spec.approvals`, which open
+ * it for one version of one Rollout.
+ * A request to close revokes the approvals that were given before it; a request to open only ends a closing.
  */
 import { APPROVE_FOR } from '../../api/annotations.ts';
 import { OPENED } from '../../api/conditions.ts';
@@ -16,7 +16,7 @@ import {
   verdictText,
 } from '../approval/approvalVerdict.ts';
 import { findCondition } from '../kube/conditions.ts';
-import { identityOf, refKey } from '../kube/names.ts';
+import { byRefKey, identityOf, refKey } from '../kube/names.ts';
 import { tagWord } from '../kube/tag.ts';
 import { parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
@@ -26,8 +26,8 @@ import { isTooMany } from './gateRefs.ts';
 import { closeRequestOf, type GateRequest, opensFor } from './gateRequests.ts';
 import { closingOf, evaluateGate } from './gateState.ts';
 
-/** Any user can write a reason, and one message may name many gates. */
-const MAX_BY = 120;
+/** The length of a user's name and of a reason in a message: any user can write a reason. */
+const MAX_QUOTED_CHARACTERS = 120;
 
 /** The sentence for the Gates beyond the limit, which are not evaluated. */
 export const TOO_MANY_TEXT =
@@ -38,24 +38,24 @@ export interface GateResult {
   ref: NamespacedName;
   open: boolean;
   message: string;
-  /** When the gate changes next by itself. */
+  /** When the Gate changes next by itself. */
   until?: EpochMs | undefined;
   missing?: boolean | undefined;
-  /** Not a Gate, but the limit on how many are evaluated; the message is the sentence. */
+  /** Whether this is no Gate, but the limit on how many are evaluated; the message is TOO_MANY_TEXT. */
   isLimit?: boolean | undefined;
   /** Identifies the closing: see closingOf. */
   closing?: string | undefined;
   /** The request that closed it, if one did. */
   closedBy?: GateRequest | undefined;
-  /** When it opens by itself: not if only an opening for another version ends. */
+  /** When the Gate opens by itself; undefined if only an opening for one version ends. */
   opensAt?: EpochMs | undefined;
   /** The request that opened it, if one did. */
   openedBy?: GateRequest | undefined;
-  /** With `spec.approvals`: no request opens it. */
+  /** Whether it has `spec.approvals`: no request opens it. */
   takesApprovals?: boolean | undefined;
   /** The approvals that let the version through, the oldest first. */
   approvedBy?: Approval[] | undefined;
-  /** If the version lacks approvals: `1 of 2 approvals`, and the same with their users. */
+  /** The count of a version that lacks approvals, as text (`1.2.0 has 1 of 2 approvals`) and with the users (`names`). */
   lacks?: { have: number; need: number; count: string; names?: string | undefined; how: CommandLine };
   /** When an approval expires. */
   approvalsUntil?: EpochMs | undefined;
@@ -63,22 +63,22 @@ export interface GateResult {
 
 export interface GateResults {
   open: boolean;
-  /** Every closed Gate, not only the first. */
   closed: GateResult[];
   all: GateResult[];
 }
 
 /**
- * All must be open; an object that requires no gate is free. A missing gate counts as closed.
- * `next` is what a Rollout is about to deploy: an opening for that version alone, and its approvals, let it through.
+ * Evaluates Gates. All must be open; a missing Gate counts as closed, and without any Gate the result is open.
+ * @param gates the Gates that exist, by `refKey`
+ * @param next the next deployment of a Rollout: openings for its version alone count, and so do its approvals
  */
 export function evaluateGates(
   refs: readonly NamespacedName[],
-  find: (ref: NamespacedName) => Gate | undefined,
+  gates: ReadonlyMap<string, Gate>,
   now: EpochMs,
   next?: NextDeployment,
 ): GateResults {
-  const all = refs.map((ref) => evaluate(ref, find(ref), now, next));
+  const all = refs.map((ref) => evaluate(ref, gates.get(refKey(ref)), now, next));
   const closed = all.filter(({ open }) => !open);
   return { open: closed.length === 0, closed, all };
 }
@@ -92,7 +92,7 @@ function evaluate(
   if (isTooMany(ref)) return { ref, open: false, message: TOO_MANY_TEXT, isLimit: true };
   if (!gate) {
     const message =
-      `Gate '${ref.namespace}/${ref.name}' does not exist, and a missing gate counts as closed ` +
+      `Gate '${refKey(ref)}' does not exist, and a missing Gate counts as closed ` +
       '(a Kustomization must not require a Gate that it delivers itself)';
     return { ref, open: false, message, missing: true };
   }
@@ -126,17 +126,21 @@ function withApprovals(result: GateResult, gate: Gate, next: NextDeployment, now
 }
 
 /** `closed by alice: INC-42`. */
-export function requestText({ action, by = 'somebody', reason }: GateRequest): string {
-  const who = `${action === 'open' ? 'opened' : 'closed'} by ${by.slice(0, MAX_BY)}`;
-  return reason ? `${who}: ${reason.slice(0, MAX_BY)}` : who;
+export function requestText({ action, by = 'an unknown user', reason }: GateRequest): string {
+  const who = `${action === 'open' ? 'opened' : 'closed'} by ${by.slice(0, MAX_QUOTED_CHARACTERS)}`;
+  return reason ? `${who}: ${reason.slice(0, MAX_QUOTED_CHARACTERS)}` : who;
 }
 
-/** Each closed Gate in a few words, for a condition that all users of the namespace can read. */
+/** The closed Gates, each with its cause: `Gate 'shop/freeze' is closed (Gate close requested, closed by alice)`. */
 export function closedText(closed: readonly GateResult[]): string {
-  const texts = closed.map((gate) =>
-    gate.missing || gate.isLimit ? gate.message : `gate '${refKey(gate.ref)}' is closed (${fullMessage(gate)})`,
-  );
-  return texts.join(', ');
+  return closed.map(closedGateText).join('; ');
+}
+
+function closedGateText(gate: GateResult): string {
+  if (gate.missing || gate.isLimit) return gate.message;
+  const needsVersion = gate.takesApprovals && !gate.lacks;
+  const how = needsVersion ? '; it opens by approvals only, and for one version of a Rollout' : '';
+  return `Gate '${refKey(gate.ref)}' is closed (${fullMessage(gate)}${how})`;
 }
 
 /** The commands that approve the version at the closed Gates with approvals. */
@@ -144,7 +148,7 @@ export function approvalCommands(closed: readonly GateResult[]): CommandLine[] {
   return closed.flatMap(({ lacks }) => (lacks ? [lacks.how] : []));
 }
 
-/** The gate's message, the user who closed it and why, and which approvals the version lacks. */
+/** The Gate's message, the user who closed it and why, and which approvals the version lacks. */
 export function fullMessage({ message, closedBy, lacks }: GateResult): string {
   const text = closedBy ? `${message}, ${requestText(closedBy)}` : message;
   return lacks ? `${text}; ${lacks.names ?? lacks.count}` : text;
@@ -154,8 +158,8 @@ export function fullMessage({ message, closedBy, lacks }: GateResult): string {
 export type ReadableGates = ReadonlySet<string>;
 
 /**
- * The gates as a reader in `namespace` may see them: the users who closed a Gate of another namespace, or approved on
- * it, and why, only if the reader may read it.
+ * The Gates as a reader in `namespace` may see them: if the reader may not read a Gate of another namespace, without
+ * the users who closed it or approved on it, and their reasons.
  */
 export function redactFor(gates: GateResult[], namespace: string, readable: ReadableGates = new Set()): GateResult[] {
   return gates.map((gate) => {
@@ -167,10 +171,7 @@ export function redactFor(gates: GateResult[], namespace: string, readable: Read
   });
 }
 
-/**
- * The Gates of other namespaces of which `redactFor` may hide something: whether the reader may read them has to be
- * reviewed.
- */
+/** The Gates of which `redactFor` would hide something, unless a review shows that the reader may read them. */
 export function hiddenGates(gates: readonly GateResult[], namespace: string): NamespacedName[] {
   return gates.filter((gate) => hasHiddenDetails(gate, namespace)).map(({ ref }) => ref);
 }
@@ -193,7 +194,7 @@ export function changedAt(gate: Gate | undefined, opened: boolean, now: EpochMs)
 
 // Approvals on a Gate.
 
-/** The next deployment of a Rollout, which Gates are evaluated for. */
+/** The next deployment of a Rollout, for which Gates are evaluated. */
 export interface NextDeployment {
   version: string;
   /** `namespace/name`. */
@@ -208,10 +209,10 @@ export function approvalsOn(gate: Gate, next: NextDeployment, now: EpochMs): App
   const rule = gate.spec.approvals;
   if (!rule) return undefined;
   const { given } = standingApprovals(gate, now);
-  const meant = given.filter(
+  const ofVersion = given.filter(
     ({ version, rollout, uid }) => version === next.version && rollout === next.rollout && uid === next.uid,
   );
-  return evaluateApprovals(rule, meant, next.background, now);
+  return evaluateApprovals(rule, ofVersion, next.background, now);
 }
 
 /** The record of approvals, without those that a closing has revoked. */
@@ -221,19 +222,15 @@ export function standingApprovals(gate: Gate, now: EpochMs): ApprovalRecord {
   return closing ? { ...record, given: record.given.filter(({ at }) => at > closing.at) } : record;
 }
 
-/** The record, without approvals for a Rollout that was deleted, or deleted and created again. */
+/** The record without approvals for Rollouts that were deleted since, or deleted and created again. */
 export function withoutDeletedRollouts(record: ApprovalRecord, rollouts: readonly Rollout[]): ApprovalRecord {
-  const uids = new Map(rollouts.map((rollout) => [refKey(identityOf(rollout)), rollout.metadata.uid]));
-  return {
-    ...record,
-    given: record.given.filter(({ rollout = '', uid }) => uids.has(rollout) && uids.get(rollout) === uid),
-  };
+  const existing = byRefKey(rollouts);
+  const isForExisting = ({ rollout = '', uid }: Approval) =>
+    existing.has(rollout) && existing.get(rollout)?.metadata.uid === uid;
+  return { ...record, given: record.given.filter(isForExisting) };
 }
 
-/**
- * The command in a refusal or condition that approves a version.
- * Without `rollout`, for whichever Rollout has the version.
- */
+/** The command that approves the version, of that Rollout, or else of any Rollout. */
 export function approveForCommand(
   { metadata }: Pick<Gate, 'metadata'>,
   version?: string,

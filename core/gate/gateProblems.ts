@@ -1,6 +1,6 @@
 /**
- * What on a Gate does not parse or compile: admission denies it, and evaluation ignores what got in anyway.
- * And what deserves only a warning.
+ * The problems of a Gate: fields that do not parse or compile. Admission denies them, and evaluation ignores those that
+ * are stored nevertheless. Also the Warnings of a Gate that is allowed.
  */
 import { OPEN_FOR } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -61,8 +61,8 @@ function versionProblems({ metadata }: Gate): FieldProblem[] {
 }
 
 /**
- * What the writer should know although the Gate is allowed: sentences of at most 120 characters.
- * `old` is undefined for a new Gate.
+ * Warnings for the writer of a Gate that is allowed: sentences of at most 120 characters.
+ * @param old undefined for a new Gate
  */
 export function gateWarnings(gate: Gate, old: Gate | undefined, user: string, now: EpochMs): string[] {
   const { accepted, ignored, foreignReasons } = acceptRequests(gate, old, user, now);

@@ -2,8 +2,8 @@
  * Requests to open or close a Gate: how a write becomes requests, and which of them count now.
  *
  * Only an annotation that a write changes is a request; the one that arrived last counts, whatever the timestamps are.
- * Not requests: Git's value that Flux restores over a user's (its timestamp is older than one that was handled), and a
- * user's own text in the record.
+ * Two changes are no requests: Flux restores Git's value over a user's (its timestamp is older than one that was
+ * handled), and a user writes text into the record.
  *
  * Requests are in three places.
  * The webhook's record (annotation ACCEPTED_REQUEST) has the order in which they arrived and the users who made them,
@@ -21,7 +21,7 @@ import {
 } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { namedIn } from '../approval/acceptApproval.ts';
+import { splitTarget } from '../approval/acceptApproval.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { dayNumber, formatTime, LAST_INSTANT, parseTime, wholeSeconds } from '../kube/time.ts';
@@ -40,18 +40,15 @@ export interface GateRequest {
 }
 
 export interface GateRequests {
-  /** In force now. */
+  /** The newest request whose time has come. */
   current?: GateRequest;
-  /** Takes the place of `current` at its time. */
+  /** A request whose time has not come: it replaces `current` then. */
   planned?: GateRequest;
-  /** The timestamp of each action's last request that took effect: what a Git sync puts back is not a new request. */
+  /** The timestamp of each action's last request that took effect: a value that a Git sync restores is not newer. */
   handled: RequestTimes;
-  /**
-   * What the annotations had at the last write that passed the webhook; a planned request called off may still be
-   * there.
-   */
+  /** The timestamps in the annotations after the last write through the webhook, of withdrawn requests too. */
   seen?: RequestTimes;
-  /** The user who wrote the reason in each annotation: it does not count for any other user. */
+  /** The user who wrote the reason in each annotation: the reason counts for no other user. */
   reasonBy?: Partial<Record<GateAction, string>>;
 }
 
@@ -60,18 +57,18 @@ type RequestTimes = Partial<Record<GateAction, EpochMs>>;
 export const REQUESTED_AT_KEYS: Record<GateAction, string> = { open: OPEN_REQUESTED_AT, close: CLOSE_REQUESTED_AT };
 export const REASON_KEYS: Record<GateAction, string> = { open: OPEN_REASON, close: CLOSE_REASON };
 
-/** Longer reasons are cut: record and status store them permanently. */
-const MAX_REASON = 1024;
+/** The length of a stored reason: record and status keep reasons permanently. */
+const MAX_REASON_CHARACTERS = 1024;
 
-/** Longer than any record of the webhook, with the longest reasons and user names. */
-const MAX_RECORD = 65_536;
+/** No record of the webhook is longer, even with the longest reasons and user names. */
+const MAX_RECORD_CHARACTERS = 65_536;
 
-/** Clocks of laptops, API server and hooks differ: a timestamp at most this far ahead means now. */
+/** A timestamp at most this far ahead means now: the clocks of laptops, API server and hooks differ. */
 export const CLOCK_TOLERANCE_MS = 60_000;
 
-/** The requests at `now`. A planned request whose time has come is the current one. */
+/** The requests at `now`: the stored ones, and annotations that were written while the webhook was down. */
 export function gateRequestsOf(gate: Gate, now: EpochMs): GateRequests {
-  const known = due(storedRequests(gate), now);
+  const known = withDueRequest(storedRequests(gate), now);
   const { seen, handled } = known;
   const isPlanned = ({ action, at }: GateRequest) => known.planned?.action === action && known.planned.at === at;
   const fresh = annotatedRequests(gate).filter(
@@ -80,12 +77,12 @@ export function gateRequestsOf(gate: Gate, now: EpochMs): GateRequests {
       request.at !== seen?.[request.action] &&
       request.at > (handled[request.action] ?? Number.NEGATIVE_INFINITY),
   );
-  // The webhook did not see these arrive: the timestamps alone decide, so that the answer is the same each time.
+  // The order in which these were written is unknown: their timestamps decide, so that the result stays the same.
   // Of two future requests the later is planned; the earlier takes effect at its own time.
   const tolerance = known.planned ? 0 : CLOCK_TOLERANCE_MS;
-  const ahead = ({ at }: GateRequest) => at > now + tolerance;
-  const current = inOrder([known.current, ...fresh.filter((request) => !ahead(request))]).at(-1);
-  const planned = inOrder([known.planned, ...fresh.filter(ahead)]).at(-1);
+  const isAhead = ({ at }: GateRequest) => at > now + tolerance;
+  const current = sortedRequests([known.current, ...fresh.filter((request) => !isAhead(request))]).at(-1);
+  const planned = sortedRequests([known.planned, ...fresh.filter(isAhead)]).at(-1);
   return { current, planned, handled, seen };
 }
 
@@ -96,25 +93,25 @@ export function requestTimes(gate: Gate): EpochMs[] {
   return planned ? [...annotatedAt, planned.at] : annotatedAt;
 }
 
-/** Both annotations' requests if they parse, in the order in which they count: the later last, and close after open. */
+/** The requests in the annotations, in the order in which they count: the later last, and close after open. */
 function annotatedRequests(gate: Gate): GateRequest[] {
-  return inOrder(GATE_ACTIONS.map((action) => annotated(gate, action)));
+  return sortedRequests(GATE_ACTIONS.map((action) => annotatedRequest(gate, action)));
 }
 
-/** The request that the annotation of this action makes; undefined when there is none or its time does not parse. */
-export function annotated(gate: Gate, action: GateAction): GateRequest | undefined {
+/** The request in the annotation of this action; undefined if there is none or its time does not parse. */
+export function annotatedRequest(gate: Gate, action: GateAction): GateRequest | undefined {
   const annotations = gate.metadata.annotations ?? {};
   const at = parseRequestTime(annotations[REQUESTED_AT_KEYS[action]]);
   if (at === undefined) return undefined;
   const request: GateRequest = { action, at };
-  const reason = annotations[REASON_KEYS[action]]?.slice(0, MAX_REASON);
+  const reason = annotations[REASON_KEYS[action]]?.slice(0, MAX_REASON_CHARACTERS);
   if (reason) request.reason = reason;
   if (action === 'open' && annotations[OPEN_FOR]) request.for = annotations[OPEN_FOR];
   return request;
 }
 
 /** The requests at `now`: a planned request whose time has come is the current one. */
-function due(requests: GateRequests, now: EpochMs): GateRequests {
+function withDueRequest(requests: GateRequests, now: EpochMs): GateRequests {
   const { planned, handled, seen } = requests;
   if (!planned || planned.at > now) return requests;
   return { current: planned, handled: { ...handled, [planned.action]: planned.at }, seen };
@@ -131,7 +128,7 @@ function storedRequests(gate: Gate): GateRequests {
   );
 }
 
-function inOrder(requests: (GateRequest | undefined)[]): GateRequest[] {
+function sortedRequests(requests: (GateRequest | undefined)[]): GateRequest[] {
   return requests
     .filter((request) => request !== undefined)
     .sort((a, b) => a.at - b.at || Number(a.action === 'close') - Number(b.action === 'close'));
@@ -139,19 +136,19 @@ function inOrder(requests: (GateRequest | undefined)[]): GateRequest[] {
 
 const ROLLOUT = /^[a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}$/;
 
-/** A value of OPEN_FOR: a tag, of whichever Rollout, or `namespace/name:tag`, of one Rollout only. */
+/** Whether the text is a value of OPEN_FOR: a tag, of any Rollout, or `namespace/name:tag`, of one Rollout only. */
 export function isOpenFor(value: string): boolean {
-  const { version, rollout } = namedIn(value);
+  const { version, rollout } = splitTarget(value);
   return isLegalTag(version) && (rollout === undefined || ROLLOUT.test(rollout));
 }
 
 /** Whether an opening for `value` is for this version of this Rollout. */
 export function opensFor(value: string, next: { version: string; rollout: string }): boolean {
-  const { version, rollout } = namedIn(value);
+  const { version, rollout } = splitTarget(value);
   return version === next.version && (rollout === undefined || rollout === next.rollout);
 }
 
-/** Whole seconds. undefined for anything that is not an RFC 3339 time of a day that exists. */
+/** The time in whole seconds; undefined if the text is not an RFC 3339 time of a day that exists. */
 export function parseRequestTime(text: string | undefined): EpochMs | undefined {
   const at = parseTime(text);
   if (!text || at === undefined || at < 0 || at > LAST_INSTANT) return undefined;
@@ -159,20 +156,18 @@ export function parseRequestTime(text: string | undefined): EpochMs | undefined 
   return dayNumber(text.slice(0, 10)) === undefined || text.slice(11, 13) === '24' ? undefined : wholeSeconds(at);
 }
 
-/**
- * Milliseconds in whole seconds, rounded up because stored times have no fraction. undefined when it does not parse.
- */
+/** The window in milliseconds, rounded up to seconds as stored times are; undefined if it does not parse. */
 export function parseWindow(text: string): number | undefined {
   const window = parseDuration(text);
   return window === undefined ? undefined : Math.ceil(window / 1000) * 1000;
 }
 
-/** `at + duration`, no later than can be written. */
-export function after(at: EpochMs, duration: number): EpochMs {
+/** The end of a window, at most the last instant that can be written. */
+export function addWindow(at: EpochMs, duration: number): EpochMs {
   return Math.min(at + duration, LAST_INSTANT);
 }
 
-/** The JSON text of the annotation ACCEPTED_REQUEST; equal requests give equal text. */
+/** The JSON text of the annotation ACCEPTED_REQUEST; equal requests have equal texts. */
 export function formatAcceptedRequests({ current, planned, handled, seen = {}, reasonBy }: GateRequests): string {
   const formatted = (at: EpochMs | undefined) => (at === undefined ? undefined : formatTime(at));
   const times = ({ open, close }: RequestTimes) => ({ open: formatted(open), close: formatted(close) });
@@ -188,9 +183,9 @@ export function formatAcceptedRequests({ current, planned, handled, seen = {}, r
   });
 }
 
-/** The requests in a text of ACCEPTED_REQUEST; undefined for one that the webhook didn't write. */
+/** The requests in a text of ACCEPTED_REQUEST; undefined if the webhook did not write it. */
 export function parseAcceptedRequests(text: string | undefined): GateRequests | undefined {
-  if (!text || text.length > MAX_RECORD) return undefined;
+  if (!text || text.length > MAX_RECORD_CHARACTERS) return undefined;
   const times = (value: Stored) => ({
     open: parseRequestTime(textIn(value?.open)),
     close: parseRequestTime(textIn(value?.close)),
@@ -226,20 +221,20 @@ function textIn(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The request that closed the Gate last, if it is the newest one; it may be over. */
+/** The newest request, if it is one to close; its effect may have ended. */
 export function closeRequestOf(gate: Gate, now: EpochMs): GateRequest | undefined {
   const { current } = gateRequestsOf(gate, now);
   return current?.action === 'close' ? current : undefined;
 }
 
-/** Whether a request to open has an effect: with approvals it only ends a closing, or calls off a planned one. */
+/** Whether a request to open has an effect: with approvals it only ends a closing, or withdraws a planned one. */
 export function takesOpening(gate: Gate, now: EpochMs): boolean {
   return (
     !gate.spec.approvals || closeRequestOf(gate, now) !== undefined || gateRequestsOf(gate, now).planned !== undefined
   );
 }
 
-// What a write of a Gate requests, and the record of it.
+// The requests that a write of a Gate makes, and their record.
 
 export interface AcceptedRequests {
   /** The text of ACCEPTED_REQUEST; undefined before the first request. */
@@ -247,7 +242,7 @@ export interface AcceptedRequests {
   accepted: GateRequest[];
   /** Changed annotations that request nothing new. */
   ignored: GateRequest[];
-  /** Actions whose annotated reason another user gave for an earlier request: it is not this one's. */
+  /** Actions whose annotated reason is another user's, for an earlier request: such a reason is not recorded. */
   foreignReasons: GateAction[];
 }
 
@@ -255,10 +250,10 @@ export function acceptRequests(gate: Gate, old: Gate | undefined, by: string, no
   let requests: GateRequests = old ? requestsBefore(old, now) : { handled: {} };
   const accepted: GateRequest[] = [];
   const ignored: GateRequest[] = [];
-  const reasonBy = reasonsOf(gate, old, by, requests);
+  const reasonBy = reasonAuthors(gate, old, by, requests);
   const isForeign = ({ action, reason }: GateRequest) => reason !== undefined && reasonBy[action] !== by;
   const annotations = annotatedRequests(gate);
-  for (const request of annotations.filter(({ action }) => changed(REQUESTED_AT_KEYS[action], gate, old))) {
+  for (const request of annotations.filter(({ action }) => isChanged(REQUESTED_AT_KEYS[action], gate, old))) {
     if (isHandled(request, requests)) {
       ignored.push(request);
     } else {
@@ -267,7 +262,7 @@ export function acceptRequests(gate: Gate, old: Gate | undefined, by: string, no
       accepted.push(request);
     }
   }
-  if (accepted.length === 0 && changed(OPEN_FOR, gate, old)) requests = narrow(requests, gate, by);
+  if (accepted.length === 0 && isChanged(OPEN_FOR, gate, old)) requests = limitOpening(requests, gate, by);
   const seen = Object.fromEntries(annotations.map(({ action, at }) => [action, at]));
   const isRecorded = requests.current !== undefined || requests.planned !== undefined;
   return {
@@ -278,26 +273,26 @@ export function acceptRequests(gate: Gate, old: Gate | undefined, by: string, no
   };
 }
 
-/** The users who gave the reasons in the annotations, this write included. */
-function reasonsOf(gate: Gate, old: Gate | undefined, by: string, { current, planned }: GateRequests) {
+/** The users who wrote the reasons in the annotations. */
+function reasonAuthors(gate: Gate, old: Gate | undefined, by: string, { current, planned }: GateRequests) {
   const known = parseAcceptedRequests(old?.metadata.annotations?.[ACCEPTED_REQUEST])?.reasonBy;
   const reasonBy: Partial<Record<GateAction, string>> = {};
   for (const action of GATE_ACTIONS) {
     const reason = gate.metadata.annotations?.[REASON_KEYS[action]];
     if (reason === undefined) continue;
-    // Records from before such names were kept: the request with that reason has its user.
+    // An older record lacks these users: the request with that reason has its user.
     const request = [current, planned].find((each) => each?.action === action && each.reason === reason);
-    const author = changed(REASON_KEYS[action], gate, old) ? by : (known?.[action] ?? request?.by);
+    const author = isChanged(REASON_KEYS[action], gate, old) ? by : (known?.[action] ?? request?.by);
     if (author !== undefined) reasonBy[action] = author;
   }
   return reasonBy;
 }
 
-function changed(key: string, gate: Gate, old: Gate | undefined): boolean {
+function isChanged(key: string, gate: Gate, old: Gate | undefined): boolean {
   return gate.metadata.annotations?.[key] !== old?.metadata.annotations?.[key];
 }
 
-/** The stored requests, with the timestamps that the annotations had, also from before there was a webhook. */
+/** The stored requests. Timestamps in the annotations count as handled, even if the webhook never saw their write. */
 function requestsBefore(old: Gate, now: EpochMs): GateRequests {
   const requests = gateRequestsOf(old, now);
   const handled = { ...requests.handled };
@@ -310,24 +305,24 @@ function requestsBefore(old: Gate, now: EpochMs): GateRequests {
 function isHandled({ action, at }: GateRequest, { planned, handled }: GateRequests): boolean {
   if (planned?.action === action && planned.at === at) return true;
   const last = handled[action];
-  // Two users' clocks may differ; a sync puts back the exact time, or one from long ago.
+  // The clocks of two users may differ a little. A sync restores the exact time, or one from long ago.
   return last !== undefined && (at === last || at <= last - CLOCK_TOLERANCE_MS);
 }
 
-/** Adds a request, which then takes effect. */
+/** The requests with a new one, which takes effect at its time. */
 function addRequest(requests: GateRequests, request: GateRequest, now: EpochMs): GateRequests {
-  const { current, handled, seen } = due(requests, now);
+  const { current, handled, seen } = withDueRequest(requests, now);
   if (request.at > now + CLOCK_TOLERANCE_MS) return { current, planned: request, handled, seen };
   return { current: request, handled: { ...handled, [request.action]: request.at }, seen };
 }
 
 /**
- * OPEN_FOR, set after the request to open, limits that opening to its version.
+ * The requests after a change of OPEN_FOR alone, which limits the earlier opening to its version.
  * Removing OPEN_FOR doesn't widen the opening again: Flux strips annotations (docs/facts.md, F5).
  */
-function narrow(requests: GateRequests, gate: Gate, by: string): GateRequests {
+function limitOpening(requests: GateRequests, gate: Gate, by: string): GateRequests {
   const version = gate.metadata.annotations?.[OPEN_FOR];
-  const open = annotated(gate, 'open');
+  const open = annotatedRequest(gate, 'open');
   const limit = (request: GateRequest | undefined, annotatedAt: EpochMs | undefined): GateRequest | undefined =>
     request?.action === 'open' && open?.at === annotatedAt ? { ...request, by, for: version! } : request;
   if (!version) return requests;

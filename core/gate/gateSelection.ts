@@ -1,4 +1,4 @@
-/** `spec.selects`: one Gate for a team, a namespace or a cluster, with nothing added to the objects it holds. */
+/** `spec.selects`: one Gate for a team, a namespace or a cluster, without annotations on the objects that it holds. */
 import { SELECTS_LABEL, SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
 import { GATES, GOVERNED_KINDS, governedKindOf, KINDS } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName, ObjectName } from '../../api/kubernetes.ts';
@@ -10,26 +10,23 @@ import { matchesSelector, SelectorError, toSelectorString } from '../kube/select
 import { LIMITS } from '../limits.ts';
 import { gateRefsOf, gatesOf } from './gateRefs.ts';
 
-/** Values of both labels: Gates of one namespace are found there, so that many of them burden no other namespace. */
+/** Values of both labels. Gates that select in their own namespace are found there only, at no cost to others. */
 const SELECTS_OWN_NAMESPACE = 'own-namespace';
 const SELECTS_BEYOND = '';
 
 export type SelectsLabel = typeof SELECTS_LABEL | typeof SELECTS_ROLLOUTS_LABEL;
 
-/**
- * The rules for Gates that may select an object of the namespace, for a customize hook: the same for all objects there.
- */
+/** The rules of a customize hook that relate the Gates that may select an object of the namespace. */
 export function selectingGateRules(namespace: string, label: SelectsLabel): RelatedResourceRule[] {
   return [
-    // In one rule for all, Gates of one namespace would trigger the objects of every other.
+    // With one rule for both values, a Gate of one namespace would trigger the objects of every other.
     { ...GATES, labelSelector: { matchLabels: { [label]: SELECTS_BEYOND } } },
     { ...GATES, namespace, labelSelector: { matchLabels: { [label]: SELECTS_OWN_NAMESPACE } } },
   ];
 }
 
 /**
- * The lists of Gates that may select an object of the namespace, each one more than the limit if there are more: see
- * isTruncated.
+ * The lists of Gates that may select an object of the namespace, each with one more than the limit: see isTruncated.
  */
 export function selectingGateLists(
   namespace: string,
@@ -44,7 +41,7 @@ export function selectingGateLists(
   }));
 }
 
-/** Whether there are more Gates than one of the lists may bring. */
+/** Whether one of the lists has more Gates than the limit. */
 export function isTruncated(lists: readonly (readonly Gate[])[]): boolean {
   return lists.some(({ length }) => length > LIMITS.selectingGates);
 }
@@ -60,8 +57,8 @@ export function gateSelects(
 }
 
 /**
- * Only a Gate whose `kinds` lists them selects Rollouts: an older one, written for Flux objects, must not begin to hold
- * deployments.
+ * Whether the Gate selects the Rollout: only if its `kinds` lists Rollouts, because an older Gate, written for Flux
+ * objects, must not begin to hold deployments.
  */
 export function gateSelectsRollout(
   gate: Gate,
@@ -85,8 +82,8 @@ function namesRollouts({ spec }: Gate): boolean {
  * Whether the Gate selects by namespace and labels.
  * An absent namespaceSelector means the Gate's own namespace, an empty one all; an absent labelSelector means all
  * objects.
- * A selector that does not compile selects nothing: the Gate itself says so (admission denies it), and one such Gate
- * must not stop the hooks of every Flux object.
+ * A selector that does not compile selects nothing: admission denies it, and one such Gate must not stop the hooks of
+ * every Flux object.
  */
 function matches(
   { spec, metadata }: Gate,
@@ -108,7 +105,7 @@ export function selectsFlux(gate: Gate): boolean {
   return GOVERNED_KINDS.some(({ kind }) => namesKind(gate, kind));
 }
 
-/** The labels by which the Gate is found; undefined for those that it does not have. */
+/** The labels by which the Gate is found; undefined for a label that it must not have. */
 export function selectsLabels(gate: Gate): Record<SelectsLabel, string | undefined> {
   const value = reachesBeyond(gate.spec?.selects) ? SELECTS_BEYOND : SELECTS_OWN_NAMESPACE;
   return {
@@ -125,19 +122,18 @@ export function reachesBeyond(selects: Gate['spec']['selects'] | undefined): boo
   return selects?.namespaceSelector !== undefined;
 }
 
-// What requires a Gate, open or closed: Flux objects by their bindings, and Rollouts. A closed Gate holds all of them.
+// The objects that require a Gate, open or closed: Flux objects, by their bindings, and Rollouts.
 
 export type Requirer = ObjectName;
 
-/** Sorted by kind, namespace and name. */
+/** The objects that require the Gate, sorted by kind, namespace and name. */
 export function requirersOf(gate: Gate, requiring: Requiring): Requirer[] {
   return requirersWithSelection(gate, requiring).map(({ requirer }) => requirer);
 }
 
 /**
  * The requirers that keep a closed Gate from being deleted: those of its own namespace, and those that it selects.
- * One of another namespace that only names it does not: any user may name any Gate, and an object that names one that
- * does not exist stays held.
+ * Any user of another namespace may name the Gate: such an object doesn't count, and stays held without the Gate.
  */
 export function holdersOf(gate: Gate, requiring: Requiring): Requirer[] {
   const { namespace } = identityOf(gate);

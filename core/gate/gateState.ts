@@ -1,5 +1,4 @@
-/** Whether a Gate is open: the one answer that hooks and webhooks share. Its rules: docs/gates.md. */
-
+/** Whether a Gate is open. Hooks and webhooks both decide from this; docs/gates.md has the rules. */
 import {
   ACCEPTED_REQUEST,
   CLOSE_REASON,
@@ -17,7 +16,7 @@ import { formatTime } from '../kube/time.ts';
 import { Memo } from '../memo.ts';
 import { requestProblems, windowProblems } from './gateProblems.ts';
 import {
-  after,
+  addWindow,
   type GateRequest,
   type GateRequests,
   gateRequestsOf,
@@ -27,29 +26,29 @@ import {
 
 // Evaluations of Gates are cached for as long as they cannot change: one Gate is evaluated in every write and every
 // sync of all that it holds.
-// The key is what an evaluation reads and not the resourceVersion, since admission sees proposed Gates.
-// The function stays pure: the cache returns what would be computed, even if the clock is set back.
+// The key is the content that an evaluation reads, not the resourceVersion: admission evaluates proposed Gates too.
+// The cache returns what would be computed now, even if the clock is set back.
 
-/** All that an evaluation reads. Add here what it is to read; a property test compares. */
+/** The annotations that an evaluation reads. If one is missing here, a property test fails. */
 const ANNOTATIONS = [ACCEPTED_REQUEST, CLOSE_REASON, CLOSE_REQUESTED_AT, OPEN_FOR, OPEN_REASON, OPEN_REQUESTED_AT];
 const CACHED_GATES = 1000;
-/** Sixty-four rules take 8 kB. A longer text is no real calendar: it is evaluated each time. */
-const MAX_CONTENT = 16_384;
+/** The largest content that is cached. A calendar of 64 rules takes 8 kB: larger ones are not real. */
+const MAX_CACHED_CHARACTERS = 16_384;
 
-interface Steady<Value> {
+interface CachedValue<Value> {
   value: Value;
   from: EpochMs;
   /** undefined: forever. */
   until: EpochMs | undefined;
 }
 
-const known = new Memo<{ last?: Steady<unknown> }>(CACHED_GATES);
+const cache = new Memo<{ last?: CachedValue<unknown> }>(CACHED_GATES);
 
-/** `until` is the first instant after `now` at which the value may differ. Values are never changed in place. */
-function remembered<Value>(gate: Gate, now: EpochMs, make: () => Omit<Steady<Value>, 'from'>): Value {
+/** The value that `make` returns, cached up to its `until`. Values are never changed in place. */
+function cachedFor<Value>(gate: Gate, now: EpochMs, make: () => Omit<CachedValue<Value>, 'from'>): Value {
   const content = contentOf(gate);
-  if (content.length > MAX_CONTENT) return make().value;
-  const slot = known.get(content, () => ({}));
+  if (content.length > MAX_CACHED_CHARACTERS) return make().value;
+  const slot = cache.get(content, () => ({}));
   const { last } = slot;
   if (last && last.from <= now && (last.until === undefined || now < last.until)) return last.value as Value;
   const { value, until } = make();
@@ -75,29 +74,36 @@ export interface GateEvaluation {
   opened: boolean;
   /** The RFC's words: `Gate closed by default`, `Gate scheduled for closing at 2021-03-26T11:00:00Z`, … */
   message: string;
-  /** The next instant at which this answer changes by itself. */
+  /** The next instant at which `opened` or `openFor` changes by itself. */
   until?: EpochMs | undefined;
   requestedAt?: EpochMs | undefined;
   resetToDefaultAt?: EpochMs | undefined;
   /** The newest request whose time has come; it may be over. */
   request?: GateRequest | undefined;
-  /** The newest request whose time has come, while it is why the gate is as it is. */
+  /** `request`, if it is the reason for the present state. */
   cause?: GateRequest | undefined;
   /** A request whose time has not come. */
   planned?: GateRequest | undefined;
-  /** Fields and requests that are ignored because they do not parse. */
+  /** The problems of fields and requests that are ignored because they do not parse. */
   stalled?: string | undefined;
-  /** Open for a Rollout about to deploy this tag; everything else sees the gate closed (`opened` is false). */
+  /**
+   * The one version that the Gate is open for, see `opensFor`; for everything else it is closed (`opened` is false).
+   */
   openFor?: string | undefined;
 }
 
 /** The evaluation, cached until it can change. */
 export function evaluateGate(gate: Gate, now: EpochMs): GateEvaluation {
-  return remembered(gate, now, () => evaluateAfresh(gate, now));
+  return cachedFor(gate, now, () => evaluateWithEnd(gate, now));
 }
 
-/** `until`: the first instant at which anything of it may be another one, not only `opened`. */
-export function evaluateAfresh(gate: Gate, now: EpochMs): { value: GateEvaluation; until: EpochMs | undefined } {
+/** The evaluation, not cached: for many instants of one Gate. */
+export function evaluateAfresh(gate: Gate, now: EpochMs): GateEvaluation {
+  return evaluateWithEnd(gate, now).value;
+}
+
+/** The evaluation, and the first instant after `now` at which any of its fields may change. */
+function evaluateWithEnd(gate: Gate, now: EpochMs): { value: GateEvaluation; until: EpochMs | undefined } {
   const { timeline, problems } = timelineOf(gate, now);
   return { value: evaluationOf(timeline, problems, now), until: steadyUntil(timeline, now) };
 }
@@ -130,13 +136,13 @@ function timelineOf(gate: Gate, now: EpochMs): { timeline: Timeline; problems: F
     gate,
     calendar: compiled?.calendar,
     window: gate.spec.window === undefined ? undefined : parseWindow(gate.spec.window),
-    // How long a request would hold is unknown: none counts.
+    // Without a valid window the end of a request is unknown: none counts.
     requests: badWindow.length > 0 ? { handled: {} } : countingRequests(gate, now),
   };
   return { timeline, problems: [...requestProblems(gate), ...badWindow, ...(compiled?.problems ?? [])] };
 }
 
-/** On a Gate with approvals one person's request opens nothing: it ends the closing before it. */
+/** The requests that count: on a Gate with approvals a request to open only ends the closing before it. */
 function countingRequests(gate: Gate, now: EpochMs): GateRequests {
   const { current, planned, ...rest } = gateRequestsOf(gate, now);
   const counts = (request: GateRequest | undefined) =>
@@ -144,7 +150,7 @@ function countingRequests(gate: Gate, now: EpochMs): GateRequests {
   return { ...rest, current: counts(current), planned: counts(planned) };
 }
 
-/** A request towards the default ends at once, and is still why the gate is at its default. */
+/** Whether the request is the reason for the state. A request for the default state ends at once, and still is. */
 function isCause(state: GateState, reset: EpochMs | undefined, request: GateRequest | undefined): boolean {
   if (state.cause !== 'default') return state.cause === 'request';
   return request !== undefined && reset === request.at && (request.action === 'open') === state.opened;
@@ -170,24 +176,24 @@ export function closingOf({ request, planned, until }: GateEvaluation): string {
   return until === undefined || until === planned?.at ? by : `${by}~${formatTime(until)}`;
 }
 
-// What a Gate is at each instant: its default, over that its calendar, over that what was requested.
-// A gate without a schedule goes by the RFC: a request away from the default holds for the window, or without one until
-// the opposite request; a request towards the default ends that at once.
-// An opening for one version is always away from the default: everything else sees the gate closed.
-// On a gate with a schedule every request holds for the window and beats the calendar.
-// Without a window a closing lasts until a user opens the Gate, and an opening until the calendar's next change: one
-// hotfix must not end the freeze of every Friday to come.
+// The state of a Gate at each instant: a request comes before the calendar, and the calendar before the default.
+// Without a schedule the rules are the RFC's: a request for the other state than the default holds for the window, or
+// without a window until the opposite request; a request for the default state ends it at once.
+// An opening for one version never counts as the default state: for everything else the Gate is closed.
+// With a schedule every request holds for the window, and comes before the calendar. Without a window a closing lasts
+// until a user opens the Gate, and an opening until the calendar's next change: one hotfix must not end the freeze of
+// every Friday to come.
 
-/** `for` and closed: open for that version only. */
 interface GateState {
   opened: boolean;
+  /** The one version that the Gate is open for; `opened` is false then. */
   for?: string;
   cause: 'default' | 'schedule' | 'request';
 }
 
 interface Override {
   from: EpochMs;
-  /** Infinity: until the opposite request. */
+  /** The end; Infinity: the opposite request. */
   to: EpochMs;
   state: GateState;
 }
@@ -200,19 +206,16 @@ interface Timeline {
   requests: GateRequests;
 }
 
-/**
- * The planned request, the end of an override, and the calendar's next change after each: no gate has more steps in a
- * row.
- */
+/** The most steps in a row that change no state: a planned request, ends of overrides, changes of the calendar. */
 const MAX_STEPS = 8;
 
 function stateAt(timeline: Timeline, at: EpochMs): GateState {
   const override = overrideAt(timeline, at);
   if (override && at < override.to) return override.state;
-  return standing(timeline, at);
+  return stateWithoutRequests(timeline, at);
 }
 
-/** The next instant after `now` at which the state differs; undefined when it never does by itself. */
+/** The next instant after `now` at which the state differs; undefined if it never does by itself. */
 function nextChange(timeline: Timeline, now: EpochMs): EpochMs | undefined {
   const { opened, for: version } = stateAt(timeline, now);
   let at: EpochMs | undefined = now;
@@ -225,7 +228,7 @@ function nextChange(timeline: Timeline, now: EpochMs): EpochMs | undefined {
   return undefined;
 }
 
-/** The request in force at that instant; before a gate's first planned request there is none. */
+/** The override of the newest request at that instant, which may have ended; undefined without a request. */
 function overrideAt(timeline: Timeline, at: EpochMs): Override | undefined {
   const { current, planned } = timeline.requests;
   if (planned && at >= planned.at) return overrideOf(timeline, planned);
@@ -238,17 +241,17 @@ function overrideOf({ gate, calendar, window }: Timeline, request: GateRequest):
   if (request.for) state.for = request.for;
   const towardsDefault = !request.for && state.opened === (gate.spec.default === 'opened');
   if (!calendar && towardsDefault) return { from, to: from, state };
-  if (window !== undefined) return { from, to: after(from, window), state };
+  if (window !== undefined) return { from, to: addWindow(from, window), state };
   if (!calendar || action === 'close') return { from, to: Number.POSITIVE_INFINITY, state };
   return { from, to: nextTransition(calendar, from) ?? Number.POSITIVE_INFINITY, state };
 }
 
-function standing({ gate, calendar }: Timeline, at: EpochMs): GateState {
+function stateWithoutRequests({ gate, calendar }: Timeline, at: EpochMs): GateState {
   if (calendar && isActive(calendar, at)) return { opened: gate.spec.schedule?.action === 'Open', cause: 'schedule' };
   return { opened: gate.spec.default === 'opened', cause: 'default' };
 }
 
-/** A calendar whose windows do what the default does has no steps: its windows change nothing. */
+/** The next instant at which an input of the state changes. Windows that have the default state change nothing. */
 function nextStep(timeline: Timeline, at: EpochMs): EpochMs | undefined {
   const { gate, calendar, requests } = timeline;
   const override = overrideAt(timeline, at);
@@ -262,7 +265,7 @@ function nextStep(timeline: Timeline, at: EpochMs): EpochMs | undefined {
   return Number.isFinite(next) ? next : undefined;
 }
 
-/** The first instant after `now` at which the state, its cause or a request may be another one; undefined: never. */
+/** The first instant after `now` at which the state, its cause or a request may change; undefined: never. */
 function steadyUntil(timeline: Timeline, now: EpochMs): EpochMs | undefined {
   const { gate, calendar, requests } = timeline;
   const ends = [requests.current, requests.planned].flatMap((request) =>

@@ -1,6 +1,4 @@
-/**
- * A Gate's status: the RFC's fields; the user, reason and next transition; its Events; and when to compute it again.
- */
+/** A Gate's status and its Events, and when to compute them again. */
 import { GATE_CLOSED, OPENED, READY, RECEIVER_READY, STALLED } from '../../api/conditions.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalsStatus, Gate, GateStatus } from '../../api/types.ts';
@@ -15,31 +13,28 @@ import type { GateRequest } from './gateRequests.ts';
 import type { Requirer } from './gateSelection.ts';
 import type { GateEvaluation } from './gateState.ts';
 
-/** How many of the objects that require it the status of a Gate names, and of those that it has not reached. */
-const OBJECTS_IN_STATUS = 100;
-const NAMED_UNREACHED = 20;
+const REQUIRERS_IN_STATUS = 100;
+const UNREACHED_IN_STATUS = 20;
 
-/** How long an opening or closing takes to reach what requires the Gate before what it has not reached is reported. */
+/** How long after an opening or closing the objects that it has not reached are reported. */
 const REACHES_MS = 10_000;
 
-/** For Gates without `spec.interval`: the count of what requires them is at most this old. */
-const DEFAULT_MS = 60_000;
+/** The interval of Gates without `spec.interval`: the most that their count of requirers is late. */
+const DEFAULT_INTERVAL_MS = 60_000;
 /**
- * Objects that a Gate selects report it some seconds after the Gate has changed: until then they are counted more
- * often.
+ * How long after a change of a Gate its requirers are counted more often, and how often: objects that it selects report
+ * it some seconds after the change.
  */
 const SETTLES_MS = 60_000;
-const SETTLING_MS = 5000;
-const SHORTEST_MS = 1000;
-const LONGEST_MS = LIMITS.resyncAfterSeconds * 1000;
-/**
- * Gates created together do not stay in step: an interval is cut short by up to a tenth, always the same for one Gate.
- */
-const SPREAD = 0.1;
+const SETTLING_INTERVAL_MS = 5000;
+const MIN_INTERVAL_MS = 1000;
+const MAX_INTERVAL_MS = LIMITS.resyncAfterSeconds * 1000;
+/** The most by which an interval is shortened, always the same for one Gate: Gates created together drift apart. */
+const INTERVAL_SPREAD = 0.1;
 
 /** The objects that the hook has read for a Gate. */
 export interface GateFacts {
-  /** undefined: not known now, the last count stays. */
+  /** The objects that require the Gate; undefined if unknown now: the last count stays. */
   requirers?: readonly Requirer[] | undefined;
   /** The Flux objects among the requirers that nothing suspends. */
   unheld?: GateStatus['notHeldObjects'] | undefined;
@@ -47,11 +42,11 @@ export interface GateFacts {
   unresumed?: GateStatus['notResumedObjects'] | undefined;
   /** Approvals; undefined for a Gate without `spec.approvals`. */
   approvals?: ApprovalsStatus | undefined;
-  /** undefined when the Gate takes no calls. */
+  /** The path for calls, or why there is none; undefined if the Gate takes no calls. */
   receiver?: { path: string } | { problem: string; reason: string } | undefined;
 }
 
-/** The whole status; equal to the one before when nothing has changed. */
+/** The whole status; equal to the one before if nothing has changed. */
 export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFacts, now: EpochMs): GateStatus {
   const { request, cause, planned, requestedAt, resetToDefaultAt, until } = evaluation;
   const { receiver, requirers, approvals } = facts;
@@ -59,36 +54,36 @@ export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFa
   const unheld = evaluation.opened || !isSettled ? [] : facts.unheld;
   const unresumed = evaluation.opened && isSettled ? facts.unresumed : [];
   const objects = requirers
-    ? requirers.slice(0, OBJECTS_IN_STATUS).map((each) => ({ ...each }))
+    ? requirers.slice(0, REQUIRERS_IN_STATUS).map((each) => ({ ...each }))
     : gate.status?.heldObjects;
   return withoutUndefined({
     observedGeneration: gate.metadata.generation,
-    requestedAt: time(requestedAt),
-    resetToDefaultAt: time(resetToDefaultAt),
-    request: request && stored(request),
-    planned: planned && stored(planned),
+    requestedAt: timeText(requestedAt),
+    resetToDefaultAt: timeText(resetToDefaultAt),
+    request: request && storedRequest(request),
+    planned: planned && storedRequest(planned),
     openedBy: cause?.action === 'open' ? cause.by : undefined,
     closedBy: cause?.action === 'close' ? cause.by : undefined,
     reason: cause?.reason,
-    nextTransition: time(until),
+    nextTransition: timeText(until),
     held: requirers?.length ?? gate.status?.held,
     heldObjects: objects?.length ? objects : undefined,
     notHeld: unheld ? unheld.length || undefined : gate.status?.notHeld,
-    notHeldObjects: unheld ? firstOf(unheld) : gate.status?.notHeldObjects,
+    notHeldObjects: unheld ? firstEntries(unheld) : gate.status?.notHeldObjects,
     notResumed: unresumed ? unresumed.length || undefined : gate.status?.notResumed,
-    notResumedObjects: unresumed ? firstOf(unresumed) : gate.status?.notResumedObjects,
+    notResumedObjects: unresumed ? firstEntries(unresumed) : gate.status?.notResumedObjects,
     approvals,
     webhookPath: receiver && ('path' in receiver ? receiver.path : gate.status?.webhookPath),
     conditions: conditionsOf(gate, evaluation, receiver, now),
   });
 }
 
-/** undefined for none. */
-function firstOf<Each extends object>(all: readonly Each[]): Each[] | undefined {
-  return all.length > 0 ? all.slice(0, NAMED_UNREACHED).map((each) => ({ ...each })) : undefined;
+/** The first entries for the status; undefined if there are none. */
+function firstEntries<Each extends object>(all: readonly Each[]): Each[] | undefined {
+  return all.length > 0 ? all.slice(0, UNREACHED_IN_STATUS).map((each) => ({ ...each })) : undefined;
 }
 
-/** Whether the Gate has been open, or closed, for so long that everything that requires it should have followed. */
+/** Whether the Gate has been open, or closed, for so long that all requirers should have followed. */
 function hasLasted({ status }: Gate, { opened }: GateEvaluation, now: EpochMs): boolean {
   const shown = findCondition(status?.conditions, OPENED);
   const since = shown?.status === (opened ? 'True' : 'False') ? parseTime(shown.lastTransitionTime) : undefined;
@@ -102,7 +97,7 @@ function conditionsOf(
   now: EpochMs,
 ): Condition[] {
   const status = opened ? 'True' : 'False';
-  // The RFC's words in front: clients may look for them.
+  // The RFC's words come first: clients may look for them.
   const text = cause?.by ? `${message}, ${requestText(cause)}` : message;
   const isOpen = { type: OPENED, status, reason: 'ReconciliationSucceeded', message: text } as const;
   let conditions = setCondition(gate.status?.conditions, isOpen, now).filter(
@@ -131,32 +126,32 @@ function receiverCondition(receiver: NonNullable<GateFacts['receiver']>): NewCon
     : { type: RECEIVER_READY, status: 'False', reason: receiver.reason, message: receiver.problem };
 }
 
-function stored({ at, ...request }: GateRequest) {
+function storedRequest({ at, ...request }: GateRequest) {
   return { ...request, at: formatTime(at) };
 }
 
-function time(at: EpochMs | undefined): string | undefined {
+function timeText(at: EpochMs | undefined): string | undefined {
   return at === undefined ? undefined : formatTime(at);
 }
 
-/** Metacontroller compares and stores what it gets: a key without a value would differ forever. */
+/** The status without undefined values: Metacontroller would find a key without a value different forever. */
 function withoutUndefined(status: { [K in keyof GateStatus]: GateStatus[K] | undefined }): GateStatus {
   return Object.fromEntries(Object.entries(status).filter(([, value]) => value !== undefined)) as GateStatus;
 }
 
-/** Seconds until the next edge, exactly, or until the interval is over. Always above 0: 0 would mean never. */
+/** Seconds until the next change, or until the interval is over. Always above 0, because 0 would mean never. */
 export function resyncSeconds(
   gate: Gate,
   { until, planned }: GateEvaluation,
   now: EpochMs,
   approvalsUntil = Number.POSITIVE_INFINITY,
 ): number {
-  const wanted = parseDuration(gate.spec.interval) ?? DEFAULT_MS;
-  const interval = Math.min(Math.max(wanted, SHORTEST_MS), LONGEST_MS);
-  const settling = isSettling(gate, now) ? SETTLING_MS : Number.POSITIVE_INFINITY;
+  const wanted = parseDuration(gate.spec.interval) ?? DEFAULT_INTERVAL_MS;
+  const interval = Math.min(Math.max(wanted, MIN_INTERVAL_MS), MAX_INTERVAL_MS);
+  const settling = isSettling(gate, now) ? SETTLING_INTERVAL_MS : Number.POSITIVE_INFINITY;
   const share = Number.parseInt(shortHash(gate.metadata.uid ?? '').slice(0, 4), 16) / 0xffff;
   const next = Math.min(
-    Math.min(interval, settling) * (1 - SPREAD * share),
+    Math.min(interval, settling) * (1 - INTERVAL_SPREAD * share),
     (until ?? Number.POSITIVE_INFINITY) - now,
     (planned?.at ?? Number.POSITIVE_INFINITY) - now,
     approvalsUntil - now,
@@ -164,7 +159,7 @@ export function resyncSeconds(
   return Math.ceil(next) / 1000;
 }
 
-/** Whether the Gate was made or changed a moment ago, by whomever; a write of its status is no change. */
+/** Whether the Gate was created or changed a moment ago; a write of its status is no change. */
 export function isSettling({ metadata }: Gate, now: EpochMs): boolean {
   const writes = (metadata.managedFields ?? []).filter(({ subresource }) => !subresource).map(({ time }) => time);
   return [metadata.creationTimestamp, ...writes].some((text) => {
@@ -178,18 +173,18 @@ export function isSettling({ metadata }: Gate, now: EpochMs): boolean {
 type StoredRequest = NonNullable<GateStatus['request']>;
 
 /**
- * The Events of a Gate: what has changed since its last status.
- * @param forOthers the part of its state that every user may see
+ * The Events of a Gate: the changes since its last status.
+ * @param forOthers the text for readers in other namespaces
  */
 export function gateEvents({ status: before }: Gate, after: GateStatus, forOthers: string): NewEvent[] {
   const events: NewEvent[] = [];
   const add = (reason: string, message: string, about: string, order = 'a') =>
     events.push({ type: 'Normal', reason, message, about, order });
   const { request, planned } = after;
-  if (request && !same(request, before?.request) && !same(request, before?.planned)) {
+  if (request && !isSameRequest(request, before?.request) && !isSameRequest(request, before?.planned)) {
     add(request.action === 'open' ? 'OpenRequested' : 'CloseRequested', sentence(request, 'requested'), idOf(request));
   }
-  if (planned && !same(planned, before?.planned)) {
+  if (planned && !isSameRequest(planned, before?.planned)) {
     const reason = planned.action === 'open' ? 'OpenPlanned' : 'ClosePlanned';
     add(reason, sentence(planned, `planned for ${planned.at}`), idOf(planned));
   }
@@ -197,7 +192,7 @@ export function gateEvents({ status: before }: Gate, after: GateStatus, forOther
   const is = findCondition(after.conditions, OPENED);
   if (was && is && was.status !== is.status) {
     add(is.status === 'True' ? 'GateOpened' : 'GateClosed', is.message, is.lastTransitionTime, 'b');
-    // Its message has user and reason: one message for what one user did.
+    // The message of this Event has the user and the reason: the request's own Event sends no second notification.
     return events.map((event) => (event.order === 'b' ? { ...event, forOthers } : { ...event, quiet: true }));
   }
   return events;
@@ -209,7 +204,7 @@ function sentence({ action, by, reason, for: version }: StoredRequest, what: str
   return `Gate ${action} ${what}${only}${who}${reason ? `: ${reason}` : ''}`;
 }
 
-function same(a: StoredRequest, b: StoredRequest | undefined): boolean {
+function isSameRequest(a: StoredRequest, b: StoredRequest | undefined): boolean {
   return b !== undefined && idOf(a) === idOf(b);
 }
 

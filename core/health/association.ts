@@ -1,5 +1,4 @@
-/** The Rollouts that a HealthCheck is for (docs/reference/quirks.md, Q19 and Q20). */
-
+/** The association of Rollouts with HealthChecks (docs/reference/quirks.md, Q19 and Q20). */
 import { WATCHES_LABEL } from '../../api/annotations.ts';
 import { ROLLOUTS } from '../../api/kinds.ts';
 import type { KubeObject, LabelSelector } from '../../api/kubernetes.ts';
@@ -10,7 +9,7 @@ import { matchesSelector } from '../kube/selector.ts';
 
 type HealthCheckSelector = NonNullable<RolloutSpec['healthCheckSelector']>;
 
-/** The selector for HealthChecks; `matchLabels` is its short form. undefined: the Rollout watches no HealthCheck. */
+/** The Rollout's selector for HealthChecks, also from the short form `matchLabels`; undefined: it watches none. */
 export function healthCheckLabels(selector: HealthCheckSelector | undefined): LabelSelector | undefined {
   if (selector?.selector) return selector.selector;
   return selector?.matchLabels ? { matchLabels: selector.matchLabels } : undefined;
@@ -50,10 +49,10 @@ export function associatedRollouts(
   namespaceLabels: Record<string, string> | undefined,
 ): Rollout[] {
   const own = rollouts.filter(({ metadata }) => metadata.namespace === healthCheck.metadata.namespace);
-  const evaluated = own.map((rollout) => ({ rollout, how: association(rollout, healthCheck, namespaceLabels) }));
-  const watched = evaluated.filter(({ how }) => how === 'watched');
-  const chosen = watched.length > 0 ? watched : evaluated.filter(({ how }) => how === 'implied');
-  return chosen.map(({ rollout }) => rollout);
+  const { watched = [], implied = [] } = Object.groupBy(own, (rollout) =>
+    association(rollout, healthCheck, namespaceLabels),
+  );
+  return watched.length > 0 ? watched : implied;
 }
 
 /** Whether the association depends on labels of the HealthCheck's namespace. */
@@ -61,20 +60,19 @@ export function needsNamespaceLabels(rollouts: readonly Rollout[]): boolean {
   return rollouts.some((rollout) => rollout.spec?.healthCheckSelector?.namespaceSelector !== undefined);
 }
 
-// The Rollouts that wake a HealthCheck and are sent to its hook: those of its namespace that may watch or reset it. In
-// a namespace of many Rollouts, relating all would send all each time one of them changes. So each Rollout has a label
-// for one pair of its selector. A HealthCheck relates the Rollouts with a label of its own pairs, and those without
-// the label, which may watch anything. A Rollout without a selector has the label `none`; only HealthChecks that no
-// Rollout watches relate it.
+// The Rollouts that trigger a sync of a HealthCheck, and are sent to its hook: those of its namespace that may watch or
+// reset it. In a namespace of many Rollouts, relating all would send all of them whenever one changes.
+// So each Rollout has a label with the hash of one pair of its selector. A HealthCheck relates the Rollouts with the
+// hash of one of its own labels, and those without the label, which may watch anything. A Rollout without a selector
+// has the label `none`: only HealthChecks that no Rollout watches relate it.
 
 /**
- * With fewer Rollouts, all of a namespace are related: a rule without labels costs Metacontroller a
- * quarter of one with.
+ * From this many Rollouts in a namespace, labels are used: a rule with labels costs Metacontroller four times as much.
  */
-const CROWDED_FROM = 20;
-/** The most labels of a HealthCheck; with more it relates all Rollouts. */
-const MAX_PAIRS = 64;
-/** The label of a Rollout without a selector. It can't be a hash, which is longer. */
+const LABELS_FROM_ROLLOUTS = 20;
+/** A HealthCheck with more labels relates all Rollouts. */
+const MAX_LABELS_IN_RULE = 64;
+/** The label of a Rollout without a selector. No hash is equal to it: hashes are longer. */
 const WATCHES_NOTHING = 'none';
 
 /** The label to set on a Rollout; undefined: remove it. */
@@ -88,15 +86,15 @@ export function watchesLabel({ spec }: Rollout): Record<typeof WATCHES_LABEL, st
 
 /**
  * The rules that relate Rollouts to a HealthCheck.
- * @param rollouts all of the namespace
+ * @param rollouts all Rollouts of the namespace
  */
-export function wakingRules(
+export function watchingRolloutRules(
   { metadata }: HealthCheck,
   rollouts: readonly Pick<KubeObject, 'metadata'>[],
 ): RelatedResourceRule[] {
   const { namespace = '', labels = {} } = metadata;
   const own = Object.entries(labels).map(pairHash).sort();
-  if (rollouts.length < CROWDED_FROM || own.length > MAX_PAIRS) return [{ ...ROLLOUTS, namespace }];
+  if (rollouts.length < LABELS_FROM_ROLLOUTS || own.length > MAX_LABELS_IN_RULE) return [{ ...ROLLOUTS, namespace }];
   const isWatched = rollouts.some((rollout) => own.includes(rollout.metadata.labels?.[WATCHES_LABEL] ?? ''));
   const values = isWatched ? own : [...own, WATCHES_NOTHING];
   return [

@@ -1,22 +1,19 @@
-/** Whether another namespace may watch the health of an object: by an annotation on the object, or on its Namespace. */
+/** Consent to be watched by HealthChecks of other namespaces: an annotation on the object, or on its Namespace. */
 import { WATCHED_FROM } from '../../api/annotations.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 
-/**
- * Whether the object's annotation lets this namespace watch it. `object`: undefined if it does not
- * exist, which allows nothing.
- */
+/** Whether the object's annotation lets this namespace watch it; false if the object does not exist. */
 export function mayBeWatched(object: Pick<KubeObject, 'metadata'> | undefined, from: string): boolean {
   const namespaces = (object?.metadata.annotations?.[WATCHED_FROM] ?? '').split(',');
   return namespaces.some((name) => ['*', from].includes(name.trim()));
 }
 
-/** Whether the object's annotation lets any other namespace watch it. */
-export function mayBeWatchedBySomebody(object: Pick<KubeObject, 'metadata'> | undefined): boolean {
+/** Whether the object's annotation lets at least one other namespace watch it. */
+export function mayBeWatchedFromAnywhere(object: Pick<KubeObject, 'metadata'> | undefined): boolean {
   return Boolean(object?.metadata.annotations?.[WATCHED_FROM]?.trim());
 }
 
-/** How to allow the watching, for the end of a sentence. */
+/** The end of a sentence: how to let the namespace watch the object. */
 export function howToAllow(from: string): string {
   return `the annotation ${WATCHED_FROM}: ${from} on it or on its namespace allows it`;
 }

@@ -3,46 +3,48 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck } from '../../api/types.ts';
 import { sameJson } from '../kube/json.ts';
 import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
-import { bounded, type CommandLine } from '../text/commands.ts';
+import { boundedText, type CommandLine } from '../text/commands.ts';
 
 export type HealthStatus = NonNullable<HealthCheck['status']>;
 
 export type Verdict = {
   /** Commands below the message, each on a line of its own. */
   commands?: readonly CommandLine[];
-  /** Nothing changes it before the Kustomization or a Rollout changes, which triggers a sync. */
+  /** Set if nothing changes the verdict until the Kustomization or a Rollout changes, which triggers a sync. */
   waitsForEvent?: true;
 } & (
   | { health: 'Healthy'; message: string }
   /**
-   * `attempting`: Flux is applying the same revision once more, which does not refute an earlier failure.
-   * `again`: Flux reconciles a revision that it has applied, which is no news: each reconciliation would be two writes.
+   * `isAttempting`: Flux retries a revision, which does not refute an earlier failure.
+   * `isRepeat`: Flux reconciles a revision that it has applied already. The status stays: otherwise each reconciliation
+   * would be two writes.
    */
-  | { health: 'Pending'; message: string; attempting?: boolean; again?: boolean }
+  | { health: 'Pending'; message: string; isAttempting?: boolean; isRepeat?: boolean }
   /**
    * `failedAt`: when the check failed, if the failed objects have times.
-   * `absent`: the check's object does not exist. That is no failure yet if it has not existed since the deployment: a
-   * Git sync creates a HealthCheck before its Kustomization.
+   * `absent`: the Kustomization of the check does not exist. If it has not existed since the deployment, this is no
+   * failure yet: a Git sync creates a HealthCheck before its Kustomization.
    */
   | { health: 'Unhealthy'; message: string; failedAt?: EpochMs | undefined; absent?: true }
-  /** An input could not be read. That is not a failure: the health stays as it was. */
+  /** An input could not be read, which is no failure: the health stays as it was. */
   | { health: 'Unknown'; message: string }
 );
 
 /** The CRD's limit. Messages of other objects may have any length, and this one is copied into Rollouts. */
-const MAX_MESSAGE = 16_384;
+const MAX_MESSAGE_CHARACTERS = 16_384;
 
 /**
- * The status after a verdict. `lastChangeTime` moves only when `status` does. `lastErrorTime` is the latch that a bake
- * reads: it stays through a recovery, never moves back and never lies in the future; only a reset clears it.
- * If the verdict has no time of its own, a failure began when it was first seen: a time that moved with each evaluation
- * would fail every later deployment, and would make the hook trigger itself forever.
+ * The status after a verdict. `lastChangeTime` changes only with `status`. `lastErrorTime` is the latch that a bake
+ * reads: it stays through a recovery, never moves back and is never in the future; only a reset clears it.
+ * A failure without a time of its own began when it was first seen: with a new time in each evaluation it would fail
+ * every later deployment, and the hook would trigger itself forever.
  */
 export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, now: EpochMs): HealthStatus {
   const { lastErrorTime, lastChangeTime } = before ?? {};
-  if (before?.status === 'Healthy' && verdict.health === 'Pending' && verdict.again) return before;
+  if (before?.status === 'Healthy' && verdict.health === 'Pending' && verdict.isRepeat) return before;
+  if (before && verdict.waitsForEvent && explainsAt(before, now) !== undefined) return before;
   const status = healthAfter(before?.status, verdict);
-  const failed = verdict.health === 'Unhealthy' && !(verdict.absent && neverThere(before));
+  const failed = verdict.health === 'Unhealthy' && !(verdict.absent && wasAlwaysAbsent(before));
   const errorTime = failed ? errorTimeAfter(before, verdict.failedAt, now) : lastErrorTime;
   const wasHealthy = before?.status === 'Healthy' ? formatTime(now) : before?.lastHealthyTime;
   const changeTime = status === before?.status ? lastChangeTime : changedAfter(lastChangeTime, now, 0);
@@ -55,29 +57,29 @@ export function statusAfter(before: HealthStatus | undefined, verdict: Verdict, 
   };
 }
 
-/** Until when the check was Healthy, for the present deployment; undefined if it was not. */
+/** Until when the check was Healthy since its last reset; undefined if it was not. */
 export function healthyUntil(before: HealthStatus | undefined, now: EpochMs): EpochMs | undefined {
   return before?.status === 'Healthy' ? now : parseTime(before?.lastHealthyTime);
 }
 
-/** The object has been absent since the last reset: status Unhealthy without lastErrorTime. */
-function neverThere(before: HealthStatus | undefined): boolean {
+/** Whether nothing but the absence of the Kustomization was reported since the last reset. */
+function wasAlwaysAbsent(before: HealthStatus | undefined): boolean {
   if (before?.status === undefined || isReset(before)) return true;
   return before.status === 'Unhealthy' && before.lastErrorTime === undefined;
 }
 
 function healthAfter(before: string | undefined, verdict: Verdict): string {
   if (verdict.health === 'Unknown') return before === 'Healthy' || before === 'Unhealthy' ? before : 'Pending';
-  if (verdict.health === 'Pending' && verdict.attempting && before === 'Unhealthy') return before;
+  if (verdict.health === 'Pending' && verdict.isAttempting && before === 'Unhealthy') return before;
   return verdict.health;
 }
 
 function messageOf(verdict: Verdict, status: string): string {
   const isOld = verdict.health === 'Unknown' && status !== 'Pending';
   const message = isOld ? `Still ${status}: not everything could be read. ${verdict.message}` : verdict.message;
-  return bounded(
+  return boundedText(
     { text: message, ...(verdict.commands && { commands: verdict.commands }) },
-    MAX_MESSAGE,
+    MAX_MESSAGE_CHARACTERS,
   ).toWellFormed();
 }
 
@@ -94,17 +96,16 @@ export function sameStatus(a: HealthStatus | undefined, b: HealthStatus | undefi
 }
 
 /** The largest difference between the clocks of two servers; a time further ahead comes from a reporter. */
-const NEAR_MS = 60_000;
+const CLOCK_DIFFERENCE_MS = 60_000;
 
-const RESET = 'Health check reset due to new deployment';
+const RESET_MESSAGE = 'Health check reset due to new deployment';
 
 /**
- * The status after a reset.
- * @param before the status to reset; the new time differs from its time, which shows later
- * whether anything was reported
+ * The status after a reset. Its time differs from that of the status before, so that a later report differs from both.
+ * @param before the status to reset
  */
 export function resetStatus(before: HealthStatus | undefined, now: EpochMs): HealthStatus {
-  return { status: 'Pending', message: RESET, lastChangeTime: changedAfter(before?.lastChangeTime, now, 1000) };
+  return { status: 'Pending', message: RESET_MESSAGE, lastChangeTime: changedAfter(before?.lastChangeTime, now, 1000) };
 }
 
 /**
@@ -113,11 +114,23 @@ export function resetStatus(before: HealthStatus | undefined, now: EpochMs): Hea
  */
 function changedAfter(before: string | undefined, now: EpochMs, leastMs: number): string {
   const known = parseTime(before);
-  const isNear = known !== undefined && known > now - leastMs - 1000 && known < now + NEAR_MS;
+  const isNear = known !== undefined && known > now - leastMs - 1000 && known < now + CLOCK_DIFFERENCE_MS;
   return formatTime(isNear ? Math.max(now, known + leastMs) : now);
+}
+
+const EXPLAINED_AFTER_MS = 120_000;
+
+/**
+ * When a check that was reset explains what it waits for; undefined if it does so now.
+ * Each write of a HealthCheck triggers a sync of the Rollouts that watch it, and Flux applies most deployments sooner.
+ */
+export function explainsAt(before: HealthStatus, now: EpochMs): EpochMs | undefined {
+  if (!isReset(before)) return undefined;
+  const at = (parseTime(before.lastChangeTime) ?? Number.NEGATIVE_INFINITY) + EXPLAINED_AFTER_MS;
+  return at > now && at < now + EXPLAINED_AFTER_MS + CLOCK_DIFFERENCE_MS ? at : undefined;
 }
 
 /** Whether nothing was evaluated since the reset. */
 function isReset({ status, message }: HealthStatus): boolean {
-  return status === 'Pending' && message === RESET;
+  return status === 'Pending' && message === RESET_MESSAGE;
 }

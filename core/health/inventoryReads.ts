@@ -1,11 +1,11 @@
-/** How the objects of an inventory are read: by which account, and with one list instead of many gets. */
+/** The reads of an inventory's objects: with which account, and with one list instead of many gets. */
 import type { UserInfo } from '../../api/admission.ts';
 import { KUSTOMIZATION_NAME_LABEL, KUSTOMIZATION_NAMESPACE_LABEL } from '../../api/annotations.ts';
 import type { Kustomization } from '../../api/flux.ts';
 import type { InventoryResource } from './objects/inventory.ts';
 
-/** From this many objects of a kind in a namespace, a list costs less than a get for each. */
-export const LIST_FROM = 8;
+/** From this many objects of a kind in a namespace, one list costs less than a get for each. */
+export const LIST_FROM_OBJECTS = 8;
 
 export interface Read {
   apiVersion: string;
@@ -14,8 +14,8 @@ export interface Read {
   namespace: string;
   names: string[];
   /**
-   * `metadata`: only the deletion of such an object matters, and its content may be large or secret.
-   * `nothing`: not even the deletion justifies the right to read it.
+   * `metadata`: only the existence of such an object matters, and its content may be large or secret.
+   * `nothing`: not even its existence justifies the right to read it.
    */
   how: 'get' | 'list' | 'metadata' | 'nothing';
 }
@@ -34,25 +34,25 @@ export function planReads(resources: readonly InventoryResource[]): Read[] {
 function howToRead({ apiVersion, kind, names }: Read): Read['how'] {
   if (apiVersion === 'v1' && kind === 'Secret') return 'nothing';
   if (apiVersion === 'v1' && kind === 'ConfigMap') return 'metadata';
-  return names.length >= LIST_FROM ? 'list' : 'get';
+  return names.length >= LIST_FROM_OBJECTS ? 'list' : 'get';
 }
 
-const MAX_LABEL_VALUE = 63;
+const MAX_LABEL_VALUE_CHARACTERS = 63;
 
 /**
- * The label selector for the objects that Flux has applied for a Kustomization, which may be a few of thousands
- * in a namespace; undefined if its name is too long for a label. An object that Flux found and left as it was
- * may lack the labels.
+ * The label selector for the objects that Flux has applied for a Kustomization; undefined if its name is too long for a
+ * label. With the selector a list does not have the thousands of other objects in the namespace. An object that Flux
+ * left unchanged may lack the labels.
  */
 export function appliedSelector({ metadata }: Kustomization): string | undefined {
   const { name = '', namespace = '' } = metadata;
-  if (name.length > MAX_LABEL_VALUE) return undefined;
+  if (name.length > MAX_LABEL_VALUE_CHARACTERS) return undefined;
   return `${KUSTOMIZATION_NAME_LABEL}=${name},${KUSTOMIZATION_NAMESPACE_LABEL}=${namespace}`;
 }
 
 /**
- * The account with which Flux applies a Kustomization: no more of its inventory is read than that account may read.
- * undefined: the controller's own, which Flux's installation makes a cluster admin.
+ * The account with which Flux applies a Kustomization: its inventory is read only as far as that account may read it.
+ * undefined: kustomize-controller's own account, which Flux's installation makes a cluster admin.
  */
 export function applyingAccount({ metadata, spec }: Kustomization, fallback: string | undefined): UserInfo | undefined {
   const name = (spec as { serviceAccountName?: string } | undefined)?.serviceAccountName || fallback;

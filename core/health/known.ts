@@ -1,7 +1,6 @@
 /**
- * The reports that HealthChecks had when a deployment started.
- * Later reports are recognized by comparison, not by time: the clocks of reporters may be wrong by hours, and an error
- * from before the commit is not the new version's.
+ * The reports that HealthChecks had when a deployment started, to recognize later reports by comparison. Times alone
+ * would not do: the clocks of reporters may be wrong by hours.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry } from '../../api/types.ts';
@@ -15,7 +14,7 @@ type Report = Pick<KnownHealth, 'status' | 'lastChangeTime' | 'lastErrorTime'>;
 
 /**
  * The reports of the checks now, for the head of a history; at most `LIMITS.knownHealth` of them.
- * `before`: the reports stored so far. A reset removes an error from a check, and its reporter may write it again.
+ * @param before the stored reports: a reset removes an error from a check, and its reporter may write the error again
  */
 export function knownHealth(checks: readonly HealthCheck[], before: readonly KnownHealth[] = []): KnownHealth[] {
   const errors = new Map(before.map((known) => [checkKey(known), known.lastErrorTime]));
@@ -35,46 +34,44 @@ export function knownHealth(checks: readonly HealthCheck[], before: readonly Kno
 export function hasNewError(check: HealthCheck, head: HistoryEntry): boolean {
   const { lastErrorTime } = check.status ?? {};
   if (lastErrorTime === undefined) return false;
-  const known = knownOf(check, head);
-  if (known === 'nothing') return true;
+  const known = knownReport(check, head);
   if (known) return !sameTime(known.lastErrorTime, lastErrorTime);
-  return (parseTime(lastErrorTime) ?? Number.NEGATIVE_INFINITY) >= healthCutoff(head);
+  return isNewCheck(check, head) || (parseTime(lastErrorTime) ?? Number.NEGATIVE_INFINITY) >= healthCutoff(head);
 }
 
 /** Whether the check's health is newer than the start of the deployment, or its apply. */
 export function isReportedSince(check: HealthCheck, head: HistoryEntry): boolean {
-  const known = knownOf(check, head);
-  if (known === 'nothing') return true;
+  const known = knownReport(check, head);
   if (known) return !sameReport(known, check.status ?? {});
+  if (isNewCheck(check, head)) return true;
   const changed = parseTime(check.status?.lastChangeTime);
   // A stored time has whole seconds, the cutoff may not: compare what would be stored.
   return changed !== undefined && changed >= wholeSeconds(healthCutoff(head));
 }
 
-/** The checks that were watched when the deployment started and no longer exist, or are no longer selected. */
+/** The reports of checks that were watched when the deployment started and now are not, or no longer exist. */
 export function goneChecks(
   { knownHealth = [] }: Pick<HistoryEntry, 'knownHealth'>,
   checks: readonly HealthCheck[],
 ): KnownHealth[] {
-  const there = new Set(checks.map(({ metadata }) => checkKey(metadata)));
-  return knownHealth.filter((known) => !there.has(checkKey(known)));
+  const present = new Set(checks.map(({ metadata }) => checkKey(metadata)));
+  return knownHealth.filter((known) => !present.has(checkKey(known)));
+}
+
+/** The report of the check when the deployment started; undefined if none was stored. */
+function knownReport({ metadata }: HealthCheck, { knownHealth = [] }: HistoryEntry): Report | undefined {
+  return knownHealth.find((each) => checkKey(each) === checkKey(metadata));
+}
+
+/** Whether the check did not exist when the reports were stored; false if the deployment stores none: then times count. */
+function isNewCheck({ metadata }: HealthCheck, head: HistoryEntry): boolean {
+  const created = parseTime(metadata.creationTimestamp);
+  return head.knownHealth !== undefined && created !== undefined && created >= wholeSeconds(deployCutoff(head));
 }
 
 /**
- * The report of a check when the deployment started. `nothing`: the check did not exist. undefined: not recorded,
- * so only times count.
- */
-function knownOf({ metadata }: HealthCheck, head: HistoryEntry): Report | 'nothing' | undefined {
-  if (head.knownHealth === undefined) return undefined;
-  const known = head.knownHealth.find((each) => checkKey(each) === checkKey(metadata));
-  if (known) return known;
-  const created: EpochMs | undefined = parseTime(metadata.creationTimestamp);
-  return created !== undefined && created >= wholeSeconds(deployCutoff(head)) ? 'nothing' : undefined;
-}
-
-/**
- * Whether two reports are the same. A missing error is no report: a reset has removed it, and the deployment
- * still has it recorded.
+ * Whether two reports are the same. A missing error makes no difference: a reset has removed it from the check, and not
+ * from the stored report.
  */
 function sameReport(known: Report, { status, lastChangeTime, lastErrorTime }: Report): boolean {
   return (
@@ -84,7 +81,7 @@ function sameReport(known: Report, { status, lastChangeTime, lastErrorTime }: Re
   );
 }
 
-/** Whether two texts are one instant: reporters may format it in several ways. */
+/** Whether two texts are the same instant, perhaps in two formats. */
 function sameTime(a: string | undefined, b: string | undefined): boolean {
   return a === b || (parseTime(a) !== undefined && parseTime(a) === parseTime(b));
 }

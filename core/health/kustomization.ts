@@ -1,5 +1,5 @@
 /**
- * Health of class kustomization. docs/reference/quirks.md, Q27 to Q29, lists the differences from the Go controller.
+ * The health of class kustomization. docs/reference/quirks.md, Q27 to Q29, has the differences from the Go controller.
  *
  * | Kustomization | health |
  * |---|---|
@@ -30,14 +30,14 @@ interface OwnHealth {
   /** Why the Kustomization itself is not healthy yet. */
   pending: string | undefined;
   /** Whether Flux retries the same revision. */
-  attempting: boolean;
+  isAttempting: boolean;
   /** Whether Flux reconciles a revision that it has applied already. */
-  again: boolean;
-  /** Since when Flux has applied everything; undefined while it has not, or has no such time. */
+  isRepeat: boolean;
+  /** When Flux had applied everything; undefined while it has not, or if the time is unknown. */
   applied: EpochMs | undefined;
   revision: Revision;
   inventory: Inventory;
-  /** It is Pending until the Kustomization or a Rollout changes, whatever its objects do. */
+  /** Whether the check is Pending until the Kustomization or a Rollout changes, whatever the objects do. */
   waitsForEvent: boolean;
 }
 
@@ -48,32 +48,32 @@ export function ownHealth(kustomization: Kustomization, upstream: Upstream, now:
   const revision = revisionOf(kustomization, upstream);
   const ready = conditionsOf(kustomization as FluxObject).find((c) => c.type === 'Ready');
   const own = kstatusOf(kustomization, now);
-  const elsewhere = kustomization.spec?.kubeConfig !== undefined;
+  const isElsewhere = kustomization.spec?.kubeConfig !== undefined;
   const inventory = parseInventory(kustomization.status?.inventory?.entries);
-  const attempting = revision.attempted && ready?.status === 'Unknown';
+  const isAttempting = revision.attempted && ready?.status === 'Unknown';
   const pending = revision.waiting ?? (own.status === 'Current' ? undefined : own.message);
-  const again = attempting && revision.waiting === undefined;
+  const isRepeat = isAttempting && revision.waiting === undefined;
   const applied = pending === undefined && ready?.status === 'True' ? parseTime(ready.lastTransitionTime) : undefined;
-  const notBegun = revision.failuresCountFrom === Number.POSITIVE_INFINITY && !revision.waitsForSource;
-  const base = { attempting, again, revision, inventory, pending, applied, waitsForEvent: notBegun };
+  const hasNotBegun = revision.failuresCountFrom === Number.POSITIVE_INFINITY && !revision.waitsForSource;
+  const base = { isAttempting, isRepeat, revision, inventory, pending, applied, waitsForEvent: hasNotBegun };
 
   const failure = revision.attempted ? failureOf(ready, FAILED_KUSTOMIZATION) : undefined;
   if (failure) return { ...base, settled: failure };
-  if (own.status === 'Failed') return { ...base, settled: stalled(kustomization, own.message, ready) };
-  if (elsewhere) return { ...base, settled: evaluateElsewhere(pending, ready, { attempting, again }) };
+  if (own.status === 'Failed') return { ...base, settled: stalledVerdict(kustomization, own.message, ready) };
+  if (isElsewhere) return { ...base, settled: verdictElsewhere(pending, ready, { isAttempting, isRepeat }) };
   if (inventory.resources.length + inventory.errors.length === 0) {
     const message = pending === undefined ? 'Kustomization has no managed resources' : pendingText(pending);
     const waitsForEvent = !revision.waitsForSource;
-    return { ...base, settled: { health: 'Pending', message, attempting, ...(waitsForEvent && { waitsForEvent }) } };
+    return { ...base, settled: { health: 'Pending', message, isAttempting, ...(waitsForEvent && { waitsForEvent }) } };
   }
-  return { ...base, inventory: notEvaluatedByFlux(kustomization, inventory) };
+  return { ...base, inventory: withoutEvaluatedByFlux(kustomization, inventory) };
 }
 
 /**
- * The inventory without the objects that Flux evaluates itself. If Flux waits for objects by `healthCheckExprs`, its
- * Ready condition is their health: the team has not defined any other.
+ * The inventory without the objects that Flux evaluates. If Flux waits for objects by `healthCheckExprs`, its Ready
+ * condition is their health.
  */
-function notEvaluatedByFlux({ spec }: Kustomization, { resources, errors }: Inventory): Inventory {
+function withoutEvaluatedByFlux({ spec }: Kustomization, { resources, errors }: Inventory): Inventory {
   const { wait, healthChecks, healthCheckExprs } = (spec ?? {}) as Record<string, unknown>;
   const kindsOf = (list: unknown) =>
     new Set(
@@ -94,30 +94,28 @@ function failureOf(ready: LooseCondition | undefined, reasons: ReadonlySet<strin
   return { health: 'Unhealthy', message, failedAt: parseTime(ready.lastTransitionTime) };
 }
 
-function stalled(kustomization: Kustomization, message: string, ready: LooseCondition | undefined): Verdict {
+function stalledVerdict(kustomization: Kustomization, message: string, ready: LooseCondition | undefined): Verdict {
   const more = ready?.message ? `: ${ready.message}` : '';
   const failedAt = failureTime(kustomization as FluxObject);
   return { health: 'Unhealthy', message: `Kustomization unhealthy: ${message}${more}`, failedAt };
 }
 
-/**
- * The verdict for objects in the cluster of `spec.kubeConfig`: objects of the same names in this cluster are others.
- */
-function evaluateElsewhere(
+/** The verdict for a Kustomization with `spec.kubeConfig`: its objects are in another cluster. */
+function verdictElsewhere(
   pending: string | undefined,
   ready: LooseCondition | undefined,
-  { attempting, again }: Pick<OwnHealth, 'attempting' | 'again'>,
+  { isAttempting, isRepeat }: Pick<OwnHealth, 'isAttempting' | 'isRepeat'>,
 ): Verdict {
   if (pending !== undefined) {
-    return { health: 'Pending', message: pendingText(pending), attempting, ...(again && { again }) };
+    return { health: 'Pending', message: pendingText(pending), isAttempting, ...(isRepeat && { isRepeat }) };
   }
   if (ready?.status !== 'True') return { health: 'Pending', message: pendingText('no Ready condition yet') };
   return { health: 'Healthy', message: 'Kustomization is ready in the cluster of its kubeConfig' };
 }
 
 /**
- * The verdict with the objects read.
- * @param since what the health is for, and until when it was healthy
+ * The verdict from the Kustomization and its objects.
+ * @param since the deployment that the health is for, and until when it was healthy
  * @param likeKuberik whether objects that do not exist are ignored
  */
 export function evaluateWithResources(
@@ -131,32 +129,32 @@ export function evaluateWithResources(
   const health = resourceHealth(observed, { ...since, applied: likeKuberik ? undefined : own.applied }, now);
   const errors = [...own.inventory.errors, ...health.errors];
   const withErrors = (message: string) => (errors.length > 0 ? `${message}. Errors: ${listLines(errors)}` : message);
-  const woken = own.waitsForEvent && errors.length === 0 ? { waitsForEvent: true as const } : {};
+  const waits = own.waitsForEvent && errors.length === 0 ? { waitsForEvent: true as const } : {};
 
   if (health.unhealthy.length > 0) {
     const unhealthy = withErrors(`Unhealthy resources: ${listLines(health.unhealthy)}`);
     if (isOldFailure(health.failedAt ?? now, own.revision, since.deployed)) {
       const message = `${pendingText(own.pending ?? 'not applied yet')}. Before: ${unhealthy}`;
-      return { health: 'Pending', message, ...woken };
+      return { health: 'Pending', message, ...waits };
     }
     return { health: 'Unhealthy', message: unhealthy, failedAt: health.failedAt };
   }
   if (health.pending.length > 0) {
-    return { health: 'Pending', message: withErrors(`Pending resources: ${listLines(health.pending)}`), ...woken };
+    return { health: 'Pending', message: withErrors(`Pending resources: ${listLines(health.pending)}`), ...waits };
   }
-  const { pending, attempting, again } = own;
-  if (pending !== undefined && !(again && errors.length > 0)) {
+  const { pending, isAttempting, isRepeat } = own;
+  if (pending !== undefined && !(isRepeat && errors.length > 0)) {
     return {
       health: 'Pending',
       message: withErrors(pendingText(pending)),
-      attempting,
-      ...(again && { again }),
-      ...woken,
+      isAttempting,
+      ...(isRepeat && { isRepeat }),
+      ...waits,
     };
   }
   if (health.missing.length > 0 && !likeKuberik) {
     const missing = health.missing.map((name) => `${name} (not found)`);
-    return { health: 'Pending', message: withErrors(`Pending resources: ${listLines(missing)}`), attempting };
+    return { health: 'Pending', message: withErrors(`Pending resources: ${listLines(missing)}`), isAttempting };
   }
   if (errors.length > 0) return { health: 'Unknown', message: `Errors: ${listLines(errors)}` };
   const absent = [...health.missing, ...health.gone];
@@ -167,7 +165,7 @@ export function evaluateWithResources(
 }
 
 /**
- * Whether the failure is newer than the deployment, so that it would fail it, but older than Flux's first step for it.
+ * Whether the failure is newer than the deployment, but older than Flux's first step for it: an older version failed.
  */
 function isOldFailure(at: EpochMs, revision: Revision, cutoff: EpochMs | undefined): boolean {
   return cutoff !== undefined && at >= cutoff && at < revision.failuresCountFrom;
@@ -175,26 +173,24 @@ function isOldFailure(at: EpochMs, revision: Revision, cutoff: EpochMs | undefin
 
 const pendingText = (reason: string) => `Kustomization pending: ${reason}`;
 
-// Whether the state of a Kustomization's objects is the health of the revision that should run now, or of an older one:
-// the Go controller does not distinguish them (docs/reference/quirks.md, Q28).
+// Whether the objects' health is that of the revision that should run now, or of an older one. The Go controller does
+// not distinguish them (docs/reference/quirks.md, Q28).
 // Trap: kustomize-controller moves `status.observedGeneration` only when it succeeds; a failure at the current
 // generation shows in the Ready condition's own `observedGeneration`.
 
 interface Revision {
-  /** Why good health would not be the new revision's; undefined if it would. */
+  /** Why good health would be that of an older revision; undefined if it would not. */
   waiting?: string;
-  /** Whether Flux works on, or has worked on, exactly the revision that should run now. */
+  /** Whether Flux has begun to apply exactly the revision that should run now. */
   attempted: boolean;
-  /**
-   * A failure before this instant is the old revision's; Infinity while Flux has not begun, 0 if nothing ran before.
-   */
+  /** Failures before this instant are an older revision's; Infinity if Flux has not begun, 0 if nothing ran before. */
   failuresCountFrom: EpochMs;
-  /** It waits for its source, whose changes trigger no sync. */
+  /** Whether the Kustomization waits for its source, whose changes trigger no sync. */
   waitsForSource?: boolean;
 }
 
 interface Upstream {
-  /** The Kustomization's source; undefined when there is none or its kind is not known. */
+  /** The Kustomization's source; undefined if it does not exist or has an unknown kind. */
   source: FluxObject | undefined;
   /** Rollouts that may have deployed into the Kustomization or its source. */
   rollouts: readonly Rollout[];
@@ -203,10 +199,10 @@ interface Upstream {
 function revisionOf(kustomization: Kustomization, { source, rollouts }: Upstream): Revision {
   const artifact = source && stringAt(source, ['status', 'artifact', 'revision']);
   const applied = kustomization.status?.lastAppliedRevision;
-  const ownOld = oldDeployment(kustomization as FluxObject, rollouts);
-  const sourceOld = source && oldDeployment(source, rollouts);
-  const ofSource = ownOld === undefined ? (sourceOld ?? (source && notFetched(source, artifact))) : undefined;
-  const notBegun = ownOld ?? ofSource ?? readyIsOld(kustomization) ?? notAttempted(kustomization, artifact);
+  const ownOld = whyOldDeployment(kustomization as FluxObject, rollouts);
+  const sourceOld = source && whyOldDeployment(source, rollouts);
+  const ofSource = ownOld === undefined ? (sourceOld ?? (source && whyNotFetched(source, artifact))) : undefined;
+  const notBegun = ownOld ?? ofSource ?? whyReadyIsOld(kustomization) ?? whyNotAttempted(kustomization, artifact);
   if (notBegun !== undefined) {
     const isFirst = (ownOld ?? sourceOld) === undefined && neverSucceeded(kustomization);
     const failuresCountFrom = isFirst ? 0 : Number.POSITIVE_INFINITY;
@@ -215,18 +211,18 @@ function revisionOf(kustomization: Kustomization, { source, rollouts }: Upstream
   const waiting =
     artifact !== undefined && applied !== artifact
       ? `revision ${artifact} is being applied, ${applied ?? 'nothing'} was applied before`
-      : generationAhead(kustomization, kustomization.status?.observedGeneration);
+      : whyGenerationIsOld(kustomization, kustomization.status?.observedGeneration);
   if (waiting === undefined) return { attempted: true, failuresCountFrom: 0 };
   return { waiting, attempted: true, failuresCountFrom: attemptStart(kustomization) };
 }
 
-/** Whether no revision ever ran: then the first one fails. */
+/** Whether Flux has never applied any revision: a failure cannot be an older revision's then. */
 function neverSucceeded({ status }: Kustomization): boolean {
   return status?.observedGeneration === -1 && status.lastAppliedRevision === undefined;
 }
 
-/** The text for an object with another deployment than the Rollout's newest. */
-function oldDeployment(object: FluxObject, rollouts: readonly Rollout[]): string | undefined {
+/** Why the object's deployment is not its Rollout's newest; undefined if it is. */
+function whyOldDeployment(object: FluxObject, rollouts: readonly Rollout[]): string | undefined {
   for (const deployment of parseDeployments(object.metadata.annotations?.[DEPLOYED])) {
     const rollout = rollouts.find((r) => r.metadata.uid === deployment.uid && r.metadata.name === deployment.rollout);
     const head = deploymentOf(rollout);
@@ -237,7 +233,8 @@ function oldDeployment(object: FluxObject, rollouts: readonly Rollout[]): string
   return undefined;
 }
 
-function notFetched(source: FluxObject, artifact: string | undefined): string | undefined {
+/** Why the source has not fetched its present spec; undefined if it has. */
+function whyNotFetched(source: FluxObject, artifact: string | undefined): string | undefined {
   const { generation, name } = source.metadata;
   const observed = source.status?.observedGeneration;
   if (generation !== undefined && observed !== undefined && generation !== observed) {
@@ -251,11 +248,11 @@ function notFetched(source: FluxObject, artifact: string | undefined): string | 
 }
 
 /**
- * Why the newest artifact counts as not attempted; undefined if Flux has attempted it.
- * The applied artifact is no evidence: after a rollback it is the source's artifact again, while the failure in Ready
- * is still that of the version between the two.
+ * Why the newest artifact counts as not attempted; undefined if Flux has attempted it. That it is the applied artifact
+ * proves nothing: after a rollback it is the source's artifact again, while Ready still has the failure of the version
+ * in between.
  */
-function notAttempted({ status }: Kustomization, artifact: string | undefined): string | undefined {
+function whyNotAttempted({ status }: Kustomization, artifact: string | undefined): string | undefined {
   const { lastAttemptedRevision, lastAppliedRevision: applied } = status ?? {};
   const attempted = lastAttemptedRevision ?? applied;
   if (artifact === undefined || attempted === artifact) return undefined;
@@ -263,12 +260,12 @@ function notAttempted({ status }: Kustomization, artifact: string | undefined): 
   return `revision ${artifact} is fetched, ${applied ?? 'nothing'} is applied`;
 }
 
-function readyIsOld(kustomization: Kustomization): string | undefined {
+function whyReadyIsOld(kustomization: Kustomization): string | undefined {
   const ready = conditionsOf(kustomization as FluxObject).find((c) => c.type === 'Ready');
-  return generationAhead(kustomization, ready?.observedGeneration ?? kustomization.status?.observedGeneration);
+  return whyGenerationIsOld(kustomization, ready?.observedGeneration ?? kustomization.status?.observedGeneration);
 }
 
-function generationAhead({ kind, metadata, spec }: Kustomization, seen: number | undefined): string | undefined {
+function whyGenerationIsOld({ kind, metadata, spec }: Kustomization, seen: number | undefined): string | undefined {
   const { generation } = metadata;
   if (generation === undefined || seen === undefined || seen === generation) return undefined;
   const suspended = spec?.suspend ? ' (suspended)' : '';
@@ -276,8 +273,8 @@ function generationAhead({ kind, metadata, spec }: Kustomization, seen: number |
 }
 
 /**
- * The start of Flux's attempt: Reconciling=True keeps its time through all retries of one revision; the time of
- * Ready moves with each.
+ * The start of Flux's attempts at the present revision. Reconciling=True keeps its time through all retries, while the
+ * time of Ready changes with each.
  */
 function attemptStart(kustomization: Kustomization): EpochMs {
   const conditions = conditionsOf(kustomization as FluxObject);

@@ -11,27 +11,27 @@ import { conditionsOf } from '../kstatus/fields.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { shortHash } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
-import type { Verdict } from './healthStatus.ts';
+import { explainsAt, type Verdict } from './healthStatus.ts';
 
 export const KUSTOMIZATION_CLASS = 'kustomization';
 
 /** How often a check that is not at rest is evaluated. */
 const DEFAULT_INTERVAL_MS = 30_000;
-const MIN_MS = 5_000;
+const MIN_INTERVAL_MS = 5_000;
 
 /** The `name` or `namespace/name` in the annotation, or its problem in the Go controller's words. */
 export function kustomizationRef(
   healthCheck: HealthCheck,
   ownNamespaceOnly: boolean,
 ): NamespacedName | { problem: string } {
-  const ref = named(healthCheck);
+  const ref = annotatedRef(healthCheck);
   if (!ownNamespaceOnly || 'problem' in ref || ref.namespace === healthCheck.metadata.namespace) return ref;
   return {
     problem: `Kustomization '${ref.namespace}/${ref.name}' is in another namespace, which this installation forbids`,
   };
 }
 
-function named(healthCheck: HealthCheck): NamespacedName | { problem: string } {
+function annotatedRef(healthCheck: HealthCheck): NamespacedName | { problem: string } {
   const { annotations, namespace = '' } = healthCheck.metadata;
   if (!annotations) return { problem: 'no annotations found on HealthCheck' };
   const text = annotations[HEALTHCHECK_KUSTOMIZATION];
@@ -46,7 +46,7 @@ function named(healthCheck: HealthCheck): NamespacedName | { problem: string } {
 /** The interval in milliseconds: 30 s if the annotation is absent or does not parse, at least 5 s. */
 export function requeueInterval(healthCheck: HealthCheck): number {
   const wanted = parseDuration(healthCheck.metadata.annotations?.[HEALTHCHECK_REQUEUE_INTERVAL]) ?? DEFAULT_INTERVAL_MS;
-  return Math.max(wanted, MIN_MS);
+  return Math.max(wanted, MIN_INTERVAL_MS);
 }
 
 const DEFAULT_GRACE_MS = 60_000;
@@ -58,44 +58,63 @@ export function gracePeriod(healthCheck: HealthCheck): number {
 
 // How often a HealthCheck of class kustomization is evaluated. Each evaluation reads its Kustomization, the source and
 // the applied objects from the API server. A check that is Healthy while no Rollout bakes on it is at rest and is
-// seldom evaluated; a Rollout that is about to deploy evaluates it once more (hooks/rollout/rolloutHook.ts). So is a check
-// that waits for an event: with a thousand that Flux has yet to reconcile, polling each would delay exactly that.
+// seldom evaluated. So is a check that waits for an event: with a thousand that Flux has yet to reconcile, polling each
+// would delay exactly that. One that is Healthy before the bake begins is evaluated less and less often, for the same
+// reason. A Rollout evaluates such checks once more before it deploys, begins a bake or ends it
+// (hooks/rollout/rolloutHook.ts).
 
-const REST_MS = 600_000;
+const REST_INTERVAL_MS = 600_000;
 
 /**
  * Whether the check is at rest.
- * @param isWatched a Rollout bakes on it, or may do so without being related
+ * @param isWatched whether a Rollout bakes on it
  */
 export function isAtRest({ metadata, spec, status }: HealthCheck, isWatched: boolean): boolean {
   if (isWatched || spec?.class !== KUSTOMIZATION_CLASS) return false;
-  // An interval in the annotation always applies.
+  // A check with an interval in its annotation is never at rest.
   const wanted = parseDuration(metadata.annotations?.[HEALTHCHECK_REQUEUE_INTERVAL]);
   return wanted === undefined && status?.status === 'Healthy';
 }
 
-/** Whether the check is at rest after an evaluation: not if an input could not be read. */
+/** Whether the check is at rest after this verdict. */
 export function restsAfter(healthCheck: HealthCheck, { health, waitsForEvent }: Verdict, isWatched: boolean): boolean {
-  const asHealthy = { ...healthCheck, status: { ...healthCheck.status, status: 'Healthy' } };
-  if (waitsForEvent) return isAtRest(asHealthy, false);
-  return health === 'Healthy' && isAtRest(asHealthy, isWatched);
+  const ifHealthy = { ...healthCheck, status: { ...healthCheck.status, status: 'Healthy' } };
+  if (waitsForEvent) return isAtRest(ifHealthy, false);
+  return health === 'Healthy' && isAtRest(ifHealthy, isWatched);
 }
 
 /**
- * Milliseconds until the next evaluation.
- * At rest ten minutes, plus or minus a fifth: checks that were evaluated together after a restart drift apart.
+ * Milliseconds until the next evaluation of a check with this status.
+ * At rest ten minutes, plus or minus a fifth: checks that were evaluated together after a restart drift apart. Sooner if
+ * a reset check has yet to say what it waits for, or if a deployment waits for its bake: then the check is evaluated
+ * after as long as it has been Healthy.
+ * @param isAwaited whether a deployment waits for its bake
  */
-export function nextEvaluation(healthCheck: HealthCheck, atRest: boolean): number {
+export function msUntilEvaluation(healthCheck: HealthCheck, atRest: boolean, isAwaited: boolean, now: EpochMs): number {
   if (!atRest) return requeueInterval(healthCheck);
-  const fraction = Number.parseInt(shortHash(healthCheck.metadata.uid ?? '').slice(0, 4), 16) / 0xffff;
-  return REST_MS * (0.8 + 0.4 * fraction);
+  const { metadata, status = {} } = healthCheck;
+  const fraction = Number.parseInt(shortHash(metadata.uid ?? '').slice(0, 4), 16) / 0xffff;
+  const waits = [
+    REST_INTERVAL_MS * (0.8 + 0.4 * fraction),
+    (explainsAt(status, now) ?? Number.POSITIVE_INFINITY) - now,
+  ];
+  if (isAwaited && status.status === 'Healthy') {
+    waits.push(Math.max(now - (parseTime(status.lastChangeTime) ?? now), DEFAULT_INTERVAL_MS));
+  }
+  return Math.min(...waits);
+}
+
+/** Whether the check's health was reported so recently that its hook would not evaluate it yet. */
+export function isJustReported(healthCheck: HealthCheck, now: EpochMs): boolean {
+  const age = now - (parseTime(healthCheck.status?.lastChangeTime) ?? Number.NEGATIVE_INFINITY);
+  return age >= 0 && age < requeueInterval(healthCheck);
 }
 
 /**
- * Whether Flux began a moment ago to reconcile: then it writes its progress several times a second, and the result at
- * the end. The end is the time to evaluate; a longer reconciliation is evaluated meanwhile.
+ * Whether Flux has just begun to reconcile the Kustomization. Flux then writes its progress several times a second, and
+ * the check is evaluated at the end, or once the reconciliation takes longer.
  */
-export function fluxIsAtWork(kustomization: Kustomization | undefined, now: EpochMs): boolean {
+export function isJustReconciling(kustomization: Kustomization | undefined, now: EpochMs): boolean {
   if (!kustomization) return false;
   const began = conditionsOf(kustomization as FluxObject).find(
     ({ type, status, reason }) => type === 'Reconciling' && status === 'True' && reason === 'Progressing',

@@ -1,13 +1,11 @@
-/** A new deployment, a retry or the apply of a version makes older health meaningless: it is reset, once. */
+/** Resets of HealthChecks: a deployment, a retry, or the apply of a version makes older health meaningless. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
 import { parseTime } from '../kube/time.ts';
 import { deployCutoff, healthCutoff, isReportedSince } from './known.ts';
 import { KUSTOMIZATION_CLASS } from './kustomizationCheck.ts';
 
-/**
- * The time before which health does not count for the Rollout's present deployment. undefined: nothing was deployed.
- */
+/** The time from which health counts for the Rollout's newest deployment; undefined if nothing is deployed. */
 export function cutoffOf(rollout: Rollout): EpochMs | undefined {
   const head = rollout.status?.history?.[0];
   if (!head) return undefined;
@@ -21,8 +19,8 @@ export interface Cutoffs {
   /** The newest cutoff that has passed. */
   reached?: EpochMs;
   /**
-   * The next cutoff in the future: clocks differ, and histories may be written by hand. A reset before that time would
-   * be repeated without end.
+   * The next cutoff in the future, because clocks differ, and histories may be written by hand. A reset before that time
+   * would be repeated without end.
    */
   ahead?: EpochMs;
 }
@@ -37,7 +35,7 @@ export function cutoffsOf(rollouts: readonly Rollout[], now: EpochMs): Cutoffs {
   };
 }
 
-/** Whether the check has reported nothing since one of the Rollouts started its newest deployment, or applied it. */
+/** Whether one of the Rollouts has started or applied its newest deployment since the last report of the check. */
 export function needsReset(healthCheck: HealthCheck, rollouts: readonly Rollout[], now: EpochMs): boolean {
   const { status } = healthCheck;
   return rollouts.some((rollout) => {
@@ -51,7 +49,7 @@ export function needsReset(healthCheck: HealthCheck, rollouts: readonly Rollout[
 
 const isApply = (head: HistoryEntry) => healthCutoff(head) > deployCutoff(head);
 
-/** Any report will differ from it. Of class kustomization only: other reporters may wait for the reset. */
+/** Whether any report will differ from the present one. Reporters of other classes may wait for the reset. */
 function isBlank({ spec, status }: HealthCheck): boolean {
   return spec?.class === KUSTOMIZATION_CLASS && status?.status === 'Pending' && status.lastErrorTime === undefined;
 }

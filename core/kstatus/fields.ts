@@ -1,9 +1,7 @@
-/**
- * Reading fields of any object for kstatus: what is absent or of another type is treated as absent, never thrown on.
- */
+/** Fields of any object, for kstatus: a value of another type counts as absent, and nothing throws. */
 import type { AnyObject } from '../../api/kubernetes.ts';
 
-/** A condition as some controller wrote it: every field may be missing. */
+/** A condition of any controller: each field may be missing, a missing text is empty. */
 export interface LooseCondition {
   type: string;
   status: string;
@@ -57,12 +55,12 @@ export function conditionsOf(object: AnyObject): LooseCondition[] {
   });
 }
 
-// What kstatus says of an object, and short ways to say it.
+// The result of kstatus, and its constructors.
 
 export type KStatusName = 'Current' | 'InProgress' | 'Failed' | 'Terminating' | 'Unknown';
 
 export interface KStatus {
-  /** Unknown: the object says something that no rule knows. */
+  /** Unknown: the object has a value that no rule covers. */
   status: KStatusName;
   message: string;
 }

@@ -1,6 +1,6 @@
 /**
- * Whether an object has reached what its spec asks for, by the rules and in the words of kstatus
- * (sigs.k8s.io/cli-utils): first what holds for every kind, then the rules of the kind, then its Ready condition.
+ * Whether an object has reached the state in its spec, by the rules and in the words of kstatus
+ * (sigs.k8s.io/cli-utils): first the rules for every kind, then those of its kind, or else its Ready condition.
  */
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { groupOf } from '../kube/names.ts';
@@ -13,7 +13,7 @@ type Rule = (object: AnyObject, now: EpochMs) => KStatus;
 
 const alwaysReady: Rule = () => current('Resource is always ready');
 
-/** Keyed `group/Kind`; the core group has an empty one. */
+/** Rules by `group/Kind`; the core group is empty. */
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['/ConfigMap', alwaysReady],
   ['/PersistentVolumeClaim', pvcStatus],
@@ -33,7 +33,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['policy/PodDisruptionBudget', () => current('AllowedDisruptions has been computed.')],
 ]);
 
-/** `now` decides only how long a Pod may stay unschedulable. */
+/** The status of the object. `now` decides only how long a Pod may stay unschedulable. */
 export function kstatusOf(object: AnyObject, now: EpochMs): KStatus {
   const generic = genericStatus(object);
   if (generic) return generic;
@@ -66,7 +66,7 @@ function readyStatus(object: AnyObject): KStatus {
   return current('Resource is current');
 }
 
-// kstatus of claims, Services and CustomResourceDefinitions.
+// Claims, Services and CustomResourceDefinitions.
 
 function pvcStatus(object: AnyObject): KStatus {
   const phase = stringAt(object, ['status', 'phase']) ?? 'unknown';
@@ -90,7 +90,7 @@ function crdStatus(object: AnyObject): KStatus {
   return inProgress('Install in progress');
 }
 
-// kstatus of Pods and Jobs.
+// Pods and Jobs.
 
 /** How long the scheduler may take before an unschedulable Pod counts as failed. */
 const SCHEDULE_WINDOW_MS = 15_000;
@@ -136,7 +136,7 @@ function crashLoopingContainers(object: AnyObject): string[] {
     .flatMap((container) => stringAt(container, ['name']) ?? []);
 }
 
-/** A Job counts as current from its start. */
+/** The status of a Job, which is current from its start. */
 function jobStatus(object: AnyObject): KStatus {
   const completions = numberAt(object, ['spec', 'completions']) ?? numberAt(object, ['spec', 'parallelism']) ?? 1;
   const count = (field: string) => numberAt(object, ['status', field]) ?? 0;
@@ -152,7 +152,7 @@ function jobStatus(object: AnyObject): KStatus {
   );
 }
 
-// kstatus of the kinds that keep a number of Pods. The order of the comparisons decides which message people see.
+// Kinds that keep a number of Pods. The order of the comparisons decides which message users see.
 
 /** The Deployment controller reads this value as "no deadline". */
 const NO_DEADLINE = 2 ** 31 - 1;

@@ -1,4 +1,3 @@
-/** An object with other annotations or labels. */
 import type { AnyObject } from '../../api/kubernetes.ts';
 
 /** The object with the annotation set, or without it (undefined). If nothing changes, it is the same object. */

@@ -1,6 +1,6 @@
-/** List handling of metav1.Condition, as in apimachinery's meta.SetStatusCondition. */
+/** Conditions of a status, handled as in apimachinery's meta.SetStatusCondition. */
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
-import { bounded, type CommandLine } from '../text/commands.ts';
+import { boundedText, type CommandLine } from '../text/commands.ts';
 import { formatTime } from './time.ts';
 
 export type NewCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'> & {
@@ -17,12 +17,12 @@ export function falseCondition(type: string, reason: string, message: string): N
   return { type, status: 'False', reason, message };
 }
 
-/** The length of a message that a CRD takes: with a longer one the whole status would be refused. */
-const MAX_MESSAGE = 32_768;
+/** The CRDs' limit: with a longer message the whole status would be refused. */
+const MAX_MESSAGE_CHARACTERS = 32_768;
 
 /**
- * A new list with the condition in it. `lastTransitionTime` moves only when `status` does; order is kept.
- * Messages quote what tenants write, on one line.
+ * A new list with the condition in it, in the same order. `lastTransitionTime` changes only with `status`.
+ * The message is on one line, because it may quote a tenant.
  */
 export function setCondition<C extends Condition>(
   conditions: readonly C[] | undefined,
@@ -33,11 +33,20 @@ export function setCondition<C extends Condition>(
   const index = list.findIndex((c) => c.type === condition.type);
   const before = list[index];
   const lastTransitionTime = before && before.status === condition.status ? before.lastTransitionTime : formatTime(now);
-  const message = bounded({ text: condition.message, commands }, MAX_MESSAGE);
+  const message = boundedText({ text: condition.message, commands }, MAX_MESSAGE_CHARACTERS);
   const after = { ...condition, message, lastTransitionTime } as C;
   if (index < 0) list.push(after);
   else list[index] = after;
   return list;
+}
+
+/** A new list with these conditions in it, set in turn. */
+export function setConditions<C extends Condition>(
+  conditions: readonly C[] | undefined,
+  added: readonly NewCondition[],
+  now: EpochMs,
+): C[] {
+  return added.reduce((list, each) => setCondition(list, each, now), [...(conditions ?? [])]);
 }
 
 export function findCondition<C extends Condition>(conditions: readonly C[] | undefined, type: string): C | undefined {

@@ -4,12 +4,12 @@ const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_00
 const WHOLE = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
 const PART = /([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)/g;
 
-/** Limit for a duration's text: no real one is longer, and a text of megabytes is not parsed. */
-const MAX_LENGTH = 128;
+/** No real duration is longer: a text of megabytes is not parsed. */
+const MAX_DURATION_CHARACTERS = 128;
 
 /** The duration in milliseconds; undefined if the text is not such a duration. */
 export function parseDuration(text: string | undefined): number | undefined {
-  if (text === undefined || text.length > MAX_LENGTH || !WHOLE.test(text)) return undefined;
+  if (text === undefined || text.length > MAX_DURATION_CHARACTERS || !WHOLE.test(text)) return undefined;
   let total = 0;
   for (const [, amount, unit] of text.matchAll(PART)) total += Number(amount) * (UNIT_MS[unit!] ?? 0);
   return Number.isFinite(total) ? total : undefined;

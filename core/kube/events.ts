@@ -1,4 +1,4 @@
-/** Kubernetes Events that a sync requests. A repeated sync records none twice. */
+/** Kubernetes Events that a sync records, each once even if the sync is repeated. */
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import type { EventRecord } from '../../api/ports.ts';
 import type { CommandLine } from '../text/commands.ts';
@@ -9,27 +9,25 @@ export interface NewEvent {
   message: string;
   /** Commands below the message, each on a line of its own. */
   commands?: readonly CommandLine[];
-  /** Which occurrence this is: each object has one Event per reason and `about`. */
+  /** Identifies the occurrence: each object has one Event per reason and `about`. */
   about?: string;
-  /**
-   * Sort key among the Events of its object in the same second. It follows from the other fields without the message.
-   */
+  /** Sort key among the Events of one object in the same second; equal for equal occurrences, whatever the message. */
   order?: string;
-  /** The version it is about, if it is about one deployment. */
+  /** The version, if the Event is about one deployment. */
   version?: string;
-  /** Recorded as an Event only: no notification is sent. */
+  /** Whether no notification is sent. */
   quiet?: boolean;
   /** The text for readers in other namespaces. */
   forOthers?: string;
 }
 
-/** @param otherwise is used if the event does not say what it is about */
+/** @param defaultAbout `about` of an Event that has none */
 export function eventRecord(
   { about, commands, ...event }: NewEvent,
   regarding: AnyObject,
   at: EpochMs,
-  otherwise = '',
+  defaultAbout = '',
 ): EventRecord {
-  const key = [regarding.metadata.uid, event.reason, about ?? otherwise].join('/');
+  const key = [regarding.metadata.uid, event.reason, about ?? defaultAbout].join('/');
   return { ...event, ...(commands?.length && { commands }), regarding, key, at };
 }

@@ -3,7 +3,7 @@ export interface FieldProblem {
   /** `spec.rules[0].dateRange.start` */
   field: string;
   value: unknown;
-  /** A clause that says what was expected. */
+  /** A clause: `expected a duration such as 90s`. */
   reason: string;
 }
 
@@ -11,10 +11,7 @@ export function problemText({ field, value, reason }: FieldProblem): string {
   return `${field}: Invalid value: ${JSON.stringify(value)}: ${reason}`;
 }
 
-/**
- * Problems that a write introduces.
- * Stored problems may stay: otherwise nothing else on the object could change, its finalizers included.
- */
+/** The problems that a write introduces. Stored ones may stay: otherwise not even finalizers could be removed. */
 export function newProblems(now: readonly string[], before: readonly string[] = []): string[] {
   const known = new Set(before);
   return now.filter((problem) => !known.has(problem));

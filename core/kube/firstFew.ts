@@ -1,11 +1,16 @@
-/** Lists in messages, which any user could make long. */
+/** Lists in messages: any user could make them long. */
+
+/** How many items of a list a message has. */
 export const MAX_LISTED = 20;
 
 export function firstFew(texts: readonly string[], count?: number): string {
   return few(texts, MAX_LISTED, count);
 }
 
-/** `a, b and 3 more`. `count`: if `texts` is only the beginning of the list. */
+/**
+ * The first items: `a, b and 3 more`.
+ * @param count the length of the list, if `texts` has only its beginning
+ */
 export function few(texts: readonly string[], most: number, count = texts.length): string {
   const shown = texts.slice(0, most);
   const more = count - shown.length;

@@ -1,10 +1,10 @@
-/** JSON values as tenants may send them: nothing here is recursive, since JSON may be deeper than the stack. */
+/** JSON values of tenants. No function here is recursive: JSON may be deeper than the stack. */
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Equality of JSON values: the order of keys doesn't count, and a key whose value is undefined is absent. */
+/** Whether JSON values are equal: the order of keys doesn't count, and a key with the value undefined is absent. */
 export function sameJson(one: unknown, other: unknown): boolean {
-  // Only what holds something: a list of all values would be many times the size of the text they came from.
+  // Only maps and lists: a list of all values would be many times as large as their text.
   const todo: [object, object][] = [];
   const isSame = (a: unknown, b: unknown) => {
     if (a === b) return true;
@@ -34,8 +34,8 @@ function hasSameFields(a: Fields, b: Fields, isSame: (a: unknown, b: unknown) =>
   return surplus === 0;
 }
 
-/** A copy with each text as Go stores it: half of a surrogate pair, left over from a cut, becomes U+FFFD. */
-export function wellFormed<Value>(value: Value): Value {
+/** A copy with each text as Go stores it: half of a surrogate pair, as a cut leaves it, becomes U+FFFD. */
+export function toWellFormedJson<Value>(value: Value): Value {
   const todo: [from: object, to: object][] = [];
   const copyOf = (each: unknown): unknown => {
     if (typeof each === 'string') return each.toWellFormed();
@@ -52,7 +52,7 @@ export function wellFormed<Value>(value: Value): Value {
   return copied as Value;
 }
 
-/** An assignment to `__proto__` makes no key. */
+/** Sets a key of the object, `__proto__` too: an assignment would make no such key. */
 function setOwn(object: object, key: string, value: unknown): void {
   if (key !== '__proto__') (object as Record<string, unknown>)[key] = value;
   else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
@@ -70,8 +70,8 @@ export function isMap(value: unknown): value is Record<string, unknown> {
 
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** The record without fields that are undefined or empty: JSON that is compared and printed has no holes. */
-export function defined<T extends object>(record: T): Defined<T> {
+/** The record without fields that are undefined or empty texts. */
+export function withoutEmpty<T extends object>(record: T): Defined<T> {
   return Object.fromEntries(
     Object.entries(record).filter(([, value]) => value !== undefined && value !== ''),
   ) as Defined<T>;
@@ -92,15 +92,15 @@ export function isDeeperThan(levels: number, value: unknown): boolean {
   return false;
 }
 
-// Sizes as Go's json.Marshal writes values: what Metacontroller sends, and what the API server stores.
+// Sizes of values in the form of Go's json.Marshal, in which Metacontroller sends and the API server stores them.
 
 const encoder = new TextEncoder();
 /** Characters that Go escapes with six bytes: `\u003c`. */
 const ESCAPED = /[<>&\u2028\u2029]/g;
-/** Characters that are neither beyond ASCII nor escaped: one byte each, as nearly everything in an object. */
+/** Texts of one byte per character: ASCII that is not escaped. Nearly all texts of an object are such. */
 const PLAIN = /^[ !#-%'-;=?-[\]-~]*$/;
 
-/** Bytes of a JSON value, in time linear in its size. Not recursive: JSON may be deeper than the stack. */
+/** The bytes of a JSON value, in time linear in its size. */
 export function goJsonBytes(value: unknown): number {
   const todo = [value];
   let bytes = 0;
@@ -129,7 +129,7 @@ function textBytes(text: string): number {
   return encoder.encode(JSON.stringify(text)).length + extraBytes(text);
 }
 
-/** Bytes that Go's escapes take beyond UTF-8: of `<` five bytes, of U+2028 three. */
+/** The bytes that Go's escapes add to UTF-8: five for `<`, three for U+2028. */
 function extraBytes(text: string): number {
   let extra = 0;
   for (const [escaped] of text.matchAll(ESCAPED)) extra += escaped < '\u0080' ? 5 : 3;

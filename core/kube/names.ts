@@ -5,10 +5,10 @@ import { BOUND_LABEL_SUFFIX } from '../../api/annotations.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import { LIMITS } from '../limits.ts';
 
-/** An object's name goes up to 253 characters, a label's value and the parts of its key up to 63. */
-const MAX_VALUE = 63;
-const MAX_PREFIX = 253;
-const MAX_NAME = 253;
+/** Kubernetes' limits, in characters. */
+const MAX_LABEL_VALUE = 63;
+const MAX_LABEL_PREFIX = 253;
+const MAX_OBJECT_NAME = 253;
 
 /** Namespace and name of an object, empty if it has none. */
 export function identityOf({ metadata }: Pick<KubeObject, 'metadata'>): NamespacedName {
@@ -63,26 +63,27 @@ export function shortHash(text: string): string {
   return bytesToHex(sha256(utf8ToBytes(text))).slice(0, 16);
 }
 
-/** The name itself if it fits into a label value, else its beginning and a hash. */
+/** The name if it fits into a label value, else its beginning and a hash. */
 export function labelValue(name: string): string {
-  if (name.length <= MAX_VALUE) return name;
-  return `${name.slice(0, MAX_VALUE - 17).replace(/[^a-z0-9]+$/, '')}-${shortHash(name)}`;
+  if (name.length <= MAX_LABEL_VALUE) return name;
+  return `${name.slice(0, MAX_LABEL_VALUE - 17).replace(/[^a-z0-9]+$/, '')}-${shortHash(name)}`;
 }
 
-/** Label key that a FluxBinding has for each of its Rollouts; its value is empty. */
+/** The key of the label, with an empty value, that a FluxBinding has for each of its Rollouts. */
 export function boundLabel(rollout: string): string {
-  const prefix = `${rollout}.${BOUND_LABEL_SUFFIX.split('/')[0]}`;
-  const name = BOUND_LABEL_SUFFIX.split('/')[1];
-  return prefix.length <= MAX_PREFIX ? `${prefix}/${name}` : `${shortHash(rollout)}.${BOUND_LABEL_SUFFIX}`;
+  const [prefix = ''] = BOUND_LABEL_SUFFIX.split('/');
+  const isLegal = rollout.length + 1 + prefix.length <= MAX_LABEL_PREFIX;
+  return `${isLegal ? rollout : shortHash(rollout)}.${BOUND_LABEL_SUFFIX}`;
 }
 
 /**
- * An object name made of parts; a hash replaces the end if it would be too long.
- * Only hashed names have the full length: else a user could give an object the name that another name's hash makes.
+ * An object name made of parts; if it is too long, a hash replaces its end.
+ * Only names with a hash have the full length: otherwise a user could give an object the name that the hash of another
+ * one makes.
  */
 export function objectName(...parts: string[]): string {
   const name = parts.join('-').toLowerCase();
-  if (name.length < MAX_NAME) return name;
-  const begin = name.slice(0, MAX_NAME - 17).replace(/[^a-z0-9]+$/, (end) => '-'.repeat(end.length));
+  if (name.length < MAX_OBJECT_NAME) return name;
+  const begin = name.slice(0, MAX_OBJECT_NAME - 17).replace(/[^a-z0-9]+$/, (end) => '-'.repeat(end.length));
   return `${begin}-${shortHash(name)}`;
 }

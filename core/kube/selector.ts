@@ -1,10 +1,10 @@
-/** metav1.LabelSelector: matching, and the text the API server's list parameter takes. Rules as in apimachinery. */
+/** Label selectors: matching, and their text for a list call. The rules are those of apimachinery. */
 import type { LabelSelector, LabelSelectorRequirement } from '../../api/kubernetes.ts';
 import type { FieldProblem } from './fieldProblem.ts';
 
-/** A selector that does not compile. `field` is the path inside the selector, e.g. `matchExpressions[0].operator`. */
+/** A selector that does not compile. `field`: the path in the selector, such as `matchExpressions[0].operator`. */
 export class SelectorError extends Error {
-  /** The error counts as a bad request: the object in it has a selector that its CRD could not refuse. */
+  /** The HTTP status of an uncaught error: the CRD of the object could not refuse this selector. */
   readonly status = 400;
   readonly field: string;
   readonly value: unknown;
@@ -31,7 +31,7 @@ export function matchesSelector(selector: LabelSelector | undefined, labels: Lab
   return compileSelector(selector)(labels);
 }
 
-/** A matcher for many objects: the selector is checked once, and its values are looked up. Throws SelectorError. */
+/** A matcher for many objects: the selector is checked once. Throws SelectorError. */
 export function compileSelector(selector: LabelSelector | undefined): (labels: Labels | undefined) => boolean {
   checkSelector(selector);
   const equal = Object.entries(selector?.matchLabels ?? {});
@@ -47,9 +47,7 @@ export function toSelectorString(selector: LabelSelector | undefined): string {
   return [...equal, ...(selector?.matchExpressions ?? []).map(requirementText)].join(',');
 }
 
-/**
- * The problem of a selector that does not compile, where `path` is the selector's field: the first problem, or none.
- */
+/** The first problem of the selector in the field `path`; empty if it compiles. */
 export function selectorProblems(selector: LabelSelector | undefined, path: string): FieldProblem[] {
   try {
     checkSelector(selector);

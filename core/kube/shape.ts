@@ -1,7 +1,6 @@
 /**
- * Whether objects have the shape in which the API server stores them.
- * The API server guarantees it, so nothing is checked before a decision. After an exception it distinguishes a bad
- * request from a bug of ours.
+ * The shape in which the API server stores objects. The API server guarantees it, so it is not checked before a
+ * decision, but only after an exception: to distinguish a bad request from a bug of ours.
  */
 import { Ajv, type ValidateFunction } from 'ajv';
 import { SCHEMAS } from '../../api/generated/schemas.ts';
@@ -31,7 +30,7 @@ const METADATA = {
   },
 };
 
-/** The schema of other projects' kinds: the fields that this project reads. */
+/** The schema of other projects' kinds: the fields that we read. */
 const FLUX = {
   type: 'object',
   properties: {
@@ -66,7 +65,10 @@ const FLUX = {
 const ajv = new Ajv({ strict: false });
 const compiled = new Map<string, ValidateFunction>();
 
-/** A sentence naming the field, or undefined if the object is in order. `where` is its place in the request. */
+/**
+ * A sentence that names the field with the wrong shape; undefined if there is none.
+ * @param where the object's place in the request
+ */
 export function shapeProblem(object: unknown, where: string): string | undefined {
   const kind = (object as { kind?: unknown } | null)?.kind;
   const own = typeof kind === 'string' && Object.hasOwn(SCHEMAS, kind) ? kind : '';
@@ -77,7 +79,7 @@ export function shapeProblem(object: unknown, where: string): string | undefined
   return `${where}${error?.instancePath ?? ''} ${error?.message}`;
 }
 
-/** The shape problem of a map of kinds, each a map of objects, as Metacontroller sends them. */
+/** The problem of a map of kinds, each with a map of objects, as Metacontroller sends them. */
 export function mapProblem(map: unknown, where: string): string | undefined {
   for (const [kind, objects] of Object.entries((map ?? {}) as Record<string, unknown>)) {
     if (typeof objects !== 'object' || objects === null) return `${where}/${kind} must be object`;

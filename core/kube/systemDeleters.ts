@@ -1,6 +1,6 @@
 /**
- * Users who may always delete: a denial would leave owners or a Namespace behind forever.
- * The conditions of the webhooks list the same users, so that the rule holds while the webhook is down.
+ * The users of Kubernetes' own controllers that delete: a denial would leave owners or a Namespace behind forever.
+ * The matchConditions of the webhooks list the same users, so that they may delete while the webhook is down.
  */
 export const SYSTEM_DELETERS: ReadonlySet<string> = new Set([
   'system:serviceaccount:kube-system:generic-garbage-collector',

@@ -1,25 +1,22 @@
-/** What the OCI distribution specification accepts as a tag. Anything else is never written into a Flux object. */
+/** Tags of the OCI distribution specification. No other text is written into a Flux object. */
 import type { FieldProblem } from './fieldProblem.ts';
 
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 /** The length of a refused value in a message. */
-const MAX_SHOWN = 128;
+const MAX_VALUE_CHARACTERS = 128;
 
-const WHAT_A_TAG_IS = "expected a tag: letters, digits, '_', '.' and '-', at most 128 characters";
+const NOT_A_TAG = "expected a tag: letters, digits, '_', '.' and '-', at most 128 characters";
 
 export function isLegalTag(tag: string): boolean {
   return TAG.test(tag);
 }
 
-/**
- * A version for a command, or a placeholder: a text that is not a tag deploys nothing, and may inject
- * words into the command.
- */
+/** The version for a command, or a placeholder: another text than a tag could inject words into the command. */
 export function tagWord(version: string | undefined): string {
   return version !== undefined && isLegalTag(version) ? version : '<version>';
 }
 
-/** Annotations that should name a version and have another text. An empty one requests nothing. */
+/** The problems of annotations that must name a version. An empty annotation requests nothing. */
 export function tagProblems(
   annotations: Readonly<Record<string, string>> | undefined,
   keys: readonly string[],
@@ -27,6 +24,6 @@ export function tagProblems(
   return keys.flatMap((key) => {
     const value = annotations?.[key];
     if (!value || isLegalTag(value)) return [];
-    return [{ field: `metadata.annotations[${key}]`, value: value.slice(0, MAX_SHOWN), reason: WHAT_A_TAG_IS }];
+    return [{ field: `metadata.annotations[${key}]`, value: value.slice(0, MAX_VALUE_CHARACTERS), reason: NOT_A_TAG }];
   });
 }

@@ -1,13 +1,11 @@
-/** RFC 3339 ⇄ milliseconds. Stored times have whole seconds and are UTC, as clients of the Go controller expect. */
+/** Times as RFC 3339. Stored times are UTC and have whole seconds, as clients of the Go controller expect. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 
 const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
 
-/**
- * 0000-01-01T00:00:00Z and 9999-12-31T23:59:59Z: RFC 3339 has no other times, and the API server refuses
- * a status with one.
- */
+/** 0000-01-01T00:00:00Z. RFC 3339 has no earlier time, and the API server refuses a status with one. */
 const FIRST_INSTANT: EpochMs = -62_167_219_200_000;
+/** 9999-12-31T23:59:59Z. RFC 3339 has no later time. */
 export const LAST_INSTANT: EpochMs = 253_402_300_799_000;
 
 /** The time as text: `2021-03-26T10:00:00Z`, with the fraction of a second cut off. */
@@ -33,20 +31,20 @@ export function parseTime(text: string | undefined | null): EpochMs | undefined 
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** The instant as it would be stored: whole seconds. */
+/** The instant as it is stored: in whole seconds. */
 export function wholeSeconds(at: EpochMs): EpochMs {
   return Math.floor(at / 1000) * 1000;
 }
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The days from 1970-01-01 to a day written `YYYY-MM-DD`; undefined when there is no such day. */
+/** The days from 1970-01-01 to a day `YYYY-MM-DD`; undefined if there is no such day. */
 export function dayNumber(text: string): number | undefined {
   const at = Date.parse(`${text}T00:00:00Z`);
   return new Date(at).getTime() === at && formatTime(at).startsWith(text) ? at / DAY_MS : undefined;
 }
 
-/** The seconds after which to evaluate a change at `at`: half a second past it, and at least one from now. */
+/** Seconds until a change at `at` can be evaluated: half a second after it, and at least one second from now. */
 export function secondsUntil(at: EpochMs, now: EpochMs): number {
   return Math.max(1, (at - now) / 1000 + 0.5);
 }

@@ -1,21 +1,21 @@
 /**
- * Whether an apply made a change, by the field's owner afterwards. The request's options don't show it: the API server
- * sends UpdateOptions for patches too (docs/facts.md, F11).
+ * The writers of changed fields: whether an apply made the change, by the field's owner after the write. The options of
+ * the request don't show it, because the API server sends UpdateOptions for patches too (docs/facts.md, F11).
  */
 import { LAST_APPLIED } from '../../api/annotations.ts';
 import type { AnyObject, ManagedFieldsEntry } from '../../api/kubernetes.ts';
 import { childOf, sameJson } from './json.ts';
 
 /**
- * The owners of a field after a write. They are walked down key by key together with the object, so that a write with
+ * The owners of a field after a write. A caller walks down key by key together with the object, so that a write with
  * many changes reads managedFields and both last-applied annotations once, and no path twice.
  */
 export interface Writers {
-  /** The owners of a plain map's key. */
+  /** The owners of a map's key. */
   at(key: string): Writers;
-  /** Whether an apply put `value` there: a server-side one, or a client-side one that repeats itself. */
+  /** Whether an apply set the value: a server-side one, or a client-side one that repeats its literal. */
   applied(value: unknown): boolean;
-  /** Whether it was a client-side apply that repeats itself. */
+  /** Whether a client-side apply that repeats its literal set the value. */
   repeated(value: unknown): boolean;
 }
 
@@ -32,10 +32,10 @@ function writers(owners: Owners, before: unknown, after: unknown): Writers {
   };
 }
 
-/** Owners for walks that don't need them. */
+/** The owners for a caller that doesn't need them. */
 export const NO_WRITERS: Writers = { at: () => NO_WRITERS, applied: () => false, repeated: () => false };
 
-/** Whether the request with this field manager is a server-side apply, and of `path` if that is given. */
+/** Whether the request of this field manager is a server-side apply; with `path`, whether it applies that field. */
 export function isApplyBy(manager: string | undefined, object: AnyObject, path: readonly string[] = []): boolean {
   const entries = mainEntries(object).filter((entry) => entry.operation === 'Apply' && entry.manager === manager);
   if (path.length === 0) return entries.length > 0;
@@ -48,8 +48,8 @@ function isServerSide({ byApply, byOther, whole }: Owners): boolean {
 }
 
 /**
- * Whether a client-side `kubectl apply` put back the literal that it had applied before: old and new configuration have
- * the same value for the field, and the object has it now.
+ * Whether a client-side `kubectl apply` repeated the literal that it had applied before: the old and the new
+ * last-applied annotation have the same value of the field, and the object has it now.
  */
 function isRepeated(before: unknown, after: unknown, value: unknown): boolean {
   return after !== undefined && sameJson(before, after) && sameJson(after, value);
@@ -74,21 +74,21 @@ interface Operations {
 
 /** All entries of managedFields as one tree of owners. */
 interface Owners extends Operations {
-  /** Operations that own a map above the field as a whole: their entry lists that map and nothing inside it. */
+  /** Operations that own a map above the field as a whole: their entries list that map and nothing inside it. */
   whole: Operations;
   node: Node | undefined;
 }
 
 interface Node extends Operations {
-  /** Listed with nothing inside. */
+  /** Operations whose entries list this key and nothing inside it. */
   whole: Operations;
   children: Map<string, Node>;
 }
 
-const NOBODY: Operations = { byApply: false, byOther: false };
-const NO_OWNERS: Owners = { ...NOBODY, whole: NOBODY, node: undefined };
+const NO_OPERATIONS: Operations = { byApply: false, byOther: false };
+const NO_OWNERS: Owners = { ...NO_OPERATIONS, whole: NO_OPERATIONS, node: undefined };
 
-/** The owners below the root; the root has none. */
+/** The owners of the root, as a tree. */
 function ownersOf(entries: readonly ManagedFieldsEntry[]): Owners {
   const root = newNode();
   for (const { operation, fieldsV1 } of entries) add(root, fieldsV1, operation === 'Apply' ? 'byApply' : 'byOther');
@@ -103,7 +103,7 @@ function ownersBelow({ node, whole: above }: Owners, key: string): Owners {
   return { byApply: child?.byApply ?? false, byOther: child?.byOther ?? false, whole, node: child };
 }
 
-/** Not recursive: JSON may be deeper than the stack. */
+/** Adds the fields of an entry to the tree. Not recursive: JSON may be deeper than the stack. */
 function add(root: Node, fieldsV1: unknown, operation: keyof Operations): void {
   const todo: [Node, unknown][] = [[root, fieldsV1]];
   while (todo.length > 0) {
@@ -122,5 +122,5 @@ function add(root: Node, fieldsV1: unknown, operation: keyof Operations): void {
 }
 
 function newNode(): Node {
-  return { ...NOBODY, whole: { ...NOBODY }, children: new Map() };
+  return { ...NO_OPERATIONS, whole: { ...NO_OPERATIONS }, children: new Map() };
 }

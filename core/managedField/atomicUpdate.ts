@@ -1,4 +1,4 @@
-/** Updates of a tag and of variables that must not be applied one without the other. */
+/** Atomic updates: a tag and variables of one Rollout that must be applied together. */
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';
@@ -15,13 +15,13 @@ import { fetchedRevision, isOfTag, storedRevision } from './source.ts';
  * variable of another. Three parts (ADR 26):
  *
  * - the variables change when the source has fetched the deployment, in one write (setManagedFields.ts);
- * - until then the Kustomization is suspended, so that it does not try the new artifact with the old
- *   variables (core/suspension/suspension.ts), unless the source cannot fetch: then the Kustomization
- *   continues with its current artifact;
- * - the API server's policy (manifests/policies/whole-versions.yaml) refuses an attempt at any other artifact
- *   than the annotation ARTIFACT allows, in whatever order caches are updated. It also refuses an attempt by a
- *   controller that has not read the suspension yet: the suspension comes with a request to reconcile, which
- *   the controller echoes (setManagedFields.ts).
+ * - until then the Kustomization is suspended, so that it does not try the new artifact with the old variables
+ *   (core/suspension/suspension.ts), unless the source cannot fetch: then the Kustomization continues with its current
+ *   artifact;
+ * - the API server's policy (manifests/policies/whole-versions.yaml) refuses an attempt at another artifact than the
+ *   annotation ARTIFACT allows, in whatever order caches are updated. It also refuses an attempt by a controller that
+ *   has not read the suspension yet: the suspension comes with a request to reconcile, which the controller echoes
+ *   (setManagedFields.ts).
  */
 export interface AtomicUpdate {
   /** The Rollout that manages both. */
@@ -34,7 +34,7 @@ export interface AtomicUpdate {
   awaits?: DeploymentRef;
   /** Why the source does not fetch the newest deployment: the Kustomization continues with its current artifact. */
   stuck?: string;
-  /** The tag whose artifact may be applied; undefined while the variables stay as they are: so does the tag. */
+  /** The tag whose artifact may be applied; undefined while variables and tag stay as they are. */
   artifact?: string;
 }
 
@@ -63,7 +63,7 @@ export function atomicUpdate(
 }
 
 /** Limit of the OCI distribution specification. */
-const MAX_TAG = 128;
+const MAX_TAG_CHARACTERS = 128;
 
 /**
  * The tag of the artifact that the source has stored (`<tag>@<digest>`): the one with which an object may continue that
@@ -71,7 +71,7 @@ const MAX_TAG = 128;
  */
 export function artifactBefore(source: FluxObject | undefined): string {
   const tag = (source && storedRevision(source))?.split('@', 1)[0] ?? '';
-  return tag.length <= MAX_TAG ? tag : '';
+  return tag.length <= MAX_TAG_CHARACTERS ? tag : '';
 }
 
 /** Why the source may not have the deployment for a long time, or ever; undefined if it is about to fetch it. */

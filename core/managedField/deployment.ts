@@ -59,7 +59,10 @@ export function deploymentWith(rollout: Rollout, version: string): DeploymentRef
   return back < 0 ? undefined : deploymentOf(rollout, back);
 }
 
-/** The command that deploys this version. `more`: further annotations. */
+/**
+ * The command that deploys this version.
+ * @param more further annotations
+ */
 export function forceDeployCommand(
   namespace: string | undefined,
   rollout: string,
@@ -74,7 +77,7 @@ export function isSameDeployment(a: DeploymentRef, b: DeploymentRef): boolean {
   return a.rollout === b.rollout && a.id === b.id && a.uid === b.uid;
 }
 
-/** Whether both are one deployment and name one version: a hand-written annotation may name another one. */
+/** Whether both are one deployment with one version: a hand-written annotation may have another version. */
 export function isSameVersion(a: DeploymentRef, b: DeploymentRef): boolean {
   return isSameDeployment(a, b) && a.version === b.version;
 }

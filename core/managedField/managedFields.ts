@@ -13,13 +13,14 @@ interface ManagedFields {
   /** One entry per field, sorted by variable. A field that two Rollouts claim is not managed: it is a problem. */
   fields: ManagedField[];
   /**
-   * The Rollout of a HelmRelease, which has no managed field: its chart comes from an OCIRepository
-   * that this Rollout manages.
+   * The Rollout that a HelmRelease follows: it manages the OCIRepository of the chart, and no field of the HelmRelease.
    */
   follows?: string;
   /** The problems of the annotations, a sentence each. */
   problems: string[];
-  /** The annotations name more Rollouts or variables than one object may have: it counts as behind a closed Gate. */
+  /**
+   * Whether the annotations name more Rollouts or variables than allowed: the object counts as behind a closed Gate.
+   */
   tooMany?: true;
 }
 
@@ -27,9 +28,9 @@ interface ManagedFields {
 const VARIABLE = /^(?!__proto__$)[_A-Za-z][_A-Za-z0-9]*$/;
 const OBJECT_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 const MAX_OBJECT_NAME = 253;
-/** Limit for problems: each goes into a condition. */
+/** Limits for problems: each goes into a condition. */
 const MAX_PROBLEMS = 20;
-const MAX_QUOTE = 300;
+const MAX_QUOTED_CHARACTERS = 300;
 
 type Annotated = Pick<KubeObject, 'kind' | 'metadata'> & { spec?: Record<string, unknown> | undefined };
 
@@ -49,8 +50,8 @@ export function managedFieldsOf(object: Annotated): ManagedFields {
   else if (object.kind === 'OCIRepository') claims = rolloutClaims(annotations);
   else if (BOUND_ROLLOUT in annotations)
     problems.push(`${BOUND_ROLLOUT} has no effect on a ${object.kind}: a Rollout manages no field of it`);
-  const all = settle(claims, problems, 'spec.ref.tag');
-  const fields = limit(all, problems);
+  const all = uncontestedFields(claims, problems, 'spec.ref.tag');
+  const fields = withinLimits(all, problems);
   return { fields, problems: problems.slice(0, MAX_PROBLEMS), ...(fields.length < all.length && { tooMany: true }) };
 }
 
@@ -61,7 +62,7 @@ export function boundRollouts(object: Annotated): string[] {
 }
 
 function followedRollout({ metadata, spec }: Annotated, problems: string[]): ManagedFields {
-  const [claim] = settle(rolloutClaims(metadata?.annotations ?? {}), problems, 'the chart');
+  const [claim] = uncontestedFields(rolloutClaims(metadata?.annotations ?? {}), problems, 'the chart');
   const ref = spec?.chartRef as SourceRef | undefined;
   const isKnown = ref?.kind === 'OCIRepository' && (ref.namespace ?? metadata.namespace) === metadata.namespace;
   if (claim && spec && !isKnown) {
@@ -76,20 +77,20 @@ export function fieldPath(field: ManagedField): string[] {
 }
 
 /**
- * The Rollouts that the object leaves in this write: they lose a field of it, which is no longer claimed, handed over,
- * or claimed by a second Rollout; or it no longer follows them.
- * An object that is deleted (undefined) leaves all of its Rollouts, and so does one that gets an owner reference with
- * which the garbage collector may delete it: it could be created again without them.
+ * The Rollouts that the object leaves in this write: it no longer follows them, or they no longer manage a field that
+ * they managed before.
+ * A deleted object (undefined) leaves all of its Rollouts, because it could be created again without them. So does one
+ * that gets an owner reference, with which the garbage collector may delete it.
  */
 export function rolloutsLeft(object: FluxObject | undefined, oldObject: FluxObject): string[] {
   const stays = object && !gainsOwner(object, oldObject);
-  const kept = new Set(stays ? ties(object).map(({ key }) => key) : []);
-  const lost = ties(oldObject).filter(({ key }) => !kept.has(key));
+  const kept = new Set(stays ? tiesOf(object).map(({ key }) => key) : []);
+  const lost = tiesOf(oldObject).filter(({ key }) => !kept.has(key));
   return [...new Set(lost.map(({ rollout }) => rollout))];
 }
 
 /** The bindings of the object to Rollouts: each managed field, and the Rollout that it follows. */
-function ties(object: FluxObject): { rollout: string; key: string }[] {
+function tiesOf(object: FluxObject): { rollout: string; key: string }[] {
   const { fields, follows } = managedFieldsOf(object);
   const managed = fields.map((field) => ({ rollout: field.rollout, key: fieldKey(field) }));
   return follows === undefined ? managed : [...managed, { rollout: follows, key: follows }];
@@ -127,10 +128,10 @@ function substituteClaims(annotations: Record<string, string>, problems: string[
 }
 
 /**
- * The managed fields among the claims: a field has one Rollout, or none. `unnamed`: the text for a
- * claim without a variable.
+ * The fields that exactly one Rollout claims: these are managed.
+ * @param unnamed the name in messages of a field without a variable
  */
-function settle(claims: Claim[], problems: string[], unnamed: string): ManagedField[] {
+function uncontestedFields(claims: Claim[], problems: string[], unnamed: string): ManagedField[] {
   const claimed = new Map<string, Set<string>>();
   for (const { annotation, rollouts, variable = '' } of claims) {
     const names = splitNames(rollouts) ?? [];
@@ -156,7 +157,7 @@ function settle(claims: Claim[], problems: string[], unnamed: string): ManagedFi
   return fields;
 }
 
-function limit(fields: ManagedField[], problems: string[]): ManagedField[] {
+function withinLimits(fields: ManagedField[], problems: string[]): ManagedField[] {
   const rollouts = new Set([...new Set(fields.map((field) => field.rollout))].slice(0, LIMITS.boundRollouts));
   const kept = fields.filter((field) => rollouts.has(field.rollout));
   if (kept.length < fields.length)
@@ -175,15 +176,12 @@ function isObjectName(name: string): boolean {
 }
 
 function cut(text: string): string {
-  return text.length <= MAX_QUOTE ? text : `${text.slice(0, MAX_QUOTE)}…`;
+  return text.length <= MAX_QUOTED_CHARACTERS ? text : `${text.slice(0, MAX_QUOTED_CHARACTERS)}…`;
 }
 
 // Reading and writing managed fields. The functions return new objects and change none in place.
 
-/**
- * Fields of `spec.ref` that source-controller prefers to `tag`, in this order: with one of them a managed
- * tag has no effect.
- */
+/** Fields of `spec.ref` that source-controller prefers to `tag`: with one of them a managed tag has no effect. */
 const STRONGER_THAN_TAG = ['digest', 'semver'] as const;
 
 type Json = Record<string, unknown>;
@@ -224,8 +222,8 @@ export function writeManagedFields<T extends FluxObject>(
 }
 
 /**
- * The map at this path, updated. An absent parent is created; a parent that is not a map is left for
- * the schema to refuse.
+ * The map with an update at this path. An absent parent is created; a parent that is no map is left to the schema,
+ * which refuses it.
  */
 function update(at: Json, [key, ...rest]: string[], set: Map<string, string>, without: Set<string>): Json {
   if (key === undefined) {

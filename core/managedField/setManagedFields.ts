@@ -1,4 +1,4 @@
-/** How one write changes the fields that Rollouts manage (docs/reference/writes.md, W1 to W7). */
+/** The managed fields of an object after one write (docs/reference/writes.md, W1 to W7). */
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, RECONCILE_REQUESTED_AT } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';
@@ -35,11 +35,10 @@ interface ManagedFieldsWrite {
   oldObject?: FluxObject | undefined;
   /** The Rollouts that the object names and that exist, by name. */
   rollouts: ReadonlyMap<string, Rollout>;
-  /**
-   * The source in a Kustomization's `spec.sourceRef`, if it exists in the same namespace; `settled` if nothing can
-   * have changed: see `isSettled`.
-   */
-  source?: FluxObject | 'settled' | undefined;
+  /** The source in a Kustomization's `spec.sourceRef`, if it exists in the same namespace. */
+  source?: FluxObject | undefined;
+  /** Whether the source was not read, because the write changes nothing that depends on it: see `isSettled`. */
+  isSourceUnread?: boolean;
 }
 
 interface ManagedFieldsOutcome {
@@ -48,11 +47,11 @@ interface ManagedFieldsOutcome {
   warnings: string[];
   /** Whether the writer wanted another value than what is stored now. */
   isHeld: boolean;
-  /** The reasons to refuse the write; empty if it is allowed. */
+  /** Why the write is refused; empty if it is allowed. */
   denials: TextWithCommands[];
 }
 
-/** manifests/policies/whole-versions.yaml reads this prefix. */
+/** The prefix of our requests to reconcile; manifests/policies/whole-versions.yaml reads it. */
 const NOTICE = 'rollout-hooks/';
 
 interface Decision {
@@ -62,14 +61,11 @@ interface Decision {
   heldText?: string;
   warning?: string;
   denial?: TextWithCommands;
-  /** Git sets the field: it stays as the write has it. */
+  /** Whether Git sets the field: the value stays as the write has it. */
   byGit?: true;
 }
 
-/**
- * Context of the decisions on all managed fields in one write, so that each text is parsed once even if an
- * object has many fields.
- */
+/** The context of the decisions on all managed fields in one write: each text is parsed once. */
 interface FieldsContext extends ManagedFieldsWrite {
   fields: readonly ManagedField[];
   atomic: AtomicUpdate | undefined;
@@ -82,7 +78,7 @@ interface FieldsContext extends ManagedFieldsWrite {
 }
 
 export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcome {
-  const { object: written, oldObject, source } = write;
+  const { object: written, oldObject, source, isSourceUnread } = write;
   const { fields, problems } = managedFieldsOf(written);
   const before = oldObject && managedFieldsOf(oldObject);
   const context = contextOf(write, fields, before?.fields ?? []);
@@ -108,7 +104,7 @@ export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcom
   if (heldTexts.length > 0) warnings.unshift(heldTexts.join('; '));
   const carried = deployments.size > 0 ? formatDeployments([...deployments.values()], byGit) : undefined;
   const marked = annotate(writeManagedFields(written, values), DEPLOYED, carried);
-  const object = source === 'settled' ? marked : withArtifact(marked, oldObject, source, context.atomic);
+  const object = isSourceUnread ? marked : withArtifact(marked, oldObject, source, context.atomic);
   return { object, warnings, isHeld: heldTexts.length > 0, denials };
 }
 
@@ -131,8 +127,8 @@ function withArtifact(
 }
 
 /**
- * Whether the applier must see this write: it suspends for a version, or changes the allowed artifact
- * without a suspension before.
+ * Whether kustomize-controller must read this write before it acts: the write suspends for a version, or changes the
+ * allowed artifact without an earlier suspension.
  */
 function mustBeSeen(object: FluxObject, oldObject: FluxObject): boolean {
   const [now, before] = [object.metadata.annotations ?? {}, oldObject.metadata.annotations ?? {}];
@@ -141,17 +137,16 @@ function mustBeSeen(object: FluxObject, oldObject: FluxObject): boolean {
 }
 
 /**
- * A request to reconcile. kustomize-controller echoes it in `status.lastHandledReconcileAt` once it has read this
- * write, even while suspended. Until then it may still act on an older version of the object, and the policy denies
- * it any new attempt.
+ * The request to reconcile of this write. kustomize-controller echoes it in `status.lastHandledReconcileAt` once it has
+ * read the write, even while the object is suspended. Until then it may act on an older version of the object, and the
+ * policy denies it any new attempt.
  */
 function noticeOf({ metadata }: FluxObject): string {
   return `${NOTICE}${metadata.generation ?? 0}`;
 }
 
 /**
- * The request to reconcile, kept until it is echoed: if another request replaced it, the policy would
- * stop waiting too early.
+ * Our request to reconcile, until it is echoed: if another one replaced it, the policy would stop waiting too early.
  */
 function unseenNotice({ metadata, status }: FluxObject): string | undefined {
   const requested = metadata.annotations?.[RECONCILE_REQUESTED_AT];
@@ -165,11 +160,11 @@ function unseenNotice({ metadata, status }: FluxObject): string | undefined {
 export function isSettled(object: FluxObject, oldObject: FluxObject, rollouts: ReadonlyMap<string, Rollout>): boolean {
   const deployments = deploymentsOn(oldObject);
   const { fields } = managedFieldsOf(oldObject);
-  const isAsStored = [ARTIFACT, AWAITS_ARTIFACT, DEPLOYED].every(
+  const hasStoredAnnotations = [ARTIFACT, AWAITS_ARTIFACT, DEPLOYED].every(
     (key) => object.metadata.annotations?.[key] === oldObject.metadata.annotations?.[key],
   );
   return (
-    isAsStored &&
+    hasStoredAnnotations &&
     unseenNotice(oldObject) === undefined &&
     oldObject.metadata.annotations?.[ARTIFACT] !== undefined &&
     oldObject.metadata.annotations?.[AWAITS_ARTIFACT] === undefined &&
@@ -188,14 +183,14 @@ function contextOf(
   fields: readonly ManagedField[],
   before: readonly ManagedField[],
 ): FieldsContext {
-  const { object, oldObject, rollouts, source } = write;
+  const { object, oldObject, rollouts, source, isSourceUnread } = write;
   const managed = new Set(before.map(fieldKey));
   const stored = oldObject ?? object;
   let writers: Writers | undefined;
   return {
     ...write,
     fields,
-    atomic: source === 'settled' ? undefined : atomicUpdate(fields, rollouts, source),
+    atomic: isSourceUnread ? undefined : atomicUpdate(fields, rollouts, source),
     wasManaged: (field) => managed.has(fieldKey(field)),
     deployments: deploymentsOn(stored),
     byGit: setByGit(stored.metadata.annotations?.[DEPLOYED]),
@@ -221,7 +216,10 @@ function decideField(field: ManagedField, context: FieldsContext): Decision {
   return target ? follow(field, target, context) : stayUntilFetched(field, live, context);
 }
 
-/** Only the annotation is set: which deployment has this value. None if the object's fields of this Rollout differ. */
+/**
+ * The decision on a field that Git sets: the value stays, and the annotation names the deployment with this value. It
+ * names none if the object's fields of this Rollout differ.
+ */
 function leaveToGit(field: ManagedField, context: FieldsContext): Decision {
   const value = readManagedField(context.object, field);
   const own = context.fields.filter(({ rollout }) => rollout === field.rollout);
@@ -233,7 +231,7 @@ function leaveToGit(field: ManagedField, context: FieldsContext): Decision {
   return { value, deployment, byGit: true };
 }
 
-/** The field gets the version of the deployment. */
+/** The decision on a field that gets the version of the deployment. */
 function follow(field: ManagedField, live: DeploymentRef, context: FieldsContext): Decision {
   const value = readManagedField(context.object, field);
   const wasManaged = context.wasManaged(field);
@@ -247,7 +245,7 @@ function follow(field: ManagedField, live: DeploymentRef, context: FieldsContext
   return { ...decision, denial: denialOf(field, live, value, context.object) };
 }
 
-/** The source is fetching the first deployment: the value stays as it was before. */
+/** The decision while the source is fetching the first deployment: the value stays as it was. */
 function stayUntilFetched(field: ManagedField, live: DeploymentRef, context: FieldsContext): Decision {
   const value = readManagedField(context.object, field);
   const old = context.oldObject && readManagedField(context.oldObject, field);
@@ -258,11 +256,14 @@ function stayUntilFetched(field: ManagedField, live: DeploymentRef, context: Fie
   return { value: old, heldText };
 }
 
-/** The Rollout does not exist or has deployed nothing: only the object's own annotation shows the deployment. */
+/**
+ * The decision without a deployment, because the Rollout does not exist or has deployed nothing: only the object's own
+ * annotation shows one.
+ */
 function keep(field: ManagedField, context: FieldsContext): Decision {
   const value = readManagedField(context.object, field);
   const kept = context.deployments.get(field.rollout);
-  // A backup restored: the annotation in it counts if the object really has that version.
+  // The object may come from a backup: its annotation counts if the object has that version.
   if (!context.oldObject) return { value, deployment: kept?.version === value ? kept : undefined };
   const old = readManagedField(context.oldObject, field);
   if (!kept || value === old) return { value, deployment: kept };
@@ -279,7 +280,7 @@ function keep(field: ManagedField, context: FieldsContext): Decision {
   return { value, deployment: { ...kept, version: value ?? kept.version }, warning };
 }
 
-/** The first deployment of each Rollout on the object. */
+/** The deployment of each Rollout in the object's annotation. */
 function deploymentsOn({ metadata }: FluxObject): Map<string, DeploymentRef> {
   const deployments = parseDeployments(metadata.annotations?.[DEPLOYED]);
   return new Map(deployments.reverse().map((deployment) => [deployment.rollout, deployment]));

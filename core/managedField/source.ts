@@ -1,14 +1,15 @@
 /**
- * The source whose artifact a Kustomization applies, or whose chart a HelmRelease releases; and what it has fetched,
- * according to its own status (docs/facts.md, F8).
+ * The source of a Kustomization or HelmRelease, and the artifact that it has fetched, according to its own status
+ * (docs/facts.md, F8).
  */
 import type { Artifact, FluxObject, SourceRef } from '../../api/flux.ts';
 import { ARTIFACT_KINDS, apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { FluxBindingSpec } from '../../api/types.ts';
 import { LIMITS } from '../limits.ts';
 
-const MAX_NAME = 253;
-const REFERENCES: Record<string, string> = {
+const MAX_NAME_CHARACTERS = 253;
+/** The field that references the source, by kind. */
+const REFERENCE_FIELDS: Record<string, string> = {
   [KINDS.Kustomization.kind]: 'sourceRef',
   [KINDS.HelmRelease.kind]: 'chartRef',
 };
@@ -16,13 +17,13 @@ const REFERENCES: Record<string, string> = {
 export type Source = NonNullable<FluxBindingSpec['source']>;
 
 export function sourceOf(object: FluxObject): Source | undefined {
-  const field = REFERENCES[object.kind];
+  const field = REFERENCE_FIELDS[object.kind];
   const ref = (field === undefined ? undefined : object.spec?.[field]) as SourceRef | undefined;
   if (!ref?.name) return undefined;
   const kind = ARTIFACT_KINDS.find((row) => row.kind === ref.kind);
   if (!kind) return undefined;
   // No such object can exist, and a name without limit would not fit into a FluxBinding.
-  if (ref.name.length > MAX_NAME || (ref.namespace ?? '').length > MAX_NAME) return undefined;
+  if (ref.name.length > MAX_NAME_CHARACTERS || (ref.namespace ?? '').length > MAX_NAME_CHARACTERS) return undefined;
   return {
     // Flux ignores the version in sourceRef.
     apiVersion: apiVersionOf(kind),
@@ -37,7 +38,10 @@ export function sourceResource(source: Source): string | undefined {
   return ARTIFACT_KINDS.find(({ kind }) => kind === source.kind)?.resource;
 }
 
-/** The artifact revision that a source has for its current spec. Ready=True is no proof: it appears 4 ms too early. */
+/**
+ * The artifact revision that a source has for its current spec; undefined without one. Ready=True is no proof: it
+ * appears 4 ms too early.
+ */
 export function fetchedRevision(source: FluxObject): string | undefined {
   return source.spec?.suspend === true || !isCurrent(source) ? undefined : storedRevision(source);
 }

@@ -1,6 +1,6 @@
 /**
- * The Flux objects that report for an object of ours in Flux's Alerts, which select Flux's kinds only: one for each
- * namespace concerned, so that a freeze of three hundred objects is one message.
+ * The Flux objects that notifications about an object of ours name, because Flux's Alerts select Flux's kinds only: one
+ * for each namespace, so that a freeze of three hundred objects is one message.
  */
 import { BOUND_KINDS, GOVERNED_KINDS, KINDS } from '../../api/kinds.ts';
 import type { ObjectName } from '../../api/kubernetes.ts';
@@ -31,9 +31,7 @@ function isBefore(a: ObjectName, b: ObjectName): boolean {
   return ranks < 0 || (ranks === 0 && a.name < b.name);
 }
 
-/**
- * The objects bound to a Rollout that report for it: those that apply its version, or else the sources that fetch it.
- */
+/** The objects bound to a Rollout that notifications name: those that apply its version, or else their sources. */
 export function reportingObjects(bindings: readonly FluxBinding[]): ObjectName[] {
   const bound = bindings.flatMap(({ spec, metadata }) =>
     spec ? [{ kind: spec.target.kind, namespace: metadata.namespace ?? '', name: spec.target.name }] : [],

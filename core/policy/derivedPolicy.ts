@@ -1,6 +1,6 @@
 /**
- * `spec.writeBack`: an ImagePolicy that selects exactly the deployed tag, for an ImageUpdateAutomation to commit.
- * Git sets the fields of the bound objects then, and rollout-hooks sets none.
+ * `spec.writeBack`: the derived ImagePolicy, which selects exactly the deployed tag, for an ImageUpdateAutomation to
+ * commit. Git sets the fields of the bound objects then, and rollout-hooks sets none.
  */
 import { ROLLOUT_NAME_LABEL } from '../../api/annotations.ts';
 import type { ImagePolicy } from '../../api/flux.ts';
@@ -12,18 +12,19 @@ import { repositoryRef } from './imagePolicy.ts';
 
 const { kind } = KINDS.ImagePolicy;
 const apiVersion = apiVersionOf(KINDS.ImagePolicy);
-/** The length of a name that is copied from the source policy. */
+/** Characters of a name that is copied from the source policy. */
 const MAX_NAME = 253;
-/** Fields of the source policy that the digest in `latestRef` follows from. */
-const COPIED = ['digestReflectionPolicy', 'interval'] as const;
-const MAX_COPIED = 64;
+/** Fields of the source policy that decide on the digest in `latestRef`. */
+const COPIED_FIELDS = ['digestReflectionPolicy', 'interval'] as const;
+/** Characters of such a field. */
+const MAX_FIELD = 64;
 
 /** The name of the derived ImagePolicy; undefined if the Rollout itself sets the fields of its objects. */
 export function writeBackName(rollout: Rollout | undefined): string | undefined {
   return rollout?.spec?.writeBack?.imagePolicy || undefined;
 }
 
-/** For the policySelector of an ImageUpdateAutomation that is to commit derived policies only. */
+/** The labels of derived policies, for the policySelector of an ImageUpdateAutomation that commits no others. */
 export function derivedLabels({ metadata }: Rollout): Record<string, string> {
   return { [ROLLOUT_NAME_LABEL]: labelValue(metadata.name ?? '') };
 }
@@ -32,14 +33,13 @@ interface WriteBack {
   rollout: Rollout;
   /** The source policy. */
   imagePolicy?: ImagePolicy | undefined;
-  /** The derived policy as it is. */
+  /** The present derived policy. */
   derivedPolicy?: ImagePolicy | undefined;
 }
 
 /**
- * From the history as stored, not as about to be stored: that status may be refused.
- * If it is not known what to select, the policy stays as it is: without it, or with another one, Flux would commit
- * something else, or nothing any more.
+ * The derived ImagePolicy. It follows the stored history: the status that is about to be stored may be refused.
+ * If the tag or the repository is unknown, the policy stays as it is, so that Flux does not commit another tag, or none.
  */
 export function derivedPolicy({ rollout, imagePolicy, derivedPolicy: before }: WriteBack): ImagePolicy | undefined {
   const name = writeBackName(rollout);
@@ -62,16 +62,16 @@ export function derivedPolicy({ rollout, imagePolicy, derivedPolicy: before }: W
       // The dot is the only character of a tag with a meaning in a regular expression.
       filterTags: { pattern: `^${tag.replaceAll('.', '\\.')}$` },
       policy: { alphabetical: { order: 'asc' } },
-      ...copied(imagePolicy),
+      ...copiedFields(imagePolicy),
     },
   };
 }
 
-function copied({ spec }: ImagePolicy): Record<string, string> {
+function copiedFields({ spec }: ImagePolicy): Record<string, string> {
   return Object.fromEntries(
-    COPIED.flatMap((key) => {
+    COPIED_FIELDS.flatMap((key) => {
       const value = spec?.[key];
-      return typeof value === 'string' && value.length <= MAX_COPIED ? [[key, value]] : [];
+      return typeof value === 'string' && value.length <= MAX_FIELD ? [[key, value]] : [];
     }),
   );
 }

@@ -5,7 +5,7 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 
-/** The tag and digest that the policy chose last; v1beta2 of older Flux has `image:tag` in one text. */
+/** The tag and digest that the policy selected last; v1beta2 of older Flux has `image:tag` in one text. */
 export function latestOf(policy: ImagePolicy | undefined): { tag: string; digest?: string } | undefined {
   const { latestRef, latestImage } = policy?.status ?? {};
   const tag = latestRef?.tag || /:([^:/@]+)(?:@|$)/.exec(latestImage ?? '')?.[1];
@@ -13,33 +13,30 @@ export function latestOf(policy: ImagePolicy | undefined): { tag: string; digest
   return latestRef?.digest ? { tag, digest: latestRef.digest } : { tag };
 }
 
-/**
- * The tag that Flux has selected by the present policy; undefined while its status is of an older spec, or reports that
- * nothing could be selected.
- */
+/** The tag that Flux has selected by the present spec; undefined if the status is of an older spec, or not Ready. */
 export function selectedTag(policy: ImagePolicy | undefined): string | undefined {
   const { observedGeneration, conditions } = policy?.status ?? {};
   const isOfThis = observedGeneration !== undefined && observedGeneration === policy?.metadata.generation;
   return isOfThis && findCondition(conditions, READY)?.status === 'True' ? latestOf(policy)?.tag : undefined;
 }
 
-/** Limit for an image name, which stays in the status of Rollouts and budgets. No real one is longer. */
+/** Characters of an image name, which is stored in the status of Rollouts and budgets. No real one is longer. */
 const MAX_IMAGE = 512;
 
-/** The image that the policy has chosen from, without tag and digest. */
+/** The image from whose tags the policy selects, without tag and digest. */
 export function imageNameOf(policy: ImagePolicy | undefined): string | undefined {
   const { latestRef, latestImage } = policy?.status ?? {};
   const name = latestRef?.name || /^(.+):[^:/@]+(?:@.*)?$/.exec((latestImage ?? '').slice(0, 2 * MAX_IMAGE))?.[1];
   return name && name.length <= MAX_IMAGE ? name : undefined;
 }
 
-/** Namespace and name of the ImagePolicy; undefined while spec names none. */
+/** The ImagePolicy that the Rollout names; undefined if its spec names none. */
 export function policyRef({ metadata, spec }: Rollout): NamespacedName | undefined {
   const { name, namespace } = spec?.releasesImagePolicy ?? {};
   return name ? { namespace: namespace || metadata.namespace || '', name } : undefined;
 }
 
-/** The ImageRepository that the policy watches; undefined while its spec names none. */
+/** The ImageRepository that the policy names; undefined if its spec names none. */
 export function repositoryRef({ metadata, spec }: ImagePolicy): NamespacedName | undefined {
   const { name, namespace } = spec?.imageRepositoryRef ?? {};
   return name ? { namespace: namespace || metadata.namespace || '', name } : undefined;

@@ -1,46 +1,46 @@
 /**
- * Which tags an ImagePolicy, as its spec is now, could select, and in which order it ranks them.
- * Source: Flux ImagePolicy API, `spec.policy` and `spec.filterTags`.
+ * The tags that an ImagePolicy could select, and their order, by its present `spec.policy` and `spec.filterTags`.
+ * Source: the ImagePolicy API of Flux.
  */
 import type { ImagePolicy } from '../../api/flux.ts';
-import { once } from '../memo.ts';
+import { memoize } from '../memo.ts';
 import { compareVersions, parseVersion, type Version } from './semanticVersion.ts';
 import { compileExtract } from './tagFilter.ts';
 import { parseRange } from './versionRange.ts';
 
 export interface PolicyRules {
-  /** Why the policy cannot select the tag; undefined when it can. */
+  /** Why the policy cannot select the tag; undefined if it can. */
   refusal(tag: string): string | undefined;
   /**
-   * Positive when a is newer than b, 0 when equal, undefined when the policy cannot rank one of them.
-   * `20260301` is no version to a semver policy, which could not select it: read as one it would be newer than all.
-   * `loosely`: read as one all the same.
+   * Positive if a is newer than b, 0 if they are equal, undefined if the policy cannot rank one of them.
+   * A semver policy cannot select `20260301`, which as a version would be newer than all others.
+   * @param loosely whether to rank such a tag as a version all the same
    */
   rank(a: string, b: string, loosely?: boolean): number | undefined;
 }
 
-/** How one kind of policy reads its part of a tag. */
+/** One kind of policy. `text` is the part of a tag that `filterTags` extracts. */
 interface Rule<Value> {
   read(text: string): Value | undefined;
   refusal(text: string, value: Value | undefined): string | undefined;
   compare(a: Value, b: Value): number;
-  /** Whether it is ranked although the policy could never select it. */
+  /** Whether the policy could never select the value, which is ranked only loosely. */
   isLoose?(value: Value): boolean;
 }
 
-/** A decision asks several times, about thousands of tags. */
-const known = new WeakMap<ImagePolicy, PolicyRules>();
+/** The rules of each policy: a decision uses them several times, for thousands of tags. */
+const rulesByPolicy = new WeakMap<ImagePolicy, PolicyRules>();
 
-/** Without a policy no tag is refused and none is ranked. */
+/** The rules of a policy. Without a policy no tag is refused and none is ranked. */
 export function policyRules(policy: ImagePolicy | undefined): PolicyRules {
-  const found = policy && known.get(policy);
-  if (found) return found;
-  const rules = rulesOf(policy);
-  if (policy) known.set(policy, rules);
+  const known = policy && rulesByPolicy.get(policy);
+  if (known) return known;
+  const rules = compileRules(policy);
+  if (policy) rulesByPolicy.set(policy, rules);
   return rules;
 }
 
-function rulesOf(policy: ImagePolicy | undefined): PolicyRules {
+function compileRules(policy: ImagePolicy | undefined): PolicyRules {
   const { filterTags, policy: kind } = policy?.spec ?? {};
   const extract = compileExtract(filterTags);
   if ('problem' in extract) {
@@ -48,8 +48,8 @@ function rulesOf(policy: ImagePolicy | undefined): PolicyRules {
     return { refusal: () => refusal, rank: () => undefined };
   }
   const rule = ruleOf(kind);
-  const filtered = filterTags?.pattern ? once(extract) : extract;
-  const value = once((tag: string) => {
+  const filtered = filterTags?.pattern ? memoize(extract) : extract;
+  const value = memoize((tag: string) => {
     const text = filtered(tag);
     return text === undefined ? undefined : rule?.read(text);
   });
@@ -70,8 +70,8 @@ function rulesOf(policy: ImagePolicy | undefined): PolicyRules {
 
 function ruleOf(kind: NonNullable<ImagePolicy['spec']>['policy']): Rule<any> | undefined {
   if (kind?.semver) return bySemver(kind.semver.range ?? '');
-  if (kind?.numerical) return directed(byNumber, kind.numerical.order);
-  if (kind?.alphabetical) return directed(byText, kind.alphabetical.order);
+  if (kind?.numerical) return inOrder(byNumber, kind.numerical.order);
+  if (kind?.alphabetical) return inOrder(byText, kind.alphabetical.order);
   return undefined;
 }
 
@@ -89,7 +89,7 @@ function bySemver(text: string): Rule<Version> {
   };
 }
 
-/** What Go's ParseFloat takes and a tag can be. */
+/** A number as Go's ParseFloat reads it, in characters that a tag may have. */
 const NUMBER = /^(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 const byNumber: Rule<number> = {
@@ -104,11 +104,12 @@ const byText: Rule<string> = {
   refusal: () => undefined,
 };
 
-/** Flux picks the last of the sorted list: with `desc` that is the smallest. */
-function directed<Value>(rule: Rule<Value>, order: 'asc' | 'desc' | undefined): Rule<Value> {
+/** The rule in the order of the policy. Flux selects the last of the sorted list: with `desc` the smallest. */
+function inOrder<Value>(rule: Rule<Value>, order: 'asc' | 'desc' | undefined): Rule<Value> {
   return order === 'desc' ? { ...rule, compare: (a, b) => rule.compare(b, a) } : rule;
 }
 
+/** Characters of a text in a message. */
 const MAX_QUOTED = 200;
 
 function quote(text = ''): string {

@@ -1,6 +1,6 @@
 /**
- * Versions as Flux's library reads and orders them (Masterminds/semver).
- * The comparing is npm's semver's; what stands here turns Flux's forms into its own.
+ * Versions as Flux's library, Masterminds/semver, reads and orders them.
+ * npm's semver compares them: this file turns Flux's forms into those of npm.
  */
 import { compare, SemVer } from 'semver';
 
@@ -11,29 +11,30 @@ export interface Version {
   /** Major, minor, patch. */
   numbers: readonly [Numeral, Numeral, Numeral];
   prerelease: readonly string[];
-  /** Whether an ImagePolicy takes it: three numbers, no leading zeros, at most one leading `v` (fluxcd/pkg/version). */
+  /** Whether an ImagePolicy may select it: three numbers, no leading zeros, one `v` at most (fluxcd/pkg/version). */
   strict: boolean;
-  /** npm's form of a version with a prerelease; absent if npm's semver cannot hold its numbers. */
+  /** The form of npm's semver; absent without a prerelease, and if npm's semver cannot hold the numbers. */
   plain?: SemVer;
 }
 
-/** The library counts in 64 bits. */
-const MAX = 2n ** 64n - 1n;
+/** The largest number of Flux's library, which has 64 bits. */
+const MAX_NUMBER = 2n ** 64n - 1n;
+/** Characters of a version. */
 const MAX_LENGTH = 256;
 /** npm's semver refuses numbers beyond 2^53; from here on they are replaced by their rank. */
 const LARGE = 10n ** 15n;
-/** Digits of a number that is smaller for sure. */
-const MAX_DIGITS = 15;
+/** Digits of a number that is smaller than LARGE. */
+const MAX_SMALL_DIGITS = 15;
 
 const NUMBER = '(\\d+)';
 const WORDS = '[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*';
-/** Nearly all are so, and there may be thousands. */
+/** Nearly all versions have this form, and there may be thousands. */
 const USUAL = /^v?(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,14})$/;
 const VERSION = new RegExp(`^v?${NUMBER}(?:\\.${NUMBER})?(?:\\.${NUMBER})?(?:-(${WORDS}))?(?:\\+${WORDS})?$`);
 
 /**
- * undefined when the text is not a version.
- * Missing numbers are 0 and leading zeros do not count, as in the library's NewVersion.
+ * The version in a text; undefined if the text is not a version.
+ * Missing numbers are 0, and leading zeros do not count, as in NewVersion of Flux's library.
  */
 export function parseVersion(text: string): Version | undefined {
   const usual = USUAL.exec(text);
@@ -44,13 +45,13 @@ export function parseVersion(text: string): Version | undefined {
   const digits = [major!, minor ?? '0', patch ?? '0'];
   const numbers = digits.map(numeral) as [Numeral, Numeral, Numeral];
   const prerelease = words?.split('.') ?? [];
-  if (numbers.some((number) => number > MAX) || prerelease.some(hasLeadingZero)) return undefined;
+  if (numbers.some((number) => number > MAX_NUMBER) || prerelease.some(hasLeadingZero)) return undefined;
   const version: Version = { numbers, prerelease, strict: patch !== undefined && !digits.some(hasLeadingZero) };
   const isSmall = [...numbers, ...prerelease.filter(isNumber).map(numeral)].every((number) => number < LARGE);
   return isSmall ? { ...version, plain: new SemVer(npmText(version)) } : version;
 }
 
-/** Negative when a comes before b. Build metadata does not count. */
+/** The order of two versions: negative if a comes before b. Build metadata does not count. */
 export function compareVersions(a: Version, b: Version): number {
   // Most versions differ here already, and thousands are sorted.
   for (let i = 0; i < 3; i++) {
@@ -63,7 +64,7 @@ export function compareVersions(a: Version, b: Version): number {
   return compare(texts[0]!, texts[1]!);
 }
 
-/** In npm's form; numbers that it cannot hold are replaced, in all of them alike, so that their order stays. */
+/** The versions in npm's form. Numbers that it cannot hold are replaced in all versions alike: their order stays. */
 function npmTexts(versions: readonly Version[]): string[] {
   const all = versions.flatMap(({ numbers, prerelease }) => [...numbers, ...prerelease.filter(isNumber).map(numeral)]);
   const large = [...new Set(all.filter((number) => number >= LARGE))].sort((a, b) => (a < b ? -1 : 1));
@@ -74,8 +75,8 @@ function npmTexts(versions: readonly Version[]): string[] {
 function npmText({ numbers, prerelease }: Version, replace = (number: Numeral) => number): string {
   const words = prerelease.map((word) => {
     if (isNumber(word)) return String(replace(numeral(word)));
-    // Digits beyond 64 bits are a word to the library.
-    // With a hyphen, the first of all characters, they are one to npm too.
+    // Digits beyond 64 bits are a word to Flux's library. With a hyphen they are one to npm too; it sorts before any
+    // other character, so the order stays.
     return /^\d+$/.test(word) ? `${word}-` : word;
   });
   const core = numbers.map(replace).join('.');
@@ -83,11 +84,11 @@ function npmText({ numbers, prerelease }: Version, replace = (number: Numeral) =
 }
 
 function numeral(digits: string): Numeral {
-  return digits.length <= MAX_DIGITS ? Number(digits) : BigInt(digits);
+  return digits.length <= MAX_SMALL_DIGITS ? Number(digits) : BigInt(digits);
 }
 
 function isNumber(word: string): boolean {
-  return /^\d+$/.test(word) && numeral(word) <= MAX;
+  return /^\d+$/.test(word) && numeral(word) <= MAX_NUMBER;
 }
 
 function hasLeadingZero(word: string): boolean {

@@ -1,10 +1,8 @@
 /**
- * ImagePolicy's `spec.filterTags`: a Go regular expression and a template.
- * The part it extracts is what the policy orders by.
+ * `spec.filterTags` of an ImagePolicy: a Go regular expression, and a template for the part of a tag that is ranked.
  *
- * The expressions are tenants' text.
- * RE2JS is Go's regexp in JavaScript: the same syntax, the same limits of repetition and nesting, and time linear in
- * expression and tag.
+ * Tenants write these expressions. RE2JS is Go's regexp in JavaScript: the same syntax, the same limits of repetition
+ * and nesting, and time linear in expression and tag.
  */
 import { RE2JS } from 're2js';
 import { LIMITS } from '../limits.ts';
@@ -13,24 +11,21 @@ import { Memo } from '../memo.ts';
 /** The extracted part of a tag; undefined if the tag does not match. */
 export type Extract = (tag: string) => string | undefined;
 
-/** Limit for a tag, as in the OCI distribution specification. */
+/** Characters of a tag, as in the OCI distribution specification. */
 const MAX_TAG = 128;
-/** Longest text that is extracted from a tag. */
+/** Characters of the part that is extracted from a tag. */
 const MAX_EXTRACTED = 256;
 const MAX_PATTERNS = 64;
 /**
- * Size of the memo: all tags of two Rollouts that share the expression. A smaller one would always miss when it
- * is read in sequence.
+ * Memo entries for one pattern: all tags of two Rollouts that share it. Tags are read in sequence, and a smaller memo
+ * would never have the next one.
  */
 const MAX_TAGS = 2 * (LIMITS.availableReleases + LIMITS.history);
 
-/**
- * A memo, because each decision extracts all tags again.
- * LIMITS.patternSize and patternWork bound the cost without it.
- */
+/** The compiled patterns: each decision extracts all tags again. LIMITS.patternSize and patternWork bound the cost. */
 const extracts = new Memo<Extract | { problem: string }>(MAX_PATTERNS);
 
-/** A pattern, or the problem of one that can't be used: a clause with the cause. */
+/** The function that extracts, or the problem of a pattern that can't be used: a clause. */
 export function compileExtract(
   filter: { pattern?: string; extract?: string } | undefined,
 ): Extract | { problem: string } {
@@ -57,11 +52,11 @@ function compile(pattern: string, extract: string): Extract | { problem: string 
     };
   }
   const results = new Memo<string | undefined>(MAX_TAGS);
-  return (tag) => (tag.length > MAX_TAG ? undefined : results.get(tag, () => extracted(expression, extract, tag)));
+  return (tag) => (tag.length > MAX_TAG ? undefined : results.get(tag, () => extractFrom(expression, extract, tag)));
 }
 
-function extracted(expression: RE2JS, extract: string, tag: string): string | undefined {
-  // What groups match costs many times what a match does.
+function extractFrom(expression: RE2JS, extract: string, tag: string): string | undefined {
+  // A test without groups costs a fraction of a match with groups.
   if (extract === '') return expression.test(tag) ? tag : undefined;
   const match = expression.exec(tag) as RegExpExecArray | null;
   if (!match) return undefined;
@@ -70,10 +65,10 @@ function extracted(expression: RE2JS, extract: string, tag: string): string | un
 }
 
 const VARIABLE = /\$(?:\$|\{([\p{L}\p{Nd}_]+)\}|([\p{L}\p{Nd}_]+))/gu;
-/** To Go a number with a leading zero, or beyond nine digits, is a name. */
+/** The number of a group. In Go, digits with a leading zero, or more than nine, are the name of a group. */
 const NUMBER = /^(?:0|[1-9]\d{0,8})$/;
 
-/** Go's Regexp.Expand: `$name`, `${name}`, `$1`; unknown names are empty, `$$` is a dollar, any other dollar stays. */
+/** The template with its variables replaced, as Go's Regexp.Expand does: unknown names are empty, `$$` is a dollar. */
 function expand(template: string, match: RegExpExecArray): string {
   return template.replace(VARIABLE, (_, braced?: string, bare?: string) => {
     const name = braced ?? bare;

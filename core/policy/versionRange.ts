@@ -1,13 +1,13 @@
 /**
- * Ranges of an ImagePolicy's `policy.semver.range`, read as Flux's library does (Masterminds/semver, constraints.go),
- * each comparator turned into plain comparisons. If the two read a form differently the library's reading stands.
+ * Ranges in `policy.semver.range` of an ImagePolicy, as Flux's library reads them (Masterminds/semver, constraints.go).
+ * Each comparator becomes plain comparisons. Forms that npm's semver reads differently are read as the library does.
  */
 import { compareVersions, parseVersion, type Version } from './semanticVersion.ts';
 
 /** Whether the range contains the version. */
 type VersionRange = (version: Version) => boolean;
 
-/** The library's own limits. */
+/** The limits of Flux's library. */
 const MAX_LENGTH = 512;
 const MAX_ALTERNATIVES = 32;
 
@@ -20,11 +20,12 @@ const COMPARATOR = new RegExp(`(${OPERATORS})\\s*(${VERSION})`, 'y');
 const SEPARATOR = /\s*,\s*|\s+/y;
 const PARTS = new RegExp(`^v?(${NUMBER})(?:\\.(${NUMBER}))?(?:\\.(${NUMBER}))?(-${WORDS})?(?:\\+${WORDS})?$`);
 
-/** Bounds that must all hold; `not`: that must not. */
 interface Comparator {
+  /** Bounds that a version must all meet. */
   bounds: readonly Bound[];
+  /** Whether the version must not meet them instead. */
   not?: boolean;
-  /** `!=1.2.x` lets a version pass whose prerelease is not this one. */
+  /** A version with another prerelease passes `!=1.2.x`. */
   exceptPrerelease?: string;
   hasPrerelease: boolean;
 }
@@ -34,7 +35,7 @@ interface Bound {
   version: Version;
 }
 
-/** undefined when the text is not a range. */
+/** The range in a text; undefined if the text is not a range. */
 export function parseRange(text: string): VersionRange | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   const alternatives = text.replace(HYPHENATED, (_, from, to) => `>= ${from}, <= ${to} `).split('||');
@@ -44,7 +45,7 @@ export function parseRange(text: string): VersionRange | undefined {
   return (version) => groups.some((group) => group!(version));
 }
 
-/** Comparators that must all hold. A prerelease is in it only if one of them names a prerelease. */
+/** The range of comparators that must all hold. It has prereleases only if one of them names a prerelease. */
 function parseGroup(text: string): VersionRange | undefined {
   const comparators = tokens(text.trim())?.map(([operator, version]) => comparatorOf(operator, version));
   if (!comparators || comparators.some((comparator) => comparator === undefined)) return undefined;
@@ -71,7 +72,7 @@ function tokens(text: string): [operator: string, version: string][] | undefined
 
 function comparatorOf(operator: string, text: string): Comparator | undefined {
   const [, major = '', minor, patch, words = ''] = PARTS.exec(text) ?? [];
-  const wild = isWild(major) ? 'major' : isWild(minor) ? 'minor' : isWild(patch) ? 'patch' : undefined;
+  const wild = wildcardOf(major, minor, patch);
   const lowest = { major: '0.0.0', minor: `${major}.0.0`, patch: `${major}.${minor}.0` };
   const version = parseVersion(wild === undefined ? text : `${lowest[wild]}${words}`);
   if (!version) return undefined;
@@ -81,7 +82,14 @@ function comparatorOf(operator: string, text: string): Comparator | undefined {
   return { bounds, not, hasPrerelease, ...(exceptPrerelease !== undefined && { exceptPrerelease }) };
 }
 
+/** The first wildcard of a version. */
 type Wild = 'major' | 'minor' | 'patch' | undefined;
+
+function wildcardOf(major: string, minor: string | undefined, patch: string | undefined): Wild {
+  if (isWild(major)) return 'major';
+  if (isWild(minor)) return 'minor';
+  return isWild(patch) ? 'patch' : undefined;
+}
 
 function boundsOf(operator: string, version: Version, wild: Wild): [bounds: Bound[], not: boolean] {
   const [major, minor, patch] = version.numbers.map(BigInt) as [bigint, bigint, bigint];
@@ -118,12 +126,12 @@ function boundsOf(operator: string, version: Version, wild: Wild): [bounds: Boun
     case '=':
       if (wild === undefined) return [exact, false];
   }
-  // `~`, `~>`, and a wildcard without an operator. `~0.0.0` takes everything.
+  // `~`, `~>`, and a wildcard without an operator. `~0.0.0` has no upper bound.
   if (isZero && (wild === undefined || wild === 'major')) return [[from], false];
   return [[from, wild === 'minor' ? before(...nextMajor) : before(...nextMinor)], false];
 }
 
-/** The least of all versions with these numbers: its prerelease 0. */
+/** The least of all versions with these numbers, which has the prerelease 0. */
 function edge(numbers: readonly [bigint, bigint, bigint]): Version {
   const version: Version = { numbers, prerelease: ['0'], strict: true };
   return parseVersion(`${numbers.join('.')}-0`) ?? version;

@@ -1,9 +1,9 @@
-/** A call from an authorized sender: whether it is new, and the annotations that carry its request to the Gate. */
+/** Calls of authorized senders: whether a call is new, and the annotations with its request for the Gate. */
 import { OPEN_FOR, USED_CALLS } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import {
-  annotated,
+  annotatedRequest,
   CLOCK_TOLERANCE_MS,
   type GateAction,
   isOpenFor,
@@ -11,15 +11,13 @@ import {
   REQUESTED_AT_KEYS,
   takesOpening,
 } from '../gate/gateRequests.ts';
-import { shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 
-/**
- * The answer to a call. 200 comes with the annotations that carry the request to the Gate (null removes one), other
- * codes with a reason for our log.
- */
+/** The answer to a call. */
 export type CallDecision =
+  /** The annotations to write to the Gate; null removes one. */
   | { status: 200; annotations: Record<string, string | null> }
+  /** `reason`: for our log only. */
   | { status: 400 | 429; reason: string; retryAfterSeconds?: number };
 
 interface VerifiedCall {
@@ -35,7 +33,7 @@ interface VerifiedCall {
 export function acceptCall(gate: Gate, call: VerifiedCall, now: EpochMs): CallDecision {
   const refuse = (reason: string): CallDecision => ({ status: 400, reason });
   const { at, hashes, by } = call;
-  // The calls of an earlier Gate of this name are gone with it.
+  // The record of used calls is gone with an earlier Gate of this name.
   const created = parseTime(gate.metadata.creationTimestamp);
   if (created !== undefined && at < created) return refuse('the call is from before the Gate was created');
   const used = parseUsedCalls(gate.metadata.annotations?.[USED_CALLS], now);
@@ -64,9 +62,9 @@ export function acceptCall(gate: Gate, call: VerifiedCall, now: EpochMs): CallDe
   return { status: 200, annotations };
 }
 
-/** Now, or a second after the stored annotation: an unchanged annotation requests nothing. */
+/** The time to write: now, or a second after the stored one, because an unchanged annotation requests nothing. */
 function requestTime(gate: Gate, action: 'open' | 'close', now: EpochMs): EpochMs {
-  const last = annotated(gate, action)?.at;
+  const last = annotatedRequest(gate, action)?.at;
   const second = Math.floor(now / 1000) * 1000;
   return last !== undefined && last >= second && last < second + CLOCK_TOLERANCE_MS ? last + 1000 : second;
 }
@@ -80,9 +78,9 @@ interface CallBody {
   for?: string;
 }
 
-const MAX_REASON = 1024;
+const MAX_REASON_CHARACTERS = 1024;
 
-/** Strict: a misspelt `for` would open the gate to everything. */
+/** The body, parsed. Unknown fields are refused: a misspelt `for` would open the Gate to every version. */
 function parseCallBody(bytes: Uint8Array): CallBody | { problem: string } {
   let body: unknown;
   try {
@@ -96,8 +94,8 @@ function parseCallBody(bytes: Uint8Array): CallBody | { problem: string } {
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) return { problem: `the body has an unknown field '${unknown}'` };
   if (action !== 'open' && action !== 'close') return { problem: "action is neither 'open' nor 'close'" };
-  if (reason !== undefined && (typeof reason !== 'string' || reason.length > MAX_REASON)) {
-    return { problem: `reason is not a string of at most ${MAX_REASON} characters` };
+  if (reason !== undefined && (typeof reason !== 'string' || reason.length > MAX_REASON_CHARACTERS)) {
+    return { problem: `reason is not a string of at most ${MAX_REASON_CHARACTERS} characters` };
   }
   if (version !== undefined && (action !== 'open' || typeof version !== 'string' || !isOpenFor(version))) {
     return { problem: "for is neither a legal tag nor <namespace>/<rollout>:<tag>, or the action is not 'open'" };
@@ -109,8 +107,8 @@ function parseCallBody(bytes: Uint8Array): CallBody | { problem: string } {
 // one twice. The annotation's text: `<unix seconds>:<hash>` joined with `,`, oldest first.
 
 /**
- * A call's timestamp may be five minutes off in both directions: after ten it is refused for its age.
- * An ID token is refused earlier.
+ * How long a used call is stored. The timestamp of a signed call may be five minutes off in both directions, so that it
+ * is refused for its age after ten; an ID token is refused earlier.
  */
 const KEEP_MS = 10 * 60_000 + 1000;
 /** Calls that one Gate takes in a minute, all replicas together. */
@@ -121,7 +119,7 @@ interface UsedCall {
   hashes: string[];
 }
 
-/** Entries that are not ours or too old to matter are left out. */
+/** The used calls, without entries that are not ours or too old. */
 function parseUsedCalls(text: string | undefined, now: EpochMs): UsedCall[] {
   return (text ?? '').split(',').flatMap((entry) => {
     const [, seconds, hashes] = /^(\d{1,12}):([0-9a-f.]{16,40})$/.exec(entry) ?? [];
@@ -137,16 +135,8 @@ function formatUsedCalls(calls: readonly UsedCall[]): string {
 }
 
 /**
- * Hashes of the nonce and of the signature, which does not cover the nonce: so a new nonce on an
- * old call proves nothing.
- */
-export function callHashes(nonce: string, signature: string): string[] {
-  return [shortHash(`nonce ${nonce}`), shortHash(`signature ${signature}`)];
-}
-
-/**
- * The annotation that this write must store, for the webhook. `text`: the annotation in a write that makes a request.
- * No writer can remove a call that still counts.
+ * The annotation USED_CALLS to store after a write: no writer can remove a call that still counts.
+ * @param text the annotation in a write that makes a request
  */
 export function keptCalls(text: string | undefined, oldText: string | undefined, now: EpochMs): string | undefined {
   const all = new Map(

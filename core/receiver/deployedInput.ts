@@ -1,11 +1,11 @@
-/** What a Rollout has deployed, as an input of Flux Operator's ResourceSets. */
+/** The deployed version of a Rollout, as an input of Flux Operator's ResourceSets. */
 import type { Rollout } from '../../api/types.ts';
 import { identityOf, refKey, shortHash } from '../kube/names.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { isDigest } from '../releaseCopy/manifest.ts';
 
 export interface DeployedInput {
-  /** One id for every version of the Rollout, also after it was created again: ResourceSets make names of it. */
+  /** The same for every version of the Rollout, and after it is created again: ResourceSets make names of it. */
   id: string;
   namespace: string;
   rollout: string;
@@ -16,7 +16,10 @@ export interface DeployedInput {
   deployment: string;
 }
 
-/** ResourceSets render it into manifests as it is: nothing goes out that could be more than one word of YAML. */
+/**
+ * The input; undefined if nothing is deployed. ResourceSets render the values into manifests, so that none may be more
+ * than one word of YAML.
+ */
 export function deployedInput(rollout: Rollout): DeployedInput | undefined {
   const head = rollout.status?.history?.[0];
   if (!head || !isLegalTag(head.version.tag)) return undefined;

@@ -6,8 +6,12 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { evaluateGates } from '../gate/evaluateGates.ts';
 import { parseGateRefs } from '../gate/gateRefs.ts';
+import { byRefKey, refKey } from '../kube/names.ts';
 
-/** `metadata.gate` (`ns/name`, or a name in the canary's namespace), else the Gate with the canary's own name. */
+/**
+ * The Gate that a call is about: the one in `metadata.gate` (`ns/name`, or a name in the canary's namespace), or else
+ * the one with the canary's own name.
+ */
 export function flaggerGate(body: unknown): NamespacedName | undefined {
   const { name, namespace, metadata } = (body ?? {}) as {
     name?: unknown;
@@ -26,6 +30,6 @@ export function flaggerAnswer(
   gate: Gate | undefined,
   now: EpochMs,
 ): { opened: boolean; message: string } {
-  const { open, all } = evaluateGates([ref], () => gate, now);
-  return { opened: open, message: `Gate '${ref.namespace}/${ref.name}': ${all[0]?.message}.` };
+  const { open, all } = evaluateGates([ref], byRefKey(gate ? [gate] : []), now);
+  return { opened: open, message: `Gate '${refKey(ref)}': ${all[0]?.message}.` };
 }

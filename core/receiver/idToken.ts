@@ -1,9 +1,9 @@
 /**
- * A call with an OIDC ID token that opens or closes a Gate: what `spec.receiver.oidc` asks of the token.
- * Its signature, issuer and times are verified before (server/oidc).
+ * A call with an OIDC ID token that opens or closes a Gate: whether the token has the claims in `spec.receiver.oidc`.
+ * The token's signature, issuer and times are verified earlier (server/oidc).
  *
- * A token counts once per Gate.
- * Its signed part identifies it: a signature can be changed and stay valid, and not every issuer gives tokens an id.
+ * A token counts once per Gate. Its signed part identifies it: a signature can be changed and stay valid, and not every
+ * issuer gives tokens an id.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
@@ -15,16 +15,16 @@ import { idTokenPath } from './webhookPath.ts';
 type Oidc = NonNullable<NonNullable<Gate['spec']['receiver']>['oidc']>;
 type Claims = Readonly<Record<string, unknown>>;
 
-/** A call to `POST /hook/<namespace>/<name>`, as it came. */
+/** A call to `POST /hook/<namespace>/<name>`, not checked yet. */
 export interface IdTokenCall {
   body: Uint8Array;
-  /** `Authorization: Bearer`. */
+  /** From the header `Authorization: Bearer`. */
   token?: string | undefined;
 }
 
-/** It precedes the reason, which has 1024 characters. */
-const MAX_SUBJECT = 512;
-const SHOWN = 100;
+/** The subject precedes the reason, which has 1024 characters. */
+const MAX_SUBJECT_CHARACTERS = 512;
+const MAX_QUOTED_CHARACTERS = 100;
 
 /** Why the Gate takes no ID tokens, for its condition ReceiverReady; undefined if it does. */
 export function oidcProblem(
@@ -44,18 +44,18 @@ export function oidcProblem(
 
 /** The problem with the claims of a verified token; undefined for one that may open the Gate. */
 export function claimProblem({ issuer, audience, claims }: Oidc, token: Claims): string | undefined {
-  // The Gate may name another one since the signature was verified.
-  if (token.iss !== issuer) return `the token's iss is ${shown(token.iss)}, not '${issuer}'`;
+  // The Gate may name another issuer since the signature was verified.
+  if (token.iss !== issuer) return `the token's iss is ${quotedValue(token.iss)}, not '${issuer}'`;
   const audiences = [token.aud].flat();
   if (audiences.length !== 1 || audiences[0] !== audience) {
-    return `the token is for ${shown(token.aud)}, not for '${audience}' alone`;
+    return `the token is for ${quotedValue(token.aud)}, not for '${audience}' alone`;
   }
   const { sub } = token;
-  if (typeof sub !== 'string' || sub === '' || sub.length > MAX_SUBJECT || oneLine(sub) !== sub) {
-    return `the token's sub is not a line of 1 to ${MAX_SUBJECT} characters`;
+  if (typeof sub !== 'string' || sub === '' || sub.length > MAX_SUBJECT_CHARACTERS || oneLine(sub) !== sub) {
+    return `the token's sub is not a line of 1 to ${MAX_SUBJECT_CHARACTERS} characters`;
   }
   const wrong = Object.entries(claims).find(([name, value]) => textOf(claimOf(token, name)) !== value);
-  return wrong && `the token's ${wrong[0]} is ${shown(claimOf(token, wrong[0]))}, not '${wrong[1]}'`;
+  return wrong && `the token's ${wrong[0]} is ${quotedValue(claimOf(token, wrong[0]))}, not '${wrong[1]}'`;
 }
 
 export function decideIdTokenCall(gate: Gate, call: IdTokenCall, claims: Claims, now: EpochMs): CallDecision {
@@ -67,16 +67,16 @@ export function decideIdTokenCall(gate: Gate, call: IdTokenCall, claims: Claims,
   return acceptCall(gate, { at: Number(claims.iat) * 1000, hashes, body: call.body, by: String(claims.sub) }, now);
 }
 
-/** A claim of the token itself, and nothing that every object inherits. */
+/** The token's own claim, not a property that every object inherits. */
 function claimOf(token: Claims, name: string): unknown {
   return Object.hasOwn(token, name) ? token[name] : undefined;
 }
 
-/** Numbers and booleans as JSON has them; lists and objects match nothing. */
+/** The claim as text; undefined for lists and objects, which match no value. */
 function textOf(value: unknown): string | undefined {
   return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined;
 }
 
-function shown(value: unknown): string {
-  return value === undefined ? 'missing' : oneLine(JSON.stringify(value)).slice(0, SHOWN);
+function quotedValue(value: unknown): string {
+  return value === undefined ? 'missing' : oneLine(JSON.stringify(value)).slice(0, MAX_QUOTED_CHARACTERS);
 }

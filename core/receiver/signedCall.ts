@@ -2,18 +2,20 @@
  * A signed call that opens or closes a Gate from outside.
  *
  * X-Signature: sha256=<hex HMAC of "<X-Timestamp>.<path>.<body>" with the token>; X-Timestamp: seconds since 1970 or
- * RFC 3339; X-Nonce: the caller's own, used once. The path is the Gate's: one Secret may serve several.
- * A repeated call is refused by its signature too, so that a captured call cannot be sent again with a new nonce.
+ * RFC 3339; X-Nonce: chosen by the caller, used once. The path is signed too, because one Secret may serve several
+ * Gates. A repeated call is refused by its signature too, so that a captured call cannot be sent again with a new
+ * nonce.
  */
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
+import { shortHash } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
-import { acceptCall, type CallDecision, callHashes } from './acceptCall.ts';
+import { acceptCall, type CallDecision } from './acceptCall.ts';
 
-/** A call to `POST /hook/<digest>`, as it came. */
+/** A call to `POST /hook/<digest>`, not checked yet. */
 export interface SignedCall {
   body: Uint8Array;
   signature?: string | undefined;
@@ -25,7 +27,7 @@ const TOLERANCE_MS = 5 * 60_000;
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/i;
 const NONCE = /^[\x21-\x7e]{1,128}$/;
 
-/** Whether the caller has the token and a clock close to ours. The call alone decides it, without the Gate. */
+/** Checks that the caller has the token, and a clock close to ours. */
 export function checkCall(
   token: Uint8Array,
   path: string,
@@ -55,14 +57,16 @@ export function decideCall(gate: Gate, token: Uint8Array, path: string, call: Si
   const checked = checkCall(token, path, call, now);
   if ('problem' in checked) return { status: 400, reason: checked.problem };
   const { signature, at } = checked;
-  return acceptCall(gate, { at, hashes: callHashes(call.nonce!, signature), body: call.body }, now);
+  // The signature does not cover the nonce, so that each of them must be new.
+  const hashes = [shortHash(`nonce ${call.nonce}`), shortHash(`signature ${signature}`)];
+  return acceptCall(gate, { at, hashes, body: call.body }, now);
 }
 
 function callTime(text: string | undefined): EpochMs | undefined {
   return /^\d{1,12}$/.test(text ?? '') ? Number(text) * 1000 : parseTime(text);
 }
 
-/** In constant time. Both are 64 characters. */
+/** Whether two texts of 64 characters are equal, in constant time. */
 function sameText(a: string, b: string): boolean {
   let difference = a.length ^ b.length;
   for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i);

@@ -1,16 +1,16 @@
 /**
- * The users who put each version onto a list of a RolloutGate, and who last opened or closed it: the JSON text of an
- * annotation that only the webhook writes.
- * An entry is dropped when its version is taken off the list, or the gate is opened or closed again.
+ * The record of a RolloutGate's lists: the users who put each version onto a list, and the user who last opened or
+ * closed the RolloutGate. It is JSON in an annotation that only the webhook writes.
+ * An entry is dropped when its version is removed from the list, or the RolloutGate is opened or closed again.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { RolloutGate } from '../../api/types.ts';
-import { type ChangedBy, changedBy, changedByOf, type Entry, parseRecord, stored, textsOf } from './record.ts';
+import { type ChangedBy, changedByOf, type Entry, newChange, parseRecord, storedEntry, textsOf } from './record.ts';
 
 const LISTS = ['allowedVersions', 'rejectedVersions'] as const;
 type ListedField = (typeof LISTS)[number] | 'passing';
 
-export interface Listed extends ChangedBy {
+export interface ListEntry extends ChangedBy {
   field: ListedField;
   /** The listed version; absent for `passing`. */
   version?: string;
@@ -18,39 +18,42 @@ export interface Listed extends ChangedBy {
 
 type Spec = RolloutGate['spec'];
 
-/** Beside a record of approvals as large as it gets, both fit into the annotations of an object. */
-const MAX_LISTED = 32;
-/** Longer than any record of ours. */
+/** Entries of a record. Together with the largest record of approvals they fit into the annotations of an object. */
+const MAX_ENTRIES = 32;
+/** Characters of a record: more than any record of the webhook has. */
 const MAX_LENGTH = 65_536;
-/** The length of a tag. */
+/** Characters of a tag. */
 const MAX_VERSION = 128;
 
-/** `write`: absent for a write that no user made: only entries that no longer apply are removed. */
-export function notedLists(
+/**
+ * The entries after a write.
+ * @param write undefined if no user made the write: then entries that no longer apply are only removed
+ */
+export function nextListEntries(
   spec: Spec,
   old: Spec,
-  before: readonly Listed[],
+  before: readonly ListEntry[],
   write: { by: string; reason: string | undefined; now: EpochMs } | undefined,
-): Listed[] {
-  const noted = (field: ListedField, version?: string): Listed[] =>
+): ListEntry[] {
+  const newEntries = (field: ListedField, version?: string): ListEntry[] =>
     write
-      ? [{ field, ...(version !== undefined && { version }), ...changedBy(write.by, write.reason, write.now) }]
+      ? [{ field, ...(version !== undefined && { version }), ...newChange(write.by, write.reason, write.now) }]
       : [];
-  const stands = before.filter((each) => {
+  const kept = before.filter((each) => {
     if (each.field === 'passing') return isPassing(spec) === isPassing(old);
     return each.version !== undefined && spec?.[each.field]?.includes(each.version);
   });
   const added = LISTS.flatMap((field) => {
     const known = new Set(old?.[field]);
     const versions = (spec?.[field] ?? []).filter((version) => !known.has(version) && version.length <= MAX_VERSION);
-    return [...new Set(versions)].flatMap((version) => noted(field, version));
+    return [...new Set(versions)].flatMap((version) => newEntries(field, version));
   });
-  const turned = isPassing(spec) === isPassing(old) ? [] : noted('passing');
-  return [...stands, ...added, ...turned].slice(-MAX_LISTED);
+  const turned = isPassing(spec) === isPassing(old) ? [] : newEntries('passing');
+  return [...kept, ...added, ...turned].slice(-MAX_ENTRIES);
 }
 
-/** The newest entry for it, if it still applies. */
-export function listedOn(record: readonly Listed[], field: ListedField, version?: string): ChangedBy | undefined {
+/** The change that put a version onto a list, or last opened or closed the RolloutGate, if it is recorded. */
+export function listedOn(record: readonly ListEntry[], field: ListedField, version?: string): ChangedBy | undefined {
   return record.findLast((each) => each.field === field && each.version === version);
 }
 
@@ -58,18 +61,17 @@ function isPassing(spec: Spec | undefined): boolean {
   return spec?.passing ?? true;
 }
 
-export function formatListed(record: readonly Listed[]): string | undefined {
-  if (record.length === 0) return undefined;
-  return JSON.stringify(record.map(stored));
+export function formatListed(record: readonly ListEntry[]): string | undefined {
+  return record.length > 0 ? JSON.stringify(record.map(storedEntry)) : undefined;
 }
 
 /** The entries of a record; an entry that the webhook didn't write counts as none. */
-export function parseListed(text: string | undefined): Listed[] {
+export function parseListed(text: string | undefined): ListEntry[] {
   const entries = parseRecord(text, MAX_LENGTH);
-  return Array.isArray(entries) ? entries.slice(-MAX_LISTED).flatMap(entryOf) : [];
+  return Array.isArray(entries) ? entries.slice(-MAX_ENTRIES).flatMap(entryOf) : [];
 }
 
-function entryOf(entry: Entry): Listed[] {
+function entryOf(entry: Entry): ListEntry[] {
   const changed = changedByOf(entry);
   const field = [...LISTS, 'passing' as const].find((each) => each === entry?.field);
   return changed && field ? [{ field, ...textsOf(entry, 'version'), ...changed }] : [];

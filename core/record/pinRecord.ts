@@ -1,12 +1,12 @@
 /**
- * The users who pinned a Rollout, removed its pin, or set a Gate's calendar, with time and reason: JSON in annotations
- * that only the webhook writes.
+ * The records of a Rollout's pin and of a Gate's calendar: the user who set or removed the pin, or set the calendar.
+ * They are JSON in annotations that only the webhook writes.
  */
 import { DEPLOY_MESSAGE, PIN_RECORD, REASON, SCHEDULED_BY } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { sameJson } from '../kube/json.ts';
-import { type ChangedBy, changedBy, changedByOf, type Entry, parseRecord, stored, textsOf } from './record.ts';
+import { type ChangedBy, changedByOf, type Entry, newChange, parseRecord, storedEntry, textsOf } from './record.ts';
 
 export interface ScheduledBy extends Omit<ChangedBy, 'at'> {
   /** RFC 3339. */
@@ -20,13 +20,13 @@ interface PinRecord extends ScheduledBy {
   from?: string;
 }
 
-/** Longer than any record of the webhook. */
+/** Characters of a record: more than any record of the webhook has. */
 const MAX_LENGTH = 8192;
-/** The length of a tag. */
+/** Characters of a tag. */
 const MAX_VERSION = 128;
 
 /** The text of the annotation PIN_RECORD after a write by `user`; undefined if there was never a pin. */
-export function notedPin(
+export function nextPinRecord(
   rollout: Rollout,
   before: Rollout | undefined,
   user: string,
@@ -40,26 +40,27 @@ export function notedPin(
     annotations?.[key] === before?.metadata.annotations?.[key] ? undefined : annotations?.[key];
   const version = wanted ? { version: wanted.slice(0, MAX_VERSION) } : { from: old?.slice(0, MAX_VERSION) ?? '' };
   const reason = (wanted && fresh(DEPLOY_MESSAGE)) || fresh(REASON);
-  return JSON.stringify({ ...version, ...stored(changedBy(user, reason, now)) });
+  return JSON.stringify({ ...version, ...storedEntry(newChange(user, reason, now)) });
 }
 
-/** The record of a Rollout's pin, or of its removal; undefined if it concerns another pin than the Rollout has. */
+/** The record of a Rollout's pin, or of the pin's removal; undefined if it is the record of another pin. */
 export function pinRecordOf({ metadata, spec }: Rollout): PinRecord | undefined {
   const record = parse(metadata.annotations?.[PIN_RECORD]);
   return record?.version === (spec?.wantedVersion || undefined) ? record : undefined;
 }
 
 /** The text of the annotation SCHEDULED_BY after a write by `user`; undefined for a Gate without a calendar. */
-export function notedSchedule(gate: Gate, old: Gate | undefined, user: string, now: EpochMs): string | undefined {
+export function nextScheduleRecord(gate: Gate, old: Gate | undefined, user: string, now: EpochMs): string | undefined {
   const { schedule } = gate.spec;
   if (!schedule) return undefined;
   const known = old?.metadata.annotations?.[SCHEDULED_BY];
   if (old && sameJson(schedule, old.spec.schedule)) return parse(known) && known;
   const given = gate.metadata.annotations?.[REASON];
   const reason = given === old?.metadata.annotations?.[REASON] ? undefined : given;
-  return JSON.stringify(stored(changedBy(user, reason, now)));
+  return JSON.stringify(storedEntry(newChange(user, reason, now)));
 }
 
+/** The record of a Gate's calendar. */
 export function scheduledBy({ metadata, spec }: Gate): ScheduledBy | undefined {
   return spec.schedule && parse(metadata.annotations?.[SCHEDULED_BY]);
 }
@@ -68,5 +69,5 @@ export function scheduledBy({ metadata, spec }: Gate): ScheduledBy | undefined {
 function parse(text: string | undefined): PinRecord | undefined {
   const entry = parseRecord(text, MAX_LENGTH) as Entry;
   const changed = changedByOf(entry);
-  return changed && { ...textsOf(entry, 'version', 'from'), ...stored(changed) };
+  return changed && { ...textsOf(entry, 'version', 'from'), ...storedEntry(changed) };
 }

@@ -1,5 +1,6 @@
 /**
- * The common part of all records, JSON in annotations that only the webhook writes: who made a change, when and why.
+ * The common part of all records: the user, the time and the reason of a change. Records are JSON in annotations that
+ * only the webhook writes.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
@@ -8,27 +9,28 @@ import { boundedLine } from '../text/oneLine.ts';
 export interface ChangedBy {
   /** The authenticated user. */
   by: string;
-  /** In whole seconds. */
+  /** The time, in whole seconds. */
   at: EpochMs;
   reason?: string;
 }
 
-/** The longest user name that may approve. */
+/** Characters of a user name. */
 export const MAX_USER = 256;
 /** Characters of a reason; the rest is cut. */
 export const MAX_REASON = 256;
 
-export function changedBy(user: string, reason: string | undefined, now: EpochMs): ChangedBy {
+/** The change that a user makes now. */
+export function newChange(user: string, reason: string | undefined, now: EpochMs): ChangedBy {
   const text = boundedLine(reason ?? '', MAX_REASON);
   return { by: boundedLine(user, MAX_USER), at: wholeSeconds(now), ...(text && { reason: text }) };
 }
 
-/** The entry as it is stored: with its time as text. */
-export function stored<T extends { at: EpochMs }>(entry: T): Omit<T, 'at'> & { at: string } {
+/** The entry in its stored form, with its time as text. */
+export function storedEntry<T extends { at: EpochMs }>(entry: T): Omit<T, 'at'> & { at: string } {
   return { ...entry, at: formatTime(entry.at) };
 }
 
-/** The value of a record; undefined for text that is no JSON, or longer than any record of the webhook. */
+/** The JSON value of a record; undefined for text that is no JSON, or longer than any record of the webhook. */
 export function parseRecord(text: string | undefined, maxLength: number): unknown {
   if (!text || text.length > maxLength) return undefined;
   try {
@@ -40,7 +42,7 @@ export function parseRecord(text: string | undefined, maxLength: number): unknow
 
 export type Entry = Record<string, unknown> | null | undefined;
 
-/** undefined for an entry that the webhook didn't write: it counts as none. */
+/** The change in an entry; undefined for an entry that the webhook didn't write. */
 export function changedByOf(entry: Entry): ChangedBy | undefined {
   const { by, at } = entry ?? {};
   const time = parseTime(typeof at === 'string' ? at : undefined);
@@ -48,7 +50,7 @@ export function changedByOf(entry: Entry): ChangedBy | undefined {
   return { by, at: time, ...textsOf(entry, 'reason') };
 }
 
-/** The listed fields that are strings. */
+/** The fields of an entry with these names that are strings. */
 export function textsOf<Name extends string>(entry: Entry, ...names: Name[]): Partial<Record<Name, string>> {
   const texts = names.filter((name) => typeof entry?.[name] === 'string').map((name) => [name, entry![name]]);
   return Object.fromEntries(texts) as Partial<Record<Name, string>>;

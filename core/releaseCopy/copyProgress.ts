@@ -5,7 +5,7 @@ import { isMap } from '../kube/json.ts';
 import { type CopyJob, whyForeign } from './job.ts';
 import { isDigest } from './manifest.ts';
 
-/** The termination message of a Pod: the result of copy/main.ts. */
+/** The result of copy/main.ts, in a Pod's termination message. */
 interface Result {
   message?: string;
   digest?: string;
@@ -23,12 +23,13 @@ interface Copy {
 
 export type CopyProgress = { state: 'Copying' | 'Failed'; message: string } | { state: 'Copied'; copy: Copy };
 
-/** Any text: users who may write Pods may write anything into them. */
-const MAX_MESSAGE = 1024;
+/** Users who may write Pods may write a message of any length. */
+const MAX_MESSAGE_CHARACTERS = 1024;
 
 /**
- * @param found the Job of that name in the cluster; undefined while there is none
- * @param pods its own
+ * The progress of a copy.
+ * @param found the Job of the wanted name in the cluster; undefined while there is none
+ * @param pods the Pods of that Job
  * @param owner the uid of the Rollout
  */
 export function progressOf(
@@ -59,29 +60,29 @@ export function progressOf(
   }
   const failure = findCondition(conditions, 'Failed');
   if (failure?.status === 'True') {
-    const why = last?.message ?? failure.message.slice(0, MAX_MESSAGE);
+    const why = last?.message ?? failure.message.slice(0, MAX_MESSAGE_CHARACTERS);
     return { state: 'Failed', message: `${why}. ${name} is not started again automatically: to retry, delete it` };
   }
   if (!(failed > 0)) return { state: 'Copying', message: `${name} runs` };
   return {
     state: 'Copying',
-    message: `${name} has failed ${failed === 1 ? 'once' : `${failed} times`} and goes on${last?.message ? `: ${last.message}` : ''}`,
+    message: `${name} has failed ${failed === 1 ? 'once' : `${failed} times`} and is tried again${last?.message ? `: ${last.message}` : ''}`,
   };
 }
 
 function resultOf({ status }: AnyObject): Result | undefined {
   const text = status?.containerStatuses?.[0]?.state?.terminated?.message;
   if (typeof text !== 'string') return undefined;
-  const { message, digest, bytes, uploadedBytes } = parsed(text);
+  const { message, digest, bytes, uploadedBytes } = parseObject(text);
   return {
-    ...(typeof message === 'string' && { message: message.slice(0, MAX_MESSAGE) }),
+    ...(typeof message === 'string' && { message: message.slice(0, MAX_MESSAGE_CHARACTERS) }),
     ...(isDigest(digest) && { digest }),
     ...(isSize(bytes) && { bytes }),
     ...(isSize(uploadedBytes) && { uploadedBytes }),
   };
 }
 
-function parsed(text: string): Record<string, unknown> {
+function parseObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
     return isMap(value) ? value : {};

@@ -1,6 +1,6 @@
 /**
- * The Job that copies one release.
- * Its name has a hash of its whole content: a changed copy is another Job, because a Job can't be changed.
+ * The Job that copies one release. Its name has a hash of its whole spec: another copy is another Job, because a Job
+ * can't be changed.
  */
 import { COPY_LABEL } from '../../api/annotations.ts';
 import type { AnyObject, NamespacedName } from '../../api/kubernetes.ts';
@@ -32,48 +32,48 @@ export interface CopyOrder {
   digest?: string;
   source: CopySource;
   target: CopyTarget;
-  /** This program's image. */
+  /** The image of rollout-hooks. */
   image: string;
   allowLocalRegistries?: boolean;
 }
 
 export type CopyJob = AnyObject;
 
-/** The further inputs of copies: read only if spec.targetRepository is set. */
+/** The inputs of copies; read only if spec.targetRepository is set. */
 export interface Copying {
-  /** Why nothing can be copied: a sentence. */
+  /** Why nothing can be copied. */
   problem?: string;
-  /** This program's image. */
+  /** The image of rollout-hooks. */
   image: string;
   /** Whether a registry may be on the machine that copies. */
   allowLocalRegistries?: boolean;
   source?: CopySource;
-  /** This Rollout's. */
+  /** The Rollout's Jobs. */
   jobs: readonly CopyJob[];
-  /** Pods of jobs that have ended, or failed before, by name of the Job, oldest first. */
+  /** The Pods of Jobs that have ended, or failed before, by name of the Job; oldest first. */
   pods: Readonly<Record<string, readonly CopyJob[]>>;
 }
 
-/** A Job's name is a label of its Pods, which have a suffix of their own. */
-const MAX_PREFIX = 40;
-/** As long as a Job tries, and a little longer than one attempt may take. */
-const DEADLINE_S = 7200;
-const RETRIES = 4;
+/** A Job's name is a label of its Pods, whose own names have a suffix. */
+const MAX_PREFIX_CHARACTERS = 40;
+/** The time for all attempts, a little longer than one attempt may take. */
+const DEADLINE_SECONDS = 7200;
+const MAX_RETRIES = 4;
 const CONTAINER = 'copy';
-/** Another attempt ends no otherwise. */
-const FINAL: CopyOutcome[] = ['Usage', 'Conflict', 'Denied', 'NotFound', 'Invalid', 'Full'];
-/** The image's own user. */
-const USER = 65532;
+/** Outcomes that another attempt would have again. */
+const FINAL_OUTCOMES: CopyOutcome[] = ['Usage', 'Conflict', 'Denied', 'NotFound', 'Invalid', 'Full'];
+/** The user of the image. */
+const USER_ID = 65532;
 
 export function copyJob({ rollout: { namespace, name }, image, allowLocalRegistries, ...order }: CopyOrder): CopyJob {
   const volumes = volumesOf(order);
   const spec = {
-    // The defaults, written so that a Job that ends without a Pod does not count as this one.
+    // Kubernetes' defaults: `whyForeign` compares them, so that a Job that ends without a Pod does not count.
     completions: 1,
     parallelism: 1,
     completionMode: 'NonIndexed',
-    backoffLimit: RETRIES,
-    activeDeadlineSeconds: DEADLINE_S,
+    backoffLimit: MAX_RETRIES,
+    activeDeadlineSeconds: DEADLINE_SECONDS,
     podFailurePolicy: {
       rules: [
         {
@@ -81,10 +81,10 @@ export function copyJob({ rollout: { namespace, name }, image, allowLocalRegistr
           onExitCodes: {
             containerName: CONTAINER,
             operator: 'In',
-            values: FINAL.map((outcome) => COPY_OUTCOMES[outcome]),
+            values: FINAL_OUTCOMES.map((outcome) => COPY_OUTCOMES[outcome]),
           },
         },
-        // A node that is drained is no failure of the copy.
+        // A drained node is no failure of the copy.
         { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
       ],
     },
@@ -96,9 +96,9 @@ export function copyJob({ rollout: { namespace, name }, image, allowLocalRegistr
         enableServiceLinks: false,
         securityContext: {
           runAsNonRoot: true,
-          runAsUser: USER,
-          runAsGroup: USER,
-          fsGroup: USER,
+          runAsUser: USER_ID,
+          runAsGroup: USER_ID,
+          fsGroup: USER_ID,
           seccompProfile: { type: 'RuntimeDefault' },
         },
         containers: [
@@ -124,7 +124,7 @@ export function copyJob({ rollout: { namespace, name }, image, allowLocalRegistr
     },
   };
   const begin = name
-    .slice(0, MAX_PREFIX)
+    .slice(0, MAX_PREFIX_CHARACTERS)
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/-$/, '');
   const hash = shortHash(JSON.stringify(spec));
@@ -133,30 +133,30 @@ export function copyJob({ rollout: { namespace, name }, image, allowLocalRegistr
 }
 
 /**
- * Why the Job of the wanted name is another one: users who may write Jobs can compute the name, and make a Job that
- * ends at once. undefined if it is the wanted Job.
+ * Why the Job of the wanted name is another one; undefined if it is the wanted Job. Users who may write Jobs can
+ * compute the name, and make a Job that ends at once.
  * Fields that the API server and the policies of a cluster have added don't count.
  * @param owner the uid of the Rollout
  */
 export function whyForeign(found: CopyJob, wanted: CopyJob, owner: string | undefined): string | undefined {
   const isOwned = (found.metadata.ownerReferences ?? []).some(({ uid, controller }) => uid === owner && controller);
   if (!isOwned) return 'it does not belong to this Rollout';
-  const path = difference(wanted.spec, found.spec, 'spec');
+  const path = firstDifference(wanted.spec, found.spec, 'spec');
   return path && `its ${path} is another`;
 }
 
-/** Where something of `wanted` is missing in `found` or has another value; a list is compared whole. */
-function difference(wanted: unknown, found: unknown, path: string): string | undefined {
+/** The path of the first field of `wanted` that `found` lacks or has with another value; undefined if it has all. */
+function firstDifference(wanted: unknown, found: unknown, path: string): string | undefined {
   if (Array.isArray(wanted)) {
     if (!Array.isArray(found) || found.length !== wanted.length) return path;
-    return firstOf(wanted.keys(), (i) => difference(wanted[i], found[i], `${path}[${i}]`));
+    return firstResult(wanted.keys(), (i) => firstDifference(wanted[i], found[i], `${path}[${i}]`));
   }
   if (!isMap(wanted)) return sameJson(wanted, found) ? undefined : path;
   if (!isMap(found)) return path;
-  return firstOf(Object.keys(wanted), (key) => difference(wanted[key], childOf(found, key), `${path}.${key}`));
+  return firstResult(Object.keys(wanted), (key) => firstDifference(wanted[key], childOf(found, key), `${path}.${key}`));
 }
 
-function firstOf<T>(values: Iterable<T>, find: (value: T) => string | undefined): string | undefined {
+function firstResult<T>(values: Iterable<T>, find: (value: T) => string | undefined): string | undefined {
   for (const value of values) {
     const path = find(value);
     if (path !== undefined) return path;
@@ -166,7 +166,7 @@ function firstOf<T>(values: Iterable<T>, find: (value: T) => string | undefined)
 
 type Order = Omit<CopyOrder, 'rollout' | 'image' | 'allowLocalRegistries'>;
 
-/** Each with its name in front: a value that begins with a dash stays a value. */
+/** The arguments of copy/main.ts, as `--name=value`: a value that begins with a dash stays a value. */
 function argumentsOf({ tag, digest, source, target }: Order): string[] {
   return [
     `--source=${source.image}`,
@@ -180,7 +180,7 @@ function argumentsOf({ tag, digest, source, target }: Order): string[] {
   ];
 }
 
-/** Named after the options that take them. */
+/** The volumes with Secrets, named after the options that take them. */
 function volumesOf({ source, target }: Pick<Order, 'source' | 'target'>) {
   const secrets: [string, string | undefined][] = [
     ['source-secret', source.secret],

@@ -1,6 +1,6 @@
 /**
- * The descriptors that a manifest refers to, by its media type if this is known, else by its form. A manifest without
- * either is not copied.
+ * The descriptors that a manifest refers to, found by its media type, or by its form if the type is unknown. A manifest
+ * of unknown type and form is not copied.
  */
 import type { Descriptor } from '../../api/registry.ts';
 import { isMap } from '../kube/json.ts';
@@ -8,18 +8,18 @@ import { CopyFailure } from './outcome.ts';
 
 export interface Contents {
   mediaType: string;
-  /** What must be there first: manifests of an index, */
+  /** The manifests of an index. They and `blobs` must be pushed first. */
   manifests: Descriptor[];
-  /** and config and layers. */
+  /** Config and layers. */
   blobs: Blob[];
-  /** The digest of the manifest that this one is about: a signature's, an SBOM's. */
+  /** The digest of the manifest that this one is about, if it is a signature or an SBOM. */
   subject?: string;
   artifactType?: string;
   annotations?: Record<string, string>;
 }
 
 export interface Blob extends Descriptor {
-  /** A layer that registries need not have: clients fetch it elsewhere. */
+  /** Whether it is a layer that registries need not have: clients fetch it elsewhere. */
   elsewhere?: true;
 }
 
@@ -31,7 +31,7 @@ const FORMS: Record<string, Form> = {
   'application/vnd.oci.image.index.v1+json': 'index',
   'application/vnd.docker.distribution.manifest.v2+json': 'image',
   'application/vnd.docker.distribution.manifest.list.v2+json': 'index',
-  /** The type of a draft of OCI 1.1; older signatures and SBOMs have it. */
+  // From a draft of OCI 1.1; older signatures and SBOMs have it.
   'application/vnd.oci.artifact.manifest.v1+json': 'artifact',
 };
 
@@ -47,7 +47,8 @@ export function isDigest(value: unknown): value is string {
 }
 
 /**
- * @param contentType what the registry calls it; what it calls itself comes first, as the specification has it
+ * The contents of a manifest.
+ * @param contentType the media type in the registry's answer; the manifest's own comes first, as the specification says
  * @throws CopyFailure Invalid
  */
 export function contentsOf(text: string, contentType: string, name: string): Contents {
@@ -65,7 +66,7 @@ export function contentsOf(text: string, contentType: string, name: string): Con
       found.blobs = descriptors(manifest.blobs ?? [], 'blobs', name);
       break;
     default:
-      throw invalid(`${name} is of the media type ${quoted(mediaType)}: it cannot be known what it refers to`);
+      throw invalid(`${name} is of the media type ${quote(mediaType)}: it cannot be known what it refers to`);
   }
   if (manifest.subject !== undefined) found.subject = descriptorOf(manifest.subject, name).digest;
   const type = manifest.artifactType ?? (isMap(manifest.config) ? manifest.config.mediaType : undefined);
@@ -81,7 +82,7 @@ function formOf(manifest: Record<string, unknown>): Form | undefined {
   return Array.isArray(manifest.blobs) ? 'artifact' : undefined;
 }
 
-/** Descriptors of a list of manifests, as a registry's referrers API answers it. */
+/** The descriptors of an index, as a registry's referrers API answers it. */
 export function listedDescriptors(text: string, name: string): Descriptor[] {
   return descriptors(parse(text, name).manifests, 'manifests', name);
 }
@@ -91,7 +92,7 @@ function parse(text: string, name: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (isMap(value)) return value;
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
   throw invalid(`${name} is not a JSON object`);
 }
@@ -104,12 +105,12 @@ function descriptors(value: unknown, field: string, name: string): Blob[] {
 function descriptorOf(value: unknown, name: string): Blob {
   if (!isMap(value)) throw invalid(`${name} refers to something that is not a descriptor`);
   const { mediaType, digest, size, artifactType } = value;
-  if (!isDigest(digest)) throw invalid(`${name} refers to the digest ${quoted(digest)}, which is not sha256 or sha512`);
+  if (!isDigest(digest)) throw invalid(`${name} refers to the digest ${quote(digest)}, which is not sha256 or sha512`);
   if (typeof mediaType !== 'string' || !MEDIA_TYPE.test(mediaType)) {
-    throw invalid(`${name} refers to ${digest} with the media type ${quoted(mediaType)}`);
+    throw invalid(`${name} refers to ${digest} with the media type ${quote(mediaType)}`);
   }
   if (!Number.isSafeInteger(size) || (size as number) < 0) {
-    throw invalid(`${name} refers to ${digest} with the size ${quoted(size)}`);
+    throw invalid(`${name} refers to ${digest} with the size ${quote(size)}`);
   }
   const annotations = textsOf(value.annotations);
   return {
@@ -129,23 +130,21 @@ function textsOf(value: unknown): Record<string, string> | undefined {
 }
 
 const invalid = (message: string) => new CopyFailure('Invalid', message);
-const quoted = (value: unknown) => (JSON.stringify(value) ?? 'undefined').slice(0, 100);
+const quote = (value: unknown) => (JSON.stringify(value) ?? 'undefined').slice(0, 100);
 
-// Referrers: OCI's, listed by the registry or under a tag, and the tags of cosign.
+// Referrers: OCI's, which the registry or a tag lists, and the tags of cosign.
 
-/** Under which cosign keeps signatures, attestations and SBOMs of a manifest. */
-const COSIGN = ['sig', 'att', 'sbom'];
+/** The endings of tags under which cosign stores signatures, attestations and SBOMs of a manifest. */
+const COSIGN_ENDINGS = ['sig', 'att', 'sbom'];
 
-/** Tags that cosign gives to what belongs to a manifest. */
+/** The tags of cosign for a manifest: of its signatures, attestations and SBOMs. */
 export function cosignTags(digest: string): string[] {
-  return COSIGN.map((suffix) => `${tagForm(digest)}.${suffix}`);
+  return COSIGN_ENDINGS.map((suffix) => `${tagForm(digest)}.${suffix}`);
 }
 
-/**
- * The tag under which clients keep the list of referrers, if a registry has no API for it: OCI's referrers tag schema.
- */
+/** The tag for the list of referrers in a registry without an API for it, by OCI's referrers tag schema. */
 export function referrersTag(digest: string): string {
-  // As the specification has it: at most 64 characters of a digest.
+  // By the specification, at most 64 characters of a digest.
   const [algorithm = '', hex = ''] = digest.split(':');
   return `${algorithm.slice(0, 32)}-${hex.slice(0, 64)}`;
 }
@@ -154,7 +153,7 @@ function tagForm(digest: string): string {
   return digest.replace(':', '-');
 }
 
-/** A line of a list of referrers, as a registry would write it. */
+/** The entry for a manifest in a list of referrers. */
 export function referrerOf({ digest, bytes }: { digest: string; bytes: Uint8Array }, contents: Contents): Descriptor {
   const { mediaType, artifactType, annotations } = contents;
   return {
@@ -167,8 +166,8 @@ export function referrerOf({ digest, bytes }: { digest: string; bytes: Uint8Arra
 }
 
 /**
- * The list under the referrers tag with these added; undefined if it has them already.
- * @param existing the list, if it exists
+ * The list of referrers with these added; undefined if it has them already.
+ * @param existing the list under the referrers tag, if it exists
  */
 export function mergedList(existing: string | undefined, referrers: Descriptor[], name: string): string | undefined {
   const before = existing === undefined ? [] : listedDescriptors(existing, name);

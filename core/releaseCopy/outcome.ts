@@ -1,30 +1,31 @@
-/** How a copy ends: what its exit code says to the Job that ran it, and whether another attempt could end otherwise. */
+/** How a copy ends: the exit code shows its Job whether another attempt could end otherwise. */
 
-/** Exit codes. 2 is a wrong command line; those from 128 are signals. */
+/** The outcomes and their exit codes; codes from 128 are signals. */
 export const COPY_OUTCOMES = {
-  /** The target has the release, and all of it was seen there. */
+  /** The target has the whole release. */
   Copied: 0,
-  /** A mistake of ours. */
+  /** A bug of ours. */
   Unexpected: 1,
+  /** A wrong command line. */
   Usage: 2,
   /** The tag exists, with another digest. */
   Conflict: 3,
   /** 401 or 403, or no token. */
   Denied: 4,
-  /** The source has not, or no longer, what was asked for; or the target has no such repository. */
+  /** The source does not have the release, or the target has no such repository. */
   NotFound: 5,
-  /** What the source holds, or what a registry answers, cannot be used: digests, manifests, limits. */
+  /** The release, or a registry's answer, cannot be used: digests, manifests, limits. */
   Invalid: 6,
-  /** The target takes no more. */
+  /** The target's quota is used up. */
   Full: 7,
-  /** A registry did not answer, too late or with an error, also when asked again, or has lost what it was sent. */
+  /** A registry did not answer in time or with success, even when asked again, or has lost what was pushed. */
   Unavailable: 8,
   Interrupted: 143,
 } as const;
 
 export type CopyOutcome = keyof typeof COPY_OUTCOMES;
 
-/** A copy that ends otherwise than Copied. The message is for people: which side, what, with what value, what to do. */
+/** A failed copy. The message is for users: the side, the problem with its value, and what to do. */
 export class CopyFailure extends Error {
   readonly outcome: CopyOutcome;
 

@@ -1,6 +1,6 @@
 /**
- * A release as it was found in the source, and the order in which it is pushed: nothing before what it refers to, the
- * release's tag last.
+ * The parts of a release in the source, and the order in which they are pushed: each part after those that it refers
+ * to, and the release's tag last.
  */
 import type { StoredManifest } from '../../api/registry.ts';
 import type { Blob, Contents } from './manifest.ts';
@@ -14,11 +14,11 @@ export interface ReleasePart {
 export interface Release {
   /** Digest under the release's tag. */
   root: string;
-  /** By digest, in the order in which they were found: the root first, what refers to something after it. */
+  /** The parts by digest, in the order in which they were found: the root first, and referrers after their subject. */
   parts: Map<string, ReleasePart>;
   /** Blobs that an index lists itself, as build caches do. */
   looseBlobs: Map<string, Blob>;
-  /** cosign's tags, and what is under them. */
+  /** cosign's tags, and the digest under each. */
   attachedTags: Map<string, string>;
 }
 
@@ -26,20 +26,20 @@ export function emptyRelease(root: string): Release {
   return { root, parts: new Map(), looseBlobs: new Map(), attachedTags: new Map() };
 }
 
-/** @throws CopyFailure Invalid, when the release is larger than a copy takes. */
+/** Adds a part. @throws CopyFailure Invalid, if the release is larger than a copy may be. */
 export function addPart({ parts }: Release, part: ReleasePart): void {
   parts.set(part.manifest.digest, part);
   if (parts.size > COPY_LIMITS.manifests) {
-    throw tooMuch(`more than ${COPY_LIMITS.manifests} manifests, with what refers to them`);
+    throw tooLarge(`more than ${COPY_LIMITS.manifests} manifests, with what refers to them`);
   }
   let bytes = 0;
   for (const { manifest } of parts.values()) bytes += manifest.bytes.byteLength;
   if (bytes > COPY_LIMITS.manifestsBytes) {
-    throw tooMuch(`manifests of more than ${COPY_LIMITS.manifestsBytes} bytes together`);
+    throw tooLarge(`manifests of more than ${COPY_LIMITS.manifestsBytes} bytes together`);
   }
 }
 
-/** Each once. @throws CopyFailure Invalid, beyond the limit, or if one digest is listed with two sizes. */
+/** The blobs, each once. @throws CopyFailure Invalid, beyond the limit, or if one digest is listed with two sizes. */
 export function blobsOf({ parts, looseBlobs }: Release): Blob[] {
   const blobs = new Map<string, Blob>(looseBlobs);
   for (const { contents } of parts.values()) {
@@ -51,16 +51,16 @@ export function blobsOf({ parts, looseBlobs }: Release): Blob[] {
           `the release says that ${blob.digest} has ${known.size} and ${blob.size} bytes`,
         );
       }
-      // If one manifest needs it, it is needed.
+      // A blob is copied if one manifest does not have it elsewhere.
       if (!known?.elsewhere && known) continue;
       blobs.set(blob.digest, blob);
-      if (blobs.size > COPY_LIMITS.blobs) throw tooMuch(`more than ${COPY_LIMITS.blobs} blobs`);
+      if (blobs.size > COPY_LIMITS.blobs) throw tooLarge(`more than ${COPY_LIMITS.blobs} blobs`);
     }
   }
   return [...blobs.values()];
 }
 
-/** Parts of an index before the index, what refers to a manifest after it. */
+/** The parts in the order of the push: parts of an index before it, and referrers after their subject. */
 export function pushOrder({ parts }: Release): ReleasePart[] {
   const ordered = new Map<string, ReleasePart>();
   const visit = (digest: string) => {
@@ -73,14 +73,14 @@ export function pushOrder({ parts }: Release): ReleasePart[] {
   return [...ordered.values()];
 }
 
-/** Referrers that a registry without the referrers API needs under tags, by their subject's digest. */
+/** The referrers by the digest of their subject: a registry without the referrers API needs a list of them. */
 export function partsWithSubject({ parts }: Release): Map<string, ReleasePart[]> {
-  const about = Map.groupBy(parts.values(), ({ contents }) => contents.subject);
-  about.delete(undefined);
-  return about as Map<string, ReleasePart[]>;
+  const bySubject = Map.groupBy(parts.values(), ({ contents }) => contents.subject);
+  bySubject.delete(undefined);
+  return bySubject as Map<string, ReleasePart[]>;
 }
 
-function tooMuch(what: string): CopyFailure {
+function tooLarge(what: string): CopyFailure {
   return new CopyFailure('Invalid', `the release has ${what}, which is more than one copy takes`);
 }
 
@@ -89,9 +89,9 @@ function tooMuch(what: string): CopyFailure {
  * docs/reference/limits.md is generated from this table.
  */
 export const COPY_LIMITS = {
-  /** Bytes of one manifest, and of one list of what refers to it. */
+  /** Bytes of one manifest, and of one list of referrers. */
   manifestBytes: 4_194_304,
-  /** Manifests of one release, with all that refers to it. */
+  /** Manifests of one release, with all referrers. */
   manifests: 500,
   /** Bytes of these manifests together: they are held in memory, blobs are not. */
   manifestsBytes: 33_554_432,

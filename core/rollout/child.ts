@@ -1,20 +1,20 @@
-/** Further objects that a Rollout owns: whether another object has the name, or the installation cannot write them. */
+/** The ConfigMap and the ImagePolicy that a Rollout owns, and the messages if one of them cannot be written. */
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ResourceRef } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
 
-/** `field`: where the spec of the Rollout names it. */
 export interface Child extends Pick<ResourceRef, 'apiVersion' | 'resource'> {
   kind: string;
   name: string;
+  /** The field of the Rollout's spec that names the child. */
   field: string;
-  /** The component below manifests/components without which the installation writes none. */
+  /** The component of manifests/components that lets the installation write such children. */
   component: string;
 }
 
-/** Whether another object has the wished-for name: it is left as it is. */
+/** Whether the object does not belong to the Rollout: it is left as it is. */
 export function isForeign({ metadata }: KubeObject, rollout: Rollout): boolean {
   return !metadata.ownerReferences?.some(({ controller, uid }) => controller && uid === rollout.metadata.uid);
 }
@@ -27,11 +27,12 @@ export function foreignMessage({ kind, name, field }: Child): string {
   return `${kind} '${name}' exists but does not belong to this Rollout: delete it, or set another name in ${field}`;
 }
 
-// The ConfigMap of `spec.releaseConfigMap`, for Flux's `substituteFrom`.
-
 type ReleaseConfigMap = KubeObject & { data: Record<string, string> };
 
-/** From the history as stored, not as about to be stored: that status may be refused. */
+/**
+ * The ConfigMap of `spec.releaseConfigMap`, for Flux's `substituteFrom`.
+ * It follows the stored history: the status that is about to be stored may be refused.
+ */
 export function releaseConfigMap({ metadata, spec, status }: Rollout): ReleaseConfigMap | undefined {
   const version = status?.history?.[0]?.version;
   const name = spec?.releaseConfigMap?.name;
@@ -45,7 +46,7 @@ export function releaseConfigMap({ metadata, spec, status }: Rollout): ReleaseCo
   };
 }
 
-/** undefined if the Rollout has none. */
+/** The ConfigMap of `spec.releaseConfigMap`; undefined if the Rollout has none. */
 export function configMapChild({ spec }: Rollout): Child | undefined {
   const name = spec?.releaseConfigMap?.name;
   if (!name) return undefined;

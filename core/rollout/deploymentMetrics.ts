@@ -1,6 +1,4 @@
-/**
- * Durations of the steps that a plan has just ended, from its Events, as `countsOf` counts them, and from stored times.
- */
+/** Metrics of a plan, from its Events: the durations of the steps that it has ended, and counters. */
 import { READY } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Count, Duration, DurationName } from '../../api/metrics.ts';
@@ -8,25 +6,25 @@ import type { EventRecord } from '../../api/ports.ts';
 import type { HistoryEntry, RolloutStatus } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { DAY_MS, parseTime } from '../kube/time.ts';
-import { isByHand } from './deployment/entry.ts';
+import { isManual } from './deployment/entry.ts';
 
-/**
- * The oldest build whose time counts: an older one, or one after the deployment, is not known, since many builds write
- * 1970.
- */
+/** The age from which the time of a build doesn't count: many builds write 1970. */
 const OLDEST_BUILD_MS = 365 * DAY_MS;
 
-/** Events that may say that a deployment has succeeded. */
-const ENDS: readonly string[] = ['BakeTimePassed', 'DeploymentApplied', 'DeploymentSucceeded'];
+/** Reasons of Events with which a deployment may have succeeded. */
+const SUCCESS_REASONS: readonly string[] = ['BakeTimePassed', 'DeploymentApplied', 'DeploymentSucceeded'];
 
-/** `before`: the status that the plan started from. */
+/**
+ * The durations that end with the success of a deployment.
+ * @param before the status from which the plan started
+ */
 export function durationsOf(
   events: readonly Pick<EventRecord, 'reason' | 'key'>[],
   before: RolloutStatus | undefined,
   { history = [], availableReleases = [] }: RolloutStatus,
 ): Duration[] {
   const [head, ...older] = history;
-  const end = events.find(({ reason }) => ENDS.includes(reason));
+  const end = events.find(({ reason }) => SUCCESS_REASONS.includes(reason));
   if (!end || head?.bakeStatus !== 'Succeeded' || head.origin?.[0] === 'InitialVersion') return [];
   const started = [head.bakeStartTime, head.bakeEndTime, head.timestamp].map(parseTime).find((at) => at !== undefined);
   if (started === undefined) return [];
@@ -55,8 +53,8 @@ function buildTime(created: string | undefined, started: EpochMs): EpochMs | und
 }
 
 /**
- * The first failure since something succeeded; a retry takes the end of its failure off the entry, but Ready stays
- * False from then on.
+ * The time of the first failure since the last success. A retry clears this time in its entry; Ready has been False
+ * since then.
  */
 function failedSince(
   head: HistoryEntry,
@@ -75,7 +73,7 @@ function failedSince(
   return all.length > 0 ? Math.min(...all) : undefined;
 }
 
-// What a plan adds to the counters, by its events: each is recorded once, and so counted once.
+// Counters: an Event is recorded once, and so counted once.
 
 const BAKE_RESULTS = {
   BakeTimePassed: 'succeeded',
@@ -89,7 +87,7 @@ export function countsOf(events: readonly Pick<EventRecord, 'reason' | 'key'>[],
   return events.flatMap(({ reason, key }): Count[] => {
     const head = status.history?.[0];
     if (reason === 'DeploymentSucceeded' && head) {
-      return [{ name: 'rollout_hooks_deployments_total', labels: { kind: kindOf(head) }, key }];
+      return [{ name: 'rollout_hooks_deployments_total', labels: { kind: deploymentKindOf(head) }, key }];
     }
     const copied = COPY_RESULTS[reason as keyof typeof COPY_RESULTS];
     if (copied) return [{ name: 'rollout_hooks_copies_total', labels: { result: copied }, key }];
@@ -98,7 +96,7 @@ export function countsOf(events: readonly Pick<EventRecord, 'reason' | 'key'>[],
   });
 }
 
-function kindOf(entry: HistoryEntry): 'automatic' | 'manual' | 'rollback' {
+function deploymentKindOf(entry: HistoryEntry): 'automatic' | 'manual' | 'rollback' {
   if (entry.rolledBackFrom !== undefined) return 'rollback';
-  return isByHand(entry) ? 'manual' : 'automatic';
+  return isManual(entry) ? 'manual' : 'automatic';
 }

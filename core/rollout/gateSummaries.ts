@@ -3,7 +3,7 @@ import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { GateSummary } from '../../api/types.ts';
 import { approvalCommands, evaluateGates, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
-import { byRefKey, refKey } from '../kube/names.ts';
+import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { withCommands } from '../text/commands.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
@@ -11,23 +11,24 @@ import type { Observed } from './evaluation/inputs.ts';
 import { approvalsText, type RequiredApprovals } from './evaluation/versionApprovals.ts';
 import type { LeftOut } from './statusSize.ts';
 
-/** How many closed Gates are shown. */
-const SHOWN = 20;
+/** Closed Gates in `status.gates`. */
+const MAX_CLOSED_GATES = 20;
 
-/** The entries. Of many RolloutGates those that block come first, and a condition says how many are left out. */
+/** The entries. Of many RolloutGates those that block come first; a condition reports how many are left out. */
 export function gateSummaries(
   observed: Observed,
   evaluation: Evaluation,
   now: EpochMs,
 ): { gates: GateSummary[]; leftOut: LeftOut } {
-  const closed = closedGates(observed, evaluation, now).slice(0, SHOWN);
+  const closed = closedGates(observed, evaluation, now).slice(0, MAX_CLOSED_GATES);
   const requested = new Map(evaluation.requiredApprovals.map((each) => [each.gate.metadata.name ?? '', each]));
-  const about = (each: GateSummary) => aboutPending(each, requested.get(each.name), evaluation.pending);
-  const all = evaluation.rolloutGatesResult.summaries.map(about);
+  const all = evaluation.rolloutGatesResult.summaries.map((each) =>
+    withApprovals(each, requested.get(each.name), evaluation.pending),
+  );
   const own = all.filter(isOfRolloutGate);
-  if (own.length <= LIMITS.listedGates) return { gates: [...all, ...closed.map(summary)], leftOut: [] };
+  if (own.length <= LIMITS.listedGates) return { gates: [...all, ...closed.map(closedSummary)], leftOut: [] };
   const blocks = isBlocking(evaluation);
-  // Clients take a gate that is not passing for one that holds every version.
+  // Clients take an entry that is not passing for one that holds every version.
   const rankOf = (each: GateSummary) => (each.passing === false ? 0 : blocks(each) ? 1 : 2);
   const byRank = own.toSorted((a, b) => rankOf(a) - rankOf(b));
   const shown = new Set(byRank.slice(0, LIMITS.listedGates));
@@ -35,7 +36,7 @@ export function gateSummaries(
   const leftOut = [
     `status.gates has ${shown.size} of ${own.length} RolloutGates, of which ${own.filter(blocks).length} block`,
   ];
-  return { gates: [...gates, ...closed.map(summary)], leftOut };
+  return { gates: [...gates, ...closed.map(closedSummary)], leftOut };
 }
 
 function isOfRolloutGate({ kind }: GateSummary): boolean {
@@ -48,8 +49,8 @@ function isBlocking({ pending }: Evaluation): (gate: GateSummary) => boolean {
   return (gate) => gate.passing === false || !isListed(gate);
 }
 
-/** The entry with the approvals of the waiting version, which may be no candidate, or not the newest. */
-function aboutPending(
+/** The entry with the approvals of the pending version, which may be no candidate, or not the newest. */
+function withApprovals(
   gate: GateSummary,
   requested: RequiredApprovals | undefined,
   pending: string | undefined,
@@ -59,18 +60,16 @@ function aboutPending(
     : gate;
 }
 
-/** The closed Gates that hold the waiting version; if none waits, those that would hold any. */
+/** The closed Gates that hold the pending version; if none is pending, those that would hold any. */
 function closedGates({ rollout, gateRefs, gates }: Observed, { pending, closed }: Evaluation, now: EpochMs) {
   if (pending !== undefined) return closed;
-  const byKey = byRefKey(gates);
-  const evaluated = evaluateGates(gateRefs, (ref) => byKey.get(refKey(ref)), now).closed;
-  return redactFor(evaluated, rollout.metadata.namespace ?? '');
+  return redactFor(evaluateGates(gateRefs, gates, now).closed, rollout.metadata.namespace ?? '');
 }
 
-/** Without a list: clients take an entry that has one for a gate that lets some versions through. */
-function summary(gate: GateResult): GateSummary {
-  const isThere = !gate.missing && !gate.isLimit;
-  const message = isThere
+/** The entry of a closed Gate. It has no list: clients take an entry with one for a gate that lets versions through. */
+function closedSummary(gate: GateResult): GateSummary {
+  const exists = !gate.missing && !gate.isLimit;
+  const message = exists
     ? withCommands(`Gate is closed: ${fullMessage(gate)}`, ...approvalCommands([gate]))
     : gate.message;
   return { kind: KINDS.Gate.kind, name: refKey(gate.ref), passing: false, message };

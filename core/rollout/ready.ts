@@ -12,8 +12,8 @@ import type { Observed } from './evaluation/inputs.ts';
 import type { Requests } from './evaluation/rolloutRequests.ts';
 
 /**
- * A problem outweighs the state of the deployment while it lasts; afterwards that state is restored.
- * Undefined: Ready stays.
+ * The condition Ready; undefined if it stays as it is. A problem hides the state of the deployment while it lasts.
+ * @param waits the conditions of waits, which Ready repeats before the first deployment
  */
 export function readyNow(
   observed: Observed,
@@ -33,8 +33,8 @@ export function readyNow(
   if (all.length > 0) return falseCondition(READY, 'RolloutFailed', all.join('; '));
   if (available.length === 0 && isIdle && !selection.manual) return NO_RELEASES;
   const before = findCondition(conditions, READY);
-  if (isTemporary(before)) return readyOf(head, observed.rollout, waits);
-  return head && before ? deployedNow(head, observed.rollout, before) : undefined;
+  if (isTemporary(before)) return restoredReady(head, observed.rollout, waits);
+  return head && before ? progressReady(head, observed.rollout, before) : undefined;
 }
 
 function otherProblems(
@@ -42,7 +42,7 @@ function otherProblems(
   available: RolloutState['available'],
   { bypassGates }: Requests,
 ): string[] {
-  // The request stays, for the version may come: the next deployment uses it up, whichever it is.
+  // The request stays, because the version may be discovered later. Any deployment uses it up.
   const isUnknown = bypassGates !== undefined && !available.some(({ tag }) => tag === bypassGates);
   return [
     ...(isUnknown ? [`bypass gates version ${bypassGates} is not in available releases`] : []),
@@ -52,7 +52,7 @@ function otherProblems(
 
 const NO_RELEASES: NewCondition = falseCondition(READY, 'RolloutSucceeded', 'No releases available');
 
-/** Whether Ready reports something that may be over by now, so that it must be restored. */
+/** Whether Ready has reported a problem or a wait, which may be over by now. */
 export function isTemporary(condition: Condition | undefined): boolean {
   if (!condition) return true;
   return (
@@ -60,8 +60,8 @@ export function isTemporary(condition: Condition | undefined): boolean {
   );
 }
 
-/** Ready as the deployment itself would have it. */
-function readyOf(head: HistoryEntry | undefined, rollout: Rollout, waits: readonly NewCondition[]): NewCondition {
+/** Ready restored from the newest deployment, or from the waits before the first one. */
+function restoredReady(head: HistoryEntry | undefined, rollout: Rollout, waits: readonly NewCondition[]): NewCondition {
   if (!head) {
     const shown = waits.map((wait) => (READY_REASONS.includes(wait.type) ? { ...wait, reason: wait.type } : wait));
     const wait = shown.find(({ reason }) => READY_REASONS.includes(reason));
@@ -73,14 +73,14 @@ function readyOf(head: HistoryEntry | undefined, rollout: Rollout, waits: readon
   if (head.lastRetryTimestamp && head.bakeStatus !== 'Succeeded') {
     return falseCondition(READY, 'BakeTimeFailed', 'The deployment failed and is being retried.');
   }
-  // The only message that decides something: the Go controller's dashboard marks a bake successful by this text alone.
+  // The only message that code reads: the Go controller's dashboard marks a bake successful by this text alone.
   if (message.startsWith(MARKED_SUCCESSFUL)) return trueCondition(READY, 'DeploymentMarkedSuccessful', message);
   if (head.bakeStatus === 'Succeeded' && head.bakeStartTime) return trueCondition(READY, 'BakeTimePassed', message);
   return trueCondition(READY, 'RolloutSucceeded', `Release deployed successfully. ${deploymentSummary(head, rollout)}`);
 }
 
-/** Ready after a deployment: how the deployment came about, then its progress and its bake. */
-function deployedNow(head: HistoryEntry, rollout: Rollout, before: Condition): NewCondition | undefined {
+/** Ready while the newest deployment progresses: its origin, and the state of its bake; undefined if Ready stays. */
+function progressReady(head: HistoryEntry, rollout: Rollout, before: Condition): NewCondition | undefined {
   const origin = new Set(head.origin);
   const isApplied = head.bakeStatus === 'Succeeded' && hasNoBake(head, rollout);
   if (origin.has('Adopted') || !(isBaking(head) || isApplied) || before.reason !== 'RolloutSucceeded') return undefined;

@@ -16,10 +16,10 @@ import {
   WAITING_FOR_ROLLOUTS,
 } from '../../api/conditions.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
-import type { Blocker, FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
-import type { Waiting } from '../budget/turn.ts';
-import { falseCondition, type NewCondition, setCondition, trueCondition } from '../kube/conditions.ts';
+import type { Blocker, HistoryEntry, Rollout } from '../../api/types.ts';
+import { falseCondition, type NewCondition, setConditions, trueCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
+import type { Decision } from './decideDeployment.ts';
 import { type BakeTimes, deployDeadline, isBaking } from './deployment/bake.ts';
 import {
   type FailedCheck,
@@ -34,77 +34,60 @@ import { BLOCKER_KINDS } from './evaluation/blockers.ts';
 import type { Evaluation, RolloutState } from './evaluation/evaluation.ts';
 import type { Observed, RolloutConfig } from './evaluation/inputs.ts';
 import { isForward } from './evaluation/nextVersion.ts';
-import { allowsNothing, namesInTheWay, rolloutGatesOf } from './evaluation/rolloutGates.ts';
+import { allowsNothing, blockingNames, rolloutGatesOf } from './evaluation/rolloutGates.ts';
 import { type Requests, requestedText } from './evaluation/rolloutRequests.ts';
 import { readyNow } from './ready.ts';
 
-/** Sets each in turn. */
-export function setConditions(
-  conditions: readonly Condition[],
-  all: readonly NewCondition[],
-  now: EpochMs,
-): readonly Condition[] {
-  return all.reduce<readonly Condition[]>((list, each) => setCondition(list, each, now), conditions);
-}
-
-/** All conditions once a decision has been made. `requests`: those that are not used up. */
+/** All conditions after a decision. `requests`: those that are not used up. */
 export function nextConditions(
   observed: Observed,
   config: RolloutConfig,
-  { state, evaluation, waiting }: { state: RolloutState; evaluation: Evaluation; waiting?: Waiting },
+  { state, evaluation, slotWait }: Decision,
   requests: Requests,
   problems: readonly string[],
   now: EpochMs,
 ): readonly Condition[] {
   const { rollout } = observed;
-  const order = waitingForRollouts(observed, evaluation);
-  const gates = waitingForRolloutGates(observed, evaluation, config.gateFirstDeployment || state.history.length > 0);
+  const upstream = upstreamCondition(observed, evaluation);
+  const rolloutGates = rolloutGatesCondition(observed, state, evaluation, config);
+  const budget = slotWait?.condition;
   const transient: [type: string, NewCondition | undefined][] = [
     [ROLLED_BACK, rollbackCondition(state.history, evaluation.rollback, evaluation.closed)],
-    [PROGRESSING, progressing(state.history[0], observed, config)],
-    [WAITING_FOR_ROLLOUT_GATES, gates],
-    [WAITING_FOR_ROLLOUTS, order],
-    [WAITING_FOR_BUDGET, waiting?.condition],
-    [COPIED, copied(evaluation)],
-    [PINNED, pinned(observed, evaluation, requests)],
-    [FIRST_DEPLOYMENT_NOT_GATED, firstDeploymentNotGated(observed, state, config)],
+    [PROGRESSING, progressCondition(state.history[0], observed, config)],
+    [WAITING_FOR_ROLLOUT_GATES, rolloutGates],
+    [WAITING_FOR_ROLLOUTS, upstream],
+    [WAITING_FOR_BUDGET, budget],
+    [COPIED, copyCondition(evaluation)],
+    [PINNED, pinCondition(observed, evaluation, requests)],
+    [FIRST_DEPLOYMENT_NOT_GATED, firstDeploymentCondition(observed, state, config)],
     [HEALTH_CHECKS_LEFT_OUT, healthChecksLeftOut(observed.healthLeftOut, rollout)],
     [HEALTH_CHECKS_MISSING, healthChecksMissing(observed, rollout)],
   ];
   const over = new Set(transient.flatMap(([type, condition]) => (condition ? [] : [type])));
-  const blocked = deploymentBlocked(observed, state, evaluation, config);
-  const ready = readyNow(
-    observed,
-    state,
-    evaluation,
-    [blocked, ...(order ? [order] : []), ...(waiting ? [waiting.condition] : []), ...(gates ? [gates] : [])],
-    requests,
-    problems,
-  );
+  const blocked = blockedCondition(observed, state, evaluation, config);
+  const waits = [blocked, upstream, budget, rolloutGates].filter((condition) => condition !== undefined);
+  const ready = readyNow(observed, state, evaluation, waits, requests, problems);
   const conditions = [
     evaluation.rolloutGatesResult.condition,
     blocked,
     ...transient.flatMap(([, condition]) => condition ?? []),
     ...(ready ? [ready] : []),
   ];
-  return setConditions(
-    state.conditions.filter(({ type }) => !over.has(type)),
-    conditions,
-    now,
-  );
+  const lasting = state.conditions.filter(({ type }) => !over.has(type));
+  return setConditions(lasting, conditions, now);
 }
 
-// What keeps the next version out, in the conditions of its Rollout: every wait has a sentence.
+// The blockers of the next version, in conditions: every wait has a sentence.
 
-/** The first blocker gives the reason; the message names all. */
-function deploymentBlocked(
+/** DeploymentBlocked: the first blocker gives the reason; the message names all. */
+function blockedCondition(
   { rollout }: Observed,
   { history: [head] }: RolloutState,
   evaluation: Evaluation,
   config: RolloutConfig,
 ): NewCondition {
   const { selection, unhealthy, pending: version, blockers, young } = evaluation;
-  // As in the Go controller: whether a version waits or not.
+  // As in the Go controller, also while no version waits.
   const health = isForward(selection)
     ? unhealthy.slice(0, 1).map((check) => ({ reason: UNHEALTHY, text: unhealthyMessage(check), commands: [] }))
     : [];
@@ -137,13 +120,13 @@ function deploymentBlocked(
 
 const UNHEALTHY = 'UnhealthyHealthChecks';
 
-/** RolledBack reports what a rollback waits for before its target is known. */
+/** Whether DeploymentBlocked reports the blocker. RolledBack reports a failure that only waits for a rollback. */
 function isReported({ type, effect }: Blocker): boolean {
   return type !== 'Failure' || effect === 'Blocks';
 }
 
-/** Whether spec.targetRepository has the release. */
-function copied({ copy }: Evaluation): NewCondition | undefined {
+/** Copied: whether spec.targetRepository has the release. */
+function copyCondition({ copy }: Evaluation): NewCondition | undefined {
   if (!copy) return undefined;
   const { version, url, progress } = copy;
   if (progress.state !== 'Copied') {
@@ -157,31 +140,33 @@ function copied({ copy }: Evaluation): NewCondition | undefined {
   return trueCondition(COPIED, 'Copied', `Version ${version.tag} is in ${url}${as}${sent}`);
 }
 
-/** GatesPassing has the texts of the Go controller, which name no gate. */
-function waitingForRolloutGates(
+/** WaitingForRolloutGates. It names the RolloutGates; the texts of GatesPassing, the Go controller's, name none. */
+function rolloutGatesCondition(
   { rollout, rolloutGates }: Observed,
+  { history }: RolloutState,
   { selection, pending, blockers, candidates, rolloutGatesResult }: Evaluation,
-  isGated: boolean,
+  { gateFirstDeployment }: RolloutConfig,
 ): NewCondition | undefined {
   if (pending === undefined) return undefined;
   const waits = (names: string) =>
     trueCondition(WAITING_FOR_ROLLOUT_GATES, 'RolloutGatesBlocking', `Version ${pending} waits for ${names}`);
   if (selection.initial) {
     return blockers.some(({ reason }) => reason === 'RolloutGatesBlocking')
-      ? waits(namesInTheWay(rolloutGatesOf(rollout, rolloutGates), [{ tag: pending }]))
+      ? waits(blockingNames(rolloutGatesOf(rollout, rolloutGates), [{ tag: pending }]))
       : undefined;
   }
   const { promoted } = rolloutGatesResult;
+  const isGated = gateFirstDeployment || history.length > 0;
   const isHeld = isGated ? allowsNothing(rolloutGatesResult) : promoted.length === 0;
   if (!isHeld || !isForward(selection)) return undefined;
   // If upstream Rollouts let nothing through, RolloutGates are named only if they would not either.
-  const names = namesInTheWay(rolloutGatesOf(rollout, rolloutGates), promoted.length > 0 ? promoted : candidates);
+  const names = blockingNames(rolloutGatesOf(rollout, rolloutGates), promoted.length > 0 ? promoted : candidates);
   if (names === '' && promoted.length === 0) return undefined;
   return waits(names || 'RolloutGates without a common allowed version');
 }
 
-/** Which upstream Rollouts are waited for, and why; a broken order is reported even while no version waits. */
-function waitingForRollouts(
+/** WaitingForRollouts: the upstream Rollouts, and why; a broken order is reported even while no version waits. */
+function upstreamCondition(
   { upstream }: Observed,
   { pending, blockers, upstream: verdicts }: Evaluation,
 ): NewCondition | undefined {
@@ -199,8 +184,8 @@ function waitingForRollouts(
   return trueCondition(WAITING_FOR_ROLLOUTS, reason, `Version ${pending} waits for ${names.join(', ')}`);
 }
 
-/** A pinned Rollout looks healthy: it must say itself what it holds back. */
-function pinned(
+/** Pinned: the versions that a pin holds back. Otherwise a pinned Rollout looks healthy. */
+function pinCondition(
   { rollout }: Observed,
   { candidates }: Evaluation,
   { forceDeploy }: Requests,
@@ -221,8 +206,8 @@ function waitingText(forceDeploy: string, rollout: Rollout): string {
   return `the force-deploy of ${forceDeploy}${by && `, ${by},`} waits`;
 }
 
-/** The first version went out although RolloutGates would have held any other. */
-function firstDeploymentNotGated(
+/** FirstDeploymentNotGated: the first version was deployed although RolloutGates would have held any other. */
+function firstDeploymentCondition(
   { rollout, rolloutGates }: Observed,
   { history }: RolloutState,
   { gateFirstDeployment }: RolloutConfig,
@@ -230,7 +215,7 @@ function firstDeploymentNotGated(
   const [head, ...older] = history;
   const isAutomatic = head?.id === 1 && older.length === 0 && head.origin?.[0] === 'Automatic';
   if (!head || !isAutomatic || gateFirstDeployment) return undefined;
-  const names = namesInTheWay(rolloutGatesOf(rollout, rolloutGates), [head.version]);
+  const names = blockingNames(rolloutGatesOf(rollout, rolloutGates), [head.version]);
   if (names === '') return undefined;
   const message =
     `Version ${head.version.tag} was deployed although ${names} would have held it: RolloutGates do not hold the first deployment of ` +
@@ -238,19 +223,13 @@ function firstDeploymentNotGated(
   return trueCondition(FIRST_DEPLOYMENT_NOT_GATED, 'RolloutGatesBlocking', message);
 }
 
-// What an unfinished deployment waits for, and since when: nothing waits without saying why.
-
-/** Beyond that the message only says that there are more: each change of it is a write of the status. */
-const NAMED_IN_MESSAGE = 3;
-
-/** undefined if the newest deployment is over. It names stored times only: the same state gives the same message. */
-function progressing(
+/**
+ * Progressing: what an unfinished deployment waits for, and since when; undefined if the newest deployment is over.
+ * The message has stored times only: the same state gives the same message.
+ */
+function progressCondition(
   head: HistoryEntry | undefined,
-  {
-    rollout,
-    bindings,
-    healthChecks,
-  }: { rollout: Rollout; bindings: readonly FluxBinding[]; healthChecks: readonly HealthCheck[] },
+  { rollout, bindings, healthChecks }: Observed,
   times: BakeTimes,
 ): NewCondition | undefined {
   if (!head || !isBaking(head)) return undefined;
@@ -260,52 +239,52 @@ function progressing(
     const waiting = notReady(healthChecks, head, rollout.metadata.namespace);
     const end = times.bakeTime === undefined ? undefined : started + times.bakeTime;
     const until = end === undefined ? '' : ` until ${formatTime(end)}`;
-    if (waiting.length === 0)
-      return trueCondition(
-        PROGRESSING,
-        'Baking',
-        `Version ${tag} is baking${until}: a failing HealthCheck ends the bake`,
-      );
-    return trueCondition(
-      PROGRESSING,
-      'WaitingForHealth',
-      `Version ${tag} bakes${until}, and then until ${checkNames(waiting)} ${waiting.length === 1 ? 'is' : 'are'} Healthy${bakeEndOf(end, times)}`,
-    );
+    if (waiting.length === 0) {
+      const message = `Version ${tag} is baking${until}: a failing HealthCheck ends the bake`;
+      return trueCondition(PROGRESSING, 'Baking', message);
+    }
+    const checks = `${checkNames(waiting)} ${waiting.length === 1 ? 'is' : 'are'} Healthy`;
+    const message = `Version ${tag} bakes${until}, and then until ${checks}${bakeEndText(end, times)}`;
+    return trueCondition(PROGRESSING, 'WaitingForHealth', message);
   }
   const missing = unapplied(head, boundTo(rollout, bindings), rollout);
   if (missing.length > 0) {
-    const held = head.waitingSince === undefined ? '' : `. A closed gate has held it since ${head.waitingSince}`;
-    const message = `Version ${tag} waits for ${named(missing.map(targetName), 'objects')} to apply it, since ${sinceOf(head)}`;
-    return trueCondition(PROGRESSING, 'WaitingForApply', `${message}${held}${endOf(head, times)}`);
+    const held = head.waitingSince === undefined ? '' : `. A closed Gate has held it since ${head.waitingSince}`;
+    const objects = namesOrCount(missing.map(targetName), 'objects');
+    const message = `Version ${tag} waits for ${objects} to apply it, since ${startOf(head)}`;
+    return trueCondition(PROGRESSING, 'WaitingForApply', `${message}${held}${deadlineText(head, times)}`);
   }
   const checks = notReady(healthChecks, head, rollout.metadata.namespace);
-  const since = head.appliedTime ?? sinceOf(head);
+  const since = head.appliedTime ?? startOf(head);
   const message = `Version ${tag} waits for ${checkNames(checks)} to become Healthy, since ${since}`;
-  return trueCondition(PROGRESSING, 'WaitingForHealth', `${message}${endOf(head, times)}`);
+  return trueCondition(PROGRESSING, 'WaitingForHealth', `${message}${deadlineText(head, times)}`);
 }
 
-function sinceOf(head: HistoryEntry): string {
+function startOf(head: HistoryEntry): string {
   return head.lastRetryTimestamp ?? head.timestamp;
 }
 
-/** While a closed Gate holds it, the deadline moves on with the clock. */
-function endOf(head: HistoryEntry, times: BakeTimes): string {
+/** When the deployment fails; empty while a closed Gate holds it, because then the deadline moves on with the clock. */
+function deadlineText(head: HistoryEntry, times: BakeTimes): string {
   if (times.deployTimeout === undefined) return '. No spec.deployTimeout is set: nothing else ends this wait';
   if (head.waitingSince !== undefined) return '';
   const deadline = deployDeadline(head, times);
   return deadline === undefined ? '' : `. It fails at ${formatTime(deadline)}`;
 }
 
-function bakeEndOf(end: EpochMs | undefined, { deployTimeout }: BakeTimes): string {
+function bakeEndText(end: EpochMs | undefined, { deployTimeout }: BakeTimes): string {
   if (deployTimeout === undefined) return '. No spec.deployTimeout is set: nothing else ends this wait';
   return end === undefined ? '' : `. It fails at ${formatTime(end + deployTimeout)}`;
 }
 
 function checkNames(checks: readonly FailedCheck[]): string {
-  return named(checks.map(({ name, namespace }) => `HealthCheck '${namespace}/${name}'`).sort(), 'HealthChecks');
+  return namesOrCount(checks.map(({ name, namespace }) => `HealthCheck '${namespace}/${name}'`).sort(), 'HealthChecks');
 }
 
-function named(names: readonly string[], what: string): string {
-  if (names.length > NAMED_IN_MESSAGE) return `more than ${NAMED_IN_MESSAGE} ${what}`;
+/** Names in the message of Progressing. With more it has no names: each change of the message is a write. */
+const MAX_NAMES = 3;
+
+function namesOrCount(names: readonly string[], what: string): string {
+  if (names.length > MAX_NAMES) return `more than ${MAX_NAMES} ${what}`;
   return names.length > 0 ? names.join(', ') : what;
 }

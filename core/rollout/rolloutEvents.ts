@@ -32,11 +32,8 @@ export function changeEvents(
   ];
 }
 
-/**
- * The events with `about` and order.
- * One that is about no deployment is about the status revision, and comes before its deployments.
- */
-export function dated(events: readonly NewEvent[], { revision = 0 }: RolloutStatus): NewEvent[] {
+/** The Events with `about` and order: an Event about no deployment is about the status revision, and comes first. */
+export function withOrder(events: readonly NewEvent[], { revision = 0 }: RolloutStatus): NewEvent[] {
   const order = `c${revision.toString(16).padStart(8, '0')}`;
   return events.map((event) => ({
     ...event,
@@ -56,7 +53,7 @@ function rejectionEvents({ rejected }: Evaluation, stored: RolloutStatus | undef
     }));
 }
 
-/** A release that has waited and may no longer be deployed. */
+/** Events for releases that have waited and may no longer be deployed. */
 function withdrawalEvents({ withdrawn }: Evaluation, stored: RolloutStatus | undefined): NewEvent[] {
   const waited = new Set(stored?.releaseCandidates?.map(({ tag }) => tag));
   const known = new Set(stored?.withdrawnReleases?.map(({ tag }) => tag));
@@ -69,7 +66,7 @@ function withdrawalEvents({ withdrawn }: Evaluation, stored: RolloutStatus | und
     }));
 }
 
-/** A finished copy is reported once, by the status; a failed copy stays failed until a user acts. */
+/** Events for a finished copy, once, and for a copy that fails: it stays failed until a user acts. */
 function copyEvents(
   { copy }: Evaluation,
   conditions: readonly Condition[],
@@ -85,11 +82,11 @@ function copyEvents(
   return isNew ? [eventOf('Warning', copied)] : [];
 }
 
-/** The Events of conditions that have changed; DeploymentBlocked has those of `blockEvents`. */
-const CHANGES: readonly [type: string, eventOf: (condition: Condition) => NewEvent | undefined][] = [
+/** The Events of changed conditions, except DeploymentBlocked: see `blockEvents`. */
+const CHANGE_EVENTS: readonly [type: string, eventOf: (condition: Condition) => NewEvent | undefined][] = [
   [GATES_PASSING, (gates) => eventOf(gates.status === 'True' ? 'Normal' : 'Warning', gates)],
   [WAITING_FOR_ROLLOUT_GATES, (waits) => waitEvent(waits, true)],
-  // Conditions that Ready repeats have their own Events.
+  // A wait that Ready repeats has an Event of its own condition.
   [READY, (ready) => (isTemporary(ready) && !READY_REASONS.includes(ready.reason) ? readyEvent(ready) : undefined)],
   [WAITING_FOR_ROLLOUTS, (order) => waitEvent(order, order.reason === 'NotSucceeded', ['NotSucceeded'])],
   // The budget itself reports a version that it holds, once for all waiting Rollouts.
@@ -102,11 +99,11 @@ function conditionEvents(
   stored: RolloutStatus | undefined,
 ): NewEvent[] {
   const changed = (type: string) => changeOf(type, conditions, stored?.conditions);
-  const events = CHANGES.flatMap(([type, eventOf]) => {
+  const events = CHANGE_EVENTS.flatMap(([type, eventOf]) => {
     const condition = changed(type);
     return (condition && eventOf(condition)) ?? [];
   });
-  // The same blocker gets another Event when it holds another version.
+  // A blocker gets another Event when it holds another version.
   const isNew =
     changed(DEPLOYMENT_BLOCKED) !== undefined ||
     stored?.pendingVersion !== (evaluation.pending ?? evaluation.young[0]?.tag);
@@ -114,21 +111,24 @@ function conditionEvents(
   return isNew && blocked?.status === 'True' ? [...events, ...blockEvents(evaluation, blocked)] : events;
 }
 
-/** @param isNormal it ends by itself; `quiet`: its reasons for which no notification is sent */
+/**
+ * @param isNormal whether the wait ends by itself
+ * @param quiet the reasons for which no notification is sent
+ */
 function waitEvent({ type, reason, message }: Condition, isNormal: boolean, quiet: readonly string[] = []): NewEvent {
   return { type: isNormal ? 'Normal' : 'Warning', reason: type, message, quiet: quiet.includes(reason) };
 }
 
-/** With nothing to deploy, Ready has the reason of the Go controller, which reads like success. */
+/** The Event for Ready. Without releases Ready has the Go controller's reason, which reads like success. */
 function readyEvent(ready: Condition): NewEvent {
   if (ready.reason !== 'RolloutSucceeded') return eventOf('Warning', ready);
   return { type: 'Normal', reason: 'NoReleases', message: ready.message };
 }
 
-/** Health gets an Event only if nothing else blocks the next version. */
+/** Events for DeploymentBlocked. Health gets an Event only if nothing else blocks the next version. */
 function blockEvents({ selection, blockers, unhealthy: [check] }: Evaluation, blocked: Condition): NewEvent[] {
-  if (BLOCKER_KINDS.some((kind) => kind.hasEvent && kind.readyReason === blocked.reason))
-    return [eventOf('Normal', blocked)];
+  const hasEvent = BLOCKER_KINDS.some((kind) => kind.hasEvent && kind.readyReason === blocked.reason);
+  if (hasEvent) return [eventOf('Normal', blocked)];
   const types = new Set(blockers.map(({ type }) => type));
   const isNext = selection.next !== undefined && !types.has('RolloutGate') && !types.has('Bake');
   if (!isNext || !types.has('Health') || !check) return [];
@@ -147,6 +147,6 @@ function changeOf(
 ): Condition | undefined {
   const before = findCondition(stored, type);
   const after = findCondition(conditions, type);
-  const same = (['status', 'reason', 'message'] as const).every((field) => before?.[field] === after?.[field]);
-  return same ? undefined : after;
+  const isSame = (['status', 'reason', 'message'] as const).every((field) => before?.[field] === after?.[field]);
+  return isSame ? undefined : after;
 }

@@ -1,16 +1,18 @@
-/**
- * The status of a Rollout as it is stored: what a decision leads to, bounded, without anything that the CRD would
- * refuse.
- */
+/** The status of a Rollout as it is stored after a decision: bounded, without anything that the CRD would refuse. */
+import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, HistoryEntry, RolloutStatus } from '../../api/types.ts';
 import { LIMITS } from '../limits.ts';
+import { withRevision } from '../status/revision.ts';
 import { oneLine } from '../text/oneLine.ts';
+import type { Decision } from './decideDeployment.ts';
 import { boundTo, unapplied } from './deployment/progress.ts';
 import type { Evaluation, RolloutState } from './evaluation/evaluation.ts';
 import type { Observed } from './evaluation/inputs.ts';
-import { handledRequests, type RequestKey, type Requests } from './evaluation/rolloutRequests.ts';
+import { namedGateRecords } from './evaluation/namedGates.ts';
+import { handledRequests, type RequestKey, requestsOf } from './evaluation/rolloutRequests.ts';
+import { gateSummaries } from './gateSummaries.ts';
 import { boundedReleases } from './release/retention.ts';
-import type { LeftOut } from './statusSize.ts';
+import { fitStatus, type LeftOut } from './statusSize.ts';
 
 /** Characters, as in the CRD. */
 const MAX_VERSION = 128;
@@ -18,25 +20,52 @@ const MAX_NAME = 253;
 const MAX_NAMESPACE = 63;
 const MAX_USER = 128;
 
-/** Candidates that may come next are not forgotten, however old. */
-const NEXT = 20;
+/** Candidates that stay in `availableReleases`, however old: they may come next. */
+const KEPT_CANDIDATES = 20;
 
-/** All of it but `gates` and the metadata of the latest image. `requests`: those that are not used up. */
+/**
+ * The next status, its revision included.
+ * @param state the state after the decision, with its conditions, and with its newest deployment cut to its size
+ * @param fields the fields of the image, from the releases
+ * @param used the requests that the plan has used up
+ */
 export function nextStatus(
   observed: Observed,
   state: RolloutState,
+  { evaluation, slotWait }: Decision,
+  fields: Partial<RolloutStatus>,
+  used: ReadonlySet<RequestKey>,
+  now: EpochMs,
+): RolloutStatus {
+  const namedGates = namedGateRecords(observed);
+  const { gates, leftOut } = gateSummaries(observed, evaluation, now);
+  const listed = listBlockers([...evaluation.blockers, ...(slotWait?.blockers ?? [])]);
+  const next: RolloutStatus = {
+    ...fields,
+    ...versionFields(observed, state, evaluation, used),
+    ...(slotWait?.request && { slotRequest: slotWait.request }),
+    ...(namedGates.length > 0 && { namedGates }),
+    blockers: listed.blockers,
+    gates: [...gates, ...(slotWait?.gates ?? [])],
+  };
+  return withRevision(observed.rollout, fitStatus(next, [...leftOut, ...listed.leftOut], now));
+}
+
+/** The conditions, and the fields about versions and requests. */
+function versionFields(
+  observed: Observed,
+  state: RolloutState,
   { candidates, rolloutGatesResult, rejected, withdrawn, young, pending, copy }: Evaluation,
-  { forceDeploy, bypassGates }: Requests,
   used: ReadonlySet<RequestKey>,
 ): RolloutStatus {
   const { rollout } = observed;
+  const { forceDeploy, bypassGates } = requestsOf(rollout, used);
   const history = [...state.history];
   const waiting = pending ?? young[0]?.tag;
   const requested = [waiting, rollout.spec?.wantedVersion, forceDeploy, bypassGates].filter((tag) => tag !== undefined);
-  const next = [...rolloutGatesResult.gated.slice(0, NEXT), ...candidates.slice(0, NEXT)];
+  const next = [...rolloutGatesResult.gated.slice(0, KEPT_CANDIDATES), ...candidates.slice(0, KEPT_CANDIDATES)];
   const deployed = history.map(({ version }) => version.tag);
-  const matters = [...requested, ...deployed, ...next.map(({ tag }) => tag)];
-  const available = boundedReleases(state.available, matters);
+  const available = boundedReleases(state.available, [...requested, ...deployed, ...next.map(({ tag }) => tag)]);
   const kept = new Set(available.map(({ tag }) => tag));
   const known = new Set([...kept, ...deployed]);
   const isKept = ({ tag }: { tag: string }) => kept.has(tag);
@@ -48,7 +77,7 @@ export function nextStatus(
   return {
     ...(handledRequest && { handledRequest }),
     conditions: [...state.conditions],
-    ...versions(observed, history),
+    ...runningVersions(observed, history),
     ...(waiting !== undefined && { pendingVersion: waiting }),
     ...(history.length > 0 && { history }),
     availableReleases: [...available],
@@ -65,8 +94,8 @@ export function nextStatus(
   };
 }
 
-/** Which version runs, and which one is committed and not applied everywhere yet. */
-function versions(
+/** The version that runs, and the one that is committed and not applied everywhere yet. */
+function runningVersions(
   { rollout, bindings, likeKuberik }: Observed,
   [head, ...older]: readonly HistoryEntry[],
 ): Pick<RolloutStatus, 'currentVersion' | 'rollingOutVersion'> {
@@ -79,21 +108,22 @@ function versions(
 
 /**
  * Whether a deployment has run.
- * One that Succeeded without proof ran before the Rollout existed, or had nothing to prove.
- * An entry without a bake is of an older version of this software.
+ * A deployment that Succeeded without proof ran before the Rollout existed, or had nothing to prove. An entry without a
+ * bake is of an older version of this software.
  */
 function hasRun({ appliedTime, bakeStatus }: HistoryEntry): boolean {
   return appliedTime !== undefined || bakeStatus === undefined || bakeStatus === 'Succeeded';
 }
 
-/** `status.blockers`: the first ones, without anything that the CRD would refuse. */
-export function blockerList(all: readonly Blocker[]): { blockers: Blocker[]; leftOut: LeftOut } {
+/** The first blockers, for `status.blockers`. */
+function listBlockers(all: readonly Blocker[]): { blockers: Blocker[]; leftOut: LeftOut } {
   const blockers = all.slice(0, LIMITS.listedBlockers).map(storedBlocker);
   const leftOut =
     all.length > blockers.length ? [`status.blockers has ${blockers.length} of ${all.length} entries`] : [];
   return { blockers, leftOut };
 }
 
+/** The blocker without anything that the CRD would refuse. */
 function storedBlocker({ version, object, by, ...rest }: Blocker): Blocker {
   return {
     ...rest,

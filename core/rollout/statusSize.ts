@@ -1,7 +1,7 @@
 /**
- * The size of a Rollout's status: what is bounded one by one may still be too much together.
- * Then what decides nothing is shortened, the least important first, and a condition says so.
- * A status that cannot be stored would be worse: nothing would ever change again.
+ * The size of a Rollout's status. Its parts are bounded, but together they may still be too large to be stored, and
+ * then the Rollout would never change again.
+ * So fields that decide nothing are shortened, the least important first, and a condition reports it.
  */
 import { STATUS_SHORTENED } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -10,27 +10,28 @@ import { setCondition, trueCondition } from '../kube/conditions.ts';
 import { goJsonBytes } from '../kube/json.ts';
 import { LIMITS } from '../limits.ts';
 
-/** The parts of a status that were left out, a clause each. */
+/** The parts that a status lacks, a clause each. */
 export type LeftOut = readonly string[];
 
-const FEW = 20;
+const FEW_ENTRIES = 20;
 const FEW_TAGS = 5;
-const SHORT_TEXT = 200;
-const MEDIUM_TEXT = 1024;
+/** Characters of a message in `status.gates`, and of a condition. */
+const GATE_MESSAGE = 200;
+const CONDITION_MESSAGE = 1024;
 
 interface Step {
-  /** For the end of a sentence. */
+  /** The clause for the condition. */
   what: string;
   shorten: (status: RolloutStatus) => RolloutStatus;
 }
 
 /**
- * Applied in this order until the status fits.
+ * The steps that shorten a status, in this order, until it fits.
  * No decision reads these fields: candidates, rejections and Gates are computed each time.
  */
 const STEPS: readonly Step[] = [
   {
-    what: `candidates are the first ${FEW}, by tag`,
+    what: `candidates are the first ${FEW_ENTRIES}, by tag`,
     shorten: ({ releaseCandidates = [], gatedReleaseCandidates = [], ...rest }) => ({
       ...rest,
       releaseCandidates: tagsOf(releaseCandidates),
@@ -38,13 +39,13 @@ const STEPS: readonly Step[] = [
     }),
   },
   {
-    what: `rejectedReleases has the last ${FEW}`,
+    what: `rejectedReleases has the last ${FEW_ENTRIES}`,
     shorten: ({ rejectedReleases, ...rest }) =>
-      rejectedReleases ? { ...rest, rejectedReleases: rejectedReleases.slice(-FEW) } : rest,
+      rejectedReleases ? { ...rest, rejectedReleases: rejectedReleases.slice(-FEW_ENTRIES) } : rest,
   },
   {
-    what: `status.blockers has the first ${FEW}`,
-    shorten: ({ blockers, ...rest }) => (blockers ? { ...rest, blockers: blockers.slice(0, FEW) } : rest),
+    what: `status.blockers has the first ${FEW_ENTRIES}`,
+    shorten: ({ blockers, ...rest }) => (blockers ? { ...rest, blockers: blockers.slice(0, FEW_ENTRIES) } : rest),
   },
   {
     what: 'status.gates has shorter lists and messages',
@@ -53,7 +54,7 @@ const STEPS: readonly Step[] = [
       gates: gates.map(({ allowedVersions, message, ...gate }) => ({
         ...gate,
         ...(allowedVersions && { allowedVersions: allowedVersions.slice(0, FEW_TAGS) }),
-        ...(message !== undefined && { message: message.slice(0, SHORT_TEXT) }),
+        ...(message !== undefined && { message: message.slice(0, GATE_MESSAGE) }),
       })),
     }),
   },
@@ -61,17 +62,20 @@ const STEPS: readonly Step[] = [
     what: 'messages of conditions are shorter',
     shorten: ({ conditions = [], ...rest }) => ({
       ...rest,
-      conditions: conditions.map((each) => ({ ...each, message: each.message.slice(0, MEDIUM_TEXT) })),
+      conditions: conditions.map((each) => ({ ...each, message: each.message.slice(0, CONDITION_MESSAGE) })),
     }),
   },
 ];
 
 function tagsOf(releases: readonly VersionInfo[]): VersionInfo[] {
-  return releases.slice(0, FEW).map(({ tag }) => ({ tag }));
+  return releases.slice(0, FEW_ENTRIES).map(({ tag }) => ({ tag }));
 }
 
-/** The status, shortened until it can be stored. @param leftOut what was left out before */
-export function fitted(status: RolloutStatus, leftOut: LeftOut, now: EpochMs): RolloutStatus {
+/**
+ * The status, shortened until it can be stored.
+ * @param leftOut the parts that it lacks already
+ */
+export function fitStatus(status: RolloutStatus, leftOut: LeftOut, now: EpochMs): RolloutStatus {
   const shortened = [...leftOut];
   let next = status;
   for (const { what, shorten } of STEPS) {
@@ -89,7 +93,7 @@ function withNote(conditions: RolloutStatus['conditions'], shortened: readonly s
   return setCondition(conditions, trueCondition(STATUS_SHORTENED, reason, message), now);
 }
 
-/** How much of a deployment stays. */
+/** The size to which a deployment is cut. */
 interface Cut {
   /** Characters of texts. */
   words: number;
@@ -101,19 +105,19 @@ interface Cut {
 
 /** Characters of a text, tried in turn. */
 const LENGTHS = [4096, 1024, 256, 64, 16];
-const SHORTEST = 16;
-/** The fewest of a list that stay. */
-const FEWEST = 2;
-const fewFor = (length: number) => Math.max(FEWEST, Math.floor(length / 64));
+const SHORTEST_LENGTH = 16;
+const MIN_RECORDS = 2;
+/** The records that stay if texts have this length. */
+const recordsFor = (length: number) => Math.max(MIN_RECORDS, Math.floor(length / 64));
 
 /**
- * Tried in turn. What the requester writes goes first: it must not push out who approved, or which Gates were bypassed.
- * Those are dropped only if they alone are more than the share: the status could not be stored otherwise.
+ * The cuts, tried in turn. The requester's texts are cut first: they must not push out the users who approved, or the
+ * Gates that were bypassed. Those records are dropped only if they alone exceed the share.
  */
 const CUTS: readonly Cut[] = [
   ...LENGTHS.map((words) => ({ words, reasons: Infinity, records: Infinity })),
-  ...[...LENGTHS, 0].map((reasons) => ({ words: SHORTEST, reasons, records: Infinity })),
-  ...LENGTHS.map((length) => ({ words: SHORTEST, reasons: SHORTEST, records: fewFor(length) })),
+  ...[...LENGTHS, 0].map((reasons) => ({ words: SHORTEST_LENGTH, reasons, records: Infinity })),
+  ...LENGTHS.map((length) => ({ words: SHORTEST_LENGTH, reasons: SHORTEST_LENGTH, records: recordsFor(length) })),
 ];
 
 /**
@@ -132,11 +136,11 @@ export function withBoundedHead(
   const share = LIMITS.historyBytes / Math.max(length, history.length);
   if (goJsonBytes(head) <= share) return [head, ...older];
   const known = stored?.id === head.id ? stored : undefined;
-  const cuts = CUTS.map((each) => shorter(head, known, each));
+  const cuts = CUTS.map((each) => cutEntry(head, known, each));
   return [cuts.find((each) => goJsonBytes(each) <= share) ?? cuts.at(-1)!, ...older];
 }
 
-function shorter(head: HistoryEntry, known: HistoryEntry | undefined, { words, reasons, records }: Cut): HistoryEntry {
+function cutEntry(head: HistoryEntry, known: HistoryEntry | undefined, { words, reasons, records }: Cut): HistoryEntry {
   const cut = (text: string) => text.slice(0, words);
   const cutReason = (text: string) => text.slice(0, reasons);
   const { bakeStatusMessage, failedHealthChecks } = head;
@@ -145,13 +149,13 @@ function shorter(head: HistoryEntry, known: HistoryEntry | undefined, { words, r
     ...(bakeStatusMessage !== undefined && { bakeStatusMessage: cut(bakeStatusMessage) }),
     ...(failedHealthChecks && {
       failedHealthChecks: failedHealthChecks
-        .slice(0, fewFor(words))
+        .slice(0, recordsFor(words))
         .map((each) => ({ ...each, ...(each.message !== undefined && { message: cut(each.message) }) })),
     }),
   };
   const { tag, digest } = head.version;
   const isTight = words <= 256;
-  // What a manifest says of itself is known elsewhere.
+  // The metadata of the release can be read from its manifest again.
   if (known) return { ...bake, ...(isTight && { version: known.version }) };
   const { message, reason, bypass, approvals } = head;
   return {

@@ -1,4 +1,4 @@
-/** The RolloutGates of a schedule: one for each Rollout it matches. Names and labels: docs/schedules.md. */
+/** The RolloutGates of a schedule, one for each Rollout that it matches. Names and labels: docs/schedules.md. */
 import {
   GATE_DESCRIPTION,
   GATE_PRETTY_NAME,
@@ -17,11 +17,13 @@ import { formatTime } from '../kube/time.ts';
 
 export type Schedule = RolloutSchedule | ClusterRolloutSchedule;
 
-const COPIED = [GATE_PRETTY_NAME, GATE_DESCRIPTION];
+/** Annotations of the schedule that its RolloutGates have too. */
+const COPIED_ANNOTATIONS = [GATE_PRETTY_NAME, GATE_DESCRIPTION];
 
 /**
- * The same schedule and Rollout give the same name, so that a repeat creates no second gate. The schedule's uid is in
- * it: one that is created again must not wait for the garbage collector to remove its predecessor's gates.
+ * The RolloutGate for a Rollout. Its name follows from schedule and Rollout, so that a repeated sync creates no second
+ * one. The schedule's uid is part of the name: a re-created schedule need not wait until the garbage collector has
+ * removed the old RolloutGates.
  */
 export function scheduleGate(
   schedule: Schedule,
@@ -32,14 +34,14 @@ export function scheduleGate(
   const { name = '', namespace, uid = '' } = schedule.metadata;
   const { namespace: home, name: rolloutName } = rollout;
   const gateName = `schedule-gate-${shortHash([uid, home, rolloutName].join('/'))}`;
-  const copies = copied(schedule.metadata.annotations);
-  const annotations = until === undefined ? copies : { ...copies, [GATE_UNTIL]: formatTime(until) };
+  const copied = copiedAnnotations(schedule.metadata.annotations);
+  const annotations = until === undefined ? copied : { ...copied, [GATE_UNTIL]: formatTime(until) };
   return {
     apiVersion: apiVersionOf(KINDS.RolloutGate),
     kind: 'RolloutGate',
     metadata: {
       name: gateName,
-      // Needed of the children of a cluster-scoped parent.
+      // A cluster-scoped parent has to name the namespace of its children.
       namespace: home,
       labels: {
         [SCHEDULE_NAME_LABEL]: labelValue(name),
@@ -54,9 +56,9 @@ export function scheduleGate(
   };
 }
 
-/** A gate as it is, in the form of an answer: what Metacontroller and the API server added is left out. */
+/** The RolloutGate unchanged, in the form of an answer: without what Metacontroller and the API server have added. */
 export function unchangedGate({ apiVersion, kind, metadata, spec }: RolloutGate): RolloutGate {
-  const annotations = copied(metadata.annotations);
+  const annotations = copiedAnnotations(metadata.annotations);
   const labels = Object.fromEntries(
     Object.entries(metadata.labels ?? {}).filter(
       ([key]) => key.startsWith('gate.kuberik.com/') || key === ROLLOUT_NAME_LABEL,
@@ -75,8 +77,8 @@ export function unchangedGate({ apiVersion, kind, metadata, spec }: RolloutGate)
   };
 }
 
-/** undefined instead of an empty map, which would be rewritten at every sync. */
-function copied(annotations: Record<string, string> | undefined): Record<string, string> | undefined {
-  const found = Object.entries(annotations ?? {}).filter(([key]) => COPIED.includes(key));
-  return found.length > 0 ? Object.fromEntries(found) : undefined;
+/** The annotations to copy; undefined instead of an empty map, which would be written again at every sync. */
+function copiedAnnotations(annotations: Record<string, string> | undefined): Record<string, string> | undefined {
+  const copied = Object.entries(annotations ?? {}).filter(([key]) => COPIED_ANNOTATIONS.includes(key));
+  return copied.length > 0 ? Object.fromEntries(copied) : undefined;
 }

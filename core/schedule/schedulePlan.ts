@@ -1,10 +1,12 @@
-/** What a schedule wants at an instant: its gates, its status, and the next look. The rules: docs/schedules.md. */
+/**
+ * The plan of a schedule at an instant: its RolloutGates, its status, and the next change. Rules: docs/schedules.md.
+ */
 import { READY, STALLED } from '../../api/conditions.ts';
 import type { Condition, EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { RolloutGate, RolloutSchedule } from '../../api/types.ts';
 import { activeRules, nextTransition } from '../calendar/activeRules.ts';
 import { compileCalendar } from '../calendar/calendarRules.ts';
-import { falseCondition, setCondition, trueCondition } from '../kube/conditions.ts';
+import { falseCondition, setCondition, setConditions, trueCondition } from '../kube/conditions.ts';
 import { type FieldProblem, problemText } from '../kube/fieldProblem.ts';
 import { refKey, without } from '../kube/names.ts';
 import { selectorProblems } from '../kube/selector.ts';
@@ -17,11 +19,14 @@ export type ScheduleStatus = NonNullable<RolloutSchedule['status']>;
 interface SchedulePlan {
   gates: RolloutGate[];
   status: ScheduleStatus;
-  /** The next instant at which a gate changes. */
+  /** The next instant at which a RolloutGate changes. */
   until?: EpochMs;
 }
 
-/** `matching`: the Rollouts that match; `observed`: the gates that exist. */
+/**
+ * @param matching the Rollouts that match
+ * @param observed the RolloutGates that exist
+ */
 export function planSchedule(
   schedule: Schedule,
   matching: MatchingRollouts,
@@ -30,7 +35,8 @@ export function planSchedule(
 ): SchedulePlan {
   const problems = scheduleProblems(schedule);
   const calendar = schedule.spec && compileCalendar(schedule.spec, 'spec').calendar;
-  if (problems.length > 0 || !calendar) return keep(schedule, observed, problems.map(problemText).join('; '), now);
+  if (problems.length > 0 || !calendar)
+    return unchangedPlan(schedule, observed, problems.map(problemText).join('; '), now);
 
   const names = activeRules(calendar, now);
   const active = names.length > 0;
@@ -42,7 +48,7 @@ export function planSchedule(
     .map(({ metadata: { namespace, name } }) => (schedule.metadata.namespace ? name! : `${namespace}/${name}`))
     .sort();
   const status: ScheduleStatus = {
-    ...generation(schedule),
+    ...observedGeneration(schedule),
     ...(active && { active, activeRules: names }),
     ...(until !== undefined && { nextTransition: formatTime(until) }),
     ...(managed.length > 0 && { managedGates: managed, matchingRollouts: managed.length }),
@@ -57,28 +63,28 @@ export function planSchedule(
   return { gates, status, ...(until !== undefined && { until }) };
 }
 
-/** The plan of an invalid schedule: everything stays as it is. */
-function keep(schedule: Schedule, observed: RolloutGate[], message: string, now: EpochMs): SchedulePlan {
+/** The plan of an invalid schedule, which changes no RolloutGate. */
+function unchangedPlan(schedule: Schedule, observed: RolloutGate[], message: string, now: EpochMs): SchedulePlan {
   const { nextTransition: _, conditions, ...last } = schedule.status ?? {};
   const reason = 'InvalidSchedule';
-  const notReady = setCondition<Condition>(conditions, falseCondition(READY, reason, message), now);
+  const added = [falseCondition(READY, reason, message), trueCondition(STALLED, reason, message)];
   return {
     gates: observed.map(unchangedGate),
     status: {
       ...last,
-      ...generation(schedule),
-      conditions: setCondition(notReady, trueCondition(STALLED, reason, message), now),
+      ...observedGeneration(schedule),
+      conditions: setConditions<Condition>(conditions, added, now),
     },
   };
 }
 
-function generation({ metadata }: Schedule) {
+function observedGeneration({ metadata }: Schedule) {
   return metadata.generation === undefined ? {} : { observedGeneration: metadata.generation };
 }
 
-// What in a RolloutSchedule does not compile.
-// Admission denies it; if it got in anyway, the gates keep their last value.
-
+/**
+ * The fields that do not compile. Admission denies them; in a stored schedule they leave its RolloutGates unchanged.
+ */
 export function scheduleProblems({ spec }: Schedule): FieldProblem[] {
   if (!spec) return [{ field: 'spec', value: null, reason: 'expected rolloutSelector and rules' }];
   const selectors = {
@@ -91,9 +97,8 @@ export function scheduleProblems({ spec }: Schedule): FieldProblem[] {
   ];
 }
 
-// For which Rollouts a schedule has a gate, if more match than it may have.
+// The Rollouts for which a schedule has a RolloutGate, if more match than the limit.
 
-/** Namespace, name and age of a Rollout. */
 interface ListedRollout {
   namespace: string;
   name: string;
@@ -102,20 +107,20 @@ interface ListedRollout {
 
 export interface MatchingRollouts {
   listed: readonly ListedRollout[];
-  /** More match than `listed` has. */
+  /** Whether more match than `listed` has. */
   isTruncated: boolean;
 }
 
 interface ScheduledRollouts {
   rollouts: readonly ListedRollout[];
-  /** Why some that match have no gate. */
+  /** Why some Rollouts that match have no RolloutGate. */
   problem?: string;
 }
 
 /**
- * Namespaces take turns, so that one with many Rollouts takes no gate from another; in each the Rollouts that have a
- * gate come first, then the oldest.
- * If not all are listed, a gate that exists stays: a Rollout that is not seen is not known to be gone.
+ * The Rollouts that get a RolloutGate. Namespaces take turns, so that a large namespace takes none from a small one; in
+ * each the Rollouts that have a RolloutGate come first, then the oldest.
+ * If not all Rollouts are listed, a RolloutGate stays even without its Rollout in the list, which may still exist.
  */
 function scheduledRollouts(
   { listed, isTruncated }: MatchingRollouts,
@@ -125,7 +130,7 @@ function scheduledRollouts(
   const gated = new Map(observed.map((gate) => [refKey(rolloutOf(gate)), rolloutOf(gate)]));
   const unseen = isTruncated ? without([...gated.values()], listed) : [];
   const turns = [...Map.groupBy([...listed, ...unseen], ({ namespace }) => namespace).values()].flatMap((all) =>
-    all.toSorted((a, b) => order(a, b, gated)).map((rollout, turn) => ({ rollout, turn })),
+    all.toSorted((a, b) => compareRollouts(a, b, gated)).map((rollout, turn) => ({ rollout, turn })),
   );
   const inTurn = turns.toSorted((a, b) => a.turn - b.turn).map(({ rollout }) => rollout);
   const count = isTruncated ? `more than ${LIMITS.listedRollouts}` : listed.length;
@@ -133,7 +138,7 @@ function scheduledRollouts(
   return {
     rollouts: inTurn.slice(0, LIMITS.scheduledRollouts),
     problem:
-      `spec.rolloutSelector matches ${count} Rollouts, but at most ${LIMITS.scheduledRollouts} get a gate (${limit}). ` +
+      `spec.rolloutSelector matches ${count} Rollouts, but at most ${LIMITS.scheduledRollouts} get a RolloutGate (${limit}). ` +
       'The newest in the largest namespaces have none: narrow the selector, or split the schedule',
   };
 }
@@ -142,12 +147,11 @@ function rolloutOf({ metadata, spec }: RolloutGate): ListedRollout {
   return { namespace: metadata.namespace ?? '', name: spec?.rolloutRef.name ?? '' };
 }
 
-function order(a: ListedRollout, b: ListedRollout, gated: ReadonlyMap<string, unknown>): number {
+function compareRollouts(a: ListedRollout, b: ListedRollout, gated: ReadonlyMap<string, unknown>): number {
   const key = (each: ListedRollout) => `${gated.has(refKey(each)) ? 0 : 1} ${each.createdAt ?? ''} ${each.name}`;
   return key(a) < key(b) ? -1 : 1;
 }
 
-/** The part of a Rollout's metadata that is used. */
 export function listedRollout({ metadata }: Pick<KubeObject, 'metadata'>): ListedRollout {
   return { namespace: metadata.namespace ?? '', name: metadata.name ?? '', createdAt: metadata.creationTimestamp };
 }

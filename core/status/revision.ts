@@ -1,19 +1,19 @@
 /**
- * `status.revision`: compare-and-swap for a status that Metacontroller writes from a possibly stale read.
- * The CRDs keep it: docs/adr/0003-status-revision.md.
+ * `status.revision`: compare-and-swap for a status that Metacontroller writes from a possibly stale read. The CRDs
+ * refuse any other revision than the next (docs/adr/0003-status-revision.md).
  */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import { sameJson, wellFormed } from '../kube/json.ts';
+import { sameJson, toWellFormedJson } from '../kube/json.ts';
 
 interface Revised {
   revision?: number;
   observedGeneration?: number;
 }
 
-/** The status to answer with: as stored when nothing changes, else with the next revision. */
-export function revised<Status extends object>(object: KubeObject<any, Status>, answer: Status): Status {
-  const next = wellFormed(answer);
+/** The status to answer with: as stored if nothing changes, else with the next revision. */
+export function withRevision<Status extends object>(object: KubeObject<any, Status>, answer: Status): Status {
+  const next = toWellFormedJson(answer);
   const stored: Status & Revised = object.status ?? ({} as Status);
   const { generation } = object.metadata;
   const unchanged = sameJson(contentOf(stored), contentOf(next));
@@ -26,7 +26,7 @@ export function revised<Status extends object>(object: KubeObject<any, Status>, 
   } as Status;
 }
 
-/** The revision of the next status that differs. */
+/** The revision of the next status that differs from the stored one. */
 export function nextRevision({ status }: KubeObject<any, Revised>): number {
   return (status?.revision ?? 0) + 1;
 }
@@ -36,14 +36,15 @@ function contentOf<Status extends object>({ revision, observedGeneration, ...con
 }
 
 /**
- * Whether a Rollout as a cache has it differs from the stored one in anything that a deployment is decided from: by its
- * labels Gates select it, managed fields decide nothing. `live` is undefined if it is gone.
+ * Whether the cached Rollout differs from the live one in a field that decides a deployment. Labels do, since Gates
+ * select by them; managedFields don't.
+ * @param live undefined if the Rollout is gone
  */
 export function isStale(cached: Rollout, live: Rollout | undefined): boolean {
-  return !live || !sameJson(decisive(cached), decisive(live));
+  return !live || !sameJson(decidingFields(cached), decidingFields(live));
 }
 
-function decisive({ metadata, status }: Rollout) {
+function decidingFields({ metadata, status }: Rollout) {
   const { uid, generation, deletionTimestamp, annotations = {}, labels = {} } = metadata;
   return { uid, generation, deletionTimestamp, annotations, labels, revision: status?.revision };
 }

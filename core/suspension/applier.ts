@@ -1,14 +1,13 @@
 /**
- * The Kustomization that applies a Flux object, and what it has done since the Gates of that object opened.
- * A suspended object is resumed in its applier's next apply, so that the new spec and the new artifact take
- * effect together (docs/facts.md, F4).
+ * The applier of a Flux object: the Kustomization that applies it, and its progress since the object's Gates opened.
+ * A suspended object is resumed in its applier's next apply, so that the new spec and the new artifact take effect
+ * together (docs/facts.md, F4).
  *
  * A hook can annotate only its own object. So while a child waits, its FluxBinding has a label with its applier's name;
  * the applier's decorator relates the bindings with that label and annotates the applier. The binding's status then
  * reports the applier's progress.
  */
 import {
-  GATE_STATE,
   KUSTOMIZATION_NAME_LABEL,
   KUSTOMIZATION_NAMESPACE_LABEL,
   RECONCILE_REQUESTED_AT,
@@ -22,19 +21,19 @@ import { findCondition } from '../kube/conditions.ts';
 import { groupOf, labelValue } from '../kube/names.ts';
 import { formatInstant, formatTime, parseTime } from '../kube/time.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
-import { parseState } from './stateAnnotation.ts';
+import { stateOf } from './stateAnnotation.ts';
 
 export type Awaits = NonNullable<FluxBindingStatus['awaits']>;
 type ApplierState = Pick<Awaits, 'state' | 'reason'>;
 
-/** How long an object waits for a Kustomization that cannot apply it, before it is resumed without it. */
+/** How long an object waits for an applier that cannot apply it, before it is resumed without the applier. */
 const PATIENCE_MS = 120_000;
 
-/** Reason of the state Missing if the applier exists. */
+/** The reason of the state Missing if the applier exists, but its inventory lacks the object. */
 export const NOT_LISTED = 'NotInInventory';
 
 /** Reasons of Ready=False for steps that Flux takes after it has applied everything. */
-const AFTER_THE_APPLY = new Set(['PruneFailed', 'HealthCheckFailed', 'HealthCheckCanceled']);
+const FAILURES_AFTER_APPLY = new Set(['PruneFailed', 'HealthCheckFailed', 'HealthCheckCanceled']);
 
 export function objectKeyOf({ apiVersion, kind, metadata: { namespace = '', name = '' } }: FluxObject): ObjectKey {
   return { apiVersion, kind, namespace, name };
@@ -58,8 +57,8 @@ export interface ObjectKey extends NamespacedName {
 
 /**
  * Whether the Kustomization applies the object, by its inventory; undefined while it has none.
- * Any user may write the labels that name an applier, so for another namespace only the inventory counts,
- * which Flux alone writes.
+ * Any user may write the labels that name an applier, so for another namespace only the inventory counts, which Flux
+ * alone writes.
  */
 export function applies(applier: FluxObject, { namespace, name, apiVersion, kind }: ObjectKey): boolean | undefined {
   const entries = (applier.status as KustomizationStatus | undefined)?.inventory?.entries;
@@ -69,9 +68,9 @@ export function applies(applier: FluxObject, { namespace, name, apiVersion, kind
 }
 
 /**
- * The state of the applier for an object that waits since `since`.
- * A Kustomization that waits for its own applier will apply; one that a user or a closed Gate suspends
- * may not for weeks.
+ * The state of the applier, for an object that has waited since `since`.
+ * An applier that waits for its own applier is about to apply; one that a user or a closed Gate suspends may not apply
+ * for weeks.
  */
 export function applierState(
   applier: FluxObject | undefined,
@@ -81,29 +80,26 @@ export function applierState(
 ): ApplierState {
   if (!applier) return { state: 'Missing' };
   if (applier.metadata.deletionTimestamp) return { state: 'Deleting' };
-  const found = stateOf(applier, since, now);
-  // It will not apply an object outside its inventory. A requested apply that is done shows this at once.
-  const isComing = found.state === 'Done' || applies(applier, applied) !== false;
-  return isComing ? found : { state: 'Missing', reason: NOT_LISTED };
+  const progress = progressOf(applier, since, now);
+  // An apply that is done has updated the inventory. Before that, an object outside the inventory won't be applied.
+  const willApply = progress.state === 'Done' || applies(applier, applied) !== false;
+  return willApply ? progress : { state: 'Missing', reason: NOT_LISTED };
 }
 
-function stateOf(applier: FluxObject, since: EpochMs, now: EpochMs): ApplierState {
+function progressOf(applier: FluxObject, since: EpochMs, now: EpochMs): ApplierState {
   if (applier.spec?.suspend === true) {
-    const state = parseState(applier.metadata.annotations?.[GATE_STATE]);
-    return { state: state?.is === 'opening' ? 'Asked' : 'Suspended' };
+    return { state: stateOf(applier)?.is === 'opening' ? 'Asked' : 'Suspended' };
   }
   const ready = findCondition(applier.status?.conditions, READY);
   const reason = ready?.reason ?? '';
-  const hasApplied = ready?.status === 'True' || (ready?.status === 'False' && AFTER_THE_APPLY.has(reason));
+  const hasApplied = ready?.status === 'True' || (ready?.status === 'False' && FAILURES_AFTER_APPLY.has(reason));
   if (ready?.status === 'False' && !hasApplied) return { state: 'Failing', reason };
-  // A suspended one marks a request as handled and keeps its old Ready; a new spec shows in the generation.
+  // A suspended Kustomization marks a request as handled and keeps its old Ready; a new spec shows in the generation.
   const isCurrent = ready?.observedGeneration === applier.metadata.generation;
   return { state: hasApplied && isCurrent && hasReconciled(applier, since, now) ? 'Done' : 'Asked' };
 }
 
-/**
- * When an object is resumed without its applier, which has this state since `from`; undefined if never in this state.
- */
+/** When an object is resumed without its applier, if the applier keeps this state since `from`; undefined: never. */
 export function waitEnds({ state }: ApplierState, from: EpochMs): EpochMs | undefined {
   if (state === 'Done' || state === 'Deleting') return from;
   return state === 'Missing' || state === 'Suspended' ? from + PATIENCE_MS : undefined;
@@ -125,8 +121,8 @@ function hasReconciled(object: FluxObject, since: EpochMs, now: EpochMs): boolea
 /**
  * The value of the applier's annotation: the time of the newest opening, so that two requests are one. undefined if no
  * object waits, or if an apply after that time was requested already.
- * While a request is unhandled, the result stays the same and is computed again later: many openings cost
- * one request per apply.
+ * While a request is unhandled, the result stays the same and is computed again later: many openings cost one request
+ * per apply.
  */
 export function reconcileRequest(
   applier: FluxObject,
@@ -160,16 +156,16 @@ export function mayRequestApply(applier: FluxObject | undefined, applied: Object
   return applier !== undefined && applies(applier, applied) !== false;
 }
 
-/** The applier that the object waits for, and since when; undefined if it waits for none. */
+/** The applier that the object waits for, and the start of that wait; undefined if it waits for none. */
 export function awaitedApply(object: FluxObject): FluxBindingSpec['awaits'] {
-  const state = parseState(object.metadata.annotations?.[GATE_STATE]);
+  const state = stateOf(object);
   const applier = applierOf(object);
   return state?.is === 'opening' && applier ? { ...applier, since: formatInstant(state.since) } : undefined;
 }
 
 /**
  * The wait for the applier, for the binding's status.
- * A running attempt does not hide that the last one failed: a retry changes nothing.
+ * A running attempt does not hide that the last one failed: it is a retry.
  */
 export function awaitsOf(
   awaited: FluxBindingSpec['awaits'],
@@ -179,27 +175,27 @@ export function awaitsOf(
   now: EpochMs,
 ): Awaits | undefined {
   if (!awaited) return undefined;
-  const same = isAbout(before, awaited) ? before : undefined;
-  const found = applierState(applier, applied, parseTime(awaited.since) ?? now, now);
-  if (same?.state === 'Failing' && found.state === 'Asked') return same;
-  const stateSince = same?.state === found.state ? same.stateSince : formatInstant(now);
-  return { ...awaited, ...found, stateSince };
+  const known = isAbout(before, awaited) ? before : undefined;
+  const current = applierState(applier, applied, parseTime(awaited.since) ?? now, now);
+  if (known?.state === 'Failing' && current.state === 'Asked') return known;
+  const stateSince = known?.state === current.state ? known.stateSince : formatInstant(now);
+  return { ...awaited, ...current, stateSince };
 }
 
-/** The wait in the binding's status, if it is the object's present one; undefined before the binding reports that. */
+/** The object's present wait, as its FluxBinding's status has it; undefined until the status has it. */
 export function currentAwaits(object: FluxObject, status: FluxBindingStatus | undefined): Awaits | undefined {
   const awaited = awaitedApply(object);
   return awaited && isAbout(status?.awaits, awaited) ? status?.awaits : undefined;
 }
 
-/** When an object with this wait is resumed without its applier; undefined if no such time is known. */
+/** When the object is resumed without its applier; undefined: never, or the wait is not reported yet. */
 export function resumedAloneAt(awaits: Awaits | undefined): EpochMs | undefined {
   const from = parseTime(awaits?.stateSince);
   return awaits && from !== undefined ? waitEnds(awaits, from) : undefined;
 }
 
 /**
- * The text for messages: `until Kustomization flux-system/apps applies it again; its last attempt failed: BuildFailed`.
+ * The wait in a message: `until Kustomization flux-system/apps applies it again; its last attempt failed: BuildFailed`.
  */
 export function awaitsText(awaits: Awaits): string {
   const { namespace, name, since, state, reason } = awaits;
@@ -216,11 +212,10 @@ export function awaitsText(awaits: Awaits): string {
 }
 
 /**
- * Whether a Kustomization relates the bindings that wait for it.
- * Not all do: each change of any binding is matched against every Kustomization that does.
- * Its inventory lists what it applies. A Kustomization without inventory that has managed fields usually
- * applies no Flux objects.
- * If this answer is wrong (it is cached by generation), the object waits for the applier's next regular apply.
+ * Whether the object is a Kustomization that may apply Flux objects, by its inventory. Only such a Kustomization
+ * relates the FluxBindings that wait for it, because each change of a FluxBinding is matched against all that do.
+ * A Kustomization without an inventory usually applies no Flux objects if it has managed fields.
+ * If the result is wrong (it is cached by generation), an object waits for the applier's next regular apply.
  */
 export function mayApplyFluxObjects(object: FluxObject): boolean {
   if (object.kind !== 'Kustomization') return false;

@@ -1,9 +1,10 @@
 /**
- * A bypass grant lets one deployment of a Rollout bypass closed Gates: its own and those of the objects bound to
- * it, which then run.
- * The webhook records it in the annotation BYPASSED_GATES, `<version> (<id>): ns/a@<closing>,…`, for a user who may
- * bypass each of these Gates. Only the webhook writes the annotation.
- * A grant is limited to these closings and this deployment, so nothing has to consume it.
+ * A bypass grant: one deployment of a Rollout may bypass closed Gates, its own and those of the objects bound to it.
+ *
+ * The webhook writes the grant into the Rollout's annotation BYPASSED_GATES, `<version> (<id>): ns/a@<closing>,…`, for
+ * a user who may bypass each of these Gates; a text that another writer puts there is dropped. Nothing has to use the
+ * grant up: it names one deployment by its id, and each Gate by its closing, so it fits neither the next deployment nor
+ * a Gate that has closed again.
  */
 import { BYPASSED_BY, BYPASSED_GATES } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -11,7 +12,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, HistoryEntry, Rollout } from '../../api/types.ts';
 import { parseTime } from '../kube/time.ts';
 import { boundRollouts } from '../managedField/managedFields.ts';
-import { closingKey } from './stateAnnotation.ts';
+import { closingKey, containsAll } from './stateAnnotation.ts';
 
 export interface BypassGrant {
   version: string;
@@ -22,7 +23,7 @@ export interface BypassGrant {
 }
 
 /** A deployment that is never applied must not keep its objects running forever. */
-const LASTS_MS = 3_600_000;
+const MAX_BYPASS_MS = 3_600_000;
 
 const GRANT = /^(\S{1,128}) \((\d{1,15})\): (.+)$/;
 
@@ -30,77 +31,79 @@ export function formatBypassGrant({ version, id, closings }: BypassGrant): strin
   return `${version} (${id}): ${[...closings].sort().join(',')}`;
 }
 
-/** The grant of the Rollout; undefined if it has none, or the annotation has another format. */
+/** The grant in the Rollout's annotation; undefined if there is none, or the annotation has another format. */
 export function bypassGrantOf({ metadata }: Rollout): BypassGrant | undefined {
   const [, version, id, closings] = GRANT.exec(metadata.annotations?.[BYPASSED_GATES] ?? '') ?? [];
   if (version === undefined || closings === undefined) return undefined;
   return { version, id: Number(id), closings: closings.split(',') };
 }
 
-/** The closings that a deployment of this version may bypass, if it follows `head`. */
+/**
+ * The closings that the next deployment may bypass, if it is of this version.
+ * @param head the newest deployment: the next one has the id after it
+ */
 export function bypassedClosings(
   rollout: Rollout,
   head: HistoryEntry | undefined,
   version: string,
 ): ReadonlySet<string> {
   const grant = bypassGrantOf(rollout);
-  const isIt = grant?.version === version && grant.id === (head?.id ?? 0) + 1;
-  return new Set(isIt ? grant.closings : []);
+  const isForNext = grant?.version === version && grant.id === (head?.id ?? 0) + 1;
+  return new Set(isForNext ? grant.closings : []);
 }
 
-/** Whether the newest deployment is rolling out and bypasses all these closings, which are in force now. */
+/** Whether the newest deployment may bypass all of these closings now. */
 export function bypassesGates(rollout: Rollout, closings: readonly string[], now: EpochMs): boolean {
   const end = bypassGrantEnds(rollout);
-  if (end === undefined || now >= end || closings.length === 0) return false;
-  const granted = new Set(bypassGrantOf(rollout)?.closings);
-  return closings.every((closing) => granted.has(closing));
+  const isInForce = end !== undefined && now < end;
+  return isInForce && closings.length > 0 && containsAll(bypassGrantOf(rollout)!.closings, closings);
 }
 
 /**
- * When the grant ends and its objects are held again, even if the deployment is not applied yet; undefined if no
- * deployment is rolling out under a grant.
+ * When the grant of the newest deployment ends; undefined if the deployment has none, or is no longer rolling out.
+ * From then on its objects are held again, even if the deployment is not applied yet.
  */
 export function bypassGrantEnds(rollout: Rollout): EpochMs | undefined {
   const grant = bypassGrantOf(rollout);
   const [head] = rollout.status?.history ?? [];
-  if (!grant || !head || !isUnderWay(head)) return undefined;
-  if ((head.id ?? 0) !== grant.id || head.version.tag !== grant.version) return undefined;
-  const given = parseTime(rollout.metadata.annotations?.[BYPASSED_BY]?.split(' ')[0]);
-  return Math.max(given ?? 0, parseTime(head.timestamp) ?? 0) + LASTS_MS;
+  const isForHead = grant && head && grant.id === (head.id ?? 0) && grant.version === head.version.tag;
+  if (!isForHead || !isUnderWay(head)) return undefined;
+  const grantedAt = parseTime(rollout.metadata.annotations?.[BYPASSED_BY]?.split(' ')[0]) ?? 0;
+  const deployedAt = parseTime(head.timestamp) ?? 0;
+  return Math.max(grantedAt, deployedAt) + MAX_BYPASS_MS;
 }
 
-/** Whether a deployment is neither proven to be applied in every bound object, nor failed or cancelled. */
+/** Whether a deployment is still rolling out: not proven to be applied in every bound object, failed or cancelled. */
 export function isUnderWay({ appliedTime, bakeStatus }: HistoryEntry): boolean {
   return appliedTime === undefined && bakeStatus !== 'Failed' && bakeStatus !== 'Cancelled';
 }
 
 /**
- * Whether Flux has acted on the object before.
- * An object created behind a closed Gate has a spec that has never run anywhere, and no deployment lets it run.
+ * Whether Flux has acted on the object before. No deployment lets an object run that was created behind a closed Gate:
+ * its spec has never run anywhere.
  */
 export function hasRun({ status }: FluxObject): boolean {
   const { artifact, lastAppliedRevision, history } = (status ?? {}) as Record<string, unknown>;
   return Boolean(artifact ?? lastAppliedRevision ?? (Array.isArray(history) && history.length > 0));
 }
 
-/** The bound Rollouts, by name, whose deployments may be written into the stored object in spite of these closings. */
+/**
+ * The Rollouts of the stored object, by name, whose newest deployment may bypass these closings; none if the object has
+ * never run.
+ */
 export function bypassingRollouts(
   oldObject: FluxObject | undefined,
   closings: readonly string[],
   { rollouts, now }: { rollouts: ReadonlyMap<string, Rollout>; now: EpochMs },
 ): Map<string, Rollout> {
-  const names = oldObject && hasRun(oldObject) ? boundRollouts(oldObject) : [];
-  return new Map(
-    names.flatMap((name) => {
-      const rollout = rollouts.get(name);
-      return rollout && bypassesGates(rollout, closings, now) ? [[name, rollout] as const] : [];
-    }),
-  );
+  if (!oldObject || !hasRun(oldObject)) return new Map();
+  const bound = new Set(boundRollouts(oldObject));
+  return new Map([...rollouts].filter(([name, rollout]) => bound.has(name) && bypassesGates(rollout, closings, now)));
 }
 
 /**
- * Whether the object bypasses these closings according to its FluxBinding, which may lack the newest closing.
- * For the decorator that has no Rollouts.
+ * Whether the object bypasses these closings according to its FluxBinding. The FluxBinding may be older than the newest
+ * closing, which then counts as not bypassed. The decorator decides from this, since it relates no Rollouts.
  */
 export function isSeenBypassing(
   object: FluxObject,
@@ -108,6 +111,6 @@ export function isSeenBypassing(
   closings: readonly string[],
 ): boolean {
   if (!observed?.passing?.length || !hasRun(object)) return false;
-  const known = new Set((observed.gates ?? []).map((gate) => closingKey({ ref: gate, closing: gate.closing })));
-  return closings.every((closing) => known.has(closing));
+  const reported = (observed.gates ?? []).map((gate) => closingKey({ ref: gate, closing: gate.closing }));
+  return containsAll(reported, closings);
 }

@@ -1,5 +1,5 @@
 /**
- * The annotation `gate.fluxcd.io/state` has one of five forms:
+ * An object's state, in its annotation `gate.fluxcd.io/state`, which only the webhook writes. It has one of five forms:
  *
  * - `open`;
  * - `closed: ns/a,ns/b`: these Gates suspend the object;
@@ -8,7 +8,8 @@
  * - `bypassed: ns/a@<closing>`: a user bypassed the Gates, and the object runs behind them;
  * - `passing: ns/a@<closing>`: the object runs behind them for one deployment (bypassGrant.ts).
  */
-import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
+import { GATE_STATE } from '../../api/annotations.ts';
+import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import { BEYOND } from '../gate/gateRefs.ts';
 import { refKey } from '../kube/names.ts';
 import { formatInstant, parseTime } from '../kube/time.ts';
@@ -18,21 +19,25 @@ export type StateAnnotation =
   | { is: 'opening'; since: EpochMs }
   | { is: 'closed' | 'bypassed' | 'passing'; gates: string[] };
 
-/** Entry in the list of closed Gates for references that name no Gate. */
+/** Stands in a list of closed Gates for references that name no Gate. */
 export const INVALID_REFERENCE = '(invalid)';
 
-/** Limit for a list of closed Gates, in characters: the object's other annotations need room too. */
-export const MAX_LIST = 16_384;
+/** Limit for a list of Gates in an annotation: the object's other annotations need room too. */
+export const MAX_GATE_LIST_CHARACTERS = 16_384;
 
 export function formatState(state: StateAnnotation): string {
   if (state.is === 'open') return state.is;
   if (state.is === 'opening') return `opening: ${formatInstant(state.since)}`;
   const list = [...state.gates].sort().join(',');
-  // For a bypass every closing counts; for a hold the list only informs readers.
-  return `${state.is}: ${state.is === 'closed' && list.length > MAX_LIST ? BEYOND : list}`;
+  // Only the list of a held object may be cut: it informs readers. In the other two, each closing counts.
+  return `${state.is}: ${state.is === 'closed' && list.length > MAX_GATE_LIST_CHARACTERS ? BEYOND : list}`;
 }
 
-/** The parsed annotation; undefined if it has another format. */
+/** The state of the object; undefined if it has none, or the annotation has another format. */
+export function stateOf(object: Pick<KubeObject, 'metadata'> | undefined): StateAnnotation | undefined {
+  return parseState(object?.metadata.annotations?.[GATE_STATE]);
+}
+
 export function parseState(text: string | undefined): StateAnnotation | undefined {
   const [, is, rest = ''] = /^(open|opening|closed|bypassed|passing)(?:: (.*))?$/.exec(text ?? '') ?? [];
   if (is === 'open') return { is };
@@ -42,21 +47,24 @@ export function parseState(text: string | undefined): StateAnnotation | undefine
   return is === 'opening' && since !== undefined ? { is, since } : undefined;
 }
 
-/** A closed Gate in the state of a bypassed object, with its closing: a bypass is for one closing only. */
+/** A closed Gate with its closing, `ns/a@<closing>`: a bypass is for one closing only. */
 export function closingKey({ ref, closing }: { ref: NamespacedName; closing?: string | undefined }): string {
   return closing ? `${refKey(ref)}@${closing}` : refKey(ref);
 }
 
-/** Whether the bypass is for all the closings that are in force now; see `closingKey`. */
+/** Whether a user's bypass of the object covers all of these closings; see `closingKey`. */
 export function isBypassed(state: StateAnnotation | undefined, closings: readonly string[]): boolean {
   return state?.is === 'bypassed' && runsBehind(state, closings);
 }
 
-/** Whether the object runs in spite of all these closings, by its own bypass or by a deployment that bypasses them. */
+/** Whether the object runs in spite of all these closings: a user bypassed them, or a deployment does. */
 export function runsBehind(state: StateAnnotation | undefined, closings: readonly string[]): boolean {
   if (state?.is !== 'bypassed' && state?.is !== 'passing') return false;
-  // Beyond the limit these closings are not known: a bypass is only for the write that makes it.
-  if (closings.includes(BEYOND)) return false;
-  const bypassed = new Set(state.gates);
-  return closings.every((closing) => bypassed.has(closing));
+  // Beyond the limit the closings are unknown: a bypass is only for the write that makes it.
+  return !closings.includes(BEYOND) && containsAll(state.gates, closings);
+}
+
+export function containsAll(known: readonly string[], closings: readonly string[]): boolean {
+  const all = new Set(known);
+  return closings.every((closing) => all.has(closing));
 }

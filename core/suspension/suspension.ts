@@ -5,11 +5,12 @@
 import { AWAITS_ARTIFACT, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import { annotate } from '../kube/annotate.ts';
+import { annotateAll } from '../kube/annotate.ts';
 import { isApplyBy } from '../kube/writers.ts';
 import { applierOf, applierState, objectKeyOf, waitEnds } from './applier.ts';
-import { formatState, isBypassed, parseState, type StateAnnotation } from './stateAnnotation.ts';
+import { formatState, isBypassed, type StateAnnotation, stateOf } from './stateAnnotation.ts';
 
+/** The value of `spec.suspend` before our suspension, as the annotation SUSPENDED stores it. */
 type PreviousSuspend = 'true' | 'false' | 'unset';
 
 interface SuspensionWrite {
@@ -18,18 +19,18 @@ interface SuspensionWrite {
   /** The object as the writer sent it. */
   sent: FluxObject;
   oldObject: FluxObject | undefined;
-  /** Whether the stored object was behind a closed Gate already: its spec is what counts. */
+  /** Whether the stored object was behind a closed Gate already: then its spec counts, not the writer's. */
   isHeld: boolean;
   /**
-   * `all`: the Gates that `object` requires. `names` and `closings`: those that keep it from running, without and with
-   * their closings (see `closingKey`).
+   * The Gates that `object` requires (`all`), and the closed ones: as names, and with their closings (see
+   * `closingKey`).
    */
   gates: { all: readonly unknown[]; names: string[]; closings: string[] };
   fieldManager: string | undefined;
   /** Whether the writer bypasses the closed Gates. */
-  bypass: boolean;
-  /** Whether a deployment of one of the object's Rollouts bypasses the closed Gates: see bypassGrant.ts. */
-  bypassing: boolean;
+  isBypass: boolean;
+  /** Whether the newest deployment of one of the object's Rollouts bypasses the closed Gates: see bypassGrant.ts. */
+  isBypassing: boolean;
   /** The Kustomization that applies the object, if it exists; read only if `asksToResume`. */
   applier?: FluxObject | undefined;
   now: EpochMs;
@@ -39,24 +40,23 @@ interface SuspensionWrite {
 export function settleSuspension(call: SuspensionWrite): FluxObject {
   const write = withoutOwnSuspension(call);
   const previous = storedPrevious(write);
-  const state = parseState(write.oldObject?.metadata.annotations?.[GATE_STATE]);
+  const state = stateOf(write.oldObject);
   // Suspending an object during its deletion would leave its workloads behind.
   if (write.object.metadata.deletionTimestamp && previous === undefined)
-    return withRecords(write.object, undefined, state);
-  if (write.gates.names.length > 0) return behindClosedGates(write, previous, state);
+    return withState(write.object, undefined, state);
+  if (write.gates.names.length > 0) return holdOrBypass(write, previous, state);
   const open: StateAnnotation | undefined = write.gates.all.length > 0 ? { is: 'open' } : undefined;
-  if (isAwaiting(write.object)) return untilFetched(write, previous, state, open);
-  if (previous === undefined) return withRecords(write.object, undefined, open);
+  if (awaitsArtifact(write.object)) return suspendUntilFetched(write, previous, state, open);
+  if (previous === undefined) return withState(write.object, undefined, open);
   // The object was suspended only for its artifact: no Gate held its spec, so no apply has to come first.
-  if (isAwaiting(write.oldObject) && state?.is !== 'opening' && state?.is !== 'closed') {
-    return withRecords(setSuspend(write.object, suspendValue(previous)), undefined, open);
+  if (awaitsArtifact(write.oldObject) && state?.is !== 'opening' && state?.is !== 'closed') {
+    return withState(setSuspend(write.object, suspendValue(previous)), undefined, open);
   }
   // The object was running for a bypassing deployment when its Gates opened: there is nothing to resume.
-  if (state?.is === 'passing') return withRecords(write.object, undefined, open);
+  if (state?.is === 'passing') return withState(write.object, undefined, open);
   const since = state?.is === 'opening' ? state.since : write.now;
-  const suspend = resumed(write, previous, since);
-  if (suspend === 'wait') return withRecords(write.object, previous, { is: 'opening', since });
-  return withRecords(setSuspend(write.object, suspend), undefined, open);
+  if (waitsForApplier(write, since)) return withState(write.object, previous, { is: 'opening', since });
+  return withState(setSuspend(write.object, resumedValue(write, previous)), undefined, open);
 }
 
 /**
@@ -64,7 +64,7 @@ export function settleSuspension(call: SuspensionWrite): FluxObject {
  * set last for spec.suspend.
  * If a Gate was closed before, the object also waits for its applier's apply.
  */
-function untilFetched(
+function suspendUntilFetched(
   write: SuspensionWrite,
   previous: PreviousSuspend | undefined,
   state: StateAnnotation | undefined,
@@ -72,9 +72,9 @@ function untilFetched(
 ): FluxObject {
   const isOpening = state?.is === 'closed' && previous !== undefined && applierOf(write.object) !== undefined;
   const opening: StateAnnotation | undefined = isOpening ? { is: 'opening', since: write.now } : open;
-  const requested = write.oldObject && wasTouched(write) ? previousFrom(write.sent) : previousInWrite(write.object);
+  const requested = write.oldObject && changesSuspend(write) ? previousFrom(write.sent) : previousInWrite(write.object);
   const wanted = previous === undefined ? previousAtFirstSuspension(write) : (requested ?? previous);
-  return withRecords(setSuspend(write.object, true), wanted, state?.is === 'opening' ? state : opening);
+  return withState(setSuspend(write.object, true), wanted, state?.is === 'opening' ? state : opening);
 }
 
 /**
@@ -85,46 +85,45 @@ function untilFetched(
 function withoutOwnSuspension(write: SuspensionWrite): SuspensionWrite {
   const { object, sent, oldObject } = write;
   if (!oldObject || parsePrevious(oldObject) !== undefined) return write;
-  // With open Gates the text may come from a manifest exported during an earlier freeze, and the
-  // suspension from a user.
+  // With open Gates the annotation may come from a manifest exported during an earlier freeze, and the suspension from
+  // a user.
   if (oldObject.spec?.suspend === true && write.gates.names.length === 0) return write;
-  const before = (each: FluxObject) => {
+  const withoutOwn = (each: FluxObject) => {
     const own = previousInWrite(each);
     return own === undefined ? each : setSuspend(each, suspendValue(own));
   };
-  return { ...write, object: before(object), sent: before(sent) };
+  return { ...write, object: withoutOwn(object), sent: withoutOwn(sent) };
 }
 
-/** Whether the object's new version is still being fetched: see core/managedField/atomicUpdate.ts. */
-function isAwaiting(object: FluxObject | undefined): boolean {
+/** Whether the source of the object is still fetching its new version: see core/managedField/atomicUpdate.ts. */
+function awaitsArtifact(object: FluxObject | undefined): boolean {
   return object?.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
 }
 
 /** Whether the write ends the wait for the applier, as the decorator's write does. */
 export function asksToResume(sent: FluxObject, oldObject: FluxObject | undefined): boolean {
-  const stateOf = (object: FluxObject | undefined) => parseState(object?.metadata.annotations?.[GATE_STATE])?.is;
-  return stateOf(oldObject) === 'opening' && stateOf(sent) === 'open';
+  return stateOf(oldObject)?.is === 'opening' && stateOf(sent)?.is === 'open';
 }
 
-function behindClosedGates(
+/** The object behind closed Gates: running while a user or a deployment bypasses them, otherwise suspended. */
+function holdOrBypass(
   write: SuspensionWrite,
   previous: PreviousSuspend | undefined,
   state: StateAnnotation | undefined,
 ): FluxObject {
-  const resumesItself = write.bypass && wasTouched(write) && write.sent.spec?.suspend !== true;
-  const staysResumed = isBypassed(state, write.gates.closings) && !(write.bypass && write.sent.spec?.suspend === true);
-  if (resumesItself) return withRecords(write.object, undefined, { is: 'bypassed', gates: write.gates.closings });
-  if (staysResumed && state) return withRecords(write.object, undefined, state);
-  if (write.bypassing) return runForBypass(write, previous ?? previousAtFirstSuspension(write), state);
-  return withRecords(setSuspend(write.object, true), previous ?? previousAtFirstSuspension(write), {
-    is: 'closed',
-    gates: write.gates.names,
-  });
+  const { object, sent, isBypass, isBypassing, gates } = write;
+  const wantsSuspension = sent.spec?.suspend === true;
+  if (isBypass && changesSuspend(write) && !wantsSuspension)
+    return withState(object, undefined, { is: 'bypassed', gates: gates.closings });
+  if (isBypassed(state, gates.closings) && !(isBypass && wantsSuspension)) return withState(object, undefined, state);
+  const stored = previous ?? previousAtFirstSuspension(write);
+  if (isBypassing) return runForBypass(write, stored, state);
+  return withState(setSuspend(object, true), stored, { is: 'closed', gates: gates.names });
 }
 
 /**
- * The object running; the stored previous value stays, because the object is held again once the deployment is applied.
- * If a user suspends it meanwhile, it stays suspended.
+ * The object running for a deployment that bypasses its closed Gates. The stored previous value stays, because the
+ * object is suspended again once the deployment is applied. If a user suspends it meanwhile, it stays suspended.
  */
 function runForBypass(
   write: SuspensionWrite,
@@ -132,46 +131,49 @@ function runForBypass(
   state: StateAnnotation | undefined,
 ): FluxObject {
   const isSuspended = write.oldObject?.spec?.suspend !== true && write.object.spec?.suspend === true;
-  // If the webhook is called twice for one write, the first call has suspended the object until
-  // its artifact is fetched.
-  const isOurs = isAwaiting(write.object) && !isAwaiting(write.oldObject) && isAwaiting(write.sent);
+  // If the webhook is called twice for one write, the first call may have suspended the object until its artifact is
+  // fetched.
+  const isOurs = awaitsArtifact(write.object) && !awaitsArtifact(write.oldObject) && awaitsArtifact(write.sent);
   const isStopped = state?.is === 'passing' && isSuspended && !isOurs;
   const own = isStopped ? 'true' : previous;
-  const suspend = isAwaiting(write.object) || suspendValue(own);
-  return withRecords(setSuspend(write.object, suspend), own, { is: 'passing', gates: write.gates.closings });
+  const suspend = awaitsArtifact(write.object) || suspendValue(own);
+  return withState(setSuspend(write.object, suspend), own, { is: 'passing', gates: write.gates.closings });
 }
 
-/** The value of suspend now that the Gates are open; `wait` until the applier's next apply. */
-function resumed(write: SuspensionWrite, previous: PreviousSuspend, since: EpochMs): boolean | undefined | 'wait' {
-  // The applier's apply: the new spec and the resumption arrive together.
-  if (isApplyBy(write.fieldManager, write.sent, ['spec', 'suspend'])) return write.sent.spec?.suspend;
-  if (isApplyBy(write.fieldManager, write.sent) || !write.oldObject) return suspendValue(previous);
-  if (wasTouched(write)) return write.sent.spec?.suspend;
-  if (!applierOf(write.object)) return suspendValue(previous);
-  if (!asksToResume(write.sent, write.oldObject)) return 'wait';
-  const end = waitEnds(applierState(write.applier, objectKeyOf(write.object), since, write.now), since);
-  return end !== undefined && end <= write.now ? suspendValue(previous) : 'wait';
+/** Whether the object stays suspended until its applier's next apply, in which spec and resumption come together. */
+function waitsForApplier(write: SuspensionWrite, since: EpochMs): boolean {
+  const { object, sent, oldObject, fieldManager, applier, now } = write;
+  if (!oldObject || isApplyBy(fieldManager, sent) || changesSuspend(write) || !applierOf(object)) return false;
+  if (!asksToResume(sent, oldObject)) return true;
+  const end = waitEnds(applierState(applier, objectKeyOf(object), since, now), since);
+  return end === undefined || now < end;
 }
 
-function wasTouched({ sent, oldObject }: SuspensionWrite): boolean {
+/** The value of spec.suspend of an object that is resumed: the writer's if the write sets it, or else the previous. */
+function resumedValue(write: SuspensionWrite, previous: PreviousSuspend): boolean | undefined {
+  const { sent, oldObject, fieldManager } = write;
+  const isByApply = isApplyBy(fieldManager, sent, ['spec', 'suspend']);
+  const isByUser = oldObject && !isApplyBy(fieldManager, sent) && changesSuspend(write);
+  return isByApply || isByUser ? sent.spec?.suspend : suspendValue(previous);
+}
+
+function changesSuspend({ sent, oldObject }: SuspensionWrite): boolean {
   return sent.spec?.suspend !== oldObject?.spec?.suspend;
 }
 
-/**
- * The previous value that the webhook has stored; on CREATE (a backup restored) the object's own, if it is suspended.
- */
+/** The previous value that is stored; on CREATE, as from a backup, the one in the new object if that is suspended. */
 function storedPrevious({ object, oldObject }: SuspensionWrite): PreviousSuspend | undefined {
   return oldObject ? parsePrevious(oldObject) : previousInWrite(object);
 }
 
-/** The previous value of spec.suspend to store, at the first suspension. */
+/** The previous value to store at the first suspension. */
 function previousAtFirstSuspension({ object, oldObject, isHeld }: SuspensionWrite): PreviousSuspend {
   return previousFrom(isHeld ? oldObject : object);
 }
 
 function previousFrom(object: FluxObject | undefined): PreviousSuspend {
   const suspend = object?.spec?.suspend;
-  return suspend === true ? 'true' : suspend === false ? 'false' : 'unset';
+  return typeof suspend === 'boolean' ? `${suspend}` : 'unset';
 }
 
 function previousInWrite(object: FluxObject): PreviousSuspend | undefined {
@@ -193,10 +195,10 @@ function setSuspend(object: FluxObject, suspend: boolean | undefined): FluxObjec
   return { ...object, spec: suspend === undefined ? spec : { ...spec, suspend } };
 }
 
-function withRecords(
+function withState(
   object: FluxObject,
   previous: PreviousSuspend | undefined,
   state: StateAnnotation | undefined,
 ): FluxObject {
-  return annotate(annotate(object, SUSPENDED, previous), GATE_STATE, state && formatState(state));
+  return annotateAll(object, { [SUSPENDED]: previous, [GATE_STATE]: state && formatState(state) });
 }

@@ -10,24 +10,24 @@ export interface TextWithCommands {
   commands?: readonly CommandLine[];
 }
 
-/** The text for a reader. User text in `text` starts no line, and `shell` quotes it in a command. */
+/** The text with its commands, for a reader. Text of a user starts no line, and `shell` quotes it in a command. */
 export function withCommands(text: string, ...commands: readonly CommandLine[]): string {
   return [oneLine(text), ...commands.map(([what, line]) => `${what}:\n  ${oneLine(line)}`)].join('\n');
 }
 
-/** A sentence ends with a full stop; a command below it does not. */
-export function ended(text: string): string {
+/** The text with a full stop at its end, unless it ends with a command. */
+export function withFullStop(text: string): string {
   return /[.!?:]$/.test(text) || text.includes('\n') ? text : `${text}.`;
 }
 
-export function inFull({ text, commands = [] }: TextWithCommands): string {
+export function fullText({ text, commands = [] }: TextWithCommands): string {
   return withCommands(text, ...commands);
 }
 
-/** The text with at most `most` characters: if both are too long the sentences are cut, and the commands stay whole. */
-export function bounded({ text, commands = [] }: TextWithCommands, most: number): string {
+/** The text with its commands, in at most `most` characters: the sentences are cut, and the commands stay whole. */
+export function boundedText({ text, commands = [] }: TextWithCommands, most: number): string {
   const room = most - withCommands('', ...commands).length;
-  if (room < most / 4) return bounded({ text }, most);
+  if (room < most / 4) return boundedText({ text }, most);
   return withCommands(text.length <= room ? text : `${text.slice(0, room - 1)}…`, ...commands);
 }
 

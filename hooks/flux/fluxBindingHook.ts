@@ -1,5 +1,6 @@
 /**
- * Composite of FluxBindings: what the Rollouts and Gates of one Flux object demand now, and whether the object has it.
+ * CompositeController `fluxbindings`: the status of a FluxBinding, which reports what the Rollouts and Gates of its
+ * object require now, and whether the object has it.
  */
 import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
@@ -58,7 +59,7 @@ export const fluxBindingHook: CompositeHook = {
       status: bindingStatus(binding, { report, atomic, source, applier }, now),
       children: [],
     };
-    // A Gate's own status triggers a sync of this binding at an edge; this is for when that comes late.
+    // Normally the Gate's status change triggers the sync; this one is the fallback.
     if (until !== undefined) answer.resyncAfterSeconds = secondsUntil(until, now);
     return answer;
   },

@@ -1,8 +1,8 @@
 /**
- * Decorator of every governed Flux kind: publishes what the object requires as its FluxBinding, has the webhook set
- * what its Rollouts deploy, and reports the state of its Gates in the object's conditions.
- * The decorator in holdHook.ts suspends and resumes it. Gate changes don't trigger this decorator: it acts only after
- * the object is written.
+ * Decorator of every governed Flux kind: writes the object's FluxBinding, which lists what the object requires, makes
+ * the webhook set what its Rollouts deploy, and reports the state of its Gates in the object's conditions.
+ * The decorator in holdHook.ts suspends and resumes the object. Gate changes don't trigger this decorator: it acts only
+ * after the object is written.
  */
 import { DEPLOYED, GATE_STATE, RECONCILE_REQUESTED_AT, RESUME_LABEL, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -33,8 +33,9 @@ import {
   resumedAloneAt,
   resumeLabel,
 } from '../../core/suspension/applier.ts';
+import { refRules } from '../../live/gateReads.ts';
 import { namedRules } from '../customizeRules.ts';
-import { CONFLICT_RETRY_S, type DecoratorHook, resyncAfter } from '../hook.ts';
+import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from '../hook.ts';
 import { recentGates } from './holdHook.ts';
 
 export const fluxHook: DecoratorHook = {
@@ -78,18 +79,17 @@ export const fluxHook: DecoratorHook = {
     const applierProgress = currentAwaits(object, bindingStatus);
     const isUpToDate = state === undefined && gating.isMarked;
     const status = isUpToDate ? withGateCondition(object, gating, now, applierProgress) : undefined;
-    const reportAt = gating.changedAt + FREEZE_MS;
+    const reportAt = gating.changedAt + REPORT_DELAY_MS;
     if (Object.keys(annotations).length > 0) answer.annotations = annotations;
     if (status && reportAt <= now) answer.status = status;
+    if (answer.annotations ?? answer.status) return { ...answer, resyncAfterSeconds: CONFLICT_REQUEUE_SECONDS };
+    const changesAt = [reported?.requeueAt, status && reportAt, resumedAloneAt(applierProgress)];
     const requeues = [
-      reported?.requeueAt,
-      status && reportAt > now ? reportAt : undefined,
-      resumedAloneAt(applierProgress),
-      (applier && !mayRequest) || !gating.isMarked ? now + LATER_MS : undefined,
-      isSuspendedByUs ? now + HELD_MS : undefined,
-    ].map((at) => (at === undefined ? undefined : secondsUntil(at, now)));
-    const isWritten = answer.annotations !== undefined || answer.status !== undefined;
-    return { ...answer, ...resyncAfter(isWritten ? [CONFLICT_RETRY_S] : requeues) };
+      ...changesAt.map((at) => (at === undefined ? undefined : secondsUntil(at, now))),
+      (applier && !mayRequest) || !gating.isMarked ? PENDING_REQUEUE_SECONDS : undefined,
+      isSuspendedByUs ? HELD_REQUEUE_SECONDS : undefined,
+    ];
+    return { ...answer, ...resyncAfter(requeues) };
   },
 };
 
@@ -113,34 +113,35 @@ function annotationsFor(
 }
 
 /**
- * A freeze suspends before it reports: each status that is written costs two writes of Metacontroller, which delay the
- * next suspension.
+ * How long after a Gate's change the status is written. A freeze suspends before it reports: each written status costs
+ * two writes of Metacontroller, which delay the next suspension.
  */
-const FREEZE_MS = 5000;
+const REPORT_DELAY_MS = 5000;
 
 /** How often the report on a held object is computed again: Gate changes trigger only the decorator `hold`. */
-const HELD_MS = 60_000;
+const HELD_REQUEUE_SECONDS = 60;
 
 /**
- * Until the next sync of an object that may not request its applier's apply yet, or is not marked as its Gates want.
+ * Until the next sync of an object that may not request its applier's apply yet, or that isn't marked yet as its Gates
+ * require.
  */
-const LATER_MS = 10_000;
+const PENDING_REQUEUE_SECONDS = 10;
 
-/** How long one read of a Gate serves all objects, in milliseconds. */
-const SHARED_MS = 1000;
-/** How old a read may be if the object's marks contradict it: a freeze may have marked the object since. */
-const DOUBTED_MS = 200;
+/** How old a Gate may be: one read serves all its objects. */
+const GATE_MAX_AGE_MS = 1000;
+/** How old a Gate may be if the object's marks contradict it: a freeze may have marked the object since. */
+const DOUBTED_GATE_MAX_AGE_MS = 200;
 
-/** The object's Gates, which this decorator doesn't relate, at most a second old. */
+/** The object's Gates, which this decorator doesn't relate, and what they require of the object. */
 async function readGating(object: FluxObject, call: HookCall): Promise<{ gating: Gating; gates: Gate[] }> {
-  const rules = { ownNamespaceOnly: call.settings.noCrossNamespaceRefs };
+  const rules = refRules(call.settings);
   const { refs } = recordedRefs(object, rules);
   const read = async (maxAgeMs: number) => {
     const gates = await recentGates(refs, maxAgeMs, call);
     return { gates, gating: gatingOf(object, byRefKey(gates), call.now, rules) };
   };
-  const known = await read(SHARED_MS);
-  return known.gating.isMarked || refs.length === 0 ? known : read(DOUBTED_MS);
+  const known = await read(GATE_MAX_AGE_MS);
+  return known.gating.isMarked || refs.length === 0 ? known : read(DOUBTED_GATE_MAX_AGE_MS);
 }
 
 /**

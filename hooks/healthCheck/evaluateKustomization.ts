@@ -1,5 +1,4 @@
 /** Evaluates a HealthCheck of class kustomization, from live reads. */
-
 import type { UserInfo } from '../../api/admission.ts';
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject, Kustomization } from '../../api/flux.ts';
@@ -7,33 +6,39 @@ import { KUSTOMIZATIONS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { AnyObject, EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { AccessReviewer, ClusterReader, HookCall, ResourceRef } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
-import { howToAllow, mayBeWatched, mayBeWatchedBySomebody } from '../../core/health/consent.ts';
+import { howToAllow, mayBeWatched, mayBeWatchedFromAnywhere } from '../../core/health/consent.ts';
 import { healthyUntil, type Verdict } from '../../core/health/healthStatus.ts';
-import { appliedSelector, applyingAccount, LIST_FROM, planReads, type Read } from '../../core/health/inventoryReads.ts';
+import {
+  appliedSelector,
+  applyingAccount,
+  LIST_FROM_OBJECTS,
+  planReads,
+  type Read,
+} from '../../core/health/inventoryReads.ts';
 import { evaluateWithResources, ownHealth } from '../../core/health/kustomization.ts';
 import { gracePeriod, kustomizationRef } from '../../core/health/kustomizationCheck.ts';
 import type { Since } from '../../core/health/objects/broken.ts';
 import type { InventoryResource } from '../../core/health/objects/inventory.ts';
-import { causeOf, PODS_OF_WORKLOAD, type PodQuery, podQueries } from '../../core/health/objects/pods.ts';
+import { causeOf, MAX_PODS_OF_WORKLOAD, type PodQuery, podQueries } from '../../core/health/objects/pods.ts';
 import type { ObservedResource } from '../../core/health/objects/resources.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { parseDeployments } from '../../core/managedField/deployment.ts';
 import { sourceOf, sourceResource } from '../../core/managedField/source.ts';
 import { inParallel } from '../inParallel.ts';
 
-/** A changed label or annotation of a Namespace triggers no sync. */
-const NAMESPACE_MS = 60_000;
+/** How old the annotations of a Namespace may be: a change of them triggers no sync. */
+const NAMESPACE_MAX_AGE_MS = 60_000;
 
-interface DeploymentsAround {
-  /** Known already, of those that may have deployed into the Kustomization or its source; the others are read. */
+export interface KnownDeployments {
+  /** The Rollouts that needn't be read; others that may have deployed into the Kustomization or its source are read. */
   rollouts: readonly Rollout[];
-  /** When the deployment began that the health is for; undefined when there is none. */
+  /** When the deployment began that the health is for; undefined without one. */
   cutoff: EpochMs | undefined;
 }
 
 export async function evaluateKustomization(
   healthCheck: HealthCheck,
-  { rollouts, cutoff }: DeploymentsAround,
+  { rollouts, cutoff }: KnownDeployments,
   call: HookCall,
 ): Promise<Verdict> {
   const { cluster, access, now, settings } = call;
@@ -55,16 +60,16 @@ export async function evaluateKustomization(
   if ('error' in deployers) return { health: 'Unknown', message: `Rollouts could not be read: ${deployers.error}` };
   const own = ownHealth(kustomization, { source, rollouts: [...rollouts, ...deployers.rollouts] }, now);
   const account = applyingAccount(kustomization, settings.defaultServiceAccount);
-  const labelSelector = appliedSelector(kustomization);
+  const reader = { cluster, access, account };
   const { resources } = own.inventory;
   const since = {
     deployed: cutoff,
     healthyUntil: healthyUntil(healthCheck.status, now),
     gracePeriod: gracePeriod(healthCheck),
   };
-  // Read after the Kustomization: what it says was applied is what these show.
-  const observed = own.settled ? [] : await readResources(resources, { cluster, access, account, labelSelector });
-  const explained = await withCauses(observed, { cluster, access, account }, since, now);
+  // Read after the Kustomization, so that they show what its status says was applied.
+  const observed = own.settled ? [] : await readResources(resources, appliedSelector(kustomization), reader);
+  const explained = await withCauses(observed, reader, since, now);
   return evaluateWithResources(own, explained, since, now, settings.likeKuberik);
 }
 
@@ -78,32 +83,38 @@ async function consents(
   return mayBeWatched(await cluster.get({ ...NAMESPACES, name }), from);
 }
 
-/** Whether a Rollout of another namespace may bake on it, which we would not see. In doubt it may. */
+/**
+ * Whether a Rollout of another namespace may bake on the HealthCheck, which its hook wouldn't see; true if the
+ * Namespace can't be read.
+ */
 export async function isWatchedElsewhere(
   healthCheck: HealthCheck,
   { cluster, recent, settings }: Pick<HookCall, 'cluster' | 'recent' | 'settings'>,
 ): Promise<boolean> {
   if (settings.noCrossNamespaceRefs) return false;
-  if (settings.watchWithoutConsent || mayBeWatchedBySomebody(healthCheck)) return true;
+  if (settings.watchWithoutConsent || mayBeWatchedFromAnywhere(healthCheck)) return true;
   const { namespace: name = '' } = healthCheck.metadata;
   const read = (): Promise<KubeObject | undefined> => cluster.get({ ...NAMESPACES, name });
-  const namespace = recent.within(NAMESPACE_MS, `namespace ${name}`, read);
-  return namespace.then(mayBeWatchedBySomebody, () => true);
+  const namespace = recent.within(NAMESPACE_MAX_AGE_MS, `namespace ${name}`, read);
+  return namespace.then(mayBeWatchedFromAnywhere, () => true);
 }
 
 // Why the Pods of workloads do not run, by live reads. If they can't be read, only the message is shorter.
 
-interface PodReader {
+interface Reader {
   cluster: ClusterReader;
   access: AccessReviewer;
-  /** The account that applied the workloads: Pods that it may not read are not read. undefined: it may read all. */
+  /**
+   * The account that applies the inventory: objects that it may not read are not read, since any writer of a status can
+   * write an inventory. undefined: it may read all.
+   */
   account: UserInfo | undefined;
 }
 
 /** The objects with the cause of each that is in trouble. Never rejects. */
 async function withCauses(
   observed: readonly ObservedResource[],
-  reader: PodReader,
+  reader: Reader,
   since: Since,
   now: EpochMs,
 ): Promise<ObservedResource[]> {
@@ -114,7 +125,7 @@ async function withCauses(
 
 async function causeBehind(
   { namespace, labelSelector }: PodQuery,
-  { cluster, access, account }: PodReader,
+  { cluster, access, account }: Reader,
 ): Promise<string | undefined> {
   try {
     const what = { verb: 'list', group: '', resource: 'pods', namespace, name: '' };
@@ -127,17 +138,20 @@ async function causeBehind(
 }
 
 function podsOf(cluster: ClusterReader, namespace: string, labelSelector: string): Promise<AnyObject[]> {
-  return cluster.list({ apiVersion: 'v1', resource: 'pods', namespace, labelSelector, atMost: PODS_OF_WORKLOAD });
+  return cluster.list({ apiVersion: 'v1', resource: 'pods', namespace, labelSelector, atMost: MAX_PODS_OF_WORKLOAD });
 }
 
-// Live reads of what a HealthCheck of class kustomization is about: the source and the objects of the inventory.
+// Live reads: the source, the Rollouts, and the objects of the inventory.
 
-const AT_ONCE = 8;
-/** Two rounds of requests that time out; what is left then would not be read either, and the sync has to end. */
-const MAX_FAILURES = 2 * AT_ONCE;
-const BEYOND = `not read: the inventory has more than ${LIMITS.inventoryKinds} kinds and namespaces (limit inventoryKinds)`;
+const READS_AT_ONCE = 8;
+/** Two rounds of requests that time out: more reads would time out too, and the sync has to end. */
+const MAX_FAILED_READS = 2 * READS_AT_ONCE;
+const TOO_MANY_KINDS = `not read: the inventory has more than ${LIMITS.inventoryKinds} kinds and namespaces (limit inventoryKinds)`;
 
-/** Both undefined if there is no such object; the source also if its kind is unknown. Never rejects. */
+/**
+ * The Kustomization and its source, each undefined if it doesn't exist; the source also if its kind is unknown.
+ * Never rejects.
+ */
 async function readKustomization(
   cluster: ClusterReader,
   ref: NamespacedName,
@@ -159,10 +173,7 @@ async function readSource(cluster: ClusterReader, kustomization: Kustomization):
   return cluster.get<FluxObject>({ apiVersion, resource, namespace, name });
 }
 
-/**
- * The Rollouts that have deployed into the objects, by what is annotated on them, but for those that are `known`.
- * Never rejects.
- */
+/** The Rollouts that have deployed into the objects, by their annotations, but for the known ones. Never rejects. */
 async function readDeployers(
   cluster: ClusterReader,
   objects: readonly FluxObject[],
@@ -177,63 +188,53 @@ async function readDeployers(
   }
   try {
     const some = [...refs.values()].slice(0, LIMITS.boundRollouts);
-    const found = await inParallel(some, AT_ONCE, (ref) => cluster.get<Rollout>({ ...ROLLOUTS, ...ref }));
+    const found = await inParallel(some, READS_AT_ONCE, (ref) => cluster.get<Rollout>({ ...ROLLOUTS, ...ref }));
     return { rollouts: found.filter((rollout) => rollout !== undefined) };
   } catch (error) {
     return { error: reasonOf(error) };
   }
 }
 
-interface InventoryReader {
-  cluster: ClusterReader;
-  access: AccessReviewer;
-  /**
-   * Objects that it may not read are not read: any writer of a status can write an inventory. undefined: it may read
-   * all.
-   */
-  account: UserInfo | undefined;
-  /** A label selector that finds most of them. */
-  labelSelector: string | undefined;
-}
-
 /**
- * Every resource but Secrets, which are always healthy and which we should not need the right to read. Never rejects.
+ * The objects of the inventory but Secrets, which are always healthy, and which we should not need the right to read.
+ * Never rejects.
+ * @param labelSelector finds most of them
  */
 async function readResources(
   resources: readonly InventoryResource[],
-  { cluster, access, account, labelSelector }: InventoryReader,
+  labelSelector: string | undefined,
+  reader: Reader,
 ): Promise<ObservedResource[]> {
   const planned = planReads(resources).filter((read) => read.how !== 'nothing');
   const reads = planned.slice(0, LIMITS.inventoryKinds);
   const beyond = planned
     .slice(LIMITS.inventoryKinds)
-    .flatMap((read) => read.names.map((name) => unread(read, name, BEYOND)));
-  const refused = await inParallel(reads, AT_ONCE, (read) => refusalOf(read, cluster, access, account));
-  const closed = reads.flatMap((read, i) =>
-    refused[i] ? read.names.map((name) => unread(read, name, refused[i]!)) : [],
+    .flatMap((read) => read.names.map((name) => unread(read, name, TOO_MANY_KINDS)));
+  const refusals = await inParallel(reads, READS_AT_ONCE, (read) => refusalOf(read, reader));
+  const forbidden = reads.flatMap((read, i) =>
+    refusals[i] ? read.names.map((name) => unread(read, name, refusals[i]!)) : [],
   );
-  const jobs = reads
-    .filter((_, i) => refused[i] === undefined)
+  const allowed = reads
+    .filter((_, i) => refusals[i] === undefined)
     .flatMap((read) => (read.how === 'get' ? read.names.map((name) => ({ ...read, names: [name] })) : [read]));
   let failures = 0;
-  const observed = await inParallel(jobs, AT_ONCE, async (job) => {
-    if (failures >= MAX_FAILURES) return job.names.map((name) => unread(job, name, 'not read after many failed reads'));
+  const observed = await inParallel(allowed, READS_AT_ONCE, async (read) => {
+    if (failures >= MAX_FAILED_READS)
+      return read.names.map((name) => unread(read, name, 'not read after many failed reads'));
     try {
-      return await readJob(cluster, job, labelSelector);
+      return await readObjects(reader.cluster, read, labelSelector);
     } catch (error) {
       failures += 1;
-      return job.names.map((name) => unread(job, name, reasonOf(error)));
+      return read.names.map((name) => unread(read, name, reasonOf(error)));
     }
   });
-  return inOrder(resources, [...observed.flat(), ...closed, ...beyond]);
+  return inInventoryOrder(resources, [...observed.flat(), ...forbidden, ...beyond]);
 }
 
-/** Why the read may not be made. */
+/** Why the account may not read these objects; undefined if it may. */
 async function refusalOf(
   { apiVersion, kind, namespace }: Read,
-  cluster: ClusterReader,
-  access: AccessReviewer,
-  account: UserInfo | undefined,
+  { cluster, access, account }: Reader,
 ): Promise<string | undefined> {
   if (!account) return undefined;
   try {
@@ -248,7 +249,8 @@ async function refusalOf(
   }
 }
 
-async function readJob(
+/** The objects of one read, each found or not. */
+async function readObjects(
   cluster: ClusterReader,
   read: Read,
   labelSelector: string | undefined,
@@ -271,8 +273,8 @@ async function readJob(
 }
 
 /**
- * Lists by label first, since a namespace may have thousands of objects of which ten are in the inventory; then reads
- * those without the labels.
+ * Reads a few objects by name. Lists more by label, since a namespace may have thousands of objects of which ten are in
+ * the inventory, and then reads those without the labels.
  */
 async function listObjects(
   cluster: ClusterReader,
@@ -282,14 +284,18 @@ async function listObjects(
 ): Promise<KubeObject[]> {
   const list = (selectors: { labelSelector?: string; fieldSelector?: string }) =>
     how === 'metadata' ? cluster.listMetadata({ ...ref, ...selectors }) : cluster.list({ ...ref, ...selectors });
+  const readByName = async (wanted: readonly string[]): Promise<KubeObject[]> => {
+    if (how !== 'metadata') return getEach(cluster, ref, wanted);
+    const found = wanted.map((name) => list({ fieldSelector: `metadata.name=${name}` }));
+    return (await Promise.all(found)).flat();
+  };
+  if (names.length < LIST_FROM_OBJECTS) return readByName(names);
   if (labelSelector === undefined) return list({});
   const labelled = await list({ labelSelector });
   const seen = new Set(labelled.map(({ metadata }) => metadata.name));
   const others = names.filter((name) => !seen.has(name));
-  if (others.length >= LIST_FROM) return list({});
-  if (how !== 'metadata') return [...labelled, ...(await getEach(cluster, ref, others))];
-  for (const name of others) labelled.push(...(await list({ fieldSelector: `metadata.name=${name}` })));
-  return labelled;
+  if (others.length >= LIST_FROM_OBJECTS) return list({});
+  return [...labelled, ...(await readByName(others))];
 }
 
 async function getEach(cluster: ClusterReader, ref: ResourceRef, names: readonly string[]): Promise<KubeObject[]> {
@@ -305,14 +311,17 @@ function unread({ apiVersion, kind, namespace }: Read, name: string, error: stri
   return { apiVersion, kind, namespace, name, error };
 }
 
-/** The first line, cut: it goes into a status that people read. */
+/** The error's first line, cut, because it goes into a status. */
 function reasonOf(error: unknown): string {
   const text = (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
   return text.length <= 300 ? text : `${text.slice(0, 300)}…`;
 }
 
-/** Messages list objects in inventory order, not in the order of the reads. */
-function inOrder(resources: readonly InventoryResource[], observed: readonly ObservedResource[]): ObservedResource[] {
+/** The observed resources in the order of the inventory, for messages. */
+function inInventoryOrder(
+  resources: readonly InventoryResource[],
+  observed: readonly ObservedResource[],
+): ObservedResource[] {
   const key = (r: InventoryResource) => `${r.apiVersion} ${r.kind} ${r.namespace}/${r.name}`;
   const byKey = new Map(observed.map((o) => [key(o), o]));
   return resources.flatMap((r) => byKey.get(key(r)) ?? []);

@@ -6,41 +6,54 @@ import type { Kustomization } from '../../api/flux.ts';
 import { KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
-import type { HealthCheck, Rollout } from '../../api/types.ts';
-import { associatedRollouts, association, needsNamespaceLabels, wakingRules } from '../../core/health/association.ts';
-import { type HealthStatus, resetStatus, sameStatus, statusAfter } from '../../core/health/healthStatus.ts';
+import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
+import {
+  associatedRollouts,
+  association,
+  needsNamespaceLabels,
+  watchingRolloutRules,
+} from '../../core/health/association.ts';
+import {
+  type HealthStatus,
+  resetStatus,
+  sameStatus,
+  statusAfter,
+  type Verdict,
+} from '../../core/health/healthStatus.ts';
 import { jobTemplateOf } from '../../core/health/job/checkJob.ts';
 import {
-  fluxIsAtWork,
   isAtRest,
+  isJustReconciling,
   KUSTOMIZATION_CLASS,
   kustomizationRef,
-  nextEvaluation,
+  msUntilEvaluation,
   requeueInterval,
   restsAfter,
 } from '../../core/health/kustomizationCheck.ts';
 import { metricCheckOf } from '../../core/health/prometheus/measurement.ts';
 import { type Cutoffs, cutoffsOf, needsReset } from '../../core/health/reset.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
-import { isBaking } from '../../core/rollout/deployment/bake.ts';
+import { hasBakeBegun, isBaking } from '../../core/rollout/deployment/bake.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
-import { CONFLICT_RETRY_S, type DecoratorHook, resyncAfter } from '../hook.ts';
-import { evaluateKustomization, isWatchedElsewhere } from './evaluateKustomization.ts';
+import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from '../hook.ts';
+import { evaluateKustomization, isWatchedElsewhere, type KnownDeployments } from './evaluateKustomization.ts';
 import { runJob } from './jobClass.ts';
 import { measure } from './prometheusClass.ts';
 
 /** A changed label of a Namespace triggers no sync. */
-const NAMESPACE_REQUEUE_MS = 600_000;
-/** They are listed so often, for rules that Metacontroller keeps for twenty minutes. */
-const ROLLOUTS_MS = 60_000;
-/** A seeded time may lie years ahead. */
-const LONGEST_WAIT_SECONDS = 3600;
+const NAMESPACE_REQUEUE_SECONDS = 600;
+/** How old a list of a namespace's Rollouts may be, for rules that Metacontroller keeps for twenty minutes. */
+const ROLLOUTS_MAX_AGE_MS = 60_000;
+/** How long a verdict is reused, as a part of the interval: each evaluation by the interval is a new one. */
+const VERDICT_REUSE = 1 / 3;
+/** The longest wait for a deployment's time, which a user's status may set years ahead. */
+const LONGEST_REQUEUE_SECONDS = 3600;
 
 export const healthCheckHook: DecoratorHook = {
   async customize({ parent }, call) {
     const healthCheck = parent as HealthCheck;
     const { namespace = '' } = healthCheck.metadata;
-    const rules = wakingRules(healthCheck, await rolloutsBeside(namespace, call));
+    const rules = watchingRolloutRules(healthCheck, await rolloutsBeside(namespace, call));
     // Only to trigger a sync: the annotation may change without a new customize call, so sync reads what it names now.
     // A rule for a kind that is not installed would stop the sync of this HealthCheck.
     const ref =
@@ -64,12 +77,13 @@ export const healthCheckHook: DecoratorHook = {
     const concerned = associatedRollouts(own, healthCheck, labels);
     const cutoffs = cutoffsOf(concerned, call.now);
     const before = healthCheck.status;
+    const watches = (rollout: Rollout) => association(rollout, healthCheck, labels) === 'watched';
 
     const template = jobTemplateOf(healthCheck);
     if (template) {
-      const watching = own.filter((each) => isSelecting(each, healthCheck, labels));
-      const { attachments, after, requeueAfterMs } = await runJob(healthCheck, template, watching, request, call);
-      return { attachments, ...statusWritten(healthCheck, after, secondsOf(requeueAfterMs)) };
+      const watching = own.filter((rollout) => !rollout.metadata.deletionTimestamp && watches(rollout));
+      const { attachments, after, requeueAfterSeconds } = await runJob(healthCheck, template, watching, request, call);
+      return { attachments, ...statusWritten(healthCheck, after, requeueAfterSeconds) };
     }
     // The reset is stored before anything is measured or evaluated: a report of the same instant could still be the old
     // version's.
@@ -77,44 +91,77 @@ export const healthCheckHook: DecoratorHook = {
       return answer(healthCheck, resetStatus(before, call.now), cutoffs, call);
     const metricCheck = metricCheckOf(healthCheck);
     if (metricCheck) {
-      const watching = concerned.filter((rollout) => association(rollout, healthCheck, labels) === 'watched');
-      const measured = await measure(healthCheck, metricCheck, { watching, cutoff: cutoffs.reached }, call);
-      return answer(healthCheck, measured.after, cutoffs, call, measured.requeueAfterMs);
+      const deployments = { watching: concerned.filter(watches), cutoff: cutoffs.reached };
+      const { after, requeueAfterSeconds } = await measure(healthCheck, metricCheck, deployments, call);
+      return answer(healthCheck, after, cutoffs, call, requeueAfterSeconds);
     }
     if (healthCheck.spec?.class !== KUSTOMIZATION_CLASS)
-      return answer(healthCheck, before, cutoffs, call, needsLabels ? NAMESPACE_REQUEUE_MS : undefined);
+      return answer(healthCheck, before, cutoffs, call, needsLabels ? NAMESPACE_REQUEUE_SECONDS : undefined);
 
-    const isWatched = isBakedOn(healthCheck, own, labels);
+    const heads = own.filter(watches).flatMap(({ status }) => status?.history?.[0] ?? []);
     const related = relatedKustomization(healthCheck, request, call);
-    if (isAtRest(healthCheck, isWatched) && fluxIsAtWork(related, call.now)) {
-      return answer(healthCheck, before, cutoffs, call, requeueInterval(healthCheck));
-    }
-    const verdict = await evaluateKustomization(healthCheck, { rollouts, cutoff: cutoffs.reached }, call);
-    const after = statusAfter(before, verdict, call.now);
-    const isWoken = related !== undefined || !verdict.waitsForEvent;
-    const rests = isWoken && restsAfter(healthCheck, verdict, isWatched);
-    const atRest = rests && !(await isWatchedElsewhere(healthCheck, call));
-    return answer(healthCheck, after, cutoffs, call, nextEvaluation(healthCheck, atRest));
+    const deployments = { rollouts, cutoff: cutoffs.reached };
+    const { after, requeueAfterSeconds } = await evaluate(
+      healthCheck,
+      related,
+      deployments,
+      heads.filter(isBaking),
+      call,
+    );
+    return answer(healthCheck, after, cutoffs, call, requeueAfterSeconds);
   },
 };
 
-/** At the start of a server all HealthChecks of a namespace ask. */
+/**
+ * The status of a HealthCheck of class kustomization, and when to evaluate it again.
+ * A HealthCheck at rest is not evaluated while Flux reconciles its Kustomization.
+ * @param baking the deployments that bake on it, or wait for their bake
+ */
+async function evaluate(
+  healthCheck: HealthCheck,
+  related: Kustomization | undefined,
+  deployments: KnownDeployments,
+  baking: readonly HistoryEntry[],
+  call: HookCall,
+): Promise<{ after: HealthStatus | undefined; requeueAfterSeconds: number }> {
+  const { status: before } = healthCheck;
+  const isWatched = baking.length > 0;
+  if (isAtRest(healthCheck, isWatched) && isJustReconciling(related, call.now)) {
+    return { after: before, requeueAfterSeconds: requeueInterval(healthCheck) / 1000 };
+  }
+  const read = () => evaluateKustomization(healthCheck, deployments, call);
+  const verdict = await (related ? recentVerdict(healthCheck, related, deployments, call, read) : read());
+  const after = statusAfter(before, verdict, call.now);
+  const isTriggered = related !== undefined || !verdict.waitsForEvent;
+  const mayRest = isTriggered && restsAfter(healthCheck, verdict, baking.some(hasBakeBegun));
+  const rests = mayRest && !(await isWatchedElsewhere(healthCheck, call));
+  const requeueAfterMs = msUntilEvaluation({ ...healthCheck, status: after }, rests, isWatched, call.now);
+  return { after, requeueAfterSeconds: requeueAfterMs / 1000 };
+}
+
+/**
+ * The verdict, from a moment ago if nothing has changed since: each write of a Rollout, and of Flux's progress, triggers
+ * a sync, and in a burst they come one by one, seconds later.
+ */
+function recentVerdict(
+  healthCheck: HealthCheck,
+  { metadata: { resourceVersion } }: Kustomization,
+  { cutoff }: KnownDeployments,
+  { recent }: HookCall,
+  read: () => Promise<Verdict>,
+): Promise<Verdict> {
+  const { uid, generation, annotations } = healthCheck.metadata;
+  const key = JSON.stringify(['verdict', uid, generation, annotations, resourceVersion, cutoff]);
+  return recent.within(requeueInterval(healthCheck) * VERDICT_REUSE, key, read);
+}
+
+/** The Rollouts of the namespace, listed once for all its HealthChecks. */
 function rolloutsBeside(namespace: string, { cluster, recent }: HookCall) {
   const list = () => cluster.listMetadata({ ...ROLLOUTS, namespace });
-  return recent.within(ROLLOUTS_MS, `rollouts ${namespace}`, list);
+  return recent.within(ROLLOUTS_MAX_AGE_MS, `rollouts ${namespace}`, list);
 }
 
-function isSelecting(rollout: Rollout, healthCheck: HealthCheck, labels: Record<string, string> | undefined): boolean {
-  return !rollout.metadata.deletionTimestamp && association(rollout, healthCheck, labels) === 'watched';
-}
-
-function isBakedOn(healthCheck: HealthCheck, rollouts: readonly Rollout[], labels: Record<string, string> | undefined) {
-  return rollouts.some(
-    (rollout) => isBaking(rollout.status?.history?.[0]) && association(rollout, healthCheck, labels) === 'watched',
-  );
-}
-
-/** As Metacontroller has it, if the annotation still names the one that the rule was made for. */
+/** The Kustomization as Metacontroller has it; undefined if the annotation names another one by now. */
 function relatedKustomization(
   healthCheck: HealthCheck,
   { related }: DecoratorRequest,
@@ -124,27 +171,29 @@ function relatedKustomization(
   return 'problem' in ref ? undefined : objectAt<Kustomization>(related, KINDS.Kustomization, ref.namespace, ref.name);
 }
 
-const secondsOf = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1000);
-
 /** The status if it changes, and when to sync again. */
 function statusWritten(
   { status: before }: HealthCheck,
   after: HealthStatus | undefined,
   ...seconds: (number | undefined)[]
 ): Pick<DecoratorResponse<HealthStatus>, 'status' | 'resyncAfterSeconds'> {
-  const changed = after !== undefined && !sameStatus(before, after);
-  return changed ? { status: after, ...resyncAfter([CONFLICT_RETRY_S, ...seconds]) } : resyncAfter(seconds);
+  const isChanged = after !== undefined && !sameStatus(before, after);
+  return isChanged ? { status: after, ...resyncAfter([CONFLICT_REQUEUE_SECONDS, ...seconds]) } : resyncAfter(seconds);
 }
 
-/** @param requeueAfterMs when to evaluate it again */
+/**
+ * The answer for a HealthCheck without Jobs.
+ * @param requeueAfterSeconds when to evaluate it again
+ */
 function answer(
   healthCheck: HealthCheck,
   after: HealthStatus | undefined,
   cutoffs: Cutoffs,
   { now }: HookCall,
-  requeueAfterMs?: number,
+  requeueAfterSeconds?: number,
 ): DecoratorResponse<HealthStatus> {
   const { ahead } = cutoffs;
-  const cutoffIn = ahead === undefined ? undefined : Math.min(Math.max((ahead - now) / 1000, 1), LONGEST_WAIT_SECONDS);
-  return { attachments: [], ...statusWritten(healthCheck, after, secondsOf(requeueAfterMs), cutoffIn) };
+  const cutoffIn =
+    ahead === undefined ? undefined : Math.min(Math.max((ahead - now) / 1000, 1), LONGEST_REQUEUE_SECONDS);
+  return { attachments: [], ...statusWritten(healthCheck, after, requeueAfterSeconds, cutoffIn) };
 }

@@ -1,31 +1,34 @@
-/** HealthChecks of class job: which Jobs they run, and the health that these show. */
+/** HealthChecks of class job: the Jobs that they run, and the health that these show. */
 import { FLUX_BINDINGS } from '../../api/kinds.ts';
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { DecoratorRequest } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
 import type { HealthStatus } from '../../core/health/healthStatus.ts';
-import { type CheckJob, isOver, type JobTemplate } from '../../core/health/job/checkJob.ts';
+import { type CheckJob, isFinished, type JobTemplate } from '../../core/health/job/checkJob.ts';
 import { jobPlan, jobTargetOf } from '../../core/health/job/jobPlan.ts';
 import { deployCutoff } from '../../core/health/known.ts';
 import { requeueInterval } from '../../core/health/kustomizationCheck.ts';
-import { causeOf, PODS_OF_WORKLOAD } from '../../core/health/objects/pods.ts';
+import { causeOf, MAX_PODS_OF_WORKLOAD } from '../../core/health/objects/pods.ts';
 import { boundLabel } from '../../core/kube/names.ts';
 import { objectsOf, sendsKind } from '../../core/kube/objectMap.ts';
 import { isBaking } from '../../core/rollout/deployment/bake.ts';
 import { JOB, podsOfJob } from '../jobPods.ts';
 
-/** A Flux object that was created together with its Rollout has its FluxBinding by then. */
+/** The time in which a Flux object that is created together with its Rollout gets its FluxBinding. */
 const BINDS_WITHIN_MS = 10_000;
 
 interface JobRun {
   /** The Jobs that Metacontroller shall keep. */
   attachments: KubeObject[];
   after: HealthStatus | undefined;
-  requeueAfterMs: number | undefined;
+  requeueAfterSeconds: number | undefined;
 }
 
-/** @param watching the Rollouts of its namespace that select it */
+/**
+ * Starts, keeps and removes the Jobs of a HealthCheck, and reads the health that they show.
+ * @param watching the Rollouts of its namespace that select it
+ */
 export async function runJob(
   check: HealthCheck,
   template: JobTemplate,
@@ -37,32 +40,33 @@ export async function runJob(
   const context = { check, template, watching, jobs };
   const target = jobTargetOf(context);
   const progress = { isBaking: false, isApplied: false, cause: undefined as string | undefined };
-  let requeueMs: number | undefined;
+  let requeueAfterSeconds: number | undefined;
   if ('wanted' in target) {
     const found = jobs?.find(({ metadata }) => metadata.name === target.wanted.metadata.name);
     progress.isBaking = isBaking(target.head);
     progress.isApplied = progress.isBaking && !found && (await isApplied(watching[0]!, target.head, call));
     if (found) progress.cause = await causeBehind(found, call.cluster);
-    if (progress.isBaking) requeueMs = requeueAfterMs(check, target.head, found, call.now);
+    if (progress.isBaking) requeueAfterSeconds = requeueSeconds(check, target.head, found, call.now);
   }
   const { jobs: wanted, status } = jobPlan(context, target, progress, call.now);
-  return { attachments: wanted, after: status, requeueAfterMs: requeueMs };
+  return { attachments: wanted, after: status, requeueAfterSeconds };
 }
 
-/** A Pod that does not start triggers no sync, nor does a Rollout without bound objects. */
-function requeueAfterMs(
+/** When to sync again: a Pod that does not start triggers no sync, nor does a Rollout without bound objects. */
+function requeueSeconds(
   check: HealthCheck,
   head: HistoryEntry,
   found: CheckJob | undefined,
   now: EpochMs,
 ): number | undefined {
-  if (found) return isOver(found) ? undefined : requeueInterval(check);
+  const interval = requeueInterval(check) / 1000;
+  if (found) return isFinished(found) ? undefined : interval;
   if (head.appliedTime !== undefined) return undefined;
-  const bindsIn = deployCutoff(head) + BINDS_WITHIN_MS - now;
-  return bindsIn > 0 ? bindsIn : requeueInterval(check);
+  const bindsIn = (deployCutoff(head) + BINDS_WITHIN_MS - now) / 1000;
+  return bindsIn > 0 ? bindsIn : interval;
 }
 
-/** A Rollout says when all of its objects have the version. It says nothing if no object is bound to it. */
+/** Whether all objects of the Rollout have the version: its history says so, or no object is bound to it. */
 async function isApplied({ metadata }: Rollout, head: HistoryEntry, { cluster, now }: HookCall): Promise<boolean> {
   if (head.appliedTime !== undefined) return true;
   if (now < deployCutoff(head) + BINDS_WITHIN_MS) return false;
@@ -74,5 +78,5 @@ async function isApplied({ metadata }: Rollout, head: HistoryEntry, { cluster, n
 /** The cause that a Job's Pods show, if they may be read. A Job that has completed needs no cause. */
 async function causeBehind(job: CheckJob, cluster: ClusterReader): Promise<string | undefined> {
   if (job.status?.succeeded > 0) return undefined;
-  return podsOfJob(job, PODS_OF_WORKLOAD, cluster).then(causeOf, () => undefined);
+  return podsOfJob(job, MAX_PODS_OF_WORKLOAD, cluster).then(causeOf, () => undefined);
 }

@@ -12,30 +12,32 @@ import {
 } from '../../core/health/prometheus/measurement.ts';
 import { renderQuery } from '../../core/health/prometheus/query.ts';
 
-/** While a query is running or queued. */
-const NOT_YET_MS = 3000;
+/** Until the next sync while the query is running or queued. */
+const UNANSWERED_REQUEUE_SECONDS = 3;
 
 interface DeploymentsMeasured {
-  /** The Rollouts of its namespace that watch it. */
+  /** The Rollouts of the HealthCheck's namespace that watch it. */
   watching: readonly Rollout[];
   /** When the deployment that the health is for started, or was applied. */
   cutoff: EpochMs | undefined;
 }
 
+/** The status with a new measurement, if one is due, and when to sync again. */
 export async function measure(
   { metadata, status }: HealthCheck,
   check: MetricCheck,
   { watching, cutoff }: DeploymentsMeasured,
   { measurements, now }: HookCall,
-): Promise<{ after: HealthStatus | undefined; requeueAfterMs: number }> {
+): Promise<{ after: HealthStatus | undefined; requeueAfterSeconds: number }> {
+  const interval = check.intervalMs / 1000;
   const rendered = renderQuery(check.query, watching);
   // The write that corrects the query, of the HealthCheck or of the Rollout, triggers a sync.
   if ('problem' in rendered) {
-    return { after: statusWithProblem(status, rendered.problem, now), requeueAfterMs: check.intervalMs };
+    return { after: statusWithProblem(status, rendered.problem, now), requeueAfterSeconds: interval };
   }
   const due = dueAt(status, check, cutoff, now);
-  if (now < due) return { after: status, requeueAfterMs: due - now };
-  // This replica may have measured it last long ago.
+  if (now < due) return { after: status, requeueAfterSeconds: (due - now) / 1000 };
+  // An older measurement by this replica doesn't count: others may have measured since.
   const since = Math.max(due, now - check.intervalMs);
   const { namespace = '', name = '', uid = '' } = metadata;
   const { provider } = check;
@@ -45,6 +47,7 @@ export async function measure(
     query: rendered.query,
     since,
   });
-  if (!measurement) return { after: statusWithoutAnswer(status, check, now), requeueAfterMs: NOT_YET_MS };
-  return { after: statusAfterMeasurement(status, check, measurement, now), requeueAfterMs: check.intervalMs };
+  if (!measurement)
+    return { after: statusWithoutAnswer(status, check, now), requeueAfterSeconds: UNANSWERED_REQUEUE_SECONDS };
+  return { after: statusAfterMeasurement(status, check, measurement, now), requeueAfterSeconds: interval };
 }

@@ -4,13 +4,14 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { ObjectMap, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader, ResourceRef } from '../../api/ports.ts';
 import type { Budget, Rollout } from '../../api/types.ts';
-import { type Budgets, budgetsOf, namespacesOf, slotRules } from '../../core/budget/selectingBudgets.ts';
+import { type Budgets, budgetsOf, namespaceSelectorOf, slotRules } from '../../core/budget/selectingBudgets.ts';
 import { sendsKind } from '../../core/kube/objectMap.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 
 /**
- * A rule for budgets if there are any: each event of a related kind is held against every rule of every Rollout. ADR 2.
+ * The rules for budgets that may select the Rollout; none if the cluster has no budget, because each event of a related
+ * kind is matched against every rule of every Rollout (ADR 2).
  */
 export async function budgetRules(rollout: NamespacedName, cluster: ClusterReader): Promise<RelatedResourceRule[]> {
   const rules = slotRules(rollout);
@@ -22,11 +23,12 @@ export async function budgetRules(rollout: NamespacedName, cluster: ClusterReade
   return rules.filter((_, index) => some[index]);
 }
 
-/** False while the Rollout's rules are from before there was a budget (fact M6). */
+/** Whether a grant triggers a sync of the Rollout: not while its rules are older than the first budget (fact M6). */
 export function wakesOnGrant(related: ObjectMap): boolean {
   return sendsKind(related, KINDS.RolloutBudget) || sendsKind(related, KINDS.ClusterRolloutBudget);
 }
 
+/** The budgets that select the Rollout, as they are now. */
 export async function liveBudgets(rollout: Rollout, cluster: ClusterReader): Promise<Budgets> {
   const { namespace = '' } = rollout.metadata;
   const lists = await Promise.all([
@@ -34,13 +36,13 @@ export async function liveBudgets(rollout: Rollout, cluster: ClusterReader): Pro
     listBudgets({ ...ROLLOUT_BUDGETS, namespace }, cluster),
   ]);
   const budgets = lists.flat();
-  const isNeeded = budgets.some((budget) => namespacesOf(budget) !== undefined);
+  const isNeeded = budgets.some((budget) => namespaceSelectorOf(budget) !== undefined);
   const labels = isNeeded ? await namespaceLabels(namespace, cluster) : {};
   const isTruncated = lists.some(({ length }) => length > LIMITS.listedBudgets);
   return budgetsOf(rollout, budgets, labels, isTruncated);
 }
 
-/** One more than the limit if there are more. The CRD may be younger than this server. */
+/** The budgets, one more than the limit if there are more; none while the CRD is not installed. */
 async function listBudgets(ref: ResourceRef, cluster: ClusterReader): Promise<Budget[]> {
   if (!(await cluster.serves(ref))) return [];
   return cluster.list<Budget>({ ...ref, atMost: LIMITS.listedBudgets + 1 });

@@ -1,4 +1,4 @@
-/** What a Rollout's plan is made from, as Metacontroller's caches have it. */
+/** The inputs of a Rollout's plan, as Metacontroller's caches have them. */
 import { WATCHED_FROM } from '../../api/annotations.ts';
 import type { ImagePolicy, ImageRepository } from '../../api/flux.ts';
 import { HEALTH_CHECKS, KINDS, NAMESPACES } from '../../api/kinds.ts';
@@ -9,6 +9,7 @@ import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../..
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { mayBeWatched } from '../../core/health/consent.ts';
 import { countedFor } from '../../core/health/job/checkJob.ts';
+import { byRefKey } from '../../core/kube/names.ts';
 import { objectAt, objectsOf, sendsKind } from '../../core/kube/objectMap.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
 import { LIMITS } from '../../core/limits.ts';
@@ -16,11 +17,16 @@ import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import type { Copying, CopyJob, CopySource } from '../../core/releaseCopy/job.ts';
 import { configMapChild, policyChild } from '../../core/rollout/child.ts';
-import { foreignRefs, type Observed, specProblems, withoutForeignRefs } from '../../core/rollout/evaluation/inputs.ts';
+import {
+  foreignRefProblems,
+  type Observed,
+  specProblems,
+  withoutForeignRefs,
+} from '../../core/rollout/evaluation/inputs.ts';
 import { rolloutRequiredGates } from '../../core/rollout/evaluation/requiredGates.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { metadataWanted } from '../../core/rollout/release/metadata.ts';
-import { untrustedMatches } from '../../core/rollout/upstream/dependencies.ts';
+import { untrustedMatchProblems } from '../../core/rollout/upstream/dependencies.ts';
 import { listAtMost } from '../../live/objectReads.ts';
 import { homeLabels } from '../customizeRules.ts';
 import { inParallel } from '../inParallel.ts';
@@ -28,7 +34,7 @@ import { JOB, podsOfJob } from '../jobPods.ts';
 import { childProblem, liveImagePolicy, upstreamOf } from './liveReads.ts';
 import { servedVersion } from './relatedRules.ts';
 
-/** The Rollout as far as this installation follows what it names. */
+/** The Rollout, without the references that this installation forbids. */
 export function withAllowedRefs(rollout: Rollout, { noCrossNamespaceRefs }: Settings): Rollout {
   return noCrossNamespaceRefs ? withoutForeignRefs(rollout) : rollout;
 }
@@ -43,11 +49,12 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
     ? (objectAt<ImagePolicy>(related, KINDS.ImagePolicy, ref.namespace, ref.name) ??
       (await liveImagePolicy(reached, call.cluster)))
     : undefined;
-  const forbidden = call.settings.noCrossNamespaceRefs ? foreignRefs(rollout) : [];
-  const untrusted = call.settings.trustPublishers ? [] : untrustedMatches(rollout);
-  const gates = objectsOf<Gate>(related, KINDS.Gate);
+  const forbidden = call.settings.noCrossNamespaceRefs ? foreignRefProblems(rollout) : [];
+  const untrusted = call.settings.trustPublishers ? [] : untrustedMatchProblems(rollout);
+  const relatedGates = objectsOf<Gate>(related, KINDS.Gate);
+  const gates = byRefKey(relatedGates);
   const rolloutGates = objectsOf<RolloutGate>(related, KINDS.RolloutGate);
-  const namespaceLabels = await homeLabels(namespace, related, gates, call.cluster);
+  const namespaceLabels = await homeLabels(namespace, related, relatedGates, call.cluster);
   const watched = await watchedChecks(rollout, objectsOf<HealthCheck>(related, KINDS.HealthCheck), call);
   const upstream = await upstreamOf(reached, call, objectsOf<Rollout>(related, KINDS.Rollout));
   const copying = await copyingOf(request, imagePolicy, call);
@@ -69,7 +76,7 @@ export async function observe(request: CompositeRequest, call: HookCall): Promis
     ...watched,
     healthChecks: watched.healthChecks.map((check) => countedFor(rollout, check)),
     problems: [...forbidden, ...untrusted, ...watched.problems, ...(writeBackProblem ? [writeBackProblem] : [])],
-    gateRefs: rolloutRequiredGates(reached, [], { gates, namespaceLabels }),
+    gateRefs: rolloutRequiredGates(reached, [], { gates: relatedGates, namespaceLabels }),
     gates,
     ...(upstream && { upstream }),
     ...metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call),
@@ -94,23 +101,22 @@ export function metadataOf(
   const found: Record<string, ReleaseMetadata> = {};
   const awaited: string[] = [];
   for (const wanted of metadataWanted(rollout, policy, others)) {
-    const of = { policy: ref, repository, ...wanted, ...(namespace && { namespace }), ...(image && { image }) };
-    const metadata = cache.lookup(of);
+    const lookup = { policy: ref, repository, ...wanted, ...(namespace && { namespace }), ...(image && { image }) };
+    const metadata = cache.lookup(lookup);
     if (metadata) found[wanted.tag] = metadata;
-    else if (cache.isAwaited(of)) awaited.push(wanted.tag);
+    else if (cache.isAwaited(lookup)) awaited.push(wanted.tag);
   }
   return { metadata: found, awaited };
 }
 
-// The inputs of copies to spec.targetRepository: the releases, this Rollout's Jobs, and their Pods' termination
-// messages.
+// Copies to spec.targetRepository.
 
 /**
  * The most Pods of a Job that are read. A Job starts fewer, but any user who may create Pods may give others its label.
  */
-const MAX_PODS = 20;
+const MAX_PODS_READ = 20;
 
-/** undefined if the Rollout has no spec.targetRepository. */
+/** The inputs of the Rollout's copies; undefined without spec.targetRepository. */
 async function copyingOf(
   request: CompositeRequest,
   policy: ImagePolicy | undefined,
@@ -155,30 +161,32 @@ async function sourceOf(
   };
 }
 
-/** Oldest first. */
+/** The Job's Pods, the oldest first. */
 async function podsOf(job: CopyJob, cluster: ClusterReader): Promise<CopyJob[]> {
   const madeAt = ({ metadata }: CopyJob) => metadata.creationTimestamp ?? '';
-  return (await podsOfJob(job, MAX_PODS, cluster)).sort((a, b) => (madeAt(a) < madeAt(b) ? -1 : 1));
+  return (await podsOfJob(job, MAX_PODS_READ, cluster)).sort((a, b) => (madeAt(a) < madeAt(b) ? -1 : 1));
 }
 
 // Which HealthChecks a Rollout watches: those of its namespace, and of other namespaces those that consent.
 
 interface WatchedChecks {
   healthChecks: HealthCheck[];
-  /** How many more the selector matches. */
+  /** How many more HealthChecks the selector matches that have not consented. */
   healthLeftOut: number;
   problems: string[];
 }
 
-const AT_ONCE = 8;
-/** The part of a HealthCheck's or Namespace's metadata that is used. */
-interface Consenting {
+const READS_AT_ONCE = 8;
+
+/** The metadata of a HealthCheck or Namespace by which it consents to be watched. */
+interface ConsentMetadata {
   metadata: { name: string; namespace?: string; annotations: Record<string, string> };
 }
 
 /**
- * `related`: the HealthChecks that were sent.
- * Those of other namespaces are read live: what has not consented must not make a request too large.
+ * The HealthChecks that the Rollout watches. Those of other namespaces are read live: without consent they must not
+ * make a request of Metacontroller too large.
+ * @param related the HealthChecks that Metacontroller has sent
  */
 async function watchedChecks(
   rollout: Rollout,
@@ -191,7 +199,7 @@ async function watchedChecks(
   const labels = healthCheckLabels(spec?.healthCheckSelector);
   const namespaceSelector = spec?.healthCheckSelector?.namespaceSelector;
   const reachesOut = namespaceSelector && labels && !call.settings.noCrossNamespaceRefs;
-  if (!reachesOut || specProblems(spec ?? {}).length > 0) return bounded(own, [], 0, call.cluster);
+  if (!reachesOut || specProblems(spec ?? {}).length > 0) return withinLimit(own, [], 0, call.cluster);
 
   const namespaces = await listedNamespaces(toSelectorString(namespaceSelector), call);
   const inHome = namespaces.has(home) ? own : [];
@@ -201,27 +209,28 @@ async function watchedChecks(
     const problem = `spec.healthCheckSelector matches more than ${LIMITS.listedHealthChecks} HealthChecks (limit listedHealthChecks) and ${others.length} other namespaces, more than ${LIMITS.watchedNamespaces} (limit watchedNamespaces): narrow its namespaceSelector`;
     return { healthChecks: inHome, healthLeftOut: 0, problems: [problem] };
   }
-  const willing = found.filter(
+  const consenting = found.filter(
     (check) =>
       call.settings.watchWithoutConsent ||
       mayBeWatched(check, home) ||
       mayBeWatched(namespaces.get(check.metadata.namespace ?? ''), home),
   );
-  return bounded(inHome, willing, found.length - willing.length, call.cluster);
+  return withinLimit(inHome, consenting, found.length - consenting.length, call.cluster);
 }
 
-async function bounded(
+/** The HealthChecks, those of other namespaces read; beyond the limit only the Rollout's own, with the problem. */
+async function withinLimit(
   own: HealthCheck[],
-  willing: readonly Consenting[],
+  consenting: readonly ConsentMetadata[],
   healthLeftOut: number,
   cluster: ClusterReader,
 ): Promise<WatchedChecks> {
-  const count = own.length + willing.length;
+  const count = own.length + consenting.length;
   if (count > LIMITS.watchedHealthChecks) {
     const problem = `spec.healthCheckSelector matches ${count} HealthChecks, more than ${LIMITS.watchedHealthChecks} (limit watchedHealthChecks): narrow it`;
     return { healthChecks: own, healthLeftOut, problems: [problem] };
   }
-  const read = await inParallel(willing, AT_ONCE, ({ metadata: { name, namespace = '' } }) =>
+  const read = await inParallel(consenting, READS_AT_ONCE, ({ metadata: { name, namespace = '' } }) =>
     cluster.get<HealthCheck>({ ...HEALTH_CHECKS, namespace, name }),
   );
   return { healthChecks: [...own, ...read.filter((check) => check !== undefined)], healthLeftOut, problems: [] };
@@ -230,10 +239,10 @@ async function bounded(
 function listedNamespaces(
   labelSelector: string,
   { cluster, recent }: Pick<HookCall, 'cluster' | 'recent'>,
-): Promise<ReadonlyMap<string, Consenting>> {
+): Promise<ReadonlyMap<string, ConsentMetadata>> {
   return recent.fresh(`consenting namespaces ${labelSelector}`, async () => {
     const listed = await cluster.listMetadata({ ...NAMESPACES, labelSelector });
-    return new Map(listed.map((each) => [each.metadata.name ?? '', consenting(each)]));
+    return new Map(listed.map((each) => [each.metadata.name ?? '', consentMetadata(each)]));
   });
 }
 
@@ -245,10 +254,10 @@ async function listedChecks(
   labelSelector: string,
   namespaces: readonly string[],
   { cluster, recent }: Pick<HookCall, 'cluster' | 'recent'>,
-): Promise<Consenting[] | undefined> {
+): Promise<ConsentMetadata[] | undefined> {
   const list = (namespace?: string) => {
     const ref = { ...HEALTH_CHECKS, labelSelector, ...(namespace !== undefined && { namespace }) };
-    const read = () => listAtMost(ref, LIMITS.listedHealthChecks, consenting, cluster);
+    const read = () => listAtMost(ref, LIMITS.listedHealthChecks, consentMetadata, cluster);
     return recent.fresh(`healthchecks ${namespace ?? ''} ${labelSelector}`, read);
   };
   if (namespaces.length === 0) return [];
@@ -256,10 +265,12 @@ async function listedChecks(
   const selected = new Set(namespaces);
   if (!isTruncated) return listed.filter(({ metadata }) => selected.has(metadata.namespace ?? ''));
   if (namespaces.length > LIMITS.watchedNamespaces) return undefined;
-  return (await inParallel(namespaces, AT_ONCE, list)).flatMap((each) => each.listed);
+  return (await inParallel(namespaces, READS_AT_ONCE, list)).flatMap((each) => each.listed);
 }
 
-function consenting({ metadata: { name = '', namespace, annotations } }: Pick<KubeObject, 'metadata'>): Consenting {
+function consentMetadata({
+  metadata: { name = '', namespace, annotations },
+}: Pick<KubeObject, 'metadata'>): ConsentMetadata {
   const watchedFrom = annotations?.[WATCHED_FROM];
   return {
     metadata: {

@@ -1,4 +1,4 @@
-/** What a Rollout's sync needs to see, as customize rules: docs/facts.md, M11 and M14. */
+/** The customize rules of a Rollout: docs/facts.md, M11 and M14. */
 import { ROLLOUT_NAME_LABEL, SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
 import { FLUX_BINDINGS, GATES, HEALTH_CHECKS, KINDS, ROLLOUT_GATES, ROLLOUTS } from '../../api/kinds.ts';
 import type { RelatedResourceRule } from '../../api/metacontroller.ts';
@@ -14,7 +14,7 @@ import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { homeRules, namedRules } from '../customizeRules.ts';
 import { budgetRules } from './liveBudgets.ts';
 
-/** The newest version of the kind that the cluster serves; undefined when Flux's image reflector is not installed. */
+/** The newest version of the kind that the cluster serves; undefined if Flux's image reflector is not installed. */
 export async function servedVersion(
   kind: 'ImagePolicy' | 'ImageRepository',
   cluster: ClusterReader,
@@ -42,7 +42,7 @@ export async function relatedRules(rollout: Rollout, cluster: ClusterReader): Pr
       labelSelector: { matchExpressions: [{ key: boundLabel(name), operator: 'Exists' }] },
     },
     ...healthCheckRule(rollout),
-    // The same for all Rollouts of a namespace: the answer is cached by generation (fact M6).
+    // Equal for all Rollouts of a namespace, whichever Gates there are: the answer is cached by generation (fact M6).
     ...selectingGateRules(namespace, SELECTS_ROLLOUTS_LABEL),
     ...(await homeRules(namespace, SELECTS_ROLLOUTS_LABEL, cluster)),
     ...(await budgetRules({ namespace, name }, cluster)),
@@ -59,8 +59,8 @@ async function policyRule(rollout: Rollout, cluster: ClusterReader): Promise<Rel
 }
 
 /**
- * Those of its own namespace: others are read live once they consent, see watchedChecks.
- * A rule with a selector that does not compile would fail the sync: the plan says what is wrong instead.
+ * The rule for HealthChecks of the Rollout's own namespace; `watchedChecks` reads others live once they consent.
+ * None for a selector that does not compile, which would fail the sync: the plan reports what is wrong.
  */
 function healthCheckRule({ metadata, spec }: Rollout): RelatedResourceRule[] {
   const labelSelector = healthCheckLabels(spec?.healthCheckSelector);

@@ -18,37 +18,37 @@ import {
   type ReversiblePlan,
 } from '../../core/rollout/plan.ts';
 import { isStale } from '../../core/status/revision.ts';
-import { listBindings, readSelectors } from '../../live/gateReads.ts';
+import { listBindings, readGates, readSelectors } from '../../live/gateReads.ts';
 import { listRolloutGates } from '../../live/objectReads.ts';
 import { type CompositeHook, HookError, resyncAfter } from '../hook.ts';
 import { liveBudgets, wakesOnGrant } from './liveBudgets.ts';
 import {
   carriedDeployments,
-  liveGates,
+  liveBindings,
   liveRollout,
   mayChangeUnseen,
   upstreamOf,
-  withLiveGates,
+  withPresentHealth,
   withRestingChecks,
 } from './liveReads.ts';
 import { metadataOf, observe, withAllowedRefs } from './observe.ts';
 import { relatedRules } from './relatedRules.ts';
 
 /** Nothing triggers a sync when an ImagePolicy that no rule relates appears. */
-const POLICY_REQUEUE_S = 30;
+const POLICY_REQUEUE_SECONDS = 30;
 /** Nothing triggers a sync when a ConfigMap or ImagePolicy that blocks it is deleted. */
-const FOREIGN_REQUEUE_S = 30;
+const FOREIGN_REQUEUE_SECONDS = 30;
 /** Nothing triggers a sync when the Namespace of an upstream Rollout begins to consent, or a cycle ends elsewhere. */
-const UPSTREAM_REQUEUE_S = 60;
-/** If live reads disagree with the cache: most objects read live trigger a sync when they change, but not all. */
-const LIVE_REQUEUE_S = 15;
+const UPSTREAM_REQUEUE_SECONDS = 60;
+/** Live reads disagree with the cache: most objects read live trigger a sync when they change, but not all. */
+const LIVE_REQUEUE_SECONDS = 15;
 /** Nothing triggers a sync when the budget was created after the Rollout's customize answer. */
-const UNWATCHED_REQUEUE_S = 5;
+const UNWATCHED_REQUEUE_SECONDS = 5;
 /** A cache that is behind triggers a sync itself when it has caught up. */
-const STALE_REQUEUE_S = 1;
+const STALE_REQUEUE_SECONDS = 1;
 
 declare const DECIDED_LIVE: unique symbol;
-/** Only `decideLive` makes one, at its end. */
+/** A plan decided from live reads: made by `decideLive` alone, at its end. */
 type LiveDecided<P> = P & { readonly [DECIDED_LIVE]: true };
 
 /** A plan that may be carried out. */
@@ -75,9 +75,9 @@ export const rolloutHook: CompositeHook = {
     return answer(plan, [
       plan.resyncAfterSeconds,
       requeueAfterSeconds,
-      observed.imagePolicy ? undefined : POLICY_REQUEUE_S,
-      observed.configMapProblem || observed.writeBackProblem ? FOREIGN_REQUEUE_S : undefined,
-      observed.upstream && mayChangeUnseen(observed.rollout, observed.upstream) ? UPSTREAM_REQUEUE_S : undefined,
+      observed.imagePolicy ? undefined : POLICY_REQUEUE_SECONDS,
+      observed.configMapProblem || observed.writeBackProblem ? FOREIGN_REQUEUE_SECONDS : undefined,
+      observed.upstream && mayChangeUnseen(observed.rollout, observed.upstream) ? UPSTREAM_REQUEUE_SECONDS : undefined,
     ]);
   },
 };
@@ -90,20 +90,33 @@ export function answer(
   return { status, children, ...resyncAfter(requeues) };
 }
 
-/** The plan. An irreversible plan is made a second time, from live reads. */
+/**
+ * The plan. It is made again from live reads of what it relies on: the bound objects, if the head counts as applied;
+ * health, if the bake begins or succeeds; and everything, if the plan is irreversible.
+ */
 async function decidePlan(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
-  const plan = planRollout(observed, call.now);
-  const carried = await carriedBefore(observed, plan, call);
-  if (!isReversible(plan) || carried.length > 0) return decideLive({ ...observed, carried }, related, call);
-  if (!plan.endsApply) return { plan };
-  const bindings = await withLiveGates(observed.rollout, await listBindings(observed.rollout, call.cluster), call);
-  const again = planRollout({ ...observed, bindings }, call.now);
-  if (!isReversible(again)) return decideLive(observed, related, call);
-  return again.endsApply ? { plan: again } : { plan: again, requeueAfterSeconds: LIVE_REQUEUE_S };
+  const { rollout, bindings } = observed;
+  const first = planRollout(observed, call.now);
+  let [plan, read] = [first, observed];
+  if (plan.endsApply && isReversible(plan)) {
+    read = { ...read, bindings: await liveBindings(rollout, await listBindings(rollout, call.cluster), call) };
+    plan = planRollout(read, call.now);
+  }
+  if (plan.trustsHealth) {
+    read = { ...read, healthChecks: await withPresentHealth(rollout, read.healthChecks, call) };
+    plan = planRollout(read, call.now);
+  }
+  const carried = await deploymentsToAdopt(observed, plan, call);
+  if (!isReversible(plan) || carried.length > 0) return decideLive({ ...read, bindings, carried }, related, call);
+  const isHeldBack = (first.endsApply && !plan.endsApply) || (first.trustsHealth && !plan.trustsHealth);
+  return isHeldBack ? { plan, requeueAfterSeconds: LIVE_REQUEUE_SECONDS } : { plan };
 }
 
-/** A Rollout without a history adopts what its objects carry, before it deploys anything. */
-async function carriedBefore({ rollout, bindings }: Observed, plan: Plan, { cluster }: HookCall) {
+/**
+ * The deployments that the objects of a Rollout without a history carry: the Rollout adopts them before it deploys
+ * anything.
+ */
+async function deploymentsToAdopt({ rollout, bindings }: Observed, plan: Plan, { cluster }: HookCall) {
   const isFirst = !rollout.status?.history?.length && !rollout.metadata.deletionTimestamp;
   const reads = isFirst && (!isReversible(plan) || boundTo(rollout, bindings).length > 0);
   return reads ? carriedDeployments(rollout, cluster) : [];
@@ -121,7 +134,7 @@ async function decideLive(observed: Observed, related: ObjectMap, call: HookCall
   const gateRefs = rolloutRequiredGates(rollout, observed.bindings, selectors);
   const [rolloutGates, gates, upstream, budgets, healthChecks] = await Promise.all([
     listRolloutGates(rollout, call.cluster),
-    liveGates(gateRefs, call.cluster),
+    readGates(gateRefs, call.cluster),
     upstreamOf(withAllowedRefs(rollout, call.settings), call),
     liveBudgets(rollout, call.cluster),
     withRestingChecks(rollout, observed.healthChecks, call),
@@ -130,8 +143,8 @@ async function decideLive(observed: Observed, related: ObjectMap, call: HookCall
   const live = { ...observed, gateRefs, gates, rolloutGates, upstream, budgets, healthChecks, ...releaseMetadata };
   const plan = planRollout(live, call.now);
   if (!isReversible(plan)) return decideBound(live, selectors, call);
-  if (!plan.waitsForBudget) return { plan, requeueAfterSeconds: LIVE_REQUEUE_S };
-  return wakesOnGrant(related) ? { plan } : { plan, requeueAfterSeconds: UNWATCHED_REQUEUE_S };
+  if (!plan.waitsForBudget) return { plan, requeueAfterSeconds: LIVE_REQUEUE_SECONDS };
+  return wakesOnGrant(related) ? { plan } : { plan, requeueAfterSeconds: UNWATCHED_REQUEUE_SECONDS };
 }
 
 /**
@@ -140,12 +153,12 @@ async function decideLive(observed: Observed, related: ObjectMap, call: HookCall
  */
 async function decideBound(observed: Observed, selectors: GateSelectors, call: HookCall): Promise<Decided> {
   const { rollout } = observed;
-  const bindings = await withLiveGates(rollout, observed.bindings, call);
+  const bindings = await liveBindings(rollout, observed.bindings, call);
   const gateRefs = rolloutRequiredGates(rollout, bindings, selectors);
   const others = without(gateRefs, observed.gateRefs);
-  const gates = [...observed.gates, ...(await liveGates(others, call.cluster))];
+  const gates = new Map([...observed.gates, ...(await readGates(others, call.cluster))]);
   const plan = planRollout({ ...observed, bindings, gateRefs, gates }, call.now);
-  if (isReversible(plan)) return { plan, requeueAfterSeconds: LIVE_REQUEUE_S };
+  if (isReversible(plan)) return { plan, requeueAfterSeconds: LIVE_REQUEUE_SECONDS };
   await requireFresh(rollout, call);
   return { plan: plan as LiveDecided<IrreversiblePlan> };
 }
@@ -160,7 +173,7 @@ async function requireFresh(rollout: Rollout, { cluster }: HookCall): Promise<vo
   const { namespace, name } = rollout.metadata;
   throw new HookError(
     429,
-    `Rollout '${namespace}/${name}' has changed since it was sent, so this sync decides nothing; retried in ${STALE_REQUEUE_S} s`,
-    STALE_REQUEUE_S,
+    `Rollout '${namespace}/${name}' has changed since it was sent, so this sync decides nothing; retried in ${STALE_REQUEUE_SECONDS} s`,
+    STALE_REQUEUE_SECONDS,
   );
 }

@@ -1,7 +1,7 @@
 /**
- * DecoratorController `rollout-requests`: takes used one-shot annotations off a Rollout, exactly those whose request is
- * recorded as handled, and repairs the label by which HealthChecks find it, which the webhook sets.
- * A composite cannot change its parent's metadata.
+ * DecoratorController `rollout-requests`: removes one-shot annotations from a Rollout whose requests are recorded as
+ * handled, and repairs the label by which HealthChecks find the Rollout, which the webhook sets.
+ * The composite of Rollouts can't: it writes only its parent's status.
  */
 import { REQUESTED_AT } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -11,15 +11,16 @@ import { watchesLabel } from '../../core/health/association.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import { requestIdsOf, usedAnnotations } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import { repairedLabels } from '../gateLabelsHook.ts';
-import { CONFLICT_RETRY_S, type DecoratorHook } from '../hook.ts';
+import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook } from '../hook.ts';
 
 /**
- * The controller ignores changes of the status, which each release writes several times: while something is asked for,
- * it looks itself.
- * What was just asked for is mostly done at once, and repeating the same request before the annotation is removed
- * changes nothing.
+ * Until the next sync while a request is pending: changes of the status, which would show that it is handled, trigger
+ * none, because each release writes the status several times.
+ * Short for a new request: most are handled at once, and until its annotation is removed, the same request made again
+ * has no effect.
  */
-const REQUESTED_REQUEUE_S = { first: 0.25, last: 2 };
+const SHORTEST_REQUEUE_SECONDS = 0.25;
+const LONGEST_REQUEUE_SECONDS = 2;
 
 export const rolloutRequestsHook: DecoratorHook = {
   async sync({ object }, { now }) {
@@ -28,15 +29,15 @@ export const rolloutRequestsHook: DecoratorHook = {
     const used = usedAnnotations(rollout);
     const response: DecoratorResponse = { attachments: [], ...repairedLabels(rollout, watchesLabel(rollout)) };
     if (used.length > 0) response.annotations = Object.fromEntries(used.map((annotation) => [annotation, null]));
-    if (used.length > 0) response.resyncAfterSeconds = CONFLICT_RETRY_S;
+    if (used.length > 0) response.resyncAfterSeconds = CONFLICT_REQUEUE_SECONDS;
     else if (Object.keys(requestIdsOf(rollout.metadata.annotations)).length > 0)
-      response.resyncAfterSeconds ??= nextSync(rollout, now);
+      response.resyncAfterSeconds ??= nextSyncSeconds(rollout, now);
     return response;
   },
 };
 
-/** Seconds; a quarter of how long ago it was asked for. */
-function nextSync({ metadata }: Rollout, now: EpochMs): number {
+/** Seconds until the next sync: a quarter of the request's age. */
+function nextSyncSeconds({ metadata }: Rollout, now: EpochMs): number {
   const requested = parseTime(metadata.annotations?.[REQUESTED_AT]) ?? 0;
-  return Math.min(Math.max((now - requested) / 4000, REQUESTED_REQUEUE_S.first), REQUESTED_REQUEUE_S.last);
+  return Math.min(Math.max((now - requested) / 4000, SHORTEST_REQUEUE_SECONDS), LONGEST_REQUEUE_SECONDS);
 }

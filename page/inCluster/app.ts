@@ -1,13 +1,14 @@
 /**
- * The page in a cluster, request by request: who the reader is, whether the request comes from the page, and the answer
- * with the reader's rights.
+ * The request listener of the page in a cluster: identifies the reader, checks that the request comes from the page,
+ * and answers with the reader's rights.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Logger } from '../../server/log.ts';
 import { isApiError } from '../../tools/kube/kubeClient.ts';
 import type { Assets } from '../assets.ts';
 import { type PageRefusal, refuseHost, SECURITY_HEADERS } from '../guard.ts';
-import { answerApi, answerAsset, json, refused, urlOf } from '../server.ts';
+import { answerApi, answerAsset, answerJson, refuse, urlOf } from '../server.ts';
 import { createRateLimit, localPath, refuseStranger } from './callers.ts';
 import { type CookieJar, clearCookie } from './cookies.ts';
 import { type Identity, isIdentity } from './identity.ts';
@@ -17,14 +18,14 @@ import { CALLBACK, type Pending, type SignIn, SignInError } from './signIn.ts';
 
 export interface Reader {
   identity: Identity;
-  /** End of the session, in milliseconds since 1970. */
-  until: number;
+  /** The end of the session. */
+  until: EpochMs;
 }
 
 /** How readers sign in. */
 export type SignInMethod =
   | { by: 'issuer'; signIn: SignIn; jar: CookieJar }
-  /** `readerOf`: by the proxy's headers, for requests with the proxy's certificate only. */
+  /** `readerOf`: the reader in the proxy's headers, only for requests with the proxy's certificate. */
   | { by: 'proxy'; readerOf(request: IncomingMessage): Reader | PageRefusal };
 
 interface AppOptions {
@@ -38,13 +39,12 @@ interface AppOptions {
 }
 
 const LIMITS = {
-  /** Requests of one reader. */
-  person: { perSecond: 20, burst: 100 },
-  all: { perSecond: 300, burst: 1000 },
+  reader: { perSecond: 20, burst: 100 },
+  allReaders: { perSecond: 300, burst: 1000 },
   /** Starts and ends of sign-ins, of all readers together. */
   signIns: { perSecond: 10, burst: 60 },
-  streamsOfPerson: 20,
-  requestsOfPersonAtOnce: 20,
+  streamsOfReader: 20,
+  requestsOfReaderAtOnce: 20,
 } as const;
 
 export const SIGN_OUT = '/sign-out';
@@ -58,78 +58,78 @@ export function createPageApp(options: AppOptions): RequestListener {
   };
   const hosts = [new URL(origin).host];
   const limits: Limits = {
-    person: createRateLimit({ ...LIMITS.person, now }),
-    all: createRateLimit({ ...LIMITS.all, now }),
+    reader: createRateLimit({ ...LIMITS.reader, now }),
+    allReaders: createRateLimit({ ...LIMITS.allReaders, now }),
     signIns: createRateLimit({ ...LIMITS.signIns, now }),
     atOnce: new Map(),
   };
   return (request, response) => {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    if (request.url === '/healthz') return text(response, 200, 'ok');
-    if (request.url === '/readyz') return text(response, notReady() ? 503 : 200, notReady() ?? 'ok');
+    if (request.url === '/healthz') return answerText(response, 200, 'ok');
+    if (request.url === '/readyz') return answerText(response, notReady() ? 503 : 200, notReady() ?? 'ok');
     const refusal = refuseHost(request.headers, hosts);
-    if (refusal) return refused(response, refusal);
+    if (refusal) return refuse(response, refusal);
     answer(request, response, { ...options, limits }).catch((error: Error) => {
       log.error({ error }, 'a request of the page failed');
       if (response.headersSent) response.destroy();
-      else if (isApiError(error)) json(response, 502, { message: error.message });
-      else json(response, 500, { message: 'The page’s server has failed at this. Its log has the cause.' });
+      else if (isApiError(error)) answerJson(response, 502, { message: error.message });
+      else answerJson(response, 500, { message: 'The page’s server failed at this request. Its log has the cause.' });
     });
   };
 }
 
 interface Limits {
-  person(key: string): boolean;
-  all(key: string): boolean;
+  reader(key: string): boolean;
+  allReaders(key: string): boolean;
   signIns(key: string): boolean;
   /** Requests that are being answered, by user. */
   atOnce: Map<string, number>;
 }
 
-type Answering = AppOptions & { limits: Limits };
+type AnswerOptions = AppOptions & { limits: Limits };
 
-async function answer(request: IncomingMessage, response: ServerResponse, options: Answering): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, options: AnswerOptions): Promise<void> {
   const { method, assets } = options;
   // Behind a proxy, only requests from the proxy are answered.
   const known = method.by === 'proxy' ? method.readerOf(request) : undefined;
-  if (known && 'status' in known) return refused(response, known);
+  if (known && 'status' in known) return refuse(response, known);
   const target = urlOf(request, response);
   if (!target) return;
   const { pathname } = target;
-  if (pathname.startsWith('/api/')) return api(request, response, target, options, known);
+  if (pathname.startsWith('/api/')) return answerApiRequest(request, response, target, options, known);
   if (method.by === 'issuer') {
-    const way = `${request.method} ${pathname}`;
-    if (way === 'GET /sign-in') return beginSignIn(response, target, { ...options, method });
-    if (way === `GET ${CALLBACK}`) return finishSignIn(request, response, target, { ...options, method });
-    if (way === `POST ${SIGN_OUT}`) return signOut(request, response, { ...options, method });
+    const route = `${request.method} ${pathname}`;
+    if (route === 'GET /sign-in') return beginSignIn(response, target, { ...options, method });
+    if (route === `GET ${CALLBACK}`) return finishSignIn(request, response, target, { ...options, method });
+    if (route === `POST ${SIGN_OUT}`) return signOut(request, response, { ...options, method });
   }
   answerAsset(request, response, pathname, assets);
 }
 
-async function api(
+async function answerApiRequest(
   request: IncomingMessage,
   response: ServerResponse,
   target: URL,
-  { origin, method, readerPages, limits, log, now }: Answering,
+  { origin, method, readerPages, limits, log, now }: AnswerOptions,
   known: Reader | undefined,
 ): Promise<void> {
   const refusal = refuseStranger(request, origin);
-  if (refusal) return refused(response, refusal);
+  if (refusal) return refuse(response, refusal);
   const reader = known ?? (method.by === 'issuer' ? await readerOf(request, method.jar) : undefined);
   if (!reader) {
     const message = 'Your session has ended, or you have not signed in yet.';
-    return json(response, 401, { message, signIn: '/sign-in' });
+    return answerJson(response, 401, { message, signIn: '/sign-in' });
   }
   const { identity, until } = reader;
   const { user } = identity;
   const atOnce = limits.atOnce.get(user) ?? 0;
-  const isTooMany = atOnce >= LIMITS.requestsOfPersonAtOnce || !limits.person(user) || !limits.all('');
-  if (isTooMany) return json(response, 429, { message: TOO_MANY });
+  if (atOnce >= LIMITS.requestsOfReaderAtOnce || !limits.reader(user) || !limits.allReaders(''))
+    return answerJson(response, 429, { message: TOO_MANY });
   const pages = readerPages.pagesOf(identity);
-  if (!pages) return json(response, 503, { message: 'Too many users have this page open. Try again later.' });
+  if (!pages) return answerJson(response, 503, { message: 'Too many users have this page open. Try again later.' });
   if (target.pathname === '/api/stream') {
-    if (pages[0]!.feed.hub.size >= LIMITS.streamsOfPerson)
-      return json(response, 429, { message: 'You have too many of these pages open: close some.' });
+    if (pages[0]!.feed.hub.size >= LIMITS.streamsOfReader)
+      return answerJson(response, 429, { message: 'You have too many of these pages open: close some.' });
     const end = setTimeout(() => response.end(), until - now());
     response.once('close', () => clearTimeout(end));
   }
@@ -141,7 +141,8 @@ async function api(
     if (left > 0) limits.atOnce.set(user, left);
     else limits.atOnce.delete(user);
   }
-  if (request.method === 'POST') log.info({ user, path: target.pathname, status: response.statusCode }, 'asked');
+  if (request.method === 'POST')
+    log.info({ user, path: target.pathname, status: response.statusCode }, 'answered a request');
 }
 
 async function readerOf({ headers }: IncomingMessage, jar: CookieJar): Promise<Reader | undefined> {
@@ -151,13 +152,13 @@ async function readerOf({ headers }: IncomingMessage, jar: CookieJar): Promise<R
   return { identity: { user, groups }, until: sealed.expires * 1000 };
 }
 
-// Signing in and out at an issuer.
+// Sign-in and sign-out at an issuer.
 
-type AtIssuer = Answering & { method: Extract<SignInMethod, { by: 'issuer' }> };
+type IssuerOptions = AnswerOptions & { method: Extract<SignInMethod, { by: 'issuer' }> };
 
-async function beginSignIn(response: ServerResponse, target: URL, options: AtIssuer): Promise<void> {
+async function beginSignIn(response: ServerResponse, target: URL, options: IssuerOptions): Promise<void> {
   const { method, origin, limits } = options;
-  if (!limits.signIns('')) return problem(response, 429, TOO_MANY, options);
+  if (!limits.signIns('')) return answerProblem(response, 429, TOO_MANY, options);
   try {
     const { to, pending } = await method.signIn.begin();
     const path = localPath(target.searchParams.get('to'), origin);
@@ -165,7 +166,7 @@ async function beginSignIn(response: ServerResponse, target: URL, options: AtIss
     response.writeHead(302, { location: to.href, 'set-cookie': cookie!, 'cache-control': 'no-store' });
     response.end();
   } catch (error) {
-    failed(response, error, options);
+    failSignIn(response, error, options);
   }
 }
 
@@ -173,64 +174,72 @@ async function finishSignIn(
   request: IncomingMessage,
   response: ServerResponse,
   target: URL,
-  options: AtIssuer,
+  options: IssuerOptions,
 ): Promise<void> {
   const { method, origin, limits, log } = options;
-  if (!limits.signIns('')) return problem(response, 429, TOO_MANY, options);
+  if (!limits.signIns('')) return answerProblem(response, 429, TOO_MANY, options);
   const cookies = [clearCookie('signIn')];
   response.setHeader('set-cookie', cookies);
   const begun = await method.jar.open('signIn', request.headers.cookie);
   if (!begun)
-    return problem(response, 400, 'This sign-in was not begun in this browser, or has taken too long.', options);
+    return answerProblem(
+      response,
+      400,
+      'This sign-in was not started in this browser, or has taken too long.',
+      options,
+    );
   const { path, ...pending } = begun.content as unknown as Pending & { path: string };
   try {
     const found = await method.signIn.finish(target.search, pending);
     if ('problem' in found) {
       log.warn({ reason: found.problem }, 'a sign-in was refused');
-      return problem(response, 403, found.problem, options);
+      return answerProblem(response, 403, found.problem, options);
     }
     const { user, groups } = found.identity;
     const session = await method.jar.seal('session', { user, groups });
-    if (!session) return problem(response, 403, 'The names of your groups are too long for a session.', options);
+    if (!session) return answerProblem(response, 403, 'The names of your groups are too long for a session.', options);
     response.setHeader('set-cookie', [...cookies, session]);
     log.info({ user, groups: groups.length }, 'signed in');
-    // Not a redirect: the browser would still count it as a navigation from the issuer's site, and would
-    // not send the cookie.
-    html(response, 200, messagePage({ title: 'Signed in', text: '', to: localPath(path, origin) }, options.assets));
+    // Not a redirect: the browser would treat it as a navigation from the issuer's site, and would not send the cookie.
+    answerHtml(
+      response,
+      200,
+      messagePage({ title: 'Signed in', text: '', to: localPath(path, origin) }, options.assets),
+    );
   } catch (error) {
-    failed(response, error, options);
+    failSignIn(response, error, options);
   }
 }
 
-async function signOut(request: IncomingMessage, response: ServerResponse, options: AtIssuer): Promise<void> {
+async function signOut(request: IncomingMessage, response: ServerResponse, options: IssuerOptions): Promise<void> {
   const { method, origin, readerPages, log } = options;
   const refusal = refuseStranger(request, origin);
-  if (refusal) return refused(response, refusal);
+  if (refusal) return refuse(response, refusal);
   const reader = await readerOf(request, method.jar);
   response.setHeader('set-cookie', [clearCookie('session'), clearCookie('signIn')]);
   if (reader) {
     readerPages.interrupt(reader.identity);
     log.info({ user: reader.identity.user }, 'signed out');
   }
-  json(response, 200, { message: 'You are signed out.' });
+  answerJson(response, 200, { message: 'You are signed out.' });
 }
 
-function failed(response: ServerResponse, error: unknown, options: AtIssuer): void {
+function failSignIn(response: ServerResponse, error: unknown, options: IssuerOptions): void {
   if (!(error instanceof SignInError)) throw error;
   options.log.warn({ reason: error.detail }, 'a sign-in failed');
-  problem(response, 502, error.message, options);
+  answerProblem(response, 502, error.message, options);
 }
 
-function problem(response: ServerResponse, status: number, message: string, { assets }: AtIssuer): void {
-  html(response, status, messagePage({ title: 'You are not signed in', text: message }, assets));
+function answerProblem(response: ServerResponse, status: number, message: string, { assets }: IssuerOptions): void {
+  answerHtml(response, status, messagePage({ title: 'You are not signed in', text: message }, assets));
 }
 
-function html(response: ServerResponse, status: number, page: string): void {
+function answerHtml(response: ServerResponse, status: number, page: string): void {
   response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
   response.end(page);
 }
 
-function text(response: ServerResponse, status: number, line: string): void {
+function answerText(response: ServerResponse, status: number, line: string): void {
   response.writeHead(status, { 'content-type': 'text/plain', 'cache-control': 'no-store' });
   response.end(`${line}\n`);
 }

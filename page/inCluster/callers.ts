@@ -1,18 +1,13 @@
-/**
- * Recognizes requests from the page itself. A cookie alone proves nothing: browsers also send it with
- * requests of other pages.
- */
+/** Recognizes requests of the page itself: browsers send a cookie with requests of other pages too. */
 import type { IncomingMessage } from 'node:http';
 import type { PageRefusal } from '../guard.ts';
 
-/**
- * Header of the page's requests. Other origins can't send it: that takes a preflight, which this server never answers.
- */
+/** A header of the page's requests. Other origins can't send it: it takes a preflight, which is never answered. */
 const PAGE_HEADER = 'x-rollouts-page';
 
 const STRANGER = 'This server answers its own page only, and no page of another origin.';
 
-/** Refuses requests from other origins: for all requests that read or change the cluster. `origin`: the page's own. */
+/** Refuses requests of other origins. For every request that reads or changes the cluster. `origin`: the page's own. */
 export function refuseStranger(
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
   origin: string,
@@ -24,7 +19,7 @@ export function refuseStranger(
   return undefined;
 }
 
-/** The path of the page to open after the sign-in; for any other text the board. */
+/** The path to open after the sign-in: `text` if it is a path of the page, else the board. */
 export function localPath(text: string | null, origin: string): string {
   if (!text?.startsWith('/') || text.length > 1000 || !URL.canParse(text, origin)) return '/';
   const url = new URL(text, origin);
@@ -41,17 +36,17 @@ interface RateOptions {
   now: () => number;
 }
 
-/** Limit for stored keys; beyond it all counts start again. */
-const MOST_KEYS = 10_000;
+/** The most stored keys; beyond it all counts start again. */
+const MAX_KEYS = 10_000;
 
-/** Returns whether one more request of this key is within the limit. */
+/** A function that returns whether one more request of a key is within the limit. */
 export function createRateLimit({ perSecond, burst, now }: RateOptions): (key: string) => boolean {
   const buckets = new Map<string, { left: number; at: number }>();
   return (key) => {
     const at = now();
     const before = buckets.get(key) ?? { left: burst, at };
     const left = Math.min(burst, before.left + (Math.max(0, at - before.at) / 1000) * perSecond);
-    if (buckets.size >= MOST_KEYS) buckets.clear();
+    if (buckets.size >= MAX_KEYS) buckets.clear();
     buckets.set(key, { left: left < 1 ? left : left - 1, at });
     return left >= 1;
   };

@@ -8,29 +8,26 @@ import { createSharedObjects } from './sharedObjects.ts';
 
 export interface ShownCluster {
   name: string;
-  /** Its config; its user may impersonate users and groups there. */
+  /** The kubeconfig, with a user who may impersonate users and groups. */
   config: Selected['config'];
-  /** Shares objects among all readers of the cluster. */
+  /** Shares objects in memory among all readers of the cluster. */
   share: ShareObject;
 }
 
 interface ClustersOptions {
   own: ShownCluster;
-  /**
-   * Folder of kubeconfigs, each named as its cluster is shown; the current context counts. Absent:
-   * the own cluster alone.
-   */
+  /** A folder with a kubeconfig for each further cluster, in a file with the cluster's name; undefined: none. */
   folder: string | undefined;
   onChange(): void;
   log: FileLog;
 }
 
-/** The clusters, the own one first. @throws Error with a sentence that names the file that is not a kubeconfig */
+/** The clusters, the own one first, read again when files change. @throws Error for a file that is no kubeconfig */
 export function watchClusters({ own, folder, onChange, log }: ClustersOptions) {
   if (folder === undefined) return { current: () => [own], stop: () => {} };
   const { current, stop } = watchFiles({
     what: `kubeconfigs in ${folder}`,
-    read: (before?: Read) => readClusters(folder, own, before),
+    read: (before?: ReadClusters) => readClusters(folder, own, before),
     isSame: (a, b) => a === b,
     onChange,
     log,
@@ -38,16 +35,16 @@ export function watchClusters({ own, folder, onChange, log }: ClustersOptions) {
   return { current: () => current().clusters, stop };
 }
 
-interface Read {
-  /** Contents of all files, to detect a change. */
+interface ReadClusters {
+  /** The contents of all files, to detect a change. */
   text: string;
   clusters: readonly ShownCluster[];
 }
 
-function readClusters(folder: string, own: ShownCluster, before: Read | undefined): Read {
-  if (!existsSync(folder)) throw new Error(`UI_CLUSTERS=${folder} is not there: mount a folder, or unset it`);
+function readClusters(folder: string, own: ShownCluster, before: ReadClusters | undefined): ReadClusters {
+  if (!existsSync(folder)) throw new Error(`UI_CLUSTERS=${folder} does not exist: mount a folder, or unset it`);
   const names = readdirSync(folder)
-    // A mounted Secret has its versions there too.
+    // The folder of a mounted Secret also has hidden folders, with its versions.
     .filter((name) => !name.startsWith('.'))
     .sort();
   const text = JSON.stringify(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));

@@ -1,4 +1,4 @@
-/** The environment of the page in a cluster, read once. All mistakes are reported together, each with what to do. */
+/** The configuration of the page in a cluster, from its environment. All mistakes are reported together. */
 import { ConfigError, type TlsFiles } from '../../server/config.ts';
 import { isLogLevel, LOG_LEVELS, type LogLevel } from '../../server/log.ts';
 import type { KeyFiles } from './cookies.ts';
@@ -7,14 +7,14 @@ import type { Naming } from './identity.ts';
 export interface IssuerConfig {
   issuer: string;
   clientId: string;
-  /** Path of the client's secret; without it the client is a public one. */
+  /** The path of the client's secret; absent for a public client. */
   clientSecretFile?: string;
   scopes: string;
   naming: Naming;
 }
 
 export interface ProxyConfig {
-  /** Names in the proxy's certificate; any name when empty. */
+  /** The valid names in the proxy's certificate; empty: any. */
   clients: string[];
   userHeader: string;
   groupsHeader: string;
@@ -23,16 +23,16 @@ export interface ProxyConfig {
 export interface PageConfig {
   port: number;
   host: string;
-  /** Origin of the page in browsers: `https://rollouts.example.com`. */
+  /** The origin of the page in browsers: `https://rollouts.example.com`. */
   origin: string;
   tls?: TlsFiles;
   /** How readers sign in: at an issuer, or at a proxy before this server. */
   signIn: { by: 'issuer'; issuer: IssuerConfig; keys: KeyFiles } | { by: 'proxy'; proxy: ProxyConfig };
   sessionSeconds: number;
   clusterName: string;
-  /** Folder with a kubeconfig for each further cluster. */
+  /** The folder with a kubeconfig for each further cluster. */
   clustersFolder?: string;
-  /** Namespaces to read for readers who may not read the whole cluster. */
+  /** The namespaces to read for readers who may not read the whole cluster. */
   namespaces: string[];
   logLevel: LogLevel;
   logLevelFile?: string;
@@ -71,12 +71,12 @@ export const PAGE_ENVIRONMENT: Record<string, string> = {
   KUBECONFIG: 'kubeconfig file; inside a cluster the ServiceAccount is used',
 };
 
-/** Limit for namespaces: each takes a dozen watches for each reader. */
-const MOST_NAMESPACES = 10;
+/** The most namespaces: each takes a dozen watches for each reader. */
+const MAX_NAMESPACES = 10;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** @throws ConfigError naming every variable that is wrong. */
+/** The configuration. @throws ConfigError with all invalid variables */
 export function readPageConfig(env: Environment): PageConfig {
   const mistakes: string[] = [];
   const number = (name: string, fallback: number, least: number, most: number) => {
@@ -94,13 +94,13 @@ export function readPageConfig(env: Environment): PageConfig {
   const logLevel = env.LOG_LEVEL || 'info';
   if (!isLogLevel(logLevel)) mistakes.push(`LOG_LEVEL=${logLevel} is none of ${LOG_LEVELS.join(', ')}`);
   const namespaces = listOf(env.UI_NAMESPACES || 'default');
-  if (namespaces.length > MOST_NAMESPACES) mistakes.push(`UI_NAMESPACES has more than ${MOST_NAMESPACES} namespaces`);
+  if (namespaces.length > MAX_NAMESPACES) mistakes.push(`UI_NAMESPACES has more than ${MAX_NAMESPACES} namespaces`);
   const config: PageConfig = {
     port: number('UI_PORT', 8080, 0, 65_535),
     host: env.HOST || '::',
     origin,
     ...(cert && key && { tls: { cert, key, ...(clientCa && { clientCa }) } }),
-    signIn: proxyIn(env, mistakes) ?? issuerIn(env, mistakes),
+    signIn: readProxy(env, mistakes) ?? readIssuer(env, mistakes),
     sessionSeconds: number('UI_SESSION_MINUTES', 60, 5, 720) * 60,
     clusterName: env.UI_CLUSTER_NAME || 'cluster',
     ...(env.UI_CLUSTERS && { clustersFolder: env.UI_CLUSTERS }),
@@ -113,13 +113,13 @@ export function readPageConfig(env: Environment): PageConfig {
   return config;
 }
 
-/** The settings of a proxy; undefined: none is set. */
-function proxyIn(env: Environment, mistakes: string[]): Extract<PageConfig['signIn'], { by: 'proxy' }> | undefined {
+/** The settings of a proxy; undefined if none is set. */
+function readProxy(env: Environment, mistakes: string[]): Extract<PageConfig['signIn'], { by: 'proxy' }> | undefined {
   const names = ['UI_PROXY_CLIENT_NAMES', 'UI_PROXY_USER_HEADER', 'UI_PROXY_GROUPS_HEADER'];
   const set = names.filter((name) => env[name]);
   if (!env.UI_PROXY_CLIENT_CA) {
     if (set.length > 0)
-      mistakes.push(`${set.join(', ')} without UI_PROXY_CLIENT_CA: whoever reaches the port could write these headers`);
+      mistakes.push(`${set.join(', ')} without UI_PROXY_CLIENT_CA: any client of the port could write these headers`);
     return undefined;
   }
   if (!env.UI_TLS_CERT) mistakes.push('UI_PROXY_CLIENT_CA needs UI_TLS_CERT: client certificates are part of TLS');
@@ -134,7 +134,7 @@ function proxyIn(env: Environment, mistakes: string[]): Extract<PageConfig['sign
   };
 }
 
-function issuerIn(env: Environment, mistakes: string[]): Extract<PageConfig['signIn'], { by: 'issuer' }> {
+function readIssuer(env: Environment, mistakes: string[]): Extract<PageConfig['signIn'], { by: 'issuer' }> {
   const { UI_OIDC_ISSUER: issuer = '', UI_OIDC_CLIENT_ID: clientId = '', UI_COOKIE_KEY_FILE: key = '' } = env;
   const naming = {
     usernameClaim: env.UI_OIDC_USERNAME_CLAIM || 'email',
@@ -142,7 +142,7 @@ function issuerIn(env: Environment, mistakes: string[]): Extract<PageConfig['sig
     groupsClaim: env.UI_OIDC_GROUPS_CLAIM || 'groups',
     groupsPrefix: env.UI_OIDC_GROUPS_PREFIX ?? '',
   };
-  if (!issuer) mistakes.push('neither UI_OIDC_ISSUER nor UI_PROXY_CLIENT_CA is set: one of them names the readers');
+  if (!issuer) mistakes.push('neither UI_OIDC_ISSUER nor UI_PROXY_CLIENT_CA is set: set one, by which readers sign in');
   else if (!isIssuer(issuer))
     mistakes.push(`UI_OIDC_ISSUER=${issuer} is not an https URL without user, query and fragment`);
   if (!clientId) mistakes.push('UI_OIDC_CLIENT_ID is not set');

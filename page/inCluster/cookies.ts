@@ -1,18 +1,18 @@
 /**
- * Sessions without a store: the encrypted cookie has all of it. Because of the prefix `__Host-`, browsers refuse the
- * cookie from other hosts, from plain HTTP and for a part of the paths.
+ * Sessions without a store, in encrypted cookies. Browsers refuse a cookie with the prefix `__Host-` from other hosts,
+ * from plain HTTP, and for only some paths.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { EncryptJWT, errors, jwtDecrypt } from 'jose';
 import { type FileLog, watchFiles } from '../../server/fileWatch.ts';
 
-/** Browsers keep 4096 bytes of a cookie, with its name and attributes. */
-const MOST_COOKIE = 3800;
-const SHORTEST_KEY = 32;
+/** The longest cookie: browsers keep 4096 bytes, with the name and attributes. */
+const MAX_COOKIE_CHARACTERS = 3800;
+const MIN_KEY_CHARACTERS = 32;
 const ALGORITHM = { alg: 'dir', enc: 'A256GCM' } as const;
 
-/** Purposes of cookies: a cookie of another purpose is not accepted. */
+/** The cookies by their purpose. A cookie of another purpose is not accepted. */
 const COOKIES = {
   session: { name: '__Host-rollouts-session', sameSite: 'Strict' },
   // Lax: the issuer sends the browser back, which is a navigation from another site.
@@ -21,23 +21,23 @@ const COOKIES = {
 
 export type CookieKind = keyof typeof COOKIES;
 
-interface Sealed {
+interface OpenedCookie {
   content: Record<string, unknown>;
-  /** End of the cookie, in seconds since 1970. */
+  /** The end of the cookie, in seconds since 1970. */
   expires: number;
 }
 
 export interface CookieJar {
-  /** The header Set-Cookie with this content; undefined: it is longer than browsers keep. */
+  /** The header Set-Cookie with this content; undefined if it is longer than browsers keep. */
   seal(kind: CookieKind, content: Record<string, unknown>): Promise<string | undefined>;
-  /** The content of the cookie; undefined: there is none, or it is not ours, has expired or was changed. */
-  open(kind: CookieKind, header: string | undefined): Promise<Sealed | undefined>;
+  /** The content of the cookie in a header; undefined if there is none, or it is not ours, expired or changed. */
+  open(kind: CookieKind, header: string | undefined): Promise<OpenedCookie | undefined>;
 }
 
 interface JarOptions {
-  /** The first one seals; each opens. */
+  /** The keys: the first one encrypts, and each decrypts. */
   keys: () => readonly Uint8Array[];
-  /** How long a cookie counts. */
+  /** How long a cookie of each kind is valid. */
   seconds: Readonly<Record<CookieKind, number>>;
   now: () => number;
 }
@@ -52,11 +52,11 @@ export function createCookieJar({ keys, seconds, now }: JarOptions): CookieJar {
         .setIssuedAt(at)
         .setExpirationTime(at + seconds[kind])
         .encrypt(keys()[0]!);
-      return text.length > MOST_COOKIE ? undefined : setCookie(kind, text, seconds[kind]);
+      return text.length > MAX_COOKIE_CHARACTERS ? undefined : setCookie(kind, text, seconds[kind]);
     },
     async open(kind, header) {
       const text = cookieIn(header, COOKIES[kind].name);
-      if (text === undefined || text.length > MOST_COOKIE) return undefined;
+      if (text === undefined || text.length > MAX_COOKIE_CHARACTERS) return undefined;
       for (const key of keys()) {
         try {
           const { payload } = await jwtDecrypt(text, key, {
@@ -88,7 +88,7 @@ function setCookie(kind: CookieKind, value: string, seconds: number): string {
   return `${name}=${value}; Path=/; Max-Age=${seconds}; Secure; HttpOnly; SameSite=${sameSite}`;
 }
 
-/** The cookie of this name; undefined: there is none, or there are several, of which another site may have set one. */
+/** The cookie of this name; undefined if there is none, or several, of which another site may have set one. */
 function cookieIn(header: string | undefined, name: string): string | undefined {
   const values = (header ?? '').split(';').flatMap((each) => {
     const [key, ...value] = each.trim().split('=');
@@ -97,14 +97,14 @@ function cookieIn(header: string | undefined, name: string): string | undefined 
   return values.length === 1 ? values[0] : undefined;
 }
 
-/** Paths of the keys. */
+/** The paths of the keys. */
 export interface KeyFiles {
   key: string;
-  /** The previous one, during a rotation. May be missing. */
+  /** The path of the previous key, during a rotation; the file may be missing. */
   previous?: string;
 }
 
-/** The current key, and the previous one where there is one. @throws Error when there is no good key in the file. */
+/** The current key, and the previous one if any, read again when files change. @throws Error for an invalid key */
 export function watchKeys({ key, previous }: KeyFiles, log: FileLog, onChange?: () => void) {
   return watchFiles<readonly Uint8Array[]>({
     what: 'key of the cookies',
@@ -117,8 +117,8 @@ export function watchKeys({ key, previous }: KeyFiles, log: FileLog, onChange?: 
 
 function readKey(file: string): Buffer {
   const text = readFileSync(file, 'utf8').trim();
-  if (text.length >= SHORTEST_KEY) return createHash('sha256').update(text).digest();
-  throw new Error(`${file} has fewer than ${SHORTEST_KEY} characters: write one with openssl rand -hex 32`);
+  if (text.length >= MIN_KEY_CHARACTERS) return createHash('sha256').update(text).digest();
+  throw new Error(`${file} has fewer than ${MIN_KEY_CHARACTERS} characters: write one with openssl rand -hex 32`);
 }
 
 function readPrevious(file: string): Buffer[] {

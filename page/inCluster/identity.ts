@@ -5,9 +5,9 @@ export interface Identity {
   groups: string[];
 }
 
-export type Identified = { identity: Identity } | { problem: string };
+export type IdentityResult = { identity: Identity } | { problem: string };
 
-/** How claims become names, with the meaning of the API server's --oidc-* flags. */
+/** How claims become names, as by the API server's --oidc-* flags. */
 export interface Naming {
   usernameClaim: string;
   usernamePrefix: string;
@@ -15,62 +15,60 @@ export interface Naming {
   groupsPrefix: string;
 }
 
-/** With more, the cookie of the session would be longer than browsers keep. */
-export const MOST_GROUPS = 100;
-const MOST_NAME = 256;
-/** Characters of a name: HTTP headers carry no others unchanged, and lose spaces at both ends. */
+/** The most groups: with more, the session's cookie would be longer than browsers keep. */
+export const MAX_GROUPS = 100;
+const MAX_NAME_CHARACTERS = 256;
+/** The characters of a name: HTTP headers change others, and lose spaces at both ends. */
 const NAME = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
-/** Kubernetes' own names: `system:masters` may do everything. */
-const OF_KUBERNETES = /^\s*system:/i;
+/** The names of Kubernetes itself: `system:masters` may do everything. */
+const RESERVED_NAME = /^\s*system:/i;
 
-export function identityOfClaims(claims: Readonly<Record<string, unknown>>, naming: Naming): Identified {
+export function identityOfClaims(claims: Readonly<Record<string, unknown>>, naming: Naming): IdentityResult {
   const { usernameClaim, groupsClaim } = naming;
   const user = claims[usernameClaim];
   if (typeof user !== 'string') return { problem: `The issuer's token has no text in the claim ${usernameClaim}.` };
-  // As in the API server: an address that the user has only typed proves nothing.
+  // As in the API server: an address that is not verified proves nothing.
   if (usernameClaim === 'email' && claims.email_verified !== undefined && claims.email_verified !== true) {
     return { problem: 'The issuer has not verified your email address.' };
   }
   const groups = listOf(claims[groupsClaim]);
   if (!groups) return { problem: `The claim ${groupsClaim} of the issuer's token is not a list of texts.` };
-  return identified(user, groups, naming);
+  return checkedIdentity(user, groups, naming);
 }
 
 const UNPREFIXED = { usernamePrefix: '', groupsPrefix: '' };
 
 /** The identity in a proxy's headers. `groups`: separated by commas. */
-export function identityOfProxy(user: string | undefined, groups: string | undefined): Identified {
+export function identityOfProxy(user: string | undefined, groups: string | undefined): IdentityResult {
   if (!user) return { problem: 'The proxy names no user.' };
   const names = (groups ?? '').split(',').map((name) => name.trim());
-  return identified(
+  return checkedIdentity(
     user,
     names.filter((name) => name !== ''),
     UNPREFIXED,
   );
 }
 
-/**
- * Whether the identity may be impersonated. An identity from a cookie is checked again: rules may have become stricter.
- */
+/** Whether the value is a valid identity. One from a cookie is checked again: the rules may have become stricter. */
 export function isIdentity(value: unknown): value is Identity {
   const { user, groups } = (value ?? {}) as Partial<Identity>;
   if (typeof user !== 'string' || !Array.isArray(groups)) return false;
-  return groups.every((name) => typeof name === 'string') && 'identity' in identified(user, groups, UNPREFIXED);
+  return groups.every((name) => typeof name === 'string') && 'identity' in checkedIdentity(user, groups, UNPREFIXED);
 }
 
-/** Key of an identity: equal for equal rights. */
+/** The key of an identity, equal for equal rights. */
 export function identityKey({ user, groups }: Identity): string {
   return JSON.stringify([user, ...[...groups].sort()]);
 }
 
-function identified(
+function checkedIdentity(
   user: string,
   groups: readonly string[],
   { usernamePrefix, groupsPrefix }: Pick<Naming, 'usernamePrefix' | 'groupsPrefix'>,
-): Identified {
-  if (groups.length > MOST_GROUPS)
+): IdentityResult {
+  if (groups.length > MAX_GROUPS)
     return {
-      problem: `You are in ${groups.length} groups; at most ${MOST_GROUPS} are taken. Let the issuer send fewer.`,
+      problem: `You are in ${groups.length} groups; at most ${MAX_GROUPS} are supported. Let the issuer send fewer.`,
     };
   const identity = { user: usernamePrefix + user, groups: [...new Set(groups)].map((name) => groupsPrefix + name) };
   const problem =
@@ -82,13 +80,14 @@ function identified(
 
 function nameProblem(what: 'user' | 'group', name: string): string | undefined {
   const shown = JSON.stringify(name.slice(0, 100));
-  if (OF_KUBERNETES.test(name))
-    return `The ${what} ${shown} is one of Kubernetes itself, and nobody may sign in with it.`;
-  if (name.length > MOST_NAME) return `The ${what} ${shown}… is longer than ${MOST_NAME} characters.`;
+  if (RESERVED_NAME.test(name))
+    return `The ${what} ${shown} is one of Kubernetes itself, and no reader may sign in with it.`;
+  if (name.length > MAX_NAME_CHARACTERS)
+    return `The ${what} ${shown}… is longer than ${MAX_NAME_CHARACTERS} characters.`;
   return NAME.test(name) ? undefined : `The ${what} ${shown} is empty, or has characters other than printable ASCII.`;
 }
 
-/** The claim as a list; a single text is a list of one. undefined: it is neither. */
+/** The claim as a list, also of a single text; undefined if it is neither a text nor a list of texts. */
 function listOf(claim: unknown): string[] | undefined {
   const list = [claim ?? []].flat();
   return list.every((each) => typeof each === 'string') ? (list as string[]) : undefined;

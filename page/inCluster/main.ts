@@ -1,4 +1,4 @@
-/** Composition root of the page in a cluster: environment, clock and files of the page enter here. */
+/** The entry point of the page in a cluster: environment, clock and the page's files enter here. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadKubeConfig } from '../../server/cluster/transport.ts';
@@ -17,7 +17,7 @@ ${Object.entries(PAGE_ENVIRONMENT)
   .join('\n')}
 `;
 
-/** Where the image has what its build has made from ui/. */
+/** The folder of the page's files in the image, which its build has made from ui/. */
 const FILES = join(import.meta.dirname, '../files');
 
 async function main(): Promise<void> {
@@ -39,7 +39,7 @@ async function main(): Promise<void> {
 }
 
 function readFiles(): Assets {
-  if (!existsSync(FILES)) throw new ConfigError(`${FILES} is not there: the image's build makes it`);
+  if (!existsSync(FILES)) throw new ConfigError(`${FILES} does not exist: the build of the image makes it`);
   const files = readdirSync(FILES, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return new Map(
     files.map(({ parentPath, name }) => {

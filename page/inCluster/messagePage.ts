@@ -1,10 +1,10 @@
-/** A page with one message, for a browser that has no session: no script, and the style of the page. */
+/** A page with one message, for browsers without a session: without a script, and in the page's style. */
 import type { Assets } from '../assets.ts';
 
 interface Message {
   title: string;
   text: string;
-  /** Address that the browser opens next. Absent: the page offers to sign in. */
+  /** The address that the browser opens next; absent: the page offers to sign in. */
   to?: string;
 }
 
@@ -16,15 +16,15 @@ export function messagePage({ title, text, to }: Message, assets: Assets): strin
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
-    <title>${escaped(title)}</title>
-    ${to === undefined ? '' : `<meta http-equiv="refresh" content="0; url=${escaped(to)}" />`}
-    ${style === undefined ? '' : `<link rel="stylesheet" href="${escaped(style)}" />`}
+    <title>${escapeHtml(title)}</title>
+    ${to === undefined ? '' : `<meta http-equiv="refresh" content="0; url=${escapeHtml(to)}" />`}
+    ${style === undefined ? '' : `<link rel="stylesheet" href="${escapeHtml(style)}" />`}
   </head>
   <body>
     <main>
-      <h1>${escaped(title)}</h1>
-      <p>${escaped(text)}</p>
-      <p><a href="${escaped(to ?? '/sign-in')}">${to === undefined ? 'Sign in' : 'Continue'}</a></p>
+      <h1>${escapeHtml(title)}</h1>
+      <p>${escapeHtml(text)}</p>
+      <p><a href="${escapeHtml(to ?? '/sign-in')}">${to === undefined ? 'Sign in' : 'Continue'}</a></p>
     </main>
   </body>
 </html>
@@ -33,6 +33,6 @@ export function messagePage({ title, text, to }: Message, assets: Assets): strin
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (found) => ENTITIES[found]!);
 }

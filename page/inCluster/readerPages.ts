@@ -1,21 +1,18 @@
-/**
- * The pages of each reader, one for each cluster: watches and caches with the reader's rights, shared by all
- * of the reader's tabs.
- */
+/** The pages of each reader, one for each cluster: watches and caches with the reader's rights, for all tabs. */
 import { KINDS } from '../../api/kinds.ts';
 import type { KubeClient } from '../../tools/kube/kubeClient.ts';
 import { createPages, type Page } from '../page.ts';
 import type { ShareObject } from '../views.ts';
 import { type Identity, identityKey } from './identity.ts';
 
-/** Limit for readers: what each may read is kept in memory. */
-const MOST_READERS = 50;
+/** The most readers: the objects that each may read are kept in memory. */
+const MAX_READERS = 50;
 /** How long a reader's pages stay without a tab: after a reload or a closed lid everything is still loaded. */
 const IDLE_MS = 5 * 60_000;
 const SWEEP_MS = 30_000;
 
 export interface ReaderPages {
-  /** The reader's pages, one for each cluster. undefined: too many users are reading now. */
+  /** The reader's pages, one for each cluster; undefined if too many readers have open tabs. */
   pagesOf(identity: Identity): readonly Page[] | undefined;
   /** Ends the reader's streams; browsers that are still signed in open them again. */
   interrupt(identity: Identity): void;
@@ -27,25 +24,25 @@ export interface ReaderPages {
 interface ReaderPagesOptions {
   /** A client for each cluster, which impersonates the reader. */
   connect(identity: Identity): readonly { name: string; client: KubeClient; share: ShareObject }[];
-  /** Namespaces to read for readers who may not read the whole cluster. */
+  /** The namespaces to read for readers who may not read the whole cluster. */
   namespaces: readonly string[];
-  /** Address that ends the session; absent where there is none. */
+  /** The address that ends the session; undefined if there is none. */
   signOut: string | undefined;
   now(): number;
 }
 
-interface Open {
+interface OpenPages {
   pages: readonly Page[];
   clients: readonly KubeClient[];
   usedAt: number;
 }
 
-/** One stream has all clusters. */
-const hubOf = ({ pages }: Open) => pages[0]!.feed.hub;
+/** The reader's hub: one stream has all clusters. */
+const hubOf = ({ pages }: OpenPages) => pages[0]!.feed.hub;
 
 export function createReaderPages({ connect, namespaces, signOut, now }: ReaderPagesOptions): ReaderPages {
-  const open = new Map<string, Open>();
-  const close = (key: string, { pages, clients }: Open) => {
+  const open = new Map<string, OpenPages>();
+  const close = (key: string, { pages, clients }: OpenPages) => {
     open.delete(key);
     for (const { feed } of pages) feed.stop();
     for (const client of clients) client.close();
@@ -53,13 +50,13 @@ export function createReaderPages({ connect, namespaces, signOut, now }: ReaderP
   const closeAll = () => {
     for (const [key, each] of open) close(key, each);
   };
-  const idle = () => [...open].filter(([, each]) => hubOf(each).size === 0);
+  const idlePages = () => [...open].filter(([, each]) => hubOf(each).size === 0);
   const makeRoom = () => {
-    const [longest] = idle().sort(([, a], [, b]) => a.usedAt - b.usedAt);
-    if (longest) close(...longest);
+    const [oldest] = idlePages().sort(([, a], [, b]) => a.usedAt - b.usedAt);
+    if (oldest) close(...oldest);
   };
   const sweep = setInterval(() => {
-    for (const [key, each] of idle()) if (now() - each.usedAt > IDLE_MS) close(key, each);
+    for (const [key, each] of idlePages()) if (now() - each.usedAt > IDLE_MS) close(key, each);
   }, SWEEP_MS);
   sweep.unref();
   return {
@@ -70,8 +67,8 @@ export function createReaderPages({ connect, namespaces, signOut, now }: ReaderP
         before.usedAt = now();
         return before.pages;
       }
-      if (open.size >= MOST_READERS) makeRoom();
-      if (open.size >= MOST_READERS) return undefined;
+      if (open.size >= MAX_READERS) makeRoom();
+      if (open.size >= MAX_READERS) return undefined;
       const clusters = connect(identity);
       const clients = clusters.map(({ client }) => client);
       const hello = { server: '', user: identity.user, program: 'kubectl rollouts', ...(signOut && { signOut }) };
@@ -102,7 +99,7 @@ export function createReaderPages({ connect, namespaces, signOut, now }: ReaderP
   };
 }
 
-/** Whether the reader may read the whole cluster; if that is unknown, it is tried. */
+/** Whether the reader may read the whole cluster; true if that is unknown. */
 function mayReadAll(client: KubeClient): Promise<boolean> {
   const { group, resource } = KINDS.Rollout;
   return client.mayI({ verb: 'list', group, resource, namespace: '', name: '' }).catch(() => true);

@@ -1,4 +1,4 @@
-/** Joins the parts of the page in a cluster: clusters, cookies, sign-in, readers and sockets. */
+/** Serves the page in a cluster: connects clusters, cookies, sign-in, readers and sockets. */
 import type { IncomingMessage } from 'node:http';
 import { requireClientCertificate } from '../../server/http/callers.ts';
 import { type Listener, listenHttp, listenHttps, shutDown } from '../../server/http/listen.ts';
@@ -17,11 +17,11 @@ import { createSharedObjects } from './sharedObjects.ts';
 import { createSignIn } from './signIn.ts';
 
 const SIGN_IN_SECONDS = 600;
-const ANSWER_MS = 30_000;
+const ANSWER_TIMEOUT_MS = 30_000;
 
 interface ServeOptions {
   config: PageConfig;
-  /** Of the page's own cluster. */
+  /** The kubeconfig of the page's own cluster. */
   kubeConfig: ShownCluster['config'];
   assets: Assets;
   log: Logger;
@@ -45,19 +45,19 @@ export async function serveInCluster({
     namespaces,
     signOut: signIn.by === 'issuer' ? SIGN_OUT : undefined,
     now,
-    // Headers of the browser are not passed on to an API server.
+    // Only the identity reaches an API server, no headers of the browser.
     connect: ({ user, groups }) =>
       clusters.current().map((cluster) => ({
         ...cluster,
         client: createClient(cluster, {
-          timeoutMs: ANSWER_MS,
+          timeoutMs: ANSWER_TIMEOUT_MS,
           userAgent: 'rollout-hooks-ui',
           as: user,
           asGroup: groups,
         }),
       })),
   });
-  // Browsers open their streams again at once, with the new sessions and clusters.
+  // Browsers then open their streams again, with the new sessions and clusters.
   const onChange = readerPages.closeAll;
   const own = { name: clusterName, config: kubeConfig, share: createSharedObjects() };
   const clusters = watchClusters({ own, folder: clustersFolder, onChange, log });
@@ -76,21 +76,21 @@ export async function serveInCluster({
       stop();
       clusters.stop();
       const ended = shutDown([listener], config.shutdownDelaySeconds);
-      // Streams would never end by themselves.
+      // Streams don't end by themselves.
       setTimeout(() => readerPages.close(), config.shutdownDelaySeconds * 1000);
       await ended;
     },
   };
 }
 
-interface DoorOptions {
+interface SignInOptions {
   log: Logger;
   now(): number;
-  /** Keys of sessions have changed. */
+  /** Called when the keys of sessions have changed. */
   onChange(): void;
 }
 
-function signInMethodOf({ signIn, sessionSeconds, origin }: PageConfig, { log, now, onChange }: DoorOptions) {
+function signInMethodOf({ signIn, sessionSeconds, origin }: PageConfig, { log, now, onChange }: SignInOptions) {
   if (signIn.by === 'proxy') {
     const method: SignInMethod = { by: 'proxy', readerOf: proxyReader(signIn.proxy, sessionSeconds, now) };
     return { method, stop: () => {} };

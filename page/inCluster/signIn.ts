@@ -1,16 +1,13 @@
-/**
- * Sign-in at an OIDC issuer: code flow with PKCE, state and nonce. Only the ID token of the issuer's answer is used,
- * and it is not stored.
- */
+/** Sign-in at an OIDC issuer: code flow with PKCE, state and nonce. Only the ID token is used, and it is not stored. */
 import { readFileSync } from 'node:fs';
 import * as oidc from 'openid-client';
 import { type IssuerConfig, isLoopback } from './config.ts';
-import { type Identified, identityOfClaims } from './identity.ts';
+import { type IdentityResult, identityOfClaims } from './identity.ts';
 
 export const CALLBACK = '/signed-in';
-const ANSWER_SECONDS = 10;
+const ANSWER_TIMEOUT_SECONDS = 10;
 
-/** The values to compare the callback with; the browser keeps them in a cookie that only this server can read. */
+/** The values that the callback must match; the browser keeps them in a cookie that only this server can read. */
 export interface Pending {
   state: string;
   nonce: string;
@@ -18,10 +15,10 @@ export interface Pending {
 }
 
 export interface SignIn {
-  /** Starts a sign-in. `to`: where the browser goes. @throws SignInError */
+  /** Starts a sign-in. `to`: the address for the browser. @throws SignInError */
   begin(): Promise<{ to: URL; pending: Pending }>;
-  /** Ends a sign-in. `query`: that of the address to which the issuer has sent the browser back. @throws SignInError */
-  finish(query: string, pending: Pending): Promise<Identified>;
+  /** Ends a sign-in. `query`: that of the callback. @throws SignInError */
+  finish(query: string, pending: Pending): Promise<IdentityResult>;
 }
 
 /** A failed sign-in: a sentence for the reader, without text from the issuer or the browser. `detail`: for the log. */
@@ -79,13 +76,13 @@ function discover({ issuer, clientId, clientSecretFile }: IssuerConfig): Promise
   const withSecret: oidc.ClientAuth = (...request) =>
     oidc.ClientSecretPost(readFileSync(clientSecretFile!, 'utf8').trim())(...request);
   return oidc.discovery(url, clientId, undefined, clientSecretFile ? withSecret : oidc.None(), {
-    timeout: ANSWER_SECONDS,
+    timeout: ANSWER_TIMEOUT_SECONDS,
     // The token's signature is checked too, although it comes from the issuer itself over TLS.
     execute: [oidc.enableNonRepudiationChecks, ...(isLoopback(url.hostname) ? [oidc.allowInsecureRequests] : [])],
   });
 }
 
-/** The error's codes for the log: its texts may quote a token. */
+/** The name and codes of an error, for the log: its texts may quote a token. */
 function detailOf(cause: unknown): string {
   const { name = 'Error', code, error } = (cause ?? {}) as { name?: string; code?: unknown; error?: unknown };
   const codes = [code, error].filter((each) => typeof each === 'string' && /^[\w.-]{1,60}$/.test(each));

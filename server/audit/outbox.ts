@@ -14,7 +14,7 @@ interface OutboxOptions {
 }
 
 interface Outbox {
-  /** Resolves when there was room for the event. */
+  /** Adds the event. Resolves once there is room for it. */
   add(event: object): Promise<void>;
   /** Events that were not taken yet. */
   waiting(): number;
@@ -26,7 +26,7 @@ const LONGEST_PAUSE_MS = 60_000;
  * An event is dropped after this many refusals: it would keep all later events waiting forever.
  * If the sink refuses every event, all are dropped this way, one after another.
  */
-const REFUSALS = 5;
+const MAX_REFUSALS = 5;
 
 export function createOutbox({ limits, post, wait, count, log }: OutboxOptions): Outbox {
   const bodies: string[] = [];
@@ -48,7 +48,7 @@ export function createOutbox({ limits, post, wait, count, log }: OutboxOptions):
       if (answer.why !== problem)
         log.warn({ why: answer.why, waiting: bodies.length }, 'event not taken, trying again');
       problem = answer.why;
-      if (answer.outcome === 'refused' && ++refusals === REFUSALS) {
+      if (answer.outcome === 'refused' && ++refusals === MAX_REFUSALS) {
         log.warn({ why: answer.why, ...namesOf(body) }, 'event dropped');
         return count('dropped');
       }

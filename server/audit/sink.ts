@@ -21,11 +21,11 @@ interface Sink {
 }
 
 const TIMEOUT_MS = 10_000;
-const MAX_ANSWER = 64 * 1024;
-/** The sink has read the event and won't have it. All else may be a matter of time, or of the Secret. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+/** The statuses by which the sink refuses an event that it has read. Others may end with time, or with a new Secret. */
 const REFUSALS = new Set([400, 413, 422]);
 
-/** Takes a changed Secret without a restart. @throws Error with a sentence if the files can't be used. */
+/** The sink, which takes a changed Secret without a restart. @throws Error with a sentence for files it can't use */
 export function createSink(
   folder: string,
   log: FileLog,
@@ -37,7 +37,7 @@ export function createSink(
       return before && isSame(before.content, content) ? before : sinkOf(content);
     },
     isSame: (a, b) => a === b,
-    // Of the Secret before; a request on its way is answered first.
+    // Closes the connections of the Secret before, after their running requests.
     onChange: () => void files.current().dispatcher.close(),
     log,
   });
@@ -67,7 +67,7 @@ function isSame(a: Content, b: Content): boolean {
   return FILES.every((name) => (a[name] && b[name] ? a[name].equals(b[name]) : a[name] === b[name]));
 }
 
-/** No message has a value: an address may carry a token too. */
+/** The sink of a Secret. Messages of errors carry no values: an address may have a token too. */
 function sinkOf(content: Content): Sink {
   const text = (name: 'url' | 'token') => content[name]?.toString('utf8').trim() ?? '';
   const url = URL.parse(text('url'));
@@ -88,7 +88,7 @@ function sinkOf(content: Content): Sink {
   return {
     url,
     ...(token && { authorization: `Bearer ${token}` }),
-    dispatcher: new Agent({ maxResponseSize: MAX_ANSWER, connect: { ...trust } }),
+    dispatcher: new Agent({ maxResponseSize: MAX_ANSWER_BYTES, connect: { ...trust } }),
     content,
   };
 }
@@ -119,7 +119,7 @@ async function post({ url, authorization, dispatcher }: Sink, body: string): Pro
       ...(after > 0 && { retryAfterMs: after * 1000 }),
     };
   } catch (error) {
-    // The code alone: a message may have the address.
+    // The code alone, since a message may have the address.
     const { name, code, cause } = error as { name?: string; code?: string; cause?: { code?: string } };
     return { outcome: 'failed', why: code ?? cause?.code ?? name ?? 'no answer' };
   }

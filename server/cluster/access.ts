@@ -26,13 +26,13 @@ export function createAccessReviewer(transport: Transport): AccessReviewer {
   };
 }
 
-const REMEMBERED_MS = 60_000;
+const ANSWER_MAX_AGE_MS = 60_000;
 
 /** A reviewer that keeps answers for a minute: for repeated reads, never to decide on a write. */
 export function withRememberedAnswers(reviewer: AccessReviewer, recent: Recent): AccessReviewer {
   return {
     may: (user, what) =>
-      recent.within(REMEMBERED_MS, `access ${JSON.stringify([user, what])}`, () => reviewer.may(user, what)),
+      recent.within(ANSWER_MAX_AGE_MS, `access ${JSON.stringify([user, what])}`, () => reviewer.may(user, what)),
   };
 }
 

@@ -7,7 +7,7 @@ export class ApiError extends Error {
   readonly path: string;
   /** Texts of the answer's Warning headers. */
   readonly warnings: readonly string[];
-  /** Where the API server says when it wants to be asked again. */
+  /** The answer's Retry-After, if it has one. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(

@@ -8,13 +8,14 @@ import { isSegment, resourcePath, withQuery } from './paths.ts';
 import type { Transport } from './transport.ts';
 
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
-const PAGE = 500;
+const PAGE_SIZE = 500;
 /**
  * Items in a page of objects that tenants can make large: metadata takes up to 256 KiB, whole objects up to 1.5 MiB.
  */
-const METADATA_PAGE = 100;
-const OBJECT_PAGE = 50;
-const MOMENT_MS = 1000;
+const METADATA_PAGE_SIZE = 100;
+const OBJECT_PAGE_SIZE = 50;
+/** How old an answer of `hasAny` may be: when Metacontroller starts, each Rollout needs the same ones. */
+const HAS_ANY_MAX_AGE_MS = 1000;
 
 interface List {
   metadata?: { continue?: string };
@@ -49,7 +50,7 @@ export function createReader(transport: Transport, clock = () => performance.now
     atMost = Number.POSITIVE_INFINITY,
   ): Promise<KubeObject[]> {
     const items: KubeObject[] = [];
-    for await (const page of pages(path, query, Math.min(PAGE, atMost), accept)) {
+    for await (const page of pages(path, query, Math.min(PAGE_SIZE, atMost), accept)) {
       items.push(...page);
       if (items.length >= atMost) break;
     }
@@ -89,13 +90,12 @@ export function createReader(transport: Transport, clock = () => performance.now
       metadataOnly,
       ...ref
     }: Parameters<ClusterReader['pages']>[0]) => {
-      const [size, accept] = metadataOnly ? ([METADATA_PAGE, METADATA_LIST] as const) : [OBJECT_PAGE];
+      const [size, accept] = metadataOnly ? ([METADATA_PAGE_SIZE, METADATA_LIST] as const) : [OBJECT_PAGE_SIZE];
       return pages(resourcePath(ref), { labelSelector, fieldSelector }, size, accept) as AsyncIterable<
         unknown[]
       > as AsyncIterable<T[]>;
     },
-    // Every Rollout asks the same when Metacontroller starts.
-    hasAny: (ref) => recent.within(MOMENT_MS, JSON.stringify(ref), () => hasAny(ref)),
+    hasAny: (ref) => recent.within(HAS_ANY_MAX_AGE_MS, JSON.stringify(ref), () => hasAny(ref)),
     serves,
     async resourceOf({ apiVersion, kind }) {
       const found = (await discovery(apiVersion)).find((each) => each.kind === kind);
@@ -105,7 +105,7 @@ export function createReader(transport: Transport, clock = () => performance.now
 }
 
 /**
- * Shares reads that many callers need at once: the Gate of a freeze, the objects of a namespace in which
+ * A reader that shares reads which many callers need at once: the Gate of a freeze, the objects of a namespace in which
  * many Rollouts are created.
  * A read joins the next one of the same object, never one that is running: no answer is older than its read.
  */
@@ -118,7 +118,7 @@ export function withSharedReads(reader: ClusterReader): ClusterReader {
   };
 }
 
-/** `read`, at most one at a time for the same argument. */
+/** The read, running at most once at a time for the same argument. */
 export function shared<Ref, T>(read: (ref: Ref) => Promise<T>): (ref: Ref) => Promise<T> {
   const { fresh } = createRecent(() => performance.now());
   return (ref) => fresh(JSON.stringify(ref), () => read(ref));

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ApiConnection } from './connection.ts';
 import { resourcePath, withQuery } from './paths.ts';
 
-/** Where objects of a kind live; without a namespace: everywhere, or cluster-scoped. */
+/** The objects of a kind; without a namespace those of all namespaces, or cluster-scoped ones. */
 export interface Collection {
   /** `group/version`, or `v1`. */
   apiVersion: string;
@@ -27,20 +27,20 @@ export type WatchEvent<T> =
   | { type: 'ERROR'; object: { code?: number; message?: string } };
 
 export interface Collections {
-  /** In pages, as they arrive: thousands of objects are not held twice. */
+  /** The pages of a list, as they arrive, so that thousands of objects are not held twice. */
   pages<T extends KubeObject<any, any> = KubeObject>(
     from: Collection & ListSelectors & { pageSize?: number; signal?: AbortSignal },
   ): AsyncGenerator<ListPage<T>>;
-  /** Ends when the API server ends it. */
+  /** The events of a watch, until the API server ends it. */
   watch<T extends KubeObject<any, any> = KubeObject>(
     from: Collection & ListSelectors & { resourceVersion: string; signal?: AbortSignal },
   ): AsyncGenerator<WatchEvent<T>>;
-  /** Any other path: `/version`. */
+  /** The answer at any other path, such as `/version`. */
   raw<T>(path: string): Promise<T>;
 }
 
 const PAGE_SIZE = 500;
-/** The API server checks a watch's rights when it begins, and lets one of its own accord run for an hour. */
+/** How long a watch may run. The API server checks its rights only when it begins, and would let it run for an hour. */
 const WATCH_SECONDS = 300;
 
 export function createCollections(connection: Pick<ApiConnection, 'send' | 'lines'>): Collections {
@@ -91,7 +91,7 @@ interface List<T> {
   items: T[] | null;
 }
 
-/** Items of a list do not say what they are. */
+/** The items of a list, with the kind and apiVersion that they lack. */
 function withTypes<T extends KubeObject<any, any>>({ apiVersion = '', kind = '', items }: List<T>): T[] {
   const itemKind = kind.replace(/List$/, '');
   return (items ?? []).map((item) => ({

@@ -1,8 +1,8 @@
 /**
- * Requests to the API server: of the server, of the command and the page, and of the development tools. client-node
- * reads kubeconfigs and gets credentials (exec plugins, OIDC, client certificates, proxies).
- * Its own requests are not used: version 2 opens a connection for each, and the webhook reads in every write of a bound
- * object, where a TLS handshake would cost more than everything else.
+ * Requests to the API server, of the server, the command, the page and the development tools.
+ * client-node reads kubeconfigs and gets credentials (exec plugins, OIDC, client certificates, proxies). Its own
+ * requests are not used: each opens a connection, and the webhook reads in every write of a bound object, where a TLS
+ * handshake would cost more than everything else.
  */
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
@@ -31,9 +31,9 @@ export interface ApiAnswer<T> {
 }
 
 export interface ApiConnection {
-  /** @throws ApiError for any status but 2xx, and when no answer came in time. */
+  /** Sends a request. @throws ApiError for any status but 2xx, and if there is no answer in time */
   send<T>(request: Request): Promise<ApiAnswer<T>>;
-  /** The body, line by line: a watch, or a log. @throws ApiError likewise. */
+  /** The lines of the body, for a watch or a log. @throws ApiError as `send` does */
   lines(request: Request): AsyncGenerator<string>;
   close(): void;
 }
@@ -41,7 +41,7 @@ export interface ApiConnection {
 export interface ConnectionOptions {
   /** Milliseconds for an answer; 0: no limit. */
   timeoutMs: number;
-  /** Sent with every request: `user-agent`, `Impersonate-User`. */
+  /** The headers of every request: `user-agent`, `Impersonate-User`. */
   headers: Readonly<Record<string, string | string[]>>;
   /** Concurrent requests; others wait. A caller that must not wait has a separate connection. */
   maxSockets?: number;
@@ -49,13 +49,13 @@ export interface ConnectionOptions {
   gzip?: boolean;
 }
 
-/** Where the API server is, and how to sign in. */
+/** The API server's address and credentials. */
 type Credentials = Pick<KubeConfig, 'getCurrentCluster' | 'applyToHTTPSOptions'>;
 
-/** No client waits longer for a connection, even if answers may take longer. */
+/** The longest wait for a connection, even if answers may take longer. */
 const CONNECT_MS = 10_000;
-/** ServiceAccount tokens rotate hourly; exec plugins hand out new credentials too. */
-const CREDENTIALS_MS = 30_000;
+/** How old credentials may be: ServiceAccount tokens rotate hourly, and exec plugins return new credentials too. */
+const CREDENTIALS_MAX_AGE_MS = 30_000;
 
 export function connectApi(config: Credentials, options: ConnectionOptions): ApiConnection {
   const cluster = config.getCurrentCluster();
@@ -70,7 +70,7 @@ export function connectApi(config: Credentials, options: ConnectionOptions): Api
   let knownAt = 0;
 
   const credentials = (): Promise<RequestOptions> => {
-    if (known && performance.now() - knownAt < CREDENTIALS_MS) return known;
+    if (known && performance.now() - knownAt < CREDENTIALS_MAX_AGE_MS) return known;
     knownAt = performance.now();
     const found: RequestOptions = {};
     known = config.applyToHTTPSOptions(found).then(
@@ -181,7 +181,7 @@ async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {
   }
 }
 
-/** Parsed if it is JSON: `/readyz` answers in plain text. */
+/** The content of the body, parsed if it is JSON: `/readyz` answers in plain text. */
 function contentOf({ headers }: IncomingMessage, text: string): unknown {
   if (text === '') return undefined;
   return headers['content-type']?.startsWith('text/plain') ? text : JSON.parse(text);
@@ -201,7 +201,7 @@ function refuse(request: Request, response: IncomingMessage, text: string): void
   throw new ApiError(code, status?.reason ?? '', status?.message ?? plain, extras);
 }
 
-/** undefined: a proxy, or a server that is not ready yet, answers in plain text. */
+/** The Status object of an error; undefined if a proxy, or a server that is not ready yet, answers in plain text. */
 function statusOf(text: string): { reason?: string; message?: string } | undefined {
   try {
     return JSON.parse(text) ?? {};

@@ -1,10 +1,10 @@
-/** What the API server serves, cached for a short while. */
+/** The resources that the API server serves, cached for a short while. */
 import { createRecent } from '../recent.ts';
 import { isApiError } from './apiError.ts';
 import { versionPath } from './paths.ts';
 import type { Transport } from './transport.ts';
 
-const FRESH_MS = 30_000;
+const MAX_AGE_MS = 30_000;
 
 export interface ApiResource {
   name: string;
@@ -21,7 +21,7 @@ export function createDiscovery(
   clock: () => number = () => performance.now(),
 ): Discovery {
   const recent = createRecent(clock);
-  return (apiVersion) => recent.within(FRESH_MS, apiVersion, () => discover(transport, apiVersion));
+  return (apiVersion) => recent.within(MAX_AGE_MS, apiVersion, () => discover(transport, apiVersion));
 }
 
 async function discover(transport: Pick<Transport, 'send'>, apiVersion: string): Promise<ApiResource[]> {

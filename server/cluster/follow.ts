@@ -9,15 +9,13 @@ export type CollectionChange<T> =
   | { type: 'all'; items: T[] }
   | { type: 'set'; object: T }
   | { type: 'gone'; object: T }
-  /** Disconnected; it is retried. */
+  /** The connection is lost; it is retried. */
   | { type: 'lost'; error: Error };
 
 /** The API server sends a bookmark about once a minute: a connection that is silent for longer is dead. */
 const SILENCE_MS = 150_000;
-/**
- * A clock that runs on by more than this between two ticks: the machine slept, and the connection may have died unseen.
- */
 const TICK_MS = 5000;
+/** More time than this between two ticks: the machine slept, and the connection may have died unseen. */
 const SLEPT_MS = 30_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
@@ -57,15 +55,15 @@ export async function* follow<T extends KubeObject<any, any>>(
       // A lost connection is replaced silently; if the API server does not answer either, that is reported below.
       if (timer.timedOut) await client.raw('/version');
       // The API server ends every watch after some minutes; one that ends at once must not be asked for again at once.
-      await rest(FIRST_PAUSE_MS, signal);
+      await pauseFor(FIRST_PAUSE_MS, signal);
     } catch (error) {
       if (signal.aborted) return;
       if (isApiError(error, 401, 403, 404, 405)) throw error;
       if (!(error instanceof ApiError)) throw error;
-      // 410 Gone: what happened meanwhile is no longer known.
+      // 410 Gone: the API server no longer has the changes since then, so all objects are listed again.
       if (error.code === 410) resourceVersion = '';
       else yield { type: 'lost', error };
-      await rest((error.retryAfterSeconds ?? 0) * 1000 || pause, signal);
+      await pauseFor((error.retryAfterSeconds ?? 0) * 1000 || pause, signal);
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
     } finally {
       timer.close();
@@ -73,7 +71,7 @@ export async function* follow<T extends KubeObject<any, any>>(
   }
 }
 
-async function rest(ms: number, signal: AbortSignal): Promise<void> {
+async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => undefined);
 }
 

@@ -5,7 +5,7 @@ import { isApiError } from './apiError.ts';
 import { resourcePath, withQuery } from './paths.ts';
 import type { Transport } from './transport.ts';
 
-/** Not `kubectl…`: Flux strips what such managers add to an object that comes from Git. */
+/** The name must not begin with `kubectl`: Flux strips what such managers add to an object that comes from Git. */
 const FIELD_MANAGER = 'rollout-hooks';
 
 export function createGateWriter(transport: Transport): GateWriter {

@@ -1,7 +1,7 @@
 /** REST paths of Kubernetes resources. */
 import type { ResourceRef } from '../../api/ports.ts';
 
-/** Where the API server lists the resources of an API version. */
+/** The path at which the API server lists the resources of an API version. */
 export function versionPath(apiVersion: string): string {
   return apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
 }
@@ -24,7 +24,7 @@ export function withQuery(path: string, query: Record<string, string | undefined
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
 }
 
-/** Other texts name no object: in a path they would be an error, or another resource. */
+/** Whether the text can be an object's name: in a path any other would be an error, or another resource. */
 export function isSegment(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name);
 }

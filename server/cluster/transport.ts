@@ -3,7 +3,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { type ConnectionOptions, connectApi, type Request } from './connection.ts';
 
 export interface Transport {
-  /** The parsed JSON answer. @throws ApiError for any status but 2xx, and when no answer came in time. */
+  /** The parsed JSON answer. @throws ApiError for any status but 2xx, and if there is no answer in time */
   send<T>(request: Request): Promise<T>;
   close(): void;
 }
@@ -17,7 +17,7 @@ export function loadKubeConfig(): KubeConfig {
   return config;
 }
 
-/** `count` is called for each request that is sent, answered or not. */
+/** A transport. @param count called for each request that is sent, answered or not */
 export function createTransport(
   config: KubeConfig,
   { maxSockets }: Required<Pick<ConnectionOptions, 'maxSockets'>>,

@@ -1,4 +1,6 @@
-/** Brings a blob from the source to the target: it exists, is mounted, or is streamed and its digest computed. */
+/**
+ * Copies a blob from the source to the target, if the target lacks it: mounted, or streamed with its digest checked.
+ */
 import { createHash } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import type { BlobOutcome, Descriptor } from '../../api/registry.ts';
@@ -14,7 +16,7 @@ export function createBlobCopier(source: Session, target: Session, mount: boolea
   async function copyOnce(blob: Descriptor): Promise<BlobOutcome> {
     if (await hasBlob(target, blob)) return 'existed';
     const mounted = mount ? await startUpload(target, blob, source.image.repository) : undefined;
-    if (mounted === 'mounted') return seen('mounted', blob);
+    if (mounted === 'mounted') return confirmed('mounted', blob);
     const upload = mounted ?? (await startUpload(target, blob));
     const content = await openBlob(source, blob);
     if (!content) return 'absent';
@@ -25,10 +27,11 @@ export function createBlobCopier(source: Session, target: Session, mount: boolea
     } finally {
       content.body.destroy();
     }
-    return seen('uploaded', blob);
+    return confirmed('uploaded', blob);
   }
 
-  async function seen(outcome: BlobOutcome, blob: Descriptor): Promise<BlobOutcome> {
+  /** The outcome, if the target has the blob now. */
+  async function confirmed(outcome: BlobOutcome, blob: Descriptor): Promise<BlobOutcome> {
     if (await hasBlob(target, blob)) return outcome;
     throw new RegistryError(`the target ${target.name} took ${blob.digest}, and does not have it`);
   }
@@ -53,7 +56,7 @@ async function hasBlob(target: Session, { digest, size }: Descriptor): Promise<b
   return true;
 }
 
-/** Where to send the blob; undefined if the registry does not take the question. */
+/** The address to send the blob to, or whether it was mounted; undefined if the registry refuses to mount it. */
 async function startUpload(
   target: Session,
   { digest }: Descriptor,
@@ -91,7 +94,10 @@ async function send(target: Session, upload: URL, blob: Descriptor, content: Asy
   throw target.refusal(response.statusCode, `the blob ${blob.digest}`, { code, ...retryAfterOf(response) });
 }
 
-/** undefined if the source does not have it. Storage is often elsewhere: the registry's credentials stay behind. */
+/**
+ * The source's blob; undefined if it does not have it. Storage is often elsewhere: the registry's credentials aren't
+ * sent there.
+ */
 async function openBlob(source: Session, { digest }: Descriptor): Promise<Dispatcher.ResponseData | undefined> {
   let at = source.url(`blobs/${digest}`);
   let response = await source.exchange(at, { method: 'GET' });

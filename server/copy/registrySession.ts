@@ -23,7 +23,7 @@ interface SessionOptions {
   credentials?: Credentials | undefined;
   trust?: Trust | undefined;
   sockets: RegistrySockets;
-  /** Why there are no credentials if some were meant to be. */
+  /** Why there are no credentials although a Secret was given. */
   problem?: string | undefined;
   /** Another repository of the same registry, that blobs are mounted from. */
   mountFrom?: string | undefined;
@@ -32,7 +32,7 @@ interface SessionOptions {
   retries: Retries;
 }
 
-/** Below the repository, `manifests/1.1.0`, or another address of the same host. */
+/** A path below the repository, as `manifests/1.1.0`, or another address of the same host. */
 type Where = string | URL;
 
 export interface Session {
@@ -40,19 +40,19 @@ export interface Session {
   /** `host/path`. */
   name: string;
   image: Image;
-  /** A whole answer, asked for again if that may help; 401 only if the credentials do not suffice. */
+  /** A whole answer, with retries; 401 only if the credentials do not suffice. */
   ask(
     where: Where,
     options?: Partial<Pick<BoundedRequest, 'method' | 'headers' | 'body' | 'maxBytes'>>,
   ): Promise<RegistryAnswer>;
-  /** One attempt, of which the body is read or dropped by the caller. Redirects are not followed. */
+  /** The answer to one attempt. The caller reads or drops its body. Redirects are not followed. */
   exchange(
     where: Where,
     options: Pick<Dispatcher.RequestOptions, 'method' | 'headers' | 'body'>,
   ): Promise<Dispatcher.ResponseData>;
-  /** A GET somewhere else, without credentials: where the registry says that a blob is. */
+  /** The answer to a GET of another host, without credentials: the registry redirects there for a blob. */
   getElsewhere(url: URL): Promise<Dispatcher.ResponseData>;
-  /** As a sentence, with what has to be done. @param what `to show the manifest 1.1.0` */
+  /** The error for an answer, with what to do. @param what `to show the manifest 1.1.0` */
   refusal(
     status: number,
     what: string,
@@ -114,7 +114,7 @@ export function createSession(options: SessionOptions): Session {
     }
   }
 
-  /** So that a sentence always says which of the two registries it is about. */
+  /** Runs the work. Its errors name the one of the two registries. */
   const named = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -184,14 +184,14 @@ function textOf(header: string | string[] | undefined): string | null {
   return (Array.isArray(header) ? header[0] : header) ?? null;
 }
 
-// Asks again what may succeed the next time: ever later, as late as the registry says, and not for ever.
+// Retries of what may succeed the next time.
 
-const FIRST_MS = 500;
-/** However long a registry wants to be left alone. */
-const LONGEST_MS = 60_000;
+const FIRST_WAIT_MS = 500;
+/** The longest wait, whatever the registry's Retry-After. */
+const LONGEST_WAIT_MS = 60_000;
 
 export interface Retries {
-  /** How often a request is made, at most. */
+  /** The most attempts of one request. */
   attempts: number;
   /** Ends the copy. */
   signal: AbortSignal;
@@ -201,7 +201,7 @@ export interface Retries {
   say(line: string): void;
 }
 
-/** @throws what the last attempt threw, or why the copy was ended */
+/** The result of the first attempt that succeeds. @throws the last attempt's error, or why the copy was ended */
 async function withRetries<T>(attempt: () => Promise<T>, retries: Retries): Promise<T> {
   const { attempts, signal, wait, random, say } = retries;
   for (let made = 1; ; made++) {
@@ -213,8 +213,8 @@ async function withRetries<T>(attempt: () => Promise<T>, retries: Retries): Prom
       if (made === attempts) {
         throw new RegistryError(`${error.message}, ${attempts} times`, error.failure, { transient: false });
       }
-      const backoff = FIRST_MS * 2 ** (made - 1) * (0.5 + random() / 2);
-      const ms = Math.round(Math.min(Math.max(error.retryAfterMs, backoff), LONGEST_MS));
+      const backoff = FIRST_WAIT_MS * 2 ** (made - 1) * (0.5 + random() / 2);
+      const ms = Math.round(Math.min(Math.max(error.retryAfterMs, backoff), LONGEST_WAIT_MS));
       say(`${error.message}: attempt ${made} of ${attempts}, the next in ${ms} ms`);
       await wait(ms);
       signal.throwIfAborted();

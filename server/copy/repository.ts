@@ -7,7 +7,7 @@ import type { Session } from './registrySession.ts';
 
 const MAX_PAGES = 20;
 const DIGEST = /^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
-/** Older signatures and SBOMs, and everything else that an index lists. */
+/** With the types of older signatures and SBOMs, and of everything else that an index lists. */
 const ACCEPTED = `${ACCEPT}, application/vnd.oci.artifact.manifest.v1+json, */*;q=0.1`;
 const PARTS_UNKNOWN = new Set(['MANIFEST_BLOB_UNKNOWN', 'BLOB_UNKNOWN', 'MANIFEST_UNKNOWN']);
 const INDEX = 'application/vnd.oci.image.index.v1+json';
@@ -80,7 +80,7 @@ async function readManifest(
   });
 }
 
-/** Any refusal counts as a registry without that API: clients then look under a tag. */
+/** The pages of the list of referrers; undefined for any refusal, as of a registry without that API. */
 async function readReferrers(session: Session, digest: string, maxBytes: number): Promise<Uint8Array[] | undefined> {
   const pages: Uint8Array[] = [];
   let next: string | URL | undefined = `referrers/${digest}`;

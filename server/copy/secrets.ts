@@ -1,4 +1,4 @@
-/** What the copy command is given as folders: Secrets that the kubelet has mounted, a file for each key. */
+/** The Secrets of the copy command: folders that the kubelet has mounted, with a file for each key. */
 import { join } from 'node:path';
 import { readIfThere } from '../fileWatch.ts';
 import { type Credentials, credentialsFor } from '../registry/dockerConfig.ts';
@@ -10,11 +10,12 @@ const KEYS = ['.dockerconfigjson', '.dockercfg', 'ca.crt', 'tls.crt', 'tls.key']
 interface Secrets {
   credentials?: Credentials;
   trust?: Trust;
-  /** Why some that were meant to be are not there, without anything of them. */
+  /** Why one of them can't be used, without any of its values. */
   problem?: string;
 }
 
 /**
+ * The credentials and certificates for the image's registry.
  * @param login folder of a Secret of type kubernetes.io/dockerconfigjson
  * @param certificates folder of a Secret with `ca.crt`, or `tls.crt` and `tls.key`
  */
@@ -29,7 +30,7 @@ export function secretsIn(image: Image, { login, certificates }: { login?: strin
   };
 }
 
-/** As in the Secret's `data`. */
+/** The Secret's `data`. */
 function dataIn(folder: string): Record<string, string> {
   return Object.fromEntries(
     KEYS.flatMap((key) => {

@@ -1,14 +1,14 @@
 /**
  * Events about what a write has stored, the implementation of the port `ConfirmedEvents`.
- * An admission request is only a question: anybody may ask it, and what was allowed may fail later.
- * So the cluster is read until it confirms the write.
+ * An admission request proves nothing: any client may send one, and an allowed write may still fail. So the cluster is
+ * read until it shows the write.
  */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterReader, ConfirmedEvents, EventRecord, EventSink, StoredFact } from '../../api/ports.ts';
 
-/** After the answer to the request: only then does the API server store the object. */
-const ATTEMPTS_MS = [200, 1000, 5000];
-const MAX_WAITING = 1000;
+/** Before each read, from the answer on: the API server stores the object only after it. */
+const WAITS_MS = [200, 1000, 5000];
+const MAX_WAITING_EVENTS = 1000;
 
 interface ConfirmedOptions {
   events: EventSink;
@@ -21,10 +21,10 @@ export function createConfirmedEvents({ events, cluster, wait, dropped }: Confir
   const waiting = new Set<string>();
 
   async function confirm(event: EventRecord, fact: StoredFact): Promise<void> {
-    for (const ms of ATTEMPTS_MS) {
+    for (const ms of WAITS_MS) {
       await wait(ms);
       const seen = await cluster.get(fact.object).then(
-        (object) => isTrue(fact, object),
+        (object) => isStored(fact, object),
         () => false,
       );
       if (seen) return events.record(event);
@@ -34,14 +34,15 @@ export function createConfirmedEvents({ events, cluster, wait, dropped }: Confir
   return {
     recordWhen(event, fact) {
       if (waiting.has(event.key)) return;
-      if (waiting.size >= MAX_WAITING) return dropped('events');
+      if (waiting.size >= MAX_WAITING_EVENTS) return dropped('events');
       waiting.add(event.key);
       void confirm(event, fact).finally(() => waiting.delete(event.key));
     },
   };
 }
 
-function isTrue(fact: StoredFact, object: KubeObject | undefined): boolean {
+/** Whether the cluster's object, or its absence, is that of the fact. */
+function isStored(fact: StoredFact, object: KubeObject | undefined): boolean {
   if ('gone' in fact) return object?.metadata.uid !== fact.uid || object?.metadata.deletionTimestamp !== undefined;
   return Object.entries(fact.annotations).every(([key, value]) => object?.metadata.annotations?.[key] === value);
 }

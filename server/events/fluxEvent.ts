@@ -8,8 +8,8 @@ import { formatTime } from '../../core/kube/time.ts';
 import { type CommandLine, withCommands } from '../../core/text/commands.ts';
 import { oneLine } from '../../core/text/oneLine.ts';
 
-/** The length of a message that people read in a chat. */
-const MAX_MESSAGE = 2048;
+/** A message may be read in a chat. */
+const MAX_MESSAGE_CHARACTERS = 2048;
 
 export interface FluxEvent {
   involvedObject: ObjectName & { apiVersion: string; uid?: string };
@@ -28,15 +28,15 @@ export function isReported({ reason, quiet }: EventRecord): boolean {
 }
 
 /**
- * Its own object, by which an Alert selects it whose CRD knows the kind.
- * An object without a namespace is in none that an Alert could name.
+ * The object of the Event itself, for Alerts whose CRD has its kind; none without a namespace, which an Alert could not
+ * name.
  */
-export function itself({ regarding: { kind, metadata } }: EventRecord): ObjectName[] {
+export function ownObject({ regarding: { kind, metadata } }: EventRecord): ObjectName[] {
   const { namespace, name } = metadata;
   return kind && namespace && name ? [{ kind, namespace, name }] : [];
 }
 
-/** The event that `object` reports; undefined if its readers may not know. */
+/** The event that `object` reports; undefined if its readers may not know the text. */
 export function fluxEventOf(record: EventRecord, object: ObjectName, instance: string): FluxEvent | undefined {
   const { regarding, type, reason, key, at, version } = record;
   const { namespace, name = '', uid } = regarding.metadata;
@@ -53,8 +53,8 @@ export function fluxEventOf(record: EventRecord, object: ObjectName, instance: s
     },
     severity: type === 'Warning' ? (NOTIFIED[reason] ?? 'info') : 'info',
     timestamp: formatTime(at),
-    // An Alert can filter by what the message says alone.
-    message: withCommands(plain(`${about}${reason}: ${text}`), ...commandsOf(record, object)),
+    // With the reason, because an Alert can filter by nothing but the message.
+    message: withCommands(plainText(`${about}${reason}: ${text}`), ...commandsOf(record, object)),
     reason,
     // Keys need the group of the object, or notification-controller drops them.
     metadata: {
@@ -68,14 +68,14 @@ export function fluxEventOf(record: EventRecord, object: ObjectName, instance: s
   };
 }
 
-/** For those who may know what it says. */
+/** The commands, for readers in the object's own namespace. */
 function commandsOf({ regarding, commands = [] }: EventRecord, { namespace }: ObjectName): readonly CommandLine[] {
   return namespace === regarding.metadata.namespace ? commands : [];
 }
 
 /** The text without markup: in a chat, a user's text must not become a mention (`<!channel>`), link or picture. */
-function plain(text: string): string {
-  const short = text.length <= MAX_MESSAGE ? text : `${text.slice(0, MAX_MESSAGE - 1)}…`;
+function plainText(text: string): string {
+  const short = text.length <= MAX_MESSAGE_CHARACTERS ? text : `${text.slice(0, MAX_MESSAGE_CHARACTERS - 1)}…`;
   return oneLine(short)
     .replaceAll('<', '‹')
     .replaceAll('>', '›')

@@ -1,7 +1,7 @@
 /**
  * The secret in the names of Events: a client that can predict a name can use it first.
- * It is derived from what every replica has and no tenant can read, so that there is no Secret more: the webhook's
- * private key, or else the token of the hooks.
+ * The secret is derived from the webhook's private key, or else from the token of the hooks, so that no other Secret is
+ * needed: each replica has them, and no tenant can read them.
  */
 import { hkdfSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -11,21 +11,21 @@ import { type FileLog, watchFiles } from '../fileWatch.ts';
 const LABEL = 'rollout-hooks: names of Events';
 
 /**
- * Follows a rotation.
- * If neither is configured names can be foretold. @throws Error if the file cannot be read at the start.
+ * A function that returns the secret, also after a rotation; one that can be predicted if neither file is configured.
+ * @throws Error if the file cannot be read at the start
  */
 export function watchNameKey(
   { tls, hooksToken }: Partial<Pick<Config, 'tls' | 'hooksToken'>>,
   log: FileLog,
 ): () => Buffer {
   const file = tls?.key ?? hooksToken?.token;
-  if (file === undefined) return () => derived('');
+  if (file === undefined) return () => derivedKey('');
   const { current } = watchFiles<Buffer>({
     what: `key of Event names from ${file}`,
     read() {
       const text = readFileSync(file, 'utf8').trim();
       if (text === '') throw new Error(`${file} is empty`);
-      return derived(text);
+      return derivedKey(text);
     },
     isSame: (a, b) => a.equals(b),
     log,
@@ -33,6 +33,6 @@ export function watchNameKey(
   return current;
 }
 
-function derived(secret: string): Buffer {
+function derivedKey(secret: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', LABEL, 32));
 }

@@ -9,19 +9,19 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import { EVENT_COMPONENT } from '../../api/notifications.ts';
 import type { EventRecord, EventSink } from '../../api/ports.ts';
 import { formatTime } from '../../core/kube/time.ts';
-import { bounded } from '../../core/text/commands.ts';
+import { boundedText } from '../../core/text/commands.ts';
 import { createQueue } from '../queue.ts';
 
-const MAX_WAITING = 1000;
+const MAX_WAITING_EVENTS = 1000;
 const AT_ONCE = 4;
 /** Half a minute in all, each wait twice the last: an API server restarts in that time. */
-const ATTEMPTS = 6;
-/** Names that one Event may try, if others are in use. */
-const NAMES = 5;
-const MAX_MESSAGE = 1024;
-const MAX_NAME = 253;
+const MAX_ATTEMPTS = 6;
+/** Names that are tried for one Event, if others are in use. */
+const MAX_NAMES_TRIED = 5;
+const MAX_MESSAGE_CHARACTERS = 1024;
+const MAX_NAME_CHARACTERS = 253;
 /** Names of recent Events: a repeated sync costs no request. */
-const MAX_REMEMBERED = 2000;
+const MAX_RECENT_NAMES = 2000;
 
 export interface EventsOptions {
   /** Creates a core/v1 Event. Rejects with `code` 409 when the name is taken, 0 when there was no answer. */
@@ -30,7 +30,7 @@ export interface EventsOptions {
   find(name: EventName): Promise<StoredEvent | undefined>;
   /** Makes names unpredictable, and equal in all replicas. */
   nameKey(): Buffer;
-  /** Counts what is given up, by kind. */
+  /** Counts dropped Events. */
   dropped(what: 'events'): void;
   log: { warn(fields: object, message: string): void };
   /** Waits between attempts. */
@@ -73,7 +73,7 @@ interface Item {
 export function createEventSink({ create, find, nameKey, dropped, log, wait, notifier }: EventsOptions): ClosableSink {
   const written = new Set<string>();
 
-  const giveUp = ({ record, event }: Item, why: string) => {
+  const drop = ({ record, event }: Item, why: string) => {
     written.delete(event.metadata.name!);
     dropped('events');
     const { namespace, name } = event.involvedObject;
@@ -81,26 +81,26 @@ export function createEventSink({ create, find, nameKey, dropped, log, wait, not
     notifier?.record(record);
   };
 
-  /** Whether it is new. */
+  /** Writes the Event; false if another replica has. */
   async function write(record: EventRecord): Promise<boolean> {
-    for (let taken = 0; taken < NAMES; taken++) {
+    for (let taken = 0; taken < MAX_NAMES_TRIED; taken++) {
       const event = eventOf(record, nameKey(), taken);
-      const outcome = await withPatience(() => createOnce(event, create, find), wait);
+      const outcome = await withRetries(() => createOnce(event, create, find), wait);
       if (outcome !== 'taken') return outcome === 'created';
       const { namespace, name } = event.involvedObject;
       const about = { namespace, name, reason: event.reason, event: event.metadata.name };
       log.warn(about, 'an Event of this name says something else: another name is tried');
     }
-    throw new Error(`other Events have taken ${NAMES} names`);
+    throw new Error(`other Events have taken ${MAX_NAMES_TRIED} names`);
   }
 
   const queue = createQueue<Item>({
-    limit: MAX_WAITING,
+    limit: MAX_WAITING_EVENTS,
     atOnce: AT_ONCE,
     work: async ({ record }) => {
       if (await write(record)) notifier?.record(record);
     },
-    failed: (item, error) => giveUp(item, error instanceof Error ? error.message : String(error)),
+    failed: (item, error) => drop(item, error instanceof Error ? error.message : String(error)),
   });
 
   return {
@@ -109,14 +109,16 @@ export function createEventSink({ create, find, nameKey, dropped, log, wait, not
       const name = event.metadata.name!;
       if (written.has(name)) return;
       written.add(name);
-      if (written.size > MAX_REMEMBERED) written.delete(written.values().next().value!);
-      if (!queue.push({ record, event })) giveUp({ record, event }, 'too many events are waiting');
+      if (written.size > MAX_RECENT_NAMES) written.delete(written.values().next().value!);
+      if (!queue.push({ record, event })) drop({ record, event }, 'too many events are waiting');
     },
     idle: () => queue.idle(),
   };
 }
 
-/** `known`: another replica has recorded it, or this one before a restart. `taken`: another Event has its name. */
+/**
+ * `known`: another replica has written the Event, or this one before a restart. `taken`: another Event has its name.
+ */
 type Outcome = 'created' | 'known' | 'taken';
 
 async function createOnce(
@@ -133,10 +135,10 @@ async function createOnce(
   const { namespace = '', name = '' } = event.metadata;
   const there = await find({ namespace, name });
   if (!there) throw Object.assign(new Error('the Event of this name went away'), { code: 0 });
-  return saysTheSame(there, event) ? 'known' : 'taken';
+  return isSameEvent(there, event) ? 'known' : 'taken';
 }
 
-function saysTheSame(there: StoredEvent, event: StoredEvent): boolean {
+function isSameEvent(there: StoredEvent, event: StoredEvent): boolean {
   const content = ({ involvedObject, reason, message, type, source, reportingComponent }: StoredEvent) => {
     const { kind, namespace, name, uid } = involvedObject ?? {};
     return JSON.stringify([kind, namespace, name, uid, reason, message, type, source?.component, reportingComponent]);
@@ -144,7 +146,7 @@ function saysTheSame(there: StoredEvent, event: StoredEvent): boolean {
   return content(there) === content(event);
 }
 
-async function withPatience(attempt: () => Promise<Outcome>, wait: EventsOptions['wait']): Promise<Outcome> {
+async function withRetries(attempt: () => Promise<Outcome>, wait: EventsOptions['wait']): Promise<Outcome> {
   for (let count = 1; ; count++) {
     try {
       const outcome = await attempt();
@@ -154,7 +156,7 @@ async function withPatience(attempt: () => Promise<Outcome>, wait: EventsOptions
       const code = codeOf(error);
       // An API server that has just started forbids what it will allow: it has not read the roles yet.
       const isTransient = code === 0 || code === 403 || code === 429 || (typeof code === 'number' && code >= 500);
-      if (!isTransient || count === ATTEMPTS) throw error;
+      if (!isTransient || count === MAX_ATTEMPTS) throw error;
       await wait(1000 * 2 ** (count - 1));
     }
   }
@@ -164,7 +166,7 @@ const codeOf = (error: unknown) => (error as { code?: unknown }).code;
 
 /**
  * The Event of a record: equal objects and keys give equal names, so that a repeat meets the first one.
- * `taken`: how many of its names are in use.
+ * @param taken how many of its names are in use
  */
 export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): StoredEvent {
   const { regarding, type, reason, message, commands, key, at, order } = record;
@@ -181,7 +183,10 @@ export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): Stored
     apiVersion: 'v1',
     kind: 'Event',
     // Events of cluster-scoped objects live in `default`.
-    metadata: { name: `${name.slice(0, MAX_NAME - 1 - suffix.length)}.${suffix}`, namespace: namespace ?? 'default' },
+    metadata: {
+      name: `${name.slice(0, MAX_NAME_CHARACTERS - 1 - suffix.length)}.${suffix}`,
+      namespace: namespace ?? 'default',
+    },
     involvedObject: {
       apiVersion,
       kind,
@@ -191,7 +196,7 @@ export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): Stored
       ...(resourceVersion && { resourceVersion }),
     },
     reason,
-    message: bounded({ text: message, ...(commands && { commands }) }, MAX_MESSAGE),
+    message: boundedText({ text: message, ...(commands && { commands }) }, MAX_MESSAGE_CHARACTERS),
     type,
     source: { component: EVENT_COMPONENT },
     reportingComponent: EVENT_COMPONENT,
@@ -201,7 +206,7 @@ export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): Stored
   };
 }
 
-/** One sink for several. */
+/** A sink that records in several. */
 export function everySink(...sinks: EventSink[]): EventSink {
   return {
     record(event) {

@@ -19,9 +19,9 @@ interface AppOptions {
   routes: Route[];
   log: Logger;
   metrics: Pick<ServedMetrics, 'request' | 'text' | 'contentType'>;
-  /** Why the process is not ready yet; undefined when it is. */
+  /** Why the process is not ready; undefined if it is. */
   notReady(): string | undefined;
-  /** Why the caller is turned away; undefined when it is not. Runs before the body is read. */
+  /** Why the caller is refused; undefined if it is not. Runs before the body is read. */
   refuseCaller?: ((request: IncomingMessage) => RefusedCaller | undefined) | undefined;
   /** Serves `/metrics` too. */
   showsMetrics?: boolean;
@@ -62,76 +62,90 @@ export function createApp({
   }
 
   const common = createLane();
-  for (const { path, answer, answerUnread, maxBytes = SERVER_LIMITS.bodyBytes, apart } of routes) {
-    const lane = apart ? createLane() : common;
-    const isBusy = () => lane.inFlight >= SERVER_LIMITS.requestsAtOnce;
-    app.post(path, async (request: Request, response: Response) => {
-      const end = metrics.request(path);
-      const refusal = refuseCaller?.(request);
-      if (refusal) {
-        end('unauthenticated');
-        response.status(refusal.status).json({ error: refusal.error });
-        return;
-      }
-      // What is to be answered all the same is read first: its answer repeats what it begins with.
-      if (isBusy() && !answerUnread) return tellBusy(response, end);
-      let held: Body | undefined;
-      let body: unknown;
-      try {
-        held = await readBody(request, { maxBytes, share: lane.share, completeMs });
-        const { bytes } = held;
-        // Counted only now, so that slow senders do not use up the limit.
-        if (isBusy()) {
-          if (!answerUnread) return tellBusy(response, end);
-          const beginning = Promise.resolve(bytes.subarray(0, BEGINNING_BYTES).toString('utf8'));
-          throw new BodyError(429, 'too many requests at once', { why: 'busy', beginning });
-        }
-        lane.inFlight++;
-        try {
-          response.json(
-            await lane.turn(bytes.length, async () => {
-              body = parseBody(bytes);
-              return answer(body);
-            }),
-          );
-          end('answered');
-        } finally {
-          lane.inFlight--;
-        }
-      } catch (error) {
-        const unread = error instanceof BodyError ? error.unread : undefined;
-        const instead = unread && (await answerUnread?.(unread));
-        // A slow sender would continue.
-        if (unread?.why === 'slow') response.set('Connection', 'close');
-        if (instead) response.json(instead);
-        else refuse(error, response, asksAgain);
-        end(unread?.why === 'tooLarge' ? 'too_large' : 'refused');
-        void logRefusal(error, body, path, log);
-      } finally {
-        held?.release();
-      }
-    });
-    app.all(path, (_request, response) => {
+  for (const route of routes) {
+    const lane = route.apart ? createLane() : common;
+    app.post(route.path, createHandler(route, lane, { log, metrics, refuseCaller, asksAgain, completeMs }));
+    app.all(route.path, (_request, response) => {
       response
         .status(405)
         .set('Allow', 'POST')
-        .json({ error: `${path} takes POST only` });
+        .json({ error: `${route.path} takes POST only` });
     });
   }
   app.use((request, response) => void response.status(404).json({ error: `no such endpoint: ${request.path}` }));
-  app.use(unexpected(log));
+  app.use(handleExpressError(log));
   return app;
 }
+
+/** The handler of a route: reads the body within the limits of the lane, and answers. */
+function createHandler(
+  { path, answer, answerUnread, maxBytes = SERVER_LIMITS.bodyBytes }: Route,
+  lane: Lane,
+  {
+    log,
+    metrics,
+    refuseCaller,
+    asksAgain,
+    completeMs,
+  }: Pick<AppOptions, 'log' | 'metrics' | 'refuseCaller'> & Required<Pick<AppOptions, 'asksAgain' | 'completeMs'>>,
+) {
+  const isBusy = () => lane.inFlight >= SERVER_LIMITS.requestsAtOnce;
+  return async (request: Request, response: Response): Promise<void> => {
+    const end = metrics.request(path);
+    const refusal = refuseCaller?.(request);
+    if (refusal) {
+      end('unauthenticated');
+      response.status(refusal.status).json({ error: refusal.error });
+      return;
+    }
+    // A route that answers unread bodies is read all the same: its answer repeats the body's beginning.
+    if (isBusy() && !answerUnread) return answerBusy(response, end);
+    let held: Body | undefined;
+    let body: unknown;
+    try {
+      held = await readBody(request, { maxBytes, share: lane.share, completeMs });
+      const { bytes } = held;
+      // Counted only now, so that slow senders do not use up the limit.
+      if (isBusy()) {
+        if (!answerUnread) return answerBusy(response, end);
+        const beginning = Promise.resolve(bytes.subarray(0, BEGINNING_BYTES).toString('utf8'));
+        throw new BodyError(429, 'too many requests at once', { why: 'busy', beginning });
+      }
+      lane.inFlight++;
+      try {
+        response.json(
+          await lane.turn(bytes.length, async () => {
+            body = parseBody(bytes);
+            return answer(body);
+          }),
+        );
+        end('answered');
+      } finally {
+        lane.inFlight--;
+      }
+    } catch (error) {
+      const unread = error instanceof BodyError ? error.unread : undefined;
+      const instead = unread && (await answerUnread?.(unread));
+      // A slow sender would continue.
+      if (unread?.why === 'slow') response.set('Connection', 'close');
+      if (instead) response.json(instead);
+      else refuse(error, response, asksAgain);
+      end(unread?.why === 'tooLarge' ? 'too_large' : 'refused');
+      void logRefusal(error, body, path, log);
+    } finally {
+      held?.release();
+    }
+  };
+}
+
+type Lane = ReturnType<typeof createLane>;
 
 /** The limits that the requests of some routes share. */
 function createLane() {
   return { share: createFairShare(SERVER_LIMITS.bodyBytesAtOnce), inFlight: 0, turn: createTurns() };
 }
 
-/**
- * Large bodies are parsed one after another, and whoever else is waiting comes between: a small one waits for one of
- * them at most.
- */
+/** A function that answers large bodies one after another, so that a small one waits for one large body at most. */
 function createTurns() {
   let last: Promise<unknown> = Promise.resolve();
   return async <T>(bytes: number, answer: () => Promise<T>): Promise<T> => {
@@ -143,7 +157,7 @@ function createTurns() {
   };
 }
 
-function tellBusy(response: Response, end: (outcome: string) => void): void {
+function answerBusy(response: Response, end: (outcome: string) => void): void {
   end('busy');
   response.status(429).set('Retry-After', '1').json({ error: 'too many requests at once, try again in 1 s' });
 }
@@ -155,16 +169,16 @@ interface Refused {
   unread?: UnreadBody | undefined;
 }
 
-/** An error that says what is wrong with the request; any other is ours. */
+/** Whether the error has a status, as those that say what is wrong with the request; any other is ours. */
 const isKnown = ({ status }: Refused): boolean => typeof status === 'number' && status >= 400 && status < 600;
 
 /**
- * Seconds until a caller that backs off without end is asked to come again: after what lies in its own request, and
- * after what does not.
+ * Retry-After for a caller that would back off without end: if its own request is the cause, and if another cause may
+ * be gone soon.
  */
 const AGAIN_SECONDS = { tooLarge: 60, failed: 3 };
 
-/** The caller gets one sentence; the stack stays in the log. */
+/** Answers an error with one sentence; the stack stays in the log. */
 function refuse(error: unknown, response: Response, asksAgain: boolean): void {
   const { status: known, message, retryAfterSeconds } = error as Refused;
   const status = isKnown(error as Refused) ? known! : 500;
@@ -179,13 +193,13 @@ async function logRefusal(error: unknown, body: unknown, route: string, log: Log
   const { status, message, unread } = error as Refused;
   const about = unread ? subjectInBeginning(await unread.beginning) : subjectIn(body);
   if (!isKnown(error as Refused)) log.error({ route, ...about, err: error }, 'request failed');
-  // A hook that waits for a cache asks to be called again: nothing is wrong.
+  // A hook that waits for a cache answers 429: nothing is wrong.
   else if (status === 429) log.debug({ route, ...about, status }, message);
   else log.warn({ route, ...about, status }, message);
 }
 
-/** Errors of Express itself, such as a path that cannot be decoded. */
-function unexpected(log: Logger): ErrorRequestHandler {
+/** Answers errors of Express itself, such as a path that cannot be decoded. */
+function handleExpressError(log: Logger): ErrorRequestHandler {
   return (error: { status?: number; message?: string }, request, response, next) => {
     if (response.headersSent) return next(error);
     const status = error.status ?? 500;
@@ -199,7 +213,7 @@ function unexpected(log: Logger): ErrorRequestHandler {
 
 class BodyError extends Error {
   readonly status: 400 | 408 | 413 | 415 | 429;
-  /** If the body is not to blame for more than its size or its time. */
+  /** Set if nothing but the body's size or time, or the server's load, is wrong. */
   readonly unread: UnreadBody | undefined;
   constructor(status: BodyError['status'], message: string, unread?: Omit<UnreadBody, 'message'>) {
     super(message);
@@ -209,28 +223,26 @@ class BodyError extends Error {
   }
 }
 
-/** Bytes of a body that are not counted: large bodies of others never keep a small one out. */
+/** Bytes of each body that are not counted, so that large bodies of other callers never keep a small one out. */
 const SMALL_BYTES = 256 * 1024;
 
 const charge = (bytes: number) => Math.max(0, bytes - SMALL_BYTES);
 
 interface BodyLimits {
   maxBytes: number;
-  /**
-   * The share of all bodies together. A body that is still being received is dropped for that of an address with less.
-   */
+  /** The share of all bodies. A body that is still arriving is dropped for one of an address that uses less. */
   share: FairShare;
-  /** Until a body is complete. */
+  /** Milliseconds until a body is complete. */
   completeMs: number;
 }
 
 interface Body {
   bytes: Buffer;
-  /** Gives back what it has of the share. */
+  /** Gives the body's share back. */
   release(): void;
 }
 
-/** The caller releases the body, except if this rejects with a BodyError. */
+/** The body of the request, which the caller releases. @throws BodyError, after which nothing is to be released */
 function readBody(request: IncomingMessage, { maxBytes, share, completeMs }: BodyLimits): Promise<Body> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -288,7 +300,7 @@ const TOO_MANY = 'too many large bodies at once, try again in 1 s';
 
 const UNREAD: { [status: number]: UnreadBody['why'] } = { 408: 'slow', 413: 'tooLarge', 429: 'busy' };
 
-/** The first bytes, of those that came and those that are discarded. */
+/** The first bytes of the body, of those that have arrived and those that are discarded. */
 function beginningOf(request: IncomingMessage, chunks: readonly Buffer[]): Promise<string> {
   return new Promise((resolve) => {
     let bytes = firstOf(chunks);
@@ -310,7 +322,7 @@ function firstOf(chunks: readonly Buffer[]): Buffer {
   return Buffer.concat(chunks, Math.min(size, BEGINNING_BYTES));
 }
 
-/** The sender left while we discarded its bytes. */
+/** The error of a sender that leaves while its bytes are discarded. */
 const ignore = () => {};
 
 /** A JSON object or list; undefined for an empty body. */

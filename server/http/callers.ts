@@ -1,4 +1,4 @@
-/** Whether a caller of the hooks is Metacontroller, which shows a shared token. */
+/** Authentication of callers: of Metacontroller by a shared token, of the API server by a client certificate. */
 import { createHash, timingSafeEqual, type X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';

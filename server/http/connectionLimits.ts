@@ -1,4 +1,4 @@
-/** Which connections a port keeps. */
+/** Limits of the connections that a port keeps. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
@@ -10,7 +10,7 @@ export interface ConnectionLimits {
   maxPerAddress?: number;
 }
 
-/** Longer than callers wait for an answer. Whoever does not read theirs keeps the connection no longer than this. */
+/** How long a connection is kept for an answer that its client does not read; clients wait less for an answer. */
 const ANSWER_MS = 15_000;
 
 interface Connection extends Part {

@@ -7,14 +7,17 @@ export interface Part {
   address: string;
   /** Whether it may end for another part. */
   mayGiveWay(): boolean;
-  /** Ends it. It has been removed. */
+  /** Ends the part, after it was removed. */
   giveWay(): void;
 }
 
 export interface FairShare {
-  /** False if it does not fit, and no address with as much or more has a part that may be dropped. */
+  /**
+   * Adds to the part, for which others may be dropped; false if it doesn't fit, and no address that uses as much or
+   * more has a part that may be dropped.
+   */
   grow(part: Part, size: number): boolean;
-  /** From now on it is the youngest: the oldest part of an address is dropped first. */
+  /** Makes the part the youngest of its address, of which the oldest is dropped first. */
   renew(part: Part): void;
   remove(part: Part): void;
 }
@@ -41,7 +44,7 @@ export function createFairShare(limit: number, perAddress = limit): FairShare {
    * The oldest part that may be dropped, at the address that uses most; undefined if there is none.
    * @param most what the address of `part` would use: an address that uses less keeps its parts
    */
-  function nextToGo(part: Part, most: number, onlyOwn: boolean): Part | undefined {
+  function partToDrop(part: Part, most: number, onlyOwn: boolean): Part | undefined {
     let next: Part | undefined;
     let least = most;
     for (const each of sizes.keys()) {
@@ -61,7 +64,7 @@ export function createFairShare(limit: number, perAddress = limit): FairShare {
       while (true) {
         const own = (ofAddress.get(part.address) ?? 0) + size;
         if (own <= perAddress && total + size <= limit) break;
-        const next = nextToGo(part, own, own > perAddress);
+        const next = partToDrop(part, own, own > perAddress);
         if (!next) return false;
         remove(next);
         next.giveWay();

@@ -23,13 +23,13 @@ const FINISH_MS = 15_000;
 
 export interface Listener {
   port: number;
-  /** Goes on answering, but for the last time on each connection: its client moves on without a reset. */
+  /** Closes each connection after its next answer, so that its client moves on without a reset. */
   drain(): void;
-  /** Accepts nothing more, lets running requests finish, then closes every connection. */
+  /** Accepts no more connections, lets running requests finish, then closes every connection. */
   close(): Promise<void>;
 }
 
-/** One whose connections can also be cut. */
+/** A listener whose connections can also be cut. */
 interface PlainListener extends Listener {
   /** Closes every connection now, whatever is running. */
   closeNow(): Promise<void>;
@@ -45,7 +45,7 @@ export function listenHttp(handler: RequestListener, options: ListenOptions): Pr
   return listen(createHttpServer(checkingIn(options)), handler, options);
 }
 
-/** Connections that take too long are looked for five times in that time; Node does so every 30 s by itself. */
+/** Checks five times within the limit for connections that take too long; Node by itself checks every 30 s. */
 const checkingIn = ({ headersMs = HEADERS_MS }: ListenOptions) => ({ connectionsCheckingInterval: headersMs / 5 });
 
 export interface TlsListenOptions extends ListenOptions {

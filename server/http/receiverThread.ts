@@ -11,9 +11,9 @@ import type { Listener } from './listen.ts';
 
 const RESTART_MS = 1000;
 const MEMORY_MB = 256;
-const TELL_COUNTS_MS = 1000;
+const COUNTS_BATCH_MS = 1000;
 
-/** Handed to the thread as `workerData`. */
+/** The `workerData` of the thread. */
 export interface ReceiverOptions {
   host: string;
   port: number;
@@ -21,17 +21,17 @@ export interface ReceiverOptions {
   inputs?: { port: number; tls: TlsFiles } | undefined;
   oidcIssuers: readonly string[];
   logLevel: LogLevel;
-  /** As in `Config`: the thread follows it by itself. */
+  /** The file with the level of the log, which the thread follows by itself. */
   logLevelFile?: string | undefined;
 }
 
-/** From the process to the thread. */
+/** A message from the process to the thread. */
 export type ReceiverOrder = 'drain' | 'close';
 
-/** From the thread to the process: its port once it listens, and what it has counted. */
+/** A message from the thread to the process: its port once it listens, and its counts. */
 export type ReceiverMessage = { port: number } | { counts: Count[] };
 
-/** For the thread: counts are sent in batches, so that a flood of calls takes none of the process's time. */
+/** The thread's metrics, sent in batches, so that a flood of calls takes none of the process's time. */
 export function batchedMetrics(tell: (message: ReceiverMessage) => void): Counters {
   const waiting = new Map<string, Count & { times: number }>();
   const flush = () => {
@@ -40,7 +40,7 @@ export function batchedMetrics(tell: (message: ReceiverMessage) => void): Counte
   };
   return {
     count(what) {
-      if (waiting.size === 0) setTimeout(flush, TELL_COUNTS_MS).unref();
+      if (waiting.size === 0) setTimeout(flush, COUNTS_BATCH_MS).unref();
       const series = JSON.stringify([what.name, what.labels]);
       const times = (waiting.get(series)?.times ?? 0) + (what.times ?? 1);
       waiting.set(series, { ...what, times });

@@ -1,4 +1,4 @@
-/** What one process takes at once. docs/reference/limits.md is generated from this table. */
+/** The limits of one process. docs/reference/limits.md is generated from this table. */
 import { MAX_REQUEST_BYTES } from '../../api/metacontroller.ts';
 
 export const SERVER_LIMITS = {

@@ -1,4 +1,4 @@
-/** Which object a request is about, for the log: of a hook's parent or object, or of an AdmissionReview. */
+/** The object that a request is about, for the log: a hook's parent or object, or that of an AdmissionReview. */
 import type { Subject } from '../../api/ports.ts';
 import { childOf, isMap } from '../../core/kube/json.ts';
 import { identityOf } from '../../core/kube/names.ts';
@@ -6,7 +6,7 @@ import { identityOf } from '../../core/kube/names.ts';
 /** Bytes of a body in which its object is looked for: Metacontroller sends the controller first, then the parent. */
 export const BEGINNING_BYTES = 64 * 1024;
 
-/** Empty if unknown. */
+/** The object that the body is about; empty if unknown. */
 export function subjectIn(body: unknown): Partial<Subject> {
   const object = ['parent', 'object'].map((key) => childOf(body, key)).find(isMap) ?? reviewed(body);
   const metadata = childOf(object, 'metadata');
@@ -26,7 +26,7 @@ function reviewed(body: unknown): unknown {
   return { kind: childOf(childOf(request, 'kind'), 'kind'), metadata: { name, namespace } };
 }
 
-/** As Go writes an object: its keys are sorted. */
+/** The beginning of an object as Go writes it, with sorted keys. */
 const BEGINNING = /"(?:parent|object)":\{"apiVersion":"[^"]*","kind":"([^"]*)","metadata":\{/;
 
 /** The subject in the beginning of a body that is too large to be parsed: an object whose metadata is whole in it. */
@@ -43,7 +43,7 @@ export function subjectInBeginning(text: string): Partial<Subject> {
   }
 }
 
-/** Behind the brace that closes the one at `start`. */
+/** The index after the brace that closes the one at `start`; undefined if the text ends before. */
 function endOfObject(text: string, start: number): number | undefined {
   let depth = 0;
   let inString = false;

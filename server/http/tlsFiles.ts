@@ -6,7 +6,7 @@ import type { TlsFiles } from '../config.ts';
 import { type FileLog, watchFiles } from '../fileWatch.ts';
 
 interface Read {
-  /** All files together, to see whether anything has changed. */
+  /** The text of all files, which shows whether any has changed. */
   text: string;
   options: SecureContextOptions;
   validFrom: number;
@@ -52,8 +52,8 @@ function parsed(file: string, text: string): X509Certificate {
 }
 
 /**
- * Files that are half written, do not match or have expired are not used: the last good ones stay.
- * @throws when there are none at the start.
+ * Follows the files. Files that are half written, do not match or have expired are not used: the last good ones stay.
+ * @throws Error if there are no good files at the start
  */
 export function watchTls(
   files: TlsFiles,

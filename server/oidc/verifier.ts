@@ -4,7 +4,7 @@ import { Agent, request } from 'undici';
 import type { IdTokenVerifier } from '../../api/ports.ts';
 import { SERVER_LIMITS } from '../http/serverLimits.ts';
 
-/** Asymmetric ones only: with HS256 the public key would be the secret. */
+/** The accepted algorithms. Asymmetric ones only: with HS256 the public key would be the secret. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512'];
 
 export function createIdTokenVerifier(options: IssuerOptions): IdTokenVerifier {
@@ -49,7 +49,7 @@ export interface IssuerOptions {
   timeoutMs?: number;
 }
 
-/** Keeps the keys for some minutes, and reads them again for a key id that is not among them. */
+/** The keys of an issuer, kept for some minutes, and read again for a key id that is not among them. */
 function createIssuerKeys(issuer: string, options: IssuerOptions): JWTVerifyGetKey {
   const { clock } = options;
   let keys: ReturnType<typeof createLocalJWKSet> | undefined;

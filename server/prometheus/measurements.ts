@@ -18,18 +18,18 @@ const MAX_WAITING = 500;
 const AT_ONCE = 8;
 const AT_ONCE_OF_NAMESPACE = 2;
 /** Minimum between two queries of one check, even if its status or query changes. */
-const AT_MOST_EACH_MS = 9000;
+const QUERY_INTERVAL_MS = 9000;
 const TIMEOUT_MS = 5000;
-/** A sync waits so long for a query that has begun: it keeps others of its controller waiting. */
-const PATIENCE_MS = 500;
-const MAX_REASON = 300;
+/** The longest that a sync waits for a query: other syncs of its controller wait for it. */
+const MAX_WAIT_MS = 500;
+const MAX_REASON_CHARACTERS = 300;
 
 interface MeasurementOptions {
   cluster: ClusterReader;
   now(): EpochMs;
   /** Reduces the JSON of an answer to a reading. */
   readingOf(body: unknown): Reading;
-  /** Series that are asked for. */
+  /** Series that a query requests. */
   limit: number;
   timeoutMs?: number;
 }
@@ -101,10 +101,10 @@ export function createMeasurements(options: MeasurementOptions): IdleMeasurement
       const entry = entries.get(key) ?? { requestedAt: Number.NEGATIVE_INFINITY, isQueued: false };
       entries.set(key, entry);
       const known = answerTo(question, entry);
-      if (known || entry.isQueued || now() - entry.requestedAt < AT_MOST_EACH_MS) return known;
+      if (known || entry.isQueued || now() - entry.requestedAt < QUERY_INTERVAL_MS) return known;
       entry.isQueued = true;
       entry.isQueued = queue.push({ question, entry });
-      if (entry.underWay) await Promise.race([entry.underWay, wait(PATIENCE_MS)]);
+      if (entry.underWay) await Promise.race([entry.underWay, wait(MAX_WAIT_MS)]);
       return answerTo(question, entry);
     },
     idle: () => queue.idle(),
@@ -113,12 +113,12 @@ export function createMeasurements(options: MeasurementOptions): IdleMeasurement
 
 function reasonOf(error: unknown): string {
   const [first = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-  return first.slice(0, MAX_REASON);
+  return first.slice(0, MAX_REASON_CHARACTERS);
 }
 
-// A MetricProvider as it is stored now: whether a namespace may use it, and with which credentials it is asked.
+// A MetricProvider as it is stored now: whether a namespace may use it, and its credentials.
 
-/** Where its Secrets are: a provider is the platform team's, and so is this namespace. */
+/** The namespace of its Secrets: providers and this namespace both belong to the platform team. */
 const SECRETS_NAMESPACE = 'rollout-hooks';
 
 type Data = Record<string, string>;
@@ -131,7 +131,7 @@ type Data = Record<string, string>;
 async function endpointOf(cluster: ClusterReader, name: string, namespace: string): Promise<Endpoint> {
   const provider = await cluster.get<MetricProvider>({ ...METRIC_PROVIDERS, name });
   if (!provider || !(await mayUse(cluster, provider, namespace))) {
-    // A tenant learns nothing of what the platform team offers to others.
+    // One text for both causes: it reveals no provider that the platform team offers to other namespaces.
     const which = `its spec.namespaceSelector does not select namespace '${namespace}'`;
     throw new ProviderError(`does not exist, or ${which}: ask the platform team`);
   }
@@ -146,7 +146,7 @@ async function endpointOf(cluster: ClusterReader, name: string, namespace: strin
 async function mayUse(cluster: ClusterReader, { spec }: MetricProvider, namespace: string): Promise<boolean> {
   const found = await cluster.get({ ...NAMESPACES, name: namespace });
   try {
-    // Absent: no namespace; empty: all.
+    // An absent selector selects no namespace, an empty one all.
     return (
       found !== undefined && spec.namespaceSelector && matchesSelector(spec.namespaceSelector, found.metadata.labels)
     );

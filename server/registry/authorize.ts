@@ -4,7 +4,7 @@ import { RegistryError } from './error.ts';
 import { boundedFetch, type Connections, parseJson, type RegistryAnswer } from './http.ts';
 import type { Image } from './image.ts';
 
-const MAX_TOKEN = 256 * 1024;
+const MAX_TOKEN_BYTES = 256 * 1024;
 
 interface Login {
   image: Image;
@@ -16,6 +16,7 @@ interface Login {
 }
 
 /**
+ * The header for a request to the registry.
  * @param challenge the header WWW-Authenticate of a 401
  * @throws RegistryError, without secrets
  */
@@ -64,27 +65,27 @@ function fetchToken(
       scope: scopes.join(' '),
       ...(service && { service }),
     });
-    return boundedFetch({ url: new URL(realm), method: 'POST', body: form, maxBytes: MAX_TOKEN, ...connections });
+    return boundedFetch({ url: new URL(realm), method: 'POST', body: form, maxBytes: MAX_TOKEN_BYTES, ...connections });
   }
   const url = new URL(realm);
   url.searchParams.delete('scope');
   for (const scope of scopes) url.searchParams.append('scope', scope);
   if (service) url.searchParams.set('service', service);
   const headers = credentials?.kind === 'basic' && { authorization: basic(credentials) };
-  return boundedFetch({ url, ...(headers && { headers }), maxBytes: MAX_TOKEN, ...connections });
+  return boundedFetch({ url, ...(headers && { headers }), maxBytes: MAX_TOKEN_BYTES, ...connections });
 }
 
 function basic({ username, password }: { username: string; password: string }): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 
-/** WWW-Authenticate of a registry, and whether its token server may be asked. */
+// WWW-Authenticate of a registry, and whether its token server may be asked.
 
 type Challenge = { scheme: 'basic' } | { scheme: 'bearer'; realm: string; service?: string };
 
 const PARAMETER = /([a-z_]+)\s*=\s*(?:"([^"]*)"|([^\s,"]+))/gi;
 
-/** undefined for a scheme that is not known here. */
+/** The challenge in the header WWW-Authenticate; undefined for an unknown scheme. */
 export function parseChallenge(header: string | null): Challenge | undefined {
   const [, scheme = '', rest = ''] = /^\s*([a-z]+)\s*(.*)$/is.exec(header ?? '') ?? [];
   if (scheme.toLowerCase() === 'basic') return { scheme: 'basic' };
@@ -120,7 +121,7 @@ export function tokenServer(realm: string, registry: { host: string; insecure: b
   return url.hostname === parent || parentOf(url.hostname) === parent ? url : undefined;
 }
 
-/** At least two labels: `com` is no parent. */
+/** The parent domain; undefined for a single label: `com` is no parent. */
 function parentOf(host: string): string | undefined {
   const labels = host.split('.').slice(1);
   return labels.length >= 2 ? labels.join('.') : undefined;

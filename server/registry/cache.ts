@@ -1,7 +1,7 @@
 /**
- * What registries say of releases, the implementation of the port `ReleaseMetadataCache`. A lookup answers from memory
- * at once; what is missing is fetched in the background, so that a dead registry delays no release. A failure is tried
- * again by a later lookup, ever more rarely.
+ * Metadata of releases from their registries, the implementation of the port `ReleaseMetadataCache`. A lookup answers
+ * from memory at once. Missing metadata is fetched in the background, so that a dead registry delays no release. After
+ * a failure a later lookup fetches again, ever more rarely.
  */
 import type { ClusterReader, ReleaseMetadata, ReleaseMetadataCache } from '../../api/ports.ts';
 import { isLegalTag } from '../../core/kube/tag.ts';
@@ -18,13 +18,13 @@ import type { RegistrySockets } from './sockets.ts';
 const MAX_LOOKUPS = 5000;
 const MAX_DIGESTS = 2000;
 const MAX_WAITING = 500;
-/** A registry may hang until the timeout: the lookups of one namespace are a part of all only. */
+/** A registry may hang until the timeout, so one namespace may use only some of the lookups. */
 const AT_ONCE = 8;
 const AT_ONCE_OF_NAMESPACE = 2;
 const FIRST_RETRY_MS = 10_000;
 const LAST_RETRY_MS = 600_000;
-/** A tag without a digest may be moved; a digest never. */
-const TAG_MS = 3_600_000;
+/** How old the metadata of a tag without a digest may be: a tag may be moved, a digest never. */
+const TAG_MAX_AGE_MS = 3_600_000;
 const TIMEOUT_MS = 15_000;
 
 interface CacheOptions {
@@ -41,7 +41,7 @@ interface Entry {
   metadata?: ReleaseMetadata;
   running: boolean;
   failures: number;
-  /** The last failure was an answer: asking again soon finds the same. */
+  /** Whether the registry answered with an error, which it would soon repeat. */
   refused?: boolean;
   /** When it may be fetched (again). */
   dueAt: number;
@@ -72,18 +72,18 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
     },
     async work({ lookup, entry }) {
       const metadata = await read(lookup);
-      const dueAt = isSha256Digest(lookup.digest) ? Number.POSITIVE_INFINITY : clock() + TAG_MS;
+      const dueAt = isSha256Digest(lookup.digest) ? Number.POSITIVE_INFINITY : clock() + TAG_MAX_AGE_MS;
       Object.assign(entry, { metadata, running: false, failures: 0, refused: false, dueAt });
     },
     failed({ lookup, entry }, error) {
       const delay = Math.min(FIRST_RETRY_MS * 2 ** entry.failures, LAST_RETRY_MS);
       Object.assign(entry, { running: false, failures: entry.failures + 1, dueAt: clock() + delay });
       entry.refused = error instanceof RegistryError && !error.transient;
-      if (entry.failures === 1) tell(lookup, error instanceof Error ? error.message : String(error));
+      if (entry.failures === 1) logFailure(lookup, error instanceof Error ? error.message : String(error));
     },
   });
 
-  function tell({ policy, tag }: Lookup, why: string): void {
+  function logFailure({ policy, tag }: Lookup, why: string): void {
     log.warn({ namespace: policy.namespace, imagePolicy: policy.name, tag, why }, 'no release metadata');
   }
 
@@ -100,7 +100,7 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
       byDigest.set(`${name}@${digest}`, metadata);
       return metadata;
     } catch (error) {
-      // If credentials were meant to be, their absence is the likely cause.
+      // If the ImageRepository has credentials that can't be used, their absence is the likely cause.
       if (!target.problem || !(error instanceof Error)) throw error;
       const { failure, transient } = error instanceof RegistryError ? error : new RegistryError('', 'Unavailable');
       throw new RegistryError(`${error.message}; ${target.problem}`, failure, { transient });

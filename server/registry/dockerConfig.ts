@@ -6,10 +6,10 @@ export type Credentials =
   | { kind: 'basic'; username: string; password: string }
   /** An OAuth 2 refresh token. */
   | { kind: 'identityToken'; token: string }
-  /** Sent as it is. */
+  /** A token that is sent as it is. */
   | { kind: 'registryToken'; token: string };
 
-/** `problem` says why there are none, for a log; it carries nothing from the entries themselves. */
+/** The credentials, or why there are none, without any value of the entries. */
 type Found = { credentials: Credentials } | { problem: string };
 
 interface Entry {
@@ -19,7 +19,7 @@ interface Entry {
   value: Record<string, unknown>;
 }
 
-/** @param data the Secret's `data`: values in base64 */
+/** The credentials for the image. @param data the Secret's `data`: values in base64 */
 export function credentialsFor(
   data: Record<string, string> | undefined,
   image: { host: string; repository: string },
@@ -68,7 +68,7 @@ function entryOf(key: string, value: unknown): Entry[] {
   return [{ host: canonicalHost(host), path: path.filter(Boolean).join('/'), value }];
 }
 
-/** `*` matches one label or a part of one, as in the kubelet. */
+/** Whether the pattern matches the host: `*` stands for one label or a part of one, as in the kubelet. */
 function matchesHost(pattern: string, host: string): boolean {
   if (!pattern.includes('*')) return pattern === host;
   const wanted = pattern.split('.');
@@ -101,7 +101,7 @@ function credentialsOf(value: Record<string, unknown>): Credentials | undefined 
   return { kind: 'basic', username: pair.username, password: pair.password };
 }
 
-/** `user:password` in base64; the password may have colons. Docker pads it with NUL at times. */
+/** The pair in `user:password`, in base64; the password may have colons. Docker sometimes pads it with NUL. */
 function decodedPair(auth: string | undefined): { username: string; password: string } | undefined {
   if (!auth) return undefined;
   const decoded = Buffer.from(auth, 'base64').toString('utf8').replace(/\0+$/, '');

@@ -1,4 +1,4 @@
-/** The kind of a failure, for the caller: `Unavailable` and `transient` failures may be retried. */
+/** The kind of a failure, for the caller. */
 export type RegistryFailure = 'Denied' | 'Full' | 'Invalid' | 'NotFound' | 'Unavailable';
 
 /**
@@ -8,7 +8,7 @@ export type RegistryFailure = 'Denied' | 'Full' | 'Invalid' | 'NotFound' | 'Unav
 export class RegistryError extends Error {
   readonly failure: RegistryFailure;
   readonly transient: boolean;
-  /** For how long it asked to be left alone. */
+  /** The registry's Retry-After. */
   readonly retryAfterMs: number;
 
   constructor(

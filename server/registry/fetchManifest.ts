@@ -9,7 +9,7 @@ import { ACCEPT } from './releaseMetadata.ts';
 import type { RegistrySockets } from './sockets.ts';
 import type { Trust } from './trust.ts';
 
-const MAX_MANIFEST = 4 * 1024 * 1024;
+const MAX_MANIFEST_BYTES = 4 * 1024 * 1024;
 
 export interface ManifestRequest {
   image: Image;
@@ -20,7 +20,7 @@ export interface ManifestRequest {
   credentials?: Credentials;
   trust?: Trust;
   sockets: RegistrySockets;
-  /** For all the requests it takes. */
+  /** Milliseconds for all requests together. */
   timeoutMs: number;
 }
 
@@ -29,7 +29,7 @@ export interface Manifest {
   content: unknown;
 }
 
-/** @throws RegistryError, without secrets, saying what the registry did. */
+/** The manifest of a reference. @throws RegistryError with the registry's answer, without secrets */
 export async function fetchManifest(request: ManifestRequest): Promise<Manifest> {
   const { trust, timeoutMs, sockets } = request;
   const own = trust && sockets.agent({}, { ...trust });
@@ -47,7 +47,7 @@ async function fetchThrough(request: ManifestRequest, connections: Connections):
     boundedFetch({
       url,
       headers: { accept: ACCEPT, ...(authorization && { authorization }) },
-      maxBytes: MAX_MANIFEST,
+      maxBytes: MAX_MANIFEST_BYTES,
       ...connections,
     });
 

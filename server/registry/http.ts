@@ -5,7 +5,7 @@ import { RegistryError } from './error.ts';
 const MAX_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-const MAX_ERROR = 4096;
+const MAX_ERROR_CHARACTERS = 4096;
 const ERROR_CODE = /"code"\s*:\s*"([A-Z][A-Z_]{1,40})"/;
 
 export interface RegistryAnswer {
@@ -32,7 +32,8 @@ export interface BoundedRequest extends Connections {
 }
 
 /**
- * Follows redirects on the same host only: a registry must not send us, and our credentials, elsewhere.
+ * The answer to a request. Redirects are followed on the same host only: a registry must not send us, and our
+ * credentials, to another.
  * @throws RegistryError
  */
 export async function boundedFetch(request: BoundedRequest): Promise<RegistryAnswer> {
@@ -100,18 +101,18 @@ async function answerOf(response: Response, { maxBytes }: BoundedRequest, url: U
   return { status, headers, body: Buffer.concat(chunks) };
 }
 
-/** The first code of a registry's error; nothing else of a body may be shown. Reads no more than that can take. */
+/** The first code in the body of an error, the only part of a body that may be shown. Reads no more than it needs. */
 export async function errorCodeOf(body: AsyncIterable<Uint8Array>): Promise<string | undefined> {
   let text = '';
   try {
     for await (const chunk of body) {
       text += Buffer.from(chunk).toString('latin1');
-      if (text.length > MAX_ERROR) break;
+      if (text.length > MAX_ERROR_CHARACTERS) break;
     }
   } catch {
     // The status says enough.
   }
-  return ERROR_CODE.exec(text.slice(0, MAX_ERROR))?.[1];
+  return ERROR_CODE.exec(text.slice(0, MAX_ERROR_CHARACTERS))?.[1];
 }
 
 const TOO_LATE = /^(Timeout|Abort|(Headers|Body|Connect)Timeout)Error$/;
@@ -128,7 +129,7 @@ export function unreachable(url: URL, error: unknown): RegistryError {
   return new RegistryError(`${url.host} cannot be reached${why ? ` (${why})` : ''}`, 'Unavailable');
 }
 
-/** @throws RegistryError, for what is not a JSON object or list */
+/** The JSON object or list of a body. @throws RegistryError for anything else */
 export function parseJson(body: Buffer, host: string): unknown {
   try {
     const value: unknown = JSON.parse(body.toString('utf8'));

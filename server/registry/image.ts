@@ -13,10 +13,10 @@ const DOCKER_HUB_ALIASES = new Set(['docker.io', 'index.docker.io', DOCKER_HUB, 
 const HOST = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$/i;
 const REPOSITORY = /^[a-z0-9]+([._-]+[a-z0-9]+)*(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*$/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
-/** Backtracking in the pattern stays harmless. */
+/** Keeps backtracking in the patterns harmless. */
 const MAX_LENGTH = 512;
 
-/** @throws RegistryError for what is not an image name. A tag is not part of it. */
+/** The parts of an image name without a tag. @throws RegistryError for any other text */
 export function parseImage(name: string): Image {
   const slash = name.indexOf('/');
   const first = slash < 0 ? '' : name.slice(0, slash);
@@ -30,7 +30,7 @@ export function parseImage(name: string): Image {
   return { host, repository };
 }
 
-/** Lower case; every name of Docker Hub becomes the one that serves manifests. */
+/** The host in lower case; for each name of Docker Hub the one that serves manifests. */
 export function canonicalHost(host: string): string {
   const lower = host.toLowerCase();
   return DOCKER_HUB_ALIASES.has(lower) ? DOCKER_HUB : lower;

@@ -1,5 +1,5 @@
 /**
- * Work that is done once for all callers that ask while it is running: they get the same answer, or the same failure.
+ * A function that starts work once for all callers of a key while it is running: they get the same answer, or failure.
  */
 export function joined<T>(): (key: string, start: () => Promise<T>) => Promise<T> {
   const underWay = new Map<string, Promise<T>>();

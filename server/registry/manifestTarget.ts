@@ -1,12 +1,13 @@
 /**
- * Where a release's manifest is, and with which credentials and certificates it may be read: those of its
- * ImageRepository, if this is in the Rollout's namespace or its `accessFrom` grants that namespace.
- * Without them the registry is asked anonymously.
+ * The address of a release's manifest, with the credentials and certificates to read it: those of its ImageRepository,
+ * if this is in the Rollout's namespace or its `accessFrom` grants that namespace.
+ * Without them the request is anonymous.
  */
 import type { ImageRepository } from '../../api/flux.ts';
 import { KINDS, NAMESPACES } from '../../api/kinds.ts';
 import type { NamespacedName, Secret } from '../../api/kubernetes.ts';
 import type { ClusterReader, ReleaseLookup } from '../../api/ports.ts';
+import { refKey } from '../../core/kube/names.ts';
 import { Lru } from '../lru.ts';
 import { type Credentials, credentialsFor } from './dockerConfig.ts';
 import { RegistryError } from './error.ts';
@@ -21,9 +22,9 @@ export interface ManifestTarget {
   insecure: boolean;
   credentials?: Credentials;
   trust?: Trust;
-  /** On whose behalf it is read: what one may see is not shown to another. */
+  /** The owner of the credentials: what one may read is not shown to another. */
   reader: string;
-  /** Why there are no credentials, if some were meant to be. */
+  /** Why the ImageRepository's credentials can't be used, if it has any. */
   problem?: string;
 }
 
@@ -34,7 +35,7 @@ export async function manifestTargetOf(
   { policy, repository: where, namespace }: Lookup,
 ): Promise<ManifestTarget> {
   const repository = await repositories.get(where);
-  if (!repository) throw new RegistryError(`there is no ImageRepository ${nameOf(where)}`);
+  if (!repository) throw new RegistryError(`there is no ImageRepository ${refKey(where)}`);
 
   const spec = repository.spec ?? {};
   const image = parseImage(spec.image ?? '');
@@ -43,11 +44,14 @@ export async function manifestTargetOf(
   const granted = await mayRead(cluster, spec, readers);
   const found = granted
     ? await secretsOf(cluster, spec, where.namespace, image)
-    : { problem: `ImageRepository ${nameOf(where)} grants no access to ${readers[0]}` };
-  return { ...base, ...found, reader: granted ? nameOf(where) : 'anonymous' };
+    : { problem: `ImageRepository ${refKey(where)} grants no access to ${readers[0]}` };
+  return { ...base, ...found, reader: granted ? refKey(where) : 'anonymous' };
 }
 
-/** As Flux evaluates `accessFrom`: one selector has to match; absent matches no namespace, an empty selector all. */
+/**
+ * Whether `accessFrom` grants these namespaces, as Flux evaluates it: one selector has to match; without any no
+ * namespace is granted, and an empty selector matches all.
+ */
 async function mayRead(cluster: ClusterReader, spec: ImageRepositorySpec, namespaces: string[]): Promise<boolean> {
   const selectors = spec.accessFrom?.namespaceSelectors ?? [];
   for (const name of namespaces) {
@@ -86,7 +90,7 @@ async function credentialsOf(
   }
   const where = { namespace, name: secretRef.name };
   const found = credentialsFor(await readSecret(cluster, where), image);
-  return 'problem' in found ? { problem: `Secret ${nameOf(where)}: ${found.problem}` } : found;
+  return 'problem' in found ? { problem: `Secret ${refKey(where)}: ${found.problem}` } : found;
 }
 
 /**
@@ -101,7 +105,7 @@ async function certificatesOf(
   if (!certSecretRef?.name || insecure) return {};
   const where = { namespace, name: certSecretRef.name };
   const found = trustOf(await readSecret(cluster, where));
-  return 'problem' in found ? { problem: `Secret ${nameOf(where)}: ${found.problem}` } : { trust: found };
+  return 'problem' in found ? { problem: `Secret ${refKey(where)}: ${found.problem}` } : { trust: found };
 }
 
 async function readSecret(cluster: ClusterReader, where: NamespacedName): Promise<Record<string, string> | undefined> {
@@ -110,28 +114,24 @@ async function readSecret(cluster: ClusterReader, where: NamespacedName): Promis
     resource: 'secrets',
     ...where,
   });
-  if (!secret) throw new RegistryError(`there is no Secret ${nameOf(where)}`);
+  if (!secret) throw new RegistryError(`there is no Secret ${refKey(where)}`);
   return secret.data;
-}
-
-function nameOf({ namespace, name }: NamespacedName): string {
-  return `${namespace}/${name}`;
 }
 
 // ImageRepositories, read live.
 
-/** Each tag of an image asks for its repository: one that is not there is not asked for again so soon. */
+/** Until an absent ImageRepository is read again: each tag of an image needs it. */
 const ABSENT_MS = 60_000;
 const MAX_ABSENT = 5000;
 
 type ImageRepositorySpec = NonNullable<ImageRepository['spec']>;
 
 interface ImageRepositories {
-  /** undefined when it is not there. */
+  /** The ImageRepository; undefined if it does not exist. */
   get(ref: NamespacedName): Promise<ImageRepository | undefined>;
 }
 
-/** `clock` gives milliseconds and never goes back. */
+/** The ImageRepositories. @param clock milliseconds that only grow */
 export function createImageRepositories(cluster: ClusterReader, clock: () => number): ImageRepositories {
   const absentUntil = new Lru<number>(MAX_ABSENT);
   const readOnce = joined<ImageRepository | undefined>();
@@ -145,14 +145,14 @@ export function createImageRepositories(cluster: ClusterReader, clock: () => num
 
   return {
     async get(ref) {
-      const key = `${ref.namespace}/${ref.name}`;
+      const key = refKey(ref);
       if ((absentUntil.get(key) ?? 0) > clock()) return undefined;
       return readOnce(key, () => read(ref, key));
     },
   };
 }
 
-/** Flux 2.7 serves v1, older ones v1beta2. */
+/** The served version: v1 since Flux 2.7, v1beta2 before. */
 async function servedVersion(cluster: ClusterReader): Promise<string> {
   const { group, versions, resource } = KINDS.ImageRepository;
   const [v1, v1beta2] = versions.map((version) => `${group}/${version}`) as [string, string];

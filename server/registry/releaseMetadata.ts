@@ -1,4 +1,4 @@
-/** What a manifest or an index says of its release. */
+/** The metadata of a release, from its manifest or index. */
 import { ROLLBACK_BARRIER } from '../../api/annotations.ts';
 import type { ReleaseMetadata } from '../../api/ports.ts';
 import { childOf } from '../../core/kube/json.ts';
@@ -6,7 +6,7 @@ import { formatTime, parseTime } from '../../core/kube/time.ts';
 
 const PREFIX = 'org.opencontainers.image.';
 const KEYS = ['version', 'revision', 'source', 'title', 'description', 'authors'] as const;
-/** They end up in a status. */
+/** Characters of one value, which may go into a status. */
 const MAX_LENGTH = 4096;
 
 /** The manifest media types asked for. */
@@ -18,7 +18,8 @@ export const ACCEPT = [
 ].join(', ');
 
 /**
- * Each key from the annotations of the manifest, else from those of its config descriptor; an index has only its own.
+ * The metadata: each key from the annotations of the manifest, else from those of its config descriptor, which an index
+ * lacks.
  */
 export function releaseMetadataOf(manifest: unknown): ReleaseMetadata {
   const descriptor = childOf(manifest, 'config');

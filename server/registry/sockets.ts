@@ -1,7 +1,7 @@
 /**
  * Connections to registries.
- * A tenant writes their names, and a registry says where it redirects to: none may lead to this machine, to the node's
- * own network or to a cloud's metadata service. Private networks may: that is where registries in a cluster are.
+ * Tenants write their names, and a registry chooses its redirects: none may lead to this machine, to the node's own
+ * network or to a cloud's metadata service. Private networks are allowed, because registries in a cluster are there.
  */
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
@@ -39,15 +39,15 @@ for (const [network, prefix] of [
   LOCAL.addSubnet(network, prefix, 'ipv6');
 }
 
-/** Whether no registry is asked there. An IPv4 address in IPv6 form counts as that address. */
+/** Whether no connection may lead to the address. An IPv4 address in IPv6 form counts as that address. */
 export function isLocalAddress(address: string): boolean {
   return LOCAL.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
 export interface RegistrySockets {
-  /** For requests without their own certificates or timeouts. */
+  /** The dispatcher of requests without their own certificates or timeouts. */
   shared: Dispatcher;
-  /** To be closed by the caller. */
+  /** A dispatcher that the caller closes. */
   agent(options: Omit<Agent.Options, 'connect'>, connect: buildConnector.BuildOptions): Agent;
 }
 
@@ -58,7 +58,7 @@ type Resolve = (
 ) => void;
 
 interface SocketOptions {
-  /** Whether registries on this machine may be asked too. */
+  /** Whether connections to this machine are allowed too. */
   allowLocal: boolean;
   resolve?: Resolve;
 }
@@ -70,8 +70,8 @@ export function registrySockets({ allowLocal, resolve = dnsLookup }: SocketOptio
 }
 
 /**
- * Every connection is opened here, so that names, addresses and redirects are all seen, and what is looked up is what
- * is connected to.
+ * A connector that refuses local addresses. It opens every connection, so that names, addresses and redirects are all
+ * checked, and leads to the address that was checked.
  */
 function guarded(options: buildConnector.BuildOptions, resolve: Resolve): buildConnector.connector {
   const connect = buildConnector({ ...options, lookup: guardedLookup(resolve) });

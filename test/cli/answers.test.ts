@@ -43,7 +43,7 @@ describe('nothing is written, and the answer names the action to take', () => {
       'approve web 1.2.0',
       [WEB, OPS, QA],
       1,
-      `More than one gate blocks 1.2.0. It could be one of 2:
+      `More than one Gate or RolloutGate blocks 1.2.0. It could be one of 2:
   kubectl rollouts approve rolloutgate/ops 1.2.0 -n shop   # RolloutGate ops lets 1.2.0 through
   kubectl rollouts approve rolloutgate/qa 1.2.0 -n shop   # RolloutGate qa lets 1.2.0 through
 `,
@@ -72,7 +72,7 @@ Not a terminal: add --yes to confirm.
 `,
     ],
     ['retry web', [WEB], 1, 'Rollout shop/web: 1.1.0 has succeeded, so there is nothing to retry.\n'],
-    ['bypass web 1.2.0', [WEB], 2, 'A bypass takes a reason, which is recorded: --reason "<why>".\n'],
+    ['bypass web 1.2.0', [WEB], 2, 'A bypass needs a reason, which is recorded: --reason "<why>".\n'],
     [
       'open nothing',
       [YEAR_END, QA],
@@ -93,7 +93,7 @@ describe('--wait has nothing to wait for', () => {
       [gate('year-end', 'eu', 'us'), ...behind],
       'Not waiting: 1.2.0 is waiting in more than one Rollout (shop/eu, shop/us): name one of them.\n',
     ],
-    ['approve gate/year-end 9.0.0', [YEAR_END], 'Not waiting: this gate holds no Rollout with 9.0.0.\n'],
+    ['approve gate/year-end 9.0.0', [YEAR_END], 'Not waiting: no Rollout is waiting here with 9.0.0.\n'],
     [
       'open year-end --at 2037-01-04T00:00:00Z',
       [YEAR_END],
@@ -102,7 +102,7 @@ describe('--wait has nothing to wait for', () => {
     [
       'close rolloutgate/stray',
       [rolloutGate('stray', { passing: true }, 'nobody')],
-      'There is no Rollout shop/nobody: the gate holds nothing.\n',
+      'There is no Rollout shop/nobody: the RolloutGate holds nothing.\n',
     ],
   ])('%s', async (line, objects, answer) => {
     const called = await typed([...line.split(' '), '--wait', '--yes', '-n', 'shop'], objects as never);

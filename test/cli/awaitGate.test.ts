@@ -40,7 +40,7 @@ it('names the objects that aren’t held yet, and ends with 4', async () => {
   const { code, out } = await call('close gate/incident --wait --timeout 10ms', { env: await environment() });
   expect([code, out]).toEqual([
     4,
-    'Closed Gate shop/incident.\nshop/incident: closed by somebody; held: nothing; not checked: 1; timed out; not done yet: 1 Kustomization (web)\n',
+    'Closed Gate shop/incident.\nshop/incident: closed by an unknown user; held: nothing; not checked: 1; timed out; not done yet: 1 Kustomization (web)\n',
   ]);
 });
 

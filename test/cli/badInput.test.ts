@@ -5,7 +5,7 @@ import { kubeconfigOf } from './apiServer.ts';
 
 it.each([
   ['freeze x --for soon', /^--for: 'soon' is not a time such as 30m/],
-  ['freeze x --until yesterday', /^--until: 'yesterday' is no time such as 'Mon 08:00', .*, '24 Dec', /],
+  ['freeze x --until yesterday', /^--until: 'yesterday' is not a time such as 'Mon 08:00', .*, '24 Dec', /],
   ['freeze x --for 1h --until 18:00', /give one of them/],
   [
     'freeze x --kinds Deployment',

@@ -17,7 +17,7 @@ describe('prints one sentence if', () => {
       'no kubeconfig',
       () => '/nonexistent',
       'get',
-      'There is no kubeconfig at /nonexistent: set KUBECONFIG, or say which one with --kubeconfig.',
+      'There is no kubeconfig at /nonexistent: set KUBECONFIG, or name one with --kubeconfig.',
     ],
     [
       'an unknown context',
@@ -51,7 +51,7 @@ describe('prints one sentence if', () => {
           exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'false' },
         }),
       'get',
-      "The credentials of context 'test' could not be had: the plugin failed.",
+      "The credentials of context 'test' could not be read: the plugin failed.",
     ],
     [
       'a plugin that is not installed',
@@ -60,7 +60,7 @@ describe('prints one sentence if', () => {
           exec: { apiVersion: 'client.authentication.k8s.io/v1', command: '/nonexistent/login' },
         }),
       'get',
-      "The credentials of context 'test' could not be had: spawn /nonexistent/login ENOENT.",
+      "The credentials of context 'test' could not be read: spawn /nonexistent/login ENOENT.",
     ],
   ])('%s', async (_, kubeconfig, line, sentence) => {
     const { code, out, err } = await get(kubeconfig(), line);
@@ -75,7 +75,7 @@ describe('prints one sentence if', () => {
     writeFileSync(file, '{"a": [');
     const { code, err } = await get(file);
     expect(code).toBe(1);
-    expect(err).toMatch(/^.*config is no kubeconfig: .*\.\n$/);
+    expect(err).toMatch(/^.*config is not a kubeconfig: .*\.\n$/);
   });
 
   it('an expired token', async () => {
@@ -153,7 +153,7 @@ describe('a wrong command line', () => {
   it.each([
     ['got', /unknown command 'got'/],
     ['get -o xml', /argument 'xml' is invalid\. Allowed choices are wide, name, json, yaml\./],
-    ['get app -A', /Names go with neither --all-namespaces nor --selector/],
+    ['get app -A', /Give either names, or --all-namespaces and --selector/],
     ['get --until baked', /--until goes with --watch/],
     ['status', /missing required argument 'rollout'/],
     ['status app --until baked --timeout soon', /--timeout: 'soon' is not a time/],

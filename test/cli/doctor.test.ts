@@ -4,7 +4,7 @@ import type { Gate } from '../../api/types.ts';
 import { ignoredFindings, waitedGateFindings } from '../../cli/doctor/checkAppliers.ts';
 import { sharingFindings, sizeFindings } from '../../cli/doctor/checkBudgets.ts';
 import { olderFindings, type Schema, schemaFindings } from '../../cli/doctor/checkKinds.ts';
-import { behind } from '../../cli/doctor/checkMetacontroller.ts';
+import { objectsBehind } from '../../cli/doctor/checkMetacontroller.ts';
 import { metricFindings } from '../../cli/doctor/checkMetrics.ts';
 import { checkRights } from '../../cli/doctor/checkRights.ts';
 import { writeBackFindings } from '../../cli/doctor/checkWriteBack.ts';
@@ -34,7 +34,7 @@ describe('controllers that no Metacontroller runs', () => {
     ['what is about to change', gate(1, { observedGeneration: 1, nextTransition: '2026-11-25T09:59:58Z' }), false],
     ['what is as it should be', gate(1, { observedGeneration: 1 }), false],
   ])('%s: %o', (_, object, isBehind) => {
-    expect(behind([object], NOW)).toEqual(isBehind ? ['Gate shop/freeze'] : []);
+    expect(objectsBehind([object], NOW)).toEqual(isBehind ? ['Gate shop/freeze'] : []);
   });
 });
 
@@ -93,12 +93,12 @@ describe('a budget of the cluster', () => {
     [
       'with an empty namespaceSelector',
       { namespaceSelector: {} },
-      'ClusterRolloutBudget all selects every namespace: anyone who may label a Rollout in one takes slots and holds versions in all',
+      'ClusterRolloutBudget all selects every namespace: any user who may label a Rollout in one namespace can take slots and hold versions in all',
     ],
     [
       'without slotTimeout',
       { namespaceSelector: { matchLabels: { tier: 'prod' } }, slotTimeout: undefined },
-      'ClusterRolloutBudget all has no spec.slotTimeout: a deployment that never ends takes its slot for ever',
+      'ClusterRolloutBudget all has no spec.slotTimeout: a deployment that never ends keeps its slot for ever',
     ],
   ])('%s is a finding', (_, spec, text) => {
     expect(findings(spec)).toEqual([text]);
@@ -177,10 +177,10 @@ describe('the selection of a budget', () => {
 
   it('is reported before and after it becomes too large', () => {
     expect(textOf([own], rollouts(6, 1), NAMESPACES)).toEqual([
-      'The 6 Rollouts that RolloutBudget shop/fleet selects are 6.0 MiB together: a request to its hook may have 7.0 MiB',
+      'The 6 Rollouts that RolloutBudget shop/fleet selects have 6.0 MiB together: a request to its hook may have 7.0 MiB',
     ]);
     expect(textOf([ofCluster], rollouts(8, 1), NAMESPACES)).toEqual([
-      'The 8 Rollouts that ClusterRolloutBudget all selects are 8.0 MiB together, but a request to its hook may have 7.0 MiB: ' +
+      'The 8 Rollouts that ClusterRolloutBudget all selects have 8.0 MiB together, but a request to its hook may have 7.0 MiB: ' +
         'its hook answers 413, and no slot is granted',
     ]);
   });
@@ -261,7 +261,7 @@ describe('an object whose version a Rollout sets, applied by a Kustomization', (
       [
         {
           level: 'problem',
-          text: 'Kustomization shop/web gets its version from Git (spec.writeBack), and spec.ignore of Kustomization flux-system/fleet keeps it away',
+          text: 'Kustomization shop/web gets its version from Git (spec.writeBack), but spec.ignore of Kustomization flux-system/fleet keeps the old one',
         },
       ],
     ],
@@ -337,7 +337,7 @@ describe('a Rollout that writes back', () => {
 describe('a kind of Flux', () => {
   const V1 = 'source.toolkit.fluxcd.io/v1';
   const BETA = 'source.toolkit.fluxcd.io/v1beta2';
-  const OLDER = `problem: OCIRepository is served as ${BETA} only, and ${V1} is read`;
+  const OLDER = `problem: OCIRepository is served only as ${BETA}, but rollout-hooks reads ${V1}`;
 
   it.each<[string, Record<string, string[]>, string[]]>([
     ['in an older version only', { [V1]: ['GitRepository'], [BETA]: ['GitRepository', 'OCIRepository'] }, [OLDER]],

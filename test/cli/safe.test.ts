@@ -3,10 +3,10 @@ import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { table, wrapped } from '../../cli/terminal/columns.ts';
+import { table, wrapText } from '../../cli/terminal/columns.ts';
 import { openScreen } from '../../cli/terminal/screen.ts';
 import { createTerminal } from '../../cli/terminal/terminal.ts';
-import { structured } from '../../tools/kube/objectText.ts';
+import { structuredText } from '../../tools/kube/objectText.ts';
 
 const UNSAFE = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/u;
 const EVIL = '1.1.0\u001b[2J\u001b]52;c;aWQ=\u0007\n\nAll gates are passing\r\u009b31mred\u202e\u2028\u001b[31mred';
@@ -55,7 +55,7 @@ describe('a line', () => {
   });
 
   it('that is wrapped begins where we begin one', () => {
-    expect(wrapped('waits\nAll gates are passing', 80)).toEqual(['waits All gates are passing']);
+    expect(wrapText('waits\nAll gates are passing', 80)).toEqual(['waits All gates are passing']);
   });
 
   it('keeps its columns next to a colour', () => {
@@ -87,7 +87,7 @@ describe.each(['json', 'yaml'] as const)('-o %s', (format) => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.constant(EVIL), texts), texts, async (a, b) => {
         const value = { [`key${b}`]: a, list: [a, b, `${b}\n`] };
-        const text = await structured(value, format);
+        const text = await structuredText(value, format);
         expect(text.replaceAll(/[\n\t]/g, '')).not.toMatch(UNSAFE);
         expect(format === 'json' ? JSON.parse(text) : parse(`${text}\n`)).toEqual(value);
       }),

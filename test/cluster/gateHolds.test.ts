@@ -60,7 +60,7 @@ describe('suspension and its undoing', () => {
     await developer.create(orphan);
     await isHeld(admin, orphan);
     await expect(developer.mergePatch(orphan as never, { spec: { suspend: false } })).rejects.toThrow(
-      /gate '.*\/nowhere' is closed \(Gate '.*\/nowhere' does not exist, and a missing gate counts as closed/,
+      /Gate '.*\/nowhere' does not exist, and a missing Gate counts as closed/,
     );
     await sre.create(gate(ns, 'nowhere', opened));
     await isFree(admin, orphan);

@@ -31,7 +31,7 @@ async function waits(ns: string, version: string, path: string): Promise<void> {
     expect(object.status?.pendingVersion).toBe(version);
     const blocked = conditionOf(object, 'DeploymentBlocked');
     expect(blocked).toMatchObject({ status: 'True', reason: 'GateClosed' });
-    expect(blocked?.message).toContain(`gate '${path}' is closed`);
+    expect(blocked?.message).toContain(`Gate '${path}' is closed`);
     return true;
   }, `${version} to wait for ${path}`);
   // Ready is about the version that runs.
@@ -70,7 +70,7 @@ describe('nothing at all on the weekend, for all of production', () => {
     await waits(production, '1.0.0', path);
     const byHand = { metadata: { annotations: { 'rollout.kuberik.com/force-deploy': '1.0.0' } } };
     const { warnings } = await developer.mergePatch(ref('rollout', production, 'app'), byHand);
-    expect(warnings).toContain(`version 1.0.0 waits: gate ${path} is closed`);
+    expect(warnings).toContain(`version 1.0.0 waits: Gate ${path} is closed`);
     await staysTrue(async () => (await history(admin, production, 'app')).length === 0, 'no deployment', 1500);
 
     await requestGate(sre, ns, 'no-weekend-releases', 'open');

@@ -107,7 +107,7 @@ describe('a force-deploy with a reason, by a user with the verb bypass', () => {
 
     await developer.mergePatch(app, { spec: { bakeTime: '1s' } });
     const { warnings } = await sre.mergePatch(app, hotfix('1.1.0', 'INC-7: login is broken'));
-    expect(warnings).toEqual([`version 1.1.0 bypasses the closed gate ${ns}/freeze, once`]);
+    expect(warnings).toEqual([`version 1.1.0 bypasses the closed Gate ${ns}/freeze, once`]);
     await tagArrives(admin, ns, 'app', '1.1.0');
     await passes(source);
     // The variable changes after the source has fetched the version.

@@ -80,7 +80,7 @@ describe('at level info', () => {
 });
 
 describe('at level debug', () => {
-  const conditions = [{ type: 'Ready', status: 'False', reason: 'GateClosed', message: "gate 'qa' is closed" }];
+  const conditions = [{ type: 'Ready', status: 'False', reason: 'GateClosed', message: "Gate 'qa' is closed" }];
 
   it('a sync that changes nothing logs the cause', () => {
     const subject = objectOf('Rollout', { metadata: META, status: { conditions } } as never);
@@ -90,7 +90,7 @@ describe('at level debug', () => {
       namespace: 'shop',
       name: 'web',
       hook: 'rollout',
-      conditions: "Ready=False GateClosed: gate 'qa' is closed",
+      conditions: "Ready=False GateClosed: Gate 'qa' is closed",
       resyncAfterSeconds: 30,
       message: 'sync: nothing changes',
     });

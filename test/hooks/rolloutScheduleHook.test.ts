@@ -250,7 +250,7 @@ describe('the Rollouts of a schedule', () => {
         status: 'False',
         reason: 'TooManyRollouts',
         message: expect.stringContaining(
-          'matches 1021 Rollouts, but at most 1000 get a gate (limit scheduledRollouts)',
+          'matches 1021 Rollouts, but at most 1000 get a RolloutGate (limit scheduledRollouts)',
         ),
       },
     ]);

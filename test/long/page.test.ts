@@ -107,11 +107,11 @@ it('a page whose server was stopped for an hour reports it, and continues by its
     await tab.getByText(newest, { exact: true }).first().waitFor();
     server.kill('SIGSTOP');
     await tab.clock.fastForward('01:00:00');
-    await tab.getByText('What you see is how it was').waitFor();
+    await tab.getByText('may be out of date').waitFor();
     const version = await release();
     server.kill('SIGCONT');
     await tab.getByText(version, { exact: true }).first().waitFor();
-    await tab.getByText('What you see is how it was').waitFor({ state: 'hidden' });
+    await tab.getByText('may be out of date').waitFor({ state: 'hidden' });
   } finally {
     server.kill('SIGCONT');
     server.kill('SIGTERM');

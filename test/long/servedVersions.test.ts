@@ -46,7 +46,7 @@ it('is not written in an older version that would drop a field of it; it is with
   const label = (team: string) => developer.mergePatch(older, { metadata: { labels: { team } } });
   await expect(label('a')).rejects.toThrow(
     `Kustomization ${ns}/app: a write in kustomize.toolkit.fluxcd.io/${OLDER} drops or changes spec.wait. ` +
-      `Write it in kustomize.toolkit.fluxcd.io/v1: gate '${ns}/freeze' is closed`,
+      `Write it in kustomize.toolkit.fluxcd.io/v1: Gate '${ns}/freeze' is closed`,
   );
   const finalizers = ['example.com/hold'];
   await expect(developer.mergePatch(older, { metadata: { finalizers } })).rejects.toThrow('drops or changes spec.wait');
@@ -69,7 +69,7 @@ it('a kind that is served in an older version only, by doctor', async () => {
     return out.includes('is served as') && out.replaceAll(/\s+/g, ' ');
   }, 'doctor to find it');
   expect(text).toContain(
-    'OCIRepository is served as source.toolkit.fluxcd.io/v1beta2 only, and source.toolkit.fluxcd.io/v1 is read: ' +
+    'OCIRepository is served only as source.toolkit.fluxcd.io/v1beta2, but rollout-hooks reads source.toolkit.fluxcd.io/v1: ' +
       'no Gate holds it, nor any other kind of source.toolkit.fluxcd.io',
   );
 });

@@ -64,7 +64,7 @@ describe('controllers', () => {
 /** Routes that record a bypass, or the deletion of an approval rule, as an Event. */
 const RECORDS_EVENTS = [
   '/admission/mutate/flux',
-  '/admission/mutate/flux-created',
+  '/admission/mutate/flux-fails-open',
   '/admission/mutate/rollout',
   '/admission/validate/flux',
   '/admission/validate/rollout',

@@ -1,11 +1,11 @@
 /** Objects that the user may not read are reported once for each kind and namespace; any other error ends the command. */
 import { expect, it } from 'vitest';
 import { ApiError, type KubeClient } from '../../tools/kube/kubeClient.ts';
-import { notingReader } from '../../tools/read/readRelated.ts';
+import { optionalReader } from '../../tools/read/readRelated.ts';
 
 const refusing = (code: number) => {
   const refuse = () => Promise.reject(new ApiError(code, 'Refused', 'refused'));
-  return notingReader({ list: refuse, get: refuse } as unknown as KubeClient);
+  return optionalReader({ list: refuse, get: refuse } as unknown as KubeClient);
 };
 
 it.each([

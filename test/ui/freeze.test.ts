@@ -3,7 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { commandOf } from '../../client/actions/lines.ts';
 import { FROZEN_KINDS } from '../../client/actions/writes/gateWrites.ts';
 import { DAYS } from '../../core/calendar/calendarRules.ts';
-import { type Freeze, freezeOf, lacking, plannedFreeze, presets, queryOf, requestOf } from '../../ui/gates/freeze.ts';
+import {
+  type Freeze,
+  formProblem,
+  freezeOf,
+  plannedFreeze,
+  presets,
+  queryOf,
+  requestOf,
+} from '../../ui/gates/freeze.ts';
 import { formatAddress, parseAddress } from '../../ui/state/address.ts';
 
 const name = fc.stringMatching(/^[a-z0-9][a-z0-9.-]{0,20}$/);
@@ -45,7 +53,7 @@ describe('a freeze in the making', () => {
   it('begins where the calendar was dragged', () => {
     const from = new Date('2026-11-27T09:00:00Z');
     const freeze = freezeOf(plannedFreeze(from, '4h'), 'shop', 'UTC');
-    expect(lacking(freeze)).toBeUndefined();
+    expect(formProblem(freeze)).toBeUndefined();
     expect(requestOf(freeze, 'freeze', 'INC-42')).toMatchObject({
       type: 'freeze',
       at: '2026-11-27T09:00:00Z',

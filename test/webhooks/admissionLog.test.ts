@@ -16,7 +16,7 @@ const request = (object: AnyObject | undefined, oldObject?: AnyObject, more: Par
   }) as AdmissionRequest;
 
 const ALLOWED: AdmissionDecision = { allowed: true };
-const DENIED: AdmissionDecision = { allowed: false, reason: 'gate_closed', message: "gate 'freeze' is closed" };
+const DENIED: AdmissionDecision = { allowed: false, reason: 'gate_closed', message: "Gate 'freeze' is closed" };
 const HELD: AdmissionDecision = { allowed: true, holdReason: 'gate_closed', warnings: ['kept as it was'] };
 
 const logged = (route: string, asked: AdmissionRequest, decision: AdmissionDecision = ALLOWED) =>
@@ -55,6 +55,13 @@ describe('a write of a Flux object, as it is stored', () => {
     ['as before', 'closed: a/a', 'closed: a/a', []],
   ])('%s', (_, before, after, lines) => {
     expect(changed(marked(before), marked(after))).toEqual(lines);
+  });
+
+  it('that is suspended in the write that creates it', () => {
+    const decision = { allowed: true, object: marked('closed: a/a') } as const;
+    expect(logged('mutate/flux-fails-open', request(marked(undefined)), decision)).toEqual([
+      ['Suspended', 'held, suspended by closed Gates: a/a'],
+    ]);
   });
 
   it('that is reviewed again after a conflict is one decision, and two seconds later another', () => {
@@ -106,7 +113,7 @@ describe('a denial', () => {
         name: 'web',
         reason: 'Denied',
         user: 'alice',
-        message: "UPDATE denied (gate_closed): gate 'freeze' is closed",
+        message: "UPDATE denied (gate_closed): Gate 'freeze' is closed",
         isCheap: true,
       },
     ]);
@@ -159,7 +166,7 @@ it('at level debug each request is logged, with its answer', () => {
     message: 'admission: allowed',
   });
   expect(admissionConsideration('mutate/flux', asked, DENIED).message).toBe(
-    "admission: denied: gate 'freeze' is closed",
+    "admission: denied: Gate 'freeze' is closed",
   );
 });
 

@@ -9,7 +9,7 @@ import { createMetrics } from '../../server/servedMetrics.ts';
 import { denyUnread, webhookRoutes } from '../../webhooks/index.ts';
 import { kubeObject } from '../support/objects.ts';
 
-const FAILS_OPEN = '/admission/mutate/flux-created';
+const FAILS_OPEN = '/admission/mutate/flux-fails-open';
 
 /** The request as the API server sends it: Go writes six bytes for each `<`. */
 function review(status: string): string {

@@ -1,44 +1,41 @@
 /** Errors of the API server and of the connection to it, as one sentence with the next step. */
-
 import { KINDS } from '../../api/kinds.ts';
-import { ended } from '../../core/text/commands.ts';
+import { withFullStop } from '../../core/text/commands.ts';
 import { ApiError } from './kubeClient.ts';
+import type { Selected } from './kubeconfig.ts';
 import { EXIT, Problem } from './problem.ts';
 
-export interface Whereabouts {
-  server: string;
-  context: string;
-  user: string;
-}
+/** The names of a cluster and its user in messages. */
+export type ClusterNames = Pick<Selected, 'server' | 'context' | 'user'>;
 
-/** The sentence of an error; undefined for what is a fault of ours. */
-export function problemOf(error: unknown, where: Whereabouts | undefined): Problem | undefined {
+/** The problem of an error; undefined for a fault in the program. */
+export function problemOf(error: unknown, names: ClusterNames | undefined): Problem | undefined {
   if (error instanceof Problem) return error;
   if (!(error instanceof ApiError)) return undefined;
-  const { server = '', context = '', user = '' } = where ?? {};
+  const { server = '', context = '', user = '' } = names ?? {};
   const of = context ? ` of context '${context}'` : '';
   switch (error.code) {
     case 0:
-      return new Problem(unanswered(error, server, of));
+      return new Problem(unansweredText(error, server, of));
     case 401:
       return new Problem(
         `The API server ${server}${of} does not accept the credentials of '${user}': they have expired or are wrong. Sign in again.`,
       );
     case 404:
-      return new Problem(isUnknownKind(error) ? unknownKind(error) : ended(error.message));
+      return new Problem(isUnknownKind(error) ? unknownKindText(error) : withFullStop(error.message));
     case 429:
       return new Problem(`The API server ${server}${of} is too busy: ${error.message}. Try again in a moment.`);
     default:
-      return new Problem(ended(error.message), EXIT.error);
+      return new Problem(withFullStop(error.message), EXIT.error);
   }
 }
 
-/** The API server's words for a path that it does not serve name nothing. */
+/** Whether the error is about a path that the API server does not serve: its message has no name of an object. */
 function isUnknownKind({ message }: ApiError): boolean {
   return message.includes('could not find the requested resource') || message === '404 page not found';
 }
 
-function unknownKind({ path }: ApiError): string {
+function unknownKindText({ path }: ApiError): string {
   const row = Object.values(KINDS).find(
     ({ group, resource }) => path.includes(`/${group}/`) && path.includes(`/${resource}`),
   );
@@ -46,14 +43,14 @@ function unknownKind({ path }: ApiError): string {
   return `The cluster does not have ${kind}: is rollout-hooks installed, and is this the right context?`;
 }
 
-function unanswered({ reason, message }: ApiError, server: string, of: string): string {
-  const known = REASONS[reason];
+function unansweredText({ reason, message }: ApiError, server: string, of: string): string {
+  const known = CONNECTION_ERRORS[reason];
   if (reason === 'Credentials')
-    return `The credentials${of} could not be had: ${ended(message || 'the plugin failed')}`;
+    return `The credentials${of} could not be read: ${withFullStop(message || 'the plugin failed')}`;
   return `The API server ${server}${of} does not answer: ${known ?? message}.`;
 }
 
-const REASONS: Record<string, string> = {
+const CONNECTION_ERRORS: Record<string, string> = {
   ECONNREFUSED: 'connection refused. Is the cluster running, and is this the right context',
   ENOTFOUND: 'its name is unknown. Is this the right context, and are you on its network',
   EAI_AGAIN: 'its name could not be looked up. Are you on its network',

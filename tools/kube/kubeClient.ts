@@ -1,5 +1,5 @@
-/** The client of the commands for the API server: read, list, watch, write, and review access. */
-import type { KubeObject } from '../../api/kubernetes.ts';
+/** The client of command and page for the API server: read, list, watch, write, and review access. */
+import type { AnyObject, KubeObject } from '../../api/kubernetes.ts';
 import { FIELD_MANAGER } from '../../client/actions/writes/plannedWrite.ts';
 import type { Right } from '../../client/explain/application.ts';
 import { isApiError } from '../../server/cluster/apiError.ts';
@@ -25,21 +25,21 @@ interface WriteOptions {
 }
 
 export interface KubeClient extends Collections {
-  /** Reads an object; undefined: it does not exist, or the kind is not served. */
-  get<T extends KubeObject<any, any> = KubeObject>(path: ObjectPath): Promise<T | undefined>;
-  list<T extends KubeObject<any, any> = KubeObject>(from: Collection & ListSelectors): Promise<T[]>;
+  /** Reads an object; undefined: the object does not exist, or its kind is not served. */
+  get<T extends AnyObject = KubeObject>(path: ObjectPath): Promise<T | undefined>;
+  list<T extends AnyObject = KubeObject>(from: Collection & ListSelectors): Promise<T[]>;
   create<T = KubeObject>(to: Collection, object: object, options?: WriteOptions): Promise<ApiAnswer<T>>;
-  /** A merge patch. Warnings of the answer included; a refusal is an ApiError in the API server's words. */
+  /** Applies a merge patch. @throws ApiError with the API server's message if it refuses the patch */
   patch<T = KubeObject>(path: ObjectPath, patch: unknown, options?: WriteOptions): Promise<ApiAnswer<T>>;
-  /** SelfSubjectAccessReview. */
+  /** Whether the user has the right, by SelfSubjectAccessReview. */
   mayI(right: Right): Promise<boolean>;
-  /** The resources of an API version; none when it is not served. */
+  /** The resources of an API version; empty if it is not served. */
   resources(apiVersion: string): Promise<ApiResource[]>;
   close(): void;
 }
 
 interface ClientOptions extends Pick<ConnectionFlags, 'as' | 'asGroup'> {
-  /** Milliseconds for an answer; 0: no limit. */
+  /** The timeout of a request; 0: none. */
   timeoutMs: number;
   userAgent: string;
 }
@@ -59,7 +59,7 @@ export function createClient(
   const collections = createCollections(connection);
 
   return {
-    async get<T extends KubeObject<any, any>>(path: ObjectPath) {
+    async get<T extends AnyObject>(path: ObjectPath) {
       try {
         return await send<T>({ path: pathOf(path) });
       } catch (error) {
@@ -68,7 +68,7 @@ export function createClient(
       }
     },
     ...collections,
-    async list<T extends KubeObject<any, any>>(from: Collection & ListSelectors) {
+    async list<T extends AnyObject>(from: Collection & ListSelectors) {
       const items: T[] = [];
       for await (const page of collections.pages<T>(from)) items.push(...page.items);
       return items;
@@ -107,7 +107,7 @@ const writeQuery = ({ dryRun }: WriteOptions) => ({
 
 const pathOf = ({ name, ...collection }: ObjectPath) => resourcePath(collection, name);
 
-/** The answer, or undefined if the API server refuses the read with one of these codes. */
+/** The result of the read; undefined if the API server refuses it with one of these codes. */
 export async function unlessRefused<T>(read: Promise<T>, ...codes: number[]): Promise<T | undefined> {
   try {
     return await read;

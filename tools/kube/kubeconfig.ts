@@ -1,11 +1,11 @@
-/** The cluster, user and namespace: from kubeconfig files, merged as kubectl merges them, and flags, which come first. */
+/** The cluster, user and namespace, from kubeconfig files, merged as by kubectl, and from flags, which come first. */
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { few } from '../../core/kube/firstFew.ts';
 import { Problem } from './problem.ts';
 
-/** The flags that choose a cluster; names as kubectl has them. */
+/** The flags that choose a cluster, with kubectl's names. */
 export interface ConnectionFlags {
   kubeconfig?: string;
   context?: string;
@@ -33,38 +33,40 @@ const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** @throws Problem when there is no cluster to talk to. */
+/** The cluster that the flags choose; in a Pod without a kubeconfig, its own. @throws Problem if there is none */
 export function selectCluster(flags: ConnectionFlags, env: Environment): Selected {
   const files = kubeconfigFiles(flags, env);
   const found = files.filter((file) => existsSync(file));
   if (found.length === 0 && !flags.kubeconfig && existsSync(join(SERVICE_ACCOUNT, 'token'))) return inCluster(flags);
   if (found.length === 0) {
-    throw new Problem(
-      `There is no kubeconfig at ${files.join(', ')}: set KUBECONFIG, or say which one with --kubeconfig.`,
-    );
+    throw new Problem(`There is no kubeconfig at ${files.join(', ')}: set KUBECONFIG, or name one with --kubeconfig.`);
   }
-  const config = merged(found);
+  const config = mergeFiles(found);
+  return select(config, flags, found.join(', '));
+}
+
+/** The cluster, user and namespace of the flags and the context. `where`: the files, for messages. */
+function select(config: KubeConfig, flags: ConnectionFlags, where: string): Selected {
   const context = flags.context ?? config.currentContext;
-  const where = found.join(', ');
   if (!context && !flags.cluster) {
-    throw new Problem(`${where} has no current context: choose one with --context (${names(config.contexts)}).`);
+    throw new Problem(`${where} has no current context: choose one with --context (${namesText(config.contexts)}).`);
   }
   const entry = config.contexts.find(({ name }) => name === context);
   if (!entry && !flags.cluster) {
-    throw new Problem(`There is no context ${quoted(context)} in ${where}: it has ${names(config.contexts)}.`);
+    throw new Problem(`There is no context '${context}' in ${where}: it has ${namesText(config.contexts)}.`);
   }
   const cluster = config.clusters.find(({ name }) => name === (flags.cluster ?? entry?.cluster));
   if (!cluster?.server) {
     throw new Problem(
-      `There is no cluster ${quoted(flags.cluster ?? entry?.cluster)} with a server in ${where}: it has ${names(config.clusters)}.`,
+      `There is no cluster '${flags.cluster ?? entry?.cluster}' with a server in ${where}: it has ${namesText(config.clusters)}.`,
     );
   }
   const user = flags.user ?? entry?.user ?? '';
   if (user !== '' && !config.users.some(({ name }) => name === user)) {
-    throw new Problem(`There is no user ${quoted(user)} in ${where}: it has ${names(config.users)}.`);
+    throw new Problem(`There is no user '${user}' in ${where}: it has ${namesText(config.users)}.`);
   }
   const chosen = { name: context || 'chosen', cluster: cluster.name, user };
-  // http: carries no TLS that could be skipped, and client-node asks for the word all the same.
+  // client-node refuses http: without skipTLSVerify, although there is no TLS to skip.
   const plain = cluster.server.startsWith('http:');
   const clusters = config.clusters.map((each) => (each === cluster && plain ? { ...each, skipTLSVerify: true } : each));
   config.loadFromOptions({
@@ -84,8 +86,8 @@ function kubeconfigFiles({ kubeconfig }: ConnectionFlags, env: Environment): str
   return [join(env.HOME ?? env.USERPROFILE ?? '', '.kube', 'config')];
 }
 
-/** Files merged like kubectl does: the first file that sets something wins, missing files are ignored. */
-function merged(files: readonly string[]): KubeConfig {
+/** The files, merged as kubectl merges them: the first file that sets something wins. */
+function mergeFiles(files: readonly string[]): KubeConfig {
   const all = files.map(readFile);
   const first = <T extends { name: string }>(lists: readonly T[][]): T[] => [
     ...new Map(
@@ -112,7 +114,7 @@ function readFile(file: string): KubeConfig {
     return config;
   } catch (error) {
     const [line = ''] = String((error as Error).message).split('\n');
-    throw new Problem(`${file} is no kubeconfig: ${line}.`);
+    throw new Problem(`${file} is not a kubeconfig: ${line}.`);
   }
 }
 
@@ -125,11 +127,7 @@ function inCluster(flags: ConnectionFlags): Selected {
   return { config, context: '', server, user: 'the ServiceAccount', namespace: flags.namespace ?? (own || 'default') };
 }
 
-function names(entries: readonly { name: string }[]): string {
+function namesText(entries: readonly { name: string }[]): string {
   const all = entries.map(({ name }) => name);
   return few(all, 8) || 'none';
-}
-
-function quoted(text: string | undefined): string {
-  return `'${text ?? ''}'`;
 }

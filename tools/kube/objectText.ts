@@ -1,44 +1,43 @@
-/** Objects as text: JSON, YAML, and the diff of an object that is created or annotated. Control characters are escaped. */
-
-import type { KubeObject } from '../../api/kubernetes.ts';
+/** Objects as text: JSON, YAML, and the diff of a created or annotated object. Control characters are escaped. */
+import type { AnyObject, KubeObject } from '../../api/kubernetes.ts';
 import { UNSAFE } from '../../core/text/oneLine.ts';
 
-/** In a text of several lines. */
+/** Characters that are unsafe in a text of several lines. */
 export const UNSAFE_IN_TEXT = new RegExp(String.raw`(?![\n\t])[${UNSAFE}]`, 'gu');
 
-export async function structured(value: unknown, format: 'json' | 'yaml'): Promise<string> {
-  return format === 'json' ? escaped(JSON.stringify(value, undefined, 2)) : yamlText(value);
+export async function structuredText(value: unknown, format: 'json' | 'yaml'): Promise<string> {
+  return format === 'json' ? escapeUnsafe(JSON.stringify(value, undefined, 2)) : yamlText(value);
 }
 
 export async function yamlText(value: unknown): Promise<string> {
   const { Document, visit } = await import('yaml');
-  // Two equal parts of a value are not worth an anchor that a reader has to follow.
+  // Equal parts are repeated: an anchor is harder to read.
   const document = new Document(value, { aliasDuplicateObjects: false });
   visit(document, {
     Scalar(_, node) {
-      // Between double quotes alone there are escapes.
+      // YAML has escapes between double quotes only.
       if (typeof node.value === 'string' && isUnsafe(node.value)) node.type = 'QUOTE_DOUBLE';
     },
   });
-  return escaped(document.toString({ lineWidth: 0 }).replace(/\n$/, ''));
+  return escapeUnsafe(document.toString({ lineWidth: 0 }).replace(/\n$/, ''));
 }
 
-/** Prefixes of changed lines in a diff. */
+/** The style of headers and added lines in a diff. */
 interface DiffStyle {
   tone(tone: 'good', text: string): string;
   strong(text: string): string;
 }
 
-export const PLAIN: DiffStyle = { tone: (_, text) => text, strong: (text) => text };
+export const PLAIN_STYLE: DiffStyle = { tone: (_, text) => text, strong: (text) => text };
 
-/** An object that is not there yet: every line is added. */
-export async function additionLines(object: KubeObject<any, any>, style: DiffStyle): Promise<string[]> {
+/** The diff of a new object: every line is added. */
+export async function additionLines(object: AnyObject, style: DiffStyle): Promise<string[]> {
   const path = fileNameOf(object);
   const body = (await yamlText(object)).split('\n').map((line) => style.tone('good', `+${line}`));
   return [style.strong('--- /dev/null'), style.strong(`+++ ${path}`), ...body];
 }
 
-/** Annotations that an object gets, in their place. */
+/** The diff of new annotations on an object. */
 export async function annotationLines(
   object: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>,
   annotations: Readonly<Record<string, string>>,
@@ -61,14 +60,20 @@ export async function annotationLines(
   ];
 }
 
-/** `rollout-checkout.yaml`. */
+/** The name of an object's file: `rollout-checkout.yaml`. */
 export function fileNameOf({ kind, metadata }: Pick<KubeObject, 'kind' | 'metadata'>): string {
   return `${kind.toLowerCase()}-${metadata.name}.yaml`;
 }
 
-/** JSON, or YAML with unsafe characters between double quotes only: they are escaped, which keeps their meaning. */
-function escaped(text: string): string {
+/** JSON or YAML with unsafe characters as escapes, which mean the same: in YAML they are between double quotes. */
+function escapeUnsafe(text: string): string {
   return text.replace(UNSAFE_IN_TEXT, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** The object without managedFields, which are half of its size, and which no user reads. */
+export function withoutManagedFields(object: AnyObject): AnyObject {
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }
 
 function isUnsafe(text: string): boolean {

@@ -1,6 +1,5 @@
-/** A failure in one sentence for its reader, and the exit codes of the commands that end with one. */
+/** Problems for users, and the exit codes of commands. */
 
-/** Exit codes of every command; `status` has further ones for its result. */
 export const EXIT = {
   ok: 0,
   /** An error, with a message for the user. */
@@ -17,7 +16,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** Ends the command with one sentence on stderr and no stack: what, with what value, where, what to do. */
+/** A problem for the user: one sentence with cause, value, place and what to do, printed without a stack. */
 export class Problem extends Error {
   readonly exitCode: number;
 

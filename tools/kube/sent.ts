@@ -1,15 +1,16 @@
 /** Sends planned writes to the API server. */
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject } from '../../api/kubernetes.ts';
 import type { WriteRequest } from '../../client/actions/writes/plannedWrite.ts';
 import type { KubeClient } from './kubeClient.ts';
 
-/** Between the read and the write another client may write; more often than that it is a loop. */
-export const ATTEMPTS = 5;
+/** The most attempts of a write that conflicts with writes of other clients; further conflicts mean a loop. */
+export const MAX_WRITE_ATTEMPTS = 5;
 
-export function sent(client: KubeClient, { apiVersion, object, body, creates }: WriteRequest, dryRun = false) {
+/** Sends a write to the API server. */
+export function sendWrite(client: KubeClient, { apiVersion, object, body, creates }: WriteRequest, dryRun = false) {
   const { resource, namespace, name } = object;
   const to = { apiVersion, resource, namespace: namespace || undefined };
   return creates
-    ? client.create<KubeObject<any, any>>(to, body, { dryRun })
-    : client.patch<KubeObject<any, any>>({ ...to, name }, body, { dryRun });
+    ? client.create<AnyObject>(to, body, { dryRun })
+    : client.patch<AnyObject>({ ...to, name }, body, { dryRun });
 }

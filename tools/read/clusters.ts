@@ -1,21 +1,20 @@
-/** Reads several clusters at once: one that does not answer does not delay the others. */
-
+/** Reads several clusters at once. A cluster that does not answer does not delay the others. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { problemOf } from '../kube/apiProblems.ts';
 import type { Cluster } from '../kube/cluster.ts';
 
 export interface ClusterAnswer<T> {
-  /** The name of its context. */
+  /** The name of the cluster's context. */
   cluster: string;
   value?: T;
-  /** Why there is none: a sentence. */
+  /** Why there is no value: a sentence. */
   problem?: string;
 }
 
-/** Answers that come within it are in the order of the clusters. */
-const MOMENT_MS = 2000;
+/** How long the first answers are awaited, so that most clusters are in their order. */
+const FIRST_ANSWERS_MS = 2000;
 
-/** First those that answer within a moment, then each as it comes. Ends early with the signal. */
+/** The answers of the clusters: first those within FIRST_ANSWERS_MS, then each when it comes. */
 export async function* answersOf<T>(
   clusters: readonly Cluster[],
   read: (cluster: Cluster) => Promise<T>,
@@ -26,7 +25,7 @@ export async function* answersOf<T>(
     clusters.map((cluster) => [cluster, answerOf(cluster, read).then((answer) => void answered.set(cluster, answer))]),
   );
   const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-  await Promise.race([Promise.all(pending.values()), wait(MOMENT_MS, undefined, { ref: false }), aborted]);
+  await Promise.race([Promise.all(pending.values()), wait(FIRST_ANSWERS_MS, undefined, { ref: false }), aborted]);
   while (pending.size > 0 && !signal.aborted) {
     const done = clusters.filter((cluster) => pending.has(cluster) && answered.has(cluster));
     for (const cluster of done) pending.delete(cluster);

@@ -1,4 +1,4 @@
-/** Explains an object: reads the inputs of the explanation, and checks the reader's rights for its actions. */
+/** Explains an object: reads the inputs of its explanation, and checks the user's rights for the remedies. */
 import type { FluxObject } from '../../api/flux.ts';
 import { FLUX_BINDINGS, governedKindOf, ROLLOUTS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -13,9 +13,9 @@ import { recordedRefs } from '../../core/admission/objectGates.ts';
 import { groupOf, identityOf, objectName } from '../../core/kube/names.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
 import type { NamedTarget } from './namedObjects.ts';
-import { notingReader, readRelated } from './readRelated.ts';
+import { optionalReader, readRelated } from './readRelated.ts';
 
-export async function explained(
+export async function explainObject(
   client: KubeClient,
   { kind, resource, object }: NamedTarget,
   now: EpochMs,
@@ -67,7 +67,7 @@ async function explainFlux(
   known?: FluxBinding,
 ): Promise<Explanation> {
   const { namespace, name } = identityOf(object);
-  const { unread, get } = notingReader(client);
+  const { unread, get } = optionalReader(client);
   const [binding, gates] = await Promise.all([
     known ?? readable(client.get<FluxBinding>({ ...FLUX_BINDINGS, namespace, name: objectName(object.kind, name) })),
     Promise.all(recordedRefs(object).refs.map((ref) => get<Gate>('Gate', ref))),
@@ -75,13 +75,13 @@ async function explainFlux(
   return explainFluxObject(object, { binding, gates: gates.flatMap((gate) => gate ?? []), unread }, now);
 }
 
-/** The value, or undefined if the reader may not read it. */
+/** The result of the read; undefined if the user may not read the object or it does not exist. */
 const readable = <T>(read: Promise<T>) => unlessRefused(read, 403, 404);
 
-/** The remedies with whether the user may use them; left open if the API server does not answer that. */
+/** The remedies with `allowed`, unless the API server refuses to review the user's access. */
 export async function withRights(client: KubeClient, remedies: readonly Remedy[]): Promise<Remedy[]> {
   const answers = new Map<string, Promise<boolean | undefined>>();
-  const mayOne = ({ verb, group, resource, namespace, name }: Right) => {
+  const mayI = ({ verb, group, resource, namespace, name }: Right) => {
     const right = { verb, group, resource, namespace, name };
     const key = JSON.stringify(right);
     const answer = answers.get(key) ?? unlessRefused(client.mayI(right), 403);
@@ -90,7 +90,7 @@ export async function withRights(client: KubeClient, remedies: readonly Remedy[]
   };
   return Promise.all(
     remedies.map(async (remedy) => {
-      const all = await Promise.all([remedy, ...(remedy.needs ?? [])].map(mayOne));
+      const all = await Promise.all([remedy, ...(remedy.needs ?? [])].map(mayI));
       if (all.includes(false)) return { ...remedy, allowed: false };
       return all.includes(undefined) ? remedy : { ...remedy, allowed: true };
     }),

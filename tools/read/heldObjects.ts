@@ -1,20 +1,20 @@
-/** The objects that a Gate holds, or would hold: read from what it selects, and in words. */
+/** The objects that a Gate holds or would hold by its selection: reads them, and lists them as text. */
 import { GOVERNED_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { gateSelects, gateSelectsRollout, type Requirer, requirerText } from '../../core/gate/gateSelection.ts';
 import { few } from '../../core/kube/firstFew.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
 
-/** The objects that a Gate selects. `unread`: kinds that the user may not list. */
+/** Reads the objects that a Gate selects. `unread`: kinds that the user may not list. */
 export async function readSelected(client: KubeClient, gate: Gate): Promise<{ held: Requirer[]; unread: string[] }> {
   const { selects } = gate.spec;
   if (!selects) return { held: [], unread: [] };
   const isWide = selects.namespaceSelector !== undefined;
   const namespace = isWide ? undefined : gate.metadata.namespace;
   const unread: string[] = [];
-  const listed = async (kind: string, from: Parameters<KubeClient['list']>[0]) => {
+  const listKind = async (kind: string, from: Parameters<KubeClient['list']>[0]) => {
     try {
       return await client.list(from);
     } catch (error) {
@@ -26,22 +26,22 @@ export async function readSelected(client: KubeClient, gate: Gate): Promise<{ he
   const every = GOVERNED_KINDS.map(({ kind }) => kind);
   const kinds: readonly KindName[] = selects.kinds?.length ? selects.kinds : every;
   const [namespaces, ...lists] = await Promise.all([
-    isWide ? listed('Namespaces', NAMESPACES) : [],
-    ...kinds.map((kind) => listed(`${kind}s`, { ...resourceOf(KINDS[kind]), namespace })),
+    isWide ? listKind('Namespaces', NAMESPACES) : [],
+    ...kinds.map((kind) => listKind(`${kind}s`, { ...resourceOf(KINDS[kind]), namespace })),
   ]);
   const labels = new Map(namespaces.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}]));
-  return { held: selectedBy(gate, lists.flat() as KubeObject<any, any>[], labels), unread };
+  return { held: selectedObjects(gate, lists.flat() as AnyObject[], labels), unread };
 }
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The objects that the Gate selects, sorted. `namespaces`: labels of each Namespace, by name. */
-export function selectedBy(
+/** The objects that the Gate selects, sorted. `namespaces`: the labels of each Namespace, by its name. */
+export function selectedObjects(
   gate: Gate,
-  objects: readonly KubeObject<any, any>[],
+  objects: readonly AnyObject[],
   namespaces: ReadonlyMap<string, Labels>,
 ): Requirer[] {
-  const isSelected = (object: KubeObject<any, any>) => {
+  const isSelected = (object: AnyObject) => {
     const labels = namespaces.get(object.metadata.namespace ?? '') ?? {};
     return object.kind === KINDS.Rollout.kind
       ? gateSelectsRollout(gate, object as Rollout, labels)
@@ -53,7 +53,7 @@ export function selectedBy(
     .sort((a, b) => (requirerText(a) < requirerText(b) ? -1 : 1));
 }
 
-/** `2 Kustomizations (checkout, search) and 1 Rollout (checkout)`; names with their namespace where there is more than one. */
+/** The objects as text: `2 Kustomizations (checkout, search) and 1 Rollout (checkout)`. */
 export function heldText(held: readonly Requirer[]): string {
   const isQualified = new Set(held.map(({ namespace }) => namespace)).size > 1;
   const parts = [...new Set(held.map(({ kind }) => kind))].map((kind) => {

@@ -1,38 +1,38 @@
 /** Rollouts and their related objects, updated by watches: for `get --watch`, `status --until` and `--wait`. */
 import type { FluxObject } from '../../api/flux.ts';
 import { BOUND_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject, KubeObject } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
-import { type RelatedObjects, type Unread, watchesElsewhere } from '../../client/explain/related.ts';
+import { type RelatedObjects, type Unread, watchesOtherNamespaces } from '../../client/explain/related.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { follow, isApiError, type KubeClient, type ListSelectors } from '../kube/kubeClient.ts';
-import { boundKinds, gateNames, NAMESPACES_UNREAD, whyUnread } from './readRelated.ts';
+import { boundKinds, gateRefs, NAMESPACES_UNREAD, whyUnread } from './readRelated.ts';
 
 interface LiveOptions {
   client: KubeClient;
   /** The namespace; undefined: all. */
   namespace: string | undefined;
-  /** Only these; all of the namespace when empty. */
+  /** The names of the Rollouts; empty: all of the namespace. */
   names: readonly string[];
   selector?: string | undefined;
   signal: AbortSignal;
 }
 
-/** Changes come in bursts: one update for all of one moment. */
-const MOMENT_MS = 80;
+/** How long changes are gathered for one update: they come in bursts. */
+const GATHER_MS = 80;
 
 type WatchedKind = KindName | 'Namespace';
-type AnyObject = KubeObject<any, any>;
 
-/** Called with the reason if a kind may not be watched; without it, that is a failure. */
+/** Called with the reason if a kind can't be watched. */
 type OnUnread = (why: string, namespace: string | undefined) => void;
 
 export class Live {
   readonly #options: LiveOptions;
-  /** The objects of each kind that is watched, by `namespace/name`. */
+  /** The objects of each watched kind, by `namespace/name`. */
   readonly #stores = new Map<WatchedKind, Map<string, AnyObject>>();
-  /** Kind and namespace of each watch. */
+  /** The running watches, by kind and namespace. */
   readonly #watches = new Set<string>();
+  /** The watches that are disconnected. */
   readonly #lost = new Set<string>();
   readonly #unread: Unread[] = [];
   #namespacesUnread: { unread: string } | undefined;
@@ -45,14 +45,14 @@ export class Live {
     options.signal.addEventListener('abort', () => this.#wake(), { once: true });
   }
 
-  /** Yields once everything was read, then after every change, and at least every `everyMs`. @throws errors that retrying does not solve */
+  /** Yields after the first read, after every change, and at least every `everyMs`. @throws errors that last */
   async *updates(everyMs: number): AsyncGenerator<void> {
     const { signal, names, selector: labelSelector, namespace } = this.#options;
     const fieldSelector = names.length === 1 ? `metadata.name=${names[0]}` : undefined;
     this.#watch('Rollout', namespace, undefined, { fieldSelector, labelSelector });
-    for (const kind of ['RolloutGate', 'FluxBinding', 'HealthCheck'] as const) this.#watchNoting(kind, namespace);
+    for (const kind of ['RolloutGate', 'FluxBinding', 'HealthCheck'] as const) this.#watchOptional(kind, namespace);
     while (!signal.aborted) {
-      await this.#changed(everyMs);
+      await this.#nextChange(everyMs);
       if (this.#failure !== undefined) throw this.#failure;
       if (signal.aborted) return;
       this.#watchRelated();
@@ -83,7 +83,7 @@ export class Live {
     };
   }
 
-  /** Whether a watch is disconnected: what is shown may be out of date. */
+  /** Whether a watch is disconnected, so that objects may be out of date. */
   get isLost(): boolean {
     return this.#lost.size > 0;
   }
@@ -92,28 +92,29 @@ export class Live {
     return [...(this.#stores.get(kind)?.values() ?? [])] as T[];
   }
 
-  /** Watches what the Rollouts that are known by now depend on: Gates, bound Flux objects, HealthChecks of other namespaces. */
+  /** Watches the related objects of the known Rollouts: Gates, bound Flux objects, HealthChecks of other namespaces. */
   #watchRelated(): void {
     const { namespace } = this.#options;
     const bindings = this.#all<FluxBinding>('FluxBinding');
-    for (const gate of gateNames(this.rollouts, bindings))
-      this.#watchNoting('Gate', namespace === undefined ? undefined : gate.namespace);
-    for (const { kind } of boundKinds(bindings)) this.#watchNoting(kind, namespace);
-    if (!this.rollouts.some(watchesElsewhere)) return;
-    const unreadBecause = (why: string) => () => {
+    for (const gate of gateRefs(this.rollouts, bindings))
+      this.#watchOptional('Gate', namespace === undefined ? undefined : gate.namespace);
+    for (const { kind } of boundKinds(bindings)) this.#watchOptional(kind, namespace);
+    if (!this.rollouts.some(watchesOtherNamespaces)) return;
+    const noteUnread = (why: string) => () => {
       this.#namespacesUnread = { unread: why };
     };
-    this.#watch('Namespace', undefined, unreadBecause(NAMESPACES_UNREAD));
-    this.#watch('HealthCheck', undefined, unreadBecause('you may not list HealthChecks there'));
+    this.#watch('Namespace', undefined, noteUnread(NAMESPACES_UNREAD));
+    this.#watch('HealthCheck', undefined, noteUnread('you may not list HealthChecks there'));
   }
 
-  #watchNoting(kind: KindName, namespace: string | undefined): void {
+  /** Watches a kind; if it can't be watched, notes it in `unread`. */
+  #watchOptional(kind: KindName, namespace: string | undefined): void {
     this.#watch(kind, namespace, (why) => {
       this.#unread.push({ kind, why, ...(namespace !== undefined && { namespace }) });
     });
   }
 
-  /** Starts a watch, unless one is running. */
+  /** Starts a watch, unless it is running. Without `onUnread`, a kind that can't be watched is a failure. */
   #watch(kind: WatchedKind, namespace: string | undefined, onUnread?: OnUnread, selectors: ListSelectors = {}): void {
     const id = `${kind} ${namespace ?? ''}`;
     if (this.#watches.has(id)) return;
@@ -136,7 +137,7 @@ export class Live {
     onUnread: OnUnread | undefined,
   ): Promise<void> {
     const { client, signal } = this.#options;
-    const isOf = (key: string) => from.namespace === undefined || key.startsWith(`${from.namespace}/`);
+    const isWatched = (key: string) => from.namespace === undefined || key.startsWith(`${from.namespace}/`);
     let isStarting = true;
     const started = () => {
       if (isStarting) this.#starting--;
@@ -147,11 +148,11 @@ export class Live {
         if (change.type === 'lost') this.#lost.add(id);
         else this.#lost.delete(id);
         if (change.type === 'all') {
-          for (const key of [...store.keys()].filter(isOf)) store.delete(key);
+          for (const key of [...store.keys()].filter(isWatched)) store.delete(key);
           for (const item of change.items) store.set(refKey(identityOf(item)), item);
           started();
         }
-        // The API server does not answer, and nothing was read yet: that is an error, and not worth waiting for.
+        // Before the first read, a lost connection is an error: there is nothing to show meanwhile.
         if (change.type === 'lost' && isStarting) throw change.error;
         if (change.type === 'set') store.set(refKey(identityOf(change.object)), change.object);
         if (change.type === 'gone') store.delete(refKey(identityOf(change.object)));
@@ -166,12 +167,12 @@ export class Live {
     }
   }
 
-  async #changed(everyMs: number): Promise<void> {
+  async #nextChange(everyMs: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, everyMs);
       this.#wake = () => {
         clearTimeout(timer);
-        setTimeout(resolve, MOMENT_MS);
+        setTimeout(resolve, GATHER_MS);
       };
     });
   }

@@ -1,8 +1,7 @@
-/** Objects by the names that users type: `my-app`, `ks/web`, `gate/flux-system/year-end`. */
-
+/** Reads objects by the names that users type: `my-app`, `ks/web`, `gate/flux-system/year-end`. */
 import type { ImagePolicy } from '../../api/flux.ts';
 import { GATES, KINDS, type KindName, ROLLOUT_GATES, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
-import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { AnyObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import { few } from '../../core/kube/firstFew.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
@@ -10,8 +9,8 @@ import type { Cluster } from '../kube/cluster.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
 import { EXIT, Problem } from '../kube/problem.ts';
 
-/** Names of a kind beside its singular, its plural, and these with the group. */
-const SHORT: Record<string, KindName> = {
+/** Short names of kinds. */
+const SHORT_NAMES: Record<string, KindName> = {
   ro: 'Rollout',
   rg: 'RolloutGate',
   ks: 'Kustomization',
@@ -28,12 +27,12 @@ const SHORT: Record<string, KindName> = {
 
 const ROWS = Object.values(KINDS);
 
-/** The row of a kind that a user types: `ks`, `rollouts`, `gate.gating.toolkit.fluxcd.io`. */
-export function rowNamed(word: string) {
+/** The row of a kind by a word that a user types: `ks`, `rollouts`, `gate.gating.toolkit.fluxcd.io`. */
+export function kindRow(word: string) {
   const [wanted = '', ...group] = word.toLowerCase().split('.');
   return ROWS.find(
     ({ kind, resource, group: of }) =>
-      (SHORT[wanted] === kind || kind.toLowerCase() === wanted || resource === wanted) &&
+      (SHORT_NAMES[wanted] === kind || kind.toLowerCase() === wanted || resource === wanted) &&
       (group.length === 0 || of === group.join('.')),
   );
 }
@@ -43,20 +42,20 @@ const partsOf = (text: string) => text.split('/').filter((part) => part !== '');
 // Any object.
 
 export interface NamedTarget {
-  /** The kind; undefined: the API server serves it, and this program has no row for it. */
+  /** The kind; undefined if it is not in the table of kinds. */
   kind: KindName | undefined;
   resource: string;
-  object: KubeObject<any, any>;
+  object: AnyObject;
 }
 
-interface Served {
+interface ServedKind {
   apiVersion: string;
   kind: string;
   resource: string;
   namespaced: boolean;
 }
 
-/** The object of KIND/NAME; a name alone is a Rollout's. @throws Problem if the kind or the object does not exist. */
+/** Reads the object of KIND/NAME, or the Rollout of NAME. @throws Problem if the kind or the object does not exist */
 export async function readTarget(
   { client, namespace }: Pick<Cluster, 'client' | 'namespace'>,
   text: string,
@@ -70,18 +69,18 @@ export async function readTarget(
   const kind = Object.hasOwn(KINDS, served.kind) ? (served.kind as KindName) : undefined;
   if (object) return { kind, resource: served.resource, object };
   const where = served.namespaced ? ` in namespace '${home}'` : '';
-  const hint = served.namespaced ? await elsewhere(client, served, name) : '';
+  const hint = served.namespaced ? await elsewhereHint(client, served, name) : '';
   throw new Problem(`There is no ${served.kind} '${name}'${where}.${hint}`);
 }
 
-const OURS = [resourceOf(KINDS.Rollout).apiVersion, resourceOf(KINDS.Gate).apiVersion];
+const OWN_API_VERSIONS = [resourceOf(KINDS.Rollout).apiVersion, resourceOf(KINDS.Gate).apiVersion];
 
-async function servedKind(client: KubeClient, word: string): Promise<Served> {
-  const row = rowNamed(word);
+async function servedKind(client: KubeClient, word: string): Promise<ServedKind> {
+  const row = kindRow(word);
   const [wanted = ''] = word.toLowerCase().split('.');
-  // It may be a new kind of ours, or be served in another version than the table's.
-  const own = row ? [resourceOf(row).apiVersion, ...row.versions.map((version) => `${row.group}/${version}`)] : OURS;
-  for (const apiVersion of new Set(own)) {
+  // A kind without a row may be a new one of ours.
+  const apiVersions = row ? row.versions.map((version) => `${row.group}/${version}`) : OWN_API_VERSIONS;
+  for (const apiVersion of apiVersions) {
     const found = (await resourcesOf(client, apiVersion)).find(({ name, kind }) =>
       row ? kind === row.kind : name === wanted || kind.toLowerCase() === wanted,
     );
@@ -92,7 +91,7 @@ async function servedKind(client: KubeClient, word: string): Promise<Served> {
   throw new Problem(`'${word}' is not a known kind. Known are ${known}.`, EXIT.usage);
 }
 
-/** The resources of an API version: those of the table of kinds if the user may not ask the API server. */
+/** The resources of an API version; from the table of kinds if the user may not read the API server's discovery. */
 async function resourcesOf(client: KubeClient, apiVersion: string) {
   const served = await unlessRefused(client.resources(apiVersion), 403);
   if (served) return served;
@@ -103,8 +102,8 @@ async function resourcesOf(client: KubeClient, apiVersion: string) {
   }));
 }
 
-/** ` There is one in 'apps': add -n.`, as far as the user may list it. */
-async function elsewhere(client: KubeClient, of: { apiVersion: string; resource: string }, name: string) {
+/** A hint at other namespaces: ` There is one in 'apps': add -n.`; empty if the user may not list them. */
+async function elsewhereHint(client: KubeClient, of: { apiVersion: string; resource: string }, name: string) {
   try {
     const found = await client.list({ ...of, namespace: undefined, fieldSelector: `metadata.name=${name}` });
     const all = found.map(({ metadata }) => `'${metadata.namespace}'`);
@@ -116,19 +115,19 @@ async function elsewhere(client: KubeClient, of: { apiVersion: string; resource:
 
 // Gates and RolloutGates.
 
-interface Nameable {
+interface KindObjects {
   Gate: Gate;
   RolloutGate: RolloutGate;
   Rollout: Rollout;
 }
 
-/** The kind is undefined if the user has not typed one. */
-export type Named = NamespacedName & { kind: keyof Nameable | undefined };
+/** The parts of a typed name. `kind`: undefined if the user has not typed one. */
+export type ParsedName = NamespacedName & { kind: keyof KindObjects | undefined };
 
-/** `gate/year-end`, `rolloutgate/qa`, `gate/flux-system/year-end`, `flux-system/year-end`, `year-end`. */
-export function parseNamed(text: string, home: string): Named {
+/** Parses `gate/year-end`, `rolloutgate/qa`, `gate/flux-system/year-end`, `flux-system/year-end` or `year-end`. */
+export function parseName(text: string, home: string): ParsedName {
   const parts = partsOf(text);
-  const kind = parts.length > 1 ? rowNamed(parts[0]!)?.kind : undefined;
+  const kind = parts.length > 1 ? kindRow(parts[0]!)?.kind : undefined;
   const known = kind === 'Gate' || kind === 'RolloutGate' || kind === 'Rollout' ? kind : undefined;
   const [name = '', namespace = home, ...rest] = (known ? parts.slice(1) : parts).reverse();
   if (rest.length > 0 || name === '')
@@ -136,46 +135,47 @@ export function parseNamed(text: string, home: string): Named {
   return { kind: known, namespace, name };
 }
 
-export function find<Kind extends keyof Nameable>(
+export function readNamed<Kind extends keyof KindObjects>(
   client: KubeClient,
   kind: Kind,
   { namespace, name }: NamespacedName,
-): Promise<Nameable[Kind] | undefined> {
-  return client.get<Nameable[Kind]>({ ...resourceOf(KINDS[kind]), namespace, name });
+): Promise<KindObjects[Kind] | undefined> {
+  return client.get<KindObjects[Kind]>({ ...resourceOf(KINDS[kind]), namespace, name });
 }
 
-/** The RolloutGates of a Rollout, by name. */
+/** Reads the RolloutGates of a Rollout. */
 export async function readRolloutGatesOf(client: KubeClient, { metadata }: Rollout): Promise<RolloutGate[]> {
   const all = await client.list<RolloutGate>({ ...ROLLOUT_GATES, namespace: metadata.namespace });
   return all.filter(({ spec }) => spec?.rolloutRef.name === metadata.name);
 }
 
-/** A Gate or a RolloutGate. @throws Problem if there is neither, with the `next` step, or if there are both. */
+/** Reads a Gate or a RolloutGate. @throws Problem if there is neither, with the text of `next`, or if there are both */
 export async function readAnyGate(
   { client, namespace: home }: Cluster,
   text: string,
-  next?: (named: Named) => string,
+  next?: (parsed: ParsedName) => string,
 ): Promise<Gate | RolloutGate> {
-  const named = parseNamed(text, home);
-  const { kind, namespace, name } = named;
+  const parsed = parseName(text, home);
+  const { kind, namespace, name } = parsed;
   const [gate, rolloutGate] = await Promise.all([
-    kind === 'RolloutGate' ? undefined : find(client, 'Gate', named),
-    kind === 'Gate' ? undefined : find(client, 'RolloutGate', named),
+    kind === 'RolloutGate' ? undefined : readNamed(client, 'Gate', parsed),
+    kind === 'Gate' ? undefined : readNamed(client, 'RolloutGate', parsed),
   ]);
   if (gate && rolloutGate) {
     const both = `There is a Gate and a RolloutGate '${name}' in namespace '${namespace}'`;
-    throw new Problem(`${both}: say gate/${name} or rolloutgate/${name}.`);
+    throw new Problem(`${both}: write gate/${name} or rolloutgate/${name}.`);
   }
   const found = gate ?? rolloutGate;
   if (found) return found;
   const what = kind ?? 'Gate or RolloutGate';
-  const none = `There is no ${what} '${name}' in namespace '${namespace}'.${await hint(client, named)}`;
-  throw new Problem(next ? `${none}\n${next(named)}` : none);
+  const none = `There is no ${what} '${name}' in namespace '${namespace}'.${await otherGatesHint(client, parsed)}`;
+  throw new Problem(next ? `${none}\n${next(parsed)}` : none);
 }
 
-async function hint(client: KubeClient, { kind, namespace, name }: Named): Promise<string> {
+/** A hint at a Gate or RolloutGate of that name in another namespace, or at those of the namespace. */
+async function otherGatesHint(client: KubeClient, { kind, namespace, name }: ParsedName): Promise<string> {
   const collections = [...(kind === 'RolloutGate' ? [] : [GATES]), ...(kind === 'Gate' ? [] : [ROLLOUT_GATES])];
-  const others = await Promise.all(collections.map((from) => elsewhere(client, from, name)));
+  const others = await Promise.all(collections.map((from) => elsewhereHint(client, from, name)));
   const here = await Promise.all(
     collections.map((from) => unlessRefused(client.list({ ...from, namespace }), 403, 404)),
   );
@@ -189,17 +189,17 @@ export function isGate(found: Gate | RolloutGate): found is Gate {
 
 // Rollouts.
 
-/** The Rollouts that a command is about: by name, by namespace, or all. */
-export interface Which {
+/** The Rollouts of a command: by name, of one namespace, or of all. */
+export interface RolloutSelection {
   names: readonly string[];
   everywhere: boolean;
   selector?: string | undefined;
 }
 
-/** Pages of Rollouts as they arrive, in the order of the names, or of namespace and name. @throws Problem for a name that does not exist. */
+/** The pages of Rollouts, in the order of the names, or of namespace and name. @throws Problem for a missing name */
 export async function* rolloutPages(
   cluster: Cluster,
-  { names, everywhere, selector: labelSelector }: Which,
+  { names, everywhere, selector: labelSelector }: RolloutSelection,
 ): AsyncGenerator<Rollout[]> {
   if (names.length > 0) {
     yield Promise.all(names.map((name) => readRollout(cluster, name)));
@@ -209,26 +209,26 @@ export async function* rolloutPages(
   for await (const { items } of cluster.client.pages<Rollout>(from)) yield items;
 }
 
-export async function readRollouts(cluster: Cluster, which: Which): Promise<Rollout[]> {
+export async function readRollouts(cluster: Cluster, which: RolloutSelection): Promise<Rollout[]> {
   const rollouts: Rollout[] = [];
   for await (const page of rolloutPages(cluster, which)) rollouts.push(...page);
   return rollouts;
 }
 
-/** The Rollout of `name`, `rollout/name`, or `namespace/name`, which -A prints. @throws Problem if there is none. */
+/** Reads the Rollout of `name`, `rollout/name`, or `namespace/name` as -A prints it. @throws Problem without one */
 export async function readRollout(
   { client, namespace: home }: Pick<Cluster, 'client' | 'namespace'>,
   text: string,
 ): Promise<Rollout> {
-  const { namespace, name } = parseNamed(text, home);
-  const rollout = await find(client, 'Rollout', { namespace, name });
+  const { namespace, name } = parseName(text, home);
+  const rollout = await readNamed(client, 'Rollout', { namespace, name });
   if (rollout) return rollout;
   throw new Problem(
-    `There is no Rollout '${name}' in namespace '${namespace}'.${await elsewhere(client, ROLLOUTS, name)}`,
+    `There is no Rollout '${name}' in namespace '${namespace}'.${await elsewhereHint(client, ROLLOUTS, name)}`,
   );
 }
 
-/** The ImagePolicy of a Rollout; undefined if there is none, or the user may not read it. */
+/** Reads the ImagePolicy of a Rollout; undefined if there is none, or the user may not read it. */
 export async function readPolicy(client: KubeClient, rollout: Rollout): Promise<ImagePolicy | undefined> {
   const ref = policyRef(rollout);
   const { group, versions, resource } = KINDS.ImagePolicy;

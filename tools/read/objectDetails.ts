@@ -1,15 +1,15 @@
-/** Details of an object besides its explanation: reads its Events, and prints them. */
-import type { KubeObject } from '../../api/kubernetes.ts';
+/** Reads the details of an object for the page: its Events, and its YAML. */
+import type { AnyObject } from '../../api/kubernetes.ts';
 import { type ObjectDetails, objectDetails } from '../../client/explain/objectDetails.ts';
 import type { CoreEvent } from '../../core/audit/eventRecords.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
-import { yamlText } from '../kube/objectText.ts';
+import { withoutManagedFields, yamlText } from '../kube/objectText.ts';
 
 export async function readDetails(
   client: KubeClient,
-  object: KubeObject<any, any>,
+  object: AnyObject,
 ): Promise<{ details: ObjectDetails; yaml: string }> {
-  const { managedFields: _, ...metadata } = object.metadata;
+  const { metadata } = object;
   const events = client.list<CoreEvent>({
     apiVersion: 'v1',
     resource: 'events',
@@ -19,6 +19,6 @@ export async function readDetails(
   });
   return {
     details: objectDetails(object, await unlessRefused(events, 403)),
-    yaml: await yamlText({ ...object, metadata }),
+    yaml: await yamlText(withoutManagedFields(object)),
   };
 }

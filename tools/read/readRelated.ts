@@ -1,7 +1,7 @@
-/** Reads the objects that Rollouts are explained with. What the user may not read is noted, and the rest is explained without it. */
+/** Reads the related objects of Rollouts. Kinds that the user may not read are noted, and left out. */
 import type { FluxObject } from '../../api/flux.ts';
 import { BOUND_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
-import type { KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
+import type { AnyObject, KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { type RelatedObjects, relatedGates, type Unread } from '../../client/explain/related.ts';
 import { gatesOf, TOO_MANY } from '../../core/gate/gateRefs.ts';
@@ -9,21 +9,24 @@ import { identityOf, refKey, uniqueRefs, without } from '../../core/kube/names.t
 import { matchesSelector } from '../../core/kube/selector.ts';
 import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
 
-/** Up to so many Gates of other namespaces, or bound objects, are read one by one; beyond that, all of them at once. */
-const ONE_BY_ONE = 20;
+/** The most Gates or bound objects that are read one by one; more are listed. */
+const MAX_SINGLE_READS = 20;
 
-/** Why an object could not be read; undefined for an error that ends the command. */
+/** Why a kind could not be read; undefined for an error that ends the command. */
 export function whyUnread(error: unknown): string | undefined {
   if (isApiError(error, 403)) return 'you may not read them';
   return isApiError(error, 404) ? 'the cluster does not have this kind' : undefined;
 }
 
-type AnyObject = KubeObject<any, any>;
-
-/** Reads objects, and notes in `unread` each kind of a namespace that could not be read, once. */
-export function notingReader(client: KubeClient) {
+/** A reader that notes kinds that could not be read in `unread`, each once for each namespace, instead of throwing. */
+export function optionalReader(client: KubeClient) {
   const unread: Unread[] = [];
-  const tried = async <T>(read: Promise<T>, none: T, kind: KindName, namespace: string | undefined): Promise<T> => {
+  const readOptional = async <T>(
+    read: Promise<T>,
+    none: T,
+    kind: KindName,
+    namespace: string | undefined,
+  ): Promise<T> => {
     try {
       return await read;
     } catch (error) {
@@ -36,17 +39,17 @@ export function notingReader(client: KubeClient) {
   };
   /** `namespace` undefined: all. */
   const list = <T extends AnyObject>(kind: KindName, namespace: string | undefined): Promise<T[]> =>
-    tried(client.list<T>({ ...resourceOf(KINDS[kind]), namespace }), [], kind, namespace);
+    readOptional(client.list<T>({ ...resourceOf(KINDS[kind]), namespace }), [], kind, namespace);
   const get = <T extends AnyObject>(kind: KindName, { namespace, name }: NamespacedName): Promise<T | undefined> =>
-    tried(client.get<T>({ ...resourceOf(KINDS[kind]), namespace, name }), undefined, kind, namespace);
+    readOptional(client.get<T>({ ...resourceOf(KINDS[kind]), namespace, name }), undefined, kind, namespace);
   return { unread, list, get };
 }
 
-type NotingReader = ReturnType<typeof notingReader>;
+type OptionalReader = ReturnType<typeof optionalReader>;
 
-/** The objects around some Rollouts. */
+/** Reads the related objects of some Rollouts. */
 export async function readRelated(client: KubeClient, rollouts: readonly Rollout[]): Promise<RelatedObjects> {
-  const reader = notingReader(client);
+  const reader = optionalReader(client);
   const namespaces = [...new Set(rollouts.map(({ metadata }) => metadata.namespace ?? ''))];
   const all = async <T extends AnyObject>(kind: KindName) =>
     (await Promise.all(namespaces.map((namespace) => reader.list<T>(kind, namespace)))).flat();
@@ -55,10 +58,10 @@ export async function readRelated(client: KubeClient, rollouts: readonly Rollout
     all<RolloutGate>('RolloutGate'),
     all<FluxBinding>('FluxBinding'),
     watches ? all<HealthCheck>('HealthCheck') : [],
-    readElsewhere(client, reader, rollouts, namespaces),
+    readOtherNamespaces(client, reader, rollouts, namespaces),
   ]);
   const [gates, objects] = await Promise.all([
-    readGates(reader, gateNames(rollouts, bindings)),
+    readGates(reader, gateRefs(rollouts, bindings)),
     readBound(reader, rollouts, bindings),
   ]);
   const healthChecks = [...ownChecks, ...elsewhere.healthChecks];
@@ -74,9 +77,9 @@ export async function readRelated(client: KubeClient, rollouts: readonly Rollout
   };
 }
 
-/** The objects around all Rollouts of the cluster: one list of each kind. */
+/** Reads the related objects of all Rollouts of the cluster, with one list of each kind. */
 export async function readAllRelated(client: KubeClient): Promise<RelatedObjects> {
-  const { unread, list } = notingReader(client);
+  const { unread, list } = optionalReader(client);
   const [gates, rolloutGates, bindings, healthChecks] = await Promise.all([
     list<Gate>('Gate', undefined),
     list<RolloutGate>('RolloutGate', undefined),
@@ -87,10 +90,10 @@ export async function readAllRelated(client: KubeClient): Promise<RelatedObjects
   return { gates, rolloutGates, bindings, healthChecks, objects: objects.flat(), rollouts: [], unread };
 }
 
-/** HealthChecks of the other namespaces that some of the Rollouts watch. `home`: the namespaces that were read already. */
-async function readElsewhere(
+/** Reads the HealthChecks of other namespaces that the Rollouts watch. `home`: the namespaces that were read. */
+async function readOtherNamespaces(
   client: KubeClient,
-  { list }: NotingReader,
+  { list }: OptionalReader,
   rollouts: readonly Rollout[],
   home: readonly string[],
 ): Promise<{ healthChecks: HealthCheck[]; related: Pick<RelatedObjects, 'namespaces'> }> {
@@ -101,13 +104,13 @@ async function readElsewhere(
   const names = namespaces
     .filter(({ metadata }) => selectors.some((selector) => isMatch(selector, metadata.labels)))
     .flatMap(({ metadata: { name = '' } }) => (home.includes(name) ? [] : [name]));
-  const from = names.length > ONE_BY_ONE ? [undefined] : names;
+  const from = names.length > MAX_SINGLE_READS ? [undefined] : names;
   const found = (await Promise.all(from.map((name) => list<HealthCheck>('HealthCheck', name)))).flat();
   const healthChecks = found.filter(({ metadata }) => !home.includes(metadata.namespace ?? ''));
   return { healthChecks, related: { namespaces } };
 }
 
-/** Whether a selector matches; one that does not compile matches nothing. */
+/** Whether a selector matches; an invalid one matches nothing. */
 function isMatch(selector: LabelSelector, labels: Record<string, string> | undefined): boolean {
   try {
     return matchesSelector(selector, labels);
@@ -127,8 +130,8 @@ export async function readNamespaces(client: KubeClient): Promise<NonNullable<Re
 
 export const NAMESPACES_UNREAD = 'you may not list Namespaces';
 
-/** The Gates that may block versions of these Rollouts. `bindings`: those of all objects bound to them. */
-export function gateNames(rollouts: readonly Rollout[], bindings: readonly FluxBinding[]): NamespacedName[] {
+/** The Gates that may block versions of the Rollouts. `bindings`: those of all objects that are bound to them. */
+export function gateRefs(rollouts: readonly Rollout[], bindings: readonly FluxBinding[]): NamespacedName[] {
   const all = [
     ...rollouts.flatMap((rollout) => relatedGates(rollout, [])),
     ...bindings.flatMap(({ spec }) => gatesOf(spec)),
@@ -136,28 +139,28 @@ export function gateNames(rollouts: readonly Rollout[], bindings: readonly FluxB
   return without(uniqueRefs(all), [TOO_MANY]);
 }
 
-async function readGates({ unread, list, get }: NotingReader, refs: readonly NamespacedName[]): Promise<Gate[]> {
-  if (refs.length > ONE_BY_ONE) {
+async function readGates({ unread, list, get }: OptionalReader, refs: readonly NamespacedName[]): Promise<Gate[]> {
+  if (refs.length > MAX_SINGLE_READS) {
     const before = unread.length;
     const gates = await list<Gate>('Gate', undefined);
     if (unread.length === before) return gates;
     unread.length = before;
   }
-  const found = await Promise.all(refs.slice(0, ONE_BY_ONE * 5).map((ref) => get<Gate>('Gate', ref)));
+  const found = await Promise.all(refs.slice(0, MAX_SINGLE_READS * 5).map((ref) => get<Gate>('Gate', ref)));
   return found.flatMap((gate) => gate ?? []);
 }
 
 type BoundKind = (typeof BOUND_KINDS)[number];
 
-/** The kinds of the objects that have these bindings. */
+/** The kinds of the objects of these FluxBindings. */
 export function boundKinds(bindings: readonly FluxBinding[]): BoundKind[] {
   const named = new Set(bindings.map(({ spec }) => spec?.target.kind));
   return BOUND_KINDS.filter(({ kind }) => named.has(kind));
 }
 
-/** The Flux objects that take versions of these Rollouts. */
+/** Reads the Flux objects that are bound to these Rollouts. */
 async function readBound(
-  { list, get }: NotingReader,
+  { list, get }: OptionalReader,
   rollouts: readonly Rollout[],
   bindings: readonly FluxBinding[],
 ): Promise<FluxObject[]> {
@@ -168,7 +171,7 @@ async function readBound(
   const kinds = boundKinds(own);
   const namespaces = [...new Set(own.map(({ metadata }) => metadata.namespace ?? ''))];
   const reads =
-    own.length > ONE_BY_ONE
+    own.length > MAX_SINGLE_READS
       ? namespaces.flatMap((namespace) => kinds.map(({ kind }) => list<FluxObject>(kind, namespace)))
       : own.map(async ({ metadata: { namespace = '' }, spec }) => {
           const row = kinds.find(({ kind }) => kind === spec?.target.kind);

@@ -1,15 +1,15 @@
-/** The dialog that adopts one object: the diff of the writes, the options, and the button that makes them. */
+/** The dialog that adopts one object: the diff of the writes, the options, and the button that makes the writes. */
 import { useEffect, useState } from 'preact/hooks';
 import { lackingText } from '../../client/actions/action.ts';
 import type { AdoptPreview, AdoptRequest } from '../../client/board/adoptViews.ts';
-import { inFull } from '../../core/text/commands.ts';
+import { fullText } from '../../core/text/commands.ts';
 import { Commands } from '../parts/Commands.tsx';
 import { RequestDialog } from '../parts/Dialog.tsx';
 import { Field } from '../parts/Field.tsx';
 import { linkTo, query, setQuery } from '../state/route.ts';
 import { api } from '../state/session.ts';
 
-const READ_MS = 250;
+const TYPING_PAUSE_MS = 250;
 
 type Choices = AdoptRequest['choices'];
 
@@ -33,7 +33,7 @@ export function AdoptDialog({ object, onClose }: AdoptDialogProps) {
     let isOld = false;
     const timer = setTimeout(
       () => void api.previewAdoption(requested).then((found) => !isOld && setPlans(found), failed),
-      plans ? READ_MS : 0,
+      plans ? TYPING_PAUSE_MS : 0,
     );
     return () => {
       isOld = true;
@@ -48,13 +48,13 @@ export function AdoptDialog({ object, onClose }: AdoptDialogProps) {
       isWide
       text={
         plan
-          ? `${plan.version} runs, and stays. From then on Rollout ${plan.rollout} decides what comes next.`
+          ? `${plan.version} runs, and stays. Rollout ${plan.rollout} then decides which version comes next.`
           : (plans?.problem ?? 'Checking what runs…')
       }
       submit={
         plan && {
           text: `Put under Rollout ${plan.rollout}`,
-          busy: 'Waiting for the Rollout to begin…',
+          busy: 'Waiting for the Rollout to start…',
           isReady: !lacking,
         }
       }
@@ -65,20 +65,20 @@ export function AdoptDialog({ object, onClose }: AdoptDialogProps) {
       {plan && <Diff text={plan.diff} />}
       {plan?.notes.map((note) => (
         <p key={note.text} class="dialog-text">
-          {inFull({ ...note, text: `${note.text}.` })}
+          {fullText({ ...note, text: `${note.text}.` })}
         </p>
       ))}
-      {plans && <Choose plans={plans} choices={choices} kind={object.kind} />}
-      {lacking && <p class="dialog-text">It takes {lacking}, which you may not. Whoever may can run the command:</p>}
+      {plans && <Options plans={plans} choices={choices} kind={object.kind} />}
+      {lacking && <p class="dialog-text">You need {lacking}. A user who has that can run the command:</p>}
       {plan && <Commands command={plan.command} kubectl={plan.kubectl} />}
     </RequestDialog>
   );
 }
 
-/** Lines of a diff; added ones have a + as well as a colour. */
+/** A diff. Added lines have a + as well as a colour. */
 function Diff({ text }: { text: string }) {
   return (
-    <section class="diff" tabIndex={0} aria-label="What would be written">
+    <section class="diff" tabIndex={0} aria-label="Changes">
       <pre>
         {text.split('\n').map((line, index) => (
           <span key={index} class={lineClass(line)}>
@@ -95,14 +95,14 @@ function lineClass(line: string): string | undefined {
   return line.startsWith('+') ? 'diff-added' : undefined;
 }
 
-interface ChooseProps {
+interface OptionsProps {
   plans: AdoptPreview;
   choices: Choices;
   kind: AdoptRequest['kind'];
 }
 
-/** The options of `adopt`. Unfolded if they are needed for a plan. */
-function Choose({ plans: { plan, policies, variables }, choices, kind }: ChooseProps) {
+/** The options of `adopt`, unfolded if the plan needs one. */
+function Options({ plans: { plan, policies, variables }, choices, kind }: OptionsProps) {
   const change = (key: keyof Choices) => (value: string) => setQuery({ [key]: value.trim() }, 'replace');
   return (
     <details class="choose" open={plan === undefined}>
@@ -115,7 +115,7 @@ function Choose({ plans: { plan, policies, variables }, choices, kind }: ChooseP
             value={choices.policy ?? ''}
             onChange={(event) => change('policy')(event.currentTarget.value)}
           >
-            <option value="">the one that fits</option>
+            <option value="">the one that matches</option>
             {policies.map((name) => (
               <option key={name} value={name}>
                 {name}
@@ -144,7 +144,7 @@ function Choose({ plans: { plan, policies, variables }, choices, kind }: ChooseP
           onInput={change('rollout')}
         />
         <Field
-          label="The version that runs"
+          label="Running version"
           value={choices.runs ?? ''}
           placeholder={plan?.version}
           onInput={change('runs')}

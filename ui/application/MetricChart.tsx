@@ -44,7 +44,7 @@ export function MetricChart({ metric }: { metric: MetricView }) {
   );
 }
 
-/** A dot inside the range, a cross outside, a tick at the bottom where there is no value. */
+/** The mark of a measurement: a dot inside the range, a cross outside, a tick at the bottom without a value. */
 function Point({ mark: { x, y, look, measurement } }: { mark: Mark }) {
   const title = <title>{`${measurementText(measurement)}\n${fullTime(Date.parse(measurement.at))}`}</title>;
   if (look === 'inside') {
@@ -66,7 +66,7 @@ function measurementText({ value, result }: MeasurementView): string {
   return value === undefined ? RESULTS[result] : `${numberText(value)}, ${RESULTS[result]}`;
 }
 
-/** The picture in words, for screen readers: value, range and times. */
+/** The picture as text for screen readers: value, range and times. */
 function metricText({ min, max, measurements }: MetricView): string {
   const newest = measurements.at(-1)!;
   const outside = measurements.filter(({ result }) => result === 'OutOfRange').length;

@@ -1,7 +1,7 @@
-/** The path of a release: the release, its blockers, the Flux objects that take it, their health. Left to right, or down on a phone. */
+/** The path of a release, from left to right, or down on a phone: its blockers, the Flux objects, their health. */
 import type { Application, Step } from '../../client/explain/application.ts';
-import { isOfEarlier } from '../../client/explain/application.ts';
-import { kindsThat, STEP_KINDS, type StepKind } from '../../client/explain/stepKinds.ts';
+import { isOfDeployedVersion } from '../../client/explain/application.ts';
+import { STEP_KINDS, type StepKind } from '../../client/explain/stepKinds.ts';
 import { Icon, type IconName } from '../look/Icon.tsx';
 import { STEPS, type Tone } from '../look/words.ts';
 import { Sentence } from '../parts/Sentence.tsx';
@@ -9,12 +9,10 @@ import { Ago, For, Until } from '../parts/Time.tsx';
 import { linkTo } from '../state/route.ts';
 import { MetricChart } from './MetricChart.tsx';
 
-const AFTER = kindsThat('ofDeployment');
-
 export function Path({ application }: { application: Application }) {
   const { steps, waiting, runs, releases, pinned } = application;
   const of = (...kinds: StepKind[]) => steps.filter(({ kind }) => kinds.includes(kind));
-  const between = steps.filter(({ kind }) => !AFTER.includes(kind));
+  const between = steps.filter(({ kind }) => !STEP_KINDS[kind].ofDeployment);
   const version = waiting?.version ?? runs?.version;
   return (
     <ol class="path">
@@ -42,7 +40,7 @@ export function Path({ application }: { application: Application }) {
         {between.length > 0 ? (
           between.map((step) => <StepNode key={step.id} step={step} />)
         ) : (
-          <Node icon="done" tone="good" title="Nothing in the way" />
+          <Node icon="done" tone="good" title="Nothing blocks it" />
         )}
       </Column>
       <Column title="Flux">
@@ -50,7 +48,7 @@ export function Path({ application }: { application: Application }) {
           of('binding').map((step) => <StepNode key={step.id} step={step} waiting={waiting?.version} />)
         ) : (
           <Node icon="object" tone="calm" title="No bound object">
-            nothing takes the version
+            no object takes the version
           </Node>
         )}
       </Column>
@@ -59,7 +57,7 @@ export function Path({ application }: { application: Application }) {
           of('check', 'bake').map((step) => <StepNode key={step.id} step={step} waiting={waiting?.version} />)
         ) : (
           <Node icon="heart" tone="calm" title="No bake">
-            a version is done when it is deployed
+            a version is done once it is deployed
           </Node>
         )}
       </Column>
@@ -76,11 +74,11 @@ function Column({ title, children }: { title: string; children: preact.Component
   );
 }
 
-/** `waiting`: the version that has not reached the steps that the deployed one has passed. */
+/** One step. `waiting`: the version that waits: steps that the deployed one has passed are not its own. */
 function StepNode({ step, waiting }: { step: Step; waiting?: string | undefined }) {
   const { state, title, kind, detail, object, by, reason, until, since, metric } = step;
   const look = STEPS[state];
-  const isEarlier = isOfEarlier(step, waiting);
+  const isEarlier = isOfDeployedVersion(step, waiting);
   const tone: Tone = isEarlier
     ? 'calm'
     : state === 'blocks' && (kind === 'failure' || kind === 'check')

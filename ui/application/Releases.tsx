@@ -1,4 +1,4 @@
-/** All known releases, also those that were never deployed: to deploy one manually, or to pin it. */
+/** A choice of all known releases, even never deployed ones, with the actions on the chosen one. */
 import { versionActions } from '../../client/actions/rolloutActions.ts';
 import type { ReleaseView, Rights } from '../../client/board/pageMessages.ts';
 import type { Application } from '../../client/explain/application.ts';

@@ -1,4 +1,4 @@
-/** Deployments over time, zoomed and dragged: a bar from each deployment to the next, with the part in which it was applied and baked. */
+/** Deployments over time, to zoom and drag: a bar from each to the next, with the time until it had baked. */
 import { scaleTime } from 'd3-scale';
 import { select } from 'd3-selection';
 import { type D3ZoomEvent, type ZoomTransform, zoom, zoomIdentity } from 'd3-zoom';
@@ -13,8 +13,8 @@ import { useWidth } from '../state/width.ts';
 const HEIGHT = 108;
 const BAR = { y: 26, height: 40 };
 const AXIS = 84;
-/** Half the width of a label: one that would be cut is left out. */
-const LABEL = 20;
+/** Half the width of a label, in pixels. A label that would be cut off is left out. */
+const HALF_LABEL_WIDTH = 20;
 
 export function Timeline({ history }: { history: readonly DeploymentView[] }) {
   const svg = useRef<SVGSVGElement>(null);
@@ -24,7 +24,7 @@ export function Timeline({ history }: { history: readonly DeploymentView[] }) {
     () =>
       zoom<SVGSVGElement, unknown>()
         .scaleExtent([1, 5000])
-        // A wheel scrolls the page, and zooms the picture only with a key.
+        // The wheel alone scrolls the page; with a key it zooms.
         .filter((event: WheelEvent) => event.type !== 'wheel' || event.ctrlKey || event.metaKey || event.shiftKey)
         .on('zoom', (event: D3ZoomEvent<SVGSVGElement, unknown>) => setTransform(event.transform)),
     [],
@@ -50,7 +50,7 @@ export function Timeline({ history }: { history: readonly DeploymentView[] }) {
   const zoomBy = (factor: number) => svg.current && select(svg.current).call(behaviour.scaleBy, factor);
   const ticks = x
     .ticks(Math.max(2, Math.floor(width / 130)))
-    .filter((tick) => x(tick) > LABEL && x(tick) < width - LABEL);
+    .filter((tick) => x(tick) > HALF_LABEL_WIDTH && x(tick) < width - HALF_LABEL_WIDTH);
   const bars = [...history].reverse().map((each, index, all) => ({
     each,
     from: Date.parse(each.at),
@@ -106,7 +106,7 @@ function Bar({ each, left, right, x, width }: BarProps) {
   const settled = each.endedAt ?? each.appliedAt;
   const busy = Math.min(settled ? Math.max(x(settled) - left, 0) : right - left, size);
   const visible = Math.min(right, width) - Math.max(left, 0);
-  // The label is beside the dark part, if there is room.
+  // The label is beside the dark part, if there is enough space.
   const text = Math.max(left + (visible - busy > 58 ? busy : 0), 0) + 8;
   return (
     <g class={`timeline-bar tone-${look.tone}`}>

@@ -1,8 +1,8 @@
-/** Geometry of a HealthCheck's measurements: a line with gaps, the bounds of the range, a mark for each measurement. */
+/** The geometry of measurements: a line with gaps, the bounds of the range, a mark for each measurement. */
 import type { MeasurementView, MetricView } from '../../client/explain/application.ts';
 
 export const PICTURE = { width: 240, height: 92 };
-/** Margins: half a mark, the label of a bound, and below the ticks of gaps. */
+/** The margins: half a mark at the sides, the label of a bound above, the ticks of gaps below. */
 const MARGIN = { x: 8, top: 18, bottom: 26 };
 
 export interface Mark {
@@ -14,7 +14,7 @@ export interface Mark {
 }
 
 interface MetricPicture {
-  /** Points of each run of values that no gap interrupts. */
+  /** The points of each run of values without a gap. */
   lines: string[];
   marks: Mark[];
   bounds: { y: number; labelY: number; text: string }[];
@@ -42,14 +42,14 @@ export function metricPicture({ min, max, measurements }: MetricView): MetricPic
     };
   });
   return {
-    lines: runs(marks).map((run) => run.map((mark) => `${mark.x},${mark.y}`).join(' ')),
+    lines: valueRuns(marks).map((run) => run.map((mark) => `${mark.x},${mark.y}`).join(' ')),
     marks,
     bounds: bounds.map(({ value, label }) => ({ y: y(value), labelY: y(value) + label, text: numberText(value) })),
   };
 }
 
-/** Runs of two or more values without a gap. */
-function runs(marks: readonly Mark[]): Mark[][] {
+/** The runs of two or more values without a gap. */
+function valueRuns(marks: readonly Mark[]): Mark[][] {
   const found: Mark[][] = [[]];
   for (const mark of marks) {
     if (mark.measurement.value === undefined) found.push([]);
@@ -58,7 +58,7 @@ function runs(marks: readonly Mark[]): Mark[][] {
   return found.filter(({ length }) => length > 1);
 }
 
-/** A scale from the smallest to the largest number, rounded to tenths; a single number is in the middle. */
+/** A function that scales numbers to positions, rounded to tenths. A single number is in the middle. */
 function scale(numbers: readonly number[], from: number, to: number): (value: number) => number {
   const [least, greatest] = [Math.min(...numbers), Math.max(...numbers)];
   return (value) => {
@@ -67,7 +67,7 @@ function scale(numbers: readonly number[], from: number, to: number): (value: nu
   };
 }
 
-/** A value with six digits, as in messages of the check. */
+/** A value with six digits, as in messages of the HealthCheck. */
 export function numberText(value: number): string {
   return String(Number(value.toPrecision(6)));
 }

@@ -1,4 +1,4 @@
-/** Approvals of each version at a Gate: given, not counting, and missing ones. */
+/** The approvals of each version at a Gate: given, not counting, and missing ones. */
 import type { ApprovalView } from '../../client/explain/approvalViews.ts';
 import { Badge } from '../look/Badge.tsx';
 import { Panel } from '../look/Panel.tsx';
@@ -10,7 +10,7 @@ export function Approvals({ rule, approvals }: { rule: string; approvals: readon
   return (
     <Panel id="approvals" title="Approvals">
       <p class="meta">{rule}.</p>
-      {approvals.length === 0 && <p>No version waits for one.</p>}
+      {approvals.length === 0 && <p>No version waits for an approval.</p>}
       <ul class="stack approvals">
         {approvals.map((approval) => (
           <Version key={`${approval.rollout}:${approval.version}`} approval={approval} />

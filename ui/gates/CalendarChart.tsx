@@ -1,8 +1,8 @@
-/** Gates over the coming days: a band where one is closed, dashed where one is planned. Dragging over the first line plans a freeze. */
+/** Gates over the coming days: a band while one is closed, dashed if planned. Dragging on top plans a freeze. */
 import { scaleTime } from 'd3-scale';
 import { useRef, useState } from 'preact/hooks';
 import type { Band, GateView, ScheduleView } from '../../client/board/planViews.ts';
-import { keyOf } from '../../client/board/row.ts';
+import { rowKey } from '../../client/board/row.ts';
 import { Icon } from '../look/Icon.tsx';
 import { clockText, dayName, monthDay, now } from '../state/clock.ts';
 import { linkTo } from '../state/route.ts';
@@ -10,16 +10,16 @@ import { useWidth } from '../state/width.ts';
 
 const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
-/** Smallest width of a band, visible beside the line of the present. */
-const LEAST = 7;
+/** The smallest width of a band, in pixels: it stays visible beside the line of the present. */
+const MIN_BAND_WIDTH = 7;
 
 /** A Gate or a schedule. */
 interface CalendarLine {
   id: string;
   name: string;
-  /** Small text beside the name: its namespace, what it holds. */
+  /** The text below the name: the namespace, and the number of held objects. */
   about: string;
-  /** Address of its page; absent if it has none. */
+  /** The address of its page; absent if it has none. */
   to?: string;
   opened: boolean;
   bands: readonly Band[];
@@ -32,7 +32,7 @@ interface CalendarChartProps {
   onPlan?: (from: number, to: number) => void;
 }
 
-/** Last midnight in the browser's time zone. */
+/** The last midnight in the browser's time zone. */
 function startOfToday(at: number): number {
   return new Date(at).setHours(0, 0, 0, 0);
 }
@@ -96,15 +96,15 @@ export function CalendarChart({ lines, days, onPlan }: CalendarChartProps) {
 export function gateLine({ cluster, id, namespace, name, held, opened, bands }: GateView): CalendarLine {
   const objects = held === 0 ? 'holds nothing' : `${held} ${held === 1 ? 'object' : 'objects'}`;
   const about = [cluster, namespace, ...(held === undefined ? [] : [objects])].filter(Boolean).join(' · ');
-  return { id: `gate ${keyOf({ cluster, id })}`, name, about, to: linkTo.gate(id, cluster), opened, bands };
+  return { id: `gate ${rowKey({ cluster, id })}`, name, about, to: linkTo.gate(id, cluster), opened, bands };
 }
 
-/** A schedule of the cluster has no page of its own. */
+/** The line of a schedule. A ClusterRolloutSchedule has no page of its own. */
 export function scheduleLine(schedule: ScheduleView): CalendarLine {
   const { cluster, id, kind, namespace, name, holds, opened, bands, problem } = schedule;
   const where = namespace || 'all namespaces';
   return {
-    id: `schedule ${keyOf({ cluster, id })}`,
+    id: `schedule ${rowKey({ cluster, id })}`,
     name,
     about: [cluster, where, problem ? `opens and closes nothing: ${problem}` : holds, 'schedule']
       .filter(Boolean)
@@ -123,7 +123,7 @@ function BandBox({ band, x, width, from }: { band: Band; x: (time: number) => nu
   return (
     <span
       class={`band${band.planned ? ' planned' : ''}${band.openFor ? ' for-one' : ''}`}
-      style={{ left: `${left}px`, width: `${Math.max(right - left - 1, LEAST)}px` }}
+      style={{ left: `${left}px`, width: `${Math.max(right - left - 1, MIN_BAND_WIDTH)}px` }}
       title={text}
     >
       <span class="clip band-text">
@@ -149,7 +149,7 @@ interface PlanLineProps {
   onPlan: (from: number, to: number) => void;
 }
 
-/** The line on which dragging plans a freeze: in steps of 15 minutes in a week, of an hour in a month. */
+/** The line on which dragging plans a freeze, in steps of 15 minutes in a week, of an hour in a month. */
 function PlanLine({ start, days, width, onPlan }: PlanLineProps) {
   const [drag, setDrag] = useState<{ from: number; to: number } | undefined>();
   const step = days > 10 ? 4 * QUARTER_MS : QUARTER_MS;
@@ -197,7 +197,7 @@ function isWeekend(date: number): boolean {
   return new Date(date).getDay() % 6 === 0;
 }
 
-/** Label of one in `every` days; the first label of a month names the month. */
+/** The label of a day. `every`: one in so many days has a label; the first one of a month has the month. */
 function shortDay(date: number, room: number, every: number): string {
   if (room > 90) return dayName(date);
   const day = new Date(date).getDate();

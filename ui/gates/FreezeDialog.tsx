@@ -1,8 +1,8 @@
-/** The dialog that creates a freeze: its fields, the objects that it would hold, and the request. All fields but the reason are in the address. */
+/** The dialog that creates a freeze. The address has all fields but the reason. */
 import { useEffect, useState } from 'preact/hooks';
 import { FROZEN_KINDS } from '../../client/actions/writes/gateWrites.ts';
 import type { Preview } from '../../client/board/pageMessages.ts';
-import { keyOf } from '../../client/board/row.ts';
+import { rowKey } from '../../client/board/row.ts';
 import { DAYS } from '../../core/calendar/calendarRules.ts';
 import { ClusterChoice } from '../parts/ClusterChoice.tsx';
 import { Commands, commandsOf } from '../parts/Commands.tsx';
@@ -17,9 +17,9 @@ import { api } from '../state/session.ts';
 import { gates, hello } from '../state/stream.ts';
 import {
   type Freeze,
+  formProblem,
   freezeOf,
   instantText,
-  lacking,
   NO_FREEZE,
   nameOf,
   presets,
@@ -27,19 +27,19 @@ import {
   requestOf,
 } from './freeze.ts';
 
-const PREVIEW_MS = 350;
+const TYPING_PAUSE_MS = 350;
 
 export function FreezeDialog() {
-  const freeze = freezeOf(query.value, homeOf(), timeZone);
+  const freeze = freezeOf(query.value, defaultNamespace(), timeZone);
   const [reason, setReason] = useState('');
   const [preview, setPreview] = useState<Preview | undefined>();
-  const name = nameOf(freeze, (id) => gates.value.has(keyOf({ cluster: cluster.value, id })));
+  const name = nameOf(freeze, (id) => gates.value.has(rowKey({ cluster: cluster.value, id })));
   const request = requestOf(freeze, name, reason);
-  const lacks = clusters.value.length > 0 && !cluster.value ? 'Choose a cluster.' : lacking(freeze);
+  const lacks = clusters.value.length > 0 && !cluster.value ? 'Choose a cluster.' : formProblem(freeze);
   useEffect(() => {
     setPreview(undefined);
     if (lacks) return;
-    const timer = setTimeout(() => void api.preview(request).then(setPreview, () => {}), PREVIEW_MS);
+    const timer = setTimeout(() => void api.preview(request).then(setPreview, () => {}), TYPING_PAUSE_MS);
     return () => clearTimeout(timer);
   }, [JSON.stringify(request), cluster.value]);
   const where = freeze.isOfAll ? 'all namespaces' : freeze.namespace;
@@ -47,7 +47,7 @@ export function FreezeDialog() {
   return (
     <RequestDialog
       title="Freeze"
-      text="A new Gate that holds what it selects. What runs goes on running; nothing of it changes while the Gate is closed."
+      text="Creates a Gate that holds the objects it selects. Applications keep running, and nothing of them changes while the Gate is closed."
       submit={preview?.lacks ? undefined : { text, isReady: !lacks && preview?.answer.ok !== false }}
       send={() => api.act(request)}
       dryRun={preview?.lacks ? undefined : preview?.answer}
@@ -55,14 +55,14 @@ export function FreezeDialog() {
     >
       <Form freeze={freeze} name={name} reason={reason} setReason={setReason} />
       {lacks ? <p class="dialog-text">{lacks}</p> : <Holds preview={preview} />}
-      {preview?.lacks && <p class="dialog-text">You may not create this Gate. It takes {preview.lacks}.</p>}
+      {preview?.lacks && <p class="dialog-text">You may not create this Gate: you need {preview.lacks}.</p>}
       <Commands {...commandsOf(request)} />
     </RequestDialog>
   );
 }
 
-/** The context's namespace, unless Rollouts are elsewhere only. */
-function homeOf(): string {
+/** The default namespace of a freeze: the context's, or one with Rollouts if that has none. */
+function defaultNamespace(): string {
   const chosen = clusters.value.find(({ name }) => name === cluster.value);
   const { namespace, home = 'default' } = { ...hello.value, ...(chosen && { home: chosen.home }) };
   return namespace ?? (namespaces.value.includes(home) ? home : (namespaces.value[0] ?? home));
@@ -155,7 +155,7 @@ function Form({ freeze, name, reason, setReason }: FormProps) {
         />
       )}
       <Toggles
-        legend="What is held"
+        legend="Held kinds"
         options={FROZEN_KINDS.map((kind) => [kind, `${kind}s`])}
         isOn={(kind) => kinds.includes(kind)}
         onToggle={(kind) => change({ kinds: toggled(kinds, kind) })}
@@ -203,7 +203,7 @@ function Holds({ preview }: { preview: Preview | undefined }) {
   );
 }
 
-/** The value of a `datetime-local` field: the browser's time zone, without naming it. */
+/** The value of a `datetime-local` field: a time in the browser's time zone, without the zone. */
 function localOf(time: string): string {
   if (!time) return '';
   const date = new Date(time);

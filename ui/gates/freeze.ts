@@ -1,4 +1,4 @@
-/** The form of a freeze: its fields, how the address holds them, and the Gate that they make. */
+/** The form of a freeze: its fields, their form in the address, and the requested Gate. */
 import type { Gate } from '../../api/types.ts';
 import type { ActionRequest } from '../../client/actions/action.ts';
 import { parseHours } from '../../client/actions/userInput.ts';
@@ -7,32 +7,33 @@ import { DAYS } from '../../core/calendar/calendarRules.ts';
 import { formatDuration, parseDuration } from '../../core/kube/duration.ts';
 import type { Query } from '../state/address.ts';
 
-/** The fields without the reason, which is never in the address. */
+/** The fields of the form. The reason is not one of them, because it is never in the address. */
 export interface Freeze {
   when: 'now' | 'planned' | 'weekly';
   name: string;
-  /** Namespace of the Gate: it holds the objects there, or in all namespaces. */
+  /** The namespace of the Gate. */
   namespace: string;
+  /** Whether the Gate holds objects of all namespaces. */
   isOfAll: boolean;
   kinds: readonly string[];
-  /** Duration, `24h`; empty: until a user opens the Gate. */
+  /** The duration, `24h`; empty: until a user opens the Gate. */
   lasts: string;
-  /** Beginning of a planned freeze: RFC 3339. */
+  /** The beginning of a planned freeze, RFC 3339. */
   from: string;
   days: readonly string[];
-  /** Hours on these days, `16:00-08:00`; empty: all day. */
+  /** The hours on these days, `16:00-08:00`; empty: all day. */
   hours: string;
   timezone: string;
 }
 
 const MINUTE_MS = 60_000;
-/** In the address: no kind, or no end. Without a value there are the usual kinds and end. */
-const NONE = '-';
+/** The value in the address for no kind, or no end. Without a value the defaults apply. */
+const EMPTY = '-';
 
 export function freezeOf(query: Query, namespace: string, timezone: string): Freeze {
   const { when, name = '', in: place = namespace, all, kinds, for: lasts = '24h', from = '' } = query;
   const { days, between: hours = '', zone = timezone } = query;
-  const listed = (text: string | undefined) => (text && text !== NONE ? text.split(',') : []);
+  const listed = (text: string | undefined) => (text && text !== EMPTY ? text.split(',') : []);
   return {
     when: when === 'planned' || when === 'weekly' ? when : 'now',
     name,
@@ -40,7 +41,7 @@ export function freezeOf(query: Query, namespace: string, timezone: string): Fre
     isOfAll: all !== undefined,
     kinds:
       kinds === undefined ? FROZEN_KINDS : listed(kinds).filter((each) => FROZEN_KINDS.some((kind) => kind === each)),
-    lasts: lasts === NONE ? '' : lasts,
+    lasts: lasts === EMPTY ? '' : lasts,
     from: Number.isNaN(Date.parse(from)) ? '' : from,
     days: listed(days).filter((each) => DAYS.includes(each)),
     hours,
@@ -54,8 +55,8 @@ export function queryOf({ when, name, namespace, isOfAll, kinds, lasts, from, da
     name,
     in: namespace,
     all: isOfAll ? 'true' : '',
-    kinds: kinds.length === FROZEN_KINDS.length ? '' : kinds.join(',') || NONE,
-    for: lasts || NONE,
+    kinds: kinds.length === FROZEN_KINDS.length ? '' : kinds.join(',') || EMPTY,
+    for: lasts || EMPTY,
     from,
     days: days.join(','),
     between: hours,
@@ -63,19 +64,19 @@ export function queryOf({ when, name, namespace, isOfAll, kinds, lasts, from, da
   };
 }
 
-/** The query that opens the dialog with a freeze from then on. */
+/** The query that opens the dialog with a planned freeze. */
 export function plannedFreeze(from: Date, lasts: string): Query {
   return { do: 'freeze', when: 'planned', from: instantText(from), for: lasts };
 }
 
 export const instantText = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`;
 
-/** The query that closes the dialog: none of its fields. */
+/** The query that closes the dialog, without any of its fields. */
 export const NO_FREEZE: Query = Object.fromEntries(
   ['do', 'when', 'name', 'in', 'all', 'kinds', 'for', 'from', 'days', 'between', 'zone'].map((key) => [key, '']),
 );
 
-/** The default name of the Gate; a name that is taken gets a number. */
+/** The name of the Gate: the typed one, or a default, with a number if it is taken. */
 export function nameOf({ name, when, days, from, namespace }: Freeze, isTaken: (id: string) => boolean): string {
   if (name) return name;
   const base =
@@ -107,18 +108,19 @@ export function requestOf(freeze: Freeze, name: string, reason: string): ActionR
   return { type: 'freeze', object, reason, spec, ...(when === 'planned' && from && { at: from }) };
 }
 
-/** The problem of the form: a missing or wrong value. */
-export function lacking({ kinds, when, days, hours, lasts, from }: Freeze): string | undefined {
+/** The problem of the form, a missing or invalid value; undefined if there is none. */
+export function formProblem({ kinds, when, days, hours, lasts, from }: Freeze): string | undefined {
   if (kinds.length === 0) return 'Choose at least one kind.';
   if (when === 'weekly' && days.length === 0) return 'Choose at least one day.';
-  if (when === 'weekly' && hours && !parseHours(hours)) return 'Between: hours such as 16:00-08:00; empty for all day.';
+  if (when === 'weekly' && hours && !parseHours(hours))
+    return 'Between: write hours such as 16:00-08:00, or nothing for all day.';
   if (when !== 'weekly' && lasts && parseDuration(lasts) === undefined)
-    return 'For: a time such as 90m, 4h or 24h; empty until a user opens it.';
-  if (when === 'planned' && !from) return 'Say when it begins.';
+    return 'For: write a duration such as 90m, 4h or 24h, or nothing to freeze until a user opens the Gate.';
+  if (when === 'planned' && !from) return 'Choose when it begins.';
   return undefined;
 }
 
-/** Presets for the end, and the duration of each from then on. */
+/** The presets for the end of a freeze that begins at `from`, as durations. */
 export function presets(from: Date): (readonly [lasts: string, text: string])[] {
   const until = (days: number) => {
     const end = new Date(from);

@@ -1,4 +1,4 @@
-/** Icons, sixteen units wide, in the colour of the text. Each state has a shape of its own, not only a colour. */
+/** The icons, sixteen units wide, in the colour of the text. Each state has a shape of its own, not only a colour. */
 const PATHS = {
   done: 'M3.5 8.5l3 3 6-7',
   failed: 'M4 4l8 8M12 4l-8 8',
@@ -34,7 +34,7 @@ export type IconName = keyof typeof PATHS;
 export function Icon({ name, size = 16, label }: { name: IconName; size?: number; label?: string }) {
   const access = label ? ({ role: 'img', 'aria-label': label } as const) : ({ 'aria-hidden': true } as const);
   return (
-    // biome-ignore lint/a11y/noSvgWithoutTitle: named where it says more than its neighbour, hidden where it does not.
+    // biome-ignore lint/a11y/noSvgWithoutTitle: it has a label, or is hidden if the text beside it has its meaning.
     <svg class="icon" width={size} height={size} viewBox="0 0 16 16" {...access}>
       <path
         d={PATHS[name]}

@@ -1,4 +1,4 @@
-/** The text of a page that has nothing to show: why, and what to do. */
+/** The text of a page without content: why, and what to do. */
 import { Icon, type IconName } from './Icon.tsx';
 import type { Tone } from './words.ts';
 
@@ -6,7 +6,7 @@ interface MessageProps {
   icon: IconName;
   tone?: Tone;
   title: string;
-  /** It fills the page, so its title is the page's heading. */
+  /** Set if the message is the whole page: its title is then the page's heading. */
   isWhole?: boolean;
   children?: preact.ComponentChildren;
 }

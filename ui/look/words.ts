@@ -21,7 +21,7 @@ export const STATES: Record<ApplicationState, Look> = {
   empty: { text: 'Nothing yet', icon: 'empty', tone: 'calm' },
 };
 
-/** States that need a person come first. */
+/** The order of states: those that need a user come first. */
 export const STATE_ORDER: readonly ApplicationState[] = [
   'problem',
   'failed',
@@ -41,7 +41,7 @@ export const OUTCOMES: Record<Outcome, Look> = {
   Unknown: { text: 'Deployed', icon: 'unknown', tone: 'calm' },
 };
 
-/** States of any other object. */
+/** The states of other objects. */
 export const EXPLAINED: Record<ExplainedState, Look> = {
   free: { text: 'Free', icon: 'done', tone: 'good' },
   held: { text: 'Held', icon: 'gate', tone: 'held' },
@@ -51,7 +51,7 @@ export const EXPLAINED: Record<ExplainedState, Look> = {
 
 export const STEPS: Record<StepState, Look> = {
   passed: { text: 'passed', icon: 'done', tone: 'good' },
-  blocks: { text: 'in the way', icon: 'gate', tone: 'held' },
+  blocks: { text: 'blocks', icon: 'gate', tone: 'held' },
   waits: { text: 'in progress', icon: 'waits', tone: 'busy' },
   failed: { text: 'failed', icon: 'failed', tone: 'bad' },
   unknown: { text: 'could not be read', icon: 'unknown', tone: 'calm' },

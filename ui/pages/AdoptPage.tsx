@@ -1,6 +1,6 @@
 /** Kustomizations, OCIRepositories and HelmReleases without a Rollout, and how to adopt each. */
 import { useMemo, useState } from 'preact/hooks';
-import type { AdoptList, Ungoverned } from '../../client/board/adoptViews.ts';
+import type { AdoptList, UnboundObject } from '../../client/board/adoptViews.ts';
 import { AdoptDialog } from '../adopt/AdoptDialog.tsx';
 import { Message } from '../look/Message.tsx';
 import { ClusterChoice } from '../parts/ClusterChoice.tsx';
@@ -12,10 +12,10 @@ import { useItem } from '../state/item.ts';
 import { linkTo, query, setQuery } from '../state/route.ts';
 import { api } from '../state/session.ts';
 
-/** Interval of reads: these objects aren't watched. */
+/** The interval of reads: these objects aren't watched. */
 const READ_MS = 20_000;
-/** Objects that are listed; a search finds others. */
-const SHOWN = 200;
+/** The most objects that are listed; a search finds others. */
+const MAX_SHOWN = 200;
 
 export function AdoptPage() {
   const [made, setMade] = useState(0);
@@ -53,7 +53,7 @@ export function AdoptPage() {
 
 function sumOf({ objects, count }: AdoptList): string {
   const ready = objects.filter(({ found }) => found).length;
-  return count === 0 ? '' : `${ready} of ${count} can be adopted as they are; nothing that runs changes by it`;
+  return count === 0 ? '' : `${ready} of ${count} can be adopted as they are; that changes nothing that runs`;
 }
 
 function List({ list: { objects, count, unread } }: { list: AdoptList }) {
@@ -73,7 +73,7 @@ function List({ list: { objects, count, unread } }: { list: AdoptList }) {
         <Message icon="done" tone="good" title="Everything is under a Rollout">
           <p>
             {unread.length > 0
-              ? 'Among what you can access.'
+              ? 'Of the objects that you may read.'
               : 'There is no Kustomization, OCIRepository or HelmRelease without one.'}
           </p>
           <a href={linkTo.board}>All applications</a>
@@ -83,13 +83,13 @@ function List({ list: { objects, count, unread } }: { list: AdoptList }) {
           <Search value={q} label="Search what is not under a Rollout" placeholder="Search: kind, namespace, name" />
           {shown.length === 0 && <p class="meta">None of {count} matches.</p>}
           <ul class="stack" aria-label="Not under a Rollout">
-            {shown.slice(0, SHOWN).map((each) => (
+            {shown.slice(0, MAX_SHOWN).map((each) => (
               <Row key={keyOf(each)} object={each} />
             ))}
           </ul>
-          {shown.length > SHOWN && <p class="meta">{shown.length - SHOWN} more: search for them.</p>}
+          {shown.length > MAX_SHOWN && <p class="meta">{shown.length - MAX_SHOWN} more: search for them.</p>}
           {count > objects.length && (
-            <p class="meta">{count - objects.length} were left out: show one namespace with kubectl rollouts ui -n.</p>
+            <p class="meta">{count - objects.length} are not listed: show one namespace with kubectl rollouts ui -n.</p>
           )}
         </>
       )}
@@ -97,7 +97,7 @@ function List({ list: { objects, count, unread } }: { list: AdoptList }) {
   );
 }
 
-function Row({ object }: { object: Ungoverned }) {
+function Row({ object }: { object: UnboundObject }) {
   const { kind, namespace, name, found, problem } = object;
   return (
     <li class="adopt-row card">
@@ -128,10 +128,10 @@ function Row({ object }: { object: Ungoverned }) {
   );
 }
 
-type Chosen = Pick<Ungoverned, 'namespace' | 'name'> & { kind: 'Kustomization' | 'OCIRepository' };
+type Chosen = Pick<UnboundObject, 'namespace' | 'name'> & { kind: 'Kustomization' | 'OCIRepository' };
 
-/** `Kustomization shop/checkout`, also in the address. */
-function keyOf({ kind, namespace, name }: Pick<Ungoverned, 'kind' | 'namespace' | 'name'>): string {
+/** The key of an object, also in the address: `Kustomization shop/checkout`. */
+function keyOf({ kind, namespace, name }: Pick<UnboundObject, 'kind' | 'namespace' | 'name'>): string {
   return `${kind} ${namespace}/${name}`;
 }
 

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { withOwnApprovals } from '../../client/actions/ownApprovals.ts';
 import { versionActions } from '../../client/actions/rolloutActions.ts';
 import type { ApplicationPageData } from '../../client/board/pageMessages.ts';
-import { keyOf, trackOf } from '../../client/board/row.ts';
+import { rowKey, trackOf } from '../../client/board/row.ts';
 import { History } from '../application/History.tsx';
 import { Path } from '../application/Path.tsx';
 import { Releases } from '../application/Releases.tsx';
@@ -24,17 +24,17 @@ import { linkTo } from '../state/route.ts';
 import { api } from '../state/session.ts';
 import { hello, isComplete, rows } from '../state/stream.ts';
 
-/** Interval of reads: rows lack the measurements of HealthChecks, which would be too much for the stream. The shortest interval of a measurement. */
-const CHECKED_MS = 10_000;
+/** The interval of reads with HealthChecks: the stream has no measurements, which take ten seconds or more. */
+const MEASUREMENTS_MS = 10_000;
 
 export function ApplicationPage({ id }: { id: string }) {
-  const row = rows.value.get(keyOf({ cluster: cluster.value, id }));
-  const [isChecked, setChecked] = useState(false);
-  const tick = useComputed(() => Math.floor(now.value / CHECKED_MS)).value;
+  const row = rows.value.get(rowKey({ cluster: cluster.value, id }));
+  const [hasChecks, setHasChecks] = useState(false);
+  const tick = useComputed(() => Math.floor(now.value / MEASUREMENTS_MS)).value;
   const load = (signal: AbortSignal) => api.application(id, signal);
-  const loaded = useItem(load, row ?? isComplete.value, isChecked && tick);
+  const loaded = useItem(load, row ?? isComplete.value, hasChecks && tick);
   const { value } = loaded;
-  useEffect(() => setChecked(value?.application.steps.some(({ kind }) => kind === 'check') ?? false), [value]);
+  useEffect(() => setHasChecks(value?.application.steps.some(({ kind }) => kind === 'check') ?? false), [value]);
   return <Item loaded={loaded}>{(data) => <Application data={data} />}</Item>;
 }
 
@@ -81,7 +81,7 @@ function Application({ data: given }: { data: ApplicationPageData }) {
   );
 }
 
-/** The most important facts, in the words of the conditions, and the actions. */
+/** The state, its causes and the actions. */
 function Banner({ data: { application, actions, rights } }: { data: ApplicationPageData }) {
   const { state, headline, causes, next, unread } = application;
   const track = trackOf(application);

@@ -1,7 +1,7 @@
-/** The board: a row for each application, with what runs, the progress of the next version, why it waits, and the last results. */
+/** The board: a row for each application, with its versions, their progress, why it waits, and the last results. */
 import { computed, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { keyOf, type Row } from '../../client/board/row.ts';
+import { type Row, rowKey } from '../../client/board/row.ts';
 import { Icon } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
 import { STATE_ORDER, STATES } from '../look/words.ts';
@@ -11,7 +11,7 @@ import { NoneOf } from '../parts/NoneOf.tsx';
 import { Search } from '../parts/Search.tsx';
 import { UnreadNote } from '../parts/UnreadNote.tsx';
 import { type ListItem, VirtualList } from '../parts/VirtualList.tsx';
-import { groupings, groupNameOf, namespaces, shown, stateCounts, total } from '../state/board.ts';
+import { groupings, groupNameOf, namespaces, shownRows, stateCounts, total } from '../state/board.ts';
 import { clusters } from '../state/cluster.ts';
 import { onKeys } from '../state/keys.ts';
 import { linkTo, query, setQuery } from '../state/route.ts';
@@ -20,7 +20,7 @@ import { isNarrow } from '../state/width.ts';
 
 const HEADING = 44;
 const height = computed(() => (isNarrow.value ? 168 : 68));
-/** The row that the keyboard has chosen: an index into `shown`. */
+/** The row that the keyboard has chosen, an index into `shownRows`. */
 const cursor = signal(-1);
 
 export function Board() {
@@ -36,7 +36,7 @@ export function Board() {
 }
 
 function moveBy(step: number): void {
-  cursor.value = Math.min(Math.max(cursor.value + step, 0), shown.value.length - 1);
+  cursor.value = Math.min(Math.max(cursor.value + step, 0), shownRows.value.length - 1);
 }
 
 function Toolbar() {
@@ -120,10 +120,10 @@ function Chip({ state, count, text }: { state: string; count: number; text: stri
 
 function Rows() {
   const { group = '' } = query.value;
-  const found = shown.value;
+  const found = shownRows.value;
   const items = useMemo(() => itemsOf(found, group, height.value), [found, group, height.value]);
   const focused = cursor.value < 0 ? undefined : items.findIndex(({ key }) => key === keyAt(found, cursor.value));
-  if (found.length === 0) return <Nothing />;
+  if (found.length === 0) return <NoRows />;
   return (
     <>
       {!isNarrow.value && <BoardHead />}
@@ -134,7 +134,7 @@ function Rows() {
 
 function keyAt(found: readonly Row[], index: number): string | undefined {
   const row = found[index];
-  return row && keyOf(row);
+  return row && rowKey(row);
 }
 
 function itemsOf(found: readonly Row[], group: string, rowHeight: number): ListItem[] {
@@ -157,7 +157,7 @@ function itemsOf(found: readonly Row[], group: string, rowHeight: number): ListI
       });
     }
     items.push({
-      key: keyOf(row),
+      key: rowKey(row),
       height: rowHeight,
       render: () => <BoardRow row={row} isFocused={() => cursor.value === index} isNarrow={isNarrow.value} />,
     });
@@ -165,7 +165,7 @@ function itemsOf(found: readonly Row[], group: string, rowHeight: number): ListI
   return items;
 }
 
-function Nothing() {
+function NoRows() {
   if (rows.value.size > 0) {
     return (
       <Message icon="search" title="Nothing matches">
@@ -183,11 +183,11 @@ function Nothing() {
     >
       <Message icon="release" title="No Rollouts yet">
         <p>
-          A Rollout takes the tags of a Flux ImagePolicy through gates into your Flux objects. For one that runs
-          already:
+          A Rollout deploys the tags of a Flux ImagePolicy through Gates into your Flux objects. To adopt an application
+          that runs already:
         </p>
         <p>
-          <a href={linkTo.adopt}>What is not under a Rollout</a>
+          <a href={linkTo.adopt}>Objects not under a Rollout</a>
         </p>
         <pre class="inline-command">kubectl rollouts adopt kustomization/my-app</pre>
       </Message>

@@ -42,7 +42,7 @@ export function CurrentPage() {
   if (unknownCluster.value) {
     return (
       <Message icon="unknown" title={`Cluster ${unknownCluster.value} is not shown here`} isWhole>
-        <p>This address is about another cluster.{hasKey && ' In a terminal:'}</p>
+        <p>This address is for another cluster.{hasKey && ' In a terminal:'}</p>
         {hasKey && <pre class="inline-command">kubectl rollouts ui --context {unknownCluster.value}</pre>}
         <p>
           <a href="/">All applications</a>
@@ -55,7 +55,7 @@ export function CurrentPage() {
       <Message icon="problem" tone="bad" title="The server of this page does not answer" isWhole>
         {hasKey && (
           <>
-            <p>It ends with the terminal that started it. Start it again:</p>
+            <p>It ends with the terminal in which it was started. Start it again:</p>
             <pre class="inline-command">kubectl rollouts ui</pre>
           </>
         )}
@@ -71,36 +71,36 @@ export function CurrentPage() {
     <>
       {connection.value === 'lost' && (
         <div class="notice tone-bad" role="status">
-          The server of this page does not answer. What you see is how it was.{' '}
+          The server of this page does not answer. This page may be out of date.{' '}
           <button type="button" class="link" onClick={reconnect}>
             Try now
           </button>
         </div>
       )}
-      <Behind />
+      <ClusterNotices />
       <Current />
     </>
   );
 }
 
-/** Notices of clusters that don't answer, on every page. */
-function Behind() {
+/** The notices about clusters that don't answer, on every page. */
+function ClusterNotices() {
   if (!isComplete.value) return null;
   return (
     <>
       {[...Map.groupBy(kinds.value, ({ cluster }) => cluster)].map(([cluster, states]) => (
-        <BehindCluster key={cluster} cluster={cluster} states={states} />
+        <ClusterNotice key={cluster} cluster={cluster} states={states} />
       ))}
     </>
   );
 }
 
-/** Whether the cluster has answered before. */
+/** Whether applications of the cluster are shown. */
 function isShown(cluster: string): boolean {
   return [...rows.value.values()].some((row) => row.cluster === cluster);
 }
 
-function BehindCluster({ cluster, states }: { cluster: string | undefined; states: readonly KindState[] }) {
+function ClusterNotice({ cluster, states }: { cluster: string | undefined; states: readonly KindState[] }) {
   const behind = states.filter(({ state }) => state === 'reconnecting' || state === 'signed-out');
   const of = cluster === undefined ? 'The cluster' : `Cluster ${cluster}`;
   if (behind.length > 0) {
@@ -109,11 +109,9 @@ function BehindCluster({ cluster, states }: { cluster: string | undefined; state
         {behind.some(({ state }) => state === 'signed-out')
           ? `${credentialsRefused(cluster)} `
           : `${of} does not answer (${behind[0]?.why}). `}
-        {cluster === undefined
-          ? 'What you see is how it was.'
-          : isShown(cluster)
-            ? 'What you see of it is how it was.'
-            : 'Nothing of it is shown.'}
+        {cluster === undefined || isShown(cluster)
+          ? 'Its objects may be out of date.'
+          : 'None of its objects are shown.'}
       </div>
     );
   }
@@ -127,7 +125,7 @@ function BehindCluster({ cluster, states }: { cluster: string | undefined; state
 
 function Current() {
   const current = route.value;
-  // Keys have the cluster: the same name in another cluster is another object.
+  // The keys have the cluster, because the same name in another cluster is another object.
   const { cluster: where } = current.query;
   switch (current.page) {
     case 'board':

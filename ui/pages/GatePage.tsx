@@ -3,7 +3,7 @@
 import { withOwnApprovals } from '../../client/actions/ownApprovals.ts';
 import type { GatePageData } from '../../client/board/pageMessages.ts';
 import type { GateView } from '../../client/board/planViews.ts';
-import { keyOf } from '../../client/board/row.ts';
+import { rowKey } from '../../client/board/row.ts';
 import { Approvals } from '../gates/Approvals.tsx';
 import { CalendarChart, gateLine } from '../gates/CalendarChart.tsx';
 import { Panel } from '../look/Panel.tsx';
@@ -23,8 +23,8 @@ import { gates, hello, isComplete } from '../state/stream.ts';
 const READ_MS = 5000;
 
 export function GatePage({ id }: { id: string }) {
-  const known = gates.value.get(keyOf({ cluster: cluster.value, id }));
-  // The Gate doesn't list the versions that wait for approval: they are read at an interval.
+  const known = gates.value.get(rowKey({ cluster: cluster.value, id }));
+  // The stream doesn't have the versions that wait for approval: they are read at an interval.
   const tick = known?.approvals ? Math.floor(now.value / READ_MS) : 0;
   const loaded = useItem((signal) => api.gate(id, signal), known ?? isComplete.value, tick);
   return <Item loaded={loaded}>{(data) => <Gate data={data} />}</Item>;
@@ -36,7 +36,7 @@ function Gate({ data: { gate, approvals, actions: offered, rights } }: { data: G
   const tone = opened ? 'good' : 'held';
   const text = opened ? 'Open' : openFor ? `Open for ${openFor} only` : 'Closed';
   const next = {
-    text: until ? `${opened ? 'closes' : 'opens'} by itself` : 'no automatic change',
+    text: until ? `it ${opened ? 'closes' : 'opens'} automatically` : 'no automatic change',
     ...(until && { at: until }),
   };
   return (
@@ -66,7 +66,7 @@ function Gate({ data: { gate, approvals, actions: offered, rights } }: { data: G
       </Panel>
       <Panel id="holds" title={`What requires it${held === undefined ? '' : ` (${held})`}`}>
         {heldObjects.length === 0 && (
-          <p class="meta">{held === undefined ? 'The Gate has not counted yet.' : held ? 'Not listed.' : 'Nothing.'}</p>
+          <p class="meta">{held === undefined ? 'Not counted yet.' : held ? 'Not listed.' : 'Nothing.'}</p>
         )}
         <ul class="line held">
           {heldObjects.map((object) => (
@@ -98,7 +98,7 @@ function factsOf({ selects, default: byDefault, window, rules, timezone, schedul
   const zone = timezone ? ` (${timezone})` : '';
   const setBy = set ? `, set by ${set.by}${set.reason ? `: ${set.reason}` : ''}` : '';
   return [
-    ['Holds', selects ?? 'what names it in gate.fluxcd.io/gates or spec.gates'],
+    ['Holds', selects ?? 'objects that name it in gate.fluxcd.io/gates or spec.gates'],
     ['By default', byDefault],
     ...(window ? [['A request lasts', window]] : []),
     ...(rules.length > 0 ? [['Calendar', `${rules.join('; ')}${zone}${setBy}`]] : []),

@@ -1,6 +1,6 @@
-/** Gates and their calendar: what is closed, by which user and until when, what is planned, and what each Gate holds. */
+/** Gates and their calendar: what is closed, by which user and until when, what is planned, and what is held. */
 
-import { keyOf } from '../../client/board/row.ts';
+import { rowKey } from '../../client/board/row.ts';
 import { CalendarChart, gateLine, scheduleLine } from '../gates/CalendarChart.tsx';
 import { FreezeDialog } from '../gates/FreezeDialog.tsx';
 import { durationText, plannedFreeze } from '../gates/freeze.ts';
@@ -51,7 +51,7 @@ export function GatesPage() {
       {closed.length > 0 && (
         <ul class="closed-gates">
           {closed.map(({ cluster, id, namespace, name, message, by, reason, held, rules }) => (
-            <li key={keyOf({ cluster, id })} class="card edge tone-held">
+            <li key={rowKey({ cluster, id })} class="card edge tone-held">
               <span class="meta">
                 {cluster && `${cluster} · `}
                 {namespace}/

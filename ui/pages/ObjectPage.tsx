@@ -1,4 +1,4 @@
-/** Any other object of ours or Flux's: why it is held or failed, the commands that release it, its conditions, Events, inventory and YAML. */
+/** The page of any other object: its explanation, remedies, conditions, Events, applied objects and YAML. */
 import type { Remedy } from '../../client/explain/application.ts';
 import type { ObjectDetails } from '../../client/explain/objectDetails.ts';
 import { Badge } from '../look/Badge.tsx';
@@ -14,7 +14,7 @@ import { useItem } from '../state/item.ts';
 import { linkTo } from '../state/route.ts';
 import { api } from '../state/session.ts';
 
-/** Interval of reads: these objects aren't watched. */
+/** The interval of reads: these objects aren't watched. */
 const READ_MS = 5000;
 
 export function ObjectPage({ kind, id }: { kind: string; id: string }) {
@@ -68,7 +68,7 @@ function RemedyBox({ remedy: { text, command, allowed, verb, resource, namespace
         {to ? <a href={to}>{text}</a> : text}
         {allowed !== undefined && (
           <Badge tone={allowed ? 'good' : 'calm'} icon={allowed ? 'done' : 'closed'}>
-            {allowed ? 'allowed' : `takes ${verb} on ${resource} ${id}`}
+            {allowed ? 'allowed' : `needs ${verb} on ${resource} ${id}`}
           </Badge>
         )}
       </p>
@@ -128,7 +128,7 @@ function Details({ details: { conditions, events, inventory, inventoryCount = 0 
         )}
       </Panel>
       <Panel id="events" title="Events">
-        {events === undefined && <p class="meta">You may not list Events here. It takes list on events.</p>}
+        {events === undefined && <p class="meta">You may not list Events here: you need list on events.</p>}
         {events?.length === 0 && <p class="meta">None: the API server deletes them after an hour by default.</p>}
         {events && events.length > 0 && (
           <Table label="Every Event" heads={['Event', 'Type', 'When', 'Message']}>
@@ -150,7 +150,7 @@ function Details({ details: { conditions, events, inventory, inventoryCount = 0 
         )}
       </Panel>
       {inventory && (
-        <Panel id="inventory" title={`What it has applied (${inventoryCount})`}>
+        <Panel id="inventory" title={`Applied objects (${inventoryCount})`}>
           <ul class="line held">
             {inventory.map(({ kind, namespace, name, isKnown }) => (
               <li key={`${kind}/${namespace}/${name}`}>

@@ -1,7 +1,7 @@
 /** Promotion: pipelines with their stages, versions and blockers, and budgets with their waves. */
 import { computed } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { keyOf } from '../../client/board/row.ts';
+import { rowKey } from '../../client/board/row.ts';
 import { Message } from '../look/Message.tsx';
 import { OUTCOMES } from '../look/words.ts';
 import { Loading } from '../parts/Item.tsx';
@@ -11,15 +11,15 @@ import { UnreadNote } from '../parts/UnreadNote.tsx';
 import { ChosenStage } from '../promotion/ChosenStage.tsx';
 import { Graph, moveFocus } from '../promotion/Graph.tsx';
 import { Matrix } from '../promotion/Matrix.tsx';
-import { hasWords, movedAt, movedLast, type Pipeline, pipelinesOf } from '../promotion/pipelines.ts';
+import { hasWords, lastMoved, movedAt, type Pipeline, pipelinesOf } from '../promotion/pipelines.ts';
 import { BudgetPanel } from '../promotion/Waves.tsx';
 import { cluster } from '../state/cluster.ts';
 import { onKeys } from '../state/keys.ts';
 import { query } from '../state/route.ts';
 import { budgets, isComplete, rows } from '../state/stream.ts';
 
-/** Pipelines that are shown; a search finds others. */
-const SHOWN = 20;
+/** The most pipelines that are shown; a search finds others. */
+const MAX_SHOWN = 20;
 
 const pipelines = computed(() => pipelinesOf(rows.value));
 
@@ -29,8 +29,8 @@ export function PromotionPage() {
   const { q = '' } = query.value;
   const stage = chosenStage();
   const found = pipelines.value.filter((pipeline) => hasWords(pipeline, rows.value, q));
-  // The address may name a pipeline beyond those.
-  const shown = found.filter(({ stages }, index) => index < SHOWN || stages.includes(stage));
+  // The pipeline of the chosen stage is shown too.
+  const shown = found.filter(({ stages }, index) => index < MAX_SHOWN || stages.includes(stage));
   const waves = [...budgets.value.values()].sort(
     (a, b) => Number(b.isHeld) - Number(a.isHeld) || a.id.localeCompare(b.id),
   );
@@ -50,7 +50,8 @@ export function PromotionPage() {
         <Message icon="chevron" title="No Rollout comes after another">
           <p>
             With <code>spec.after</code> a version is deployed here once it has succeeded there: staging before
-            production, one region before the next. A RolloutBudget lets a few of many begin at once, in waves.
+            production, one region before the next. A RolloutBudget limits how many of many Rollouts deploy at once, in
+            waves.
           </p>
           <p>docs/promotion.md has examples.</p>
         </Message>
@@ -63,16 +64,16 @@ export function PromotionPage() {
       ))}
       {found.length > shown.length && <p class="meta">{found.length - shown.length} more: search for them.</p>}
       {waves.map((budget) => (
-        <BudgetPanel key={keyOf(budget)} budget={budget} />
+        <BudgetPanel key={rowKey(budget)} budget={budget} />
       ))}
     </article>
   );
 }
 
-/** Key of the chosen stage; empty: none. */
+/** The key of the chosen stage; empty if none is chosen. */
 function chosenStage(): string {
   const { stage: id } = query.value;
-  return id ? keyOf({ cluster: cluster.value, id }) : '';
+  return id ? rowKey({ cluster: cluster.value, id }) : '';
 }
 
 function PipelineCard({ pipeline }: { pipeline: Pipeline }) {
@@ -80,7 +81,7 @@ function PipelineCard({ pipeline }: { pipeline: Pipeline }) {
   const { release } = query.value;
   const stage = chosenStage();
   const known = stages.flatMap((key) => rows.value.get(key) ?? []);
-  const last = movedLast(known);
+  const last = lastMoved(known);
   const chosen = stages.includes(stage) ? rows.value.get(stage) : undefined;
   return (
     <section class="card panel pipeline" aria-label={`Stages from ${title} on`}>
@@ -89,7 +90,7 @@ function PipelineCard({ pipeline }: { pipeline: Pipeline }) {
         {last?.runs && (
           <span class="meta">
             last: <span class="version">{last.runs.version}</span> {OUTCOMES[last.runs.outcome].text.toLowerCase()} in{' '}
-            {keyOf(last)} <Ago time={movedAt(last)} />
+            {rowKey(last)} <Ago time={movedAt(last)} />
           </span>
         )}
       </h2>

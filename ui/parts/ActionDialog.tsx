@@ -9,7 +9,7 @@ import { Commands, commandsOf } from './Commands.tsx';
 import { RequestDialog } from './Dialog.tsx';
 import { Field } from './Field.tsx';
 
-/** Sets the address to the dialog of an action: `ActionDialog` shows it. */
+/** Opens the dialog of an action, by its id in the address. */
 export function openAction({ id }: Action): void {
   setQuery({ do: id });
 }
@@ -19,7 +19,7 @@ interface ActionDialogProps {
   rights: Rights;
 }
 
-/** The dialog of the action that the address names. It stays open after the action was made and is no longer offered. */
+/** The dialog of the action in the address. It stays open once the action has been made and is no longer offered. */
 export function ActionDialog({ find, rights }: ActionDialogProps) {
   const { do: id } = query.value;
   const shown = useRef<Action | undefined>(undefined);
@@ -28,7 +28,7 @@ export function ActionDialog({ find, rights }: ActionDialogProps) {
   if (!id) return null;
   return (
     <p class="notice" role="status">
-      The action of this address is not offered now: it was made, or no longer applies.{' '}
+      The action in this address is not possible now: it was made already, or no longer applies.{' '}
       <button type="button" class="link" onClick={close}>
         Close
       </button>
@@ -47,7 +47,7 @@ function Open({ action, rights }: { action: Action; rights: Rights }) {
   const [check, setCheck] = useState<Answer | undefined>();
   const lacking = lackingText(action.rights, rights);
   useEffect(() => {
-    // Shows the API server's answer before the user decides. Where a reason is required, it would only say that the reason is missing.
+    // The user sees the API server's answer first. A dry run without a required reason would always fail.
     if (!needsReason && !lacking) void api.dryRun(action.request).then(setCheck, () => {});
   }, []);
   const request = { ...action.request, reason: reason.trim() };
@@ -55,7 +55,7 @@ function Open({ action, rights }: { action: Action; rights: Rights }) {
   return (
     <RequestDialog
       title={label}
-      text={lacking ? `${text} It takes ${lacking}, which you may not.` : text}
+      text={lacking ? `${text} You need ${lacking}.` : text}
       submit={{ text: submit, isReady, isDanger: danger }}
       send={() => api.act(request, check?.basis)}
       dryRun={check}

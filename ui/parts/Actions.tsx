@@ -1,4 +1,4 @@
-/** Buttons for the actions that the reader may do, and the missing rights for the others. */
+/** Buttons for the actions that the reader has the rights for, and the missing rights for the others. */
 import { type Action, lackingText } from '../../client/actions/action.ts';
 import type { Rights } from '../../client/board/pageMessages.ts';
 import { openAction } from './ActionDialog.tsx';
@@ -29,13 +29,13 @@ export function Actions({ actions, rights }: { actions: readonly Action[]; right
         <details class="denied">
           <summary>
             {allowed.length > 0
-              ? `${denied.length} more that you may not do`
-              : 'You may change nothing here. What it takes'}
+              ? `${denied.length} more that you lack rights for`
+              : 'You lack the rights to change anything here'}
           </summary>
           <ul>
             {denied.map((action) => (
               <li key={action.id}>
-                <strong>{action.label}</strong>: {action.text} It takes {lackingText(action.rights, rights)}.
+                <strong>{action.label}</strong>: {action.text} You need {lackingText(action.rights, rights)}.
               </li>
             ))}
           </ul>

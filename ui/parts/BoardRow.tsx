@@ -17,10 +17,10 @@ interface BoardRowProps {
   isNarrow: boolean;
 }
 
-/** Class of a row: with several clusters it has a column for the cluster. */
+/** The class of a row, which with several clusters has a column for the cluster. */
 const gridClass = () => `row-grid${clusters.value.length > 0 ? ' of-clusters' : ''}`;
 
-/** Column heads above the rows. */
+/** The heads of the columns. */
 export function BoardHead() {
   return (
     <div class={`${gridClass()} row-head`} aria-hidden="true">
@@ -40,7 +40,7 @@ export function BoardRow({ row, isFocused, isNarrow }: BoardRowProps) {
   const link = useRef<HTMLAnchorElement>(null);
   const focused = isFocused();
   useEffect(() => {
-    // Rows move under the cursor; a field that the user is in keeps the focus.
+    // The focus follows the keyboard's row, unless the user is in a field.
     if (focused && document.activeElement?.matches('body, .row-link')) link.current?.focus({ preventScroll: true });
   }, [focused]);
   const isDone = row.state === 'done';
@@ -120,8 +120,6 @@ function Next({ row: { track, runs, state, pinned } }: { row: Row }) {
   );
 }
 
-// Results of the last deployments: a bar for each, oldest first. A failed one is broken, a cancelled one hollow.
-
 const STRIP = 12;
 const STEP = 9;
 const HEIGHT = 20;
@@ -132,6 +130,7 @@ function stripText(strip: Row['strip']): string {
   return `last ${strip.length} deployments${failed > 0 ? `, ${failed} failed` : ', none failed'}`;
 }
 
+/** The results of the last deployments, a bar for each, oldest first: a failed one is broken, a cancelled one short. */
 function Strip({ strip }: { strip: Row['strip'] }) {
   return (
     <svg

@@ -1,4 +1,4 @@
-/** A select for the cluster in the address: a filter, or the target of a new object. Absent with one cluster. */
+/** A select for the cluster in the address; absent with one cluster. */
 import { clusters } from '../state/cluster.ts';
 import { query, setQuery } from '../state/route.ts';
 

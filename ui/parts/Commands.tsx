@@ -1,4 +1,4 @@
-/** The command that makes the same request, with kubectl rollouts and with plain kubectl, and a button that copies it. */
+/** The command that makes the same request, by kubectl rollouts or plain kubectl, with a button that copies it. */
 import { useState } from 'preact/hooks';
 import type { Action, ActionRequest } from '../../client/actions/action.ts';
 import { inContext, linesOf } from '../../client/actions/lines.ts';
@@ -22,7 +22,7 @@ export function Commands({ command, kubectl }: { command: string; kubectl: strin
   );
 }
 
-/** A command. With several clusters it has the context of the address. */
+/** A command. With several clusters it gets the context of the cluster in the address. */
 export function Command({ text: command }: { text: string }) {
   const text = cluster.value === undefined ? command : inContext(command, cluster.value);
   const [copied, setCopied] = useState(false);

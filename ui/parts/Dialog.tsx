@@ -42,13 +42,13 @@ interface RequestDialogProps {
   send: () => Promise<Answer>;
   /** The API server's answer to a dry run of the request. */
   dryRun?: Answer | undefined;
-  /** Beside the last button, after the request was accepted. */
+  /** Shown beside the last button once the request was accepted. */
   after?: preact.ComponentChildren;
   onClose: () => void;
   children: preact.ComponentChildren;
 }
 
-/** The form of a request, and the answer to it. The fields go when it is accepted. */
+/** The form of a request, and the answer to it, which replaces the fields when the request is accepted. */
 export function RequestDialog(props: RequestDialogProps) {
   const { title, isWide = false, text, submit, send, dryRun, after, onClose, children } = props;
   const [answer, setAnswer] = useState<Answer | 'sending' | undefined>();
@@ -93,7 +93,7 @@ export function RequestDialog(props: RequestDialogProps) {
   );
 }
 
-/** The API server's message. Without a code it has not answered. */
+/** The answer's message and Warnings. Without a code the API server has not answered. */
 function AnswerMessage({ answer: { ok, message, warnings, code }, isDryRun }: { answer: Answer; isDryRun?: boolean }) {
   if (isDryRun && ok && warnings.length === 0) return null;
   const tone = !ok ? 'bad' : warnings.length > 0 ? 'held' : 'good';

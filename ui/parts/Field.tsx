@@ -9,7 +9,7 @@ interface FieldProps {
   autocomplete?: 'off';
   spellcheck?: false;
   autofocus?: true;
-  /** Text beside the label that is no part of the field's name. */
+  /** A text beside the label that is not part of the field's name. */
   hint?: string;
   onInput: (value: string) => void;
   children?: preact.ComponentChildren;

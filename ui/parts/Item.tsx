@@ -1,4 +1,4 @@
-/** The page of one object: its head, and the texts while it is read or if there is none. */
+/** The page of one object: its head, and a text while it is read or if it does not exist. */
 import { Badge } from '../look/Badge.tsx';
 import { Icon } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
@@ -25,7 +25,7 @@ export function Item<T>({ loaded: { value, problem }, children }: ItemProps<T>) 
 }
 
 interface ItemHeadProps {
-  /** The pages above this one: name and address. */
+  /** The pages above this one, with their addresses. */
   crumbs: readonly (readonly [text: string, to?: string])[];
   name: string;
   look: Look;
@@ -38,7 +38,7 @@ export function ItemHead({ crumbs, name, look, children }: ItemHeadProps) {
   const all = where === undefined || !first ? crumbs : [first, [where, linkTo.cluster(where)] as const, ...rest];
   return (
     <>
-      <nav class="line crumbs" aria-label="Where this is">
+      <nav class="line crumbs" aria-label="Breadcrumb">
         {all.map(([text, to], index) => (
           <>
             {index > 0 && <Icon name="chevron" size={12} />}

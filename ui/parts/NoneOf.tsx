@@ -1,4 +1,4 @@
-/** The text of a page without objects of its kind: why they can't be read, that they are being read, or that there are none. */
+/** The text of a page without objects of its kind: that they are being read, can't be read, or don't exist. */
 import type { KindState } from '../../client/board/pageMessages.ts';
 import type { IconName } from '../look/Icon.tsx';
 import { Message } from '../look/Message.tsx';
@@ -9,38 +9,38 @@ import { Loading } from './Item.tsx';
 
 interface NoneOfProps {
   kind: 'Rollout' | 'Gate';
-  /** Role or rights that let a user read them. */
+  /** The role or rights by which a user may read the kind. */
   needs: string;
-  /** Shown if there are none. */
+  /** The text if there are none. */
   children: preact.ComponentChildren;
 }
 
 export function NoneOf({ kind, needs, children }: NoneOfProps) {
   const states = kinds.value.filter((each) => each.kind === kind);
-  // With several clusters, one that has answered: notices name the others.
+  // With several clusters, the state of one that has answered: notices are about the others.
   const found = states.find(({ state }) => state === 'live') ?? states[0];
   if (!found || found.state === 'loading' || (found.state === 'live' && !isComplete.value))
     return <Loading count={6} />;
   if (found.state === 'live') return <>{children}</>;
   const texts: Record<Exclude<KindState['state'], 'loading' | 'live'>, [IconName, Tone, string, string]> = {
-    forbidden: ['closed', 'held', `You may not see ${kind}s`, `Whoever manages the cluster can bind ${needs} to you.`],
+    forbidden: ['closed', 'held', `You may not see ${kind}s`, `A cluster admin can bind ${needs} to you.`],
     absent: [
       'unknown',
       'calm',
       'rollout-hooks is not installed here',
-      `This cluster does not know the kind ${kind}. Is it the right context? docs/install.md says how to install it.`,
+      `This cluster does not have the kind ${kind}. Is it the right context? To install: docs/install.md.`,
     ],
     'signed-out': [
       'user',
       'bad',
       'The API server refuses the credentials',
-      `${credentialsRefused()} This page continues by itself.`,
+      `${credentialsRefused()} This page continues automatically.`,
     ],
     reconnecting: [
       'problem',
       'bad',
       'The cluster does not answer',
-      `This page tries again by itself.${hasKey ? ' Are you on its network?' : ''}`,
+      `This page tries again automatically.${hasKey ? ' Are you on its network?' : ''}`,
     ],
   };
   const [icon, tone, title, help] = texts[found.state];

@@ -1,4 +1,4 @@
-/** A search field, whose words are in the address while they are typed. The key `/` focuses it. */
+/** A search field, whose words are in the address. The key `/` focuses it. */
 import { useEffect, useRef } from 'preact/hooks';
 import { Icon } from '../look/Icon.tsx';
 import { onKeys } from '../state/keys.ts';

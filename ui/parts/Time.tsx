@@ -8,7 +8,7 @@ interface TimeProps {
   text: (at: EpochMs, now: EpochMs) => string;
 }
 
-/** Text that is no time is shown unchanged: any user may have written it. */
+/** A time in words. Text that is not a time is shown unchanged: any user may have written it. */
 function Time({ time, text }: TimeProps) {
   const at = Date.parse(time);
   if (Number.isNaN(at)) return <>{time}</>;

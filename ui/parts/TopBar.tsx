@@ -77,15 +77,15 @@ function leave(): void {
 
 const TONES = { live: 'good', connecting: 'held', behind: 'held', lost: 'bad', refused: 'bad' } as const;
 
-/** Tooltip: server and user of each cluster. The page in a cluster doesn't name servers. */
-function titleOf(): string | undefined {
+/** The tooltip: server and user of each cluster. The page in a cluster doesn't name servers. */
+function clustersText(): string | undefined {
   if (clusters.value.length === 0) return hello.value?.server;
   return clusters.value
     .map(({ name, server, user }) => `${name}${server && `: ${server}`}${user ? ` as ${user}` : ''}`)
     .join('\n');
 }
 
-/** Name of the reader; undefined where the clusters have different ones. */
+/** The name of the reader; undefined if it differs between clusters. */
 function userOf(): string | undefined {
   const user = hello.value?.user;
   return clusters.value.every((each) => each.user === user) ? user : undefined;
@@ -103,7 +103,7 @@ function Live() {
     behind: 'reconnecting',
   }[state];
   return (
-    <span class={`live tone-${TONES[state]}`} title={titleOf()}>
+    <span class={`live tone-${TONES[state]}`} title={clustersText()}>
       <span class="live-dot" />
       <span class="live-context clip">
         {clusters.value.length > 0 ? `${clusters.value.length} clusters` : hello.value?.context || 'cluster'}

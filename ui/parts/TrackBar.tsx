@@ -1,4 +1,4 @@
-/** Progress of a version: waits, gates, deploying, baking, done. The current step is a ring that fills; a blocked one is a barrier. */
+/** The progress of a version. The current point is a ring that fills, or a barrier if the version is blocked. */
 import { TRACK, type Track } from '../../client/board/row.ts';
 import { ageText } from '../../client/explain/when.ts';
 import { now } from '../state/clock.ts';
@@ -7,7 +7,7 @@ const GAP = 46;
 const LEFT = 12;
 const Y = 13;
 const RADIUS = 8;
-const ROUND = 2 * Math.PI * RADIUS;
+const CIRCUMFERENCE = 2 * Math.PI * RADIUS;
 
 const WORDS: Record<(typeof TRACK)[number], string> = {
   waits: 'waits',
@@ -24,7 +24,7 @@ export function trackText({ at, halted, failed, until }: Track, time: number): s
   return left > 0 && (at === 'baking' || at === 'deploying') ? `${WORDS[at]}, ${ageText(left)} left` : WORDS[at];
 }
 
-/** Names of the steps, each above its point. */
+/** The names of the points, each above its own. */
 export function TrackHead() {
   return (
     <span class="track-head">
@@ -79,7 +79,7 @@ function Current({ x, track }: { x: number; track: Track }) {
           cx={x}
           cy={Y}
           r={RADIUS}
-          stroke-dasharray={`${share * ROUND} ${ROUND}`}
+          stroke-dasharray={`${share * CIRCUMFERENCE} ${CIRCUMFERENCE}`}
           transform={`rotate(-90 ${x} ${Y})`}
         />
       )}

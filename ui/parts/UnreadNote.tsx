@@ -1,12 +1,12 @@
-/** Notice of the kinds that can't be shown, and why. */
+/** Notices about the kinds that can't be shown. */
 import { BOUND_KINDS } from '../../api/kinds.ts';
 import type { KindState } from '../../client/board/pageMessages.ts';
 import { kinds } from '../state/stream.ts';
 
-/** Flux's kinds: the page reads only failures of applications from them. */
+/** The kinds of bound objects, of which the page reads only failures. */
 const BOUND: readonly string[] = BOUND_KINDS.map(({ kind }) => kind);
 
-/** `of`: the kinds that are shown here beside Rollouts. */
+/** The notices of all clusters. `of`: the kinds that are shown here besides Rollouts. */
 export function UnreadNote({ of }: { of: readonly string[] }) {
   return (
     <>
@@ -26,7 +26,7 @@ interface UnreadOfProps {
 function UnreadOf({ cluster, states, of }: UnreadOfProps) {
   const isMissing = ({ state }: KindState) => state === 'forbidden' || state === 'absent';
   const hasNoRollouts = states.some((each) => each.kind === 'Rollout' && isMissing(each));
-  // With one cluster, the whole page says so.
+  // With one cluster, the page itself has the message.
   if (hasNoRollouts && cluster === undefined) return null;
   const shown = hasNoRollouts ? ['Rollout', ...of] : of;
   const missing = states.filter((each) => shown.includes(each.kind) && isMissing(each));
@@ -43,7 +43,7 @@ function UnreadOf({ cluster, states, of }: UnreadOfProps) {
       {missing.length > 0 && (
         <p>
           {where}Not shown, because you may not read them or they are not installed:{' '}
-          {missing.map(({ kind }) => `${kind}s`).join(', ')}. What depends on them is marked as unknown.
+          {missing.map(({ kind }) => `${kind}s`).join(', ')}. Steps that depend on them are marked as unknown.
         </p>
       )}
     </div>

@@ -1,4 +1,4 @@
-/** A list of thousands of rows that renders a screenful. Heights are known in advance, so the page's scroll bar is right. */
+/** A list of thousands of rows, of which a screenful is rendered. Known heights keep the scroll bar right. */
 import { type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 
@@ -12,7 +12,7 @@ const OVERSCAN = 400;
 
 const viewport: Signal<{ top: number; height: number }> = signal({ top: 0, height: window.innerHeight });
 let isRequested = false;
-const look = () => {
+const updateViewport = () => {
   if (isRequested) return;
   isRequested = true;
   requestAnimationFrame(() => {
@@ -20,8 +20,8 @@ const look = () => {
     viewport.value = { top: window.scrollY, height: window.innerHeight };
   });
 };
-window.addEventListener('scroll', look, { passive: true });
-window.addEventListener('resize', look);
+window.addEventListener('scroll', updateViewport, { passive: true });
+window.addEventListener('resize', updateViewport);
 
 export function VirtualList({
   items,

@@ -1,4 +1,4 @@
-/** Which actions the reader may do, and which of them stands out. */
+/** Whether the reader may do an action, and the action whose button stands out. */
 import { type Action, type ActionType, lackingText } from '../../client/actions/action.ts';
 import type { Rights } from '../../client/board/pageMessages.ts';
 
@@ -6,10 +6,10 @@ export function mayDo(action: Action, rights: Rights): boolean {
   return lackingText(action.rights, rights) === '';
 }
 
-/** Actions that affect one version or one object. */
+/** The actions that affect only one version or one object. */
 const NARROW: readonly ActionType[] = ['approve', 'retry', 'rollback', 'continue', 'create'];
 
-/** The action whose button stands out: never one that opens a gate for everything, bypasses all gates or deploys manually. */
+/** The action whose button stands out: none that opens a Gate for all, bypasses Gates or deploys manually. */
 export function primaryOf(allowed: readonly Action[]): Action | undefined {
   const narrow = allowed.filter(
     ({ request: { type, object } }) => NARROW.includes(type) && !(type === 'approve' && object.kind === 'Rollout'),

@@ -2,7 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { versionActions } from '../../client/actions/rolloutActions.ts';
 import type { ApplicationPageData } from '../../client/board/pageMessages.ts';
-import { keyOf, type Row } from '../../client/board/row.ts';
+import { type Row, rowKey } from '../../client/board/row.ts';
 import { Icon } from '../look/Icon.tsx';
 import { STATES } from '../look/words.ts';
 import { ActionDialog } from '../parts/ActionDialog.tsx';
@@ -12,7 +12,7 @@ import { useItem } from '../state/item.ts';
 import { linkTo, setQuery } from '../state/route.ts';
 import { api } from '../state/session.ts';
 
-/** `release`: the chosen version; absent: the next one. */
+/** The card of the chosen stage. `release`: the chosen version; undefined: the next one. */
 export function ChosenStage({ row, release }: { row: Row; release: string | undefined }) {
   const { value, problem } = useItem((signal) => api.application(row.id, signal, row.cluster), row);
   const own = useRef<HTMLElement>(null);
@@ -21,7 +21,7 @@ export function ChosenStage({ row, release }: { row: Row; release: string | unde
     <section
       ref={own}
       class={`card edge banner stage tone-${STATES[row.state].tone}`}
-      aria-label={`Stage ${keyOf(row)}`}
+      aria-label={`Stage ${rowKey(row)}`}
     >
       <div class="line banner-head">
         <h3>
@@ -30,7 +30,7 @@ export function ChosenStage({ row, release }: { row: Row; release: string | unde
               <span class="version">{release}</span> in{' '}
             </>
           )}
-          <a href={linkTo.rollout(row.id, release ? { release } : {})}>{keyOf(row)}</a>
+          <a href={linkTo.rollout(row.id, release ? { release } : {})}>{rowKey(row)}</a>
         </h3>
         <span>{row.headline}</span>
         <button

@@ -1,4 +1,4 @@
-/** The stages of a pipeline as a picture: their versions, the next one, and its blockers. A list on a phone. */
+/** The stages of a pipeline as a picture, or a list on a phone: the versions, the next one, and its blockers. */
 import { useMemo } from 'preact/hooks';
 import type { Row, RowGate } from '../../client/board/row.ts';
 import { STEP_KINDS } from '../../client/explain/stepKinds.ts';
@@ -12,17 +12,20 @@ import { cluster as stageCluster } from '../state/cluster.ts';
 import { linkTo, query } from '../state/route.ts';
 import { rows } from '../state/stream.ts';
 import { isNarrow } from '../state/width.ts';
-import { NODE, type Placed, placed } from './layout.ts';
+import { NODE, type Placed, placeStages } from './layout.ts';
 import { edgeState, type Pipeline, partsOf } from './pipelines.ts';
 
-/** A larger picture is unreadable, and its layout takes seconds. */
-const MOST_DRAWN = 150;
+/** The most stages in a picture: a larger one is unreadable, and its layout takes seconds. */
+const MAX_DRAWN = 150;
 
 export function Graph({ pipeline }: { pipeline: Pipeline }) {
   const { title, stages, edges } = pipeline;
-  const isDrawn = stages.length <= MOST_DRAWN && !isNarrow.value;
-  // Laid out again only if the order of stages has changed.
-  const picture = useMemo(() => (isDrawn ? placed(pipeline) : undefined), [isDrawn, JSON.stringify([stages, edges])]);
+  const isDrawn = stages.length <= MAX_DRAWN && !isNarrow.value;
+  // The layout is slow, and depends only on stages and edges.
+  const picture = useMemo(
+    () => (isDrawn ? placeStages(pipeline) : undefined),
+    [isDrawn, JSON.stringify([stages, edges])],
+  );
   const place = new Map(picture?.nodes.map(({ key, x, y }) => [key, { left: `${x}px`, top: `${y}px` }]));
   return (
     <section
@@ -33,12 +36,12 @@ export function Graph({ pipeline }: { pipeline: Pipeline }) {
       <div class={picture ? 'graph' : 'graph-list'} style={picture && sizeOf(picture)}>
         {picture && <Edges picture={picture} />}
         <ol>
-          {stages.slice(0, MOST_DRAWN).map((key) => (
+          {stages.slice(0, MAX_DRAWN).map((key) => (
             <Node key={key} of={key} row={rows.value.get(key)} style={place.get(key)} />
           ))}
         </ol>
       </div>
-      {stages.length > MOST_DRAWN && <p class="meta">{stages.length - MOST_DRAWN} more stages are on the board.</p>}
+      {stages.length > MAX_DRAWN && <p class="meta">{stages.length - MAX_DRAWN} more stages are on the board.</p>}
     </section>
   );
 }
@@ -72,10 +75,10 @@ function Edges({ picture: { width, height, edges } }: { picture: Placed }) {
 }
 
 interface NodeProps {
-  /** Key of the stage. */
+  /** The key of the stage. */
   of: string;
   row: Row | undefined;
-  /** Its position in the picture. */
+  /** The position in the picture; undefined in a list. */
   style: { left: string; top: string } | undefined;
 }
 
@@ -89,7 +92,7 @@ function Node({ of, row, style }: NodeProps) {
       <li class="card edge graph-node tone-calm" style={placing}>
         <strong>{name}</strong>
         <span>{where}</span>
-        <span class="graph-state">not there, or not yours to see</span>
+        <span class="graph-state">does not exist, or you may not see it</span>
       </li>
     );
   }
@@ -128,7 +131,7 @@ function Node({ of, row, style }: NodeProps) {
   );
 }
 
-/** The state is the colour, and in the name. */
+/** The icon of a step, with the state as its colour and in its label. */
 function GateSign({ gate: { kind, title, state, detail } }: { gate: RowGate }) {
   const text = `${title}: ${STEPS[state].text}${detail ? `, ${detail}` : ''}`;
   return (
@@ -138,7 +141,7 @@ function GateSign({ gate: { kind, title, state, detail } }: { gate: RowGate }) {
   );
 }
 
-/** Moves from stage to stage with keys. */
+/** Moves the focus from stage to stage. */
 export function moveFocus(step: number): void {
   const links = [...document.querySelectorAll<HTMLElement>('.graph-node a')];
   const at = links.indexOf(document.activeElement as HTMLElement);

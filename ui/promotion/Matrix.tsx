@@ -1,5 +1,5 @@
-/** Versions of a pipeline by stage: where each runs, ran or waits, and the likely action where it waits. */
-import { keyOf, type Row } from '../../client/board/row.ts';
+/** The versions of a pipeline by stage: where each runs, ran or waits, and the likely action if it waits. */
+import { type Row, rowKey } from '../../client/board/row.ts';
 import { Icon } from '../look/Icon.tsx';
 import { type Look, OUTCOMES, STATES } from '../look/words.ts';
 import { mayDo, primaryOf } from '../parts/rights.ts';
@@ -10,12 +10,12 @@ import { linkTo, query, setQuery } from '../state/route.ts';
 import { api } from '../state/session.ts';
 import { type Cell, cellOf, versionsOf } from './pipelines.ts';
 
-/** Columns of the table. */
-const SHOWN = 40;
+/** The most columns of the table. */
+const MAX_COLUMNS = 40;
 
 export function Matrix({ title, stages }: { title: string; stages: readonly Row[] }) {
   const versions = versionsOf(stages);
-  const shown = stages.slice(0, SHOWN);
+  const shown = stages.slice(0, MAX_COLUMNS);
   if (versions.length === 0) return null;
   return (
     <section class="table-scroll matrix" tabIndex={0} aria-label={`Versions by stage, from ${title} on`}>
@@ -24,7 +24,7 @@ export function Matrix({ title, stages }: { title: string; stages: readonly Row[
           <tr>
             <th scope="col">Version</th>
             {shown.map(({ cluster, id, namespace, name }) => (
-              <th key={keyOf({ cluster, id })} scope="col">
+              <th key={rowKey({ cluster, id })} scope="col">
                 {name} <span class="meta">{[cluster, namespace].filter(Boolean).join(' · ')}</span>
               </th>
             ))}
@@ -37,13 +37,13 @@ export function Matrix({ title, stages }: { title: string; stages: readonly Row[
                 <span class="version">{version}</span>
               </th>
               {shown.map((row) => (
-                <MatrixCell key={keyOf(row)} row={row} version={version} cell={cellOf(row, version)} />
+                <MatrixCell key={rowKey(row)} row={row} version={version} cell={cellOf(row, version)} />
               ))}
             </tr>
           ))}
         </tbody>
       </table>
-      {stages.length > SHOWN && <p class="meta">{stages.length - SHOWN} more stages are on the board.</p>}
+      {stages.length > MAX_COLUMNS && <p class="meta">{stages.length - MAX_COLUMNS} more stages are on the board.</p>}
     </section>
   );
 }
@@ -55,7 +55,7 @@ const LOOKS: Record<Cell['is'], (cell: Cell) => Look> = {
   ran: ({ outcome = 'Unknown' }) => ({ ...OUTCOMES[outcome], tone: 'calm' }),
 };
 
-/** `Runs`, `Runs, baking`; the result of a version that ran before. */
+/** The text of a cell: `Runs`, `Runs, baking`, or the result of a version that ran before. */
 function cellText({ is }: Cell, { text, tone }: Look): string {
   return is !== 'runs' ? text : tone === 'good' ? 'Runs' : `Runs, ${text.toLowerCase()}`;
 }
@@ -67,7 +67,7 @@ function MatrixCell({ row, version, cell }: { row: Row; version: string; cell: C
   return (
     <td class={`matrix-${cell?.is ?? 'none'}`} aria-current={isChosen ? 'true' : undefined}>
       <a class={`line tone-${look?.tone ?? 'calm'}`} href={linkTo.stage(row, version)}>
-        <span class="hidden">{`${version} in ${keyOf(row)}: `}</span>
+        <span class="hidden">{`${version} in ${rowKey(row)}: `}</span>
         <span class="matrix-stage" aria-hidden="true">
           {[row.cluster, row.name].filter(Boolean).join(' · ')}
         </span>
@@ -88,7 +88,7 @@ function MatrixCell({ row, version, cell }: { row: Row; version: string; cell: C
   );
 }
 
-/** The button that stands out on the application's page. */
+/** The button of the action that stands out on the application's page. */
 function LikelyAction({ row, version }: { row: Row; version: string }) {
   const { value } = useItem((signal) => api.application(row.id, signal, row.cluster), row);
   const allowed = value?.actions.filter((action) => mayDo(action, value.rights)) ?? [];
@@ -96,7 +96,7 @@ function LikelyAction({ row, version }: { row: Row; version: string }) {
   if (!action) return null;
   const open = () => setQuery({ cluster: row.cluster, stage: row.id, release: version, do: action.id });
   return (
-    <button type="button" class="small" aria-label={`${action.label}, in ${keyOf(row)}`} onClick={open}>
+    <button type="button" class="small" aria-label={`${action.label}, in ${rowKey(row)}`} onClick={open}>
       {action.submit}
     </button>
   );

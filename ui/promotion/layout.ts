@@ -1,4 +1,4 @@
-/** Stages of a pipeline, laid out from left to right. */
+/** The layout of a pipeline's stages, from left to right. */
 import { graphlib, layout } from '@dagrejs/dagre';
 import type { Edge, Pipeline } from './pipelines.ts';
 
@@ -16,7 +16,7 @@ export interface Placed {
   edges: (Edge & { begin: Point; end: Point })[];
 }
 
-export function placed({ stages, edges }: Pick<Pipeline, 'stages' | 'edges'>): Placed {
+export function placeStages({ stages, edges }: Pick<Pipeline, 'stages' | 'edges'>): Placed {
   const graph = new graphlib.Graph();
   graph.setGraph({ rankdir: 'LR', nodesep: 18, ranksep: 56, marginx: 2, marginy: 2 });
   graph.setDefaultEdgeLabel(() => ({}));
@@ -29,7 +29,7 @@ export function placed({ stages, edges }: Pick<Pipeline, 'stages' | 'edges'>): P
     width,
     height,
     nodes: stages.map((key) => ({ key, x: at(key).x - NODE.width / 2, y: at(key).y - NODE.height / 2 })),
-    // Edges go from side to side: dagre often lets them leave a wide node at its corner.
+    // dagre often puts the end of an edge at the corner of a wide node; here it is in the middle of the side.
     edges: edges.map((edge) => ({
       ...edge,
       begin: { x: at(edge.from).x + NODE.width / 2, y: at(edge.from).y },

@@ -1,10 +1,10 @@
-/** Pipelines: the Rollouts that versions pass one after another, and how far each version has come among them. */
+/** Pipelines: Rollouts that versions pass one after another, and the progress of each version. */
 import { graphlib } from '@dagrejs/dagre';
-import { keyOf, type Row } from '../../client/board/row.ts';
+import { type Row, rowKey } from '../../client/board/row.ts';
 import type { Outcome } from '../../client/explain/application.ts';
 import { depthsOf } from '../state/depths.ts';
 
-/** Rows by key. */
+/** The rows by key. */
 type Rows = ReadonlyMap<string, Row>;
 
 /** An edge from a stage to the next one: by `spec.after`, or by a copy into the image of the next one. */
@@ -15,14 +15,14 @@ export interface Edge {
 }
 
 export interface Pipeline {
-  /** Ids of the first stages, and their clusters where there are several. */
+  /** The ids of the first stages, with their clusters if there are several. */
   title: string;
-  /** Keys, in the order in which versions pass them. A stage without a row doesn't exist, or the reader may not see it. */
+  /** The keys of the stages, in order. A stage without a row doesn't exist, or the reader may not see it. */
   stages: string[];
   edges: Edge[];
 }
 
-/** Pipelines by title: stages that are connected, or deploy the same image in several clusters. */
+/** The pipelines, by title: stages that are connected, or deploy the same image in several clusters. */
 export function pipelinesOf(rows: Rows): Pipeline[] {
   const edges = edgesOf(rows);
   const graph = new graphlib.Graph();
@@ -47,12 +47,12 @@ export function pipelinesOf(rows: Rows): Pipeline[] {
 function edgesOf(rows: Rows): Edge[] {
   const byImage = Map.groupBy(rows, ([, { image }]) => image ?? '');
   return [...rows].flatMap(([key, { cluster, after, copiesTo }]) => [
-    ...after.map((id): Edge => ({ from: keyOf({ cluster, id }), to: key })),
+    ...after.map((id): Edge => ({ from: rowKey({ cluster, id }), to: key })),
     ...(copiesTo ? (byImage.get(copiesTo) ?? []) : []).map(([to]): Edge => ({ from: key, to, isCopy: true })),
   ]);
 }
 
-/** Stages that deploy the same image in several clusters. */
+/** The groups of stages that deploy the same image in several clusters. */
 function acrossClusters(rows: Rows): string[][] {
   const images = Map.groupBy(
     [...rows].filter(([, { cluster, image }]) => cluster !== undefined && image !== undefined),
@@ -63,7 +63,7 @@ function acrossClusters(rows: Rows): string[][] {
     .map((found) => found.map(([key]) => key));
 }
 
-/** Cluster and id of a key. A cluster may have any name. */
+/** The cluster and id of a key. A cluster's name may have spaces. */
 export function partsOf(key: string): { cluster: string | undefined; id: string } {
   const end = key.lastIndexOf(' ');
   return { cluster: end < 0 ? undefined : key.slice(0, end), id: key.slice(end + 1) };
@@ -76,7 +76,7 @@ function titleOf(keys: readonly string[]): string {
   return few(parts.map(({ id }) => id)) + (clusters && ` (${clusters})`);
 }
 
-/** Whether each word is in a name, version or image of the pipeline. */
+/** Whether each word of `q` is in a name, version or image of the pipeline. */
 export function hasWords({ stages }: Pipeline, rows: Rows, q: string): boolean {
   const texts = stages.flatMap((key) => {
     const { image, runs, waits } = rows.get(key) ?? {};
@@ -86,14 +86,14 @@ export function hasWords({ stages }: Pipeline, rows: Rows, q: string): boolean {
   return words.every((word) => texts.some((text) => text?.toLowerCase().includes(word)));
 }
 
-/** `waits`: it is a candidate. `runs`: it is the newest deployment. `ran`: it was deployed before. */
+/** A version at a stage. `waits`: a candidate. `runs`: the newest deployment. `ran`: an earlier deployment. */
 export interface Cell {
   is: 'waits' | 'runs' | 'ran';
   outcome?: Outcome;
   at?: string;
 }
 
-/** The version at a stage; undefined before it has reached the stage. */
+/** The version at a stage; undefined if it has not reached the stage. */
 export function cellOf({ waits, runs, strip, since }: Row, version: string): Cell | undefined {
   if (waits === version) return { is: 'waits', ...(since && { at: since }) };
   if (runs?.version === version) return { is: 'runs', outcome: runs.outcome, at: runs.endedAt ?? runs.at };
@@ -101,31 +101,31 @@ export function cellOf({ waits, runs, strip, since }: Row, version: string): Cel
   return last && { is: 'ran', outcome: last.outcome, at: last.at };
 }
 
-/** Versions that are shown beside those that run or wait. */
-const MOST_PAST = 5;
+/** The most versions that are shown besides those that run or wait. */
+const MAX_PAST = 5;
 
-/** The versions of these stages, newest first: by when each was first deployed to one of them. */
+/** The versions of the stages, newest first: by the first deployment to one of them. */
 export function versionsOf(stages: readonly Row[]): string[] {
   const first = new Map<string, string>();
   const current = new Set<string>();
-  const see = (version: string, at: string) => {
+  const note = (version: string, at: string) => {
     const before = first.get(version);
     if (before === undefined || at < before) first.set(version, at);
   };
   for (const { waits, runs, strip, since } of stages) {
-    for (const { version, at } of strip) see(version, at);
-    if (runs) see(runs.version, runs.at);
+    for (const { version, at } of strip) note(version, at);
+    if (runs) note(runs.version, runs.at);
     for (const version of [waits, runs?.version]) if (version !== undefined) current.add(version);
-    // Sorts after all deployed versions.
-    if (waits !== undefined) see(waits, `~${since ?? ''}`);
+    // The tilde sorts after all times.
+    if (waits !== undefined) note(waits, `~${since ?? ''}`);
   }
   const newestFirst = [...first].sort(([, a], [, b]) => (a < b ? 1 : -1)).map(([version]) => version);
-  const past = newestFirst.filter((version) => !current.has(version)).slice(0, MOST_PAST);
+  const past = newestFirst.filter((version) => !current.has(version)).slice(0, MAX_PAST);
   return newestFirst.filter((version) => current.has(version) || past.includes(version));
 }
 
-/** The stage that moved last; undefined where nothing is deployed. */
-export function movedLast(stages: readonly Row[]): Row | undefined {
+/** The stage with the newest change; undefined if nothing is deployed. */
+export function lastMoved(stages: readonly Row[]): Row | undefined {
   return stages.filter(({ runs }) => runs).sort((a, b) => (movedAt(a) < movedAt(b) ? 1 : -1))[0];
 }
 
@@ -133,14 +133,14 @@ export function movedAt({ runs }: Row): string {
   return runs?.endedAt ?? runs?.at ?? '';
 }
 
-/** The state of an edge: its version has passed, rolls out, is held or has failed; undefined without a version. */
+/** The state of an edge: its version has passed, is moving, is held or has failed; undefined without a version. */
 export function edgeState(
   from: Row | undefined,
   to: Row | undefined,
 ): 'passed' | 'moves' | 'held' | 'failed' | undefined {
   const { version, at } = to?.track ?? {};
-  // A version that a stage was rolled back to doesn't come over this edge.
-  const comes = at === 'waits' || at === 'gates' || (version !== undefined && version === from?.runs?.version);
-  if (to?.track && comes) return to.track.failed ? 'failed' : to.track.halted ? 'held' : 'moves';
+  // A version to which a stage was rolled back doesn't come over this edge.
+  const isOverEdge = at === 'waits' || at === 'gates' || (version !== undefined && version === from?.runs?.version);
+  if (to?.track && isOverEdge) return to.track.failed ? 'failed' : to.track.halted ? 'held' : 'moves';
   return from?.runs && to?.runs?.version === from.runs.version ? 'passed' : undefined;
 }

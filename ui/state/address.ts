@@ -1,9 +1,9 @@
 /** The view of the page, as data and as the path and query of its address. */
 
-/** Keys of each page's query, in this order. `cluster`: where several are shown. Never a reason or a version typed to confirm. */
-const KEPT = {
+/** The keys of each page's query, in this order; never a reason, or a version that is typed to confirm. */
+const QUERY_KEYS = {
   board: ['q', 'state', 'cluster', 'namespace', 'group'],
-  /** `do`: the action whose dialog is open. */
+  /** `do`: the id of the action whose dialog is open. */
   rollout: ['cluster', 'release', 'do'],
   gate: ['cluster', 'do'],
   gates: ['cluster', 'range', 'do', 'when', 'from', 'for', 'in', 'all', 'name', 'kinds', 'days', 'between', 'zone'],
@@ -14,7 +14,7 @@ const KEPT = {
   unknown: [],
 } as const satisfies Record<string, readonly string[]>;
 
-export type QueryKey = (typeof KEPT)[keyof typeof KEPT][number];
+export type QueryKey = (typeof QUERY_KEYS)[keyof typeof QUERY_KEYS][number];
 export type Query = Partial<Record<QueryKey, string>>;
 
 export type Address = { query: Query } & (
@@ -31,7 +31,7 @@ export function parseAddress(text: string): Address {
   const place = parsePath(path);
   const given = new URLSearchParams(at < 0 ? '' : text.slice(at));
   const query: Query = {};
-  for (const key of KEPT[place.page]) {
+  for (const key of QUERY_KEYS[place.page]) {
     const value = given.get(key);
     if (value) query[key] = value;
   }
@@ -41,7 +41,7 @@ export function parseAddress(text: string): Address {
 type Place = Address extends infer One ? (One extends Address ? Omit<One, 'query'> : never) : never;
 
 function parsePath(path: string): Place {
-  const parts = path.split('/').filter(Boolean).map(decoded);
+  const parts = path.split('/').filter(Boolean).map(decodePart);
   const [page, namespace, name] = parts;
   if (parts.length === 0) return { page: 'board' };
   if (!page || parts.includes(undefined)) return { page: 'unknown', path };
@@ -51,8 +51,8 @@ function parsePath(path: string): Place {
   return page === 'rollout' || page === 'gate' ? { page, id } : { page: 'object', kind: page, id };
 }
 
-/** undefined: invalid percent-encoding. */
-function decoded(part: string): string | undefined {
+/** The part without percent-encoding; undefined if that is invalid. */
+function decodePart(part: string): string | undefined {
   try {
     return decodeURIComponent(part);
   } catch {
@@ -62,7 +62,7 @@ function decoded(part: string): string | undefined {
 
 export function formatAddress(route: Address): string {
   const given = new URLSearchParams();
-  for (const key of KEPT[route.page]) {
+  for (const key of QUERY_KEYS[route.page]) {
     const value = route.query[key];
     if (value) given.set(key, value);
   }
@@ -78,17 +78,17 @@ function pathOf(route: Address): string {
       return route.path;
     case 'rollout':
     case 'gate':
-      return `/${route.page}/${encoded(route.id)}`;
+      return `/${route.page}/${encodePath(route.id)}`;
     case 'object':
-      return `/${encoded(route.kind)}/${encoded(route.id)}`;
+      return `/${encodePath(route.kind)}/${encodePath(route.id)}`;
     default:
       return `/${route.page}`;
   }
 }
 
-const encoded = (text: string) => text.split('/').map(encodeURIComponent).join('/');
+const encodePath = (text: string) => text.split('/').map(encodeURIComponent).join('/');
 
-/** Title of the tab. */
+/** The title of the browser's tab. */
 export function titleOf(route: Address): string {
   const { page } = route;
   const what = 'kind' in route ? `${route.kind} ${route.id}` : 'id' in route ? route.id : '';

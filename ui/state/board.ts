@@ -1,28 +1,28 @@
 /** The rows that the address selects: searched, filtered, grouped and sorted. */
 import { computed } from '@preact/signals';
-import { keyOf, type Row } from '../../client/board/row.ts';
+import { type Row, rowKey } from '../../client/board/row.ts';
 import { STATE_ORDER, STATES } from '../look/words.ts';
 import { depthsOf } from './depths.ts';
 import { query } from './route.ts';
 import { rows } from './stream.ts';
 
-/** Whether an object is in the cluster that the address names, or the address names none. */
+/** Whether an object is in the cluster in the address; true if the address has none. */
 export function isHere({ cluster: own }: { cluster?: string }): boolean {
   const { cluster } = query.value;
   return own === undefined || !cluster || own === cluster;
 }
 
-/** Rows filtered by everything but the state, so that choosing a state doesn't change the counts. */
-const searched = computed<Row[]>(() => {
+/** The rows filtered by everything but the state, so that a chosen state doesn't change the counts. */
+const searchedRows = computed<Row[]>(() => {
   const { q = '', namespace } = query.value;
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
   return [...rows.value.values()].filter(
-    (row) => isHere(row) && (!namespace || row.namespace === namespace) && words.every((word) => has(row, word)),
+    (row) => isHere(row) && (!namespace || row.namespace === namespace) && words.every((word) => hasWord(row, word)),
   );
 });
 
-/** Whether a row has a word in a name, namespace, version or sentence; or the label `label=value`. */
-function has(row: Row, word: string): boolean {
+/** Whether a word is in a name, namespace, version or sentence of the row, or is one of its labels, `label=value`. */
+function hasWord(row: Row, word: string): boolean {
   const [label, value] = word.split('=');
   if (value !== undefined)
     return Object.entries(row.labels).some(([key, is]) => key.toLowerCase() === label && is.toLowerCase() === value);
@@ -33,28 +33,28 @@ function has(row: Row, word: string): boolean {
 
 export const stateCounts = computed(() => {
   const found = new Map<string, number>();
-  for (const { state } of searched.value) found.set(state, (found.get(state) ?? 0) + 1);
+  for (const { state } of searchedRows.value) found.set(state, (found.get(state) ?? 0) + 1);
   return found;
 });
 
-export const total = computed(() => searched.value.length);
+export const total = computed(() => searchedRows.value.length);
 
 const rank = (row: Row) => STATE_ORDER.indexOf(row.state);
 
-export const shown = computed<Row[]>(() => {
+export const shownRows = computed<Row[]>(() => {
   const { state, group } = query.value;
-  const found = state ? searched.value.filter((row) => row.state === state) : searched.value;
-  const within = (a: Row, b: Row) =>
+  const found = state ? searchedRows.value.filter((row) => row.state === state) : searchedRows.value;
+  const byState = (a: Row, b: Row) =>
     rank(a) - rank(b) ||
     a.name.localeCompare(b.name) ||
     a.namespace.localeCompare(b.namespace) ||
     (a.cluster ?? '').localeCompare(b.cluster ?? '');
-  if (!group) return [...found].sort(within);
+  if (!group) return [...found].sort(byState);
   return [...found].sort(
     (a, b) =>
       groupRank(a, group) - groupRank(b, group) ||
       groupNameOf(a, group).localeCompare(groupNameOf(b, group)) ||
-      within(a, b),
+      byState(a, b),
   );
 });
 
@@ -75,14 +75,14 @@ function groupRank(row: Row, group: string): number {
   return group.startsWith('label:') && row.labels[group.slice(6)] === undefined ? 1 : 0;
 }
 
-/** How many stages a version passes before this one, on the longest path. */
+/** The number of stages before this one, on the longest path. */
 function stageOf(row: Row): number {
-  return depths.value.get(keyOf(row)) ?? 0;
+  return depths.value.get(rowKey(row)) ?? 0;
 }
 
 const depths = computed(() =>
   depthsOf(
-    [...rows.value].flatMap(([to, { cluster, after }]) => after.map((id) => ({ from: keyOf({ cluster, id }), to }))),
+    [...rows.value].flatMap(([to, { cluster, after }]) => after.map((id) => ({ from: rowKey({ cluster, id }), to }))),
   ),
 );
 
@@ -90,7 +90,7 @@ export const namespaces = computed(() =>
   [...new Set([...rows.value.values()].filter(isHere).map(({ namespace }) => namespace))].sort(),
 );
 
-/** Label keys to group by: those with few values. */
+/** The keys of labels with few values, by which rows can be grouped. */
 export const groupings = computed(() => {
   const values = new Map<string, Set<string>>();
   for (const { labels } of rows.value.values()) {

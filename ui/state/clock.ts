@@ -1,4 +1,4 @@
-/** The current time, as a signal that ticks while the page is visible, and times in the command's words. */
+/** The current time, as a signal that ticks while the page is visible, and times as text. */
 import { signal } from '@preact/signals';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { whenText } from '../../client/explain/when.ts';
@@ -24,7 +24,7 @@ export const dayName = (at: EpochMs): string => DAY.format(at);
 /** `Jan 4`. */
 export const monthDay = (at: EpochMs): string => MONTH_DAY.format(at);
 
-/** The label of a tick: the time without empty parts, the day at midnight. */
+/** The label of a tick: the day at midnight, otherwise the time, with seconds if there are any. */
 export function tickText(date: Date): string {
   if (date.getSeconds() > 0) return SECONDS.format(date);
   return date.getHours() + date.getMinutes() === 0 ? monthDay(date.getTime()) : CLOCK.format(date);

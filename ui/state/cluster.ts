@@ -1,14 +1,15 @@
-/** The clusters that the page shows, and the one that the address names. A single cluster has no name. */
+/** The clusters of the page, and the cluster in the address. */
 import { computed } from '@preact/signals';
 import { query } from './route.ts';
 import { hello } from './stream.ts';
 
+/** The clusters of the page; empty if there is only one. */
 export const clusters = computed(() => hello.value?.clusters ?? []);
 
-/** The cluster that the address names; undefined where there is only one. */
+/** The cluster in the address; undefined if the page has only one. */
 export const cluster = computed(() => (clusters.value.length > 0 ? query.value.cluster : undefined));
 
-/** The cluster that the address names, if the page doesn't show it. */
+/** The cluster in the address, if the page doesn't show it. */
 export const unknownCluster = computed(() => {
   const { cluster: name } = query.value;
   if (!name || !hello.value) return undefined;

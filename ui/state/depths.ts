@@ -1,6 +1,4 @@
-/** The order of stages. */
-
-/** How many stages a version passes before each one, on the longest path. A cycle ends where it begins. */
+/** The number of stages before each one, on the longest path. A cycle counts as ending where it begins. */
 export function depthsOf(edges: readonly { from: string; to: string }[]): Map<string, number> {
   const before = Map.groupBy(edges, ({ to }) => to);
   const found = new Map<string, number>();

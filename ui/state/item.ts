@@ -1,14 +1,14 @@
-/** One object from the server, requested again when it has changed. */
+/** One object from the server, read again when it has changed. */
 import { useEffect, useState } from 'preact/hooks';
 import { Refused } from './session.ts';
 
 export interface Loaded<T> {
   value?: T;
-  /** Error of the last request. */
+  /** The error of the last request. */
   problem?: { status: number; message: string };
 }
 
-/** `versions`: values whose change causes another request. */
+/** Loads an object, and loads it again when one of the `versions` changes. */
 export function useItem<T>(load: (signal: AbortSignal) => Promise<T>, ...versions: unknown[]): Loaded<T> {
   const [loaded, setLoaded] = useState<Loaded<T>>({});
   useEffect(() => {

@@ -1,13 +1,13 @@
-/** Keyboard shortcuts: those of all pages, and those that a page adds. */
+/** Keyboard shortcuts, of all pages and of the current one. */
 import { go, linkTo, route } from './route.ts';
 import { nextTheme } from './theme.ts';
 
 type Handler = (event: KeyboardEvent) => void;
 
 const own = new Map<string, Handler>();
-let isAfterG = 0;
+let pressedGAt = 0;
 
-/** Adds shortcuts. Returns the function that removes them. */
+/** Adds shortcuts, and returns the function that removes them. */
 export function onKeys(handlers: Record<string, Handler>): () => void {
   for (const [key, handler] of Object.entries(handlers)) own.set(key, handler);
   return () => {
@@ -24,8 +24,8 @@ export function listenToKeys(showHelp: () => void): void {
       return;
     }
     if (document.querySelector('dialog[open]')) return;
-    if (event.timeStamp - isAfterG < 1000) {
-      isAfterG = 0;
+    if (event.timeStamp - pressedGAt < 1000) {
+      pressedGAt = 0;
       const { board: b, gates: g, promotion: p, adopt: a } = linkTo;
       const to = { b, g, p, a }[event.key];
       if (to) return go(to);
@@ -36,7 +36,7 @@ export function listenToKeys(showHelp: () => void): void {
   });
   const everywhere: Record<string, Handler> = {
     g: (event) => {
-      isAfterG = event.timeStamp;
+      pressedGAt = event.timeStamp;
     },
     t: nextTheme,
     '?': showHelp,

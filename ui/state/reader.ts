@@ -6,12 +6,12 @@ export type StreamEvent = {
   [Name in keyof StreamEvents]: readonly [name: Name, data: StreamEvents[Name]];
 }[keyof StreamEvents];
 
-/** The server sends something every fifteen seconds: a connection that is silent for longer is dead. */
+/** The longest silence of a live connection: the server sends a heartbeat every fifteen seconds. */
 const SILENCE_MS = 45_000;
 
-/** Calls `received` for all that arrives, with no events for a heartbeat. @throws Refused or fetch's error when the stream ends. */
-export async function readStream(received: (events: StreamEvent[]) => void, own: AbortController): Promise<never> {
-  const silent = () => own.abort(new Refused(0, 'The server of this page has gone silent.'));
+/** Reads the stream, and calls `onEvents` for each chunk. @throws Refused or fetch's error when the stream ends */
+export async function readStream(onEvents: (events: StreamEvent[]) => void, own: AbortController): Promise<never> {
+  const silent = () => own.abort(new Refused(0, 'The server of this page no longer answers.'));
   let timer = setTimeout(silent, SILENCE_MS);
   try {
     const response = await request('/api/stream', { signal: own.signal });
@@ -24,7 +24,7 @@ export async function readStream(received: (events: StreamEvent[]) => void, own:
       timer = setTimeout(silent, SILENCE_MS);
       const frames = (rest + value).split('\n\n');
       rest = frames.pop()!;
-      received(frames.flatMap(eventOf));
+      onEvents(frames.flatMap(eventOf));
     }
   } finally {
     clearTimeout(timer);

@@ -1,4 +1,4 @@
-/** The address is the state of the page: a link, a reload and the back button show the same. */
+/** The address as the state of the page, so that links, reloads and the back button work. */
 import { computed, effect, signal } from '@preact/signals';
 import type { Row } from '../../client/board/row.ts';
 import { formatAddress, parseAddress, type Query, titleOf } from './address.ts';
@@ -36,7 +36,7 @@ function move(to: string, how: How): void {
   address.value = to;
 }
 
-/** The cluster of objects that name none. */
+/** The cluster in the address, the default for links to objects. */
 const here = () => query.peek().cluster;
 
 export const linkTo = {
@@ -45,10 +45,10 @@ export const linkTo = {
   namespace: (namespace: string) => formatAddress({ page: 'board', query: { cluster: here(), namespace } }),
   gates: '/gates',
   promotion: '/promotion',
-  /** A stage of its pipeline; keeps the search. */
+  /** The promotion page with a chosen stage, keeping the search. */
   stage: ({ cluster, id: stage }: Pick<Row, 'cluster' | 'id'>, release?: string) =>
     formatAddress({ page: 'promotion', query: { q: query.peek().q, cluster, stage, release } }),
-  /** Without a chosen stage. */
+  /** The promotion page without a chosen stage. */
   stages: () => formatAddress({ page: 'promotion', query: { q: query.peek().q } }),
   adopt: '/adopt',
   rollout: (id: string, query: Query = {}) =>
@@ -58,7 +58,7 @@ export const linkTo = {
     formatAddress({ page: 'object', kind: kind.toLowerCase(), id: `${namespace}/${name}`, query: { cluster } }),
 };
 
-/** Follows a plain click on a link within this document, unless the link is marked as external. */
+/** Follows a plain click on a link to another view without a page load, unless the link is marked as external. */
 export function followLinks(event: MouseEvent): void {
   const link = (event.target as Element).closest?.('a[href^="/"]');
   const isOther = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;

@@ -1,6 +1,6 @@
 /**
- * Requests to the server, and what authorizes them: on the user's machine a key from the address, after the #, which browsers don't send;
- * in a cluster the cookie of a session, which no script can read.
+ * Requests to the server, and their authorization: on the user's machine a key from the address, after the #, which
+ * browsers don't send; in a cluster the cookie of a session, which no script can read.
  */
 import type { ActionRequest } from '../../client/actions/action.ts';
 import type { AdoptList, AdoptPreview, AdoptRequest } from '../../client/board/adoptViews.ts';
@@ -15,7 +15,7 @@ import { query } from './route.ts';
 
 const KEY = 'rollouts-token';
 
-/** The key, stored for this address and port, so that links work in other tabs. */
+/** The key from the address, which is stored for its port, so that links work in other tabs. */
 function tokenOfAddress(): string {
   const found = /[#&]token=([\w-]+)/.exec(location.hash)?.[1];
   if (found) {
@@ -26,21 +26,21 @@ function tokenOfAddress(): string {
 }
 
 const token = tokenOfAddress();
-/** Whether the page was opened with a key: its server then runs on the user's machine. */
+/** Whether the page has a key: its server then runs on the user's machine. */
 export const hasKey = token !== '';
 
-/** Message for credentials that an API server refuses. `cluster`: where several are shown. */
+/** The message about credentials that an API server refuses. `cluster`: its name, if several are shown. */
 export function credentialsRefused(cluster?: string): string {
   const at = cluster === undefined ? '' : ` for cluster ${cluster}`;
   return hasKey
     ? `Your credentials${at} are no longer accepted: sign in again as you do for kubectl.`
-    : `This page's own credentials${at} are not accepted: whoever runs it has to renew them.`;
+    : `This page's own credentials${at} are not accepted: its administrator has to renew them.`;
 }
 
-/** An answer that is an error; status 0: there was no answer. */
+/** An error as the answer to a request. `status`: 0 without an answer. */
 export class Refused extends Error {
   readonly status: number;
-  /** Address of the sign-in; only in a cluster. */
+  /** The address of the sign-in; only in a cluster. */
   readonly signIn: string | undefined;
 
   constructor(status: number, message: string, signIn?: string) {
@@ -75,7 +75,7 @@ const post = async <T>(path: string, body: unknown): Promise<T> =>
     await request(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
   ).json() as Promise<T>;
 
-/** The path with the cluster of the address. */
+/** The path with the cluster in the address. */
 const inCluster = (path: string, cluster = query.peek().cluster) =>
   cluster === undefined ? path : `${path}?cluster=${encodeURIComponent(cluster)}`;
 

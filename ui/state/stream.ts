@@ -3,35 +3,35 @@ import { batch, type Signal, signal } from '@preact/signals';
 import type { BudgetView } from '../../client/board/budgetView.ts';
 import type { Change, Hello, KindState, StreamEvents } from '../../client/board/pageMessages.ts';
 import type { GateView, ScheduleView } from '../../client/board/planViews.ts';
-import { keyOf, type Row } from '../../client/board/row.ts';
+import { type Row, rowKey } from '../../client/board/row.ts';
 import { readStream, type StreamEvent } from './reader.ts';
 import { Refused } from './session.ts';
 
 type StreamState = 'connecting' | 'live' | 'lost' | 'refused';
 
 export const connection = signal<StreamState>('connecting');
-/** The server's refusal, or that it does not answer. */
+/** The message if the stream is lost or refused. */
 export const trouble = signal('');
-/** Address of the sign-in, if the server has refused because there is no session. */
+/** The address of the sign-in, if the server refuses the stream without a session. */
 export const signIn = signal<string | undefined>(undefined);
 export const hello = signal<Hello | undefined>(undefined);
 export const kinds = signal<readonly KindState[]>([]);
 export const isComplete = signal(false);
-/** Rows by key. A new Map for each message, so that dependent signals are computed once. */
+/** The rows by key, in a new Map for each message, so that dependent signals are computed once. */
 export const rows = signal<ReadonlyMap<string, Row>>(new Map());
 export const gates = signal<ReadonlyMap<string, GateView>>(new Map());
 export const schedules = signal<ReadonlyMap<string, ScheduleView>>(new Map());
 export const budgets = signal<ReadonlyMap<string, BudgetView>>(new Map());
-/** The last change in few words, for screen readers. */
+/** The last change in a few words, for screen readers. */
 export const announcement = signal('');
 
-const RETRY_MS = [250, 8000] as const;
+const [MIN_RETRY_MS, MAX_RETRY_MS] = [250, 8000];
 
 let current: AbortController | undefined;
 let failures = 0;
 let retry: ReturnType<typeof setTimeout> | undefined;
 
-/** Keeps a stream open while the tab is visible: a browser has six connections to one server, and a stream occupies one. */
+/** Keeps a stream open while the tab is visible, since a browser has only six connections to one server. */
 export function startStream(): void {
   document.addEventListener('visibilitychange', reconnect);
   window.addEventListener('online', reconnect);
@@ -46,7 +46,7 @@ export function reconnect(): void {
   if (document.visibilityState === 'hidden') return;
   const own = new AbortController();
   current = own;
-  void readStream(received, own).catch((error: Error) => {
+  void readStream(handleEvents, own).catch((error: Error) => {
     if (current !== own) return;
     const isRefused = error instanceof Refused && error.status !== 0;
     batch(() => {
@@ -54,18 +54,18 @@ export function reconnect(): void {
       trouble.value = error.message;
       signIn.value = isRefused ? error.signIn : undefined;
     });
-    if (!isRefused) retry = setTimeout(reconnect, Math.min(RETRY_MS[0] * 2 ** failures++, RETRY_MS[1]));
+    if (!isRefused) retry = setTimeout(reconnect, Math.min(MIN_RETRY_MS * 2 ** failures++, MAX_RETRY_MS));
   });
 }
 
-function received(events: StreamEvent[]): void {
+function handleEvents(events: StreamEvent[]): void {
   failures = 0;
   batch(() => {
     for (const [name, data] of events) HANDLERS[name]?.(data as never);
   });
 }
 
-/** The next content, filled after a reset and shown when it is complete: a reconnection must not empty the page. */
+/** The content after a reset, shown once it is complete, so that a reconnection doesn't empty the page. */
 let fresh: Map<Signal, Map<string, unknown>> | undefined;
 
 const HANDLERS: { [Name in keyof StreamEvents]: (data: StreamEvents[Name]) => void } = {
@@ -103,9 +103,9 @@ function merge<T extends { id: string }>(
 ): void {
   const next = (fresh?.get(into) as Map<string, T> | undefined) ?? new Map(into.value);
   for (const each of set)
-    next.set(keyOf({ cluster, id: each.id }), cluster === undefined ? each : { ...each, cluster });
-  for (const id of gone) next.delete(keyOf({ cluster, id }));
-  // On the first visit, the first screenful doesn't wait for the rest.
+    next.set(rowKey({ cluster, id: each.id }), cluster === undefined ? each : { ...each, cluster });
+  for (const id of gone) next.delete(rowKey({ cluster, id }));
+  // On the first visit, rows are shown as they arrive.
   if (!fresh || !isComplete.value) into.value = fresh ? new Map(next) : next;
 }
 

@@ -31,18 +31,18 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { involvedObjectsOf } from '../../core/notification/involvedObjects.ts';
 import { keptCalls } from '../../core/receiver/acceptCall.ts';
-import { notedSchedule } from '../../core/record/pinRecord.ts';
+import { nextScheduleRecord } from '../../core/record/pinRecord.ts';
 import { recordDeletion } from '../approvalWrites.ts';
 import { bypassOrDeny, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
 import { openForWarnings, refuseOpening, writeGateApprovals } from './gateApprovalWrites.ts';
 
-/** On gates, for the whole cluster. */
+/** A verb on gates, for the whole cluster. */
 const SELECT_NAMESPACES = 'select-namespaces';
 
 /**
- * Keeps the records of accepted requests, approvals and webhook calls, and the labels; all from oldObject, never from
- * the writer's text.
+ * Writes the labels, and the records of accepted requests, approvals and webhook calls: from the stored records and
+ * this request, never from the writer's text.
  */
 export async function mutateGate(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const { now } = call;
@@ -50,7 +50,7 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
   const { gate, old } = gatesOfWrite(request);
   if (!gate || request.subResource) return allowed();
   const [mine, before] = [gate, old].map((each) => each?.metadata.annotations ?? {});
-  const counts = await reasonCounts(gate, old, request, call);
+  const isGranted = await grantsDeletion(gate, old, request, call);
   const acceptance = acceptRequests(gate, old, username, now);
   // As it will be stored: the approvals depend on which of its requests counts.
   const recorded = annotate(gate, ACCEPTED_REQUEST, acceptance.record);
@@ -62,20 +62,20 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
   }
   // A signed call comes with a request, also if the same second has one already: other writes have no calls to record.
   const isRequest = acceptance.accepted.length + acceptance.ignored.length > 0;
-  const stored = annotateAll(recordReason(gate, old, username, now, counts), {
+  const stored = annotateAll(recordReason(gate, old, username, now, isGranted), {
     ...written.annotations,
     [ACCEPTED_REQUEST]: acceptance.record,
-    [SCHEDULED_BY]: notedSchedule(gate, old, username, now),
+    [SCHEDULED_BY]: nextScheduleRecord(gate, old, username, now),
     [REASON]: undefined,
     [USED_CALLS]: keptCalls(isRequest ? mine![USED_CALLS] : undefined, before![USED_CALLS], now),
-    // The record of a RolloutGate: on a Gate it means nothing.
+    // The record of a RolloutGate, which means nothing on a Gate.
     [APPROVALS]: before![APPROVALS] === undefined ? undefined : mine![APPROVALS],
   });
   return { allowed: true, object: label(stored, selectsLabels(gate)), warnings: written.warnings };
 }
 
 /** Whether a new reason lets its author, who may bypass the closed Gate, delete it. */
-async function reasonCounts(
+async function grantsDeletion(
   gate: Gate,
   old: Gate | undefined,
   request: AdmissionRequest,
@@ -106,8 +106,8 @@ function gatesOfWrite({ object, oldObject }: AdmissionRequest): { gate?: Gate; o
 }
 
 /**
- * A Gate that selects beyond its own namespace holds what belongs to others: that takes a right given for the whole
- * cluster. Reviewed whenever such a selection is made or changed: what is stored stays.
+ * Why the user may not make or change a selection beyond the Gate's own namespace: it holds objects of other teams, so
+ * it takes a right for the whole cluster. A stored selection stays.
  */
 async function refuseReach(
   gate: Gate,
@@ -132,12 +132,10 @@ async function refuseReach(
   );
 }
 
-// DELETE of a Gate.
-// A closed one that holds something stays: what names it would wait for a Gate that no user can open, and what it
-// selects would be free. The deletion of one with approvals is reported.
+// Deletion. A closed Gate that holds an object isn't deleted: objects that name it would wait for a Gate that no user
+// can open, and objects that it selects would be free. The deletion of a Gate with approvals is reported.
 
-/** Held objects that a denial names. */
-const NAMED_OBJECTS = 3;
+const MAX_OBJECTS_IN_DENIAL = 3;
 
 async function validateGateDelete(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const stored = (request.oldObject ?? undefined) as Gate | undefined;
@@ -173,16 +171,17 @@ async function decideDeletion(
     ? ['No request opens it: first remove every reference to it, and its spec.selects.', []]
     : ['Open it first.', [openGateCommand(ref)]];
   const text =
-    `Gate '${ref.namespace}/${ref.name}' is closed (${message}) and holds ${few(held, NAMED_OBJECTS)}; ` +
+    `Gate '${ref.namespace}/${ref.name}' is closed (${message}) and holds ${few(held, MAX_OBJECTS_IN_DENIAL)}; ` +
     `without the Gate they would stay closed. ${first} ` +
     `With the verb bypass on it, you can set a reason in its annotation ${BYPASS_REASON} and delete it within five minutes.`;
   return bypassOrDeny(gate, [{ ref }], () => ({ reason: 'gate_closed', text, commands }), request, call);
 }
 
 /**
- * Live: a delete is rare, and what it would lock is not to be guessed from a cache.
- * Rollouts of other namespaces are read as far as the Gate may select them, by metadata: large ones must not keep a
- * user from deleting a Gate. Those that only name it are counted in its status.
+ * The objects that the Gate's deletion would lock or release (`holders`), and how many objects of other namespaces only
+ * name the Gate (`strangers`). Read live: a deletion is rare, and a cache may lack an object.
+ * Of Rollouts of other namespaces only the metadata is read, and only if the Gate may select them: large ones must not
+ * keep a user from deleting a Gate. The Gate's status counts those that only name it.
  */
 async function readRequirers(
   gate: Gate,
@@ -192,10 +191,10 @@ async function readRequirers(
   const beyond = reachesBeyond(gate.spec.selects);
   const listed = beyond ? await cluster.listMetadata(NAMESPACES) : [];
   const namespaces = new Map(listed.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}] as const));
-  const isOther = (object: { namespace?: string | undefined }) => object.namespace !== namespace;
+  const isElsewhere = (object: { namespace?: string | undefined }) => object.namespace !== namespace;
   const holders: Requirer[] = [];
   let strangers = (gate.status?.heldObjects ?? []).filter(
-    (each) => each.kind === KINDS.Rollout.kind && isOther(each),
+    (each) => each.kind === KINDS.Rollout.kind && isElsewhere(each),
   ).length;
   const bindings = async () => {
     for await (const page of cluster.pages<FluxBinding>(FLUX_BINDINGS)) {
@@ -207,7 +206,7 @@ async function readRequirers(
   };
   const rollouts = async (which: { namespace: string } | { metadataOnly: true }) => {
     for await (const page of cluster.pages<Rollout>({ ...ROLLOUTS, ...which })) {
-      const found = 'namespace' in which ? page : page.filter(({ metadata }) => isOther(metadata));
+      const found = 'namespace' in which ? page : page.filter(({ metadata }) => isElsewhere(metadata));
       holders.push(...holdersOf(gate, { bindings: [], rollouts: found, namespaces }));
     }
   };

@@ -1,10 +1,9 @@
-/** Approvals in a write of a Gate: for which Rollouts one may be meant, and which a closing revokes. */
-
+/** Approvals in a write of a Gate: for which Rollout one is meant, and which ones a closing revokes. */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { ClusterReader, Requiring, WebhookCall } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
-import { type ApprovalTarget, namedIn, versionProblem } from '../../core/approval/acceptApproval.ts';
+import { type ApprovalTarget, splitTarget, versionProblem } from '../../core/approval/acceptApproval.ts';
 import { APPROVAL_KEYS } from '../../core/approval/approvalRecord.ts';
 import { isServiceAccount } from '../../core/approval/approvalVerdict.ts';
 import { approveForCommand, standingApprovals } from '../../core/gate/evaluateGates.ts';
@@ -20,7 +19,7 @@ import type { TextWithCommands } from '../../core/text/commands.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 import { type ApprovalsWritten, writeApprovals } from '../approvalWrites.ts';
 
-/** `accepted`: the requests of the same write. One that closes the Gate now revokes what was approved before. */
+/** The Gate's approvals after the write. A request of the same write that closes the Gate revokes all before it. */
 export function writeGateApprovals(
   gate: Gate,
   old: Gate | undefined,
@@ -31,7 +30,7 @@ export function writeGateApprovals(
   const newest = closeRequestOf(gate, call.now);
   const closes = newest && accepted.some(({ action, at }) => action === 'close' && at === newest.at);
   const closing = old && closeRequestOf(old, call.now);
-  // A closing may be dated up to a minute ahead: what is approved after it counts all the same.
+  // A closing may be dated up to a minute ahead: an approval after it counts all the same.
   const now = closing ? Math.max(call.now, closing.at + 1000) : call.now;
   return writeApprovals(
     gate,
@@ -72,9 +71,9 @@ export async function openForWarnings(gate: Gate, old: Gate | undefined, call: W
   const { now, cluster } = call;
   const version = evaluateGate(gate, now).openFor;
   const isNew = old === undefined || version !== evaluateGate(old, now).openFor;
-  if (version === undefined || !isNew || namedIn(version).rollout !== undefined) return [];
-  // A Warning is no reason to refuse an opening.
-  const requiring = await readAll(gate, version, cluster).catch(() => []);
+  if (version === undefined || !isNew || splitTarget(version).rollout !== undefined) return [];
+  // If the Rollouts can't be read, an opening isn't refused for the sake of a Warning.
+  const requiring = await readCandidates(gate, version, cluster).catch(() => []);
   if (requiring.length < 2) return [];
   const which = typeof requiring === 'string' ? 'every Rollout' : `each of ${requiring.length} Rollouts`;
   return [
@@ -85,7 +84,7 @@ export async function openForWarnings(gate: Gate, old: Gate | undefined, call: W
 /** Characters of a version in a Warning, which may have 120. */
 const MAX_VERSION_CHARACTERS = 32;
 
-/** A Rollout that requires the Gate, as far as an approval of one version asks. */
+/** A Rollout that requires the Gate, and which an approval of a version may be for. */
 interface Candidate {
   /** `namespace/name`. */
   rollout: string;
@@ -95,31 +94,34 @@ interface Candidate {
 }
 
 /** Below the 5 s that the API server waits for the webhook. */
-const READ_MS = 2500;
+const MAX_READ_MS = 2500;
 
 /**
- * Live: an approval is rare.
- * A value that names its Rollout costs that one read, and depends on no other Rollout; without a name all of the
- * cluster are read, whoever wrote them.
+ * The version and Rollout that an approval is for, read live: an approval is rare.
+ * A value that names its Rollout costs one read, and depends on no other Rollout. Without a name all Rollouts of the
+ * cluster are read.
  */
 async function targetOf(gate: Gate, value: string, { cluster }: WebhookCall): Promise<ApprovalTarget> {
-  const { version, rollout: named } = namedIn(value);
-  const read =
-    named === undefined ? await readAll(gate, version, cluster) : await readNamed(gate, named, version, cluster);
-  return typeof read === 'string' ? { problem: read } : targetAmong(read, version, named);
+  const { version, rollout: named } = splitTarget(value);
+  const found =
+    named === undefined
+      ? await readCandidates(gate, version, cluster)
+      : await readCandidate(gate, named, version, cluster);
+  return typeof found === 'string' ? { problem: found } : targetAmong(found, version, named);
 }
 
-async function readNamed(gate: Gate, named: string, version: string, cluster: ClusterReader): Promise<Candidate[]> {
+/** The Rollout of this name, if it requires the Gate. */
+async function readCandidate(gate: Gate, named: string, version: string, cluster: ClusterReader): Promise<Candidate[]> {
   const [namespace = '', ...name] = named.split('/');
   const rollout = await cluster.get<Rollout>({ ...ROLLOUTS, namespace, name: name.join('/') });
   if (!rollout) return [];
   const labels = reachesBeyond(gate.spec.selects) ? await namespaceLabels(namespace, cluster) : {};
-  return candidates(gate, [rollout], new Map([[namespace, labels]]), version);
+  return candidatesAmong(gate, [rollout], new Map([[namespace, labels]]), version);
 }
 
-/** A sentence if they are too many, or take too long. */
-async function readAll(gate: Gate, version: string, cluster: ClusterReader): Promise<Candidate[] | string> {
-  const late = AbortSignal.timeout(READ_MS);
+/** The Rollouts that require the Gate; a sentence if the cluster's Rollouts are too many, or take too long. */
+async function readCandidates(gate: Gate, version: string, cluster: ClusterReader): Promise<Candidate[] | string> {
+  const late = AbortSignal.timeout(MAX_READ_MS);
   const listed = reachesBeyond(gate.spec.selects) ? await cluster.listMetadata(NAMESPACES) : [];
   const labels = new Map(listed.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}] as const));
   const found: Candidate[] = [];
@@ -127,18 +129,21 @@ async function readAll(gate: Gate, version: string, cluster: ClusterReader): Pro
   for await (const page of cluster.pages<Rollout>(ROLLOUTS)) {
     count += page.length;
     if (count > LIMITS.approvalRollouts)
-      return nameIt(`there are more than ${LIMITS.approvalRollouts} Rollouts (limit approvalRollouts)`, version);
-    if (late.aborted) return nameIt('the Rollouts are too large to be read in time', version);
-    found.push(...candidates(gate, page, labels, version));
+      return nameRolloutText(
+        `there are more than ${LIMITS.approvalRollouts} Rollouts (limit approvalRollouts)`,
+        version,
+      );
+    if (late.aborted) return nameRolloutText('the Rollouts are too large to be read in time', version);
+    found.push(...candidatesAmong(gate, page, labels, version));
   }
   return found;
 }
 
-function nameIt(why: string, version: string): string {
+function nameRolloutText(why: string, version: string): string {
   return `${why}: name the Rollout too, as <namespace>/<rollout>:${version.slice(0, 128)}`;
 }
 
-function candidates(
+function candidatesAmong(
   gate: Gate,
   rollouts: readonly Rollout[],
   namespaces: Requiring['namespaces'],
@@ -153,11 +158,15 @@ function candidates(
   });
 }
 
-/** An approval is for one Rollout: an equal tag of another application is another version. */
-function targetAmong(meant: readonly Candidate[], version: string, named: string | undefined): ApprovalTarget {
-  if (named !== undefined && !meant[0]) return { problem: `no Rollout '${named.slice(0, 128)}' requires this Gate` };
-  const [found, ...others] = meant.filter(({ hasVersion }) => hasVersion);
-  const names = firstFew(meant.map(({ rollout }) => rollout));
+/**
+ * The one candidate that has the version. Several are a problem: an equal tag of another application is another
+ * version.
+ */
+function targetAmong(candidates: readonly Candidate[], version: string, named: string | undefined): ApprovalTarget {
+  if (named !== undefined && !candidates[0])
+    return { problem: `no Rollout '${named.slice(0, 128)}' requires this Gate` };
+  const [found, ...others] = candidates.filter(({ hasVersion }) => hasVersion);
+  const names = firstFew(candidates.map(({ rollout }) => rollout));
   if (!found) {
     const which = names || 'none that requires this Gate';
     return { problem: versionProblem(version, false, which) ?? '' };

@@ -24,24 +24,24 @@ import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { tagProblems } from '../../core/kube/tag.ts';
 import { formatTime } from '../../core/kube/time.ts';
-import { notedPin } from '../../core/record/pinRecord.ts';
-import { foreignRefs, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/inputs.ts';
+import { nextPinRecord } from '../../core/record/pinRecord.ts';
+import { foreignRefProblems, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/inputs.ts';
 import {
   formatRequestIds,
   NAME_A_VERSION,
-  notedRequesters,
+  nextRequesters,
   parseRequestIds,
   type RequestIds,
   requestKey,
   requestsOf,
 } from '../../core/rollout/evaluation/rolloutRequests.ts';
-import { untrustedMatches, upstreamName, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
+import { untrustedMatchProblems, upstreamName, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { readUpstream } from '../../live/objectReads.ts';
 import { deny } from '../closedGates.ts';
 import { type AdmissionHandler, allowed, denied } from '../response.ts';
 import { bypassOf } from './rolloutBypass.ts';
 import { denyDelete, denyDroppedGates, denyRelease } from './rolloutDenials.ts';
-import { warnings } from './rolloutWarnings.ts';
+import { rolloutWarnings } from './rolloutWarnings.ts';
 
 /**
  * Records for each one-shot request the admission request that made it, so that each takes effect once; and labels the
@@ -53,18 +53,18 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
   const before = (request.oldObject ?? undefined) as Rollout | undefined;
   const withOwnStatus = withStatus(sent, before?.status);
   const bypassFor = sent.metadata.annotations?.[BYPASS_FOR];
-  const { rollout, calledOff } = withoutOlderForceDeploy(annotate(withOwnStatus, BYPASS_FOR, undefined), before);
+  const { rollout, cancelled } = withoutOlderForceDeploy(annotate(withOwnStatus, BYPASS_FOR, undefined), before);
   const user = request.userInfo.username;
   const { ids, hasNewRequest } = requestIds(rollout, before, request);
   const old = before?.metadata.annotations;
-  const isNewest = asksNow(rollout, before, hasNewRequest);
+  const isRequester = decidesRequester(rollout, before, hasNewRequest);
   const requested = annotateAll(rollout, {
     [REQUEST]: formatRequestIds(ids) || undefined,
-    [REQUESTERS]: notedRequesters(rollout, before, user),
-    [PIN_RECORD]: notedPin(rollout, before, user, call.now),
+    [REQUESTERS]: nextRequesters(rollout, before, user),
+    [PIN_RECORD]: nextPinRecord(rollout, before, user, call.now),
     [REASON]: undefined,
-    [REQUESTED_BY]: isNewest ? user : old?.[REQUESTED_BY],
-    [REQUESTED_AT]: isNewest ? formatTime(call.now) : old?.[REQUESTED_AT],
+    [REQUESTED_BY]: isRequester ? user : old?.[REQUESTED_BY],
+    [REQUESTED_AT]: isRequester ? formatTime(call.now) : old?.[REQUESTED_AT],
   });
   const bypass = await bypassOf(requested, before, bypassFor, request, call);
   if (bypass.refusal) return deny(bypass.refusal, request, call);
@@ -72,7 +72,7 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
   const object = recordReason(granted, before, user, call.now, bypass.counts);
   const warnings = [
     ...bypass.warnings,
-    ...(calledOff === undefined ? [] : [`the new wantedVersion cancels the waiting force-deploy of ${calledOff}`]),
+    ...(cancelled === undefined ? [] : [`the new wantedVersion cancels the waiting force-deploy of ${cancelled}`]),
   ];
   if (object === withOwnStatus) return allowed(warnings);
   return {
@@ -85,52 +85,57 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
 
 /**
  * The Rollout with this status instead of its own.
- * The API server drops the status of a write to spec or metadata only after this webhook: the stored status decides
- * here, never the one that the writer sends.
+ * The stored status decides, never the writer's: the API server drops the status of a write to spec or metadata only
+ * after this webhook.
  */
 function withStatus(rollout: Rollout, status: Rollout['status']): Rollout {
   const { status: _, ...rest } = rollout;
   return { ...rest, ...(status && { status }) };
 }
 
-const isNew = (rollout: Rollout, before: Rollout | undefined, annotation: string) =>
+const isNewAnnotation = (rollout: Rollout, before: Rollout | undefined, annotation: string) =>
   rollout.metadata.annotations?.[annotation] !== before?.metadata.annotations?.[annotation];
 
-const wantedChanged = (rollout: Rollout, before: Rollout | undefined) =>
+const changesWantedVersion = (rollout: Rollout, before: Rollout | undefined) =>
   rollout.spec?.wantedVersion !== before?.spec?.wantedVersion;
 
-/** The newer request wins: a user who pins a version replaces a force-deploy that still waits. */
-function withoutOlderForceDeploy(sent: Rollout, before: Rollout | undefined): { rollout: Rollout; calledOff?: string } {
+/**
+ * The Rollout without a waiting force-deploy that this write replaces by a pinned version: the newer request counts.
+ */
+function withoutOlderForceDeploy(sent: Rollout, before: Rollout | undefined): { rollout: Rollout; cancelled?: string } {
   const waiting = before && requestsOf(before).forceDeploy;
   if (
     waiting === undefined ||
     !sent.spec?.wantedVersion ||
-    !wantedChanged(sent, before) ||
-    isNew(sent, before, FORCE_DEPLOY)
+    !changesWantedVersion(sent, before) ||
+    isNewAnnotation(sent, before, FORCE_DEPLOY)
   )
     return { rollout: sent };
-  const theirs = [FORCE_DEPLOY, DEPLOY_MESSAGE, DEPLOY_USER].filter((annotation) => !isNew(sent, before, annotation));
+  const theirs = [FORCE_DEPLOY, DEPLOY_MESSAGE, DEPLOY_USER].filter(
+    (annotation) => !isNewAnnotation(sent, before, annotation),
+  );
   const rollout = theirs.reduce<Rollout>((object, annotation) => annotate(object, annotation, undefined), sent);
-  return { rollout, calledOff: waiting };
+  return { rollout, cancelled: waiting };
 }
 
 /**
  * Whether this write decides who requested the next deployment.
  * A force-deploy or pinned version that waits keeps its requester, even if other users request other versions.
  */
-function asksNow(rollout: Rollout, before: Rollout | undefined, hasNewRequest: boolean): boolean {
-  const pins = wantedChanged(rollout, before) && rollout.spec?.wantedVersion;
-  if (pins || isNew(rollout, before, FORCE_DEPLOY)) return true;
+function decidesRequester(rollout: Rollout, before: Rollout | undefined, hasNewRequest: boolean): boolean {
+  const pins = changesWantedVersion(rollout, before) && rollout.spec?.wantedVersion;
+  if (pins || isNewAnnotation(rollout, before, FORCE_DEPLOY)) return true;
   if (before && requestsOf(before).forceDeploy !== undefined) return false;
-  return wantedChanged(rollout, before) || (hasNewRequest && !pinWaits(rollout));
+  return changesWantedVersion(rollout, before) || (hasNewRequest && !isPinPending(rollout));
 }
 
-function pinWaits({ spec, status }: Rollout): boolean {
+function isPinPending({ spec, status }: Rollout): boolean {
   return Boolean(spec?.wantedVersion) && spec?.wantedVersion !== status?.history?.[0]?.version.tag;
 }
 
 /**
- * A new or changed annotation belongs to this request; others keep their id, even if the write has another text for it.
+ * The ids of the pending requests: this admission request's for a new or changed annotation; others keep their id, even
+ * if the write has another text for it.
  */
 function requestIds(rollout: Rollout, before: Rollout | undefined, { uid }: AdmissionRequest) {
   const old = before?.metadata.annotations;
@@ -166,7 +171,9 @@ export const validateRollout: AdmissionHandler = async (request, call) => {
   const denial =
     before &&
     ((await denyDroppedGates(rollout, before, request, call)) ?? (await denyRelease(rollout, before, request, call)));
-  return denial ?? allowed([...(order?.warnings ?? []), ...(await warnings(rollout, before ?? undefined, call))]);
+  return (
+    denial ?? allowed([...(order?.warnings ?? []), ...(await rolloutWarnings(rollout, before ?? undefined, call))])
+  );
 };
 
 function problemsOf(rollout: Rollout, { settings }: WebhookCall): string[] {
@@ -174,21 +181,20 @@ function problemsOf(rollout: Rollout, { settings }: WebhookCall): string[] {
   return [
     ...specProblems(rollout.spec ?? {}),
     ...named,
-    ...(settings.noCrossNamespaceRefs ? foreignRefs(rollout) : []),
-    ...(settings.trustPublishers ? [] : untrustedMatches(rollout)),
+    ...(settings.noCrossNamespaceRefs ? foreignRefProblems(rollout) : []),
+    ...(settings.trustPublishers ? [] : untrustedMatchProblems(rollout)),
   ];
 }
 
-// What a new `spec.after` names, read live: a Rollout after itself is refused, one after what is not there gets a
-// Warning.
+// A new `spec.after`, with live reads: a cycle is refused, and an upstream Rollout that doesn't exist gets a Warning.
 
 interface Order {
-  /** Why it is refused. */
+  /** Why the order is refused. */
   problem?: string;
   warnings: string[];
 }
 
-/** An order that was let in before may stay: otherwise nothing else on the object could change. */
+/** The check of a new order. A stored one may stay: otherwise nothing else on the object could change. */
 async function checkOrder(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<Order> {
   if (!rollout.spec?.after?.length || sameJson(rollout.spec.after, before?.spec?.after)) return { warnings: [] };
   const { found, problem } = await readUpstream(rollout, call);

@@ -21,7 +21,7 @@ import { listBindings } from '../../live/gateReads.ts';
 import { readClosedOfAll, readClosedThatAreDropped, recordBypass, reviewBypass } from '../closedGates.ts';
 
 interface RolloutBypass {
-  /** For the annotation BYPASSED_GATES; undefined: no bypass is in force. */
+  /** The annotation BYPASSED_GATES; undefined if no bypass is in force. */
   grant?: string | undefined;
   /** Whether the reason in this write bypasses anything. */
   counts: boolean;
@@ -32,7 +32,8 @@ interface RolloutBypass {
 }
 
 /**
- * @param rollout as the write stores it, with the ids of its requests
+ * The bypass that a write of the Rollout requests.
+ * @param rollout the Rollout as the write stores it, with the ids of its requests
  * @param bypassFor the annotation BYPASS_FOR, which is not stored
  */
 export async function bypassOf(
@@ -50,12 +51,12 @@ export async function bypassOf(
     readClosedThatAreDropped(rollout, before, call),
   ]);
   const bypass = await reviewBypass(closed, reason, request, call);
-  // The validating webhook asks for the Gates that are dropped, which may be fewer.
+  // The validating webhook reviews the bypass of the dropped Gates, which may be fewer.
   const drops = left.length > 0;
   if (!bypass) return { ...none, counts: drops };
   if (!bypass.granted) {
     const refused = `Bypass refused: ${bypass.refused}`;
-    // A Git sync that brings a reason along is not denied: that would stop everything else in it.
+    // A Git sync that brings a reason along is not denied: a denial would stop everything else in it.
     const isPerson = mayRequestBypass(request.userInfo.username, call.settings.bypassServiceAccounts);
     if (drops || !isPerson) return { ...none, counts: drops, warnings: [refused] };
     const text = `Rollout '${rollout.metadata.name}' cannot bypass its closed Gates. ${refused}. Closed: `;
@@ -74,17 +75,18 @@ export async function bypassOf(
   if (!deployment) return { ...none, counts: true, audit, warnings: drops ? [] : [NOTHING_WAITS] };
   const grant = formatBypassGrant({ ...deployment, closings: closed.map(closingKey) });
   // For a version that the write requests, webhooks/rollout/rolloutWarnings.ts warns.
-  const bypasses = target.is === 'deployment' && !target.asks ? [bypassWarning(deployment.version, closed)] : [];
-  return { grant, counts: true, audit, warnings: [...bypasses, ...(await newerSources(rollout, call))] };
+  const bypasses =
+    target.is === 'deployment' && !target.requestsVersion ? [bypassWarning(deployment.version, closed)] : [];
+  return { grant, counts: true, audit, warnings: [...bypasses, ...(await newerSourceWarnings(rollout, call))] };
 }
 
 const NOTHING_WAITS = 'no version waits: for five minutes the reason counts for a deletion or a write of the status';
 const NO_REASON = `${BYPASS_FOR} has no effect without a new ${BYPASS_REASON} in the same write`;
 
 /**
- * It counts for as long as its reason is there, and once its deployment is on its way until that has arrived: Flux
- * takes what kubectl has added off a Rollout that comes from Git.
- * Text that a user writes into our annotations makes none.
+ * The stored grant, for as long as its reason is there, and from the start of its deployment until that is applied:
+ * Flux removes kubectl's annotations from a Rollout that comes from Git. A grant that the write brings along doesn't
+ * count.
  */
 function keptGrant(rollout: Rollout, before: Rollout | undefined): string | undefined {
   const old = before?.metadata.annotations;
@@ -93,21 +95,22 @@ function keptGrant(rollout: Rollout, before: Rollout | undefined): string | unde
   return before && (hasReason || bypassGrantEnds(before) !== undefined) ? old?.[BYPASSED_GATES] : undefined;
 }
 
-// What else is applied with a deployment that bypasses closed Gates: a running Kustomization applies all that its
-// source has fetched since.
+// A running Kustomization also applies everything else that its source has fetched since.
 
 /**
- * A Warning for each, of the first few.
- * Not if the Rollout manages the source: what that fetches is the deployment itself.
+ * Warnings for the first few bound Kustomizations whose source has fetched something newer than they have applied.
+ * None for a source that the Rollout manages: it fetches the deployment itself.
  */
-async function newerSources(rollout: Rollout, call: WebhookCall): Promise<string[]> {
+async function newerSourceWarnings(rollout: Rollout, call: WebhookCall): Promise<string[]> {
   const bindings = await listBindings(rollout, call.cluster);
   const syncs = boundTo(rollout, bindings).filter(({ spec }) => spec?.target.kind === 'Kustomization');
-  const texts = await Promise.all(syncs.slice(0, MAX_LISTED).map((binding) => newerSource(binding, rollout, call)));
+  const texts = await Promise.all(
+    syncs.slice(0, MAX_LISTED).map((binding) => newerSourceWarning(binding, rollout, call)),
+  );
   return texts.filter((text) => text !== undefined);
 }
 
-async function newerSource(
+async function newerSourceWarning(
   { metadata, spec }: FluxBinding,
   rollout: Rollout,
   { cluster }: WebhookCall,

@@ -1,6 +1,6 @@
 /**
- * Denies writes of a Rollout that would evade a closed Gate, unless the writer may bypass it. undefined: no closed Gate
- * is evaded.
+ * Denials of writes of a Rollout that would evade a closed Gate, unless the writer may bypass it; undefined for a write
+ * that evades none.
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { WebhookCall } from '../../api/ports.ts';
@@ -16,6 +16,7 @@ import type { AdmissionDecision } from '../response.ts';
 
 type Denial = Promise<AdmissionDecision | undefined>;
 
+/** Denies a write after which the Rollout no longer requires a closed Gate. */
 export async function denyDroppedGates(
   rollout: Rollout,
   before: Rollout,
@@ -27,9 +28,9 @@ export async function denyDroppedGates(
 }
 
 /**
- * With an owner reference to an object that is deleted, or never existed, the garbage collector deletes the Rollout.
- * With spec.writeBack its objects take any version, and another ImagePolicy brings another repository to what Git
- * commits.
+ * Denies a write that ends the Rollout's hold on its objects: the garbage collector deletes a Rollout whose owner is
+ * gone or never existed; with spec.writeBack the objects take any version that Git commits, and with another
+ * ImagePolicy that comes from another repository.
  */
 export async function denyRelease(
   rollout: Rollout,
@@ -50,14 +51,14 @@ function changeInGit(rollout: Rollout, before: Rollout): string | undefined {
   return isSamePolicy ? undefined : 'get another spec.releasesImagePolicy beside spec.writeBack';
 }
 
-/** Deleting and re-creating it would evade its Gates. */
+/** Denies a deletion: to delete the Rollout and create it again would evade its Gates. */
 export async function denyDelete(rollout: Rollout, request: AdmissionRequest, call: WebhookCall): Denial {
   if (isSystemDeleter(request.userInfo.username)) return undefined;
   const closed = await readClosedToLeave(rollout, call);
   return denyBehind(closed, rollout, 'be deleted while a Gate it requires is closed', 'delete', request, call);
 }
 
-/** A deployment that a user writes into the status is rolled out as the Rollout's own would be. */
+/** Denies a deployment that a user writes into the status: it would be rolled out as the Rollout's own are. */
 export async function denyDeployment(
   rollout: Rollout,
   before: Rollout,
@@ -70,9 +71,7 @@ export async function denyDeployment(
   return denyBehind(closed, before, what, 'status', request, call);
 }
 
-/**
- * Whether a write of the status is a deployment. Past ones cannot change: another id at the top is another deployment.
- */
+/** Whether a write of the status adds a deployment: another id at the head, since stored deployments can't change. */
 function addsDeployment({ status }: Rollout, { status: before }: Rollout): boolean {
   const [head] = status?.history ?? [];
   const [known] = before?.history ?? [];

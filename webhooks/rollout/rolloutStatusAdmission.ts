@@ -1,14 +1,13 @@
 /**
- * Status writes by people, dashboards and tests.
- * They know nothing of `revision`, and typed clients of the Go controller drop the fields that are ours
- * (docs/reference/writes.md, W42).
+ * Admission of a Rollout's status, written by users, dashboards and tests: they don't set `revision`, and typed clients
+ * of the Go controller drop the fields that only rollout-hooks has (docs/reference/writes.md, W42).
  */
 import type { HistoryEntry, Rollout, RolloutStatus } from '../../api/types.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { type AdmissionHandler, allowed } from '../response.ts';
 import { denyDeployment } from './rolloutDenials.ts';
 
-/** All fields but those of the Go controller's API; a test holds both lists to the CRD. */
+/** The fields that the Go controller's API lacks; a test compares both lists with the CRD. */
 export const OUR_FIELDS = [
   'observedGeneration',
   'handledRequest',
@@ -46,13 +45,15 @@ export const OUR_ENTRY_FIELDS = [
 export const mutateRolloutStatus: AdmissionHandler = async (request, call) => {
   const rollout = request.object as Rollout | null | undefined;
   const stored = (request.oldObject as Rollout | null | undefined)?.status;
-  // A removed status is left for the CRD's own rule to refuse.
+  // The CRD's own rule refuses a write that removes the status.
   if (!rollout?.status || request.userInfo.username === call.settings.metacontrollerUser) return allowed();
   const status = acceptStatus(rollout.status, stored);
   return sameJson(status, rollout.status) ? allowed() : { allowed: true, object: { ...rollout, status } };
 };
 
-/** Our own deployments are decided from live Gates already: see hooks/rollout/rolloutHook.ts. */
+/**
+ * Denies a deployment behind a closed Gate; our own are decided from live Gates already (hooks/rollout/rolloutHook.ts).
+ */
 export const validateRolloutStatus: AdmissionHandler = async (request, call) => {
   const rollout = request.object as Rollout | null | undefined;
   const before = request.oldObject as Rollout | null | undefined;
@@ -61,13 +62,13 @@ export const validateRolloutStatus: AdmissionHandler = async (request, call) => 
 };
 
 /**
- * What others wrote, as it may be stored: our fields restored if the writer does not know them, the inputs of decisions
- * as they were, the next revision.
+ * The status that others wrote, as it may be stored: with our fields if the writer does not know them, the stored
+ * inputs of decisions, and the next revision.
  */
-export function acceptStatus(written: RolloutStatus, stored: RolloutStatus | undefined): RolloutStatus {
-  // Whoever sends a revision has read ours and may mean to leave out what is missing.
-  const knowsUs = written.revision !== undefined || stored?.revision === undefined;
-  const { revision: _, ...rest } = knowsUs ? written : restored(written, stored);
+function acceptStatus(written: RolloutStatus, stored: RolloutStatus | undefined): RolloutStatus {
+  // A writer that sends a revision has read our fields, and may leave them out on purpose.
+  const knowsOurFields = written.revision !== undefined || stored?.revision === undefined;
+  const { revision: _, ...rest } = knowsOurFields ? written : withOurFields(written, stored);
   const status = withStoredInputs(rest, stored);
   const { revision, ...before } = stored ?? {};
   if (sameJson(status, before)) return stored ?? {};
@@ -75,14 +76,14 @@ export function acceptStatus(written: RolloutStatus, stored: RolloutStatus | und
 }
 
 /**
- * What decides whether a Gate may be left, whose approval counts, what is never rolled back, and how old a release is:
- * only the hooks set it.
+ * The fields that decide whether a Gate may be left, whose approval counts, and what is never rolled back: only the
+ * hooks set them, and the times at which releases were first seen.
  */
-const INPUTS = ['namedGates', 'releaseAuthors', 'rollbackBarriers'] as const satisfies (keyof RolloutStatus)[];
+const DECISION_INPUTS = ['namedGates', 'releaseAuthors', 'rollbackBarriers'] as const satisfies (keyof RolloutStatus)[];
 
 function withStoredInputs(written: RolloutStatus, stored: RolloutStatus | undefined): RolloutStatus {
   const status = { ...written };
-  for (const key of INPUTS) delete status[key];
+  for (const key of DECISION_INPUTS) delete status[key];
   // In a Rollout without a status, as in a restored backup, the times are the writer's.
   if (!stored) return status;
   const seen = new Map(stored.availableReleases?.map((release) => [release.tag, release.firstSeen]));
@@ -90,10 +91,10 @@ function withStoredInputs(written: RolloutStatus, stored: RolloutStatus | undefi
     const firstSeen = seen.get(release.tag);
     return firstSeen === undefined ? release : { ...release, firstSeen };
   });
-  return { ...status, ...pick(stored, INPUTS), ...(releases && { availableReleases: releases }) };
+  return { ...status, ...pick(stored, DECISION_INPUTS), ...(releases && { availableReleases: releases }) };
 }
 
-function restored(written: RolloutStatus, stored: RolloutStatus): RolloutStatus {
+function withOurFields(written: RolloutStatus, stored: RolloutStatus): RolloutStatus {
   const history = written.history?.map((entry) => {
     const own = stored.history?.find((known) => isSameEntry(known, entry));
     return own ? { ...pick(own, OUR_ENTRY_FIELDS), ...entry } : entry;

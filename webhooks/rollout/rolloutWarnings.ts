@@ -1,4 +1,4 @@
-/** What the writer of a Rollout should know although it is allowed. */
+/** The Warnings for the writer of a Rollout, for a write that is allowed. */
 import { BYPASS_ROLLOUT_GATES, FORCE_DEPLOY } from '../../api/annotations.ts';
 import { HEALTH_CHECKS } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
@@ -16,25 +16,29 @@ import { closingKey } from '../../core/suspension/stateAnnotation.ts';
 import { listRolloutGates } from '../../live/objectReads.ts';
 import { readClosed, readClosedOfAll } from '../closedGates.ts';
 
-/** Gates, and RolloutGates, that the warnings of one write name. */
-const NAMED_GATES = 3;
+/** Gates, and RolloutGates, that the Warnings of one write name. */
+const MAX_GATES_IN_WARNINGS = 3;
 
-/** Sentences of at most 120 characters: the API server cuts. `before` is absent on CREATE. */
-export async function warnings(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
+/** The Warnings, sentences of at most 120 characters: the API server may cut longer ones. */
+export async function rolloutWarnings(
+  rollout: Rollout,
+  before: Rollout | undefined,
+  call: WebhookCall,
+): Promise<string[]> {
   const asked = newlyWanted(rollout, before) ?? changedText(rollout, before, FORCE_DEPLOY);
   const requested = asked && asked !== rollout.status?.history?.[0]?.version.tag ? asked : undefined;
-  const [absent, closed, unapproved, health] = await Promise.all([
-    absentGates(rollout, before, call),
-    requested === undefined ? [] : closedGate(rollout, requested, call),
-    requested === undefined ? [] : lacksApprovals(rollout, requested, call),
-    noHealthChecks(rollout, before, call),
+  const read = await Promise.all([
+    absentGateWarnings(rollout, before, call),
+    requested === undefined ? [] : closedGateWarnings(rollout, requested, call),
+    requested === undefined ? [] : approvalWarnings(rollout, requested, call),
+    healthCheckWarnings(rollout, before, call),
   ]);
-  const automatic = [...unpinned(rollout, before), ...comesBack(rollout, before)];
-  return [...versionWarnings(rollout, before), ...automatic, ...absent, ...closed, ...unapproved, ...health];
+  const automatic = [...unpinWarnings(rollout, before), ...forceDeployWarnings(rollout, before)];
+  return [...versionWarnings(rollout, before), ...automatic, ...read.flat()];
 }
 
-/** Back to automatic: what was pinned against, perhaps because it is bad, is deployed at once. */
-function unpinned(rollout: Rollout, before: Rollout | undefined): string[] {
+/** The Warning for a write that ends a pin: a newer version, which may be the reason for the pin, is deployed at once. */
+function unpinWarnings(rollout: Rollout, before: Rollout | undefined): string[] {
   const pinned = before?.spec?.wantedVersion;
   if (!pinned || rollout.spec?.wantedVersion || changedText(rollout, before, FORCE_DEPLOY)) return [];
   const { gatedReleaseCandidates = [], gates } = rollout.status ?? before.status ?? {};
@@ -45,8 +49,8 @@ function unpinned(rollout: Rollout, before: Rollout | undefined): string[] {
   ];
 }
 
-/** A force-deploy is no pin: what it goes back from is a candidate again. */
-function comesBack(rollout: Rollout, before: Rollout | undefined): string[] {
+/** The Warning for a force-deploy of an older version: it is no pin, so the newer version is a candidate again. */
+function forceDeployWarnings(rollout: Rollout, before: Rollout | undefined): string[] {
   const forced = changedText(rollout, before, FORCE_DEPLOY);
   const status = rollout.status ?? before?.status ?? {};
   const deployed = status.history?.[0]?.version.tag;
@@ -96,43 +100,47 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
   return warnings;
 }
 
-/** A name that is new and names no Gate: a typo, or Git creates the Gate later. */
-async function absentGates(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
+/** The Warnings for new names in spec.gates without a Gate: a typo, or Git creates the Gate later. */
+async function absentGateWarnings(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
   const closed = await readClosed(without(gateRefsOf(rollout), before ? gateRefsOf(before) : []), call);
-  const absent = closed.filter(({ missing }) => missing).slice(0, NAMED_GATES);
+  const absent = closed.filter(({ missing }) => missing).slice(0, MAX_GATES_IN_WARNINGS);
   return absent.map(
     ({ ref }) => `spec.gates: Gate '${refKey(ref)}' does not exist and counts as closed: create it, or remove the name`,
   );
 }
 
-/** Gates hold manual deployments too. */
-async function closedGate(rollout: Rollout, requested: string, call: WebhookCall): Promise<string[]> {
+/** The Warning for a manual deployment that closed Gates hold. */
+async function closedGateWarnings(rollout: Rollout, requested: string, call: WebhookCall): Promise<string[]> {
   const bypassed = bypassedClosings(rollout, rollout.status?.history?.[0], requested);
   const closed = await readClosedOfAll([rollout], call);
   const [first, ...others] = closed.filter((gate) => !bypassed.has(closingKey(gate)));
   if (!first && closed[0]) return [bypassWarning(requested, closed)];
   if (!first) return [];
   const more = others.length > 0 ? ` and ${others.length} more are` : ' is';
-  return [`version ${requested} waits: gate ${refKey(first.ref)}${more} closed`];
+  return [`version ${requested} waits: Gate ${refKey(first.ref)}${more} closed`];
 }
 
-/** RolloutGates hold manual deployments that lack approvals. */
-async function lacksApprovals(rollout: Rollout, requested: string, call: WebhookCall): Promise<string[]> {
+/** The Warnings for a manual deployment that lacks approvals of RolloutGates. */
+async function approvalWarnings(rollout: Rollout, requested: string, call: WebhookCall): Promise<string[]> {
   const { releaseAuthors = [] } = rollout.status ?? {};
   const gates = await listRolloutGates(rollout, call.cluster);
   const required = verdictsOn(rolloutGateApprovals(rollout, gates, releaseAuthors, call.now), requested);
   const missing = required.filter(({ verdict }) => !verdict.enough);
-  return missing.slice(0, NAMED_GATES).map(({ gate, verdict: { counted, required } }) => {
+  return missing.slice(0, MAX_GATES_IN_WARNINGS).map(({ gate, verdict: { counted, required } }) => {
     const count = countText(counted.length, required);
     return `version ${requested} waits: RolloutGate ${gate.metadata.name} has ${count}`;
   });
 }
 
-/** A bake that watches nothing must say so. */
-async function noHealthChecks(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
+/** The Warning for a new selector that matches no HealthCheck: its bakes watch nothing. */
+async function healthCheckWarnings(
+  rollout: Rollout,
+  before: Rollout | undefined,
+  call: WebhookCall,
+): Promise<string[]> {
   const selector = rollout.spec?.healthCheckSelector;
   const labels = healthCheckLabels(selector);
-  // Those of other namespaces also depend on consent: the condition HealthChecksMissing reports it.
+  // HealthChecks of other namespaces also depend on consent: the condition HealthChecksMissing reports them.
   if (!labels || selector?.namespaceSelector || sameJson(selector, before?.spec?.healthCheckSelector)) return [];
   const found = await call.cluster.list<HealthCheck>({
     ...HEALTH_CHECKS,

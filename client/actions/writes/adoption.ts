@@ -1,11 +1,11 @@
 /**
- * Puts a running Kustomization or OCIRepository under a Rollout without changing what runs: which fields hold a version, which ImagePolicy
- * each follows, and the manifests of docs/adopt.md.
+ * Adopts a running Kustomization or OCIRepository under a Rollout, without changing what runs: finds the field that has
+ * the version and the ImagePolicy that selects it, and makes the manifests of docs/adopt.md.
  */
-import { BOUND_ROLLOUT, ROLLOUT_NAME_LABEL } from '../../../api/annotations.ts';
+import { BOUND_ROLLOUT, KUSTOMIZATION_NAME_LABEL, ROLLOUT_NAME_LABEL } from '../../../api/annotations.ts';
 import type { FluxObject, ImagePolicy, ImageRepository } from '../../../api/flux.ts';
-import { apiVersionOf, KINDS } from '../../../api/kinds.ts';
-import type { KubeObject, NamespacedName } from '../../../api/kubernetes.ts';
+import { apiVersionOf, KINDS, type KindName } from '../../../api/kinds.ts';
+import type { AnyObject, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../../api/types.ts';
 import { parseDuration } from '../../../core/kube/duration.ts';
 import { identityOf, labelValue } from '../../../core/kube/names.ts';
@@ -14,47 +14,42 @@ import { managedFieldsOf } from '../../../core/managedField/managedFields.ts';
 import { latestOf, policyRef } from '../../../core/policy/imagePolicy.ts';
 import { policyRules } from '../../../core/policy/rules.ts';
 import { type CommandLine, type TextWithCommands, withCommands } from '../../../core/text/commands.ts';
-import { quoted, shell } from '../../../core/text/shell.ts';
-import { creating, named, OURS, PROGRAM, patching, type WriteRequest } from './plannedWrite.ts';
+import { quote, shell } from '../../../core/text/shell.ts';
+import { createWrite, objectTitle, PROGRAM, PROGRAM_WORD, patchWrite, type WriteRequest } from './plannedWrite.ts';
 
-/** The related objects of the namespace. */
+/** The related objects of the object's namespace. */
 export interface AdoptionContext {
   policies: readonly ImagePolicy[];
-  /** Image of each ImageRepository, `registry/app`, by its name. */
+  /** The image of each ImageRepository, `registry/app`, by its name. */
   images: ReadonlyMap<string, string>;
   rollouts: readonly Rollout[];
 }
 
-/** The user's choices for what cannot be detected. */
+/** The user's choices, for values that can't be detected. */
 export interface Choices {
   policy?: string | undefined;
   variable?: string | undefined;
-  /** Name of the Rollout. */
+  /** The name of the Rollout. */
   rollout?: string | undefined;
   /** The running version. */
   runs?: string | undefined;
-  /** How long a version bakes, and how long its apply may take. */
   bakeTime?: string | undefined;
   deployTimeout?: string | undefined;
-  /** No bake. */
   noBake?: true | undefined;
 }
 
-/**
- * Defaults for a new Rollout. Without both it would watch no version, and none would fail: users get that only
- * if they choose it.
- */
-export const BAKE = { bakeTime: '10m', deployTimeout: '30m' } as const;
+/** The default bake of a new Rollout. Without it no version is watched and none fails, which users have to choose. */
+export const DEFAULT_BAKE = { bakeTime: '10m', deployTimeout: '30m' } as const;
 
 export interface Adoption {
   object: NamespacedName & { kind: 'Kustomization' | 'OCIRepository' };
   rolloutName: string;
   version: string;
   /** The Rollout to create; absent if it exists. */
-  rollout?: KubeObject<any, any>;
+  rollout?: AnyObject;
   /** The RolloutGate that holds newer versions, if there are any. */
   gate?: RolloutGate;
-  /** Annotations that bind the object. */
+  /** The annotations that bind the object. */
   annotations: Record<string, string>;
   /** Notes for the user. */
   notes: TextWithCommands[];
@@ -67,16 +62,16 @@ interface Field {
   value: string;
 }
 
-/** Images of the ImageRepositories of one namespace, by name. */
+/** The images of ImageRepositories of one namespace, by name. */
 export function imagesOf(repositories: readonly ImageRepository[]): Map<string, string> {
   return new Map(repositories.map(({ metadata, spec }) => [metadata.name ?? '', spec?.image ?? '']));
 }
 
-/** The manifests, or the problem that prevents them. */
+/** The plan to adopt an object, or the problem that prevents it. */
 export function adopt(object: FluxObject, related: AdoptionContext, choices: Choices): Adoption | { problem: string } {
   const kind = object.kind as Adoption['object']['kind'];
   const ref = identityOf(object);
-  const name = named(kind, ref);
+  const title = objectTitle(kind, ref);
   const bake = bakeOf(choices);
   if ('problem' in bake) return bake;
   const fields = fieldsOf(object, choices);
@@ -90,43 +85,43 @@ export function adopt(object: FluxObject, related: AdoptionContext, choices: Cho
     const known = related.policies.map(({ metadata }) => metadata.name).join(', ') || 'none';
     const values = fields.map(({ variable, value }) => `${variable ?? 'spec.ref.tag'}: ${value}`).join(', ');
     return {
-      problem: `No ImagePolicy of namespace ${ref.namespace} selects what ${name} has (${values}): say which with --policy (there is ${known}).`,
+      problem: `No ImagePolicy of namespace ${ref.namespace} selects the version of ${title} (${values}): name one with --policy (existing: ${known}).`,
     };
   }
   if (others.length > 0) {
     const variables = matched.map(({ field }) => field.variable).join(', ');
     return {
-      problem: `${name} has more than one variable that an ImagePolicy selects (${variables}): say which with --variable.`,
+      problem: `${title} has more than one variable with a version (${variables}): name one with --variable.`,
     };
   }
   const [policy, ...more] = only.policies;
   if (more.length > 0) {
     const names = only.policies.map(({ metadata }) => metadata.name).join(', ');
-    return { problem: `More than one ImagePolicy selects ${only.field.value} (${names}): say which with --policy.` };
+    return { problem: `More than one ImagePolicy selects ${only.field.value} (${names}): name one with --policy.` };
   }
-  return adoption(object, only.field, policy!, related, choices, bake);
+  return newAdoption(object, only.field, policy!, related, choices, bake);
 }
 
-/** `spec.bakeTime` and `spec.deployTimeout` of a new Rollout. */
+/** The fields `bakeTime` and `deployTimeout` of a new Rollout, or the problem of the user's choices. */
 function bakeOf({
   bakeTime,
   deployTimeout,
   noBake,
-}: Choices): Partial<Record<keyof typeof BAKE, string>> | { problem: string } {
+}: Choices): Partial<Record<keyof typeof DEFAULT_BAKE, string>> | { problem: string } {
   const requested = { '--bake-time': bakeTime, '--deploy-timeout': deployTimeout };
   for (const [flag, text] of Object.entries(requested)) {
     if (text === undefined) continue;
     if (noBake) return { problem: '--no-bake goes with neither --bake-time nor --deploy-timeout.' };
-    if (!parseDuration(text)) return { problem: `'${cut(text)}' is no duration for ${flag}: write 90s, 10m or 1h30m.` };
+    if (!parseDuration(text)) {
+      return { problem: `'${text.slice(0, 50)}' is not a duration for ${flag}: write 90s, 10m or 1h30m.` };
+    }
   }
-  return noBake ? {} : { bakeTime: bakeTime ?? BAKE.bakeTime, deployTimeout: deployTimeout ?? BAKE.deployTimeout };
+  return noBake
+    ? {}
+    : { bakeTime: bakeTime ?? DEFAULT_BAKE.bakeTime, deployTimeout: deployTimeout ?? DEFAULT_BAKE.deployTimeout };
 }
 
-function cut(text: string): string {
-  return text.length > 50 ? `${text.slice(0, 50)}…` : text;
-}
-
-function adoption(
+function newAdoption(
   object: FluxObject,
   { variable, value }: Field,
   policy: ImagePolicy,
@@ -140,10 +135,10 @@ function adoption(
     choices.rollout ? each.metadata.name === choices.rollout : policyRef(each)?.name === policyName,
   );
   const rolloutName = existing?.metadata.name ?? choices.rollout ?? policyName;
-  const has = existing?.status?.history?.[0]?.version.tag ?? existing?.spec?.initialVersion;
-  if (existing && has !== value) {
+  const deployed = existing?.status?.history?.[0]?.version.tag ?? existing?.spec?.initialVersion;
+  if (existing && deployed !== value) {
     return {
-      problem: `${named('Rollout', identityOf(existing))} has ${has ?? 'nothing'} deployed, and ${named(object.kind as 'Kustomization', ref)} runs ${value}: binding it would change what runs. Deploy ${value} first, or choose another name with --rollout.`,
+      problem: `${objectTitle('Rollout', identityOf(existing))} has deployed ${deployed ?? 'nothing'}, and ${objectTitle(object.kind as KindName, ref)} runs ${value}: binding it would change what runs. Deploy ${value} first, or choose another name with --rollout.`,
     };
   }
   const latest = latestOf(policy)?.tag;
@@ -160,7 +155,7 @@ function adoption(
         : { [`rollout.kuberik.com/substitute.${variable}.from`]: rolloutName },
     notes: [
       ...(existing && (choices.bakeTime || choices.deployTimeout || choices.noBake)
-        ? [{ text: `${named('Rollout', identityOf(existing))} exists already: its bake stays as it is` }]
+        ? [{ text: `${objectTitle('Rollout', identityOf(existing))} exists already: its bake stays as it is` }]
         : []),
       ...notesOf(object, variable, latest, isAhead, rolloutName),
     ],
@@ -172,12 +167,12 @@ function newRollout(
   policy: string,
   initialVersion: string,
   bake: object,
-): KubeObject<any, any> {
+): AnyObject {
   return {
     apiVersion: apiVersionOf(KINDS.Rollout),
     kind: KINDS.Rollout.kind,
     metadata: { name, namespace },
-    // What runs is no release: the gate holds what comes next.
+    // The running version is no new release, so the RolloutGate, which holds later versions, must not hold it.
     spec: { releasesImagePolicy: { name: policy }, initialVersion, gateFirstDeployment: false, ...bake },
   };
 }
@@ -186,35 +181,37 @@ function holdingGate(namespace: string, rollout: string): RolloutGate {
   return {
     apiVersion: apiVersionOf(KINDS.RolloutGate),
     kind: KINDS.RolloutGate.kind,
-    metadata: { name: `${rollout}-take-over`, namespace, labels: { [ROLLOUT_NAME_LABEL]: labelValue(rollout) } },
+    metadata: { name: gateNameOf(rollout), namespace, labels: { [ROLLOUT_NAME_LABEL]: labelValue(rollout) } },
     spec: { rolloutRef: { name: rollout }, passing: false },
   };
 }
 
-/** The fields that may hold the version, without those that are bound already. */
+const gateNameOf = (rollout: string) => `${rollout}-take-over`;
+
+/** The fields that may have the version, without those that are bound already; or the problem. */
 function fieldsOf(object: FluxObject, { variable, runs }: Choices): Field[] | { problem: string } {
-  const name = named(object.kind as 'Kustomization', identityOf(object));
+  const title = objectTitle(object.kind as KindName, identityOf(object));
   const bound = managedFieldsOf(object).fields;
   if (object.kind === 'OCIRepository') {
-    if (bound.length > 0) return { problem: `${name} is bound to Rollout ${bound[0]!.rollout} already.` };
+    if (bound.length > 0) return { problem: `${title} is bound to Rollout ${bound[0]!.rollout} already.` };
     const value = runs ?? runningTag(object);
     return value
       ? [{ value }]
-      : { problem: `${name} has no spec.ref.tag, and has not fetched a tag: name the running version with --runs.` };
+      : { problem: `${title} has no spec.ref.tag, and has not fetched a tag: name the running version with --runs.` };
   }
   const substitute =
     (object.spec as { postBuild?: { substitute?: Record<string, string> } }).postBuild?.substitute ?? {};
   if (variable !== undefined) {
     const value = runs ?? substitute[variable];
     if (bound.some((field) => field.variable === variable))
-      return { problem: `${variable} of ${name} is bound to a Rollout already.` };
+      return { problem: `${variable} of ${title} is bound to a Rollout already.` };
     if (value === undefined)
       return {
-        problem: `${name} sets no ${variable} in spec.postBuild.substitute: name the running version with --runs.`,
+        problem: `${title} sets no ${variable} in spec.postBuild.substitute: name the running version with --runs.`,
       };
     return isLegalTag(value)
       ? [{ variable, value }]
-      : { problem: `${variable} of ${name} is '${value}', which is no tag.` };
+      : { problem: `${variable} of ${title} is '${value}', which is not a tag.` };
   }
   const free = Object.entries(substitute).filter(([key]) => !bound.some((field) => field.variable === key));
   const fields = free.filter(([, value]) => isLegalTag(value)).map(([key, value]) => ({ variable: key, value }));
@@ -223,11 +220,11 @@ function fieldsOf(object: FluxObject, { variable, runs }: Choices): Field[] | { 
     bound.length > 0
       ? 'has every variable bound to a Rollout already'
       : 'sets no variable to a version in spec.postBuild.substitute';
-  const hint = `where the version is a setter in a manifest in Git, write \${APP_VERSION} there, and say --variable APP_VERSION --runs <tag>`;
-  return { problem: `${name} ${why}: ${hint}.` };
+  const hint = `if a setter in a manifest in Git has the version, write \${APP_VERSION} in its place, and add --variable APP_VERSION --runs <tag>`;
+  return { problem: `${title} ${why}: ${hint}.` };
 }
 
-/** The running tag: that of the spec of an OCIRepository, else that of its fetched artifact. */
+/** The running tag of an OCIRepository: from its spec, or else from the fetched artifact. */
 function runningTag({ spec, status }: FluxObject): string | undefined {
   const { tag, semver, digest } = (spec as { ref?: Record<string, string> }).ref ?? {};
   if (tag && !semver && !digest) return tag;
@@ -236,7 +233,7 @@ function runningTag({ spec, status }: FluxObject): string | undefined {
   return fetched !== undefined && isLegalTag(fetched) && fetched !== 'latest' ? fetched : undefined;
 }
 
-/** ImagePolicies that could select the value; if there are several, those that match by image or name. */
+/** The ImagePolicies that could select the value; if there are several, those that match by image or name. */
 function policiesOf(
   object: FluxObject,
   field: Field,
@@ -248,7 +245,7 @@ function policiesOf(
   const possible = policies.filter((each) => policyRules(each).refusal(field.value) === undefined);
   const narrowings: ((each: ImagePolicy) => boolean)[] = [
     (each) => url !== '' && images.get(each.spec?.imageRepositoryRef?.name ?? '') === url,
-    (each) => field.variable !== undefined && wordOf(field.variable).startsWith(wordOf(each.metadata.name ?? '')),
+    (each) => field.variable !== undefined && lettersOf(field.variable).startsWith(lettersOf(each.metadata.name ?? '')),
     (each) => runs === undefined && latestOf(each)?.tag === field.value && each.metadata.name === object.metadata.name,
     (each) => each.metadata.name === object.metadata.name,
   ];
@@ -260,8 +257,8 @@ function policiesOf(
   return possible;
 }
 
-/** The first word of a name: equal for `CHECKOUT_API_VERSION` and `checkout-api`. */
-function wordOf(name: string): string {
+/** The letters and digits of a name, in lower case: equal for `CHECKOUT_API` and `checkout-api`. */
+function lettersOf(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 
@@ -273,16 +270,16 @@ function notesOf(
   rollout: string,
 ): TextWithCommands[] {
   const where = variable === undefined ? 'spec.ref.tag' : `the value of ${variable}`;
-  const applier = object.metadata.labels?.['kustomize.toolkit.fluxcd.io/name'];
+  const applier = object.metadata.labels?.[KUSTOMIZATION_NAME_LABEL];
   return [
     ...(isAhead && latest !== undefined
       ? [
           {
-            text: `${latest} is published already: RolloutGate ${rollout}-take-over holds it until you open it`,
+            text: `${latest} is published already: RolloutGate ${gateNameOf(rollout)} holds it until you open it`,
             commands: [
               [
                 'To open it',
-                shell`${OURS} open rolloutgate/${rollout}-take-over -n ${object.metadata.namespace ?? ''}`,
+                shell`${PROGRAM_WORD} open rolloutgate/${gateNameOf(rollout)} -n ${object.metadata.namespace ?? ''}`,
               ],
             ] satisfies CommandLine[],
           },
@@ -294,75 +291,72 @@ function notesOf(
             text: `Kustomization ${applier} applies it from Git: add the annotation in Git too and remove ${where} there, so that Git and the Rollout cannot disagree`,
           },
           {
-            text: `With Flux 2.9, spec.ignore of Kustomization ${applier} keeps the version also while admission is away: docs/adopt.md`,
+            text: `With Flux 2.9, spec.ignore of Kustomization ${applier} keeps the version even while admission is down: docs/adopt.md`,
           },
         ]
       : []),
     {
-      text: 'Setters of image automation ({"$imagepolicy": …}) in manifests in Git cannot be seen from here: take those of this policy out, or each of their commits is a warning',
+      text: 'Setters of image automation ({"$imagepolicy": …}) in Git are not checked: remove those of this ImagePolicy, or each of their commits causes a Warning',
     },
   ];
 }
 
 interface AdoptWrites {
-  /** Creates the RolloutGate; absent if there is no newer version. */
-  hold?: WriteRequest;
-  /** Creates the Rollout; absent if it exists. */
-  begin?: WriteRequest;
-  /**
-   * Binds the object. Only after the Rollout has its first deployment: until then the object would have no
-   * version for a moment.
-   */
+  /** Absent if there is no newer version. */
+  createGate?: WriteRequest;
+  /** Absent if the Rollout exists. */
+  createRollout?: WriteRequest;
+  /** Binds the object. Before the Rollout has its first deployment, the object would lose its version for a moment. */
   bind: WriteRequest;
 }
 
 export function adoptWrites({ gate, rollout, object, annotations, version, rolloutName }: Adoption): AdoptWrites {
   const ref = rolloutRef({ object, rolloutName });
-  const holds = named('RolloutGate', { ...ref, name: gate?.metadata.name ?? '' });
+  const gateTitle = objectTitle('RolloutGate', { ...ref, name: gate?.metadata.name ?? '' });
   return {
-    ...(gate && { hold: creating('RolloutGate', gate, { text: `Created ${holds}, which blocks later versions` }) }),
-    ...(rollout && {
-      begin: creating('Rollout', rollout, { text: `Created ${named('Rollout', ref)}, starting with ${version}` }),
+    ...(gate && {
+      createGate: createWrite('RolloutGate', gate, { text: `Created ${gateTitle}, which blocks later versions` }),
     }),
-    bind: patching(
+    ...(rollout && {
+      createRollout: createWrite('Rollout', rollout, {
+        text: `Created ${objectTitle('Rollout', ref)}, starting with ${version}`,
+      }),
+    }),
+    bind: patchWrite(
       object.kind,
       object,
       { metadata: { annotations } },
-      { text: `Bound ${named(object.kind, object)} to ${named('Rollout', ref)}: ${version} stays` },
+      { text: `Bound ${objectTitle(object.kind, object)} to ${objectTitle('Rollout', ref)}: ${version} stays` },
     ),
   };
 }
 
-/** New objects in the order in which they are created. */
-export function newObjects({ gate, rollout }: Pick<Adoption, 'gate' | 'rollout'>): KubeObject<any, any>[] {
+/** The new objects, in the order in which they are created. */
+export function newObjects({ gate, rollout }: Pick<Adoption, 'gate' | 'rollout'>): AnyObject[] {
   return [gate, rollout].flatMap((each) => each ?? []);
 }
 
-/** The object with the fields that have to be in Git. */
-export function boundObject({ apiVersion, kind, metadata }: FluxObject, found: Adoption): KubeObject<any, any> {
+/** The part of the object that has to be in Git: its annotations. */
+export function boundObject({ apiVersion, kind, metadata }: FluxObject, { annotations }: Adoption): AnyObject {
   const { name, namespace } = metadata;
-  return { apiVersion, kind, metadata: { name, namespace, annotations: found.annotations } } as KubeObject<any, any>;
+  return { apiVersion, kind, metadata: { name, namespace, annotations } } as AnyObject;
 }
 
 export function rolloutRef({ object, rolloutName }: Pick<Adoption, 'object' | 'rolloutName'>): NamespacedName {
   return { namespace: object.namespace, name: rolloutName };
 }
 
-/** Why the object cannot be bound yet. */
+/** The message if the Rollout hasn't started, so that the object isn't bound. */
 export function notStartedText({ object, rolloutName, version }: Adoption, seconds: number): string {
   const ref = rolloutRef({ object, rolloutName });
   return withCommands(
-    `${named('Rollout', ref)} did not start with ${version} within ${seconds} s: a closed Gate blocks it, or Metacontroller is not running. Nothing is bound yet: run this again once it has started.`,
-    ['To see what it waits for', shell`${OURS} why ${ref.name} -n ${ref.namespace}`],
+    `${objectTitle('Rollout', ref)} did not start with ${version} within ${seconds} s: a closed Gate blocks it, or Metacontroller is not running. Nothing is bound yet: run this again once it has started.`,
+    ['To see what it waits for', shell`${PROGRAM_WORD} why ${ref.name} -n ${ref.namespace}`],
   );
 }
 
-/** The command that does the same: `kubectl rollouts -n shop adopt kustomization/checkout --apply`. */
-export function adoptCommandOf(
-  { kind, namespace, name }: Adoption['object'],
-  choices: Choices,
-  program = PROGRAM,
-): string {
+/** The command that adopts the object: `kubectl rollouts -n shop adopt kustomization/checkout --apply`. */
+export function adoptCommandOf({ kind, namespace, name }: Adoption['object'], choices: Choices): string {
   const chosen = (['policy', 'variable', 'rollout', 'runs'] as const).flatMap((key) =>
     choices[key] ? [`--${key}`, choices[key]] : [],
   );
@@ -371,5 +365,5 @@ export function adoptCommandOf(
     ...(choices.deployTimeout ? ['--deploy-timeout', choices.deployTimeout] : []),
     ...(choices.noBake ? ['--no-bake'] : []),
   ];
-  return `${program} ${['-n', namespace, 'adopt', `${kind.toLowerCase()}/${name}`, ...chosen, ...bake, '--apply'].map(quoted).join(' ')}`;
+  return `${PROGRAM} ${['-n', namespace, 'adopt', `${kind.toLowerCase()}/${name}`, ...chosen, ...bake, '--apply'].map(quote).join(' ')}`;
 }

@@ -1,20 +1,25 @@
-/** Writes of a budget: continue a version in spite of its failures. */
+/** The write of a budget: continue a version in spite of its failures. */
 import { CONTINUE } from '../../../api/annotations.ts';
-import type { KindName } from '../../../api/kinds.ts';
-import type { Budget } from '../../../api/types.ts';
+import type { Budget, BudgetVersion } from '../../../api/types.ts';
 import { pendingContinue } from '../../../core/budget/continueRequest.ts';
 import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
-import { changeCause, named, nothing, type PlannedWrite, patching, type Reached, wrong } from './plannedWrite.ts';
+import {
+  badRequest,
+  changeCause,
+  noChange,
+  objectTitle,
+  type PlannedWrite,
+  type Progress,
+  patchWrite,
+} from './plannedWrite.ts';
 import { tagProblem } from './rolloutWrites.ts';
-
-type BudgetVersion = NonNullable<NonNullable<Budget['status']>['versions']>[number];
 
 export function budgetKind({ metadata }: Budget): 'RolloutBudget' | 'ClusterRolloutBudget' {
   return metadata.namespace ? 'RolloutBudget' : 'ClusterRolloutBudget';
 }
 
-/** Versions that the budget holds after failures, as users name them: `1.2.0`, or with the image if that tag is held for several. */
+/** The versions that the budget holds after failures. `name`: `1.2.0`, or with the image if that is ambiguous. */
 export function heldVersions({ status }: Budget): { name: string; of: BudgetVersion }[] {
   const held = (status?.versions ?? []).filter((each) => each.held);
   return held.map((of) => {
@@ -23,33 +28,32 @@ export function heldVersions({ status }: Budget): { name: string; of: BudgetVers
   });
 }
 
-/** Excuses the failures so far. `wanted`: `1.2.0` or `<image>:1.2.0`. */
+/** Excuses the failures of a version so far. `wanted`: `1.2.0` or `<image>:1.2.0`. */
 export function continueVersion(budget: Budget, wanted: string, reason: string | undefined): PlannedWrite {
-  const name = named(budgetKind(budget) as KindName, identityOf(budget));
+  const title = objectTitle(budgetKind(budget), identityOf(budget));
   const problem = tagProblem(wanted.slice(wanted.lastIndexOf(':') + 1));
-  if (problem) return wrong(problem);
+  if (problem) return badRequest(problem);
   const known = (budget.status?.versions ?? []).filter(
     ({ version, image }) => wanted === version || wanted === `${image}:${version}`,
   );
   const failed = known.filter((each) => each.failed > 0);
   if (failed.length === 0) {
     const held = heldVersions(budget).map((each) => each.name);
-    const has = few(held, 5) || 'no version';
-    return wrong(`${name} has recorded no failure of ${wanted}: it holds ${has}.`);
+    return badRequest(`${title} has recorded no failure of ${wanted}: it holds ${few(held, 5) || 'no version'}.`);
   }
   if (!failed.some(({ held }) => held))
-    return nothing(`${name} does not hold ${wanted}: there is nothing to continue.`);
+    return noChange(`${title} does not hold ${wanted}: there is nothing to continue.`);
   const annotations = { [CONTINUE]: wanted, ...changeCause(`continue ${wanted}`, reason) };
-  return patching(
+  return patchWrite(
     budgetKind(budget),
     identityOf(budget),
     { metadata: { annotations } },
-    { text: `Asked ${name} to continue ${wanted}`, concerns: failed.filter(({ held }) => held).map(failureText) },
+    { text: `Asked ${title} to continue ${wanted}`, concerns: failed.filter(({ held }) => held).map(failureText) },
   );
 }
 
-/** Whether the budget has acted on the request, and holds the version no longer. */
-export function continued(budget: Budget, wanted: string): Reached {
+/** The progress of a request to continue: reached once the budget no longer holds the version. */
+export function continueProgress(budget: Budget, wanted: string): Progress {
   if (pendingContinue(budget)) return { is: 'under way', text: `it has not handled the request for ${wanted} yet` };
   const held = heldVersions(budget).some(({ of }) => wanted === of.version || wanted === `${of.image}:${of.version}`);
   return held ? { is: 'under way', text: `it still holds ${wanted}` } : { is: 'reached', text: `${wanted} continues` };

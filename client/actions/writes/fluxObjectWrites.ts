@@ -5,33 +5,33 @@ import type { GovernedKind } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import { kstatusOf } from '../../../core/kstatus/kstatus.ts';
 import { identityOf } from '../../../core/kube/names.ts';
-import { named, nothing, type PlannedWrite, patching, type Reached } from './plannedWrite.ts';
+import { noChange, objectTitle, type PlannedWrite, type Progress, patchWrite } from './plannedWrite.ts';
 import { newReason } from './rolloutWrites.ts';
 
-/** Resumes an object behind a closed Gate, with its present spec: a new version for it is a bypass on its Rollout. */
+/** Resumes an object behind a closed Gate, with its present spec. A new version needs a bypass on its Rollout. */
 export function bypassObject(object: FluxObject, reason: string, now: EpochMs): PlannedWrite {
   const kind = object.kind as GovernedKind;
-  const name = named(kind, identityOf(object));
-  if (object.spec?.suspend !== true) return nothing(`${name} is not suspended: nothing holds it.`);
+  const title = objectTitle(kind, identityOf(object));
+  if (object.spec?.suspend !== true) return noChange(`${title} is not suspended: nothing holds it.`);
   const annotations = { [BYPASS_REASON]: newReason(object, reason, now) };
-  return patching(
+  return patchWrite(
     kind,
     identityOf(object),
     { metadata: { annotations }, spec: { suspend: false } },
     {
-      text: `Resumed ${name} despite the closed Gates that hold it`,
-      concerns: [`${name} runs again although a Gate is closed; your name and reason are recorded`],
+      text: `Resumed ${title} despite the closed Gates that hold it`,
+      concerns: [`${title} runs again although a Gate is closed; your name and reason are recorded`],
     },
   );
 }
 
 /** Resumes an object that a user has suspended. */
 export function resumeObject(kind: GovernedKind, ref: NamespacedName): PlannedWrite {
-  return patching(kind, ref, { spec: { suspend: false } }, { text: `Resumed ${named(kind, ref)}` });
+  return patchWrite(kind, ref, { spec: { suspend: false } }, { text: `Resumed ${objectTitle(kind, ref)}` });
 }
 
-/** Whether Flux has reconciled the object, by its own status. */
-export function reconciled(object: FluxObject): Reached {
+/** The progress of Flux's reconciliation, by the object's own status. */
+export function reconcileProgress(object: FluxObject): Progress {
   if (object.spec?.suspend === true) return { is: 'failed', text: 'it is suspended again' };
   if (object.status?.observedGeneration === undefined)
     return { is: 'under way', text: 'Flux has not reconciled it yet' };

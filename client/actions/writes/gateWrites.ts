@@ -1,4 +1,4 @@
-/** Writes of a Gate: open, close, approve by its request annotations; and a freeze, which creates the Gate. */
+/** Writes of a Gate: requests to open, close and approve; and a freeze, which may create the Gate. */
 import {
   APPROVE_FOR,
   APPROVE_FOR_REASON,
@@ -12,7 +12,7 @@ import {
 import { apiVersionOf, GOVERNED_KINDS, KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
-import { namedIn } from '../../../core/approval/acceptApproval.ts';
+import { splitTarget } from '../../../core/approval/acceptApproval.ts';
 import { gateRequestsOf, isOpenFor, parseRequestTime, takesOpening } from '../../../core/gate/gateRequests.ts';
 import { requirerText } from '../../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../../core/gate/gateState.ts';
@@ -21,58 +21,68 @@ import { few } from '../../../core/kube/firstFew.ts';
 import { sameJson } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, wholeSeconds } from '../../../core/kube/time.ts';
-import { because, creating, isRequest, named, nothing, type PlannedWrite, patching, wrong } from './plannedWrite.ts';
+import {
+  badRequest,
+  createWrite,
+  isRequest,
+  noChange,
+  objectTitle,
+  type PlannedWrite,
+  patchWrite,
+  reasonAnnotation,
+} from './plannedWrite.ts';
 import { tagProblem } from './rolloutWrites.ts';
 
 interface When {
   reason?: string | undefined;
-  /** Time at which it takes effect, if later. */
+  /** The time at which the request takes effect, if later. */
   at?: EpochMs | undefined;
-  /** Time until which it lasts. */
+  /** The time until which a closing lasts. */
   until?: EpochMs | undefined;
 }
 
 /**
- * Opens a Gate. With approvals it only ends a close request, or cancels a plan. `version`: for this version only;
- * `namespace/rollout:version` for that of one Rollout.
+ * Opens a Gate; a Gate with approvals only if that ends a close request or cancels a plan. `version`: opens for this
+ * version only, `1.2.0` of every Rollout or `namespace/rollout:1.2.0`.
  */
 export function openGate(
   gate: Gate,
   { reason, at, version }: When & { version?: string | undefined },
   now: EpochMs,
 ): PlannedWrite {
-  const tag = version === undefined ? undefined : namedIn(version).version;
+  const tag = version === undefined ? undefined : splitTarget(version).version;
   const problem = tag === undefined ? undefined : tagProblem(tag);
-  if (problem) return wrong(problem);
-  if (version !== undefined && !isOpenFor(version)) return wrong(`'${version}' is not <namespace>/<rollout>:<tag>.`);
+  if (problem) return badRequest(problem);
+  if (version !== undefined && !isOpenFor(version))
+    return badRequest(`'${version}' is not <namespace>/<rollout>:<tag>.`);
   if (!takesOpening(gate, now)) {
-    return wrong(`${nameOf(gate)} has spec.approvals, and no request opens it: approve a version at it.`);
+    return badRequest(`${nameOf(gate)} has spec.approvals, and no request opens it: approve a version at it.`);
   }
   const { opened, openFor } = evaluateGate(gate, now);
   if (at === undefined && version === undefined && opened && !evaluateGate(gate, now).planned) {
-    return nothing(`${nameOf(gate)} is open already.`);
+    return noChange(`${nameOf(gate)} is open already.`);
   }
   if (at === undefined && version !== undefined && !opened && openFor === version) {
-    return nothing(`${nameOf(gate)} is open for ${version} already.`);
+    return noChange(`${nameOf(gate)} is open for ${version} already.`);
   }
   const before = gate.metadata.annotations ?? {};
   const annotations: Record<string, string | null> = {
     [OPEN_REQUESTED_AT]: requestTime(gate, 'open', at, now),
-    ...orTakenOff(before, OPEN_REASON, reason),
-    ...orTakenOff(before, OPEN_FOR, version),
+    ...annotationChange(before, OPEN_REASON, reason),
+    ...annotationChange(before, OPEN_FOR, version),
   };
   const text = `${at === undefined ? 'Opened' : 'Planned to open'} ${nameOf(gate)}${version === undefined ? '' : ` for ${version} only`}${atText(at)}`;
-  return patching(
+  return patchWrite(
     'Gate',
     identityOf(gate),
     { metadata: { annotations } },
-    tag === undefined ? { text, concerns: letsGo(gate) } : { text, brings: { version: tag } },
+    tag === undefined ? { text, concerns: releaseConcerns(gate) } : { text, brings: { version: tag } },
   );
 }
 
 /**
- * Allows one version at a closed Gate. If several users have to approve, it is one approval, for the given Rollout
- * (`shop/checkout:1.2.0`) or the only possible one; otherwise an opening for that version, of that Rollout.
+ * Allows one version at a closed Gate: at a Gate with approvals the user's approval, otherwise an opening for the
+ * version. `version`: `1.2.0` or `shop/checkout:1.2.0`. `rollout`: the only Rollout to allow it for.
  */
 export function approveAtGate(
   gate: Gate,
@@ -81,25 +91,26 @@ export function approveAtGate(
   now: EpochMs,
 ): PlannedWrite {
   const { approvals } = gate.spec;
-  const { version: tag, rollout: named } = namedIn(version);
+  const { version: tag, rollout: named } = splitTarget(version);
   const of = rollout ? refKey(rollout) : named;
-  const meant = of ? `${of}:${tag}` : tag;
-  if (!approvals) return openGate(gate, { reason, version: meant }, now);
+  const target = of ? `${of}:${tag}` : tag;
+  if (!approvals) return openGate(gate, { reason, version: target }, now);
   const problem = tagProblem(tag);
-  if (problem) return wrong(problem);
+  if (problem) return badRequest(problem);
   const annotations = {
-    [APPROVE_FOR]: meant,
+    [APPROVE_FOR]: target,
     ...(reason && { [APPROVE_FOR_REASON]: reason }),
   };
   const text = `Approved ${version} at ${nameOf(gate)}, which requires ${approvals.required}`;
-  return patching('Gate', identityOf(gate), { metadata: { annotations } }, { text, brings: { version: tag } });
+  return patchWrite('Gate', identityOf(gate), { metadata: { annotations } }, { text, brings: { version: tag } });
 }
 
 /** Withdraws the user's own approval. */
 export function withdrawAtGate(gate: Gate, version: string): PlannedWrite {
-  if (!gate.spec.approvals) return wrong(`${nameOf(gate)} has no spec.approvals, so there is no approval to withdraw.`);
+  if (!gate.spec.approvals)
+    return badRequest(`${nameOf(gate)} has no spec.approvals, so there is no approval to withdraw.`);
   const text = `Withdrew your approval of ${version} at ${nameOf(gate)}`;
-  return patching('Gate', identityOf(gate), { metadata: { annotations: { [UNAPPROVE_FOR]: version } } }, { text });
+  return patchWrite('Gate', identityOf(gate), { metadata: { annotations: { [UNAPPROVE_FOR]: version } } }, { text });
 }
 
 /** Creates an open Gate. */
@@ -110,49 +121,50 @@ export function createGate({ namespace, name }: NamespacedName): PlannedWrite {
     metadata: { namespace, name },
     spec: { default: 'opened' },
   };
-  return creating('Gate', gate, { text: `Created ${named('Gate', { namespace, name })}, open` });
+  return createWrite('Gate', gate, { text: `Created ${objectTitle('Gate', { namespace, name })}, open` });
 }
 
 /** Closes a Gate. With `until` a second request in the same write opens it again. */
 export function closeGate(gate: Gate, { reason, at, until }: When, now: EpochMs): PlannedWrite {
   const problem = spanProblem({ at, until }, now);
-  if (problem) return wrong(problem);
+  if (problem) return badRequest(problem);
   const before = gate.metadata.annotations ?? {};
-  const annotations = closing(before, { reason, at, until }, requestTime(gate, 'close', at, now));
+  const annotations = closeAnnotations(before, { reason, at, until }, requestTime(gate, 'close', at, now));
   const text = `${at === undefined ? 'Closed' : 'Planned to close'} ${nameOf(gate)}${atText(at)}${until === undefined ? '' : ` until ${formatTime(until)}`}`;
-  return patching('Gate', identityOf(gate), { metadata: { annotations } }, { text });
+  return patchWrite('Gate', identityOf(gate), { metadata: { annotations } }, { text });
 }
 
-/** The annotations that close a Gate; contradicting ones that it has `before` are removed. */
-function closing(
+/** The annotations that close a Gate. `before`: those of the Gate, of which contradicting ones are removed. */
+function closeAnnotations(
   before: Readonly<Record<string, string>>,
   { reason, until }: When,
   closedAt: string,
 ): Record<string, string | null> {
   return {
     [CLOSE_REQUESTED_AT]: closedAt,
-    ...orTakenOff(before, CLOSE_REASON, reason),
+    ...annotationChange(before, CLOSE_REASON, reason),
     ...(until !== undefined && {
       [OPEN_REQUESTED_AT]: formatTime(until),
-      ...orTakenOff(before, OPEN_REASON, reason && `end of: ${reason}`),
-      ...orTakenOff(before, OPEN_FOR, undefined),
+      ...annotationChange(before, OPEN_REASON, reason && `end of: ${reason}`),
+      ...annotationChange(before, OPEN_FOR, undefined),
     }),
   };
 }
 
-/** The problem of two times: a planned closing and a planned opening are two plans, and a Gate keeps one. */
+/** The problem of the times. A planned closing and a planned opening together are two plans, and a Gate keeps one. */
 function spanProblem({ at, until }: Pick<When, 'at' | 'until'>, now: EpochMs): string | undefined {
   if (until !== undefined && until <= now)
     return `${formatTime(until)} is in the past: a freeze must end later than now.`;
-  if (at !== undefined && at <= now) return `${formatTime(at)} is past.`;
+  if (at !== undefined && at <= now)
+    return `${formatTime(at)} is in the past: a planned closing must begin later than now.`;
   if (at !== undefined && until !== undefined)
     return 'A Gate keeps one plan: give it either a beginning (--at) or an end.';
   return undefined;
 }
 
 /**
- * The time of a request, in a new second: an unchanged text is no new request, and one much older than the last counts
- * as handled. The user's clock may be behind that of the last request.
+ * The time of a request: `at`, or now, but at least a second after the last request. An unchanged text would be no new
+ * request, and a time before the last request would count as handled; the user's clock may be behind.
  */
 function requestTime(gate: Gate, action: 'open' | 'close', at: EpochMs | undefined, now: EpochMs): string {
   if (at !== undefined) return formatTime(at);
@@ -165,13 +177,14 @@ function requestTime(gate: Gate, action: 'open' | 'close', at: EpochMs | undefin
   return formatTime(Math.max(wholeSeconds(now), ...next));
 }
 
-function orTakenOff(before: Readonly<Record<string, string>>, key: string, value: string | undefined) {
+/** Sets the annotation to the value; without a value, removes it if it is set. */
+function annotationChange(before: Readonly<Record<string, string>>, key: string, value: string | undefined) {
   if (value) return { [key]: value };
   return before[key] === undefined ? {} : { [key]: null };
 }
 
-/** The objects that the Gate releases at once when it opens. */
-function letsGo(gate: Gate): string[] {
+/** The warning about the objects that the Gate releases at once when it opens. */
+function releaseConcerns(gate: Gate): string[] {
   const { held = 0, heldObjects = [] } = gate.status ?? {};
   if (held === 0) return [];
   const names = few(heldObjects.map(requirerText), 8, held);
@@ -181,24 +194,24 @@ function letsGo(gate: Gate): string[] {
 const atText = (at: EpochMs | undefined) => (at === undefined ? '' : ` at ${formatTime(at)}`);
 
 function nameOf(gate: Gate): string {
-  return named('Gate', identityOf(gate));
+  return objectTitle('Gate', identityOf(gate));
 }
 
 export type Selects = NonNullable<Gate['spec']['selects']>;
 type FrozenKind = NonNullable<Selects['kinds']>[number];
 
-/** Kinds that a freeze holds by default: those that apply something, and those that deploy. */
+/** The kinds that a freeze holds by default: those that apply or deploy. */
 export const FROZEN_KINDS: readonly FrozenKind[] = ['Kustomization', 'HelmRelease', 'Rollout'];
 
 export interface FreezeRequest extends When {
   ref: NamespacedName;
-  /** The kinds; absent: FROZEN_KINDS. */
+  /** The kinds that a new Gate selects; absent: FROZEN_KINDS. */
   kinds?: readonly FrozenKind[] | undefined;
   namespaceSelector?: Selects['namespaceSelector'] | undefined;
   labelSelector?: Selects['labelSelector'] | undefined;
-  /** Times of the calendar, instead of now. */
+  /** The calendar of a freeze that is repeated every week. */
   every?: { days: string[]; hours?: { start: string; end: string } | undefined; timezone: string } | undefined;
-  /** Milliseconds that a closing at a later time lasts. */
+  /** How long a planned closing lasts, in milliseconds. */
   window?: number | undefined;
 }
 
@@ -206,24 +219,24 @@ export interface FreezeRequest extends When {
 export function freeze(wanted: FreezeRequest, existing: Gate | undefined, now: EpochMs): PlannedWrite {
   const { ref, at, until, every, window } = wanted;
   if (every && (at !== undefined || until !== undefined || window !== undefined)) {
-    return wrong('--every is a calendar: --for, --until and --at are for one freeze.');
+    return badRequest('--every is a calendar: --for, --until and --at are for one freeze.');
   }
   const problem = spanProblem({ at, until }, now);
-  if (problem) return wrong(problem);
-  if (existing) return refreeze(wanted, existing, now);
+  if (problem) return badRequest(problem);
+  if (existing) return freezeExisting(wanted, existing, now);
   const gate = newGate(wanted, now);
   const end = until === undefined ? '' : ` until ${formatTime(until)}`;
   const begin = at === undefined ? '' : ` at ${formatTime(at)}`;
   const text = every
-    ? `Created ${named('Gate', ref)}: closed every ${every.days.join(', ')}${every.hours ? ` ${every.hours.start}–${every.hours.end}` : ''}, ${every.timezone}`
-    : `${at === undefined ? 'Closed' : 'Planned to close'} the new ${named('Gate', ref)}${begin}${end}`;
-  return creating('Gate', gate, { text });
+    ? `Created ${objectTitle('Gate', ref)}: closed every ${every.days.join(', ')}${every.hours ? ` ${every.hours.start}–${every.hours.end}` : ''}, ${every.timezone}`
+    : `${at === undefined ? 'Closed' : 'Planned to close'} the new ${objectTitle('Gate', ref)}${begin}${end}`;
+  return createWrite('Gate', gate, { text });
 }
 
 function newGate({ ref, every, window, at, until, reason, ...selection }: FreezeRequest, now: EpochMs): Gate {
   const annotations = every
-    ? because(reason)
-    : (closing({}, { reason, until }, formatTime(at ?? wholeSeconds(now))) as Record<string, string>);
+    ? reasonAnnotation(reason)
+    : (closeAnnotations({}, { reason, until }, formatTime(at ?? wholeSeconds(now))) as Record<string, string>);
   return {
     apiVersion: apiVersionOf(KINDS.Gate),
     kind: 'Gate',
@@ -250,34 +263,34 @@ function selectsOf({ kinds = FROZEN_KINDS, namespaceSelector, labelSelector }: P
   };
 }
 
-/** An existing Gate is closed unchanged: its author decided what it holds. */
-function refreeze(wanted: FreezeRequest, existing: Gate, now: EpochMs): PlannedWrite {
+/** Closes an existing Gate. Its spec isn't changed: its author decided what it holds. */
+function freezeExisting(wanted: FreezeRequest, existing: Gate, now: EpochMs): PlannedWrite {
   const { ref, every, window, kinds, namespaceSelector, labelSelector } = wanted;
-  const name = named('Gate', ref);
-  if (every) return wrong(`${name} exists: change its spec.schedule, or choose another name.`);
+  const title = objectTitle('Gate', ref);
+  if (every) return badRequest(`${title} exists: change its spec.schedule, or choose another name.`);
   const selects = existing.spec.selects ?? {};
   const differs =
     (kinds && !sameJson([...kinds].sort(), [...(selects.kinds ?? [])].sort())) ||
     (namespaceSelector && !sameJson(namespaceSelector, selects.namespaceSelector)) ||
     (labelSelector && !sameJson(labelSelector, selects.labelSelector));
   if (differs)
-    return wrong(`${name} exists and selects something else: change its spec.selects, or choose another name.`);
+    return badRequest(`${title} exists and selects something else: change its spec.selects, or choose another name.`);
   if (window !== undefined && wanted.at !== undefined && existing.spec.window !== formatDuration(window)) {
-    return wrong(
-      `${name} exists, and how long a planned closing lasts is its spec.window: set that, or choose another name.`,
+    return badRequest(
+      `${title} exists, and its spec.window defines how long a planned closing lasts: set that, or choose another name.`,
     );
   }
   const requested = closeGate(existing, wanted, now);
   const others = kinds ? [] : FROZEN_KINDS.filter((kind) => !selects.kinds?.includes(kind));
-  const concerns = others.length > 0 ? [`${name} exists, and selects no ${others.join(' and no ')}`] : [];
+  const concerns = others.length > 0 ? [`${title} exists, and selects no ${others.join(' and no ')}`] : [];
   return isRequest(requested) ? { ...requested, concerns } : requested;
 }
 
 const SELECTABLE = [...GOVERNED_KINDS.map(({ kind, resource }) => ({ kind, resource })), KINDS.Rollout];
-/** Kinds that a Gate can select. */
+/** The kinds that a Gate can select. */
 export const SELECTABLE_KINDS: readonly string[] = SELECTABLE.map(({ kind }) => kind);
 
-/** Kinds that a Gate can select, in any spelling; undefined if one is not such a kind. */
+/** The kinds in a list such as `Kustomization,helmreleases`; undefined if a Gate can't select one of them. */
 export function parseKinds(text: string): FrozenKind[] | undefined {
   const found = text.split(',').map((word) => {
     const wanted = word.trim().toLowerCase();

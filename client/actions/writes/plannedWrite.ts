@@ -1,9 +1,10 @@
-/** A planned write: what a user requests, as one request to the API server, and as a kubectl command. */
+/** The write that a user requests, as one request to the API server and as a kubectl command. */
 import { CHANGE_CAUSE, REASON } from '../../../api/annotations.ts';
 import { apiVersionOf, GOVERNED_KINDS, KINDS, type KindName } from '../../../api/kinds.ts';
-import type { EpochMs, KubeObject, NamespacedName } from '../../../api/kubernetes.ts';
+import type { AnyObject, EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
+import { refKey } from '../../../core/kube/names.ts';
 import { formatTime, wholeSeconds } from '../../../core/kube/time.ts';
-import { type Expanded, NOW, quoted, shell, WHY } from '../../../core/text/shell.ts';
+import { type Expanded, NOW, quote, shell, WHY } from '../../../core/text/shell.ts';
 import { type ObjectRef, objectRef } from '../../explain/application.ts';
 
 export interface WriteRequest {
@@ -11,34 +12,31 @@ export interface WriteRequest {
   apiVersion: string;
   /** The text after the write, without a full stop: `Pinned Rollout shop/checkout to 1.4.0`. */
   text: string;
-  /** A merge patch, or with `creates` the whole object. */
+  /** A merge patch; with `creates` the whole object. */
   body: MergePatch;
   creates?: true;
-  /**
-   * The patch of kubectl instead of a body that replaces a list: it changes one entry and keeps those of other clients.
-   */
+  /** The patch for kubectl if the body replaces a list: it changes one entry and keeps those of other clients. */
   jsonPatch?: readonly JsonPatchOperation[];
   /** Texts that the user has to confirm first, a sentence each. Empty for a write that can be undone. */
   concerns: readonly string[];
-  /** The version that a Rollout deploys after the write; without one, the next version. Absent if unknown. */
+  /** The version that a Rollout deploys after the write; without one the next. Absent if the write deploys none. */
   brings?: { version?: string };
-  /**
-   * The state that the write was planned from, in a few words: if another write has changed it, this one is
-   * refused, not planned again.
-   */
+  /** The state that the write was planned from, in words. If that has changed, the write is refused. */
   basis?: string;
 }
 
-/** No write is needed. `isWrong`: the request is invalid, and the sentence has the cause. */
+/** A request that leads to no write. */
 export interface NoRequest {
+  /** The cause, a sentence. */
   none: string;
+  /** Whether the request is invalid; otherwise the object is already in the requested state. */
   isWrong: boolean;
 }
 
 export type PlannedWrite = WriteRequest | NoRequest;
 
-/** The progress of an object with a request. */
-export interface Reached {
+/** The progress of a request on an object. */
+export interface Progress {
   is: 'reached' | 'failed' | 'under way';
   text: string;
 }
@@ -48,7 +46,7 @@ export interface MergePatch {
   kind?: string;
   metadata?: {
     annotations?: Record<string, string | null>;
-    /** The write is refused where the object has changed since it was read. */
+    /** Makes the API server refuse the write if the object has changed since it was read. */
     resourceVersion?: string;
     [field: string]: unknown;
   };
@@ -67,34 +65,27 @@ interface WriteTexts {
   brings?: { version?: string };
 }
 
-export function patching(kind: KindName, ref: NamespacedName, body: MergePatch, saying: WriteTexts): WriteRequest {
-  const { text, concerns = [], brings } = saying;
+export function patchWrite(kind: KindName, ref: NamespacedName, body: MergePatch, texts: WriteTexts): WriteRequest {
+  const { text, concerns = [], brings } = texts;
   const apiVersion = apiVersionOf(KINDS[kind]);
   return { object: objectRef(kind, ref), apiVersion, text, body, concerns, ...(brings && { brings }) };
 }
 
-export function creating(
-  kind: KindName,
-  object: KubeObject<any, any>,
-  { text, concerns = [] }: WriteTexts,
-): WriteRequest {
+export function createWrite(kind: KindName, object: AnyObject, { text, concerns = [] }: WriteTexts): WriteRequest {
   const { namespace = '', name = '' } = object.metadata;
   const { apiVersion, metadata, spec } = object;
   const body = { apiVersion, kind: object.kind, metadata: { ...metadata }, spec } as MergePatch;
   return { object: objectRef(kind, { namespace, name }), apiVersion, text, body, creates: true, concerns };
 }
 
-export const nothing = (none: string): NoRequest => ({ none, isWrong: false });
-export const wrong = (none: string): NoRequest => ({ none, isWrong: true });
+export const noChange = (none: string): NoRequest => ({ none, isWrong: false });
+export const badRequest = (none: string): NoRequest => ({ none, isWrong: true });
 
 /**
- * The metadata of a patch, or nothing. `unchanged`: the object that was read; the write is refused if
- * it has changed since.
+ * The metadata of a patch; empty if there is none. `unchanged`: the object that was read, if the API server has to
+ * refuse the write when that has changed since.
  */
-export function patchMetadata(
-  annotations: Record<string, string | null>,
-  unchanged?: KubeObject<any, any>,
-): MergePatch {
+export function patchMetadata(annotations: Record<string, string | null>, unchanged?: AnyObject): MergePatch {
   const { resourceVersion } = unchanged?.metadata ?? {};
   const metadata = {
     ...(Object.keys(annotations).length > 0 && { annotations }),
@@ -103,7 +94,7 @@ export function patchMetadata(
   return Object.keys(metadata).length > 0 ? { metadata } : {};
 }
 
-/** Why a request is refused whose user saw another state than `basis`; undefined: it is accepted. */
+/** Why a request is refused: its user saw another state, `basis`. undefined: the state is the same. */
 export function basisProblem(basis: string | undefined, request: WriteRequest): string | undefined {
   if (basis === undefined || request.basis === basis) return undefined;
   return `This was planned for ${basis}, and now there is ${request.basis}. Nothing was changed.`;
@@ -113,31 +104,29 @@ export function isRequest(planned: PlannedWrite): planned is WriteRequest {
   return !('none' in planned);
 }
 
-/**
- * The reason for a changed list, pin or RolloutGate: the webhook removes the annotation and records it with the user.
- */
-export function because(reason: string | undefined): Record<string, string> {
+/** The annotation with the reason for a changed list, pin or RolloutGate, which the webhook replaces by a record. */
+export function reasonAnnotation(reason: string | undefined): Record<string, string> {
   return reason ? { [REASON]: reason } : {};
 }
 
-/** A reason for an action without its own reason annotation: Kubernetes' annotation. */
+/** Kubernetes' annotation for a reason, for actions without a reason annotation of their own. */
 export function changeCause(what: string, reason: string | undefined): Record<string, string> {
   return reason ? { [CHANGE_CAUSE]: `${what}: ${reason}` } : {};
 }
 
 /** The name of an object in messages: `Rollout shop/checkout`. */
-export function named(kind: KindName, { namespace, name }: NamespacedName): string {
-  return `${kind} ${namespace ? `${namespace}/` : ''}${name}`;
+export function objectTitle(kind: KindName, ref: NamespacedName): string {
+  return `${kind} ${refKey(ref)}`;
 }
 
-/** Why nothing is created. */
-export function existsText({ kind, namespace, name }: NamespacedName & { kind: KindName }): string {
-  return `${named(kind, { namespace, name })} already exists. Nothing was changed.`;
+/** The message if an object can't be created because it exists. */
+export function existsText({ kind, ...ref }: NamespacedName & { kind: KindName }): string {
+  return `${objectTitle(kind, ref)} already exists. Nothing was changed.`;
 }
 
 export const PROGRAM = 'kubectl rollouts';
-/** The program's name in a command line that `shell` builds. */
-export const OURS: Expanded = { expanded: PROGRAM };
+/** The program's name, for command lines that `shell` builds. */
+export const PROGRAM_WORD: Expanded = { expanded: PROGRAM };
 
 /**
  * Our field manager. Its name doesn't begin with `kubectl`: kustomize-controller removes fields of such managers from
@@ -145,29 +134,29 @@ export const OURS: Expanded = { expanded: PROGRAM };
  */
 export const FIELD_MANAGER = 'rollouts-cli';
 
-/** Placeholder for a reason that the user has not given yet. */
-export const TO_FILL_IN = '<why>';
+/** The placeholder for a reason that the user has not given yet. */
+export const REASON_PLACEHOLDER = '<why>';
 
 /**
- * The equivalent kubectl command. A condition on the resourceVersion is left out, because it is for one moment. `now`:
- * a time of this second becomes the time at which the command is run.
+ * The equivalent kubectl command, without the resourceVersion, which is soon outdated. `now`: an annotation with this
+ * time gets the time at which the command is run.
  */
 export function kubectlOf({ object, body, creates, jsonPatch }: WriteRequest, now?: EpochMs): string {
   const kubectl = `kubectl${object.namespace ? shell` -n ${object.namespace}` : ''}`;
   if (creates) return `${kubectl} create -f - <<'EOF'\n${JSON.stringify(body, undefined, 2)}\nEOF`;
   const target = `${object.kind.toLowerCase()}/${object.name}`;
-  if (jsonPatch) return `${kubectl} patch ${quoted(target)} --type=json -p ${quoted(JSON.stringify(jsonPatch))}`;
+  if (jsonPatch) return `${kubectl} patch ${quote(target)} --type=json -p ${quote(JSON.stringify(jsonPatch))}`;
   const { metadata: { annotations, resourceVersion: _, ...metadata } = {}, ...rest } = body;
   const isAnnotation = Object.keys(rest).length + Object.keys(metadata).length === 0;
   if (annotations && isAnnotation) {
     const atRun = now === undefined ? undefined : formatTime(wholeSeconds(now));
-    const marks = Object.entries(annotations).map(([key, value]) => {
-      if (value === null) return quoted(`${key}-`);
-      return shell`${key}=${value === atRun ? NOW : value === TO_FILL_IN ? WHY : value}`;
+    const words = Object.entries(annotations).map(([key, value]) => {
+      if (value === null) return quote(`${key}-`);
+      return shell`${key}=${value === atRun ? NOW : value === REASON_PLACEHOLDER ? WHY : value}`;
     });
     const owner = GOVERNED_KINDS.some(({ kind }) => kind === object.kind) ? ` --field-manager=${FIELD_MANAGER}` : '';
-    return `${kubectl} annotate --overwrite${owner} ${quoted(target)} ${marks.join(' ')}`;
+    return `${kubectl} annotate --overwrite${owner} ${quote(target)} ${words.join(' ')}`;
   }
   const shown = annotations || Object.keys(metadata).length > 0 ? { metadata: { ...metadata, annotations } } : {};
-  return `${kubectl} patch ${quoted(target)} --type=merge -p ${quoted(JSON.stringify({ ...shown, ...rest }))}`;
+  return `${kubectl} patch ${quote(target)} --type=merge -p ${quote(JSON.stringify({ ...shown, ...rest }))}`;
 }

@@ -1,4 +1,4 @@
-/** Writes of a RolloutGate's lists: allowed and rejected versions. */
+/** Writes of a RolloutGate: its lists of versions, approvals, and `passing`. */
 import {
   APPROVE,
   APPROVE_REASON,
@@ -11,21 +11,21 @@ import { apiVersionOf, KINDS } from '../../../api/kinds.ts';
 import type { Rollout, RolloutGate } from '../../../api/types.ts';
 import { identityOf, labelValue } from '../../../core/kube/names.ts';
 import {
-  because,
-  creating,
-  named,
-  nothing,
+  badRequest,
+  createWrite,
+  noChange,
+  objectTitle,
   type PlannedWrite,
-  patching,
   patchMetadata,
+  patchWrite,
+  reasonAnnotation,
   type WriteRequest,
-  wrong,
 } from './plannedWrite.ts';
 import { tagProblem } from './rolloutWrites.ts';
 
 type Reason = string | undefined;
 
-/** Whether the gate keeps the version out. */
+/** Whether the RolloutGate holds the version. */
 export function holdsVersion(gate: RolloutGate, version: string): boolean {
   const { passing = true, allowedVersions, rejectedVersions = [] } = gate.spec ?? {};
   const isListed = allowedVersions === undefined || allowedVersions.includes(version);
@@ -37,18 +37,18 @@ function lacksApprovals({ spec, status }: RolloutGate, version: string): boolean
   return spec?.approvals !== undefined && counted?.enough !== true;
 }
 
-/** The schedule that writes the gate, and would overwrite other changes: `RolloutSchedule nights`. */
+/** The schedule that writes the RolloutGate, and would overwrite other changes: `RolloutSchedule nights`. */
 export function scheduleOf({ metadata }: RolloutGate): string | undefined {
   const { [SCHEDULE_KIND_LABEL]: kind, [SCHEDULE_NAME_LABEL]: name } = metadata.labels ?? {};
   return kind && name ? `${kind} ${name}` : undefined;
 }
 
-/** Allows this version, and holds all others as before: a gate that allowed none then allows this one. */
+/** Allows one version, and holds all others as before: a closed RolloutGate then passes with a list of this version. */
 export function approve(gate: RolloutGate, version: string, reason: Reason): PlannedWrite {
   const problem = tagProblem(version) ?? scheduleProblem(gate);
-  if (problem) return wrong(problem);
+  if (problem) return badRequest(problem);
   const { passing = true, allowedVersions, rejectedVersions = [] } = gate.spec ?? {};
-  if (!holdsVersion(gate, version)) return nothing(`${nameOf(gate)} lets ${version} through already.`);
+  if (!holdsVersion(gate, version)) return noChange(`${nameOf(gate)} lets ${version} through already.`);
   if (gate.spec?.approvals) return giveApproval(gate, version, reason);
   const others = rejectedVersions.filter((tag) => tag !== version);
   const spec = {
@@ -60,38 +60,38 @@ export function approve(gate: RolloutGate, version: string, reason: Reason): Pla
   };
   const rejected = others.length < rejectedVersions.length ? [`${version} was rejected there`] : [];
   const isOnlyNew = passing && allowedVersions !== undefined && rejected.length === 0;
-  return patched(gate, spec, `Approved ${version} at ${nameOf(gate)}`, because(reason), {
+  return specWrite(gate, spec, `Approved ${version} at ${nameOf(gate)}`, reasonAnnotation(reason), {
     concerns: rejected,
     brings: { version },
     ...(isOnlyNew && { jsonPatch: [{ op: 'add', path: '/spec/allowedVersions/-', value: version }] }),
   });
 }
 
-/** Gives one of several approvals that the version needs. The webhook removes the annotation and records the user. */
+/** Requests one of the approvals that the version needs. The webhook replaces the annotation by a record. */
 function giveApproval(gate: RolloutGate, version: string, reason: Reason): PlannedWrite {
   const annotations = { [APPROVE]: version, ...(reason && { [APPROVE_REASON]: reason }) };
   const known = gate.status?.approvals?.versions?.find((each) => each.version === version)?.count ?? 0;
   const text = `Approved ${version} at ${nameOf(gate)}, which requires ${gate.spec?.approvals?.required} and had ${known}`;
-  return patching('RolloutGate', identityOf(gate), { metadata: { annotations } }, { text, brings: { version } });
+  return patchWrite('RolloutGate', identityOf(gate), { metadata: { annotations } }, { text, brings: { version } });
 }
 
 /** Withdraws the user's own approval. */
 export function withdraw(gate: RolloutGate, version: string): PlannedWrite {
   if (!gate.spec?.approvals)
-    return wrong(`${nameOf(gate)} has no spec.approvals, so there is no approval to withdraw.`);
+    return badRequest(`${nameOf(gate)} has no spec.approvals, so there is no approval to withdraw.`);
   const text = `Withdrew your approval of ${version} at ${nameOf(gate)}`;
-  return patching('RolloutGate', identityOf(gate), { metadata: { annotations: { [UNAPPROVE]: version } } }, { text });
+  return patchWrite('RolloutGate', identityOf(gate), { metadata: { annotations: { [UNAPPROVE]: version } } }, { text });
 }
 
-/** The version is never deployed while it is on the list, not even manually. */
+/** Lists a version as rejected: it is not deployed while it is listed, not even manually. */
 export function reject(gate: RolloutGate, version: string, reason: Reason): PlannedWrite {
   const problem = tagProblem(version) ?? scheduleProblem(gate);
-  if (problem) return wrong(problem);
+  if (problem) return badRequest(problem);
   const { rejectedVersions = [] } = gate.spec ?? {};
-  if (rejectedVersions.includes(version)) return nothing(`${nameOf(gate)} rejects ${version} already.`);
+  if (rejectedVersions.includes(version)) return noChange(`${nameOf(gate)} rejects ${version} already.`);
   const spec = { rejectedVersions: [...rejectedVersions, version] };
   const isOnlyNew = rejectedVersions.length > 0;
-  return patched(gate, spec, `Rejected ${version} at ${nameOf(gate)}`, because(reason), {
+  return specWrite(gate, spec, `Rejected ${version} at ${nameOf(gate)}`, reasonAnnotation(reason), {
     ...(isOnlyNew && { jsonPatch: [{ op: 'add', path: '/spec/rejectedVersions/-', value: version }] }),
   });
 }
@@ -99,18 +99,18 @@ export function reject(gate: RolloutGate, version: string, reason: Reason): Plan
 /** Rejects a version for a Rollout without a RolloutGate. */
 export function rejectByNewGate(rollout: Rollout, version: string, reason: Reason): PlannedWrite {
   const problem = tagProblem(version);
-  if (problem) return wrong(problem);
+  if (problem) return badRequest(problem);
   const gate = newGate(rollout, `${rollout.metadata.name}-rejected`, { rejectedVersions: [version] }, reason);
-  return creating('RolloutGate', gate, {
-    text: `Rejected ${version} at the new ${named('RolloutGate', identityOf(gate))}`,
+  return createWrite('RolloutGate', gate, {
+    text: `Rejected ${version} at the new ${objectTitle('RolloutGate', identityOf(gate))}`,
   });
 }
 
-/** Holds all versions of a Rollout that are not deployed manually. */
+/** Creates a closed RolloutGate, which holds all versions that are not deployed manually. */
 export function closeByNewGate(rollout: Rollout, name: string, reason: Reason): PlannedWrite {
   const gate = newGate(rollout, name, { passing: false }, reason);
-  const text = `Closed the new ${named('RolloutGate', identityOf(gate))} of ${named('Rollout', identityOf(rollout))}`;
-  return creating('RolloutGate', gate, { text });
+  const text = `Closed the new ${objectTitle('RolloutGate', identityOf(gate))} of ${objectTitle('Rollout', identityOf(rollout))}`;
+  return createWrite('RolloutGate', gate, { text });
 }
 
 function newGate(rollout: Rollout, name: string, spec: object, reason: Reason) {
@@ -122,7 +122,7 @@ function newGate(rollout: Rollout, name: string, spec: object, reason: Reason) {
       namespace: of.namespace,
       name,
       labels: { [ROLLOUT_NAME_LABEL]: labelValue(of.name) },
-      ...(reason && { annotations: because(reason) }),
+      ...(reason && { annotations: reasonAnnotation(reason) }),
     },
     spec: { rolloutRef: { name: of.name }, ...spec },
   };
@@ -131,12 +131,12 @@ function newGate(rollout: Rollout, name: string, spec: object, reason: Reason) {
 /** Allows all versions, or none. */
 export function setPassing(gate: RolloutGate, passing: boolean, reason: Reason): PlannedWrite {
   const problem = scheduleProblem(gate);
-  if (problem) return wrong(problem);
+  if (problem) return badRequest(problem);
   const is = passing ? 'open' : 'closed';
   if ((gate.spec?.passing ?? true) === passing)
-    return nothing(`${nameOf(gate)} is ${is} already (spec.passing: ${passing}).`);
+    return noChange(`${nameOf(gate)} is ${is} already (spec.passing: ${passing}).`);
   const text = `${passing ? 'Opened' : 'Closed'} ${nameOf(gate)}`;
-  return patched(gate, { passing }, text, because(reason));
+  return specWrite(gate, { passing }, text, reasonAnnotation(reason));
 }
 
 function scheduleProblem(gate: RolloutGate): string | undefined {
@@ -145,10 +145,10 @@ function scheduleProblem(gate: RolloutGate): string | undefined {
 }
 
 /**
- * The patch of a list. It replaces the whole list: a write from an older one must not drop entries that another
- * client has added meanwhile.
+ * The write of spec fields. The API server refuses it if the RolloutGate has changed since it was read: a list is
+ * replaced as a whole, and entries that another client has added must not get lost.
  */
-function patched(
+function specWrite(
   gate: RolloutGate,
   spec: Record<string, unknown>,
   text: string,
@@ -156,10 +156,10 @@ function patched(
   { concerns = [], brings, jsonPatch }: Partial<Pick<WriteRequest, 'concerns' | 'brings' | 'jsonPatch'>> = {},
 ): PlannedWrite {
   const body = { ...patchMetadata(annotations, gate), spec };
-  const write = patching('RolloutGate', identityOf(gate), body, { text, concerns, ...(brings && { brings }) });
+  const write = patchWrite('RolloutGate', identityOf(gate), body, { text, concerns, ...(brings && { brings }) });
   return jsonPatch ? { ...write, jsonPatch } : write;
 }
 
 function nameOf(gate: RolloutGate): string {
-  return named('RolloutGate', identityOf(gate));
+  return objectTitle('RolloutGate', identityOf(gate));
 }

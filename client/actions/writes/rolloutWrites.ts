@@ -1,4 +1,4 @@
-/** Writes of a Rollout: deploy, pin, retry, bypass; and warnings about the version. */
+/** Writes of a Rollout: deploy, pin, retry, bypass; and the user's confirmations for a version. */
 import {
   BYPASS_FOR,
   BYPASS_REASON,
@@ -20,40 +20,40 @@ import { neverSeen } from '../../../core/rollout/evaluation/namedGates.ts';
 import { requestsOf, versionRequests } from '../../../core/rollout/evaluation/rolloutRequests.ts';
 import { isUnderWay } from '../../../core/suspension/bypassGrant.ts';
 import { withCommands } from '../../../core/text/commands.ts';
-import { nameWord, quoted, shell } from '../../../core/text/shell.ts';
+import { nameWord, quote, shell } from '../../../core/text/shell.ts';
 import {
-  because,
+  badRequest,
   changeCause,
   type JsonPatchOperation,
   type MergePatch,
-  named,
-  nothing,
-  OURS,
+  noChange,
+  objectTitle,
   type PlannedWrite,
-  patching,
+  PROGRAM_WORD,
   patchMetadata,
-  wrong,
+  patchWrite,
+  reasonAnnotation,
 } from './plannedWrite.ts';
 
 type Reason = string | undefined;
 
-/** Deploys the version manually and at once, bypassing RolloutGates, checks and a running bake. */
+/** Deploys the version manually and at once, bypassing RolloutGates, HealthChecks and a running bake. */
 export function deploy(rollout: Rollout, version: string, reason: Reason): PlannedWrite {
   const problem = tagProblem(version);
-  if (problem) return wrong(problem);
+  if (problem) return badRequest(problem);
   const pinned = rollout.spec?.wantedVersion;
   if (pinned) {
-    return wrong(
+    return badRequest(
       withCommands(
         `${nameOf(rollout)} is pinned to ${pinned}: no other version is deployed until it is unpinned.`,
-        [`To pin it to ${version} instead`, onRollout(rollout, 'pin', version)],
-        ['To resume automation', onRollout(rollout, 'unpin')],
+        [`To pin it to ${version} instead`, rolloutCommand(rollout, 'pin', version)],
+        ['To resume automation', rolloutCommand(rollout, 'unpin')],
       ),
     );
   }
-  if (runs(rollout, version)) return nothing(`${nameOf(rollout)} has ${version} already.`);
-  const annotations = { [FORCE_DEPLOY]: version, ...message(rollout, reason) };
-  return request(rollout, { metadata: { annotations } }, `Asked ${nameOf(rollout)} to deploy ${version}`, {
+  if (isNewest(rollout, version)) return noChange(`${nameOf(rollout)} has ${version} already.`);
+  const annotations = { [FORCE_DEPLOY]: version, ...messageAnnotation(rollout, reason) };
+  return rolloutWrite(rollout, { metadata: { annotations } }, `Asked ${nameOf(rollout)} to deploy ${version}`, {
     version,
     concerns: versionConcerns(rollout, version, 'the request would wait until it is one'),
   });
@@ -62,11 +62,11 @@ export function deploy(rollout: Rollout, version: string, reason: Reason): Plann
 /** Deploys the version and stays on it. */
 export function pin(rollout: Rollout, version: string, reason: Reason): PlannedWrite {
   const problem = tagProblem(version);
-  if (problem) return wrong(problem);
-  if (rollout.spec?.wantedVersion === version) return nothing(`${nameOf(rollout)} is pinned to ${version} already.`);
-  const annotations = message(rollout, reason);
+  if (problem) return badRequest(problem);
+  if (rollout.spec?.wantedVersion === version) return noChange(`${nameOf(rollout)} is pinned to ${version} already.`);
+  const annotations = messageAnnotation(rollout, reason);
   const body = { ...patchMetadata(annotations), spec: { wantedVersion: version } };
-  return request(rollout, body, `Pinned ${nameOf(rollout)} to ${version}: it stays there until it is unpinned`, {
+  return rolloutWrite(rollout, body, `Pinned ${nameOf(rollout)} to ${version}: it stays there until it is unpinned`, {
     version,
     concerns: versionConcerns(rollout, version, 'it would be deployed all the same'),
   });
@@ -74,10 +74,10 @@ export function pin(rollout: Rollout, version: string, reason: Reason): PlannedW
 
 export function unpin(rollout: Rollout, reason: Reason): PlannedWrite {
   const pinned = rollout.spec?.wantedVersion;
-  if (!pinned) return nothing(`${nameOf(rollout)} is not pinned.`);
-  const body = { ...patchMetadata(because(reason)), spec: { wantedVersion: null } };
+  if (!pinned) return noChange(`${nameOf(rollout)} is not pinned.`);
+  const body = { ...patchMetadata(reasonAnnotation(reason)), spec: { wantedVersion: null } };
   const next = nextOf(rollout);
-  return request(rollout, body, `Unpinned ${nameOf(rollout)} from ${pinned}: automation resumes`, {
+  return rolloutWrite(rollout, body, `Unpinned ${nameOf(rollout)} from ${pinned}: automation resumes`, {
     concerns:
       next === undefined || next === pinned ? [] : [`${next} is deployed next. To prevent that, reject it first`],
   });
@@ -92,47 +92,47 @@ function nextOf({ status }: Rollout): string | undefined {
 export function retry(rollout: Rollout, reason: Reason): PlannedWrite {
   const [head] = rollout.status?.history ?? [];
   if (head?.bakeStatus !== 'Failed')
-    return wrong(`${nameOf(rollout)}: ${headText(rollout)}, so there is nothing to retry.`);
-  // An empty value could equal that of a request that is not removed yet.
+    return badRequest(`${nameOf(rollout)}: ${headText(rollout)}, so there is nothing to retry.`);
+  // The tag as the value: it differs from that of an earlier request that is not removed yet.
   const annotations = { [RETRY]: head.version.tag, ...changeCause(`retry ${head.version.tag}`, reason) };
-  return request(rollout, { metadata: { annotations } }, `Asked ${nameOf(rollout)} to retry ${head.version.tag}`, {
+  return rolloutWrite(rollout, { metadata: { annotations } }, `Asked ${nameOf(rollout)} to retry ${head.version.tag}`, {
     version: head.version.tag,
   });
 }
 
-/** Unblocks automation after a failure under Hold: the next version may follow the failed one. */
+/** Lets the next version follow the failed one, under `onFailure: Hold`. */
 export function unblock(rollout: Rollout, reason: Reason): PlannedWrite {
   const [head] = rollout.status?.history ?? [];
-  if (head?.bakeStatus !== 'Failed') return wrong(`${nameOf(rollout)}: ${headText(rollout)}, and blocks nothing.`);
+  if (head?.bakeStatus !== 'Failed') return badRequest(`${nameOf(rollout)}: ${headText(rollout)}, and blocks nothing.`);
   const annotations = { [UNBLOCK_FAILED]: 'true', ...changeCause(`unblock after ${head.version.tag}`, reason) };
   const text = `Let the next version of ${nameOf(rollout)} follow ${head.version.tag}, which has failed`;
-  return request(rollout, { metadata: { annotations } }, text);
+  return rolloutWrite(rollout, { metadata: { annotations } }, text);
 }
 
 /**
- * Lets one version bypass the closed Gates that block it. On a pinned Rollout the pin names the version. The webhook
- * refuses the write if another version would be deployed first by then.
+ * Lets one version bypass the closed Gates that block it. A pinned Rollout is pinned to that version. The webhook
+ * refuses the write if another version would be deployed first.
  */
 export function bypass(rollout: Rollout, version: string, reason: string, now: EpochMs): PlannedWrite {
   const problem = tagProblem(version);
-  if (problem) return wrong(problem);
+  if (problem) return badRequest(problem);
   const { history: [head] = [], pendingVersion } = rollout.status ?? {};
-  const isHead = runs(rollout, version);
+  const isHead = isNewest(rollout, version);
   if (isHead && head && !isUnderWay(head)) {
     const isOther = pendingVersion !== undefined && pendingVersion !== version;
     const waits = isOther ? `${pendingVersion} is waiting: name it` : 'no other version is waiting';
-    return wrong(`${nameOf(rollout)} already runs ${version}; ${waits}.`);
+    return badRequest(`${nameOf(rollout)} already runs ${version}; ${waits}.`);
   }
   const isPinned = Boolean(rollout.spec?.wantedVersion);
   const annotations = {
     ...(!isPinned && !isHead && { [FORCE_DEPLOY]: version }),
     [BYPASS_FOR]: version,
     [BYPASS_REASON]: newReason(rollout, reason, now),
-    ...message(rollout, reason),
+    ...messageAnnotation(rollout, reason),
   };
   const body = { metadata: { annotations }, ...(isPinned && !isHead && { spec: { wantedVersion: version } }) };
   const text = `Asked ${nameOf(rollout)} to deploy ${version} despite the closed Gates that block it`;
-  return request(rollout, body, text, {
+  return rolloutWrite(rollout, body, text, {
     version,
     concerns: [
       `${version} bypasses every closed Gate that blocks it, once; your name and reason are recorded`,
@@ -142,18 +142,18 @@ export function bypass(rollout: Rollout, version: string, reason: string, now: E
 }
 
 /**
- * A bypass for the waiting version, or for the deployment that a Gate has stopped; a version that a user has requested
- * has to be named.
+ * A bypass without a named version: for the waiting version, or for the deployment that a Gate has stopped. A version
+ * that a user has requested has to be named.
  */
 export function bypassWaiting(rollout: Rollout, reason: string, now: EpochMs): PlannedWrite {
   const { pendingVersion, history: [head] = [] } = rollout.status ?? {};
-  const caught = head && ['Deploying', 'InProgress'].includes(head.bakeStatus ?? '') ? head : undefined;
-  const version = pendingVersion ?? caught?.version.tag;
-  if (version === undefined) return wrong(`No version of ${nameOf(rollout)} is waiting: name the one to deploy.`);
+  const stopped = head && ['Deploying', 'InProgress'].includes(head.bakeStatus ?? '') ? head : undefined;
+  const version = pendingVersion ?? stopped?.version.tag;
+  if (version === undefined) return badRequest(`No version of ${nameOf(rollout)} is waiting: name the one to deploy.`);
   const isHead = pendingVersion === undefined;
-  const by = isHead ? caught?.requestedBy : versionRequests(rollout, version)[0]?.by;
+  const by = isHead ? stopped?.requestedBy : versionRequests(rollout, version)[0]?.by;
   if (by === undefined) return bypass(rollout, version, reason, now);
-  return wrong(
+  return badRequest(
     `${version} is the version of ${nameOf(rollout)} that is waiting, and ${by} requested it: name it to bypass the Gates for it.`,
   );
 }
@@ -161,10 +161,10 @@ export function bypassWaiting(rollout: Rollout, reason: string, now: EpochMs): P
 /** Lets one candidate bypass the RolloutGates. */
 export function bypassRolloutGates(rollout: Rollout, version: string, reason: Reason): PlannedWrite {
   const problem = tagProblem(version);
-  if (problem) return wrong(problem);
+  if (problem) return badRequest(problem);
   const annotations = { [BYPASS_ROLLOUT_GATES]: version, ...changeCause(`bypass-gates ${version}`, reason) };
   const text = `Let ${version} bypass the RolloutGates of ${nameOf(rollout)}`;
-  return request(rollout, { metadata: { annotations } }, text, {
+  return rolloutWrite(rollout, { metadata: { annotations } }, text, {
     version,
     concerns: [
       `${version} bypasses every RolloutGate, those of schedules too`,
@@ -173,14 +173,16 @@ export function bypassRolloutGates(rollout: Rollout, version: string, reason: Re
   });
 }
 
-/** Withdraws a requested deployment that has not begun. */
+/** Withdraws a requested deployment that has not started. */
 export function withdrawRequest(rollout: Rollout, reason: Reason): PlannedWrite {
   const { forceDeploy: version } = requestsOf(rollout);
   if (version === undefined) {
     const pinned = rollout.spec?.wantedVersion;
     const none = `${nameOf(rollout)} has no pending request for a version.`;
-    if (!pinned) return nothing(none);
-    return nothing(withCommands(`${none} It is pinned to ${pinned}.`, ['To unpin it', onRollout(rollout, 'unpin')]));
+    if (!pinned) return noChange(none);
+    return noChange(
+      withCommands(`${none} It is pinned to ${pinned}.`, ['To unpin it', rolloutCommand(rollout, 'unpin')]),
+    );
   }
   const set = rollout.metadata.annotations ?? {};
   const own = [FORCE_DEPLOY, DEPLOY_MESSAGE, DEPLOY_USER, BYPASS_FOR, BYPASS_REASON].filter((key) => key in set);
@@ -188,7 +190,7 @@ export function withdrawRequest(rollout: Rollout, reason: Reason): PlannedWrite 
     ...Object.fromEntries(own.map((key) => [key, null])),
     ...changeCause(`withdraw ${version}`, reason),
   };
-  return request(
+  return rolloutWrite(
     rollout,
     { metadata: { annotations } },
     `Withdrew the request to deploy ${version} in ${nameOf(rollout)}`,
@@ -196,31 +198,34 @@ export function withdrawRequest(rollout: Rollout, reason: Reason): PlannedWrite 
 }
 
 /**
- * Removes a Gate from `spec.gates`; if the Gate has existed, this takes a bypass. The write replaces the whole list:
- * one from an older list must not drop a Gate that another client has added meanwhile.
+ * Removes a Gate from `spec.gates`, which is a bypass if the Gate has existed. The API server refuses the write if the
+ * Rollout has changed since it was read: a Gate that another client has added to the list must not get lost.
  */
 export function unrequire(rollout: Rollout, gate: NamespacedName, reason: Reason, now: EpochMs): PlannedWrite {
   const refs = gateRefsOf(rollout);
   const all = rollout.spec?.gates ?? [];
   const gates = all.filter((_, index) => refKey(refs[index]!) !== refKey(gate));
-  const name = named('Gate', gate);
-  if (gates.length === all.length) return nothing(`${nameOf(rollout)} does not require ${name}.`);
+  const title = objectTitle('Gate', gate);
+  if (gates.length === all.length) return noChange(`${nameOf(rollout)} does not require ${title}.`);
   const neverExisted = neverSeen(rollout).has(refKey(gate));
-  if (!neverExisted && !reason) return wrong('A bypass needs a reason, which is recorded.');
+  if (!neverExisted && !reason) return badRequest('A bypass needs a reason, which is recorded.');
   const annotations: Record<string, string> =
     neverExisted || !reason
-      ? changeCause(`remove ${name} from spec.gates`, reason)
+      ? changeCause(`remove ${title} from spec.gates`, reason)
       : { [BYPASS_REASON]: newReason(rollout, reason, now) };
   const body = { ...patchMetadata(annotations, rollout), spec: { gates: gates.length > 0 ? gates : null } };
-  const write = request(rollout, body, `Removed ${name} from spec.gates of ${nameOf(rollout)}`);
+  const write = rolloutWrite(rollout, body, `Removed ${title} from spec.gates of ${nameOf(rollout)}`);
   const removed = all.flatMap((entry, index) =>
     gates.includes(entry) ? [] : [{ entry, path: `/spec/gates/${index}` }],
   );
-  return { ...write, jsonPatch: [...annotating(rollout, annotations), ...removing(removed, gates.length === 0)] };
+  return {
+    ...write,
+    jsonPatch: [...annotateOperations(rollout, annotations), ...removeOperations(removed, gates.length === 0)],
+  };
 }
 
-/** The operations that remove entries, from the end, so that the others keep their indexes. */
-function removing(entries: readonly { entry: unknown; path: string }[], isAll: boolean): JsonPatchOperation[] {
+/** The operations that remove entries of `spec.gates`, from the end, so that the others keep their indexes. */
+function removeOperations(entries: readonly { entry: unknown; path: string }[], isAll: boolean): JsonPatchOperation[] {
   if (isAll) {
     const value = entries.map(({ entry }) => entry);
     return [
@@ -233,10 +238,10 @@ function removing(entries: readonly { entry: unknown; path: string }[], isAll: b
 }
 
 /**
- * The operations that set annotations. An object without annotations gets all of them at once, but only if it has not
- * changed since: others would be lost.
+ * The operations that set annotations. An object without annotations gets all of them at once, and only if it has not
+ * changed since it was read: other annotations would be lost.
  */
-function annotating({ metadata }: Rollout, annotations: Record<string, string>): JsonPatchOperation[] {
+function annotateOperations({ metadata }: Rollout, annotations: Record<string, string>): JsonPatchOperation[] {
   const { annotations: before = {}, resourceVersion } = metadata;
   if (Object.keys(annotations).length === 0) return [];
   if (Object.keys(before).length === 0) {
@@ -250,28 +255,28 @@ function annotating({ metadata }: Rollout, annotations: Record<string, string>):
   }));
 }
 
-/** A reason that differs from the last one: only a new reason makes a bypass. */
+/** The reason, made different from the last one: only a new reason makes a bypass. */
 export function newReason({ metadata }: Pick<Rollout, 'metadata'>, reason: string, now: EpochMs): string {
   return metadata.annotations?.[BYPASS_REASON] === reason ? `${reason} (${formatTime(now)})` : reason;
 }
 
-/** The message annotation: an older message must not become the reason of this request. */
-function message({ metadata }: Rollout, reason: Reason): Record<string, string | null> {
+/** The annotation with the reason as the message; without a reason, an older message is removed. */
+function messageAnnotation({ metadata }: Rollout, reason: Reason): Record<string, string | null> {
   if (reason) return { [DEPLOY_MESSAGE]: reason };
   return metadata.annotations?.[DEPLOY_MESSAGE] === undefined ? {} : { [DEPLOY_MESSAGE]: null };
 }
 
-function request(
+function rolloutWrite(
   rollout: Rollout,
   body: MergePatch,
   text: string,
   { version, concerns = [] }: { version?: string; concerns?: readonly string[] } = {},
 ) {
   const brings = version === undefined ? {} : { version };
-  return patching('Rollout', identityOf(rollout), body, { text, concerns, brings });
+  return patchWrite('Rollout', identityOf(rollout), body, { text, concerns, brings });
 }
 
-function runs({ status }: Rollout, version: string): boolean {
+function isNewest({ status }: Rollout, version: string): boolean {
   const [head] = status?.history ?? [];
   return head?.version.tag === version;
 }
@@ -288,17 +293,17 @@ function headText({ status }: Rollout): string {
 }
 
 function nameOf(rollout: Rollout): string {
-  return named('Rollout', identityOf(rollout));
+  return objectTitle('Rollout', identityOf(rollout));
 }
 
 /** A command on the Rollout: `kubectl rollouts pin checkout 1.4.0 -n shop`. */
-export function onRollout(rollout: Rollout, verb: string, version?: string): string {
+export function rolloutCommand(rollout: Rollout, verb: string, version?: string): string {
   const { namespace, name } = identityOf(rollout);
-  const tag = { expanded: version === undefined ? '' : ` ${quoted(version)}` };
-  return shell`${OURS} ${verb} ${nameWord(name)}${tag} -n ${nameWord(namespace)}`;
+  const tag = { expanded: version === undefined ? '' : ` ${quote(version)}` };
+  return shell`${PROGRAM_WORD} ${verb} ${nameWord(name)}${tag} -n ${nameWord(namespace)}`;
 }
 
-/** Why a text can't be a version; undefined if it can. */
+/** Why a text is not a tag; undefined if it is one. */
 export function tagProblem(version: string): string | undefined {
   if (isLegalTag(version)) return undefined;
   return `'${version}' is not a tag: letters, digits, '_', '.' and '-', at most 128 of them.`;
@@ -311,21 +316,17 @@ function knownVersions({ status }: Rollout): string[] {
   return [...new Set([...released, ...history.map(({ version }) => version.tag)])];
 }
 
-/** Warnings about a requested version. `unknown`: what happens with an unknown one. */
-function versionConcerns(rollout: Rollout, version: string, unknown: string): string[] {
+/** Texts to confirm before a version is requested. `ifUnknown`: the effect of a version that is no release. */
+function versionConcerns(rollout: Rollout, version: string, ifUnknown: string): string[] {
+  const unknown = unknownText(rollout, version);
   return [
-    ...unknownConcern(rollout, version, unknown),
+    ...(unknown === undefined ? [] : [`${unknown}: ${ifUnknown}`]),
     ...rejectedConcern(rollout, version),
     ...barrierConcern(rollout, version),
   ];
 }
 
-function unknownConcern(rollout: Rollout, version: string, then: string): string[] {
-  const text = unknownText(rollout, version);
-  return text === undefined ? [] : [`${text}: ${then}`];
-}
-
-/** A note about a version that may be a typo. */
+/** A note about a version that is no release of the Rollout, and may be a typo. */
 export function unknownText(rollout: Rollout, version: string): string | undefined {
   const known = knownVersions(rollout);
   if (known.includes(version)) return undefined;
@@ -338,7 +339,7 @@ function rejectedConcern({ status }: Rollout, version: string): string[] {
   return rejected ? [`RolloutGate ${rejected.gate} rejects ${version}: it waits until removed from the list`] : [];
 }
 
-/** The warning about going back past a release that can't be undone according to its metadata. */
+/** The text to confirm if the deployment goes back past a release that can't be undone. */
 function barrierConcern({ spec, status }: Rollout, version: string): string[] {
   const { history = [], rollbackBarriers = [] } = status ?? {};
   const index = history.findIndex((entry) => entry.version.tag === version);

@@ -1,8 +1,4 @@
-/**
- * The states of a Gate or a schedule over the coming weeks, as far as known now: from its default,
- * its calendar and requests.
- */
-
+/** The states of a Gate or a schedule over the coming weeks, by what is known now. */
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../../api/types.ts';
 import { activeRules, isActive, nextTransition } from '../../../core/calendar/activeRules.ts';
@@ -12,7 +8,7 @@ import { identityOf } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { gateText } from '../gateText.ts';
 
-/** An interval, half open: [from, to). Times as the API server stores them. */
+/** An interval, half open: [from, to). */
 export interface Span {
   from: string;
   to: string;
@@ -27,22 +23,22 @@ export interface CalendarRow {
   /** The namespace; empty for a ClusterRolloutSchedule. */
   namespace: string;
   name: string;
-  /** The objects that it holds, in a few words. */
+  /** The number of held objects or Rollouts, as text. */
   holds: string;
   spans: Span[];
-  /** The problem of a part that does not parse. */
+  /** The problem of an invalid setting. */
   problem?: string;
 }
 
-/** More edges than a calendar of sixty-four rules has in a few weeks. */
-const MOST = 500;
+/** The most intervals that are computed: more than a calendar of sixty-four rules has in a few weeks. */
+const MAX_INTERVALS = 500;
 
-/** The intervals between two instants in which the answer of `evaluate` stays the same, by its `until`. */
+/** The intervals between two instants in which the result of `evaluate` stays the same, by its `until`. */
 export function intervals<T extends { until?: EpochMs | undefined }>(
   from: EpochMs,
   to: EpochMs,
   evaluate: (at: EpochMs) => T,
-  most = MOST,
+  most = MAX_INTERVALS,
 ): { at: EpochMs; value: T }[] {
   const found: { at: EpochMs; value: T }[] = [];
   for (let at: EpochMs | undefined = from; at !== undefined && at < to && found.length < most; ) {
@@ -54,14 +50,14 @@ export function intervals<T extends { until?: EpochMs | undefined }>(
 }
 
 export function gateRow(gate: Gate, from: EpochMs, to: EpochMs): CalendarRow {
-  const evaluated = intervals(from, to, (at) => evaluateAfresh(gate, at).value);
+  const evaluated = intervals(from, to, (at) => evaluateAfresh(gate, at));
   const stalled = evaluated[0]?.value.stalled;
   return {
     kind: 'Gate',
     ...identityOf(gate),
     holds: countText(gate.status?.held, 'object'),
     spans: evaluated.map(({ at, value: { opened, openFor, until = to } }) => ({
-      ...between(at, Math.min(until, to)),
+      ...spanTimes(at, Math.min(until, to)),
       state: opened ? 'open' : openFor === undefined ? 'closed' : 'partly',
       why: gateText(gate, at),
     })),
@@ -69,10 +65,7 @@ export function gateRow(gate: Gate, from: EpochMs, to: EpochMs): CalendarRow {
   };
 }
 
-/**
- * The row of a schedule: its RolloutGates are open or closed; by default closed outside of its windows or inside,
- * depending on its action.
- */
+/** The row of a schedule. Its action decides whether its RolloutGates are closed inside or outside of its windows. */
 export function scheduleRow(
   schedule: RolloutSchedule | ClusterRolloutSchedule,
   from: EpochMs,
@@ -93,7 +86,7 @@ export function scheduleRow(
     until: nextTransition(calendar, at),
   }));
   const spans = evaluated.map(({ at, value: { active, rules, until = to } }) => ({
-    ...between(at, Math.min(until, to)),
+    ...spanTimes(at, Math.min(until, to)),
     state: active === (spec?.action === 'Allow') ? ('open' as const) : ('closed' as const),
     why: active ? rules.join(', ') || 'in a window' : 'outside of its windows',
   }));
@@ -104,6 +97,6 @@ function countText(count: number | undefined, what: string): string {
   return count === undefined ? '' : `${count} ${count === 1 ? what : `${what}s`}`;
 }
 
-function between(from: EpochMs, to: EpochMs): Pick<Span, 'from' | 'to'> {
+function spanTimes(from: EpochMs, to: EpochMs): Pick<Span, 'from' | 'to'> {
   return { from: formatTime(from), to: formatTime(to) };
 }

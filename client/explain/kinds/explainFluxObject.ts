@@ -1,4 +1,4 @@
-/** Why a Flux object is suspended or waits: its gates, its Rollouts, its applier, its source, or a user. */
+/** Why a Flux object is suspended or waits: by its Gates, its Rollouts, its applier, its source, or a user. */
 import { DEPLOYED, GATE_STATE, SUSPENDED } from '../../../api/annotations.ts';
 import { GATE_CLOSED, READY } from '../../../api/conditions.ts';
 import type { FluxObject } from '../../../api/flux.ts';
@@ -12,16 +12,16 @@ import { byRefKey, groupOf, identityOf } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { deploymentText, parseDeployments } from '../../../core/managedField/deployment.ts';
 import { awaitsText } from '../../../core/suspension/applier.ts';
-import { parseState } from '../../../core/suspension/stateAnnotation.ts';
+import { stateOf } from '../../../core/suspension/stateAnnotation.ts';
 import { fluxActions } from '../../actions/gateActions.ts';
 import { remediesOf } from '../../actions/lines.ts';
 import { type Cause, type Next, type ObjectRef, objectRef } from '../application.ts';
 import type { Explanation } from '../explanation.ts';
 import { earlierFailure, fluxFailure } from '../fluxFailure.ts';
-import { finder, type Unread, unreadTexts } from '../related.ts';
+import { type Unread, unreadTexts } from '../related.ts';
 
-interface AroundFluxObject {
-  /** The FluxBinding of the object; absent if it names neither Gates nor Rollouts. */
+interface FluxObjectContext {
+  /** The FluxBinding of the object; absent if the object names neither Gates nor Rollouts. */
   binding?: FluxBinding | undefined;
   gates: readonly Gate[];
   unread: readonly Unread[];
@@ -29,40 +29,35 @@ interface AroundFluxObject {
 
 export function explainFluxObject(
   object: FluxObject,
-  { binding, gates, unread }: AroundFluxObject,
+  { binding, gates, unread }: FluxObjectContext,
   now: EpochMs,
 ): Explanation {
   const kind = governedKindOf(groupOf(object.apiVersion), object.kind);
   const ref = kind ? objectRef(kind, identityOf(object)) : plainRef(object);
   const name = `${ref.kind} ${ref.namespace}/${ref.name}`;
   const hidden = new Set(unread.filter((each) => each.kind === 'Gate').map(({ namespace }) => namespace));
-  const required = recordedGates(object, byRefKey(gates), {}, now);
+  const gatesByKey = byRefKey(gates);
+  const required = recordedGates(object, gatesByKey, {}, now);
   const closed = required.closed.filter(({ ref }) => !hidden.has(ref.namespace));
-  const state = parseState(object.metadata.annotations?.[GATE_STATE]);
+  const state = stateOf(object);
   const isOurs = object.metadata.annotations?.[SUSPENDED] !== undefined;
   const isSuspended = object.spec?.suspend === true;
   const unreported = isSuspended ? [] : unreportedDeployments(object, binding);
   const [failure, earlier] = [fluxFailure(object), earlierFailure(object)];
   const causes: Cause[] = [
     ...gateCauses(name, closed, state?.is, isSuspended),
-    ...(isSuspended && !isOurs ? [byHandCause(object, name)] : []),
+    ...(isSuspended && !isOurs ? [manualSuspensionCause(object, name)] : []),
     ...(failure ? [{ code: failure.reason, text: `${name} has failed: ${failure.message}` }] : []),
     ...(unreported.length > 0
-      ? [notApplied(name, unreported)]
-      : bindingCauses(name, binding, closed.length > 0 || lags(binding, gates, now))),
+      ? [notAppliedCause(name, unreported)]
+      : bindingCauses(name, binding, closed.length > 0 || isReportBehind(binding, gatesByKey, now))),
     ...(earlier
       ? [{ code: earlier.reason, text: `${name} had failed before its last change: ${earlier.message}` }]
       : []),
-    ...(failure || earlier ? [] : progressCause(object, name)),
+    ...(failure || earlier ? [] : progressCauses(object, name)),
   ];
   const isHeld = closed.length > 0 || isSuspended;
-  const untils = closed.flatMap(({ until }) => (until === undefined ? [] : [until]));
-  const next: Next | undefined =
-    closed.length > 0 && untils.length === closed.length
-      ? { text: 'its gates open automatically', at: formatTime(Math.max(...untils)) }
-      : isHeld && closed.length > 0
-        ? { text: 'no automatic change. It stays as it is until a user opens the gate' }
-        : undefined;
+  const next = nextOf(closed);
   return {
     object: ref,
     headline:
@@ -76,9 +71,18 @@ export function explainFluxObject(
   };
 }
 
+/** The reference of an object of a kind that is not in the table of kinds. */
 function plainRef({ apiVersion, kind, metadata }: FluxObject): ObjectRef {
   const { namespace, name } = identityOf({ metadata });
   return { group: groupOf(apiVersion), kind, resource: `${kind.toLowerCase()}s`, namespace, name };
+}
+
+function nextOf(closed: readonly GateResult[]): Next | undefined {
+  if (closed.length === 0) return undefined;
+  const untils = closed.flatMap(({ until }) => until ?? []);
+  return untils.length === closed.length
+    ? { text: 'its Gates open automatically', at: formatTime(Math.max(...untils)) }
+    : { text: 'no automatic change. It stays as it is until a user opens the Gate' };
 }
 
 function headlineOf(
@@ -87,10 +91,10 @@ function headlineOf(
   isOurs: boolean,
   state: string | undefined,
 ): string | undefined {
-  if (closed.length > 0) return isSuspended ? 'held by a closed gate' : 'runs behind a closed gate';
+  if (closed.length > 0) return isSuspended ? 'held by a closed Gate' : 'runs behind a closed Gate';
   if (!isSuspended) return undefined;
-  if (state === 'opening') return 'its gates are open; waiting for the Kustomization that applies it';
-  if (state === 'closed') return 'held by a gate';
+  if (state === 'opening') return 'its Gates are open; waiting for the Kustomization that applies it';
+  if (state === 'closed') return 'held by a Gate';
   return isOurs ? 'suspended until its source has fetched the version' : 'suspended manually';
 }
 
@@ -108,11 +112,8 @@ function gateCauses(
   return [{ code: GATE_CLOSED, text: `${name} is held: ${text}` }];
 }
 
-/**
- * The cause for a manual suspension. Only a field manager shows the writer: a Flux command, kubectl, or the owner
- * of a Git sync.
- */
-function byHandCause({ metadata }: FluxObject, name: string): Cause {
+/** The cause for a manual suspension, with the field manager, which alone shows the writer: a command or a Git sync. */
+function manualSuspensionCause({ metadata }: FluxObject, name: string): Cause {
   const entry = (metadata.managedFields ?? []).find(({ fieldsV1 }) => {
     const spec = fieldsV1?.['f:spec'];
     return typeof spec === 'object' && spec !== null && 'f:suspend' in spec;
@@ -126,48 +127,48 @@ function byHandCause({ metadata }: FluxObject, name: string): Cause {
   };
 }
 
-/** Whether the object's report of a Gate's opening is still to come: it is some seconds late. */
-function lags(binding: FluxBinding | undefined, gates: readonly Gate[], now: EpochMs): boolean {
+/** Whether the FluxBinding still reports Gates as closed that are open: its report comes some seconds late. */
+function isReportBehind(binding: FluxBinding | undefined, gates: ReadonlyMap<string, Gate>, now: EpochMs): boolean {
   const reported = (binding?.status?.gates ?? []).filter(({ opened }) => !opened);
-  return reported.length > 0 && evaluateGates(reported, finder(gates), now).closed.length === 0;
+  return reported.length > 0 && evaluateGates(reported, gates, now).open;
 }
 
 /**
- * Deployments of the object that its binding does not report yet: it reports one at once after Flux has applied it,
- * and otherwise minutes later.
+ * The object's deployments that its FluxBinding does not report yet. It reports a deployment at once after Flux has
+ * applied it, and otherwise minutes later.
  */
 function unreportedDeployments({ metadata }: FluxObject, binding: FluxBinding | undefined): DeploymentRef[] {
   if (!binding) return [];
   const reported = parseDeployments(binding.status?.deployed);
   return parseDeployments(metadata.annotations?.[DEPLOYED]).filter((carried) => {
-    const before = reported.find(({ rollout }) => rollout === carried.rollout);
-    return !before || (before.uid === carried.uid && before.id < carried.id);
+    const known = reported.find(({ rollout }) => rollout === carried.rollout);
+    return !known || (known.uid === carried.uid && known.id < carried.id);
   });
 }
 
-function notApplied(name: string, deployments: readonly DeploymentRef[]): Cause {
+function notAppliedCause(name: string, deployments: readonly DeploymentRef[]): Cause {
   const versions = deployments.map(deploymentText).join(', ');
   return { code: 'Progressing', text: `${name} is waiting for Flux to apply ${versions}` };
 }
 
 /**
- * The causes in the object's binding.
- * @param saysGates whether its sentences about closed gates are already shown, or outdated
+ * The causes in the object's FluxBinding.
+ * @param hasGateCauses whether other causes are about closed Gates, or the FluxBinding's message about them is outdated
  */
-function bindingCauses(name: string, binding: FluxBinding | undefined, saysGates: boolean): Cause[] {
+function bindingCauses(name: string, binding: FluxBinding | undefined, hasGateCauses: boolean): Cause[] {
   if (!binding) return [];
   const { awaits, conditions } = binding.status ?? {};
   const ready = findCondition(conditions, READY);
   if (awaits) return [{ code: 'Resuming', text: `${name} is suspended ${awaitsText(awaits)}` }];
-  const isSaid = ready?.status === 'True' || (saysGates && ready?.reason === GATE_CLOSED);
-  if (!ready || isSaid) return [];
+  const isCovered = ready?.status === 'True' || (hasGateCauses && ready?.reason === GATE_CLOSED);
+  if (!ready || isCovered) return [];
   const text =
     ready.reason === 'RolloutNotDeployed' ? `${name} waits: ${ready.message}` : `${name} is ${ready.message}`;
   return [{ code: ready.reason, text }];
 }
 
 /** The cause if Flux is reconciling, or waits for another object. */
-function progressCause({ status, spec }: FluxObject, name: string): Cause[] {
+function progressCauses({ status, spec }: FluxObject, name: string): Cause[] {
   const ready = findCondition(status?.conditions, READY);
   if (spec?.suspend === true || !ready || ready.status === 'True') return [];
   return [{ code: ready.reason, text: `Flux reports of ${name}: ${ready.message}` }];

@@ -1,4 +1,4 @@
-/** Explanations of a Gate and of a RolloutGate: its state, what it holds, and how it is opened. */
+/** Explanations of Gates and RolloutGates: the state, what is held, and how to open it. */
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate } from '../../../api/types.ts';
 import { verdictText } from '../../../core/approval/approvalVerdict.ts';
@@ -18,8 +18,8 @@ import { gateText } from '../gateText.ts';
 import { NO_RELATED } from '../related.ts';
 import { listingOf, rolloutGateSteps } from '../rollout/rolloutGateSteps.ts';
 
-/** How many held objects, and how many versions without approvals, are named. */
-const SHOWN_OF_EACH = 5;
+/** The most held objects, and the most versions with approvals, that are listed. */
+const MAX_LISTED_EACH = 5;
 
 export function explainGate(gate: Gate, now: EpochMs): Explanation {
   const object = objectRef('Gate', identityOf(gate));
@@ -39,7 +39,7 @@ export function explainGate(gate: Gate, now: EpochMs): Explanation {
     until === undefined
       ? { text: staysText(gate, opened) }
       : { text: `it ${opened ? 'closes' : 'opens'} automatically${plan}`, at: formatTime(until) };
-  const remedies = remediesOf(gateActions(gate, [], now).slice(0, SHOWN_OF_EACH), now);
+  const remedies = remediesOf(gateActions(gate, [], now).slice(0, MAX_LISTED_EACH), now);
   return { object, headline, state: opened ? 'free' : 'held', causes, next, remedies, unread: [] };
 }
 
@@ -58,7 +58,7 @@ function scheduleText(gate: Gate): string | undefined {
 function approvalCauses(gate: Gate, now: EpochMs): Cause[] {
   const rule = gate.spec.approvals;
   if (!rule) return [];
-  const given = approvalsAt(gate, [], now).slice(0, SHOWN_OF_EACH);
+  const given = approvalsAt(gate, [], now).slice(0, MAX_LISTED_EACH);
   return [
     { code: 'Approvals', text: approvalRuleText(rule) },
     ...given.map(({ rollout, version, verdict }) => ({
@@ -68,7 +68,7 @@ function approvalCauses(gate: Gate, now: EpochMs): Cause[] {
   ];
 }
 
-/** Causes for objects that the opening or closing has not reached, with the name of the first. */
+/** The causes about objects that the Gate does not hold although it is closed, or holds although it is open. */
 function unreachedCauses({ status }: Gate): Cause[] {
   const { notHeld = 0, notHeldObjects = [], notResumed = 0, notResumedObjects = [] } = status ?? {};
   const cause = (code: string, count: number, text: string, [first]: (Requirer & { message?: string })[]) =>
@@ -83,10 +83,10 @@ function heldText({ status }: Gate, opened: boolean): string {
   const { held, heldObjects = [] } = status ?? {};
   if (held === undefined) return 'What it holds has not been counted yet';
   if (held === 0) return `Nothing requires it${opened ? '' : ', so it holds nothing'}`;
-  return `It ${opened ? 'would hold' : 'holds'} ${held} ${held === 1 ? 'object' : 'objects'}: ${few(heldObjects.map(requirerText), SHOWN_OF_EACH, held)}`;
+  return `It ${opened ? 'would hold' : 'holds'} ${held} ${held === 1 ? 'object' : 'objects'}: ${few(heldObjects.map(requirerText), MAX_LISTED_EACH, held)}`;
 }
 
-/** The explanation of a RolloutGate. `rollout`: the Rollout that it references, if it exists and may be read. */
+/** The explanation of a RolloutGate. `rollout`: the Rollout that it names, if that exists and may be read. */
 export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefined, now: EpochMs): Explanation {
   const object = objectRef('RolloutGate', identityOf(gate));
   const { spec } = gate;
@@ -97,24 +97,24 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
     : [];
   const isRejected = step?.state === 'failed';
   const isHeld = step?.state === 'blocks' || isRejected || spec?.passing === false;
-  // An approval removes the rejection; a manual deployment does not bypass it.
+  // A manual deployment does not bypass a rejection; an approval removes it.
   const actions = isHeld
     ? rolloutGateActions(gate, rollout, version).filter(({ request: { type } }) => !isRejected || type !== 'deploy')
     : [];
-  const says = step?.detail ?? (spec?.passing === false ? 'not passing' : 'passing');
+  const headline = step?.detail ?? (spec?.passing === false ? 'not passing' : 'passing');
   const name = spec?.rolloutRef.name ?? '';
   const rejected = spec?.rejectedVersions ?? [];
   const listed = listingOf(gate, spec?.passing === false, version);
   const who = listed ? `, by ${listed.by} at ${formatTime(listed.at)}${listed.reason ? `: ${listed.reason}` : ''}` : '';
-  const waits = `Version ${version} of Rollout '${name}' waits${isHeld ? ' for it' : ', and not for this gate'}`;
-  const absent = `There is no Rollout '${name}' in namespace '${object.namespace}' that you may read: the gate holds nothing`;
+  const waits = `Version ${version} of Rollout '${name}' waits${isHeld ? ' for it' : ', and not for this RolloutGate'}`;
+  const absent = `There is no Rollout '${name}' in namespace '${object.namespace}' that you may read: the RolloutGate holds nothing`;
   const code = isHeld ? 'RolloutGatesBlocking' : undefined;
   const causes: Cause[] = [
-    { code: code ?? 'Passing', text: `RolloutGate '${object.name}' of Rollout '${name}': ${says}${who}` },
+    { code: code ?? 'Passing', text: `RolloutGate '${object.name}' of Rollout '${name}': ${headline}${who}` },
     ...causeIf(code ?? 'Waits', version !== undefined && waits),
     ...causeIf('RolloutNotFound', !rollout && absent),
     ...causeIf('Rejects', rejected.length > 0 && `It rejects ${few(rejected, 5)}: these are never deployed`),
   ];
   const remedies = remediesOf(actions, 0);
-  return { object, headline: says, state: isHeld ? 'held' : 'free', causes, remedies, unread: [] };
+  return { object, headline, state: isHeld ? 'held' : 'free', causes, remedies, unread: [] };
 }

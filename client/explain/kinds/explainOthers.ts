@@ -1,6 +1,6 @@
-/** Explanations of HealthChecks and budgets, and of other kinds from their conditions. */
+/** Explanations of HealthChecks and budgets, and of other kinds by their conditions. */
 import { READY } from '../../../api/conditions.ts';
-import type { Condition, KubeObject } from '../../../api/kubernetes.ts';
+import type { AnyObject, Condition } from '../../../api/kubernetes.ts';
 import type { Budget, BudgetVersion, HealthCheck, Rollout } from '../../../api/types.ts';
 import { association } from '../../../core/health/association.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
@@ -42,8 +42,8 @@ export function explainHealthCheck(check: HealthCheck, rollouts: readonly Rollou
   };
 }
 
-/** The explanation from conditions. `resource`: the plural of the kind. */
-export function explainByConditions(object: KubeObject<any, any>, resource: string): Explanation {
+/** The explanation of an object by its conditions. `resource`: the plural of its kind. */
+export function explainByConditions(object: AnyObject, resource: string): Explanation {
   const { namespace, name } = identityOf(object);
   const ref: ObjectRef = { group: groupOf(object.apiVersion), kind: object.kind, resource, namespace, name };
   const title = `${object.kind} ${refKey(ref)}`;
@@ -66,21 +66,21 @@ export function explainByConditions(object: KubeObject<any, any>, resource: stri
   };
 }
 
-/** How many versions are listed: a budget tracks more. */
-const LISTED = 5;
+/** The most versions that are listed. */
+const MAX_LISTED_VERSIONS = 5;
 
 export function explainBudget(budget: Budget): Explanation {
   const object = objectRef(budget.metadata.namespace ? 'RolloutBudget' : 'ClusterRolloutBudget', identityOf(budget));
   const { status } = budget;
   const ready = findCondition(status?.conditions, READY);
-  const versions = (status?.versions ?? []).slice(0, LISTED);
+  const versions = (status?.versions ?? []).slice(0, MAX_LISTED_VERSIONS);
   const held = versions.filter(({ held: isHeld }) => isHeld);
   const title = `${object.kind} ${refKey(object)}`;
-  // The causes of held versions repeat this, for each version and with its remedy.
-  const isSaid = ready?.reason === 'VersionHeld' && held.length > 0;
+  // The causes of held versions repeat the message, each for its version.
+  const isRepeated = ready?.reason === 'VersionHeld' && held.length > 0;
   const state = ready ? `${title}: ${withoutCommands(ready.message)}` : `${title} has not been reconciled yet`;
   const causes: Cause[] = [
-    ...(isSaid ? [] : [{ code: ready?.reason ?? 'NotSeen', text: state }]),
+    ...(isRepeated ? [] : [{ code: ready?.reason ?? 'NotSeen', text: state }]),
     ...held.map((each) => ({ code: 'VersionHeld', text: heldText(each) })),
     ...versions.flatMap((each) => (each.waves ? [{ code: 'Wave', text: waveText(each) }] : [])),
   ];
@@ -91,14 +91,14 @@ export function explainBudget(budget: Budget): Explanation {
     causes,
     ...((status?.waiting ?? 0) > 0 &&
       held.length === 0 && { next: { text: 'the next Rollout starts when one that is rolling out has ended' } }),
-    remedies: remediesOf(budgetActions(budget).slice(0, LISTED), 0),
+    remedies: remediesOf(budgetActions(budget).slice(0, MAX_LISTED_VERSIONS), 0),
     unread: [],
   };
 }
 
 function heldText({ version, failed, failures = [] }: BudgetVersion): string {
-  const names = failures.map(({ namespace, name }) => `${namespace}/${name}`);
-  return `Version ${version} is held: it has failed in ${failed} ${failed === 1 ? 'Rollout' : 'Rollouts'}${names.length > 0 ? ` (${few(names, LISTED, failed)})` : ''}`;
+  const names = failures.map(refKey);
+  return `Version ${version} is held: it has failed in ${failed} ${failed === 1 ? 'Rollout' : 'Rollouts'}${names.length > 0 ? ` (${few(names, MAX_LISTED_VERSIONS, failed)})` : ''}`;
 }
 
 /** The waves of a version: `1.2.0: wave canary 2/2 done, eu 4/18, 5 rolling out, 1 failed`. */

@@ -14,18 +14,18 @@ import {
   WAITING_FOR_ROLLOUTS,
 } from '../../../api/conditions.ts';
 import type { Condition } from '../../../api/kubernetes.ts';
-import type { Blocker, Rollout } from '../../../api/types.ts';
+import type { Blocker, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { pinRecordOf } from '../../../core/record/pinRecord.ts';
 import { isBaking } from '../../../core/rollout/deployment/bake.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { type Cause, isFailedObject, pinText, type Step } from '../application.ts';
 import { hasOwnCondition, kindOfReason } from '../stepKinds.ts';
-import { ofType, storedBlockers } from './storedBlockers.ts';
+import { blockerOf, storedBlockers } from './storedBlockers.ts';
 
 /**
- * Conditions of waits, in order of importance. Each reason that begins with WaitingFor is a wait, including
- * those of newer versions.
+ * The types of conditions that report waits, the most important first. Every type that begins with WaitingFor is a
+ * wait, even one of a newer version of this software.
  */
 const WAITS = [DEPLOYMENT_BLOCKED, /^WaitingFor/, PINNED, ROLLED_BACK, PROGRESSING];
 const NOTES = [HEALTH_CHECKS_MISSING, HEALTH_CHECKS_LEFT_OUT, STATUS_SHORTENED];
@@ -34,99 +34,106 @@ export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
   const { status } = rollout;
   const conditions: readonly Condition[] = status?.conditions ?? [];
   const [head] = status?.history ?? [];
-  const is = ({ type }: Condition, wanted: string | RegExp) =>
-    typeof wanted === 'string' ? type === wanted : wanted.test(type);
-  const ready = conditions.find(({ type }) => type === READY);
-  const problems = conditions.filter(({ type, status: is, reason }) => {
-    if (type === READY)
-      return (
-        is === 'False' && (reason === 'RolloutFailed' || (reason === 'BakeTimeFailed' && head?.bakeStatus === 'Failed'))
-      );
-    return type === RELEASES_UPDATED && is === 'False';
-  });
-  const waits = WAITS.flatMap((wanted) => conditions.filter((each) => is(each, wanted) && each.status === 'True'));
-  // Not for the present: the same gates hold the version that waits now.
-  const past = status?.pendingVersion === undefined ? [FIRST_DEPLOYMENT_NOT_GATED] : [];
-  const notes = [...NOTES, ...past].flatMap((wanted) =>
-    conditions.filter((each) => is(each, wanted) && each.status === 'True'),
-  );
-  const idle = waits.length === 0 && problems.length === 0 && ready?.status === 'False' ? [ready] : [];
-  const [broken, failed] = [
-    problems.filter(({ reason }) => reason !== 'BakeTimeFailed'),
-    problems.filter(({ reason }) => reason === 'BakeTimeFailed'),
-  ];
-  const causesFrom = (conditions: readonly Condition[]) =>
-    conditions
+  const isWaiting = status?.pendingVersion !== undefined;
+  const { broken, waits, failed, idle, notes } = sortedConditions(conditions, head, isWaiting);
+  const causesFrom = (chosen: readonly Condition[]) =>
+    chosen
       .filter(({ message }) => message !== '')
       .flatMap((condition) => gateCauses(rollout, condition, steps) ?? [causeOf(condition, steps)]);
   const ofFlux = fluxCauses(steps);
   // A failed object stops its deployment, and the next version waits for that first.
-  const isFirst = isBaking(head) || status?.pendingVersion === undefined;
+  const isFluxFirst = isBaking(head) || !isWaiting;
   const causes = [
     ...causesFrom(broken),
-    ...(isFirst ? ofFlux : []),
+    ...(isFluxFirst ? ofFlux : []),
     ...causesFrom([...waits, ...failed]),
-    ...(isFirst ? [] : ofFlux),
-    ...(status?.pendingVersion === undefined ? lasting(rollout, steps) : []),
-    ...(isBaking(head) || status?.pendingVersion !== undefined ? [] : heldObjects(steps)),
+    ...(isFluxFirst ? [] : ofFlux),
+    ...(isWaiting ? [] : lastingCauses(rollout, steps)),
+    ...(isBaking(head) || isWaiting ? [] : notReadyCauses(steps)),
     ...causesFrom([...idle, ...notes]),
   ];
-  return causes.flatMap((cause) => (cause.code === 'WantedVersion' ? [cause, ...pinner(rollout)] : [cause]));
+  return causes.flatMap((cause) => (cause.code === 'WantedVersion' ? [cause, ...pinCauses(rollout)] : [cause]));
+}
+
+/** The conditions by their meaning for causes. `idle`: Ready, if it is False and no other condition has the cause. */
+function sortedConditions(conditions: readonly Condition[], head: HistoryEntry | undefined, isWaiting: boolean) {
+  const whileTrue = (types: readonly (string | RegExp)[]) =>
+    types.flatMap((wanted) =>
+      conditions.filter(
+        ({ type, status }) => status === 'True' && (typeof wanted === 'string' ? type === wanted : wanted.test(type)),
+      ),
+    );
+  const [ready] = conditions.filter(({ type, status }) => type === READY && status === 'False');
+  const unread = conditions.filter(({ type, status }) => type === RELEASES_UPDATED && status === 'False');
+  const broken = conditions.filter(
+    (each) => unread.includes(each) || (each === ready && ready.reason === 'RolloutFailed'),
+  );
+  const failed = ready?.reason === 'BakeTimeFailed' && head?.bakeStatus === 'Failed' ? [ready] : [];
+  const waits = whileTrue(WAITS);
+  const isExplained = [...waits, ...broken, ...failed].length > 0;
+  return {
+    broken,
+    waits,
+    failed,
+    idle: ready && !isExplained ? [ready] : [],
+    // The RolloutGates that did not hold the first deployment hold a version that waits now.
+    notes: whileTrue([...NOTES, ...(isWaiting ? [] : [FIRST_DEPLOYMENT_NOT_GATED])]),
+  };
 }
 
 /**
- * Causes for Gates, one each, the most important first: the condition is one long sentence, and hides the user who
- * closed a Gate of another namespace.
+ * The causes of condition DeploymentBlocked, one for each closed Gate, and then those without a condition of their own.
+ * The condition is one long sentence, and hides the user who closed a Gate of another namespace. undefined: only the
+ * condition has all causes.
  */
 function gateCauses(rollout: Rollout, { type, reason }: Condition, steps: readonly Step[]): Cause[] | undefined {
   const closed = steps.filter(({ kind, state }) => kind === 'gate' && state === 'blocks');
   if (type !== DEPLOYMENT_BLOCKED || reason !== GATE_CLOSED || closed.length === 0) return undefined;
   const others = (storedBlockers(rollout, rollout.status?.pendingVersion) ?? [])
     .filter(({ type }) => type !== 'Gate' && !hasOwnCondition(type))
-    .map((blocker) => ({ code: blocker.reason, step: steps.find((step) => isOn(step, blocker)) }));
-  // Without a step only the condition has details.
+    .map((blocker) => ({ code: blocker.reason, step: steps.find((step) => isStepOf(step, blocker)) }));
   if (others.some(({ step }) => step === undefined)) return undefined;
   const causes = [...closed.map((step) => ({ code: GATE_CLOSED, step })), ...others];
-  return causes.flatMap(({ code, step }) => (step ? [{ code, text: sentence(step), step: step.id }] : []));
+  return causes.flatMap(({ code, step }) => (step ? [{ code, text: stepSentence(step), step: step.id }] : []));
 }
 
-/** Whether the step is the blocker's. A blocker without an object has a step of its kind. */
-function isOn({ state, kind, object: its }: Step, { object, reason }: Blocker): boolean {
-  if (state === 'passed') return false;
-  if (!object) return kind === kindOfReason(reason);
-  const { namespace = '', name } = object;
-  return its?.kind === object.kind && its.namespace === namespace && its.name === name;
+/** Whether the step is that of the blocker: of its object, or without one of its kind. */
+function isStepOf(step: Step, { object, reason }: Blocker): boolean {
+  if (step.state === 'passed') return false;
+  if (!object) return step.kind === kindOfReason(reason);
+  const { kind, namespace = '', name } = object;
+  return step.object?.kind === kind && step.object.namespace === namespace && step.object.name === name;
 }
 
-/** A step as a sentence: `Gate platform/freeze is closed by sre: INC-7`, `Bake of 1.0.0: baking in progress`. */
-function sentence({ kind, title, detail = '', until, unread, missing }: Step): string {
+/** The step as a sentence: `Gate platform/freeze is closed by sre: INC-7`, `Bake of 1.0.0: baking in progress`. */
+function stepSentence({ kind, title, detail = '', until, unread, missing }: Step): string {
   if (kind !== 'gate' || unread) return `${title}: ${detail}`;
   if (missing) return `${title} ${detail}`;
   return `${title} is ${detail}${until === undefined ? '' : `, until ${until}`}`;
 }
 
-/** Causes that would hold every version, reported before one waits. */
-function lasting(rollout: Rollout, steps: readonly Step[]): Cause[] {
+/** The causes that would hold every version, for a Rollout of which no version waits. */
+function lastingCauses(rollout: Rollout, steps: readonly Step[]): Cause[] {
   if (findCondition(rollout.status?.conditions, WAITING_FOR_ROLLOUTS)?.status === 'True') return [];
-  const isLasting = ofType(storedBlockers(rollout, undefined), 'Upstream') !== undefined;
+  const isLasting = blockerOf(storedBlockers(rollout, undefined), 'Upstream') !== undefined;
   const stages = isLasting ? steps.filter(({ kind, state }) => kind === 'stage' && state === 'blocks') : [];
-  return stages.map((step) => ({ code: 'RolloutNotFound', text: sentence(step), step: step.id }));
+  return stages.map((step) => ({ code: 'RolloutNotFound', text: stepSentence(step), step: step.id }));
 }
 
-/** Bound objects that name a Rollout which does not exist; not those that a closed gate holds. */
-function heldObjects(steps: readonly Step[]): Cause[] {
+/** The causes about bound objects that are not ready; empty if a closed Gate may be what holds them. */
+function notReadyCauses(steps: readonly Step[]): Cause[] {
   if (steps.some(({ kind, state }) => kind === 'gate' && state === 'blocks')) return [];
   return steps
     .filter(({ kind, state }) => kind === 'binding' && state === 'blocks')
-    .map((step) => ({ code: 'ObjectNotReady', text: sentence(step), step: step.id }));
+    .map((step) => ({ code: 'ObjectNotReady', text: stepSentence(step), step: step.id }));
 }
 
-function pinner(rollout: Rollout): Cause[] {
+function pinCauses(rollout: Rollout): Cause[] {
   const pin = pinRecordOf(rollout);
   return pin?.version === undefined ? [] : [{ code: 'PinnedBy', text: pinText(pin) }];
 }
 
-/** Failures that Flux reports on the objects that take the version. */
+/** The causes about failures that Flux reports on bound objects. */
 function fluxCauses(steps: readonly Step[]): Cause[] {
   return steps.filter(isFailedObject).map(({ id, title, detail = '' }) => ({
     code: 'FluxObjectFailed',
@@ -136,10 +143,6 @@ function fluxCauses(steps: readonly Step[]): Cause[] {
 }
 
 function causeOf({ reason, message }: Condition, steps: readonly Step[]): Cause {
-  const step = stepOf(reason, steps);
+  const step = steps.find(({ state, kind }) => state !== 'passed' && kind === kindOfReason(reason));
   return { code: reason, text: withoutCommands(message), ...(step && { step: step.id }) };
-}
-
-function stepOf(reason: string, steps: readonly Step[]): Step | undefined {
-  return steps.find(({ state, kind }) => state !== 'passed' && kind === kindOfReason(reason));
 }

@@ -1,22 +1,19 @@
-/**
- * Steps from the Rollout's own status only: a pin, a minimum age, a missing copy, a failure
- * after which automation holds.
- */
+/** Steps from the Rollout's own status: a pin, a minimum age, a missing copy, a failure that holds automation. */
 import { COPIED, DEPLOYMENT_BLOCKED, PINNED } from '../../../api/conditions.ts';
 import type { Condition } from '../../../api/kubernetes.ts';
 import type { Blocker, Rollout } from '../../../api/types.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
-import { defined } from '../../../core/kube/json.ts';
+import { withoutEmpty } from '../../../core/kube/json.ts';
 import { pinRecordOf } from '../../../core/record/pinRecord.ts';
 import type { Step } from '../application.ts';
-import { ofType, storedBlockers } from './storedBlockers.ts';
+import { blockerOf, storedBlockers } from './storedBlockers.ts';
 
 export function conditionSteps(rollout: Rollout, version: string | undefined): Step[] {
   const { status, spec } = rollout;
   const copied = findCondition(status?.conditions, COPIED);
   const blockers = storedBlockers(rollout, version);
   const young = status?.youngReleases?.find(({ tag }) => tag === version);
-  const isYoung = young && (!blockers || ofType(blockers, 'MinimumAge'));
+  const isYoung = young && (!blockers || blockerOf(blockers, 'MinimumAge'));
   const [head] = status?.history ?? [];
   const pin = pinRecordOf(rollout);
   const step = (
@@ -24,7 +21,7 @@ export function conditionSteps(rollout: Rollout, version: string | undefined): S
     state: Step['state'],
     title: string,
     rest: Partial<Record<keyof Step, string | undefined>>,
-  ): Step => ({ id, kind: id, state, title, ...defined({ version, ...rest }) }) as Step;
+  ): Step => ({ id, kind: id, state, title, ...withoutEmpty({ version, ...rest }) }) as Step;
   const steps = [
     isHeldByPin(rollout, version) &&
       step('pin', 'blocks', `Pin on ${spec?.wantedVersion}`, {
@@ -45,20 +42,15 @@ export function conditionSteps(rollout: Rollout, version: string | undefined): S
   return steps.filter((each) => typeof each === 'object');
 }
 
-/**
- * Whether a pin holds the version. A newer version behind a pin does not count as waiting; the status of an older
- * version of this software does not show it.
- */
+/** Whether a pin holds the version: always in a status without blockers, of an older version of this software. */
 function isHeldByPin({ status, spec }: Rollout, version: string | undefined): boolean {
   if (!spec?.wantedVersion || version === spec.wantedVersion) return false;
-  return !status?.blockers || ofType(status.blockers, 'PinnedVersion') !== undefined;
+  return !status?.blockers || blockerOf(status.blockers, 'PinnedVersion') !== undefined;
 }
 
-/**
- * Whether a failure holds the version. The status of an older version of this software names only the first blocker.
- */
+/** Whether a failure holds the version. An older status has only the first blocker, in a condition. */
 function isHeldByFailure({ status }: Rollout, blockers: readonly Blocker[] | undefined): boolean {
-  if (blockers) return ofType(blockers, 'Failure')?.effect === 'Blocks';
+  if (blockers) return blockerOf(blockers, 'Failure')?.effect === 'Blocks';
   const blocked = findCondition(status?.conditions, DEPLOYMENT_BLOCKED);
   return blocked?.status === 'True' && blocked.reason === 'PreviousDeploymentFailed';
 }

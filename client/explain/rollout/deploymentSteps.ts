@@ -1,4 +1,4 @@
-/** Steps of a deployment after its commit: the Flux objects that take it, the HealthChecks that watch it, its bake. */
+/** Steps of a deployment after its commit: the bound Flux objects, the HealthChecks that watch it, its bake. */
 import { HEALTH_CHECKS_LEFT_OUT, READY } from '../../../api/conditions.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
@@ -10,7 +10,7 @@ import { MAX_MEASUREMENTS, metricCheckOf } from '../../../core/health/prometheus
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { parseDuration } from '../../../core/kube/duration.ts';
 import { few } from '../../../core/kube/firstFew.ts';
-import { defined } from '../../../core/kube/json.ts';
+import { withoutEmpty } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
 import { deployDeadline, isBaking } from '../../../core/rollout/deployment/bake.ts';
@@ -27,9 +27,9 @@ import {
   targetRef,
 } from '../application.ts';
 import { fluxFailure } from '../fluxFailure.ts';
-import { finder, objectFinder, type RelatedObjects, unreadBecause, watchesElsewhere } from '../related.ts';
+import { finder, objectFinder, type RelatedObjects, unreadReason, watchesOtherNamespaces } from '../related.ts';
 
-/** Steps for the Flux objects that take the version. `objects`: those that could be read. */
+/** The steps for bound Flux objects. `objects`: those that could be read. */
 export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], objects: readonly FluxObject[]): Step[] {
   const find = objectFinder(objects);
   const { name, namespace = '' } = rollout.metadata;
@@ -38,10 +38,10 @@ export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], ob
     const { kind = '', name: target = '' } = binding.spec?.target ?? {};
     const ready = findCondition(binding.status?.conditions, READY);
     const carried = binding.status?.applied?.find(({ rollout: of }) => of === name);
-    const isThere = head !== undefined && (head.appliedTime !== undefined || hasApplied(binding, rollout, head));
-    // A binding may still report that the version before is applied.
-    const isBehind = head !== undefined && !isThere && ready?.status === 'True';
-    const state = isBehind ? 'waits' : bindingState(isThere, ready?.status);
+    const isApplied = head !== undefined && (head.appliedTime !== undefined || hasApplied(binding, rollout, head));
+    // The FluxBinding may still report that the version before is applied.
+    const isBehind = head !== undefined && !isApplied && ready?.status === 'True';
+    const state = isBehind ? 'waits' : bindingState(isApplied, ready?.status);
     const found = state === 'blocks' ? undefined : find(kind, { namespace, name: target });
     const failure = found && fluxFailure(found);
     const object = targetRef(kind, { namespace, name: target });
@@ -51,62 +51,64 @@ export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], ob
       state: failure ? ('failed' as const) : state,
       title: `${kind} ${namespace}/${target}`,
       ...(object && { object }),
-      ...defined({
-        version: carried?.version ?? (isThere ? head?.version.tag : undefined),
+      ...withoutEmpty({
+        version: carried?.version ?? (isApplied ? head?.version.tag : undefined),
         detail:
           failure?.message ??
           (isBehind ? `waiting for Flux to apply ${head.version.tag}` : (ready?.message ?? 'not reported yet')),
-        since: failure ? failure.since : isThere ? ready?.lastTransitionTime : later(ready?.lastTransitionTime, head),
+        since: failure
+          ? failure.since
+          : isApplied
+            ? ready?.lastTransitionTime
+            : laterTime(ready?.lastTransitionTime, head),
       }),
     };
   });
 }
 
-/** The later of the two: the object may have waited for the deployment before already. */
-function later(since: string | undefined, head: HistoryEntry | undefined): string | undefined {
+/** The later of `since` and the start of the deployment: the object may have waited for the one before already. */
+function laterTime(since: string | undefined, head: HistoryEntry | undefined): string | undefined {
   if (!head) return since;
-  const [began, turned] = [parseTime(head.timestamp) ?? 0, parseTime(since) ?? 0];
-  return turned > began ? since : head.timestamp;
+  return (parseTime(since) ?? 0) > (parseTime(head.timestamp) ?? 0) ? since : head.timestamp;
 }
 
-function bindingState(isThere: boolean, ready: string | undefined): StepState {
-  if (ready === 'True' || (isThere && ready !== 'False')) return 'passed';
+function bindingState(isApplied: boolean, ready: string | undefined): StepState {
+  if (ready === 'True' || (isApplied && ready !== 'False')) return 'passed';
   return ready === 'False' ? 'blocks' : 'waits';
 }
 
-/**
- * Steps for the HealthChecks that the Rollout watches: those of its namespace, and of
- * namespaces in its namespaceSelector.
- */
+/** The steps for the HealthChecks that the Rollout watches, also in other namespaces. */
 export function checkSteps(rollout: Rollout, related: RelatedObjects): Step[] {
   if (!healthCheckLabels(rollout.spec?.healthCheckSelector)) return [];
   const home = rollout.metadata.namespace ?? '';
-  const why = unreadBecause(related, 'HealthCheck', home);
-  if (why !== undefined) return [unreadChecks('HealthChecks', why)];
+  const why = unreadReason(related, 'HealthCheck', home);
+  if (why !== undefined) return [unreadChecksStep('HealthChecks', why)];
   const { namespaces } = related;
   const isRead = Array.isArray(namespaces);
-  const find = finder<KubeObject>(isRead ? namespaces : NONE);
+  const find = finder<KubeObject>(isRead ? namespaces : NO_NAMESPACES);
   const namespaceOf = (check: HealthCheck) => find({ namespace: '', name: check.metadata.namespace ?? '' });
   const watched = related.healthChecks.filter(
     (check) => association(rollout, check, namespaceOf(check)?.metadata.labels ?? {}) === 'watched',
   );
-  // Consent matters only if the Rollout has left out HealthChecks.
-  const asks = findCondition(rollout.status?.conditions, HEALTH_CHECKS_LEFT_OUT)?.status === 'True';
+  // Without this condition the Rollout watches all of them, even without consent (WATCH_WITHOUT_CONSENT).
+  const hasLeftOut = findCondition(rollout.status?.conditions, HEALTH_CHECKS_LEFT_OUT)?.status === 'True';
   const isLeftOut = (check: HealthCheck) =>
-    asks && check.metadata.namespace !== home && ![check, namespaceOf(check)].some((each) => mayBeWatched(each, home));
+    hasLeftOut &&
+    check.metadata.namespace !== home &&
+    ![check, namespaceOf(check)].some((each) => mayBeWatched(each, home));
   const steps = sortedChecks(watched).map((check) =>
     isLeftOut(check)
       ? leftOutStep(check, home)
-      : { ...checkStep(countedFor(rollout, check)), ...defined({ metric: metricOf(check) }) },
+      : { ...checkStep(countedFor(rollout, check)), ...withoutEmpty({ metric: metricOf(check) }) },
   );
-  if (isRead || !watchesElsewhere(rollout)) return steps;
+  if (isRead || !watchesOtherNamespaces(rollout)) return steps;
   const unread = namespaces && 'unread' in namespaces ? namespaces.unread : 'not read here';
-  return [...steps, unreadChecks('HealthChecks of other namespaces', unread)];
+  return [...steps, unreadChecksStep('HealthChecks of other namespaces', unread)];
 }
 
-const NONE: readonly KubeObject[] = [];
+const NO_NAMESPACES: readonly KubeObject[] = [];
 
-function unreadChecks(title: string, why: string): Step {
+function unreadChecksStep(title: string, why: string): Step {
   return { id: 'check', kind: 'check', state: 'unknown', title, detail: `could not be read: ${why}` };
 }
 
@@ -124,7 +126,7 @@ function checkStep(check: HealthCheck): Step {
     title: `HealthCheck ${refKey(ref)}`,
     object: objectRef('HealthCheck', ref),
     detail: message ? `${status}: ${withoutCommands(message)}` : status,
-    ...defined({ since: lastChangeTime }),
+    ...withoutEmpty({ since: lastChangeTime }),
   };
 }
 
@@ -135,7 +137,7 @@ export function bakeSteps(rollout: Rollout, bound: readonly FluxBinding[], now: 
   const bakeTime = parseDuration(rollout.spec?.bakeTime);
   const deployTimeout = parseDuration(rollout.spec?.deployTimeout);
   const started = parseTime(head.bakeStartTime);
-  const times = defined({ bakeTime, deployTimeout });
+  const times = withoutEmpty({ bakeTime, deployTimeout });
   const end = started === undefined ? deployDeadline(head, times, now) : bakeTime && started + bakeTime;
   const until = isBaking(head) && end !== undefined ? formatTime(end) : undefined;
   const waiting = bound.filter((binding) => !hasApplied(binding, rollout, head));
@@ -151,7 +153,10 @@ export function bakeSteps(rollout: Rollout, bound: readonly FluxBinding[], now: 
       title: `Bake of ${head.version.tag}`,
       version: head.version.tag,
       detail,
-      ...defined({ since: head.bakeEndTime ?? head.bakeStartTime ?? head.lastRetryTimestamp ?? head.timestamp, until }),
+      ...withoutEmpty({
+        since: head.bakeEndTime ?? head.bakeStartTime ?? head.lastRetryTimestamp ?? head.timestamp,
+        until,
+      }),
     },
   ];
 }
@@ -166,32 +171,32 @@ const BAKE_STATES: Record<string, StepState> = {
 
 // Measurements of a HealthCheck of class prometheus, as numbers: its status may contain any text.
 
-type Stored = { time?: unknown; result?: unknown; value?: unknown };
+type StoredMeasurement = { time?: unknown; result?: unknown; value?: unknown };
 
 const RESULTS: readonly unknown[] = ['InRange', 'OutOfRange', 'Empty', 'Unknown'] satisfies MeasurementView['result'][];
 
 /** The format in which the hook writes numbers. */
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/;
-const LONGEST = 32;
-/** Limit for numbers: differences and quotients of smaller ones are finite. */
-const LARGEST = 1e100;
+const MAX_NUMBER_CHARACTERS = 32;
+/** The largest absolute value: differences and quotients of such numbers are finite. */
+const MAX_NUMBER = 1e100;
 
-/** The measurements of a check; undefined: the check is of another class, or has no measurement that can be read. */
+/** The measurements of a HealthCheck; undefined if it is of another class, or has no valid measurement. */
 export function metricOf(check: HealthCheck): MetricView | undefined {
   const requested = metricCheckOf(check);
   const stored: unknown = check.status?.prometheus?.measurements;
   if (!requested || !Array.isArray(stored)) return undefined;
   const measurements = stored
     .slice(0, MAX_MEASUREMENTS)
-    .flatMap((each: Stored | null) => measurementOf(each ?? {}))
+    .flatMap((each: StoredMeasurement | null) => measurementOf(each ?? {}))
     .reverse()
     .sort((a, b) => a.at.localeCompare(b.at));
   if (measurements.length === 0) return undefined;
   const { min, max } = requested.range;
-  return { ...defined({ min: bounded(min), max: bounded(max) }), measurements };
+  return { ...withoutEmpty({ min: boundedNumber(min), max: boundedNumber(max) }), measurements };
 }
 
-function measurementOf({ time, result, value }: Stored): MeasurementView[] {
+function measurementOf({ time, result, value }: StoredMeasurement): MeasurementView[] {
   const at = typeof time === 'string' ? parseTime(time) : undefined;
   if (at === undefined || !RESULTS.includes(result)) return [];
   const hasValue = result === 'InRange' || result === 'OutOfRange';
@@ -199,16 +204,16 @@ function measurementOf({ time, result, value }: Stored): MeasurementView[] {
     {
       at: formatTime(at),
       result: result as MeasurementView['result'],
-      ...(hasValue && defined({ value: numberOf(value) })),
+      ...(hasValue && withoutEmpty({ value: numberOf(value) })),
     },
   ];
 }
 
 function numberOf(text: unknown): number | undefined {
-  if (typeof text !== 'string' || text.length > LONGEST || !NUMBER.test(text)) return undefined;
-  return bounded(Number(text));
+  if (typeof text !== 'string' || text.length > MAX_NUMBER_CHARACTERS || !NUMBER.test(text)) return undefined;
+  return boundedNumber(Number(text));
 }
 
-function bounded(value: unknown): number | undefined {
-  return typeof value === 'number' && Math.abs(value) <= LARGEST ? value : undefined;
+function boundedNumber(value: unknown): number | undefined {
+  return typeof value === 'number' && Math.abs(value) <= MAX_NUMBER ? value : undefined;
 }

@@ -1,11 +1,11 @@
-/** The explanation of a Rollout: from its status, and details from its related objects. */
+/** The explanation of a Rollout, from its status and its related objects. */
 import { WATCHES_LABEL } from '../../../api/annotations.ts';
 import { READY } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, FluxBinding, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { few } from '../../../core/kube/firstFew.ts';
-import { defined } from '../../../core/kube/json.ts';
+import { withoutEmpty } from '../../../core/kube/json.ts';
 import { pinRecordOf } from '../../../core/record/pinRecord.ts';
 import { isBaking } from '../../../core/rollout/deployment/bake.ts';
 import { boundTo } from '../../../core/rollout/deployment/progress.ts';
@@ -28,24 +28,27 @@ import {
   type Step,
   type WaitingVersion,
 } from '../application.ts';
-import { type RelatedObjects, relatedByNamespace, unreadOf, unreadTexts, watchesElsewhere } from '../related.ts';
-import { kindsThat } from '../stepKinds.ts';
+import {
+  type RelatedObjects,
+  relatedByNamespace,
+  unreadAbout,
+  unreadTexts,
+  watchesOtherNamespaces,
+} from '../related.ts';
+import { STEP_KINDS } from '../stepKinds.ts';
 import { causesOf } from './causes.ts';
 import { conditionSteps } from './conditionSteps.ts';
 import { bakeSteps, bindingSteps, checkSteps } from './deploymentSteps.ts';
 import { gateSteps } from './gateSteps.ts';
 import { rolloutGateSteps } from './rolloutGateSteps.ts';
-import { ofType, storedBlockers } from './storedBlockers.ts';
+import { blockerOf, storedBlockers } from './storedBlockers.ts';
 
-/**
- * The explanations of many Rollouts, in their order: linear in all related objects, except for those
- * that share a namespace.
- */
+/** The explanations of many Rollouts, in their order. Linear, except for the objects that share a namespace. */
 export function explainRollouts(rollouts: readonly Rollout[], related: RelatedObjects, now: EpochMs): Application[] {
   const relatedOf = relatedByNamespace(related);
   return rollouts.map((rollout) => {
     const own = relatedOf(rollout.metadata.namespace ?? '');
-    const { healthChecks } = watchesElsewhere(rollout) ? related : own;
+    const { healthChecks } = watchesOtherNamespaces(rollout) ? related : own;
     return explainRollout(rollout, { ...own, healthChecks }, now);
   });
 }
@@ -70,7 +73,7 @@ export function explainRollout(rollout: Rollout, related: RelatedObjects, now: E
     labels,
     state,
     headline: headline(rollout, history[0], waiting, steps),
-    ...defined({
+    ...withoutEmpty({
       uid,
       title: status?.title,
       description: status?.description,
@@ -86,7 +89,7 @@ export function explainRollout(rollout: Rollout, related: RelatedObjects, now: E
     causes,
     remedies: remediesOf(actions, now),
     history,
-    unread: unreadTexts(unreadOf(related, bound)),
+    unread: unreadTexts(unreadAbout(related, bound)),
     releases: status?.availableReleasesCount ?? status?.availableReleases?.length ?? 0,
   };
 }
@@ -112,10 +115,10 @@ function waitingVersion(rollout: Rollout): WaitingVersion | undefined {
   const { status, spec } = rollout;
   const version = status?.pendingVersion;
   if (version === undefined) return undefined;
-  const isByHand = version === spec?.wantedVersion || version === requestsOf(rollout).forceDeploy;
-  const requested = isByHand ? requesterOf(rollout, version) : undefined;
+  const isManual = version === spec?.wantedVersion || version === requestsOf(rollout).forceDeploy;
+  const requested = isManual ? requesterOf(rollout, version) : undefined;
   const release = status?.availableReleases?.find(({ tag }) => tag === version);
-  return { version, ...(requested && { requested }), ...defined({ firstSeen: release?.firstSeen }) };
+  return { version, ...(requested && { requested }), ...withoutEmpty({ firstSeen: release?.firstSeen }) };
 }
 
 function stateOf(rollout: Rollout, waiting: WaitingVersion | undefined, steps: readonly Step[]): ApplicationState {
@@ -147,7 +150,7 @@ function headline(
   steps: readonly Step[],
 ): string {
   const current = status?.currentVersion;
-  const held = ofType(status?.blockers, 'PinnedVersion')?.version;
+  const held = blockerOf(status?.blockers, 'PinnedVersion')?.version;
   const broken = steps.filter(isFailedObject).map(({ title }) => title);
   const parts = [
     ...(waiting ? [`${waiting.version} waits`] : []),
@@ -159,7 +162,7 @@ function headline(
   return parts.join(', ');
 }
 
-// A deployment that failed: what its HealthChecks reported, and the last good version.
+// A failed deployment: the reports of its HealthChecks, and the last good version.
 
 function failureOf(rollout: Rollout, steps: readonly Step[]): FailureView | undefined {
   const [head, ...before] = rollout.status?.history ?? [];
@@ -167,7 +170,7 @@ function failureOf(rollout: Rollout, steps: readonly Step[]): FailureView | unde
   const good = before.find(({ bakeStatus }) => bakeStatus === 'Succeeded');
   const back = rollback(rollout, undefined, { stays: true });
   return {
-    ...defined({
+    ...withoutEmpty({
       lastGood: good?.version.tag,
       lastGoodId: good?.id,
       rollbackTo: isRequest(back) ? back.brings?.version : undefined,
@@ -176,17 +179,17 @@ function failureOf(rollout: Rollout, steps: readonly Step[]): FailureView | unde
   };
 }
 
-/** The reports of the failed HealthChecks, if no condition has them already, and the version that ran before. */
+/** The causes about failed HealthChecks and the last good version. `known`: the other causes. */
 function failureCauses({ status }: Rollout, failure: FailureView | undefined, known: readonly Cause[]): Cause[] {
   if (!failure) return [];
   const { failedHealthChecks = [], version } = status!.history![0] as HistoryEntry;
-  // DeploymentBlocked quotes the first unhealthy one.
+  // Condition DeploymentBlocked quotes the first unhealthy HealthCheck.
   const quoted = known.some(({ code }) => code === 'UnhealthyHealthChecks')
     ? status?.blockers?.find(({ type }) => type === 'Health')?.object
     : undefined;
-  const isSaid = (namespace: string, name: string) => quoted?.namespace === namespace && quoted.name === name;
+  const isQuoted = (namespace: string, name: string) => quoted?.namespace === namespace && quoted.name === name;
   const checks = failedHealthChecks
-    .filter(({ namespace, name, message }) => message && !isSaid(namespace, name))
+    .filter(({ namespace, name, message }) => message && !isQuoted(namespace, name))
     .map(({ namespace, name, message }) => ({
       code: 'HealthCheckFailed',
       text: `HealthCheck ${namespace}/${name} failed ${version.tag}: ${withoutCommands(message!)}`,
@@ -197,49 +200,54 @@ function failureCauses({ status }: Rollout, failure: FailureView | undefined, kn
   return [...checks, ...good.map((text) => ({ code: 'LastGoodVersion', text }))];
 }
 
-// What happens automatically, and when.
-
-/** Kinds of steps for the newest deployment, not for the waiting version. */
-const DEPLOYED = kindsThat('ofDeployment');
+// The next automatic change, and its time.
 
 function nextOf(rollout: Rollout, steps: readonly Step[], version: string | undefined): Next | undefined {
   const [head] = rollout.status?.history ?? [];
-  const unwatched = head !== undefined && hasNoBake(head, rollout);
-  const bake = steps.find(({ kind }) => kind === 'bake');
-  if (head && isBaking(head) && !(unwatched && version !== undefined)) {
-    const { tag } = head.version;
-    const then = version === undefined ? '' : `; then ${version} is evaluated again`;
+  const bakes = head !== undefined && !hasNoBake(head, rollout);
+  if (head && isBaking(head) && (bakes || version === undefined)) return nextOfDeployment(head, bakes, steps, version);
+  return version === undefined ? undefined : nextOfVersion(rollout, steps, version);
+}
+
+/** The next change of a deployment that rolls out or bakes. `version`: the one that waits, if any. */
+function nextOfDeployment(
+  { version: { tag }, bakeStatus }: HistoryEntry,
+  bakes: boolean,
+  steps: readonly Step[],
+  version: string | undefined,
+): Next {
+  const until = steps.find(({ kind }) => kind === 'bake')?.until;
+  const then = version === undefined ? '' : `; then ${version} is evaluated again`;
+  if (bakeStatus === 'InProgress') {
     const unhealthy = steps.filter(({ kind, state }) => kind === 'check' && (state === 'waits' || state === 'blocks'));
-    if (head.bakeStatus === 'InProgress' && unhealthy.length > 0) {
-      return {
-        text: `the bake of ${tag} ends once ${named(unhealthy)} ${unhealthy.length === 1 ? 'is' : 'are'} Healthy${then}`,
-      };
-    }
-    if (head.bakeStatus === 'InProgress') {
-      const text = `the bake of ${tag} ends, unless a HealthCheck fails${then}`;
-      return { text, ...(bake?.until && { at: bake.until }) };
-    }
-    if (unwatched) return { text: `${tag} succeeds once Flux has applied it; there is no timeout` };
-    if (bake?.until) return { text: `${tag} fails if it is not applied by then${then}`, at: bake.until };
-    return { text: `the bake of ${tag} starts once it is applied and healthy; there is no timeout${then}` };
+    if (unhealthy.length === 0)
+      return { text: `the bake of ${tag} ends, unless a HealthCheck fails${then}`, ...(until && { at: until }) };
+    const are = unhealthy.length === 1 ? 'is' : 'are';
+    return { text: `the bake of ${tag} ends once ${titlesText(unhealthy)} ${are} Healthy${then}` };
   }
-  if (version === undefined) return undefined;
-  const inTheWay = steps.filter(
+  if (!bakes) return { text: `${tag} succeeds once Flux has applied it; there is no timeout` };
+  if (until) return { text: `${tag} fails if it is not applied by then${then}`, at: until };
+  return { text: `the bake of ${tag} starts once it is applied and healthy; there is no timeout${then}` };
+}
+
+/** The next change of the version that waits. */
+function nextOfVersion(rollout: Rollout, steps: readonly Step[], version: string): Next {
+  const blocking = steps.filter(
     ({ kind, state }) =>
       kind !== 'binding' &&
-      (state === 'blocks' || (!DEPLOYED.includes(kind) && (state === 'waits' || state === 'failed'))),
+      (state === 'blocks' || (!STEP_KINDS[kind].ofDeployment && (state === 'waits' || state === 'failed'))),
   );
-  // Blockers without a step: the Rollout itself, or a type that this version of the program does not know.
+  // Blockers without a step: the Rollout itself, or a type of a newer version of this software.
   const blockers = (storedBlockers(rollout, version) ?? []).filter(
-    ({ type }) => inTheWay.length === 0 || type === 'Problem',
+    ({ type }) => blocking.length === 0 || type === 'Problem',
   );
-  if (inTheWay.length === 0 && blockers.length === 0) return { text: `${version} is deployed within moments` };
+  if (blocking.length === 0 && blockers.length === 0) return { text: `${version} is deployed within moments` };
   const lasting = [
-    ...inTheWay.filter(({ until, state }) => state === 'failed' || (state === 'blocks' && until === undefined)),
+    ...blocking.filter(({ until, state }) => state === 'failed' || (state === 'blocks' && until === undefined)),
     ...blockers.filter(({ effect }) => effect === 'Blocks').map((each) => ({ title: titleOf(each) })),
   ];
-  if (lasting.length > 0) return { text: `no automatic change. ${version} is waiting for ${named(lasting)}` };
-  const at = lastOf([...inTheWay, ...blockers]);
+  if (lasting.length > 0) return { text: `no automatic change. ${version} is waiting for ${titlesText(lasting)}` };
+  const at = lastOf([...blocking, ...blockers]);
   return { text: `${version} is deployed automatically`, ...(at && { at }) };
 }
 
@@ -248,15 +256,17 @@ function titleOf({ type, object, reason }: Blocker): string {
   return type === 'Problem' ? 'a fix of the problem in its condition Ready' : reason;
 }
 
-/** When the last wait ends, if that is known for all. */
+/** The time at which the last wait ends; undefined if one has no known end. */
 function lastOf(waits: readonly { until?: string }[]): string | undefined {
   const times = waits.flatMap(({ until }) => until ?? []);
   return times.length === waits.length ? times.sort().at(-1) : undefined;
 }
 
-function named(steps: readonly Pick<Step, 'title'>[]): string {
-  const titles = steps.map(({ title }) => title);
-  return few(titles, 3);
+function titlesText(steps: readonly Pick<Step, 'title'>[]): string {
+  return few(
+    steps.map(({ title }) => title),
+    3,
+  );
 }
 
 const OUTCOMES: readonly string[] = ['Deploying', 'InProgress', 'Succeeded', 'Failed', 'Cancelled'] satisfies Outcome[];
@@ -271,7 +281,7 @@ export function deploymentView(entry: HistoryEntry): DeploymentView {
     at: entry.timestamp,
     approvals: (entry.approvals ?? []).map((approval) => ({ ...approval })),
     failedChecks: (entry.failedHealthChecks ?? []).map((check) => ({ ...check })),
-    ...defined({
+    ...withoutEmpty({
       digest: version.digest,
       revision: version.revision,
       imageVersion: version.version,

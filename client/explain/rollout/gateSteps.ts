@@ -1,24 +1,20 @@
-/**
- * Steps for the Gates that a version has to pass: from the Rollout's status, and with user, reason and end
- * from the live Gates.
- */
-
+/** The steps for the Gates that a version has to pass: from the Rollout's status and from the Gates themselves. */
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
 import { evaluateGates, type GateResult, type NextDeployment } from '../../../core/gate/evaluateGates.ts';
 import { gatesOf, isTooMany } from '../../../core/gate/gateRefs.ts';
-import { defined } from '../../../core/kube/json.ts';
-import { identityOf, refKey } from '../../../core/kube/names.ts';
+import { withoutEmpty } from '../../../core/kube/json.ts';
+import { byRefKey, identityOf, refKey } from '../../../core/kube/names.ts';
 import { backgroundOf } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { bypassedClosings } from '../../../core/suspension/bypassGrant.ts';
 import { closingKey } from '../../../core/suspension/stateAnnotation.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { objectRef, type Step } from '../application.ts';
 import { gateFacts, gateText } from '../gateText.ts';
-import { finder, type RelatedObjects, relatedGates, unreadBecause } from '../related.ts';
+import { finder, type RelatedObjects, relatedGates, unreadReason } from '../related.ts';
 
-/** The steps for Gates. `version`: the one that waits; without one the steps show what would hold any version. */
+/** The steps for Gates. `version`: the one that waits; undefined: the steps show which Gates would hold any version. */
 export function gateSteps(
   rollout: Rollout,
   bound: readonly FluxBinding[],
@@ -33,10 +29,10 @@ export function gateSteps(
   const find = finder(related.gates);
   const [head] = rollout.status?.history ?? [];
   const bypassed = version === undefined ? new Set<string>() : bypassedClosings(rollout, head, version);
-  // An opening for one version does not count for an object that requires the same Gate.
-  const bySource = new Set(ofBound.map(refKey));
+  // At a Gate that a bound object requires, an opening for one version does not count.
+  const ofObjects = new Set(ofBound.map(refKey));
   return relatedGates(rollout, bound).map((ref) => {
-    const isOfObject = version === undefined || bySource.has(refKey(ref));
+    const isOfObject = version === undefined || ofObjects.has(refKey(ref));
     const wanted = isOfObject ? undefined : nextDeployment(rollout, version);
     return gateStep(ref, find(ref), reported.get(refKey(ref)), related, { version, wanted, bypassed }, now);
   });
@@ -45,7 +41,7 @@ export function gateSteps(
 interface StepInputs {
   version: string | undefined;
   wanted: NextDeployment | undefined;
-  /** Closings that the version bypasses. */
+  /** The closings of Gates that the version bypasses. */
   bypassed: ReadonlySet<string>;
 }
 
@@ -61,22 +57,22 @@ function gateStep(
     id: `gate/${refKey(ref)}`,
     kind: 'gate' as const,
     title: `Gate ${refKey(ref)}`,
-    ...defined({ version }),
+    ...withoutEmpty({ version }),
     ...(!isTooMany(ref) && { object: objectRef('Gate', ref) }),
   };
   const reportedText = reported?.message && withoutCommands(reported.message);
   if (isTooMany(ref))
-    return { ...step, title: 'Gates', state: 'blocks', unread: true, ...defined({ detail: reportedText }) };
-  const why = gate ? undefined : unreadBecause(related, 'Gate', ref.namespace);
+    return { ...step, title: 'Gates', state: 'blocks', unread: true, ...withoutEmpty({ detail: reportedText }) };
+  const why = gate ? undefined : unreadReason(related, 'Gate', ref.namespace);
   if (why !== undefined) {
     const detail = reported ? reportedText : `the Gate itself could not be read: ${why}`;
-    return { ...step, state: reported ? 'blocks' : 'unknown', unread: true, ...defined({ detail }) };
+    return { ...step, state: reported ? 'blocks' : 'unknown', unread: true, ...withoutEmpty({ detail }) };
   }
-  const [evaluated] = evaluateGates([ref], () => gate, now, wanted).all;
-  if (!evaluated || !gate) {
+  if (!gate) {
     const state = bypassed.has(refKey(ref)) ? 'passed' : 'blocks';
-    return { ...step, state, detail: 'does not exist, and a missing gate counts as closed', missing: true };
+    return { ...step, state, detail: 'does not exist, and a missing Gate counts as closed', missing: true };
   }
+  const evaluated = evaluateGates([ref], byRefKey([gate]), now, wanted).all[0]!;
   const facts = {
     ...gateFacts(gate, now),
     detail: detailOf(gateText(gate, now), evaluated),
@@ -97,12 +93,12 @@ function gateStep(
   return { ...step, ...facts, state: 'passed' };
 }
 
-/** The detail, with the missing approvals of the version for users who may read the Gate. */
+/** The Gate's state, with the missing approvals of the version. */
 function detailOf(text: string, { lacks }: GateResult): string {
   return lacks ? `${text}; ${lacks.names ?? lacks.count}` : text;
 }
 
-/** The version in the form that a Gate evaluates. */
+/** The version with all that a Gate's evaluation needs. */
 export function nextDeployment(rollout: Rollout, version: string): NextDeployment {
   const background = backgroundOf(rollout, rollout.status?.releaseAuthors ?? [], version);
   return { version, rollout: refKey(identityOf(rollout)), uid: rollout.metadata.uid, background };

@@ -1,19 +1,17 @@
-/** Whether an application has reached a goal: with one release, or with the next one. */
+/** The progress of an application to a goal, with one release or with the next one. */
 import type { Application, DeploymentView } from '../application.ts';
 
 /**
- * Goals. `waiting`: the version waits, or is further. `deployed`: applied everywhere, or further. `baked`:
- * its bake has succeeded.
+ * The goals, each reached by later ones too. `waiting`: the version waits. `deployed`: it is applied everywhere.
+ * `baked`: its bake has succeeded.
  */
 export const GOALS = ['waiting', 'deployed', 'baked'] as const;
 export type Goal = (typeof GOALS)[number];
 
-/** Progress to a goal. `failed`: not reached without a further action. */
+/** Progress to a goal. `failed`: the goal is not reached without a further action. */
 export type GoalProgress = 'reached' | 'failed' | 'under way';
 
-/**
- * The progress of an application. `release`: a tag; without it the newest deployment counts, once nothing newer waits.
- */
+/** The progress of an application. `release`: a tag; undefined: the newest deployment, once no newer version waits. */
 export function progressTo(goal: Goal, app: Application, release: string | undefined): GoalProgress {
   const { waiting, runs, history } = app;
   if (goal === 'waiting' && waiting && (release === undefined || waiting.version === release)) return 'reached';
@@ -30,7 +28,7 @@ export interface SinceRequest {
   retriedAt?: string | undefined;
 }
 
-/** Progress since a request: of a deployment that is newer, or was retried since. `version`: absent for any version. */
+/** The progress since a request, by a deployment that is newer or was retried since. `version`: absent: any. */
 export function progressSince(
   goal: Goal,
   { history }: Application,

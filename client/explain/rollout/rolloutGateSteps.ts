@@ -1,4 +1,4 @@
-/** Steps for RolloutGates, upstream Rollouts and budgets: entries of `status.gates` that allow some versions. */
+/** The steps for RolloutGates, upstream Rollouts and budgets: entries of `status.gates` that allow some versions. */
 import {
   GATE_DESCRIPTION,
   GATE_PRETTY_NAME,
@@ -12,13 +12,13 @@ import { KINDS, type KindName } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Blocker, GateSummary, Rollout, RolloutGate } from '../../../api/types.ts';
 import { countText, verdictText } from '../../../core/approval/approvalVerdict.ts';
-import { defined } from '../../../core/kube/json.ts';
+import { withoutEmpty } from '../../../core/kube/json.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
 import { listedOn, parseListed } from '../../../core/record/listRecord.ts';
 import { rolloutGateApprovals } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { objectRef, type Step, type StepState } from '../application.ts';
-import { finder, type RelatedObjects, refNamed } from '../related.ts';
+import { finder, parseRefKey, type RelatedObjects } from '../related.ts';
 import type { StepKind } from '../stepKinds.ts';
 import { storedBlockers, storedHold } from './storedBlockers.ts';
 
@@ -30,7 +30,7 @@ const KIND_OF = {
 } as const satisfies Partial<Record<KindName, StepKind>>;
 type Kind = keyof typeof KIND_OF;
 
-/** An entry of `status.gates` and what is known about it. */
+/** An entry of `status.gates`, with all that decides about its step. */
 interface Entry {
   rollout: Rollout;
   gate: GateSummary;
@@ -67,19 +67,19 @@ export function rolloutGateSteps(
         state,
         title: `${kind} ${shortName}`,
         object: objectRef(kind, ref),
-        ...defined({
+        ...withoutEmpty({
           version,
           detail: detailOf(entry, state, now),
           until: until === undefined ? (known?.until ?? undefined) : formatTime(until),
           since: kind === 'Rollout' ? known?.since : undefined,
           asksApproval: object?.spec?.approvals || known?.type === 'Approvals' ? true : undefined,
-          ...whoListed(entry),
+          ...listingFields(entry),
         }),
       };
     });
 }
 
-/** The kind of an entry. An older version of this software left it out for entries other than RolloutGates. */
+/** The kind and the name of an entry. An older version of this software put the kind into the name. */
 function kindOf({ kind, name }: GateSummary): { kind: Kind; shortName: string } {
   const slash = name.indexOf('/');
   if (kind !== undefined && kind in KIND_OF) return { kind: kind as Kind, shortName: name.slice(slash + 1) };
@@ -88,16 +88,13 @@ function kindOf({ kind, name }: GateSummary): { kind: Kind; shortName: string } 
   return found ? { kind: found, shortName: name.slice(slash + 1) } : { kind: 'RolloutGate', shortName: name };
 }
 
-/**
- * The user who closed the gate, or put the version onto its list or off it, with the reason, as the
- * webhook has recorded them.
- */
-function whoListed({ gate, object, version }: Entry): Pick<Step, 'by' | 'reason' | 'since'> {
+/** The user who closed the RolloutGate or listed the version, with reason and time, from the webhook's record. */
+function listingFields({ gate, object, version }: Entry): Pick<Step, 'by' | 'reason' | 'since'> {
   const listed = object && listingOf(object, gate.passing === false, version);
-  return listed ? defined({ by: listed.by, reason: listed.reason, since: formatTime(listed.at) }) : {};
+  return listed ? withoutEmpty({ by: listed.by, reason: listed.reason, since: formatTime(listed.at) }) : {};
 }
 
-/** The record of a RolloutGate's state or of a listed version. */
+/** The webhook's record of who rejected the version, closed the RolloutGate, or allowed the version. */
 export function listingOf({ metadata, spec }: RolloutGate, isClosed: boolean, version: string | undefined) {
   const record = parseListed(metadata.annotations?.[LISTED]);
   if (version !== undefined && spec?.rejectedVersions?.includes(version))
@@ -108,42 +105,39 @@ export function listingOf({ metadata, spec }: RolloutGate, isClosed: boolean, ve
     : undefined;
 }
 
-/** The reference of an entry: an upstream Rollout of another namespace has its namespace in the name. */
+/** The reference of an entry's object. An upstream Rollout of another namespace has its namespace in the name. */
 function refOf(kind: Kind, name: string, home: string): NamespacedName {
   if (kind === 'ClusterRolloutBudget') return { namespace: '', name };
-  return kind === 'Rollout' ? refNamed(name, home) : { namespace: home, name };
+  return kind === 'Rollout' ? parseRefKey(name, home) : { namespace: home, name };
 }
 
-/** The state that the Rollout reports. Manual deployments and rollbacks wait for no RolloutGate. */
+/** The state of an entry; `passed` without a blocker, since manual deployments wait for no RolloutGate. */
 function stateOf({ rollout, gate, kind, hold, version }: Entry): StepState {
   if (typeof hold !== 'string') {
     if (hold.reason === 'ReleaseRejected') return 'failed';
-    // The calendar ends a wait that has a time; one without is in progress.
+    // A wait with an end ends by the calendar; one without is in progress.
     return hold.effect === 'Waits' && hold.until === undefined ? 'waits' : 'blocks';
   }
-  const listed = byList(gate, version);
+  const listed = listState(gate, version);
   if (hold === 'none' && version !== undefined) return 'passed';
   return KIND_OF[kind] === 'budget' && listed === 'blocks' && !isClosed(rollout) ? 'waits' : listed;
 }
 
-/** Whether a budget is closed, in an older status: a slot becomes free without an action; what is held after failures, or by a mistake in a budget, does not. */
+/** Whether a budget holds the version until a user acts, by an older status: a missing slot needs no action. */
 function isClosed({ status }: Rollout): boolean {
   const waiting = status?.conditions?.find(({ type }) => type === WAITING_FOR_BUDGET);
   return waiting?.status === 'True' && waiting.reason !== 'NoSlot';
 }
 
-/**
- * Whether the entry allows the version: a list allows only its versions; a bypassed entry allows its
- * version in any state.
- */
-function byList({ passing, allowedVersions, bypassGates }: GateSummary, version: string | undefined) {
+/** The state by the entry's own fields: a list allows only its versions; a bypassed entry allows its version. */
+function listState({ passing, allowedVersions, bypassGates }: GateSummary, version: string | undefined) {
   if (bypassGates) return 'passed';
   if (passing === false) return 'blocks';
   if (!allowedVersions || version === undefined) return 'passed';
   return allowedVersions.includes(version) ? 'passed' : 'blocks';
 }
 
-/** The approvals of a version: `1.2.0 has 1 of 2 approvals (alice)`; the users only for readers of the RolloutGate. */
+/** The approvals of a version: `1.2.0 has 1 of 2 approvals (alice)`; without users for an unread RolloutGate. */
 function approvalsText({ rollout, object, hold, version }: Entry, now: EpochMs): string | undefined {
   if (version === undefined) return undefined;
   const [required] = rolloutGateApprovals(rollout, object ? [object] : [], rollout.status?.releaseAuthors ?? [], now);
@@ -156,10 +150,10 @@ function detailOf(entry: Entry, state: StepState, now: EpochMs): string {
   const { gate, object, version } = entry;
   const { labels = {}, annotations = {} } = object?.metadata ?? {};
   const [scheduleKind, name] = [labels[SCHEDULE_KIND_LABEL], labels[SCHEDULE_NAME_LABEL]];
-  const isPassedBy = state === 'passed' && version !== undefined && byList(gate, version) === 'blocks';
+  const isBypassed = state === 'passed' && version !== undefined && listState(gate, version) === 'blocks';
   return [
     stateText(entry, state, approvalsText(entry, now)),
-    ...(isPassedBy ? [`which does not hold ${version}`] : []),
+    ...(isBypassed ? [`which does not hold ${version}`] : []),
     ...(scheduleKind && name ? [`of ${scheduleKind} ${name}`] : []),
     ...[annotations[GATE_PRETTY_NAME], annotations[GATE_DESCRIPTION]].flatMap((text) => text || []),
   ].join(', ');
@@ -172,7 +166,7 @@ function stateText({ gate, kind, version }: Entry, state: StepState, approvals: 
   if (bypassGates && reported) return reported;
   if (passing === false) return 'not passing';
   if (approvals !== undefined) return approvals;
-  // Only the Rollout has the cause of a hold by an upstream Rollout or a budget.
+  // For an upstream Rollout or a budget, only the message has the cause.
   if (kind !== 'RolloutGate' && state !== 'passed' && reported) return reported;
   if (!allowedVersions) return 'passing';
   const isAllowed = version === undefined || allowedVersions.includes(version);

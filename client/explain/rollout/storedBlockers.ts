@@ -6,19 +6,16 @@ import type { Blocker, Rollout } from '../../../api/types.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { LIMITS } from '../../../core/limits.ts';
 
-/**
- * The blockers of `version`, and those of every version; undefined if the status is of an older
- * version of this software.
- */
+/** The blockers of `version` and those of every version; undefined in a status of an older version of this software. */
 export function storedBlockers({ status }: Rollout, version: string | undefined): readonly Blocker[] | undefined {
   return status?.blockers?.filter((each) => each.version === undefined || each.version === version);
 }
 
-export function ofType(blockers: readonly Blocker[] | undefined, type: Blocker['type']): Blocker | undefined {
+export function blockerOf(blockers: readonly Blocker[] | undefined, type: Blocker['type']): Blocker | undefined {
   return blockers?.find((each) => each.type === type);
 }
 
-/** The effect of a blocker; `unknown` if the status has none, or may list only some. */
+/** The blocker of an object; `unknown` if the status lists no blockers or perhaps not all. */
 export function storedHold(
   { status }: Rollout,
   blockers: readonly Blocker[] | undefined,

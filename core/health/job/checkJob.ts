@@ -1,7 +1,7 @@
 /**
- * The Job of one deployment.
- * Its name has a hash of the check, its template, the Rollout, the deployment and its last retry: each new run is
- * another Job, and a status that names another Job belongs to another run.
+ * The Job that a HealthCheck of class job runs for one deployment. Its name has a hash of the check, its template, the
+ * Rollout, the deployment and its last retry: each run is another Job, and a status that names another Job belongs to
+ * another run.
  */
 import { CHECK_LABEL } from '../../../api/annotations.ts';
 import type { AnyObject } from '../../../api/kubernetes.ts';
@@ -18,7 +18,7 @@ import type { Verdict } from '../healthStatus.ts';
 export type CheckJob = AnyObject;
 
 /** A Job's name is a label of its Pods: at most 63 characters, of which the hash has 16. */
-const MAX_PREFIX = 45;
+const MAX_PREFIX_CHARACTERS = 45;
 
 interface Run {
   check: HealthCheck;
@@ -27,10 +27,10 @@ interface Run {
   head: HistoryEntry;
 }
 
-export function runName({ check, template, rollout, head }: Run): string {
+export function jobNameOf({ check, template, rollout, head }: Run): string {
   const id = head.id ?? 0;
   const prefix = `${check.metadata.name}-${rollout.metadata.name}-${id}`
-    .slice(0, MAX_PREFIX)
+    .slice(0, MAX_PREFIX_CHARACTERS)
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/-$/, '');
   const { timestamp, lastRetryTimestamp = '' } = head;
@@ -38,14 +38,14 @@ export function runName({ check, template, rollout, head }: Run): string {
   return `${prefix}-${shortHash(JSON.stringify(parts))}`;
 }
 
-export function runOf(run: Run): CheckJob {
+export function jobOf(run: Run): CheckJob {
   const { name = '', namespace = '' } = run.check.metadata;
   const { labels, annotations } = run.template.metadata ?? {};
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
     metadata: {
-      name: runName(run),
+      name: jobNameOf(run),
       namespace,
       labels: { ...labels, [CHECK_LABEL]: labelValue(name) },
       // An empty map would be written again at every sync.
@@ -55,7 +55,7 @@ export function runOf(run: Run): CheckJob {
   };
 }
 
-// The result of a HealthCheck of class job for one Rollout: none, if its Job was run for another deployment or Rollout.
+// The result of a HealthCheck of class job for one Rollout. A Job for another deployment or Rollout has no result for it.
 
 /**
  * The check as it counts for the newest deployment of the Rollout: Pending until its own Job has ended.
@@ -65,18 +65,18 @@ export function countedFor(rollout: Rollout, check: HealthCheck): HealthCheck {
   const template = jobTemplateOf(check);
   if (!template) return check;
   if (check.metadata.namespace !== rollout.metadata.namespace) {
-    return pending(check, 'a HealthCheck of class job counts for a Rollout of its own namespace only');
+    return pendingCheck(check, 'a HealthCheck of class job counts for a Rollout of its own namespace only');
   }
   const { status } = check;
   // The status reports a problem of the check itself.
   if (status?.job === undefined && status?.status === 'Unhealthy') return check;
   const [head] = rollout.status?.history ?? [];
   const canRun = head && status?.job && templateProblem(template) === undefined;
-  if (canRun && status.job?.name === runName({ check, template, rollout, head })) return check;
-  return pending(check, 'its Job has not been run for this deployment yet');
+  if (canRun && status.job?.name === jobNameOf({ check, template, rollout, head })) return check;
+  return pendingCheck(check, 'its Job has not been run for this deployment yet');
 }
 
-function pending(check: HealthCheck, message: string): HealthCheck {
+function pendingCheck(check: HealthCheck, message: string): HealthCheck {
   const { lastChangeTime } = check.status ?? {};
   return { ...check, status: { status: 'Pending', message, ...(lastChangeTime && { lastChangeTime }) } };
 }
@@ -139,8 +139,8 @@ const isText = (value: unknown): boolean => typeof value === 'string' && value !
 
 // The verdict of a Job for its deployment.
 
-/** The length of the Job controller's message; other writers of the status may write any length. */
-const MAX_MESSAGE = 1024;
+/** Enough for the Job controller's message; other writers of the status may write any length. */
+const MAX_MESSAGE_CHARACTERS = 1024;
 
 /**
  * The verdict of a Job.
@@ -158,23 +158,23 @@ export function jobVerdict(job: CheckJob, version: string, cause: string | undef
   if (!failed)
     return {
       health: 'Pending',
-      message: `${what} runs for version ${version}${attempts(job)}${because}`,
+      message: `${what} runs for version ${version}${attemptsText(job)}${because}`,
       commands,
     };
   const why = [failed.reason, failed.message].filter((text) => text !== '').join(': ');
   return {
     health: 'Unhealthy',
-    message: `${what} has failed for version ${version}: ${why.slice(0, MAX_MESSAGE)}${because}`,
+    message: `${what} has failed for version ${version}: ${why.slice(0, MAX_MESSAGE_CHARACTERS)}${because}`,
     commands,
     failedAt: parseTime(failed.lastTransitionTime),
   };
 }
 
-export function isOver(job: CheckJob): boolean {
+export function isFinished(job: CheckJob): boolean {
   return conditionsOf(job).some(({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True');
 }
 
-function attempts(job: CheckJob): string {
+function attemptsText(job: CheckJob): string {
   const failed = numberAt(job, ['status', 'failed']) ?? 0;
   if (failed === 0) return '';
   return `, and has failed ${failed === 1 ? 'once' : `${failed} times`}`;

@@ -14,7 +14,7 @@
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { type HealthStatus, resetStatus, statusAfter, type Verdict } from '../healthStatus.ts';
-import { type CheckJob, isOver, type JobTemplate, jobVerdict, runOf, templateProblem } from './checkJob.ts';
+import { type CheckJob, isFinished, type JobTemplate, jobOf, jobVerdict, templateProblem } from './checkJob.ts';
 
 interface JobContext {
   check: HealthCheck;
@@ -30,21 +30,21 @@ type JobTarget = { head: HistoryEntry; wanted: CheckJob } | { problem: Verdict }
 
 export function jobTargetOf({ check, template, watching, jobs }: JobContext): JobTarget {
   if (!jobs) {
-    return unhealthy('no Job is run: the component health-jobs is not installed, see docs/install.md');
+    return unhealthyTarget('no Job is run: the component health-jobs is not installed, see docs/install.md');
   }
   const problem = templateProblem(template);
-  if (problem !== undefined) return unhealthy(`${problem}. No Job is run until it is corrected`);
+  if (problem !== undefined) return unhealthyTarget(`${problem}. No Job is run until it is corrected`);
   const [rollout, ...others] = watching;
-  if (!rollout) return pending('no Rollout of this namespace selects this HealthCheck: no Job is run');
+  if (!rollout) return pendingTarget('no Rollout of this namespace selects this HealthCheck: no Job is run');
   if (others.length > 0) {
     const names = watching.slice(0, 3).map(({ metadata }) => `'${metadata.name}'`);
-    return pending(
+    return pendingTarget(
       `${watching.length} Rollouts select this HealthCheck (${names.join(', ')}${watching.length > 3 ? ' and others' : ''}), but its Job belongs to one: create a HealthCheck for each`,
     );
   }
   const [head] = rollout.status?.history ?? [];
-  if (!head) return pending(`Rollout '${rollout.metadata.name}' has deployed nothing yet: the Job is run then`);
-  return { head, wanted: runOf({ check, template, rollout, head }) };
+  if (!head) return pendingTarget(`Rollout '${rollout.metadata.name}' has deployed nothing yet: the Job is run then`);
+  return { head, wanted: jobOf({ check, template, rollout, head }) };
 }
 
 interface Progress {
@@ -64,20 +64,21 @@ interface JobPlan {
 export function jobPlan(context: JobContext, target: JobTarget, progress: Progress, now: EpochMs): JobPlan {
   const { check, jobs = [] } = context;
   const before = check.status;
-  if ('problem' in target) return { jobs: jobs.map(kept), status: statusFor(before, undefined, target.problem, now) };
+  if ('problem' in target)
+    return { jobs: jobs.map(asChild), status: statusFor(before, undefined, target.problem, now) };
   const { head, wanted } = target;
   const found = jobs.find(({ metadata }) => metadata.name === wanted.metadata.name);
   const earlier = jobs
-    .filter((job) => job !== found && isOver(job))
+    .filter((job) => job !== found && isFinished(job))
     .sort(byAge)
     .slice(0, 1)
-    .map(kept);
+    .map(asChild);
   const verdict =
     found && !found.metadata.deletionTimestamp ? jobVerdict(found, head.version.tag, progress.cause) : undefined;
-  if (verdict) return { jobs: [kept(found!), ...earlier], status: statusFor(before, wanted, verdict, now) };
+  if (verdict) return { jobs: [asChild(found!), ...earlier], status: statusFor(before, wanted, verdict, now) };
   if (before && hasResult(before, wanted, progress)) return { jobs: earlier, status: before };
   const mayRun = progress.isBaking && progress.isApplied && !found;
-  const waits = pending(whyNot(target, progress, found));
+  const waits = pendingTarget(whyNotChecked(target, progress, found));
   return { jobs: mayRun ? [wanted, ...earlier] : earlier, status: statusFor(before, wanted, waits.problem, now) };
 }
 
@@ -90,7 +91,8 @@ function hasResult(before: HealthStatus, wanted: CheckJob, { isBaking }: Progres
   return before.status === 'Healthy' || (before.status === 'Unhealthy' && !isBaking);
 }
 
-function whyNot(
+/** Why there is no verdict of a Job yet. */
+function whyNotChecked(
   { head, wanted }: Exclude<JobTarget, { problem: Verdict }>,
   { isBaking, isApplied }: Progress,
   found: CheckJob | undefined,
@@ -104,7 +106,7 @@ function whyNot(
   return `${job} is being created for version ${tag}. If it does not appear, the API server or an admission webhook rejects it, Metacontroller may not create Jobs in this namespace, or another Job has its name: see the Events of this HealthCheck, and docs/healthchecks.md`;
 }
 
-/** The status after a verdict. A report about another run, errors included, does not count for this one. */
+/** The status after a verdict. The stored report of another run doesn't count, its errors neither. */
 function statusFor(
   before: HealthStatus | undefined,
   wanted: CheckJob | undefined,
@@ -117,8 +119,8 @@ function statusFor(
   return wanted ? { ...after, job: { namespace, name } } : after;
 }
 
-/** The Job as a child in the hook's answer: Metacontroller finds it by name. Jobs are never updated. */
-function kept({ apiVersion, kind, metadata: { name, namespace, labels }, spec }: CheckJob): CheckJob {
+/** The Job as a child in the hook's answer. Metacontroller finds it by name, and never updates Jobs. */
+function asChild({ apiVersion, kind, metadata: { name, namespace, labels }, spec }: CheckJob): CheckJob {
   return { apiVersion, kind, metadata: { name: name!, namespace: namespace!, ...(labels && { labels }) }, spec };
 }
 
@@ -128,5 +130,5 @@ function byAge(a: CheckJob, b: CheckJob): number {
   return madeAt(a) > madeAt(b) ? -1 : 1;
 }
 
-const unhealthy = (message: string): { problem: Verdict } => ({ problem: { health: 'Unhealthy', message } });
-const pending = (message: string): { problem: Verdict } => ({ problem: { health: 'Pending', message } });
+const unhealthyTarget = (message: string): { problem: Verdict } => ({ problem: { health: 'Unhealthy', message } });
+const pendingTarget = (message: string): { problem: Verdict } => ({ problem: { health: 'Pending', message } });

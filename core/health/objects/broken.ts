@@ -1,8 +1,7 @@
 /**
- * Whether an object has broken after it was up.
- * Kubernetes reports the same of a Deployment whose Pods crash as of one that is rolled out: not all are available. So
- * a workload that was complete, and whose spec has not changed since, counts as broken. An object that Flux has applied
- * and that does not exist was deleted.
+ * Failures that an object's own status does not show. A Deployment whose Pods crash has the same status as one that is
+ * rolled out: not all Pods are available. So a workload counts as broken if it was complete and its spec has not changed
+ * since. An object that Flux has applied and that does not exist was deleted.
  */
 import type { AnyObject, EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import { conditionsOf } from '../../kstatus/fields.ts';
@@ -23,8 +22,8 @@ export interface Since {
 const WORKLOADS = new Set(['apps/Deployment', 'apps/StatefulSet', 'apps/DaemonSet', 'apps/ReplicaSet']);
 
 /**
- * Whether an object that is in progress according to kstatus is a workload that was complete, and the
- * grace period is over.
+ * Whether an object that is in progress according to kstatus is a workload that was complete, and the grace period is
+ * over.
  */
 export function isBroken(object: AnyObject, { healthyUntil, gracePeriod }: Since, now: EpochMs): boolean {
   if (healthyUntil === undefined || now < healthyUntil + gracePeriod) return false;
@@ -48,14 +47,14 @@ export function deletedSince(
   now: EpochMs,
 ): EpochMs | undefined {
   if (applied === undefined) return undefined;
-  const since = latest([applied, deployed, healthyUntil])!;
+  const since = latestTime([applied, deployed, healthyUntil])!;
   return now < since + gracePeriod ? undefined : since;
 }
 
 /** The last write of a field outside the status, `scale` included: the API server records it for each field manager. */
 function lastSpecChange({ metadata }: AnyObject): EpochMs | undefined {
   const fields = (metadata.managedFields ?? []) as { subresource?: string; time?: string }[];
-  return latest([
+  return latestTime([
     parseTime(metadata.creationTimestamp),
     ...fields.filter(({ subresource }) => subresource !== 'status').map(({ time }) => parseTime(time)),
   ]);
@@ -64,20 +63,20 @@ function lastSpecChange({ metadata }: AnyObject): EpochMs | undefined {
 // When an object failed, according to its conditions.
 
 /**
- * The latest Stalled=True, else the newest transition of any condition that is not about running work; undefined
- * if no time parses.
+ * The time of Stalled=True, or else of the newest transition of any condition but Reconciling; undefined without a valid
+ * time.
  */
 export function failureTime(object: AnyObject): EpochMs | undefined {
   const conditions = conditionsOf(object).filter(({ type }) => type !== 'Reconciling');
   const stalled = conditions.filter((c) => c.type === 'Stalled' && c.status === 'True');
-  return newest(stalled.length > 0 ? stalled : conditions);
+  return newestTransition(stalled.length > 0 ? stalled : conditions);
 }
 
-function newest(conditions: readonly { lastTransitionTime?: string }[]): EpochMs | undefined {
-  return latest(conditions.map((c) => parseTime(c.lastTransitionTime)));
+function newestTransition(conditions: readonly { lastTransitionTime?: string }[]): EpochMs | undefined {
+  return latestTime(conditions.map((c) => parseTime(c.lastTransitionTime)));
 }
 
-export function latest(times: readonly (EpochMs | undefined)[]): EpochMs | undefined {
+export function latestTime(times: readonly (EpochMs | undefined)[]): EpochMs | undefined {
   const known = times.filter((at) => at !== undefined);
   return known.length > 0 ? Math.max(...known) : undefined;
 }

@@ -18,11 +18,12 @@ export interface Inventory {
   errors: string[];
 }
 
-/** Limit for entries, more than any apply completes in time; the rest is reported, not read. */
+/** Limit for entries: more than any apply completes in time. The others are reported, and not read. */
 export const MAX_RESOURCES = 5000;
 
-/** Limit for the namespace, name, group and kind of an entry. */
-const MAX_ID = 1024;
+/** Limit for an entry's namespace, name, group and kind together. */
+const MAX_ID_CHARACTERS = 1024;
+const MAX_QUOTED_CHARACTERS = 200;
 const ID = /^(?<namespace>[^_]*)_(?<name>.+)_(?<group>[^_]*)_(?<kind>[^_]+)$/;
 
 export function parseInventory(entries: unknown): Inventory {
@@ -45,7 +46,7 @@ function parseEntry(entry: unknown): InventoryResource | string {
   if (typeof id !== 'string' || typeof v !== 'string' || v === '') {
     return `inventory entry ${shorten(JSON.stringify(entry))} has no id or no version`;
   }
-  const parts = id.length <= MAX_ID ? ID.exec(id)?.groups : undefined;
+  const parts = id.length <= MAX_ID_CHARACTERS ? ID.exec(id)?.groups : undefined;
   if (!parts) return `inventory id '${shorten(id)}' is not <namespace>_<name>_<group>_<kind>`;
   const { namespace = '', name = '', group = '', kind = '' } = parts;
   return { apiVersion: group ? `${group}/${v}` : v, kind, namespace, name: name.replaceAll('__', ':') };
@@ -53,10 +54,5 @@ function parseEntry(entry: unknown): InventoryResource | string {
 
 function shorten(text: string | undefined): string {
   const whole = text ?? 'undefined';
-  return whole.length <= 200 ? whole : `${whole.slice(0, 200)}…`;
-}
-
-/** The name for messages: `namespace/name`, or the name of a cluster-scoped object. */
-export function displayName(of: Pick<InventoryResource, 'namespace' | 'name'>): string {
-  return of.namespace ? `${of.namespace}/${of.name}` : of.name;
+  return whole.length <= MAX_QUOTED_CHARACTERS ? whole : `${whole.slice(0, MAX_QUOTED_CHARACTERS)}…`;
 }

@@ -1,6 +1,6 @@
 /**
- * Health of the kinds that kstatus misjudges: it calls them current without reading their status, or takes their
- * failures for progress.
+ * Rules for the kinds whose health kstatus gets wrong: it finds them current without reading their status, or takes
+ * their failures for progress.
  */
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { conditionsOf, current, failed, fieldAt, inProgress, numberAt, stringAt } from '../../kstatus/fields.ts';
@@ -15,8 +15,8 @@ import { parseTime } from '../../kube/time.ts';
 // Source: the reasons in the APIs of kustomize-controller (v1) and helm-controller (v2).
 
 /**
- * Failure reasons of kustomize-controller. HealthCheckFailed is Flux's own verdict, with healthCheckExprs
- * if there are any.
+ * Failure reasons of kustomize-controller. HealthCheckFailed is Flux's own verdict, with healthCheckExprs if there are
+ * any.
  */
 export const FAILED_KUSTOMIZATION: ReadonlySet<string> = new Set([
   'BuildFailed',
@@ -34,8 +34,8 @@ const FAILED_HELM_RELEASE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The health of one kind. `since`: when the deployment that the health is for started, or was applied. undefined:
- * kstatus decides.
+ * The health of one kind; undefined if kstatus decides. `since`: when the deployment that the health is for started, or
+ * was applied.
  */
 type Rule = (object: AnyObject, since: EpochMs | undefined, now: EpochMs) => KStatus | undefined;
 
@@ -43,8 +43,8 @@ type Rule = (object: AnyObject, since: EpochMs | undefined, now: EpochMs) => KSt
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['helm.toolkit.fluxcd.io/HelmRelease', helmReleaseStatus],
   ['kustomize.toolkit.fluxcd.io/Kustomization', fluxRule(FAILED_KUSTOMIZATION)],
-  ['gating.toolkit.fluxcd.io/Gate', closedIsFine],
-  ['kuberik.com/RolloutGate', closedIsFine],
+  ['gating.toolkit.fluxcd.io/Gate', closedGateStatus],
+  ['kuberik.com/RolloutGate', closedGateStatus],
   ['flagger.app/Canary', canaryStatus],
   ['argoproj.io/Rollout', argoStatus],
   ['rollouts.kruise.io/Rollout', kruiseStatus],
@@ -71,8 +71,8 @@ const WORKLOADS = new Set([
 ]);
 
 /**
- * Whether the kind runs Pods, by a template or a number of replicas: until its controller reports,
- * its health is unknown.
+ * Whether the kind runs Pods, by a template or a number of replicas: until its controller reports, its health is
+ * unknown.
  */
 function isWorkload(object: AnyObject): boolean {
   if (WORKLOADS.has(`${groupOf(object.apiVersion)}/${object.kind}`)) return true;
@@ -95,13 +95,13 @@ function fluxRule(reasons: ReadonlySet<string>): Rule {
 }
 
 const helmReleaseFailed = fluxRule(FAILED_HELM_RELEASE);
-/** Conditions in which a failure stays visible after its remediation, which is the reason of Ready then. */
+/** Conditions that still have a failure after its remediation, when Ready has the remediation's reason. */
 const HELM_FAILURES = ['Released', 'TestSuccess'];
 
 /**
- * The status of a HelmRelease. Remediated stays True while Helm tries the next version, with Ready Unknown: only
- * Ready shows whether the newest version was rolled back. `UninstallSucceeded` without a remediation belongs to
- * a release that moves.
+ * The status of a HelmRelease. Remediated stays True while Helm tries the next version, with Ready Unknown: only Ready
+ * shows whether the newest version was rolled back. `UninstallSucceeded` without a remediation belongs to a release
+ * that moves.
  */
 function helmReleaseStatus(object: AnyObject, ...rest: [EpochMs | undefined, EpochMs]): KStatus | undefined {
   const conditions = conditionsOf(object);
@@ -113,7 +113,7 @@ function helmReleaseStatus(object: AnyObject, ...rest: [EpochMs | undefined, Epo
 }
 
 /** The status of a closed Gate: complete, although kstatus finds it not ready. */
-function closedIsFine(object: AnyObject): KStatus {
+function closedGateStatus(object: AnyObject): KStatus {
   return current(`${object.kind} is there`);
 }
 
@@ -147,8 +147,8 @@ function promotedMessage(object: AnyObject): string {
 }
 
 /**
- * The status of an Argo Rollout. `status.observedGeneration` is text. An aborted Rollout runs the version
- * before, and is Degraded.
+ * The status of an Argo Rollout. `status.observedGeneration` is text. An aborted Rollout runs the version before, and
+ * is Degraded.
  */
 function argoStatus(object: AnyObject): KStatus {
   const { generation } = object.metadata;

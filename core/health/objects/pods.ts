@@ -1,7 +1,6 @@
 /**
- * Why the Pods of a workload do not run, in a few words.
- * The text has nothing that a container has written (its termination message may hold a secret), and nothing that
- * changes with each restart.
+ * Why the Pods of a workload do not run, in a few words. The text has no output of a container, whose termination
+ * message may hold a secret, and no value that changes with each restart.
  */
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { conditionsOf, fieldAt, numberAt, stringAt } from '../../kstatus/fields.ts';
@@ -21,10 +20,10 @@ export interface PodQuery {
   labelSelector: string;
 }
 
-/** How many workloads of a HealthCheck get their Pods read in one evaluation, and how many Pods of each. */
-const EXPLAINED_WORKLOADS = 3;
-export const PODS_OF_WORKLOAD = 20;
-const MAX_SELECTOR = 1024;
+/** The most workloads of a HealthCheck whose Pods are read in one evaluation, and the most Pods of each. */
+const MAX_WORKLOADS = 3;
+export const MAX_PODS_OF_WORKLOAD = 20;
+const MAX_SELECTOR_CHARACTERS = 1024;
 
 /** Queries for the Pods of a few workloads: first the broken ones, then those that are not complete yet. */
 export function podQueries(observed: readonly ObservedResource[], since: Since, now: EpochMs): PodQuery[] {
@@ -32,25 +31,25 @@ export function podQueries(observed: readonly ObservedResource[], since: Since, 
   for (const workload of observed) {
     const labelSelector = podSelector(workload.object);
     const trouble = labelSelector === undefined ? undefined : troubleOf(workload, since, now);
-    if (!trouble || queries[trouble].length === EXPLAINED_WORKLOADS) continue;
+    if (!trouble || queries[trouble].length === MAX_WORKLOADS) continue;
     queries[trouble].push({ workload, namespace: workload.namespace, labelSelector: labelSelector! });
   }
-  return [...queries.broken, ...queries.pending].slice(0, EXPLAINED_WORKLOADS);
+  return [...queries.broken, ...queries.pending].slice(0, MAX_WORKLOADS);
 }
 
-/** The selector of the object; undefined if it has none that finds some Pods and not all. */
+/** The object's selector for Pods; undefined if there is none, or an empty one, which would find all Pods. */
 function podSelector(object: AnyObject | undefined): string | undefined {
   const selector = fieldAt(object, ['spec', 'selector']);
   if (!isMap(selector) || !isMap(fieldAt(object, ['spec', 'template']))) return undefined;
   try {
     const text = toSelectorString(selector);
-    return text === '' || text.length > MAX_SELECTOR ? undefined : text;
+    return text === '' || text.length > MAX_SELECTOR_CHARACTERS ? undefined : text;
   } catch {
     return undefined;
   }
 }
 
-/** The cause of the newest Pod that has one; undefined if none has. */
+/** The cause of the newest Pod that has one; undefined if no Pod has one. */
 export function causeOf(pods: readonly Pod[]): string | undefined {
   const madeAt = ({ metadata }: Pod) => parseTime(metadata.creationTimestamp) ?? 0;
   const newest = pods
@@ -58,7 +57,7 @@ export function causeOf(pods: readonly Pod[]): string | undefined {
     .sort((a, b) => madeAt(b) - madeAt(a) || ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
   for (const pod of newest) {
     const cause = causeOfPod(pod);
-    if (cause !== undefined) return `Pod ${short(pod.metadata.name ?? '')}: ${cause}`;
+    if (cause !== undefined) return `Pod ${shortText(pod.metadata.name ?? '')}: ${cause}`;
   }
   return undefined;
 }
@@ -70,11 +69,11 @@ function causeOfPod(pod: Pod): string | undefined {
   });
   for (const container of containers) {
     const cause = causeOfContainer(container) ?? failingProbe(container, pod);
-    if (cause !== undefined) return `container ${short(stringAt(container, ['name']) ?? '')}: ${cause}`;
+    if (cause !== undefined) return `container ${shortText(stringAt(container, ['name']) ?? '')}: ${cause}`;
   }
   // Evicted, Preempting, NodeLost and the like.
   const reason = stringAt(pod, ['status', 'reason']);
-  if (reason) return short(reason);
+  if (reason) return shortText(reason);
   const unschedulable = conditionsOf(pod).some(
     ({ type, status, reason }) => type === 'PodScheduled' && status === 'False' && reason === 'Unschedulable',
   );
@@ -87,9 +86,9 @@ const PULLING = new Set(['ImagePullBackOff', 'ErrImagePull', 'InvalidImageName',
 
 function causeOfContainer(container: unknown): string | undefined {
   const waiting = stringAt(container, ['state', 'waiting', 'reason']) ?? '';
-  if (PULLING.has(waiting)) return `${waiting} of ${short(stringAt(container, ['image']) ?? 'its image')}`;
+  if (PULLING.has(waiting)) return `${waiting} of ${shortText(stringAt(container, ['image']) ?? 'its image')}`;
   const ended = endOf(container, 'state') ?? (isUp(container) ? undefined : endOf(container, 'lastState'));
-  const causes = [...(STARTING.has(waiting) ? [] : [short(waiting)]), ...(ended === undefined ? [] : [ended])];
+  const causes = [...(STARTING.has(waiting) ? [] : [shortText(waiting)]), ...(ended === undefined ? [] : [ended])];
   return causes.length > 0 ? causes.join(', ') : undefined;
 }
 
@@ -99,7 +98,7 @@ function endOf(container: unknown, state: 'state' | 'lastState'): string | undef
   if (exitCode === undefined || exitCode === 0) return undefined;
   const reason = stringAt(container, [state, 'terminated', 'reason']) ?? '';
   // Kubernetes uses `Error` for every other exit code.
-  return reason === '' || reason === 'Error' ? `exit code ${exitCode}` : `${short(reason)}, exit code ${exitCode}`;
+  return reason === '' || reason === 'Error' ? `exit code ${exitCode}` : `${shortText(reason)}, exit code ${exitCode}`;
 }
 
 const isUp = (container: unknown) => fieldAt(container, ['ready']) === true;
@@ -116,9 +115,9 @@ function failingProbe(container: unknown, pod: Pod): string | undefined {
   return isMap(fieldAt(spec, ['readinessProbe'])) ? 'its readiness probe does not succeed' : undefined;
 }
 
-const MAX_TEXT = 200;
+const MAX_TEXT_CHARACTERS = 200;
 
 /** The text, shortened: any controller may write any reason into a Pod. */
-function short(text: string): string {
-  return oneLine(text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}…`);
+function shortText(text: string): string {
+  return oneLine(text.length <= MAX_TEXT_CHARACTERS ? text : `${text.slice(0, MAX_TEXT_CHARACTERS)}…`);
 }

@@ -1,12 +1,14 @@
 /** The health of the objects in an inventory. */
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
+import { MAX_LISTED } from '../../kube/firstFew.ts';
+import { refKey } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
-import { deletedSince, failureTime, isBroken, latest, mayBeGone, type Since } from './broken.ts';
-import { displayName, type InventoryResource } from './inventory.ts';
+import { deletedSince, failureTime, isBroken, latestTime, mayBeGone, type Since } from './broken.ts';
+import type { InventoryResource } from './inventory.ts';
 import { healthOf } from './kindHealth.ts';
 
 export interface ObservedResource extends InventoryResource {
-  /** The object; undefined without an error: it does not exist. */
+  /** The object; undefined if it does not exist, or with `error`. */
   object?: AnyObject | undefined;
   /** Why the object could not be read. */
   error?: string;
@@ -14,7 +16,7 @@ export interface ObservedResource extends InventoryResource {
   cause?: string | undefined;
 }
 
-/** Whether the object has failed or broken, or is not complete yet; undefined if it is well, or unknown. */
+/** The trouble with the object: failed or broken, or not complete yet; undefined if there is none, or it is unknown. */
 export function troubleOf(
   { object, error }: ObservedResource,
   since: Since,
@@ -45,7 +47,7 @@ export function resourceHealth(observed: readonly ObservedResource[], since: Sin
   const times: (EpochMs | undefined)[] = [];
   const deleted = deletedSince(since, now);
   for (const resource of observed) {
-    const name = displayName(resource);
+    const name = refKey(resource);
     if (resource.error !== undefined) {
       health.errors.push(`${resource.kind} ${name}: ${resource.error}`);
       continue;
@@ -72,12 +74,10 @@ export function resourceHealth(observed: readonly ObservedResource[], since: Sin
       times.push(failureTime(resource.object));
     }
   }
-  return { ...health, failedAt: latest(times) };
+  return { ...health, failedAt: latestTime(times) };
 }
 
-/** Limit for the objects in a message: enough to act on, because no reader needs a list of 2,000 objects. */
-const MAX_LISTED = 20;
-
+/** The first lines, and how many more there are. */
 export function listLines(lines: readonly string[]): string {
   const shown = lines.slice(0, MAX_LISTED).join('; ');
   return lines.length <= MAX_LISTED ? shown : `${shown}; and ${lines.length - MAX_LISTED} more`;

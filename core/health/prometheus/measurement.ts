@@ -22,7 +22,7 @@ export const MAX_MEASUREMENTS = 10;
 
 /**
  * When to measure next.
- * @param cutoff earlier measurements don't count for the present deployment
+ * @param cutoff from when measurements count for the present deployment
  */
 export function dueAt(
   status: HealthStatus | undefined,
@@ -46,15 +46,14 @@ export function statusAfterMeasurement(
 ): HealthStatus {
   const { counts, text, ...stored } = classify(reading, check);
   const { failures: known = 0, measurements = [] } = before?.prometheus ?? {};
-  const failures = counts === 'success' ? 0 : counts === 'failure' ? known + 1 : known;
-  const verdict: Verdict =
-    counts === 'unknown'
-      ? unknown(before, text)
-      : counts === 'success'
-        ? { health: 'Healthy', message: text }
-        : failed(text, failures, check);
+  const failures = { success: 0, failure: known + 1, unknown: known }[counts];
+  const verdicts: Record<typeof counts, Verdict> = {
+    success: { health: 'Healthy', message: text },
+    failure: failedVerdict(text, failures, check),
+    unknown: unknownVerdict(before, text),
+  };
   return {
-    ...statusAfter(before, verdict, now),
+    ...statusAfter(before, verdicts[counts], now),
     prometheus: {
       failures,
       measurements: [{ time: formatTime(at), ...stored }, ...measurements].slice(0, MAX_MEASUREMENTS),
@@ -62,12 +61,12 @@ export function statusAfterMeasurement(
   };
 }
 
-/** Healthy becomes unknown after so much time without an answer. */
+/** How long a measurement counts without a newer one, at least. */
 const OVERDUE_MS = 30_000;
 
 /**
- * The status without an answer: it stays, and is unknown after two intervals.
- * A Healthy that was never measured was written by another client.
+ * The status without an answer: it stays, and is unknown after two intervals. A status Healthy without a measurement was
+ * written by another client, and counts as unknown.
  */
 export function statusWithoutAnswer(
   before: HealthStatus | undefined,
@@ -84,10 +83,10 @@ export function statusWithoutAnswer(
   return statusWithProblem(before, `not measured since ${formatTime(measuredAt)}: ${why}`, now);
 }
 
-/** The status if nothing could be measured. */
+/** The status if the measurement failed. */
 export function statusWithProblem(before: HealthStatus | undefined, problem: string, now: EpochMs): HealthStatus {
   const { prometheus } = before ?? {};
-  return { ...statusAfter(before, unknown(before, problem), now), ...(prometheus && { prometheus }) };
+  return { ...statusAfter(before, unknownVerdict(before, problem), now), ...(prometheus && { prometheus }) };
 }
 
 type Classified = { counts: 'success' | 'failure' | 'unknown'; text: string } & Omit<Stored, 'time'>;
@@ -114,17 +113,17 @@ const EMPTY_COUNTS = { Pending: 'unknown', Healthy: 'success', Unhealthy: 'failu
 const NOT_A_NUMBER =
   'the value is not a number (NaN), as that of a ratio without data: a query that ends with ">= 0" leaves it out, and onEmpty decides';
 
-function failed(text: string, failures: number, { failureLimit }: MetricCheck): Verdict {
+function failedVerdict(text: string, failures: number, { failureLimit }: MetricCheck): Verdict {
   if (failures < failureLimit) {
     return { health: 'Pending', message: `${text}, ${failures} of ${failureLimit} times in a row` };
   }
   return { health: 'Unhealthy', message: failures > 1 ? `${text}, ${failures} times in a row` : text };
 }
 
-/** The verdict of a failed measurement: not Healthy; Unhealthy stays. */
-function unknown(before: HealthStatus | undefined, text: string): Verdict {
+/** The verdict of a failed measurement: not Healthy, and Unhealthy if it was so before. */
+function unknownVerdict(before: HealthStatus | undefined, text: string): Verdict {
   const message = before?.status === 'Unhealthy' ? `still Unhealthy: ${text}` : text;
-  return { health: 'Pending', message, attempting: true };
+  return { health: 'Pending', message, isAttempting: true };
 }
 
 function isOutside(value: number, { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY }: Range): boolean {

@@ -13,14 +13,14 @@ type Values = Record<Variable, string>;
 type Rendered = { query: string } | { problem: string };
 
 /** Limit for the text between `{{` and `}}`, spaces included. */
-const MAX_NAME = 32;
+const MAX_VARIABLE_CHARACTERS = 32;
 
 /**
  * The query with the values of its Rollout.
  * @param watching the Rollouts of the check's namespace whose selector finds it
  */
 export function renderQuery(template: string, watching: readonly Rollout[]): Rendered {
-  const rendered = template.includes('{{') ? filledIn(template, valuesOf(watching)) : { query: template };
+  const rendered = template.includes('{{') ? fillIn(template, valuesOf(watching)) : { query: template };
   if ('problem' in rendered || rendered.query.length <= LIMITS.metricQuery) return rendered;
   return { problem: `spec.prometheus.query is longer than ${LIMITS.metricQuery} characters (limit metricQuery)` };
 }
@@ -48,18 +48,18 @@ function valuesOf(watching: readonly Rollout[]): Values | { problem: string } {
   };
 }
 
-function filledIn(template: string, values: Values | { problem: string }): Rendered {
+function fillIn(template: string, values: Values | { problem: string }): Rendered {
   let query = '';
-  /** The quote that ends the string, or the line feed that ends the comment, in which `at` is. */
+  /** The end of the string or comment at this place: a quote, or a line feed. */
   let until: string | undefined;
   for (let at = 0; at < template.length; ) {
     if (template.startsWith('{{', at)) {
-      const length = template.slice(at + 2, at + 2 + MAX_NAME).indexOf('}}');
+      const length = template.slice(at + 2, at + 2 + MAX_VARIABLE_CHARACTERS).indexOf('}}');
       const name = template.slice(at + 2, at + 2 + Math.max(length, 0)).trim();
-      if (length < 0 || !isVariable(name)) return { problem: unknownVariable(name) };
-      if (until !== '"' && until !== "'") return { problem: unquoted(name) };
+      if (length < 0 || !isVariable(name)) return { problem: unknownVariableText(name) };
+      if (until !== '"' && until !== "'") return { problem: unquotedText(name) };
       if ('problem' in values) return values;
-      query += escaped(values[name], until);
+      query += escapeValue(values[name], until);
       at += length + 4;
       continue;
     }
@@ -79,17 +79,17 @@ function isVariable(name: string): name is Variable {
   return (VARIABLES as readonly string[]).includes(name);
 }
 
-function unknownVariable(name: string): string {
+function unknownVariableText(name: string): string {
   const known = VARIABLES.map((each) => `{{ ${each} }}`).join(', ');
   return `spec.prometheus.query has the unknown variable {{ ${name} }}; known: ${known}`;
 }
 
-function unquoted(name: string): string {
+function unquotedText(name: string): string {
   return `spec.prometheus.query has {{ ${name} }} outside of quotes: write it inside a string, as in version="{{ ${name} }}"`;
 }
 
 /** The value inside a PromQL string, with Go's escapes. Only the string's own quote may be escaped in it. */
-function escaped(value: string, quote: string): string {
+function escapeValue(value: string, quote: string): string {
   return [...value.toWellFormed()]
     .map((char) => {
       if (char === '\\' || char === quote) return `\\${char}`;

@@ -1,6 +1,7 @@
 /**
- * A Rollout that lost its history (re-created, restored from Git) adopts the versions that the Flux objects carry,
- * instead of deploying the newest release in spite of its gates, as a first deployment.
+ * The adoption of a version: a Rollout that has lost its history (re-created, restored from Git) adopts the newest
+ * deployment that its Flux objects carry. Otherwise it would deploy the newest release as its first deployment, which
+ * RolloutGates may not hold.
  */
 import { DEPLOYED } from '../../../api/annotations.ts';
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
@@ -12,21 +13,19 @@ import { boundRollouts } from '../../managedField/managedFields.ts';
 import { withoutFirstSeen } from '../release/metadata.ts';
 import { triggeredBy } from './entry.ts';
 
-/**
- * More deployments than any Rollout has; an id there has at most 15 digits, see core/managedField/deployment.ts.
- */
+/** The largest id that is adopted: no Rollout has so many deployments. */
 const MAX_ADOPTED_ID = 1e12;
 
 /** A deployment that a Flux object carries. */
 export interface CarriedDeployment {
   deployment: DeploymentRef;
-  /** `Kustomization 'my-app'`. */
+  /** The object: `Kustomization 'my-app'`. */
   by: string;
 }
 
 /** Whether the object's own annotations bind it to the Rollout. Its metadata is enough. */
 export function isBoundTo({ metadata }: AnyObject, kind: string, rollout: string): boolean {
-  // Asked of all objects of a namespace for each of its Rollouts: most are ruled out without parsing.
+  // It is called for all objects of a namespace and each of its Rollouts: most are ruled out without parsing.
   if (!Object.values(metadata.annotations ?? {}).some((value) => value.includes(rollout))) return false;
   return boundRollouts({ kind, metadata }).includes(rollout);
 }
@@ -34,14 +33,14 @@ export function isBoundTo({ metadata }: AnyObject, kind: string, rollout: string
 /** This Rollout's deployment on an object bound to it; its uid may be that of an earlier Rollout of this name. */
 export function carriedDeployment(object: AnyObject, kind: string, rollout: string): CarriedDeployment | undefined {
   if (!isBoundTo(object, kind, rollout)) return undefined;
-  const deployment = parseDeployments(object.metadata.annotations?.[DEPLOYED]).find((s) => s.rollout === rollout);
+  const deployment = parseDeployments(object.metadata.annotations?.[DEPLOYED]).find((each) => each.rollout === rollout);
   return deployment && isLegalTag(deployment.version)
     ? { deployment, by: `${kind} '${object.metadata.name}'` }
     : undefined;
 }
 
-/** The newest of what is carried becomes the whole history; undefined when nothing is. */
-export function adopted(
+/** The newest carried deployment as the only entry of the history; undefined if none is carried. */
+export function adoptedEntry(
   carried: readonly CarriedDeployment[],
   available: readonly VersionInfo[],
   now: EpochMs,
@@ -50,8 +49,7 @@ export function adopted(
   if (!newest) return undefined;
   const { id, version } = newest.deployment;
   return {
-    // A head without an id counts as 0, and a history begins with 1.
-    // Any user may have written the annotation: the history must be able to continue.
+    // A head without an id is carried as 0, and any user may have written an id that is too large to continue from.
     id: id > MAX_ADOPTED_ID ? 1 : Math.max(1, id),
     version: withoutFirstSeen(available.find(({ tag }) => tag === version) ?? { tag: version }),
     timestamp: formatTime(now),

@@ -1,4 +1,4 @@
-/** The bake of the newest deployment: when it starts, what fails it, when it has succeeded, and how it is retried. */
+/** The bake of the newest deployment: its start, its success or failure, and its retry. */
 import { READY } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
@@ -34,9 +34,9 @@ interface BakeContext {
   times: BakeTimes;
   healthChecks: readonly HealthCheck[];
   bound: readonly FluxBinding[];
-  /** BakeFailureDisabled: neither errors nor the timeout fail the entry. */
+  /** Recovery mode, BakeFailureDisabled: neither errors nor the timeout fail the deployment. */
   recovery: boolean;
-  /** Like the Go controller: time alone ends a bake, and without bake settings nothing is waited for. */
+  /** Behavior of the Go controller: time alone ends a bake, and without bake settings nothing is waited for. */
   likeKuberik: boolean;
 }
 
@@ -55,38 +55,49 @@ interface Progress {
    * starts or the deployment succeeds without one.
    */
   endsApply: boolean;
+  /** Whether the bake begins or succeeds now, for all checks are Healthy. */
+  trustsHealth: boolean;
   ready?: NewCondition;
   events: NewEvent[];
   requeueAt?: EpochMs;
 }
 
 /**
- * The head with the proof that it is applied, and its bake.
- * @param bakes false while the Rollout's spec has problems
+ * The progress of the newest deployment: the proof that it is applied, and its bake.
+ * @param mayBake false while the Rollout's spec has problems
  */
-export function advanceHead(head: HistoryEntry, context: BakeContext, bakes: boolean, now: EpochMs): Progress {
+export function advanceHead(head: HistoryEntry, context: BakeContext, mayBake: boolean, now: EpochMs): Progress {
   const { rollout, bound, healthChecks } = context;
   const proven = withProgress(head, bound, rollout, healthChecks, now);
-  // A bake that waits for health relies on it, and so does a retry of a deployment that has failed meanwhile.
+  // The proof is stored for a failed deployment too: its retry relies on it.
   const isNowApplied = head.appliedTime === undefined && proven.appliedTime !== undefined;
-  if (!isBaking(proven) || !bakes) return { head: proven, endsApply: isNowApplied, events: [] };
+  if (!isBaking(proven) || !mayBake) return { head: proven, endsApply: isNowApplied, trustsHealth: false, events: [] };
   const step = bakeStep(proven, context, now);
   const starts = proven.bakeStartTime === undefined && step.head.bakeStartTime !== undefined;
-  const ends = step.head.bakeStatus === 'Succeeded' && hasNoBake(proven, rollout);
-  return { ...step, endsApply: isNowApplied || (proven.appliedTime === undefined && (starts || ends)) };
+  const succeeds = step.head.bakeStatus === 'Succeeded';
+  const ends = succeeds && hasNoBake(proven, rollout);
+  const endsApply = isNowApplied || (proven.appliedTime === undefined && (starts || ends));
+  return { ...step, endsApply, trustsHealth: healthChecks.length > 0 && (starts || succeeds) };
 }
 
+/** Whether the deployment has not ended: it may not be applied yet, or its bake may not have started. */
 export function isBaking(head: HistoryEntry | undefined): boolean {
   return head?.bakeStatus === 'Deploying' || head?.bakeStatus === 'InProgress';
 }
 
+/** Whether the bake itself has begun: all bound objects are applied, and all checks were Healthy. */
+export function hasBakeBegun(head: HistoryEntry): boolean {
+  return head.bakeStatus === 'InProgress';
+}
+
+/** The deployment after the next step of its bake, if there is one. */
 export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs): BakeStep {
   const { healthChecks, recovery } = context;
   const home = context.rollout.metadata.namespace;
   const started = parseTime(head.bakeStartTime);
   const missing = unapplied(head, context.bound, context.rollout);
   if (!context.likeKuberik && hasNoBake(head, context.rollout)) {
-    return missing.length > 0 ? { head, events: [] } : applied(head, context.bound, now);
+    return missing.length > 0 ? { head, events: [] } : appliedStep(head, context.bound, now);
   }
 
   const deadline = started === undefined ? deployDeadline(head, context.times, now) : undefined;
@@ -96,19 +107,19 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   // Health from before the apply is the old version's, unless the check can distinguish versions.
   const isApplied = started !== undefined || missing.length === 0;
   const watched = isApplied ? healthChecks : healthChecks.filter(checksRevision);
-  // All were Healthy when the bake started: one that no longer is has failed since, whether or not it says when.
+  // All checks were Healthy when the bake started: an unhealthy one has failed since, even if it reports no time.
   const errors = started === undefined ? newErrors(watched, head) : errorsOrUnhealthy(watched, head);
   if (!recovery && errors.length > 0) {
     return failedStep(head, started === undefined ? ERROR_AFTER_DEPLOYMENT : ERROR_AFTER_BAKE_STARTED, errors, now);
   }
-  if (started !== undefined) return goOn(head, started, context, passedMessage(errors), [], now);
-  if (missing.length === 0 && notReady(healthChecks, head, home).length === 0) return start(head, context, now);
+  if (started !== undefined) return continueBake(head, started, context, passedMessage(errors), [], now);
+  if (missing.length === 0 && notReady(healthChecks, head, home).length === 0) return startBake(head, context, now);
   const waits = recovery || head.waitingSince !== undefined || deadline === undefined;
   return { head, events: [], ...(!waits && { requeueAt: deadline }) };
 }
 
-/** The end of a deployment that does not bake. Ready says already that it is deployed, but for a retry. */
-function applied(head: HistoryEntry, bound: readonly FluxBinding[], now: EpochMs): BakeStep {
+/** The end of a deployment that does not bake. Ready reports it as deployed already, except after a retry. */
+function appliedStep(head: HistoryEntry, bound: readonly FluxBinding[], now: EpochMs): BakeStep {
   const message = bound.length > 0 ? APPLIED : NOTHING_BOUND;
   const done = { ...head, bakeStatus: 'Succeeded', bakeStatusMessage: message, bakeEndTime: formatTime(now) };
   return {
@@ -123,7 +134,10 @@ function errorsOrUnhealthy(checks: readonly HealthCheck[], head: HistoryEntry): 
   return errors.length > 0 ? errors : unhealthyChecks(checks);
 }
 
-/** While a closed Gate holds the deployment up, the deadline moves on with the clock: only then is `now` needed. */
+/**
+ * When the deployment fails unless its bake has started; undefined without deployTimeout.
+ * @param now needed only while a closed Gate holds the deployment: then the deadline moves on with the clock
+ */
 export function deployDeadline(head: HistoryEntry, { deployTimeout }: BakeTimes, now?: EpochMs): EpochMs | undefined {
   if (deployTimeout === undefined) return undefined;
   const waiting = now === undefined ? 0 : Math.max(0, now - (parseTime(head.waitingSince) ?? now));
@@ -135,22 +149,23 @@ function timeoutMessage(missing: readonly FluxBinding[]): string {
   return `Deploy timeout reached before bake could start (not applied by ${missing.map(targetName).join(', ')}).`;
 }
 
-/** There are errors in recovery mode only: else they have failed it. */
+/** The message of a bake that has succeeded. Only in recovery mode there may be errors, which did not fail it. */
 function passedMessage(errors: readonly FailedCheck[]): string {
   if (errors.length === 0) return BAKE_TIME_PASSED;
   const [first, ...others] = errors.map(({ namespace, name }) => `HealthCheck '${namespace}/${name}'`);
   return bakeTimePassedDespite(others.length > 0 ? `${first} and ${others.length} more` : `${first}`);
 }
 
-function start(head: HistoryEntry, context: BakeContext, now: EpochMs): BakeStep {
-  // Rounded up: with a start stored earlier than it was, a bake would end before its time.
+function startBake(head: HistoryEntry, context: BakeContext, now: EpochMs): BakeStep {
+  // Rounded up, because stored times have whole seconds: with an earlier start the bake would end before its time.
   const at = Math.ceil(now / 1000) * 1000;
   const baking = { ...head, bakeStatus: 'InProgress', bakeStatusMessage: BAKE_STARTED, bakeStartTime: formatTime(at) };
   const started = deploymentEvent(baking, 'Normal', 'BakeTimeStarted', 'Bake time started, monitoring for errors.');
-  return goOn(baking, at, context, BAKE_TIME_PASSED, [started], now);
+  return continueBake(baking, at, context, BAKE_TIME_PASSED, [started], now);
 }
 
-function goOn(
+/** A bake that has started: it continues, waits for health after its time, or ends. */
+function continueBake(
   head: HistoryEntry,
   started: EpochMs,
   { times, healthChecks, rollout, recovery, likeKuberik }: BakeContext,
@@ -193,9 +208,9 @@ function failedStep(head: HistoryEntry, message: string, checks: FailedCheck[], 
 }
 
 /**
- * The head after a requested retry: the deployment again, if it has failed.
- * Its `appliedTime` stays, because the policy `rollout-history` forbids to clear it: comparisons with the time of the
- * apply use the time of the retry, too.
+ * The head after a requested retry, which deploys it again if it has failed.
+ * `appliedTime` stays, because the policy `rollout-history` forbids its removal: comparisons with the time of the apply
+ * use the time of the retry too.
  */
 export function retryHead(
   head: HistoryEntry | undefined,

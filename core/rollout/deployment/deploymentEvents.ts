@@ -3,8 +3,8 @@ import type { HistoryEntry } from '../../../api/types.ts';
 import type { NewEvent } from '../../kube/events.ts';
 import { parseTime } from '../../kube/time.ts';
 
-/** Events that begin a deployment, in order. Events that end it come after all of these. */
-const COURSE = [
+/** The reasons of Events that begin a deployment, in order. Events that end it come after these. */
+const FIRST_REASONS = [
   'AutomaticRollback',
   'RetryRequested',
   'DeploymentAdopted',
@@ -13,7 +13,7 @@ const COURSE = [
   'BakeTimeStarted',
 ];
 
-/** A retried deployment starts and ends again: its Events are about the retry. */
+/** An Event about a deployment, or about its latest retry: a retried deployment starts and ends again. */
 export function deploymentEvent(
   entry: HistoryEntry,
   type: NewEvent['type'],
@@ -28,16 +28,16 @@ export function deploymentEvent(
   };
 }
 
-/** Identifies a deployment, or a retry of it, among all of its Rollout's. */
+/** The key of a deployment, or of a retry, within its Rollout. */
 function deploymentKey({ id, timestamp, lastRetryTimestamp }: HistoryEntry): string {
   return [id ?? timestamp, ...(lastRetryTimestamp ? [lastRetryTimestamp] : [])].join('/');
 }
 
-/** `d0000000c.3`, a retry of it `d0000000cr65f0a1b2.1`: by deployment, then by retry, then by step. */
+/** The order of an Event: by deployment, retry and reason, such as `d0000000c.3` or `d0000000cr65f0a1b2.1`. */
 function orderOf({ id = 0, lastRetryTimestamp }: HistoryEntry, reason: string): string {
   const retry = parseTime(lastRetryTimestamp);
-  const step = COURSE.indexOf(reason);
-  return `d${hex(id)}${retry === undefined ? '' : `r${hex(retry / 1000)}`}.${step < 0 ? COURSE.length : step}`;
+  const step = FIRST_REASONS.indexOf(reason);
+  return `d${hex(id)}${retry === undefined ? '' : `r${hex(retry / 1000)}`}.${step < 0 ? FIRST_REASONS.length : step}`;
 }
 
 function hex(number: number): string {

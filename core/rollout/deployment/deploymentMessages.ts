@@ -3,26 +3,27 @@ import type { HistoryEntry, Rollout } from '../../../api/types.ts';
 import { hasNoBake } from './withoutBake.ts';
 
 export const NO_BAKE = 'No bake time configured, deployment completed immediately.';
-/** Texts without a bake if nothing is bound, and if something is: before and after Flux has applied it. */
+// Without a bake, if nothing is bound, and if something is: before and after Flux has applied it.
 export const NOTHING_BOUND = 'No bake time configured and no object is bound, deployment completed immediately.';
 export const WAITING_TO_BE_APPLIED = 'Waiting for every bound object to apply it (no bake time configured).';
 export const APPLIED = 'No bake time configured, deployment completed once every bound object had applied it.';
 /** The text of `spec.initialVersion`. */
 export const RAN_BEFORE = 'Adopted without a bake: the version was running before this Rollout was created.';
 export const WAITING_FOR_HEALTH = 'Waiting for health checks to become healthy before starting bake.';
-/** Replaces that message while a closed Gate, or the suspension it left behind, holds the rollout. */
-export const HELD_ON_ITS_WAY = 'A closed gate holds the deployment; the bake starts once it is applied and healthy.';
-export const UNWATCHED_HELD = 'A closed gate holds the deployment.';
+/** Replaces WAITING_FOR_HEALTH while a closed Gate, or the suspension that it left behind, holds the deployment. */
+export const HELD_BY_GATE = 'A closed Gate holds the deployment; the bake starts once it is applied and healthy.';
+/** Replaces WAITING_TO_BE_APPLIED then. */
+export const HELD_BY_GATE_WITHOUT_BAKE = 'A closed Gate holds the deployment.';
 export const BAKE_STARTED = 'Bake started, monitoring for errors.';
 export const BAKE_TIME_PASSED = 'Bake time completed successfully (no errors within bake time).';
-/** In recovery mode, if errors were reported and did not count. */
+/** The message of a bake in recovery mode whose errors did not count. */
 export function bakeTimePassedDespite(checks: string): string {
   return `Bake time completed successfully (recovery mode: errors of ${checks} did not count).`;
 }
 export const BAKE_COMPLETED = 'Bake completed (no bake time configured).';
 export const DEPLOY_TIMEOUT =
   'Deploy timeout reached before bake could start (health checks did not become healthy in time).';
-/** The planned end of the bake has passed by that long, and a HealthCheck was not Healthy. */
+/** The planned end of the bake is deployTimeout ago, and a HealthCheck is still not Healthy. */
 export const BAKE_TIMEOUT = 'Deploy timeout reached after the bake time (health checks were not healthy).';
 export const ERROR_AFTER_DEPLOYMENT = 'A HealthCheck reported an error after deployment.';
 export const ERROR_AFTER_BAKE_STARTED = 'A HealthCheck reported an error after bake started.';
@@ -30,16 +31,16 @@ export const BAKE_CANCELLED = 'Bake cancelled due to new deployment.';
 export function replacedMessage(by: string): string {
   return `Replaced by ${by} before every bound object had applied it.`;
 }
-/** Beginning of what dashboards write when a person marks a deployment successful. */
+/** The beginning of the text that dashboards write when a user marks a deployment successful. */
 export const MARKED_SUCCESSFUL = 'Deployment manually marked as successful by user';
 
-/** How a deployment came about. */
+/** The cause of a deployment. */
 export interface DeploymentKind {
   manual: boolean;
   forced: boolean;
   bypassed: boolean;
   unblocked: boolean;
-  /** The failed version in whose place an older one is deployed again. */
+  /** The failed version that a rollback replaces. */
   rollbackFrom?: string | undefined;
   /** The version ran before there was a Rollout: `spec.initialVersion`. */
   initial?: boolean;
@@ -47,14 +48,14 @@ export interface DeploymentKind {
 
 type Origin = NonNullable<HistoryEntry['origin']>;
 
-/** The length of a deploy-message: each entry of the history has one. */
-const MAX_GIVEN = 2048;
+/** Characters of a deploy-message: each entry of the history has one. */
+const MAX_DEPLOY_MESSAGE = 2048;
 
 export function givenMessage(text: string): string {
-  return text.slice(0, MAX_GIVEN);
+  return text.slice(0, MAX_DEPLOY_MESSAGE);
 }
 
-/** `history[].message`. A message given with a manual deployment is used unchanged. */
+/** The `message` of a history entry. A message given with a manual deployment is used unchanged. */
 export function historyMessage(kind: DeploymentKind, given: string | undefined): string {
   if (kind.manual && given) return givenMessage(given);
   if (kind.initial) return 'Adopted: spec.initialVersion';
@@ -67,24 +68,19 @@ export function historyMessage(kind: DeploymentKind, given: string | undefined):
   ].join(', ');
 }
 
-/** `history[].origin`: the same as data. */
+/** The `origin` of a history entry: its cause as data. */
 export function originOf({ manual, initial, rollbackFrom, forced, bypassed, unblocked }: DeploymentKind): Origin {
-  const decided = initial
-    ? 'InitialVersion'
-    : rollbackFrom !== undefined
-      ? 'Rollback'
-      : manual
-        ? 'Manual'
-        : 'Automatic';
+  const requested = manual ? 'Manual' : 'Automatic';
+  const automatic = rollbackFrom === undefined ? requested : 'Rollback';
   return [
-    decided,
+    initial ? 'InitialVersion' : automatic,
     ...(forced ? (['ForceDeploy'] as const) : []),
     ...(bypassed ? (['GateBypass'] as const) : []),
     ...(unblocked ? (['FailedBakeUnblock'] as const) : []),
   ];
 }
 
-/** `Ready`'s message right after a deployment. */
+/** The message of Ready after a deployment. */
 export function readyMessage(
   { bypassed, unblocked }: Pick<DeploymentKind, 'bypassed' | 'unblocked'>,
   head: HistoryEntry,
@@ -100,7 +96,7 @@ export function deployedMessage({ bypassed, unblocked }: DeploymentKind, tag: st
   return `Successfully deployed version ${tag}${notes}`;
 }
 
-/** How far a deployment is, in a few words. */
+/** The progress of a deployment in a few words. */
 export function deploymentSummary(head: HistoryEntry, rollout: Rollout): string {
   const isAwaited = head.bakeStatus === 'Deploying' && head.waitingSince === undefined && hasNoBake(head, rollout);
   return isAwaited ? 'Waiting for every bound object to apply it' : bakeSummary(head);
@@ -116,7 +112,7 @@ export function bakeSummary(head: HistoryEntry | undefined, remaining?: string):
     case 'Deploying':
       return head.waitingSince === undefined
         ? 'Waiting for health checks to become healthy before starting bake'
-        : 'A closed gate holds the deployment';
+        : 'A closed Gate holds the deployment';
     case 'InProgress':
       return remaining ? `Baking in progress, ${remaining} remaining` : 'Baking in progress, monitoring for errors';
     case 'Succeeded':

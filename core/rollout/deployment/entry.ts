@@ -1,5 +1,4 @@
-/** A deployment begins: the new head of the history. */
-
+/** The new head of the history, with which a deployment begins. */
 import { BAKE_FAILURE_DISABLED } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, VersionInfo } from '../../../api/types.ts';
@@ -26,7 +25,7 @@ import { endWait } from './progress.ts';
 import type { OnFailure } from './rollback.ts';
 import { hasNoBake } from './withoutBake.ts';
 
-/** The phase before a new deployment: its bake, the wait for Flux alone, or nothing, and why not. */
+/** The phase after a new deployment: its bake, the wait for Flux alone, or neither, and why not. */
 export type Beginning = 'bakes' | 'is to be applied' | 'nothing is bound' | 'ran before' | 'does not bake';
 
 const BEGINNINGS: Record<Beginning, Pick<HistoryEntry, 'bakeStatus' | 'bakeStatusMessage'>> = {
@@ -37,8 +36,9 @@ const BEGINNINGS: Record<Beginning, Pick<HistoryEntry, 'bakeStatus' | 'bakeStatu
   'does not bake': { bakeStatus: 'Succeeded', bakeStatusMessage: NO_BAKE },
 };
 
-interface Deployment extends DeploymentKind {
-  /** The requests that opened the Gates it passed. */
+/** A new deployment. */
+export interface Deployment extends DeploymentKind {
+  /** The requests and approvals that opened its Gates. */
   approvals: NonNullable<HistoryEntry['approvals']>;
   /** The user who bypassed closed Gates for the deployment; undefined if none blocked it. */
   bypass: HistoryEntry['bypass'];
@@ -48,13 +48,11 @@ interface Deployment extends DeploymentKind {
   message: string | undefined;
   user: string | undefined;
   requestedBy: string | undefined;
-  /**
-   * The reports of the watched HealthChecks; empty if there is none yet. undefined if only times show what is newer.
-   */
+  /** The latest reports of the watched HealthChecks; undefined if only times show which reports are newer. */
   knownHealth: HistoryEntry['knownHealth'];
 }
 
-/** The whole history, newest first and not yet truncated, with the events of the change. */
+/** The history with the new deployment, newest first and not yet truncated, and the Events of the change. */
 export function addDeployment(
   rollout: Rollout,
   history: readonly HistoryEntry[],
@@ -69,7 +67,7 @@ export function addDeployment(
   if (previous && isBaking(previous)) {
     const unwatched = hasNoBake(previous, rollout);
     const why = unwatched ? replacedMessage(tag) : BAKE_CANCELLED;
-    stays[0] = cancelled(endWait(stays[0]!, rollout, now), tag, why, now);
+    stays[0] = cancelledEntry(endWait(stays[0]!, rollout, now), tag, why, now);
     const message = `Bake time cancelled due to new deployment of version ${tag}`;
     if (!unwatched) events.push(deploymentEvent(previous, 'Normal', 'BakeTimeCancelled', message));
   }
@@ -114,17 +112,17 @@ export function triggeredBy(manual: boolean, user: string | undefined): NonNulla
   return manual && user ? { kind: 'User', name: user } : { kind: 'System', name: 'rollout-controller' };
 }
 
-/** Whether a user asked for this deployment. */
-export function isByHand({ requestedBy, triggeredBy }: HistoryEntry): boolean {
+/** Whether a user requested this deployment. */
+export function isManual({ requestedBy, triggeredBy }: HistoryEntry): boolean {
   return requestedBy !== undefined || triggeredBy?.kind === 'User';
 }
 
-function cancelled(head: HistoryEntry, by: string, why: string, now: EpochMs): HistoryEntry {
+function cancelledEntry(head: HistoryEntry, by: string, why: string, now: EpochMs): HistoryEntry {
   return {
     ...head,
     bakeStatus: 'Cancelled',
     bakeStatusMessage: why,
-    // A bake's start is rounded up.
+    // The start of a bake is rounded up: its end must not come before.
     bakeEndTime: formatTime(Math.max(now, parseTime(head.bakeStartTime) ?? now)),
     message: `Deployment cancelled due to new deployment of version ${by}`,
   };
@@ -135,13 +133,16 @@ function cancelled(head: HistoryEntry, by: string, why: string, now: EpochMs): H
 interface Circumstances {
   previous: HistoryEntry | undefined;
   manual: boolean;
-  /** A person let the deployment pass a failed one. */
+  /** A user let the deployment follow a failed one. */
   unblocked: boolean;
   onFailure: OnFailure;
   unhealthy: boolean;
 }
 
-/** Decided once, when the deployment is made. */
+/** Failures of HealthChecks count for the deployment. */
+export const BAKE_FAILURE_ENABLED = falseCondition(BAKE_FAILURE_DISABLED, 'Normal', '');
+
+/** The condition BakeFailureDisabled of a new deployment: it stays until the next one. */
 export function bakeFailureDisabled({
   previous,
   manual,
@@ -150,17 +151,18 @@ export function bakeFailureDisabled({
   unhealthy,
 }: Circumstances): NewCondition {
   const before = previous?.bakeStatus;
-  // Without Hold the next version, or the last good one, follows a failed one as a matter of course, with a full bake.
-  const matterOfCourse = before === 'Failed' && onFailure !== 'Hold' && !manual && !unblocked;
-  if (before && before !== 'Succeeded' && !matterOfCourse) {
+  // Without Hold the next version, or the last that succeeded, follows a failed one automatically, with a full bake.
+  const isAutomatic = before === 'Failed' && onFailure !== 'Hold' && !manual && !unblocked;
+  if (before && before !== 'Succeeded' && !isAutomatic) {
     const what = before === 'Failed' ? 'failed' : 'was cancelled';
-    return disabled('PreviousBakeFailed', `Previous deployment ${what}.`);
+    return disabledCondition('PreviousBakeFailed', `Previous deployment ${what}.`);
   }
-  if (manual && unhealthy) return disabled('DeployedWithUnhealthyHealthChecks', 'Deployed during an active incident.');
-  return falseCondition(BAKE_FAILURE_DISABLED, 'Normal', '');
+  if (manual && unhealthy)
+    return disabledCondition('DeployedWithUnhealthyHealthChecks', 'Deployed during an active incident.');
+  return BAKE_FAILURE_ENABLED;
 }
 
-function disabled(reason: string, why: string): NewCondition {
+function disabledCondition(reason: string, why: string): NewCondition {
   const message = `${why} Health check failures will not fail this deployment.`;
   return trueCondition(BAKE_FAILURE_DISABLED, reason, message);
 }

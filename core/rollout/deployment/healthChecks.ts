@@ -1,5 +1,4 @@
 /** The health of a Rollout's deployments, from the HealthChecks that it watches. */
-
 import { HEALTH_CHECKS_LEFT_OUT, HEALTH_CHECKS_MISSING } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
@@ -8,24 +7,25 @@ import { howToAllow } from '../../health/consent.ts';
 import { goneChecks, hasNewError, isReportedSince } from '../../health/known.ts';
 import { KUSTOMIZATION_CLASS } from '../../health/kustomizationCheck.ts';
 import { type NewCondition, trueCondition } from '../../kube/conditions.ts';
+import { identityOf, refKey } from '../../kube/names.ts';
 import { formatTime, parseTime, wholeSeconds } from '../../kube/time.ts';
 import { withoutCommands } from '../../text/commands.ts';
 
 export type FailedCheck = NonNullable<HistoryEntry['failedHealthChecks']>[number];
 
-/** The message for a check that was watched when the deployment began. */
+/** The message for a check that was watched when the deployment began, and is not any more. */
 const GONE = 'it was deleted during this deployment, or is no longer selected';
 
-/** Length of a message in the history: any reporter of health writes it. */
+/** Characters of a HealthCheck's message in the history. */
 const MAX_MESSAGE = 4096;
 
-/** By namespace and name: the order of a map means nothing. */
+/** The checks sorted by namespace and name: Metacontroller sends them in no order. */
 export function sortedChecks(checks: readonly HealthCheck[]): HealthCheck[] {
-  const key = ({ metadata }: HealthCheck) => `${metadata.namespace}/${metadata.name}`;
+  const key = (check: HealthCheck) => refKey(identityOf(check));
   return [...checks].sort((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
-/** Why automatic deployments wait, of one check that is Unhealthy. Pending does not block. */
+/** The cause for which automatic deployments wait: an Unhealthy check. Pending does not block. */
 export function unhealthyMessage(check: HealthCheck): string {
   const { name, namespace } = check.metadata;
   const detail = check.status?.message ? `: ${withoutCommands(check.status.message.slice(0, MAX_MESSAGE))}` : '';
@@ -42,9 +42,8 @@ export function checksRevision({ spec }: HealthCheck): boolean {
 }
 
 /**
- * When this second is over, if a check recovered or reported an error in it; else undefined.
- * Stored times have whole seconds: a version deployed in the same second would take its predecessor's recovery or error
- * for its own.
+ * The end of this second, if a check recovered or reported an error in it; otherwise undefined.
+ * Stored times have whole seconds: the recovery or error would count for a version that is deployed in the same second.
  */
 export function healthSettlesAt(checks: readonly HealthCheck[], now: EpochMs): EpochMs | undefined {
   const second = wholeSeconds(now);
@@ -55,11 +54,9 @@ export function healthSettlesAt(checks: readonly HealthCheck[], now: EpochMs): E
   return unsettled ? second + 1000 : undefined;
 }
 
-/**
- * The checks that have reported an error since the deployment started, or was applied, even if they are healthy now.
- */
+/** The checks that have reported an error since the deployment started or was applied, even if Healthy now. */
 export function newErrors(checks: readonly HealthCheck[], head: HistoryEntry): FailedCheck[] {
-  return checks.filter((check) => hasNewError(check, head)).map((check) => failed(check, check.status?.message));
+  return checks.filter((check) => hasNewError(check, head)).map((check) => failedCheck(check, check.status?.message));
 }
 
 export function isUnhealthy({ status }: HealthCheck): boolean {
@@ -67,41 +64,41 @@ export function isUnhealthy({ status }: HealthCheck): boolean {
 }
 
 export function unhealthyChecks(checks: readonly HealthCheck[]): FailedCheck[] {
-  return checks.filter(isUnhealthy).map((check) => failed(check, check.status?.message));
+  return checks.filter(isUnhealthy).map((check) => failedCheck(check, check.status?.message));
 }
 
 /**
- * The checks that may hold the version after `head`.
- * If `head` has failed and automation continues, health that it has broken blocks nothing: only its successor can fix
- * it. What was unhealthy before its deployment, which began at `since`, still holds.
+ * The checks that the failed `head` has not broken: those that were unhealthy before its deployment, which began at
+ * `since`. The others don't hold the next version, because only that one can fix them.
  */
-export function obstructing(checks: readonly HealthCheck[], head: HistoryEntry, since: EpochMs): HealthCheck[] {
-  const failed = new Set(head.failedHealthChecks?.map(({ namespace, name }) => `${namespace}/${name}`));
+export function checksNotBrokenBy(head: HistoryEntry, checks: readonly HealthCheck[], since: EpochMs): HealthCheck[] {
+  const failed = new Set(head.failedHealthChecks?.map(refKey));
   return checks.filter(({ metadata, status }) => {
-    if (failed.has(`${metadata.namespace}/${metadata.name}`)) return false;
+    if (failed.has(refKey(identityOf({ metadata })))) return false;
     return (parseTime(status?.lastChangeTime) ?? Number.NEGATIVE_INFINITY) < since;
   });
 }
 
 /**
  * The checks that keep a bake from starting, and from ending, with the reason of each.
- * A check of another namespace than `home` is never reset by this Rollout's deployments: it is enough that it is
- * Healthy. One that was deleted proves nothing.
+ * A deployment resets only checks of its own namespace, `home`: for others it is enough to be Healthy. A check that was
+ * deleted proves nothing.
  */
 export function notReady(checks: readonly HealthCheck[], head: HistoryEntry, home: string | undefined): FailedCheck[] {
   const gone = goneChecks(head, checks).map(({ namespace, name }) => ({ namespace, name, message: GONE }));
-  const there = checks.flatMap((check) => {
+  const unready = checks.flatMap((check) => {
     const { status, message, lastChangeTime } = check.status ?? {};
-    if (status !== 'Healthy') return [failed(check, message || `Status: ${status ?? ''}`)];
+    if (status !== 'Healthy') return [failedCheck(check, message || `Status: ${status ?? ''}`)];
     if (check.metadata.namespace !== home) return [];
     const changed = parseTime(lastChangeTime);
-    if (changed === undefined) return [failed(check, 'LastChangeTime is not set')];
+    if (changed === undefined) return [failedCheck(check, 'LastChangeTime is not set')];
     if (isReportedSince(check, head)) return [];
-    return [failed(check, `LastChangeTime (${formatTime(changed)}) is not newer than deployment time`)];
+    return [failedCheck(check, `LastChangeTime (${formatTime(changed)}) is not newer than deployment time`)];
   });
-  return [...gone, ...there];
+  return [...gone, ...unready];
 }
 
+/** The condition for HealthChecks that the selector matches and that have not consented. */
 export function healthChecksLeftOut(count = 0, { metadata }: Rollout): NewCondition | undefined {
   if (count === 0) return undefined;
   const what = count === 1 ? '1 HealthCheck of another namespace is' : `${count} HealthChecks of other namespaces are`;
@@ -109,7 +106,7 @@ export function healthChecksLeftOut(count = 0, { metadata }: Rollout): NewCondit
   return trueCondition(HEALTH_CHECKS_LEFT_OUT, 'NotAllowed', message);
 }
 
-/** A bake that watches nothing must say so. */
+/** The condition for a selector that matches no HealthCheck: bakes watch nothing. */
 export function healthChecksMissing(
   { healthChecks, healthLeftOut = 0 }: { healthChecks: readonly HealthCheck[]; healthLeftOut?: number },
   { spec }: Rollout,
@@ -120,7 +117,7 @@ export function healthChecksMissing(
   return trueCondition(HEALTH_CHECKS_MISSING, 'NoneSelected', message);
 }
 
-function failed({ metadata }: HealthCheck, message: string | undefined): FailedCheck {
+function failedCheck({ metadata }: HealthCheck, message: string | undefined): FailedCheck {
   const shown = message?.slice(0, MAX_MESSAGE);
   return { name: metadata.name ?? '', namespace: metadata.namespace ?? '', ...(shown && { message: shown }) };
 }

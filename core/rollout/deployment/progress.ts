@@ -1,4 +1,4 @@
-/** How far a deployment has come in the Flux objects that are bound to its Rollout, as their FluxBindings report it. */
+/** The progress of a deployment in the Flux objects that are bound to its Rollout, as their FluxBindings report it. */
 import { FLUX_BINDINGS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
@@ -8,10 +8,16 @@ import { checkKey, goneChecks, knownHealth } from '../../health/known.ts';
 import { objectName } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { bypassesGates } from '../../suspension/bypassGrant.ts';
-import { HELD_ON_ITS_WAY, UNWATCHED_HELD, WAITING_FOR_HEALTH, WAITING_TO_BE_APPLIED } from './deploymentMessages.ts';
+import {
+  HELD_BY_GATE,
+  HELD_BY_GATE_WITHOUT_BAKE,
+  WAITING_FOR_HEALTH,
+  WAITING_TO_BE_APPLIED,
+} from './deploymentMessages.ts';
 import { checksRevision } from './healthChecks.ts';
 import { hasNoBake } from './withoutBake.ts';
 
+/** The FluxBindings of the objects that are bound to the Rollout. */
 export function boundTo({ metadata }: Rollout, bindings: readonly FluxBinding[]): FluxBinding[] {
   return bindings.filter(
     (binding) =>
@@ -21,7 +27,7 @@ export function boundTo({ metadata }: Rollout, bindings: readonly FluxBinding[])
   );
 }
 
-/** A bound object that has no FluxBinding yet: nothing is proven of it. */
+/** The FluxBinding for a bound object that has none yet: it proves nothing. */
 export function unseenBinding(rollout: Rollout, kind: string, name: string): FluxBinding {
   return {
     apiVersion: FLUX_BINDINGS.apiVersion,
@@ -34,26 +40,27 @@ export function unseenBinding(rollout: Rollout, kind: string, name: string): Flu
   };
 }
 
-/** Flux was seen to have fetched and applied the deployment in the bound object. */
+/** Whether Flux has fetched and applied the deployment in the bound object. */
 export function hasApplied({ status }: FluxBinding, { metadata }: Rollout, head: HistoryEntry): boolean {
   return (status?.applied ?? []).some(
     ({ rollout, uid, id }) => rollout === metadata.name && uid === metadata.uid && id === (head.id ?? 0),
   );
 }
 
-/** The bound objects that have not proved the head; none once all of them have. */
+/** The bound objects that have not applied the head; none once all of them have been seen to have it. */
 export function unapplied(head: HistoryEntry, bound: readonly FluxBinding[], rollout: Rollout): readonly FluxBinding[] {
   return head.appliedTime === undefined ? bound.filter((binding) => !hasApplied(binding, rollout, head)) : [];
 }
 
-/** `Kustomization 'my-app'`. */
+/** The name of a bound object for messages: `Kustomization 'my-app'`. */
 export function targetName({ spec }: FluxBinding): string {
   return `${spec?.target.kind} '${spec?.target.name}'`;
 }
 
 /**
- * The head with what its bound objects prove: `appliedTime` once all of them have it, and, until a bake starts, the
- * time a closed Gate, or the suspension it left behind, holds it up in one of them, which deployTimeout does not count.
+ * The head with the proof of its bound objects: `appliedTime` once all of them have applied it.
+ * Before that, `waitingSince` and `waitedSeconds` have the time for which a closed Gate, or the suspension that it left
+ * behind, holds one of them: deployTimeout does not count this time.
  */
 export function withProgress(
   head: HistoryEntry,
@@ -68,7 +75,7 @@ export function withProgress(
   const proven = isNowApplied ? { ...head, appliedTime: formatTime(now), ...healthAtApply(head, checks) } : head;
   const underWay =
     proven.bakeStatus === 'Deploying' && proven.bakeStartTime === undefined && proven.appliedTime === undefined;
-  // Right after a bypassed deployment is committed, its bindings do not have it yet.
+  // A deployment that bypasses the Gates doesn't wait, even before its bindings report the bypass.
   const waits = ({ status }: FluxBinding) =>
     status?.awaits || (isHeld(status) && !bypassesGates(rollout, closedClosings(status?.gates), now));
   const held = underWay && missing.some(waits);
@@ -76,7 +83,8 @@ export function withProgress(
 }
 
 /**
- * Until then the previous version ran. Only a check that distinguishes versions can have reported an error of this one.
+ * The HealthChecks' reports that are known when the deployment is applied. Until then the previous version ran: only
+ * checks that distinguish versions can have reported an error of this one.
  */
 function healthAtApply({ knownHealth: before }: HistoryEntry, checks: readonly HealthCheck[]) {
   if (!before) return {};
@@ -91,7 +99,7 @@ function healthAtApply({ knownHealth: before }: HistoryEntry, checks: readonly H
 
 function startWait(head: HistoryEntry, rollout: Rollout, now: EpochMs): HistoryEntry {
   if (head.waitingSince !== undefined) return head;
-  const bakeStatusMessage = hasNoBake(head, rollout) ? UNWATCHED_HELD : HELD_ON_ITS_WAY;
+  const bakeStatusMessage = hasNoBake(head, rollout) ? HELD_BY_GATE_WITHOUT_BAKE : HELD_BY_GATE;
   return { ...head, bakeStatusMessage, waitingSince: formatTime(now) };
 }
 

@@ -1,9 +1,8 @@
 /**
  * The rollback after a failure, `spec.onFailure: Rollback`.
- * It follows from stored data only: after a crash the decision is the same, and once the rollback is the head of the
+ * It is decided from stored data only: after a crash the decision is the same, and once the rollback is the head of the
  * history nothing is left to decide.
  */
-
 import { ROLLBACK_BARRIER } from '../../../api/annotations.ts';
 import { GATE_CLOSED, ROLLED_BACK } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
@@ -16,17 +15,17 @@ import { isBare } from '../release/metadata.ts';
 /** `spec.onFailure`, or the installation's default. */
 export type OnFailure = 'Continue' | 'Hold' | 'Rollback';
 
-/** Deploy the last version that succeeded, in place of the failed one. */
+/** A rollback from the failed version to the last one that succeeded. */
 export interface RollbackTarget {
   to: VersionInfo;
   from: string;
   stays?: undefined;
 }
 
-/** No rollback, and why. */
 interface NoRollback {
+  /** Why the failed version stays. */
   stays: { reason: string; message: string };
-  /** Until then nothing else is deployed automatically: a rollback may still be possible. */
+  /** The time until which a rollback may still be possible: nothing else is deployed automatically. */
   until?: EpochMs;
 }
 
@@ -34,7 +33,7 @@ export type Rollback = RollbackTarget | NoRollback;
 
 interface RollbackInputs {
   history: readonly HistoryEntry[];
-  config: { onFailure: OnFailure /** A release that is never rolled back. */; barrier?: string };
+  config: { onFailure: OnFailure; barrier?: string };
   /** Releases whose metadata forbids a rollback from them. */
   barriers: readonly string[];
   /** Releases whose metadata is still missing. */
@@ -44,13 +43,10 @@ interface RollbackInputs {
   rejectedBy: (tag: string) => string | undefined;
 }
 
-/**
- * How long after the failure missing metadata delays the rollback.
- * A silent registry must not keep a failed version in place.
- */
+/** How long after the failure missing metadata delays the rollback: a registry may not answer at all. */
 const METADATA_WAIT_MS = 15_000;
 
-/** undefined if nothing has failed, or spec.onFailure is not Rollback. */
+/** The rollback, or why there is none; undefined if nothing has failed, or spec.onFailure is not Rollback. */
 export function rollbackOf({
   history,
   config,
@@ -68,30 +64,28 @@ export function rollbackOf({
   }
   const index = history.findIndex(({ bakeStatus, version }) => bakeStatus === 'Succeeded' && version.tag !== from);
   const target = history[index];
-  if (!target) {
-    return stays('NoSucceededVersion', from, 'the history has no other version that succeeded');
-  }
+  if (!target) return noRollback('NoSucceededVersion', from, 'the history has no other version that succeeded');
   const undone = history.slice(0, index).map(({ version }) => version.tag);
   const barrier = undone.find((tag) => tag === config.barrier || barriers.includes(tag));
   if (barrier !== undefined) {
     const source =
       barrier === config.barrier ? 'spec.rollback.barrier' : `the release's annotation ${ROLLBACK_BARRIER}`;
-    return stays('Barrier', from, `${source} says that ${barrier} cannot be undone`);
+    return noRollback('Barrier', from, `${source} says that ${barrier} cannot be undone`);
   }
   const until = (parseTime(head.bakeEndTime) ?? Number.NEGATIVE_INFINITY) + METADATA_WAIT_MS;
   const unknown = history.slice(0, index).find(({ version }) => isBare(version) && awaited.includes(version.tag));
   if (unknown && now < until) {
     const { tag } = unknown.version;
     const text = `waiting until ${formatTime(until)} for the registry to answer whether ${tag} can be undone`;
-    return { ...stays('MetadataUnknown', from, text), until };
+    return { ...noRollback('MetadataUnknown', from, text), until };
   }
   const to = target.version;
   const gate = rejectedBy(to.tag);
-  if (gate !== undefined) return stays('Rejected', from, `RolloutGate '${gate}' rejects ${to.tag}`);
+  if (gate !== undefined) return noRollback('Rejected', from, `RolloutGate '${gate}' rejects ${to.tag}`);
   return { to, from };
 }
 
-function stays(reason: string, from: string, why: string): NoRollback {
+function noRollback(reason: string, from: string, why: string): NoRollback {
   return { stays: { reason, message: `${from} has failed and is not rolled back: ${why}` } };
 }
 
@@ -112,7 +106,7 @@ export function holdsAfterFailure(head: HistoryEntry | undefined, { onFailure }:
   return onFailure === 'Hold' || (onFailure === 'Rollback' && head.rolledBackFrom !== undefined);
 }
 
-/** undefined if there is no rollback to report. */
+/** The condition RolledBack; undefined if there is no rollback to report. */
 export function rollbackCondition(
   [head, before]: readonly HistoryEntry[],
   rollback: Rollback | undefined,

@@ -30,7 +30,7 @@ import type { Observed, RolloutConfig } from './inputs.ts';
 import { isForward, RELEASE_TOO_YOUNG, type Selection, type YoungRelease } from './nextVersion.ts';
 import { allows, allowsNothing, type RolloutGatesResult } from './rolloutGates.ts';
 import type { Requests } from './rolloutRequests.ts';
-import { approvalCommand, approvalsNeeded, type RequiredApprovals, WAITING_FOR_APPROVALS } from './versionApprovals.ts';
+import { approvalCommand, approvalsAtGate, type RequiredApprovals, WAITING_FOR_APPROVALS } from './versionApprovals.ts';
 
 /** The part of an evaluation from which blockers are found. */
 export interface BlockerSources {
@@ -49,7 +49,7 @@ export interface BlockerSources {
   closed: GateResult[];
   /**
    * The RolloutGates whose approvals `pending` needs.
-   * A rollback needs none, nor does what ran before without gateFirstDeployment.
+   * A rollback needs none, nor does initialVersion without gateFirstDeployment.
    */
   requiredApprovals: readonly RequiredApprovals[];
   /** Releases that are not old enough to be deployed yet. */
@@ -89,15 +89,16 @@ interface BlockerKind {
   hasEvent?: true;
 }
 
-/** In the order in which they are listed: DeploymentBlocked has the reason of the first. */
+/** The kinds of blockers in the order of `status.blockers`: DeploymentBlocked has the reason of the first. */
 export const BLOCKER_KINDS: readonly BlockerKind[] = [
+  { type: 'Problem', find: problemBlockers },
   { type: 'Health', find: healthBlockers },
   { type: 'Gate', find: gateBlockers, sentence: gatesText, readyReason: GATE_CLOSED, hasEvent: true },
   { type: 'Bake', find: bakeBlockers, sentence: bakeText },
   {
     type: 'Failure',
     find: failureBlockers,
-    sentence: ({ version, head }) => `Version ${version} waits: ${head?.version.tag} has failed; ${WAYS_ON}`,
+    sentence: ({ version, head }) => `Version ${version} waits: ${head?.version.tag} has failed; ${AFTER_FAILURE}`,
   },
   {
     type: 'Approvals',
@@ -112,14 +113,13 @@ export const BLOCKER_KINDS: readonly BlockerKind[] = [
   { type: 'PinnedVersion', find: pinBlockers },
   { type: 'Copy', sentence: copyText, readyReason: WAITING_FOR_COPY },
   { type: 'Budget', readyReason: WAITING_FOR_BUDGET },
-  { type: 'Problem' },
 ];
 
-/** The reasons with which Ready repeats a wait, before the first deployment. */
+/** The reasons with which Ready repeats a wait before the first deployment. */
 export const READY_REASONS: readonly string[] = BLOCKER_KINDS.flatMap(({ readyReason }) => readyReason ?? []);
 
-/** All but the copy and the budgets: a copy begins, and a slot is asked for, once none of these blocks. */
-export function blockersInOrder(inputs: BlockerInputs): Blocker[] {
+/** All blockers but the copy and the budgets: a copy begins, and a slot is requested, once none of these blocks. */
+export function findBlockers(inputs: BlockerInputs): Blocker[] {
   return BLOCKER_KINDS.flatMap(({ find }) => find?.(inputs) ?? []);
 }
 
@@ -128,10 +128,10 @@ export function isHeldBy(blockers: readonly Blocker[], version: string): boolean
   return blockers.some((each) => each.version === undefined || each.version === version);
 }
 
-/** Problems of the Rollout itself; Ready reports them. */
-export function problemBlockers({ observed, config, selection, pending }: BlockerInputs): Blocker[] {
+/** Problems of the Rollout itself, which Ready reports; and the RolloutGate that rejects the requested version. */
+function problemBlockers({ observed, config, selection, pending }: BlockerInputs): Blocker[] {
   const { problem, rejectedBy } = selection;
-  // Without its ImagePolicy the order of releases is not known; a person's choice and a rollback need no order.
+  // Without its ImagePolicy the order of releases is unknown; a manual deployment and a rollback need no order.
   const isUnordered = pending !== undefined && isForward(selection) && observed.imagePolicy === undefined;
   const version = pending === undefined ? {} : { version: pending };
   const isRejected = rejectedBy !== undefined;
@@ -145,14 +145,14 @@ export function problemBlockers({ observed, config, selection, pending }: Blocke
   ];
 }
 
-/** A running copy ends by itself; a failed copy is retried after a user has fixed its cause. */
+/** The copy that the deployment waits for. A failed copy is retried only after a user has fixed its cause. */
 export function copyBlockers(copy: CopyState | undefined): Blocker[] {
   if (!copy?.isAwaited || copy.progress.state === 'Copied') return [];
   const effect = copy.progress.state === 'Copying' ? 'Waits' : 'Blocks';
   return [{ type: 'Copy', effect, reason: WAITING_FOR_COPY, version: copy.version.tag }];
 }
 
-/** The first deployment is not held by health: nothing was healthy before it. */
+/** The unhealthy checks. They don't hold the first deployment: nothing was healthy before it. */
 function healthBlockers({ selection, pending, head, unhealthy }: BlockerInputs): Blocker[] {
   if (pending === undefined || !isForward(selection) || !head) return [];
   return unhealthy.map(({ metadata, status }) => ({
@@ -179,7 +179,7 @@ function gateBlockers({ pending, closed }: BlockerInputs): Blocker[] {
   }));
 }
 
-/** A deployment that doesn't bake may be replaced by the next version before Flux has applied it. */
+/** The running bake. A deployment without a bake may be replaced by the next version before Flux has applied it. */
 function bakeBlockers({ observed, selection, pending, head, config }: BlockerInputs): Blocker[] {
   if (pending === undefined || !isForward(selection) || !head) return [];
   if (!isBaking(head) || hasNoBake(head, observed.rollout)) return [];
@@ -196,7 +196,7 @@ function failureBlockers({ selection, pending, head, rollback, config, requests 
   if (holdsAfterFailure(head, config) && !requests.unblockFailed) {
     return [{ ...failed, effect: 'Blocks', reason: 'PreviousDeploymentFailed', ...times({ since }) }];
   }
-  // Until then a rollback may still be possible.
+  // A rollback may still be possible until then.
   if (!rollback?.stays || rollback.until === undefined) return [];
   return [{ ...failed, effect: 'Waits', reason: rollback.stays.reason, ...times({ since, until: rollback.until }) }];
 }
@@ -216,7 +216,7 @@ function approvalBlockers({ observed, pending, requiredApprovals }: BlockerInput
     }));
 }
 
-/** An upstream Rollout that does not exist, or a cycle, holds every version. */
+/** Upstream Rollouts. If no version waits, those that hold every version: one that doesn't exist, or a cycle. */
 function upstreamBlockers({ selection, pending, rolloutGatesResult, upstream }: BlockerInputs): Blocker[] {
   const isPromoted = rolloutGatesResult.promoted.some(({ tag }) => tag === pending);
   if (!isForward(selection) || isPromoted) return [];
@@ -232,13 +232,13 @@ function upstreamBlockers({ selection, pending, rolloutGatesResult, upstream }: 
     }));
 }
 
-/** RolloutGates hold automatic deployments, and `initialVersion` if they hold first deployments. */
+/** RolloutGates that hold an automatic deployment, or `initialVersion` if they hold first deployments. */
 function rolloutGateBlockers(inputs: BlockerInputs): Blocker[] {
   const { observed, config, selection, pending, young, head, ownRolloutGates, rolloutGatesResult } = inputs;
   const isGated = config.gateFirstDeployment || head !== undefined;
   const isClosed = isGated && allowsNothing(rolloutGatesResult);
   const isHeld = selection.initial ? holdsInitial(inputs) : isForward(selection) && isClosed;
-  // They hold a release that is too young as well, once it is old enough.
+  // A release that is too young is also held, once it is old enough.
   const version = pending ?? young[0]?.tag;
   if (version === undefined || !isHeld) return [];
   return ownRolloutGates
@@ -258,15 +258,15 @@ function rolloutGateBlockers(inputs: BlockerInputs): Blocker[] {
 }
 
 /**
- * Whether RolloutGates hold the version that ran before, as every first version.
- * A manual request is handled after it and is not held.
+ * Whether RolloutGates hold `initialVersion`, as every first version.
+ * They don't hold it before a manual deployment, which would otherwise wait for it.
  */
 function holdsInitial({ observed: { rollout }, config, selection: { next }, requests }: BlockerInputs): boolean {
   const isManual = rollout.spec?.wantedVersion || requests.forceDeploy !== undefined;
   return config.gateFirstDeployment && next !== undefined && !isManual && requests.bypassGates !== next;
 }
 
-/** Since when the gate has been closed, and by whom, by the webhook's record. */
+/** The time since which the RolloutGate is closed, and the user, from the webhook's record. */
 function closedSince({ metadata, spec }: RolloutGate): Pick<Blocker, 'since' | 'by'> {
   if (spec?.passing !== false) return {};
   const closed = listedOn(parseListed(metadata.annotations?.[LISTED]), 'passing');
@@ -287,7 +287,7 @@ function minimumAgeBlockers({ selection, pending, young: [youngest] }: BlockerIn
   ];
 }
 
-/** The versions that a pin holds: other ones than the waiting version, if one waits. */
+/** The versions that a pin holds: neither is the pinned version. */
 function pinBlockers({ observed: { rollout }, requests: { forceDeploy }, candidates }: BlockerInputs): Blocker[] {
   const wanted = rollout.spec?.wantedVersion;
   if (!wanted) return [];
@@ -316,24 +316,24 @@ function times({ since, until }: { since?: EpochMs | undefined; until?: EpochMs 
   };
 }
 
-// What DeploymentBlocked says.
+// The sentences in DeploymentBlocked.
 
-const WAYS_ON = 'retry it, release the next version with unblock-failed, or deploy manually';
+const AFTER_FAILURE = 'retry it, release the next version with unblock-failed, or deploy manually';
 
-/** Gates and RolloutGates that one message names. */
-const NAMED_GATES = 5;
+/** Gates and RolloutGates that one sentence names. */
+const MAX_GATES_IN_SENTENCE = 5;
 
 function gatesText({ version, by, evaluation: { closed } }: SentenceInputs): TextWithCommands {
   return {
     text: `Version ${version}${by} is waiting approval, ${closedText(closed)}`,
-    commands: approvalCommands(closed).slice(0, NAMED_GATES),
+    commands: approvalCommands(closed).slice(0, MAX_GATES_IN_SENTENCE),
   };
 }
 
 /** Missing approvals are reported even while a bake runs, because approving takes longer. */
 function approvalsText({ version, by, evaluation: { requiredApprovals } }: SentenceInputs): TextWithCommands {
   const missing = requiredApprovals.filter(({ verdict }) => !verdict.enough);
-  const all = few(missing.map(approvalsNeeded), NAMED_GATES);
+  const all = few(missing.map(approvalsAtGate), MAX_GATES_IN_SENTENCE);
   return {
     text: `Version ${version}${by} waits for approvals, ${all}`,
     commands: missing.slice(0, 1).map(({ gate }) => approvalCommand(gate, version)),

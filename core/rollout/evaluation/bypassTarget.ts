@@ -1,7 +1,7 @@
 /**
- * Which deployment a bypass of Gates is for: of the version that its write names, and no other.
- * If it names none, of the version that automation would deploy: to bypass for a version that another user requested,
- * the user has to name it.
+ * The deployment for which a write may bypass Gates: that of the version that the write names, and no other.
+ * If the write names none, it is the version that automation would deploy. To bypass Gates for a version that another
+ * user requested, the write has to name it.
  */
 import { BYPASS_FOR, BYPASS_REASON, FORCE_DEPLOY } from '../../../api/annotations.ts';
 import type { Rollout } from '../../../api/types.ts';
@@ -18,8 +18,8 @@ type BypassTarget =
   | {
       is: 'deployment';
       deployment: Deployment;
-      /** Whether the write asks for the version too, or its reason was all. */
-      asks: boolean;
+      /** Whether the write requests the version too, besides giving a reason. */
+      requestsVersion: boolean;
     }
   | { is: 'none' }
   | { is: 'refused'; why: TextWithCommands };
@@ -35,11 +35,11 @@ export function bypassTarget(
   const named = [...(bypassFor ? [bypassFor] : []), ...requested];
   const underWay = deploymentUnderWay(rollout);
   const isCaught = underWay !== undefined && named.includes(underWay.version);
-  const next = isCaught ? underWay : (deploymentThatWaits(rollout) ?? underWay);
+  const next = isCaught ? underWay : (waitingDeployment(rollout) ?? underWay);
   const other = named.find((version) => version !== next?.version);
   if (other !== undefined) return { is: 'refused', why: otherText(rollout, other, next) };
   if (!next) return { is: 'none' };
-  if (named.length > 0) return { is: 'deployment', deployment: next, asks: requested.length > 0 };
+  if (named.length > 0) return { is: 'deployment', deployment: next, requestsVersion: requested.length > 0 };
   return unnamedTarget(rollout, before, user, next, next === underWay);
 }
 
@@ -53,20 +53,17 @@ function unnamedTarget(
   const requests = requestsFor(rollout, next);
   const others = requests.find(({ by }) => by !== user);
   if (others) return { is: 'refused', why: { text: unnamedText(next.version, byText(others)) } };
-  // The status still has as pending what this very write no longer asks for.
-  const isTakenBack = !isCaught && requests.length === 0 && versionRequests(before, next.version).length > 0;
-  if (isTakenBack) return { is: 'none' };
+  // The pending version in the status may be the one whose request this write withdraws.
+  const isWithdrawn = !isCaught && requests.length === 0 && versionRequests(before, next.version).length > 0;
+  if (isWithdrawn) return { is: 'none' };
   if (requests.length > 0 || isCaught || isReleased(rollout, next.version)) {
-    return { is: 'deployment', deployment: next, asks: false };
+    return { is: 'deployment', deployment: next, requestsVersion: false };
   }
   return { is: 'refused', why: { text: unnamedText(next.version, ', which is not a release candidate') } };
 }
 
-/**
- * The deployment that is requested, or else waits; a history starts with initialVersion, even if another version is
- * requested.
- */
-function deploymentThatWaits(rollout: Rollout): Deployment | undefined {
+/** The next deployment: initialVersion before any other, then a requested version, then the pending one. */
+function waitingDeployment(rollout: Rollout): Deployment | undefined {
   const { history: [head] = [], pendingVersion } = rollout.status ?? {};
   const initial = head ? undefined : rollout.spec?.initialVersion;
   const requested = initial || rollout.spec?.wantedVersion || requestsOf(rollout).forceDeploy || pendingVersion;
@@ -95,9 +92,7 @@ function requestsFor(rollout: Rollout, { version, id }: Deployment): VersionRequ
   return [...made, ...versionRequests(rollout, version)];
 }
 
-/**
- * Whether automation may deploy the version. The status may still list a requested version whose request was withdrawn.
- */
+/** Whether automation may deploy the version. The pending version may be one whose request was withdrawn. */
 function isReleased({ status }: Rollout, version: string): boolean {
   const { history = [], releaseCandidates = [], youngReleases = [] } = status ?? {};
   const known = [...releaseCandidates, ...youngReleases, ...history.map((entry) => entry.version)];
@@ -106,8 +101,9 @@ function isReleased({ status }: Rollout, version: string): boolean {
 
 function otherText(rollout: Rollout, named: string, next: Deployment | undefined): TextWithCommands {
   const { history: [head] = [], pendingVersion } = rollout.status ?? {};
-  if (!isLegalTag(named))
+  if (!isLegalTag(named)) {
     return { text: `the version ${JSON.stringify(named)} that the write names is not a legal tag` };
+  }
   if (named === head?.version.tag) {
     const waiting = next?.version ?? pendingVersion;
     const isOther = waiting !== undefined && waiting !== named && isLegalTag(waiting);
@@ -116,8 +112,8 @@ function otherText(rollout: Rollout, named: string, next: Deployment | undefined
   }
   const commands: TextWithCommands['commands'] = [[`To deploy ${named}`, commandFor(rollout, named)]];
   if (!next) return { text: `no version waits, and the write does not request ${named}`, commands };
-  const going = `${next.version}${byText(requestsFor(rollout, next)[0])}`;
-  return { text: `the write names version ${named}, but ${going} would be deployed first`, commands };
+  const expected = `${next.version}${byText(requestsFor(rollout, next)[0])}`;
+  return { text: `the write names version ${named}, but ${expected} would be deployed first`, commands };
 }
 
 function unnamedText(version: string, whose: string): string {
@@ -131,7 +127,7 @@ function byText(request: VersionRequest | undefined): string {
   return request ? `, which ${request.by ?? 'an unknown user'} requested (${request.where})` : '';
 }
 
-/** A pin goes before a force-deploy. */
+/** The command that deploys the version: by the pin if there is one, because a pin precedes a force-deploy. */
 function commandFor(rollout: Rollout, version: string): string {
   const { namespace, name } = identityOf(rollout);
   const annotations = { [BYPASS_REASON]: '<why>' };

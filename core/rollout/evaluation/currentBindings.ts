@@ -1,7 +1,7 @@
 /**
  * The FluxBindings of the objects bound to a Rollout, with the Gates that these objects require now.
- * A FluxBinding is written by a decorator, which may lag or fail indefinitely: its list of Gates counts only while it
- * is the list of the object as it is now.
+ * The decorator that writes a FluxBinding may lag or fail indefinitely, so the FluxBinding's list of Gates counts only
+ * while it has exactly the present Gates of the object.
  */
 import type { FluxObject } from '../../../api/flux.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
@@ -15,10 +15,10 @@ import type { GateSelectors } from './requiredGates.ts';
 interface BoundObject {
   /** The Flux object; metadata is enough. */
   object: FluxObject;
-  /** The object's FluxBinding; undefined for that of an earlier object of this name. */
+  /** The object's FluxBinding; undefined if it is that of an earlier object of this name. */
   binding: FluxBinding | undefined;
-  /** The binding has exactly the Gates that the object's annotations name. */
-  isVouched: boolean;
+  /** Whether the binding has exactly the Gates that the object's annotations name. */
+  isCurrent: boolean;
 }
 
 /** The objects that are bound to the Rollout, without those that are being deleted. */
@@ -35,14 +35,13 @@ export function boundObjects(
   return bound.map((object) => {
     const found = byTarget.get(keyOf(object));
     const binding = found?.spec?.target.uid === (object.metadata.uid ?? '') ? found : undefined;
-    return { object, binding, isVouched: binding !== undefined && vouches(binding, object, rules) };
+    return { object, binding, isCurrent: binding !== undefined && hasGatesOf(binding, object, rules) };
   });
 }
 
 /**
- * One binding for each object, with the Gates that the object requires now, those of a binding that vouches for it
- * unchanged.
- * @param selecting the Gates that may select Flux objects of the namespace; unused if every object is vouched for
+ * One binding for each object, with the Gates that the object requires now.
+ * @param selecting the Gates that may select Flux objects of the namespace; unused if every binding is current
  */
 export function currentBindings(
   rollout: Rollout,
@@ -52,10 +51,10 @@ export function currentBindings(
   rules: RefRules,
 ): FluxBinding[] {
   const known = new Set(bound.map(({ object }) => keyOf(object)));
-  // If the object is gone or no longer bound, its Gates count until its binding is gone too.
+  // The Gates of an object that is gone, or no longer bound, count until its binding is gone too.
   const others = bindings.filter((binding) => !known.has(targetOf(binding)));
   const current = bound.map((each) =>
-    each.binding && each.isVouched ? each.binding : withCurrentGates(rollout, each, selecting, rules),
+    each.binding && each.isCurrent ? each.binding : withCurrentGates(rollout, each, selecting, rules),
   );
   return [...others, ...current];
 }
@@ -74,7 +73,7 @@ function withCurrentGates(
   return { ...own, spec: { ...spec!, gates: refs.map(({ namespace, name }) => ({ namespace, gate: name })) } };
 }
 
-function vouches({ spec }: FluxBinding, object: FluxObject, rules: RefRules): boolean {
+function hasGatesOf({ spec }: FluxBinding, object: FluxObject, rules: RefRules): boolean {
   const { refs, isComplete } = recordedRefs(object, rules);
   const wanted = new Set(refs.map(refKey));
   const known = new Set(gatesOf(spec).map(refKey));

@@ -1,22 +1,29 @@
 /**
- * What could come next and everything that blocks it.
- * Computed once for each state that a decision starts from or ends in.
+ * The version that could come next, and everything that blocks it.
+ * A plan evaluates each state that its decision starts from or ends in once.
  */
 import { LISTED } from '../../../api/annotations.ts';
 import type { Condition, EpochMs } from '../../../api/kubernetes.ts';
-import type { Blocker, HistoryEntry, RolloutGate, RolloutStatus, VersionInfo } from '../../../api/types.ts';
-import { grantedSlot, isGranted, OFFERED } from '../../budget/turn.ts';
+import type { Blocker, HistoryEntry, Rollout, RolloutGate, RolloutStatus, VersionInfo } from '../../../api/types.ts';
+import { grantedSlot, isGranted, MAX_OFFERED_VERSIONS } from '../../budget/turn.ts';
 import type { GateResult } from '../../gate/evaluateGates.ts';
 import { deployCutoff } from '../../health/known.ts';
 import { parseTime } from '../../kube/time.ts';
 import { listedOn, parseListed } from '../../record/listRecord.ts';
-import { isUnhealthy, obstructing, sortedChecks } from '../deployment/healthChecks.ts';
+import { checksNotBrokenBy, isUnhealthy, sortedChecks } from '../deployment/healthChecks.ts';
 import { holdsAfterFailure, rollbackOf } from '../deployment/rollback.ts';
 import { evaluateUpstream } from '../upstream/upstreamVerdict.ts';
-import { type BlockerSources, blockersInOrder, copyBlockers, isHeldBy, problemBlockers } from './blockers.ts';
+import { type BlockerSources, copyBlockers, findBlockers, isHeldBy } from './blockers.ts';
 import { type CopyState, copyState } from './copy.ts';
 import type { Observed, RolloutConfig } from './inputs.ts';
-import { choices, releasesAfter, type Selection, select, type Withdrawal, youngUntil } from './nextVersion.ts';
+import {
+  automaticVersions,
+  releasesAfter,
+  type Selection,
+  select,
+  type Withdrawal,
+  youngUntil,
+} from './nextVersion.ts';
 import { evaluateRequiredGates, type StoredApproval, storedApproval } from './requiredGates.ts';
 import {
   evaluateRolloutGates,
@@ -31,6 +38,7 @@ import {
   expiries,
   type ReleaseAuthors,
   type RequiredApprovals,
+  type RolloutGateApprovals,
   rolloutGateApprovals,
   verdictsOn,
 } from './versionApprovals.ts';
@@ -48,6 +56,7 @@ export interface RolloutState {
   conditions: readonly Condition[];
 }
 
+/** The state in the stored status, from which a plan starts. */
 export function storedState(status: RolloutStatus = {}): RolloutState {
   return {
     history: status.history ?? [],
@@ -71,16 +80,16 @@ export interface Evaluation extends BlockerSources {
   /** The copy of the release that spec.targetRepository is to have. */
   copy?: CopyState;
   /**
-   * When one of its Gates changes by itself, a release is old enough, or an upstream Rollout has had a version for long
-   * enough.
+   * When the result changes by time alone: a Gate opens or closes, an approval expires, a release is old enough, or an
+   * upstream Rollout has had a version for long enough.
    */
   requeueAt: EpochMs[];
 }
 
-/** A lookup that has failed is tried again by a later sync. */
+/** The interval while missing metadata delays a rollback: a lookup that has failed is tried again by a later sync. */
 const AWAITED_REQUEUE_MS = 10_000;
 
-/** `requests`: those that are not used up. */
+/** @param requests those that are not used up */
 export function evaluate(
   observed: Observed,
   state: RolloutState,
@@ -88,102 +97,113 @@ export function evaluate(
   requests: Requests,
   now: EpochMs,
 ): Evaluation {
-  const { rollout, imagePolicy } = observed;
-  const { history, available } = state;
-  const [head] = history;
-  const deployed = head?.version.tag;
-  const wantedVersion = rollout.spec?.wantedVersion;
-  const ownRolloutGates = rolloutGatesOf(rollout, observed.rolloutGates);
-  const rejects = (tag: string) => rejectedBy(ownRolloutGates, tag);
-
-  const rejected = rejections(available, ownRolloutGates, rollout.status?.rejectedReleases, now);
-  const { candidates, withdrawn, young } = releasesAfter(available, deployed, imagePolicy, {
-    rejected: new Set(rejected.map(({ tag }) => tag)),
-    rolledBack: new Set(state.rolledBack),
-    youngUntil: (release) => youngUntil(release, config.minimumReleaseAge, now),
-  });
-  const bypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
-  const upstream = evaluateUpstream(rollout, observed.upstream, candidates, now);
-  const shown = bypass ?? shownBypass(head, candidates, state.conditions);
-  const approvals = rolloutGateApprovals(rollout, ownRolloutGates, state.authors, now);
-  const rolloutGatesResult = evaluateRolloutGates(ownRolloutGates, candidates, shown, upstream, approvals);
-  const rollback = rollbackOf({
-    history,
+  const [head] = state.history;
+  const { choice, ownRolloutGates, approvals, rejected, withdrawn } = chooseNext(
+    observed,
+    state,
     config,
-    barriers: state.barriers,
-    awaited: observed.awaited ?? [],
-    rejectedBy: rejects,
+    requests,
     now,
-  });
-  const { forceDeploy } = requests;
-  const selection = select({
-    initialVersion: rollout.spec?.initialVersion,
-    wantedVersion,
-    forceDeploy,
-    available,
-    rolloutGatesResult,
-    head,
-    rollback,
-    gateFirst: config.gateFirstDeployment,
-    isGranted: grantedOnly(observed),
-    rejectedBy: rejects,
-  });
-  const requested = selection.initial ? rollout.spec?.initialVersion : wantedVersion || forceDeploy;
-  const pending = pendingVersion(selection, candidates, requested);
+  );
+  const { selection, pending } = choice;
   const required = evaluateRequiredGates(observed, pending, head, state.authors, now);
-  const unhealthy = checksInTheWay(observed, head, config).filter(isUnhealthy);
   const needsNoApprovals = selection.rollback || (selection.initial && !config.gateFirstDeployment);
   const requiredApprovals = pending === undefined || needsNoApprovals ? [] : verdictsOn(approvals, pending);
   const sources: BlockerSources = {
-    candidates,
-    rolloutGatesResult,
-    upstream,
-    selection,
-    ...(pending !== undefined && { pending }),
-    ...(rollback && { rollback }),
-    unhealthy,
+    ...choice,
+    unhealthy: checksForNext(observed, head, config).filter(isUnhealthy),
     closed: required.closed,
     requiredApprovals,
-    young,
   };
-  const inputs = { ...sources, observed, config, requests, head, ownRolloutGates };
-  const first = [...problemBlockers(inputs), ...blockersInOrder(inputs)];
-  const mayGo = selection.next !== undefined && !isHeldBy(first, selection.next);
-  const copy = copyState(observed, state, selection, mayGo);
+  const blockers = findBlockers({ ...sources, observed, config, requests, head, ownRolloutGates });
+  const copy = copyState(observed, state, selection, mayDeploy({ selection, blockers }));
+  const listings = pending === undefined ? [] : ownRolloutGates.flatMap((gate) => listingOf(gate, pending));
+  const storedApprovals = [...required.approvals, ...requiredApprovals.flatMap(countedApprovals), ...listings];
   return {
     ...sources,
     rejected,
     withdrawn,
     ...(copy && { copy }),
-    blockers: [...first, ...copyBlockers(copy)],
+    blockers: [...blockers, ...copyBlockers(copy)],
     bypassed: required.bypassed,
-    approvals: [
-      ...required.approvals,
-      ...requiredApprovals.flatMap(givenOn),
-      ...listings(ownRolloutGates, pending),
-    ].slice(0, MAX_APPROVALS),
-    requeueAt: [
-      ...(rollback?.stays && rollback.until !== undefined ? [Math.min(rollback.until, now + AWAITED_REQUEUE_MS)] : []),
-      ...required.requeueAt,
-      ...expiries(
-        approvals,
-        new Set([...(pending === undefined ? [] : [pending]), ...candidates.map(({ tag }) => tag)]),
-        now,
-      ),
-      ...young.flatMap(({ deployableAt: at }) => parseTime(at) ?? []),
-      ...upstream.flatMap(({ requeueAt }) => requeueAt ?? []),
-    ],
+    approvals: storedApprovals.slice(0, MAX_APPROVALS_IN_HISTORY),
+    requeueAt: [...required.requeueAt, ...requeueTimes(sources, approvals, now)],
   };
 }
 
+/** The next version, with the candidates, RolloutGates and upstream Rollouts from which it follows. */
+function chooseNext(
+  observed: Observed,
+  { history, available, rolledBack, barriers, authors, conditions }: RolloutState,
+  config: RolloutConfig,
+  requests: Requests,
+  now: EpochMs,
+) {
+  const { rollout, imagePolicy } = observed;
+  const [head] = history;
+  const ownRolloutGates = rolloutGatesOf(rollout, observed.rolloutGates);
+  const rejected = rejections(available, ownRolloutGates, rollout.status?.rejectedReleases, now);
+  const { candidates, withdrawn, young } = releasesAfter(available, head?.version.tag, imagePolicy, {
+    rejected: new Set(rejected.map(({ tag }) => tag)),
+    rolledBack: new Set(rolledBack),
+    youngUntil: (release) => youngUntil(release, config.minimumReleaseAge, now),
+  });
+  const upstream = evaluateUpstream(rollout, observed.upstream, candidates, now);
+  const approvals = rolloutGateApprovals(rollout, ownRolloutGates, authors, now);
+  const requestedBypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
+  const bypass = requestedBypass ?? shownBypass(head, candidates, conditions);
+  const rolloutGatesResult = evaluateRolloutGates(ownRolloutGates, candidates, bypass, upstream, approvals);
+  const rejectingGate = (tag: string) => rejectedBy(ownRolloutGates, tag);
+  const awaited = observed.awaited ?? [];
+  const rollback = rollbackOf({ history, config, barriers, awaited, rejectedBy: rejectingGate, now });
+  const selection = select({
+    initialVersion: rollout.spec?.initialVersion,
+    wantedVersion: rollout.spec?.wantedVersion,
+    forceDeploy: requests.forceDeploy,
+    available,
+    rolloutGatesResult,
+    head,
+    rollback,
+    gateFirstDeployment: config.gateFirstDeployment,
+    isGranted: grantFilter(observed),
+    rejectedBy: rejectingGate,
+  });
+  const pending = pendingVersion(selection, candidates, rollout, requests);
+  const choice = {
+    candidates,
+    young,
+    upstream,
+    rolloutGatesResult,
+    selection,
+    ...(rollback && { rollback }),
+    ...(pending !== undefined && { pending }),
+  };
+  return { choice, ownRolloutGates, approvals, rejected, withdrawn };
+}
+
 /** Whether `selection.next` may be deployed now: nothing blocks it. */
-export function mayDeploy({ selection: { next }, blockers }: Evaluation): boolean {
+export function mayDeploy({ selection: { next }, blockers }: Pick<Evaluation, 'selection' | 'blockers'>): boolean {
   return next !== undefined && !isHeldBy(blockers, next);
 }
 
+/** When the result changes by time alone, except by a Gate. */
+function requeueTimes(
+  { candidates, pending, young, upstream, rollback }: BlockerSources,
+  approvals: readonly RolloutGateApprovals[],
+  now: EpochMs,
+): EpochMs[] {
+  const versions = new Set([...(pending === undefined ? [] : [pending]), ...candidates.map(({ tag }) => tag)]);
+  return [
+    ...(rollback?.stays && rollback.until !== undefined ? [Math.min(rollback.until, now + AWAITED_REQUEUE_MS)] : []),
+    ...expiries(approvals, versions, now),
+    ...young.flatMap(({ deployableAt: at }) => parseTime(at) ?? []),
+    ...upstream.flatMap(({ requeueAt }) => requeueAt ?? []),
+  ];
+}
+
 /**
- * What automation could deploy now, for budgets to choose from, newest first: RolloutGates, upstream Rollouts and Gates
- * let each through.
+ * The versions that automation could deploy now, newest first, for budgets to choose from: RolloutGates, upstream
+ * Rollouts and Gates let each through.
  */
 export function offeredVersions(
   observed: Observed,
@@ -192,14 +212,18 @@ export function offeredVersions(
   { rolloutGatesResult, copy }: Evaluation,
   now: EpochMs,
 ): VersionInfo[] {
-  const gateFirst = gateFirstDeployment;
-  const all = choices({ head, gateFirst, rolloutGatesResult, isGranted: grantedOnly(observed) }).slice(0, OFFERED);
+  const isGranted = grantFilter(observed);
+  const all = automaticVersions({ head, gateFirstDeployment, rolloutGatesResult, isGranted }).slice(
+    0,
+    MAX_OFFERED_VERSIONS,
+  );
   // Only the newest has been copied.
   if (copy?.isAwaited) return all.slice(0, 1);
   return all.filter(({ tag }) => evaluateRequiredGates(observed, tag, head, authors, now).closed.length === 0);
 }
 
-function grantedOnly({ rollout, budgets }: Observed): ((release: VersionInfo) => boolean) | undefined {
+/** Whether a release is the one of the granted slot; undefined if no budget has granted one. */
+function grantFilter({ rollout, budgets }: Observed): ((release: VersionInfo) => boolean) | undefined {
   const slot = grantedSlot(rollout, budgets);
   return slot && ((release) => isGranted(release, slot));
 }
@@ -207,30 +231,31 @@ function grantedOnly({ rollout, budgets }: Observed): ((release: VersionInfo) =>
 function pendingVersion(
   { manual, initial, next, problem }: Selection,
   candidates: readonly VersionInfo[],
-  requested?: string,
-) {
+  { spec }: Rollout,
+  { forceDeploy }: Requests,
+): string | undefined {
   if (next !== undefined) return next;
-  if (manual || initial) return problem === undefined ? undefined : requested;
-  return candidates[0]?.tag;
+  if (!manual && !initial) return candidates[0]?.tag;
+  if (problem === undefined) return undefined;
+  return initial ? spec?.initialVersion : spec?.wantedVersion || forceDeploy;
 }
 
-function listings(gates: readonly RolloutGate[], version: string | undefined): StoredApproval[] {
-  return version === undefined ? [] : gates.flatMap((gate) => listedFor(gate, version));
-}
-
-/** Requests and approvals that the history keeps. */
-const MAX_APPROVALS = 20;
-
-/** If automation continues after a failure, health that the failed version has broken does not hold its successor. */
-function checksInTheWay({ healthChecks }: Observed, head: HistoryEntry | undefined, config: RolloutConfig) {
+/**
+ * The HealthChecks that may hold the next version.
+ * If automation continues after a failure, health that the failed version has broken does not hold its successor.
+ */
+function checksForNext({ healthChecks }: Observed, head: HistoryEntry | undefined, config: RolloutConfig) {
   const checks = sortedChecks(healthChecks);
   return head?.bakeStatus === 'Failed' && !holdsAfterFailure(head, config)
-    ? obstructing(checks, head, deployCutoff(head))
+    ? checksNotBrokenBy(head, checks, deployCutoff(head))
     : checks;
 }
 
+/** Requests and approvals of a deployment that the history keeps. */
+const MAX_APPROVALS_IN_HISTORY = 20;
+
 /** The counted approvals of a RolloutGate, for the history. */
-function givenOn({ gate, verdict }: RequiredApprovals): StoredApproval[] {
+function countedApprovals({ gate, verdict }: RequiredApprovals): StoredApproval[] {
   return verdict.counted.map((each) => ({
     kind: 'RolloutGate',
     gate: gate.metadata.name ?? '',
@@ -238,8 +263,8 @@ function givenOn({ gate, verdict }: RequiredApprovals): StoredApproval[] {
   }));
 }
 
-/** The user who put the version onto the list of a RolloutGate. */
-function listedFor({ metadata, spec }: RolloutGate, version: string): StoredApproval[] {
+/** The user who put the version onto the list of a RolloutGate, for the history. */
+function listingOf({ metadata, spec }: RolloutGate, version: string): StoredApproval[] {
   if (!spec?.allowedVersions?.includes(version)) return [];
   const listed = listedOn(parseListed(metadata.annotations?.[LISTED]), 'allowedVersions', version);
   return listed ? [{ kind: 'RolloutGate', gate: metadata.name ?? '', ...storedApproval(listed) }] : [];

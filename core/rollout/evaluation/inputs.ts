@@ -1,6 +1,6 @@
 /**
  * The inputs of a Rollout's plan: all that was read for it, and its settings.
- * Plain data: hooks/rollout/observe.ts gathers it, and `decideLive` again from live reads.
+ * hooks/rollout/observe.ts makes them from the related objects, and `decideLive` again from live reads.
  */
 import type { ImagePolicy } from '../../../api/flux.ts';
 import type { NamespacedName } from '../../../api/kubernetes.ts';
@@ -20,7 +20,7 @@ import type { UpstreamRollouts } from '../upstream/upstreamVerdict.ts';
 
 export interface Observed {
   rollout: Rollout;
-  /** Undefined when there is none. */
+  /** The ImagePolicy of spec.releasesImagePolicy; undefined if it doesn't exist. */
   imagePolicy?: ImagePolicy | undefined;
   /** RolloutGates of other Rollouts are ignored. */
   rolloutGates: readonly RolloutGate[];
@@ -28,23 +28,21 @@ export interface Observed {
   bindings: readonly FluxBinding[];
   /** HealthChecks that spec.healthCheckSelector matches and that may be watched. */
   healthChecks: readonly HealthCheck[];
-  /**
-   * How many more HealthChecks the selector matches that did not consent: a bake that watches fewer than expected must
-   * say so.
-   */
+  /** How many more HealthChecks the selector matches that did not consent. A condition reports them. */
   healthLeftOut?: number;
   /** Further problems of the spec in this cluster, a sentence each. */
   problems?: readonly string[];
-  /** The RolloutBudgets that select it, as read live before a deployment; absent if they were not read. */
+  /** The RolloutBudgets that select the Rollout; absent if they were not read live. */
   budgets?: Budgets;
-  /** The Gates that must be open for any deployment, and the objects that were found for them. */
+  /** The Gates that every deployment requires. */
   gateRefs: readonly NamespacedName[];
-  gates: readonly Gate[];
-  /** Only if spec.targetRepository is set. */
+  /** The Gates that exist, by `refKey`. */
+  gates: ReadonlyMap<string, Gate>;
+  /** The inputs of the copy to spec.targetRepository; absent if that is not set. */
   copying?: Copying | undefined;
   /** The upstream Rollouts of spec.after; absent if there are none. */
   upstream?: UpstreamRollouts | undefined;
-  /** Metadata from the registry, by tag; see metadataWanted. */
+  /** Metadata from the registry, by tag. */
   metadata: Readonly<Record<string, ReleaseMetadata>>;
   /** Tags whose metadata the registry may still deliver. */
   awaited?: readonly string[];
@@ -52,7 +50,7 @@ export interface Observed {
   carried?: readonly CarriedDeployment[];
   /** Why the ConfigMap of spec.releaseConfigMap cannot be written. */
   configMapProblem?: string | undefined;
-  /** The ImagePolicy of spec.writeBack as it is, if this Rollout has made it. */
+  /** The present ImagePolicy of spec.writeBack, if it belongs to this Rollout. */
   derivedPolicy?: ImagePolicy | undefined;
   /** Why that ImagePolicy cannot be written. */
   writeBackProblem?: string | undefined;
@@ -60,20 +58,18 @@ export interface Observed {
   likeKuberik?: boolean | undefined;
 }
 
-// The settings, read once. The CRD's patterns stop most of what does not parse; older objects may still hold it.
+// The settings. The CRD refuses most values that do not parse; objects from before may still have them.
 
 export interface RolloutConfig {
   /** Milliseconds. */
   bakeTime?: number;
   /** Milliseconds. */
   deployTimeout?: number;
-  /** Milliseconds; undefined if releases of any age may go. */
+  /** Milliseconds; undefined if releases of any age may be deployed. */
   minimumReleaseAge?: number;
-  /**
-   * Whether RolloutGates hold the first deployment, as they hold every other; by default, but not in the Go controller.
-   */
+  /** Whether RolloutGates hold the first deployment too: by default, but not with `likeKuberik`. */
   gateFirstDeployment: boolean;
-  /** Whether deployments bake at all. */
+  /** Whether new deployments bake. */
   bakes: boolean;
   historyLimit: number;
   retentionDays: number;
@@ -81,7 +77,7 @@ export interface RolloutConfig {
   onFailure: OnFailure;
   /** spec.rollback.barrier: a release that is never rolled back. */
   barrier?: string;
-  /** While there are any, nothing is deployed and no bake progresses. */
+  /** Problems of the spec, a sentence each. With any, nothing is deployed and no bake progresses. */
   problems: string[];
 }
 
@@ -110,7 +106,7 @@ export function readRolloutConfig(
   };
 }
 
-/** Fields of the spec that do not parse: field, value and reason, a sentence each. */
+/** The problems of fields that do not parse: field, value and reason, a sentence each. */
 export function specProblems(spec: Partial<RolloutSpec>): string[] {
   const durations = DURATIONS.flatMap((field) => durationProblem(`spec.${field}`, spec[field]) ?? []);
   return [...durations, ...healthSelectorProblems(spec.healthCheckSelector), ...afterProblems(spec.after)];
@@ -118,8 +114,8 @@ export function specProblems(spec: Partial<RolloutSpec>): string[] {
 
 /**
  * The problem of a write that sets spec.initialVersion after creation, or frees it from RolloutGates.
- * Nothing holds initialVersion (no upstream Rollout, age, budget or bake, and RolloutGates only with
- * gateFirstDeployment), because that version runs already: set later, it would bypass them all.
+ * The initial version runs already, so nothing holds it: no upstream Rollout, age, budget or bake, and RolloutGates
+ * only with gateFirstDeployment. Set later, it would bypass all of these.
  */
 export function initialVersionProblem(rollout: Rollout, before: Rollout, likeKuberik?: boolean): string | undefined {
   const { initialVersion } = rollout.spec ?? {};
@@ -141,28 +137,25 @@ function gatesFirst(spec: RolloutSpec | undefined, likeKuberik = false): boolean
   return spec?.gateFirstDeployment ?? !likeKuberik;
 }
 
-function healthSelectorProblems(config: RolloutSpec['healthCheckSelector']): string[] {
+function healthSelectorProblems(healthCheckSelector: RolloutSpec['healthCheckSelector']): string[] {
   const parts = [
-    ['spec.healthCheckSelector.selector', healthCheckLabels(config)],
-    ['spec.healthCheckSelector.namespaceSelector', config?.namespaceSelector],
+    ['spec.healthCheckSelector.selector', healthCheckLabels(healthCheckSelector)],
+    ['spec.healthCheckSelector.namespaceSelector', healthCheckSelector?.namespaceSelector],
   ] as const;
   return parts.flatMap(([path, selector]) =>
     selectorProblems(selector, path).map(({ field, value, reason }) => `${field}: ${JSON.stringify(value)} ${reason}`),
   );
 }
 
-// References of a Rollout to other namespaces, for installations that forbid them.
-
-/** A sentence for each. */
-export function foreignRefs({ metadata, spec }: Rollout): string[] {
-  const isForeign = (namespace: string | undefined) => namespace !== undefined && namespace !== metadata.namespace;
+/** The problems of references to other namespaces, for installations that forbid them: a sentence each. */
+export function foreignRefProblems({ metadata, spec }: Rollout): string[] {
   const named = [
     { path: 'spec.releasesImagePolicy.namespace', namespace: spec?.releasesImagePolicy?.namespace },
     ...(spec?.gates ?? []).map(({ namespace }, index) => ({ path: `spec.gates[${index}].namespace`, namespace })),
     ...(spec?.after ?? []).map(({ namespace }, index) => ({ path: `spec.after[${index}].namespace`, namespace })),
   ];
   const sentences = named
-    .filter(({ namespace }) => isForeign(namespace || undefined))
+    .filter(({ namespace }) => namespace && namespace !== metadata.namespace)
     .map(
       ({ path, namespace }) =>
         `${path}: references to another namespace (${JSON.stringify(namespace)}) are forbidden (NO_CROSS_NAMESPACE_REFS)`,
@@ -175,7 +168,7 @@ export function foreignRefs({ metadata, spec }: Rollout): string[] {
   ];
 }
 
-/** The Rollout without references to other namespaces, if these are forbidden: nothing there is read for it. */
+/** The Rollout without its references to other namespaces, so that nothing is read there for it. */
 export function withoutForeignRefs(rollout: Rollout): Rollout {
   const { metadata, spec } = rollout;
   if (!spec) return rollout;

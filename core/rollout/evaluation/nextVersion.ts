@@ -24,7 +24,7 @@ interface Releases {
 }
 
 /** How many withdrawn, and how many young releases a status lists. */
-const MAX_LISTED = 20;
+const MAX_LISTED_RELEASES = 20;
 
 interface Exclusions {
   rejected: ReadonlySet<string>;
@@ -36,9 +36,9 @@ interface Exclusions {
 const ROLLED_BACK = 'it failed and was rolled back: to try it again, deploy it manually';
 
 /**
- * `available` is in the order of discovery, which decides between two tags that the policy does not rank. Without a
- * deployed tag all releases that the policy can select are candidates; if the deployed tag has no place in the order,
- * there are no candidates.
+ * The releases that may follow the deployed tag. Without a deployed tag these are all that the policy can select; if
+ * that tag has no place in the order, none.
+ * @param available in the order of discovery, which decides between two tags that the policy does not rank
  */
 export function releasesAfter(
   available: readonly VersionInfo[],
@@ -51,7 +51,7 @@ export function releasesAfter(
   const following = available
     .filter(({ tag }, index) => isLegalTag(tag) && !rejected.has(tag) && index === order.discovered.get(tag))
     .filter(({ tag }) => deployed === undefined || (tag !== deployed && order.isNewer(tag, deployed)));
-  // Flux may know fields of the policy that we don't: what it selects now is not evaluated again.
+  // Flux may know fields of the policy that we don't, so a tag that it selects now is not evaluated.
   const selected = selectedTag(policy);
   const refusal = (tag: string) =>
     rolledBack.has(tag) ? ROLLED_BACK : tag === selected ? undefined : rules.refusal(tag);
@@ -66,22 +66,22 @@ export function releasesAfter(
   const isYoung = new Set(young.map(({ tag }) => tag));
   return {
     candidates: selectable.filter(({ tag }) => !isYoung.has(tag)),
-    young: young.slice(0, MAX_LISTED),
+    young: young.slice(0, MAX_LISTED_RELEASES),
     withdrawn: evaluated
       .flatMap(({ release: { tag }, reason }) => (reason === undefined ? [] : [{ tag, reason }]))
-      .slice(-MAX_LISTED)
+      .slice(-MAX_LISTED_RELEASES)
       .reverse(),
   };
 }
 
 interface ReleaseOrder {
-  /** First index of each tag. */
+  /** The first index of each tag. */
   discovered: ReadonlyMap<string, number>;
   compare(a: string, b: string): number;
   isNewer(tag: string, than: string): boolean;
 }
 
-/** If the policy ranks two tags alike or not at all, the order of `available`, which is that of discovery, decides. */
+/** The order of the policy; between tags that it ranks alike or not at all, that of `available`, the discovery. */
 export function releaseOrder(available: readonly VersionInfo[], { rank }: PolicyRules): ReleaseOrder {
   const discovered = new Map<string, number>();
   available.forEach(({ tag }, index) => {
@@ -92,7 +92,7 @@ export function releaseOrder(available: readonly VersionInfo[], { rank }: Policy
     discovered,
     compare: (a, b) => rank(a, b) || place(a) - place(b),
     isNewer(tag, than) {
-      // One that was never discovered has no other place.
+      // A tag that was never discovered has only the place that a loose reading gives it.
       const order = rank(tag, than, !discovered.has(than));
       if (order !== undefined && order !== 0) return order > 0;
       return discovered.has(than) && place(tag) > place(than);
@@ -100,9 +100,9 @@ export function releaseOrder(available: readonly VersionInfo[], { rank }: Policy
   };
 }
 
-// How long a release has to be known here before it may be deployed.
-// Our own clock counts: the date in an image is its publisher's to choose.
-// A clock that is set back makes a release wait longer, never shorter.
+// The time for which a release has to be known here before it may be deployed.
+// It counts by our own clock, because the publisher of an image chooses its date.
+// If the clock is set back, a release waits longer, never shorter.
 
 /** Reason of DeploymentBlocked, and of Ready before a first deployment. */
 export const RELEASE_TOO_YOUNG = 'ReleaseTooYoung';
@@ -133,63 +133,58 @@ interface SelectionInputs {
   head: HistoryEntry | undefined;
   rollback: Rollback | undefined;
   /** Whether RolloutGates hold the first deployment too. */
-  gateFirst: boolean;
+  gateFirstDeployment: boolean;
   /** Whether the slots that budgets have granted are for this release; absent if none has granted one. */
   isGranted?: ((release: VersionInfo) => boolean) | undefined;
-  /** The gate that rejects a tag. */
+  /** The name of the RolloutGate that rejects a tag. */
   rejectedBy: (tag: string) => string | undefined;
 }
 
 export interface Selection {
   manual: boolean;
-  /** `next` is what ran before there was a Rollout. */
+  /** Whether `next` ran before the Rollout existed. */
   initial?: true;
   /** `next` is a rollback. */
   rollback?: RollbackTarget;
   /** The next version; undefined when there is none, or when it is deployed already. */
   next?: string;
-  /** Why what is asked for cannot be done. */
+  /** Why the requested version cannot be deployed. */
   problem?: string;
-  /** The RolloutGate that rejects it, if one does. */
+  /** The RolloutGate that rejects the requested version, if one does. */
   rejectedBy?: string;
 }
 
 /**
- * A history begins with initialVersion; then wantedVersion before force-deploy before a rollback before the newest
- * candidate that the gates allow.
+ * The next version. A history begins with initialVersion; later, in this order: wantedVersion, force-deploy, a
+ * rollback, the newest candidate that the RolloutGates allow.
  */
-export function select(choice: SelectionInputs): Selection {
-  const { initialVersion, wantedVersion, forceDeploy, head, rollback } = choice;
+export function select(inputs: SelectionInputs): Selection {
+  const { initialVersion, wantedVersion, forceDeploy, head, rollback } = inputs;
   if (head === undefined && initialVersion) {
-    const problem = problemWith(initialVersion, { ...choice, wantedVersion: initialVersion });
-    return problem
-      ? { manual: false, initial: true, ...problem }
-      : { manual: false, initial: true, next: initialVersion };
+    const problem = problemWith(initialVersion, { ...inputs, wantedVersion: initialVersion });
+    return { manual: false, initial: true, ...(problem ?? { next: initialVersion }) };
   }
   const requested = wantedVersion || forceDeploy;
   if (!requested && rollback && !rollback.stays) return { manual: false, rollback, next: rollback.to.tag };
   if (!requested && rollback?.stays && rollback.until !== undefined) return { manual: false };
   if (!requested) {
-    const [newest] = choices(choice);
+    const [newest] = automaticVersions(inputs);
     return { manual: false, ...(newest && { next: newest.tag }) };
   }
-  const problem = problemWith(requested, choice);
+  const problem = problemWith(requested, inputs);
   if (problem) return { manual: true, ...problem };
   return requested === head?.version.tag ? { manual: true } : { manual: true, next: requested };
 }
 
 /** The versions that automation may deploy now, newest first. */
-export function choices({
+export function automaticVersions({
   head,
-  gateFirst,
-  rolloutGatesResult,
+  gateFirstDeployment,
+  rolloutGatesResult: { gated, promoted },
   isGranted = () => true,
-}: Pick<SelectionInputs, 'head' | 'gateFirst' | 'rolloutGatesResult' | 'isGranted'>): VersionInfo[] {
-  const pool =
-    head === undefined && !gateFirst && rolloutGatesResult.gated.length === 0
-      ? rolloutGatesResult.promoted
-      : rolloutGatesResult.gated;
-  return pool.filter(isGranted);
+}: Pick<SelectionInputs, 'head' | 'gateFirstDeployment' | 'rolloutGatesResult' | 'isGranted'>): VersionInfo[] {
+  const isUngated = head === undefined && !gateFirstDeployment && gated.length === 0;
+  return (isUngated ? promoted : gated).filter(isGranted);
 }
 
 function problemWith(

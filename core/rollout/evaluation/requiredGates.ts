@@ -9,7 +9,7 @@ import { evaluateGates, type GateResult, redactFor } from '../../gate/evaluateGa
 import { gateRefsOf, gatesOf, TOO_MANY } from '../../gate/gateRefs.ts';
 import { gateSelectsRollout } from '../../gate/gateSelection.ts';
 import { sameJson } from '../../kube/json.ts';
-import { byRefKey, identityOf, refKey, uniqueRefs, without } from '../../kube/names.ts';
+import { identityOf, refKey, uniqueRefs, without } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import { MAX_REASON } from '../../record/record.ts';
@@ -19,13 +19,13 @@ import { boundTo } from '../deployment/progress.ts';
 import type { Observed } from './inputs.ts';
 import { backgroundOf, type ReleaseAuthors } from './versionApprovals.ts';
 
-/** Gates that may select the Rollouts of one namespace, as read for it. */
+/** Gates that may select the Rollouts of one namespace. */
 export interface GateSelectors {
   /** Gates that do not select are ignored. */
   gates: readonly Gate[];
   /** Labels of the Rollout's Namespace. */
   namespaceLabels: Readonly<Record<string, string>>;
-  /** There are more Gates than one list may bring: they count as closed. */
+  /** Whether there are more Gates than one list returns: they count as closed. */
   truncated?: boolean;
 }
 
@@ -40,10 +40,7 @@ export function boundGates(rollout: Rollout, bindings: readonly FluxBinding[]): 
   return boundTo(rollout, bindings).flatMap(({ spec }) => gatesOf(spec));
 }
 
-/**
- * All Gates that a Rollout requires, each once. More than the limit are not evaluated one by one: they count as one
- * closed Gate with a message about the limit.
- */
+/** All Gates that a Rollout requires, each once. More than the limit count as one closed Gate that names the limit. */
 export function rolloutRequiredGates(
   rollout: Rollout,
   bindings: readonly FluxBinding[],
@@ -54,35 +51,31 @@ export function rolloutRequiredGates(
   return all.sort((a, b) => (refKey(a) < refKey(b) ? -1 : 1));
 }
 
-/** Whether a write can make the Rollout require fewer Gates: without reading any. */
+/** Whether a write may make the Rollout require fewer Gates. It reads no Gate: most writes can't. */
 export function mayDropGates(rollout: Rollout, before: Rollout): boolean {
-  return !sameLabels(rollout, before) || without(gateRefsOf(before), gateRefsOf(rollout)).length > 0;
+  return !hasSameLabels(rollout, before) || without(gateRefsOf(before), gateRefsOf(rollout)).length > 0;
 }
 
-/**
- * The Gates that a write no longer requires: it names them no longer, or leaves their selection.
- * Requiring more is never a way around one.
- */
+/** The Gates that the Rollout no longer requires after a write: it doesn't name them, or they don't select it. */
 export function droppedGates(rollout: Rollout, before: Rollout, selectors: GateSelectors): NamespacedName[] {
   const dropped = without(ownGates(before, selectors), ownGates(rollout, selectors));
-  return selectors.truncated && !sameLabels(rollout, before) ? [...dropped, TOO_MANY] : dropped;
+  return selectors.truncated && !hasSameLabels(rollout, before) ? [...dropped, TOO_MANY] : dropped;
 }
 
-function sameLabels(rollout: Rollout, before: Rollout): boolean {
+function hasSameLabels(rollout: Rollout, before: Rollout): boolean {
   return sameJson(rollout.metadata.labels ?? {}, before.metadata.labels ?? {});
 }
-
-// The Gates that a version of a Rollout has to pass: which of them block it, and who opened the others.
 
 export type StoredApproval = NonNullable<HistoryEntry['approvals']>[number];
 
 interface RequiredGatesResult {
+  /** Closed Gates that block the version. */
   closed: GateResult[];
   /** Closed Gates that the version may bypass. */
   bypassed: GateResult[];
-  /** The requests and approvals that opened the others. */
+  /** The requests and approvals that opened the other Gates. */
   approvals: StoredApproval[];
-  /** When one of them changes by itself. */
+  /** When a Gate opens or closes by time alone, or an approval expires. */
   requeueAt: EpochMs[];
 }
 
@@ -99,37 +92,33 @@ export function evaluateRequiredGates(
   now: EpochMs,
 ): RequiredGatesResult {
   if (version === undefined) return { closed: [], bypassed: [], approvals: [], requeueAt: [] };
-  const byKey = byRefKey(gates);
-  const ofBound = new Set(boundGates(rollout, bindings).map(refKey));
+  const boundKeys = new Set(boundGates(rollout, bindings).map(refKey));
   const { uid } = rollout.metadata;
   const background = backgroundOf(rollout, authors, version);
   const next = { version, rollout: refKey(identityOf(rollout)), uid, background };
   const evaluated = gateRefs.map((ref) => {
-    const deployment = ofBound.has(refKey(ref)) ? undefined : next;
-    return evaluateGates([ref], (each) => byKey.get(refKey(each)), now, deployment);
+    const deployment = boundKeys.has(refKey(ref)) ? undefined : next;
+    return evaluateGates([ref], gates, now, deployment);
   });
   const bypassedBy = bypassedClosings(rollout, head, version);
   const all = redactFor(
     evaluated.flatMap((each) => each.closed),
     rollout.metadata.namespace ?? '',
   );
-  const { true: bypassed = [], false: closed = [] } = Object.groupBy(
-    all,
-    (gate) => `${bypassedBy.has(closingKey(gate))}`,
-  );
+  const isBypassed = (gate: GateResult) => bypassedBy.has(closingKey(gate));
   const gateResults = evaluated.flatMap((each) => each.all);
   return {
-    closed,
-    bypassed,
+    closed: all.filter((gate) => !isBypassed(gate)),
+    bypassed: all.filter(isBypassed),
     approvals: gateResults.slice(0, GATES_IN_HISTORY).flatMap((gate) => approvalsOf(gate, rollout.metadata.namespace)),
     requeueAt: gateResults.flatMap(({ until, approvalsUntil }) => [until ?? [], approvalsUntil ?? []].flat()),
   };
 }
 
-/** For how many Gates the history keeps who opened them, and how much of each reason. */
+/** The number of Gates for which a deployment in the history records the users who opened or bypassed them. */
 export const GATES_IN_HISTORY = 10;
 
-/** The user who opened a Gate of another namespace, and the reason, are only for readers of that Gate. */
+/** The requests and approvals that opened a Gate; of another namespace only the time: that Gate's readers see more. */
 function approvalsOf({ ref, openedBy, approvedBy = [] }: GateResult, namespace: string | undefined): StoredApproval[] {
   const given = openedBy ? [openedBy] : approvedBy;
   const latest = given.at(-1);
@@ -138,7 +127,7 @@ function approvalsOf({ ref, openedBy, approvedBy = [] }: GateResult, namespace: 
   return given.map((each) => ({ gate: refKey(ref), ...storedApproval(each) }));
 }
 
-/** Time, user and reason, as the history stores them. */
+/** Time, user and reason in the form of the history. */
 export function storedApproval({ at, by, reason }: Pick<Approval, 'at' | 'reason'> & { by?: string }) {
   return { at: formatTime(at), ...(by && { by }), ...(reason && { reason: reason.slice(0, MAX_REASON) }) };
 }

@@ -1,8 +1,7 @@
 /**
- * What the RolloutGates of a Rollout let through, and what they reject.
- * Clients see each upstream Rollout of `spec.after` as a gate with `allowedVersions`.
+ * The versions that the RolloutGates of a Rollout let through, and those that they reject.
+ * Clients see each upstream Rollout of `spec.after` as a RolloutGate with `allowedVersions`.
  */
-
 import { GATE_UNTIL, SCHEDULE_KIND_LABEL, SCHEDULE_NAME_LABEL } from '../../../api/annotations.ts';
 import { GATES_PASSING, READY } from '../../../api/conditions.ts';
 import { KINDS } from '../../../api/kinds.ts';
@@ -26,18 +25,15 @@ export type Rejection = NonNullable<RolloutStatus['rejectedReleases']>[number];
 
 export interface RolloutGatesResult {
   summaries: GateSummary[];
-  /** Candidates that every gate allows, newest first. A gate that is not passing does not shrink the list. */
+  /** Candidates that every list allows, newest first. A RolloutGate that is not passing does not shrink it. */
   gated: VersionInfo[];
-  /**
-   * Candidates that every upstream Rollout allows and that have their approvals, without regard to other rules of
-   * RolloutGates.
-   */
+  /** Candidates that every upstream Rollout allows and that have their approvals, whatever the lists allow. */
   promoted: VersionInfo[];
   passing: boolean;
   condition: NewCondition;
 }
 
-/** The gates of this Rollout, by name: the order of a map means nothing. */
+/** The RolloutGates of this Rollout, sorted by name: Metacontroller sends them in no order. */
 export function rolloutGatesOf(rollout: Rollout, gates: readonly RolloutGate[]): RolloutGate[] {
   return gates
     .filter((gate) => gate.spec?.rolloutRef?.name === rollout.metadata.name)
@@ -45,8 +41,9 @@ export function rolloutGatesOf(rollout: Rollout, gates: readonly RolloutGate[]):
 }
 
 /**
- * `bypass`: the version for which the gates do not count; it must be a candidate, or the one deployed with a bypass.
- * It still needs its approvals: a bypass is the decision of one person.
+ * The result of the RolloutGates and upstream Rollouts for all candidates.
+ * @param bypass a candidate, or the version that was deployed with a bypass. Its RolloutGates do not count, except
+ *   their approvals: a bypass is the decision of one person
  */
 export function evaluateRolloutGates(
   gates: readonly RolloutGate[],
@@ -56,7 +53,7 @@ export function evaluateRolloutGates(
   approvals: readonly RolloutGateApprovals[],
 ): RolloutGatesResult {
   const isBypassed = bypass !== undefined && isApproved(approvals, bypass);
-  if (isBypassed) return bypassed(gates, candidates, bypass, upstream);
+  if (isBypassed) return bypassedResult(gates, candidates, bypass, upstream);
   const passing = gates.every((gate) => gate.spec?.passing !== false);
   const lists = gates.map(allowedBy).filter((list) => list !== undefined);
   const ofUpstream = upstream.map(({ allowed }) => new Set(allowed));
@@ -65,22 +62,22 @@ export function evaluateRolloutGates(
   );
   const gated = promoted.filter(({ tag }) => lists.every((list) => list.has(tag)));
   const approvalsOf = new Map(approvals.map((each) => [each.gate, each]));
-  const blocked = passing && gated.length === 0 && candidates.length > 0;
+  const listed = candidates.length > 0 && gated.length === 0 ? NONE_ALLOWED : ALL_PASSING;
   return {
     summaries: [
-      ...gates.map((gate) => summary(gate, candidates, approvalsOf.get(gate))),
+      ...gates.map((gate) => summaryOf(gate, candidates, approvalsOf.get(gate))),
       ...upstream.map((each) => upstreamSummary(each, candidates)),
     ],
     gated,
     promoted,
     passing,
-    condition: passing ? (blocked ? NONE_ALLOWED : ALL_PASSING) : SOME_BLOCKING,
+    condition: passing ? listed : SOME_BLOCKING,
   };
 }
 
 /**
- * After the bypassed version is deployed its gates continue to show the bypass until there is another pending version:
- * they would otherwise seem to block what has just been let through.
+ * The deployed version, if it bypassed RolloutGates and no other version is pending: these RolloutGates still show the
+ * bypass, or they would seem to block the version that they have just let through.
  */
 export function shownBypass(
   head: HistoryEntry | undefined,
@@ -93,51 +90,51 @@ export function shownBypass(
   return (head.origin?.includes('GateBypass') ?? true) ? head.version.tag : undefined;
 }
 
-/** Gates that are named in one message. */
-const NAMED_ROLLOUT_GATES = 5;
+/** RolloutGates that one message names. */
+const MAX_ROLLOUT_GATES_IN_MESSAGE = 5;
 
 /**
- * `RolloutGate 'qa' (not passing), …`, with the schedule that made it: those that let none of the candidates through;
- * empty if there is none.
+ * The RolloutGates that let none of the candidates through, with the schedules that made them:
+ * `RolloutGate 'qa' (not passing), …`; empty if there is none.
  */
-export function namesInTheWay(gates: readonly RolloutGate[], candidates: readonly VersionInfo[]): string {
+export function blockingNames(gates: readonly RolloutGate[], candidates: readonly VersionInfo[]): string {
   const names = gates.flatMap((gate) => {
     const name = `RolloutGate '${gate.metadata.name}'${ofSchedule(gate)}`;
     if (gate.spec?.passing === false) return [`${name} (not passing${untilText(gate)})`];
     const allowed = allowedBy(gate);
     return !allowed || candidates.some(({ tag }) => allowed.has(tag)) ? [] : [`${name} (not on its list)`];
   });
-  return few(names, NAMED_ROLLOUT_GATES);
+  return few(names, MAX_ROLLOUT_GATES_IN_MESSAGE);
 }
 
-/** Labels are short: their values are shown unchanged. */
+/** The schedule that made the RolloutGate, in its labels; Kubernetes limits their length and characters. */
 function ofSchedule({ metadata: { labels } }: RolloutGate): string {
   const [kind, name] = [labels?.[SCHEDULE_KIND_LABEL], labels?.[SCHEDULE_NAME_LABEL]];
   return kind && name ? ` of ${kind} '${name}'` : '';
 }
 
-/** Any user may write the annotation: only a time is shown. */
+/** The end of the closure, if the annotation is a time: any user may write the annotation. */
 function untilText({ metadata: { annotations } }: RolloutGate): string {
   const until = parseTime(annotations?.[GATE_UNTIL]);
   return until === undefined ? '' : ` until ${formatTime(until)}`;
 }
 
-/** Whether the gates together let no candidate through. */
+/** Whether the RolloutGates together let no candidate through. */
 export function allowsNothing({ passing, gated }: RolloutGatesResult): boolean {
   return !passing || gated.length === 0;
 }
 
-/** Whether the gate lets the version through, apart from its approvals: these are in versionApprovals.ts. */
+/** Whether the RolloutGate lets the version through, apart from approvals, which versionApprovals.ts counts. */
 export function allows(gate: RolloutGate, version: string): boolean {
   return gate.spec?.passing !== false && (gate.spec?.allowedVersions?.includes(version) ?? true);
 }
 
-/** Name of the first gate that rejects the tag, which is never deployed while it is listed, not even manually. */
+/** The first RolloutGate that rejects the tag. A rejected tag is not deployed, not even manually. */
 export function rejectedBy(gates: readonly RolloutGate[], tag: string): string | undefined {
   return gates.find((gate) => gate.spec?.rejectedVersions?.includes(tag))?.metadata.name;
 }
 
-/** In the order of discovery, with the time of the first rejection by the same gate. */
+/** The rejected releases in the order of discovery, each since its first rejection by the same RolloutGate. */
 export function rejections(
   available: readonly VersionInfo[],
   gates: readonly RolloutGate[],
@@ -158,15 +155,20 @@ export function rejections(
   });
 }
 
-/** undefined: its list excludes nothing. */
+/** The versions on the list of the RolloutGate; undefined if no list excludes versions. */
 function allowedBy({ spec }: RolloutGate): ReadonlySet<string> | undefined {
   return spec?.passing === false || !spec?.allowedVersions ? undefined : new Set(spec.allowedVersions);
 }
 
 /**
- * `allowedVersions` is left out for a gate that is not passing: clients read an entry with a list as "blocks by list".
+ * The entry of a RolloutGate in `status.gates`. While it is not passing the entry has no list: clients read a list as
+ * "blocks by list".
  */
-function summary(gate: RolloutGate, candidates: readonly VersionInfo[], approvals?: RolloutGateApprovals): GateSummary {
+function summaryOf(
+  gate: RolloutGate,
+  candidates: readonly VersionInfo[],
+  approvals: RolloutGateApprovals | undefined,
+): GateSummary {
   const { metadata, spec } = gate;
   const name = metadata.name ?? '';
   const passing = spec?.passing ?? true;
@@ -180,18 +182,15 @@ function summary(gate: RolloutGate, candidates: readonly VersionInfo[], approval
   return { name, passing, allowedVersions: shortList(allowed, candidates), message };
 }
 
-/** How many versions a summary lists: the status has to stay small. */
-const LISTED = LIMITS.listedVersions;
-
 /** The list as stored. Of a long one: first the candidates on it, newest first, then its latest entries. */
 function shortList(allowed: readonly string[], candidates: readonly VersionInfo[]): string[] {
-  if (allowed.length <= LISTED) return [...allowed];
+  if (allowed.length <= LIMITS.listedVersions) return [...allowed];
   const tags = new Set(allowed);
   const next = candidates.flatMap(({ tag }) => (tags.has(tag) ? [tag] : []));
-  return [...new Set([...next, ...allowed.toReversed()])].slice(0, LISTED);
+  return [...new Set([...next, ...allowed.toReversed()])].slice(0, LIMITS.listedVersions);
 }
 
-/** To clients that know lists only: the candidates that are on its list and approved. */
+/** The entry of a RolloutGate with approvals: it lists the approved candidates, because clients read only lists. */
 function approvalSummary(
   { gate, verdictOn, isEnough }: RolloutGateApprovals,
   candidates: readonly VersionInfo[],
@@ -202,7 +201,7 @@ function approvalSummary(
   return {
     name: gate.metadata.name ?? '',
     passing: true,
-    allowedVersions: allowed.slice(0, LISTED).map(({ tag }) => tag),
+    allowedVersions: allowed.slice(0, LIMITS.listedVersions).map(({ tag }) => tag),
     message: newest === undefined ? 'Gate is passing' : approvalsText(newest, { gate, verdict: verdictOn(newest) }),
   };
 }
@@ -211,12 +210,12 @@ function upstreamSummary({ name, allowed, waits }: UpstreamVerdict, candidates: 
   const [newest] = candidates;
   if (!newest) return { ...UPSTREAM, name, passing: true, message: waits ?? 'Gate is passing' };
   const message = waits === undefined ? 'Gate is passing' : `${newest.tag} waits for ${waits}`;
-  return { ...UPSTREAM, name, passing: true, allowedVersions: allowed.slice(0, LISTED), message };
+  return { ...UPSTREAM, name, passing: true, allowedVersions: allowed.slice(0, LIMITS.listedVersions), message };
 }
 
 const UPSTREAM = { kind: KINDS.Rollout.kind };
 
-function bypassed(
+function bypassedResult(
   gates: readonly RolloutGate[],
   candidates: readonly VersionInfo[],
   tag: string,
@@ -233,7 +232,7 @@ function bypassed(
     ...UPSTREAM,
     name,
     passing: true,
-    ...(candidates.length > 0 && { allowedVersions: allowed.slice(0, LISTED) }),
+    ...(candidates.length > 0 && { allowedVersions: allowed.slice(0, LIMITS.listedVersions) }),
     ...shown,
   }));
   const gated = candidates.filter((candidate) => candidate.tag === tag);
@@ -254,9 +253,7 @@ const NONE_ALLOWED = falseCondition(
   'No release candidates are allowed by all gates',
 );
 
-/**
- * The condition Ready: for kstatus, a RolloutGate that is not passing is not ready. It doesn't say which versions pass.
- */
+/** The condition Ready. For kstatus, a RolloutGate that is not passing is not ready; its list doesn't matter. */
 export function rolloutGateReady({ metadata, spec }: RolloutGate): NewCondition {
   const isPassing = spec?.passing !== false;
   const { generation } = metadata;

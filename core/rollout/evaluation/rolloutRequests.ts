@@ -1,7 +1,7 @@
 /**
  * One-shot annotations on a Rollout.
- * For each the webhook records the uid of the admission request that set it; such a request is acted on once and
- * recorded in `status.handledRequest`, after which the decorator removes the annotation.
+ * The webhook records for each the uid of the admission request that set it. A plan acts on each uid once and records
+ * it in `status.handledRequest`; then the decorator removes the annotation.
  */
 import {
   BYPASS_ROLLOUT_GATES,
@@ -28,10 +28,10 @@ const UNSEEN = 'unstamped';
 
 type OneShot = (typeof ONE_SHOT)[number];
 
-/** `retry` for `rollout.kuberik.com/retry`; keys of `status.handledRequest`. */
+/** The key of a request in `status.handledRequest`: `retry` for `rollout.kuberik.com/retry`. */
 export type RequestKey = OneShot extends `${typeof ROLLOUT_PREFIX}${infer Key}` ? Key : never;
 
-/** Uid of the admission request that made each request. */
+/** The uid of the admission request that made each request. */
 export type RequestIds = Partial<Record<RequestKey, string>>;
 
 type Annotations = Readonly<Record<string, string>>;
@@ -40,7 +40,7 @@ export function requestKey(annotation: OneShot): RequestKey {
   return annotation.slice(ROLLOUT_PREFIX.length) as RequestKey;
 }
 
-/** Reads `<key>=<admission uid>`, joined with commas; parts of another form are left out. */
+/** The ids in a text `<key>=<admission uid>,…`; parts of another form are left out. */
 export function parseRequestIds(text: string | undefined): RequestIds {
   const entries = (text ?? '').split(',').map((part) => part.split('='));
   return Object.fromEntries(entries.filter(([key, id, ...rest]) => key && id && rest.length === 0));
@@ -64,20 +64,22 @@ export function requestIdsOf(annotations: Annotations | undefined): RequestIds {
   return ids;
 }
 
-/** The pending requests. */
 export interface Requests {
-  /** The version that bypasses the RolloutGates. */
+  /** The version that may bypass RolloutGates. */
   bypassGates?: string;
   forceDeploy?: string;
   deployMessage?: string;
   deployUser?: string;
   unblockFailed: boolean;
   retry: boolean;
-  /** Keys of these, in the order of documentation. */
+  /** The keys of all pending requests, in the order of ONE_SHOT. */
   pending: readonly RequestKey[];
 }
 
-/** `used`: requests that a plan has used up, and that are not recorded as handled yet. */
+/**
+ * The pending requests.
+ * @param used requests that a plan has used up, and that are not recorded as handled yet
+ */
 export function requestsOf({ metadata, status }: Rollout, used: ReadonlySet<RequestKey> = new Set()): Requests {
   const { annotations } = metadata;
   const handled = status?.handledRequest ?? {};
@@ -98,7 +100,7 @@ export function requestsOf({ metadata, status }: Rollout, used: ReadonlySet<Requ
   };
 }
 
-/** Requests for what is so already: used up at once, or they would act later. */
+/** Requests that change nothing. They are used up at once, or they would act on a later deployment. */
 export function idleRequests(
   { forceDeploy, bypassGates, unblockFailed }: Requests,
   head: { version: { tag: string }; bakeStatus?: string } | undefined,
@@ -111,7 +113,7 @@ export function idleRequests(
   return idle;
 }
 
-/** `status.handledRequest` once `used` are used up: an entry lives as long as its annotation. */
+/** The next `status.handledRequest`: an entry lives as long as its annotation. */
 export function handledRequests({ metadata, status }: Rollout, used: ReadonlySet<RequestKey>): RequestIds | undefined {
   const before: RequestIds = status?.handledRequest ?? {};
   const after: RequestIds = {};
@@ -122,7 +124,7 @@ export function handledRequests({ metadata, status }: Rollout, used: ReadonlySet
   return Object.keys(after).length > 0 ? after : undefined;
 }
 
-/** The annotations whose request is used up: exactly these may be removed. */
+/** The annotations whose requests are used up: only these may be removed. */
 export function usedAnnotations({ metadata, status }: Rollout): string[] {
   const handled = status?.handledRequest ?? {};
   const ids = requestIdsOf(metadata.annotations);
@@ -136,15 +138,15 @@ function defined<T extends object>(record: { [K in keyof T]: T[K] | undefined })
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
-// Who requested a version. The webhook records it for each request, in an annotation of JSON: `requested-by`
-// has one user only, that of the newest request.
+// The requester of a version. The webhook records the user of each request in an annotation of JSON, because
+// `requested-by` has only the user of the newest request.
 
 const PARTS = ['wantedVersion', 'force-deploy', 'bypass-gates'] as const;
 type Part = (typeof PARTS)[number];
 
-/** For the webhook: the text of the annotation after this write by `user`; undefined if nothing names a version. */
-export function notedRequesters(rollout: Rollout, before: Rollout | undefined, user: string): string | undefined {
-  const [now, old] = [namedBy(rollout), before && namedBy(before)];
+/** The text of the annotation REQUESTERS after a write by `user`; undefined if nothing requests a version. */
+export function nextRequesters(rollout: Rollout, before: Rollout | undefined, user: string): string | undefined {
+  const [now, old] = [requestedVersions(rollout), before && requestedVersions(before)];
   const users = PARTS.flatMap((part) => {
     if (now[part] === undefined) return [];
     const by = now[part] === old?.[part] ? before && userOf(before, part) : user;
@@ -155,26 +157,23 @@ export function notedRequesters(rollout: Rollout, before: Rollout | undefined, u
 
 /** The users who made the pending requests for a version. */
 export function requestersOf(rollout: Rollout, version: string): Pick<Background, 'requesters' | 'onBehalfOf'> {
-  const parts = partsAskingFor(rollout, version);
+  const parts = partsRequesting(rollout, version);
   if (parts.length === 0) return { requesters: [] };
   const { deployUser } = requestsOf(rollout);
   const requesters = parts.flatMap((part) => userOf(rollout, part) ?? []);
   return { requesters: [...new Set(requesters)], ...(deployUser && { onBehalfOf: deployUser }) };
 }
 
-/**
- * Who requested a deployment of this version, and when.
- * A pinned version comes before a force-deploy, as in deployments.
- */
+/** The user who requested a deployment of this version, and the time. A pin comes before a force-deploy. */
 export function requesterOf(rollout: Rollout, version: string): { by?: string; at?: string } {
-  const part = partsAskingFor(rollout, version).find((each) => each !== 'bypass-gates');
+  const part = partsRequesting(rollout, version).find((each) => each !== 'bypass-gates');
   const by = part && userOf(rollout, part);
   if (by === undefined) return {};
   const { [REQUESTED_BY]: newest, [REQUESTED_AT]: at } = rollout.metadata.annotations ?? {};
   return { by, ...(by === newest && at && { at }) };
 }
 
-/** A request for a version, and who made it if that is known. */
+/** A request for a version, and its user if that is known. */
 export interface VersionRequest {
   by?: string;
   /** The field or annotation that names the version. */
@@ -189,21 +188,19 @@ const WHERE: Record<Part, string> = {
 
 /** All requests for this version, including those that only bypass RolloutGates. */
 export function versionRequests(rollout: Rollout, version: string): VersionRequest[] {
-  return partsAskingFor(rollout, version).map((part) => {
+  return partsRequesting(rollout, version).map((part) => {
     const by = userOf(rollout, part);
     return { where: WHERE[part], ...(by !== undefined && { by }) };
   });
 }
 
-/**
- * `requested by alice at 2026-01-02T12:00:00Z`: for a requested version that waits; empty if the requester is unknown.
- */
+/** The request for a version that waits: `requested by alice at …`; empty if the requester is unknown. */
 export function requestedText(rollout: Rollout, version: string): string {
   const { by, at } = requesterOf(rollout, version);
   return by ? `requested by ${by}${at ? ` at ${at}` : ''}` : '';
 }
 
-function partsAskingFor(rollout: Rollout, version: string): Part[] {
+function partsRequesting(rollout: Rollout, version: string): Part[] {
   const { forceDeploy, bypassGates } = requestsOf(rollout);
   const requested: Record<Part, string | undefined> = {
     wantedVersion: rollout.spec?.wantedVersion || undefined,
@@ -213,7 +210,7 @@ function partsAskingFor(rollout: Rollout, version: string): Part[] {
   return PARTS.filter((part) => requested[part] === version);
 }
 
-/** The user of a request; the newest request's for one from before requesters were recorded. */
+/** The user of a request; of a request without a record, from an older version, the user of the newest request. */
 function userOf(rollout: Rollout, part: Part): string | undefined {
   return usersOf(rollout)[part] ?? rollout.metadata.annotations?.[REQUESTED_BY];
 }
@@ -228,7 +225,7 @@ export function deployedFor({ status }: Rollout, version: string): Pick<Backgrou
   };
 }
 
-function namedBy({ metadata, spec }: Rollout): Record<Part, string | undefined> {
+function requestedVersions({ metadata, spec }: Rollout): Record<Part, string | undefined> {
   return {
     wantedVersion: spec?.wantedVersion || undefined,
     'force-deploy': metadata.annotations?.[FORCE_DEPLOY],

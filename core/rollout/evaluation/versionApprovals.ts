@@ -1,6 +1,6 @@
 /**
- * The approvals that RolloutGates ask for, per version of their Rollout.
- * They hold manual deployments too, but no rollback.
+ * The approvals that RolloutGates require for each version of their Rollout.
+ * A manual deployment needs them too, a rollback doesn't.
  */
 import { APPROVE } from '../../../api/annotations.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
@@ -15,7 +15,7 @@ import {
 } from '../../approval/approvalVerdict.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { tagWord } from '../../kube/tag.ts';
-import { once } from '../../memo.ts';
+import { memoize } from '../../memo.ts';
 import { type CommandLine, withCommands } from '../../text/commands.ts';
 import { shell } from '../../text/shell.ts';
 import { deployedFor, requestersOf } from './rolloutRequests.ts';
@@ -42,21 +42,24 @@ export interface RolloutGateApprovals {
   isEnough(version: string): boolean;
 }
 
-/** Work and memory grow with the approvals given, not with the versions. */
+/**
+ * The approvals at each RolloutGate with `spec.approvals`. Work and memory grow with the approvals given, not with the
+ * versions.
+ */
 export function rolloutGateApprovals(
   rollout: Rollout,
   gates: readonly RolloutGate[],
   authors: readonly ReleaseAuthors[],
   now: EpochMs,
 ): RolloutGateApprovals[] {
-  const background = once((version: string) => backgroundOf(rollout, authors, version));
+  const background = memoize((version: string) => backgroundOf(rollout, authors, version));
   return gates.flatMap((gate) => {
     const rule = gate.spec?.approvals;
     if (!rule) return [];
     const { given } = recordedOn(gate, APPROVAL_KEYS.RolloutGate);
     const byVersion = Map.groupBy(given, ({ version }) => version);
     const none = evaluateApprovals(rule, [], undefined, now);
-    const evaluated = once((version: string) =>
+    const evaluated = memoize((version: string) =>
       evaluateApprovals(rule, byVersion.get(version)!, background(version), now),
     );
     const verdictOn = (version: string) => (byVersion.has(version) ? evaluated(version) : none);
@@ -84,6 +87,7 @@ export function expiries(all: readonly RolloutGateApprovals[], versions: Readonl
   return ends.filter((end) => end > now);
 }
 
+/** The requesters and authors of a version, whose approvals may not count. */
 export function backgroundOf(rollout: Rollout, authors: readonly ReleaseAuthors[], version: string): Background {
   return { ...requestersOf(rollout, version), authors: authors.find(({ tag }) => tag === version)?.authors };
 }
@@ -100,14 +104,14 @@ export function backgroundInStatus(rollout: Rollout, authors: readonly ReleaseAu
   return { ...onBehalfOf, ...waiting, requesters: [...waiting.requesters, ...requesters] };
 }
 
-/** `1.2.0 has 1 of 2 approvals (alice)`, and how another person approves it, for `status.gates`. */
+/** The approvals of a version for `status.gates`: `1.2.0 has 1 of 2 approvals (alice)`, and the command to approve. */
 export function approvalsText(version: string, { gate, verdict }: RequiredApprovals): string {
   const how = verdict.enough ? [] : [approvalCommand(gate, version)];
   return withCommands(`${version} has ${verdictText(verdict)}`, ...how);
 }
 
-/** `RolloutGate 'qa': 1 of 2 approvals (alice)`. */
-export function approvalsNeeded({ gate, verdict }: RequiredApprovals): string {
+/** The approvals of a version for a sentence: `RolloutGate 'qa': 1 of 2 approvals (alice)`. */
+export function approvalsAtGate({ gate, verdict }: RequiredApprovals): string {
   return `RolloutGate '${gate.metadata.name}': ${verdictText(verdict)}`;
 }
 
@@ -117,25 +121,24 @@ export function approvalCommand({ metadata }: RolloutGate, version: string): Com
   return [`To approve it at RolloutGate ${name}, as another person`, line];
 }
 
-/** The versions whose authors have to be known: those with an approval that must not be theirs. */
+/** The versions whose authors have to be known: an approval has been given that must not come from an author. */
 export function authorsWanted(
   rolloutGates: readonly RolloutGate[],
-  gates: readonly Gate[],
+  gates: ReadonlyMap<string, Gate>,
   rollout: Rollout,
 ): string[] {
   const own = rolloutGates.filter(({ spec }) => spec?.rolloutRef?.name === rollout.metadata.name);
-  const asks = ({ spec }: RolloutGate | Gate) => spec?.approvals?.notBy?.includes('author');
+  const excludesAuthors = ({ spec }: RolloutGate | Gate) => spec?.approvals?.notBy?.includes('author');
   const key = refKey(identityOf(rollout));
-  const onOwn = own.filter(asks).flatMap((gate) => recordedOn(gate, APPROVAL_KEYS.RolloutGate).given);
-  const onGates = gates.filter(asks).flatMap((gate) => recordedOn(gate, APPROVAL_KEYS.Gate).given);
-  const meant = [...onOwn, ...onGates.filter((each) => each.rollout === key)];
-  return [...new Set(meant.map(({ version }) => version))];
+  const onOwn = own.filter(excludesAuthors).flatMap((gate) => recordedOn(gate, APPROVAL_KEYS.RolloutGate).given);
+  const onGates = [...gates.values()]
+    .filter(excludesAuthors)
+    .flatMap((gate) => recordedOn(gate, APPROVAL_KEYS.Gate).given);
+  const given = [...onOwn, ...onGates.filter((each) => each.rollout === key)];
+  return [...new Set(given.map(({ version }) => version))];
 }
 
-/**
- * Whether the version was discovered.
- * A requested version may not exist yet: its approvals would count for an image published later.
- */
+/** Whether the version was discovered. Approvals of any other version would count for an image published later. */
 export function knowsVersion({ status }: Rollout, version: string): boolean {
   return (status?.availableReleases ?? []).some(({ tag }) => tag === version);
 }

@@ -1,4 +1,4 @@
-/** Releases: each tag that the ImagePolicy has selected becomes one. */
+/** The discovery of releases: each tag that the ImagePolicy has selected becomes one. */
 import { RELEASES_UPDATED } from '../../../api/conditions.ts';
 import type { ImagePolicy } from '../../../api/flux.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
@@ -14,7 +14,7 @@ import { artifactFields, metadataRequeueAt, metadataWanted, withMetadata } from 
 
 type ReleaseAuthors = NonNullable<RolloutStatus['releaseAuthors']>[number];
 
-/** The length of the text that names a release's authors. */
+/** Characters of the text that names a release's authors. */
 const MAX_AUTHORS = 256;
 
 interface DiscoveryInputs {
@@ -22,17 +22,16 @@ interface DiscoveryInputs {
   imagePolicy?: ImagePolicy | undefined;
   /** Metadata from the registry, by tag. */
   metadata: Readonly<Record<string, ReleaseMetadata>>;
-  /** Releases whose authors have to be known, for their approvals. */
+  /** Tags of the releases whose authors have to be known, for their approvals. */
   authorsOf: readonly string[];
-  /** Releases that may be rolled back unless their metadata forbids it. */
+  /** Tags of the releases that may be rolled back unless their metadata forbids it. */
   barriersOf: readonly string[];
-  /** Whether releases have to reach an age. */
+  /** Whether releases have to reach an age before they may be deployed. */
   hasMinimumAge: boolean;
 }
 
-/** The releases, and what their metadata has reported. */
 interface Releases {
-  /** In the order of discovery. */
+  /** The releases in the order of discovery. */
   available: VersionInfo[];
   /** Tags of the releases that must not be rolled back. */
   barriers: string[];
@@ -63,8 +62,8 @@ export function discoverReleases(inputs: DiscoveryInputs, now: EpochMs): Release
     available: available
       .map((entry) => withMetadata(entry, metadata[entry.tag]))
       .map((entry) => (hasMinimumAge ? withFirstSeen(entry, now) : entry)),
-    barriers: barriers(status, metadata),
-    authors: authors(authorsOf, status, metadata),
+    barriers: rollbackBarriers(status, metadata),
+    authors: releaseAuthors(authorsOf, status, metadata),
     fields: {
       ...(image !== undefined && { image }),
       ...(rollout.spec?.releaseUpdateInterval && lastReleaseUpdate !== undefined && { lastReleaseUpdate }),
@@ -91,22 +90,22 @@ function withFirstSeen(release: VersionInfo, now: EpochMs): VersionInfo {
   return parseTime(release.firstSeen) === undefined ? { ...release, firstSeen: formatTime(now) } : release;
 }
 
-/** Barriers that were reported once stay: the registry may be down at the next discovery. */
-function barriers({ rollbackBarriers = [] }: RolloutStatus, metadata: DiscoveryInputs['metadata']): string[] {
+/** The barriers, with all that were reported earlier: the registry may be down at the next discovery. */
+function rollbackBarriers(status: RolloutStatus, metadata: DiscoveryInputs['metadata']): string[] {
   const reported = Object.entries(metadata).flatMap(([tag, { rollbackBarrier }]) => (rollbackBarrier ? [tag] : []));
-  return [...new Set([...rollbackBarriers, ...reported])].sort();
+  return [...new Set([...(status.rollbackBarriers ?? []), ...reported])].sort();
 }
 
-/** The latest manifest of a tag counts: a tag that was moved may name other authors now. */
-function authors(
+/** The authors in the latest manifest of each tag: a tag that was moved may have other authors. */
+function releaseAuthors(
   tags: readonly string[],
-  { releaseAuthors = [] }: RolloutStatus,
+  status: RolloutStatus,
   metadata: DiscoveryInputs['metadata'],
 ): ReleaseAuthors[] {
   return tags.slice(0, LIMITS.approvals).flatMap((tag) => {
-    const named =
-      metadata[tag]?.authors?.slice(0, MAX_AUTHORS) ?? releaseAuthors.find((each) => each.tag === tag)?.authors;
-    return named === undefined ? [] : [{ tag, authors: named }];
+    const stored = status.releaseAuthors?.find((each) => each.tag === tag)?.authors;
+    const authors = metadata[tag]?.authors?.slice(0, MAX_AUTHORS) ?? stored;
+    return authors === undefined ? [] : [{ tag, authors }];
   });
 }
 
@@ -129,7 +128,7 @@ function availableReleases({ rollout, imagePolicy: policy, metadata }: Discovery
     return { available: known, problem };
   }
   if (known.some(({ tag }) => tag === latest.tag)) {
-    return { available: known.map((entry) => retagged(entry, latest, metadata, now)) };
+    return { available: known.map((entry) => withLatestDigest(entry, latest, metadata, now)) };
   }
   const due = nextDiscovery(rollout, now);
   if (due !== undefined && due > now) return { available: known, requeueAt: due };
@@ -137,8 +136,8 @@ function availableReleases({ rollout, imagePolicy: policy, metadata }: Discovery
   return { available: [...known, entry], lastReleaseUpdate: formatTime(now) };
 }
 
-/** A tag that was moved to another image becomes a new release, without the old image's metadata. */
-function retagged(
+/** The release with its latest digest. A tag that was moved to another image is a new release, without metadata. */
+function withLatestDigest(
   entry: VersionInfo,
   latest: { tag: string; digest?: string },
   metadata: Readonly<Record<string, ReleaseMetadata>>,
@@ -149,7 +148,7 @@ function retagged(
   return { ...withMetadata(latest, metadata[latest.tag]), firstSeen: formatTime(now) };
 }
 
-/** A last discovery in the future comes from a clock that was set back since, and does not count. */
+/** When the next discovery is due. A last one in the future, from a clock that was set back, does not count. */
 function nextDiscovery({ spec, status }: Rollout, now: EpochMs): EpochMs | undefined {
   const interval = parseDuration(spec?.releaseUpdateInterval);
   const last = parseTime(status?.lastReleaseUpdate);

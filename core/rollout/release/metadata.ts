@@ -1,4 +1,4 @@
-/** Metadata of releases from the registry, added to the entries when it is read. */
+/** The metadata of releases from the registry: the releases for which it is read, and how it is stored. */
 import type { ImagePolicy } from '../../../api/flux.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { ReleaseMetadata } from '../../../api/ports.ts';
@@ -7,22 +7,16 @@ import { isLegalTag } from '../../kube/tag.ts';
 import { parseTime } from '../../kube/time.ts';
 import { latestOf } from '../../policy/imagePolicy.ts';
 
-/**
- * How long after a look-up without an answer the registry is asked again: of a release just discovered, and of one a
- * little older.
- */
-const FIRST_MS = 5_000;
+/** The interval of look-ups without an answer: for a release just discovered, and for one a little older. */
+const FIRST_RETRY_MS = 5_000;
 const RETRY_MS = 60_000;
 
-/**
- * At most this many entries without metadata are looked up again, the newest first: a hand-seeded list may have
- * thousands.
- */
-const MAX_RETRIED = 20;
+/** Releases without metadata that are looked up again, the newest first: a client may have written thousands. */
+const MAX_RETRIED_RELEASES = 20;
 
 /**
- * The tags to look up: the latest, the deployed, the wanted, and known releases of which nothing is known.
- * `others`: known ones of which more has to be known.
+ * The tags to look up: the latest, the deployed, the wanted, and discovered releases without metadata.
+ * @param others tags whose metadata is read again
  */
 export function metadataWanted(
   rollout: Rollout,
@@ -32,9 +26,9 @@ export function metadataWanted(
   const { history, availableReleases } = rollout.status ?? {};
   const latest = latestOf(policy);
   const { wantedVersion: wanted, initialVersion: initial } = rollout.spec ?? {};
-  const bare = (availableReleases ?? []).filter(isBare).slice(-MAX_RETRIED);
+  const bare = (availableReleases ?? []).filter(isBare).slice(-MAX_RETRIED_RELEASES);
   const named = new Set(others);
-  const more = (availableReleases ?? []).filter(({ tag }) => named.has(tag)).slice(-MAX_RETRIED);
+  const more = (availableReleases ?? []).filter(({ tag }) => named.has(tag)).slice(-MAX_RETRIED_RELEASES);
   const all = [
     ...(latest ? [latest] : []),
     ...(history?.[0] && isBare(history[0].version) ? [history[0].version] : []),
@@ -51,10 +45,10 @@ export function metadataWanted(
 }
 
 /**
- * When to ask again for metadata that the registry has not returned.
- * A release that is older than a minute has only the resync of every ten minutes: if a registry cannot be read at all,
- * more would cost a sync of every Rollout each time.
- * `awaited`: tags of which something is decided by what their metadata says.
+ * When to look up metadata again that the registry has not returned; undefined: at the next sync.
+ * A release that is older than a minute waits for the resync every ten minutes: if a registry cannot be read at all,
+ * shorter intervals would sync every Rollout each time.
+ * @param awaited tags whose metadata decides something
  */
 export function metadataRequeueAt(
   tag: string,
@@ -65,16 +59,17 @@ export function metadataRequeueAt(
   const release = available.find((each) => each.tag === tag);
   if (!release || awaited.includes(tag)) return now + RETRY_MS;
   const seen = parseTime(release.firstSeen);
-  // A time that lies ahead is one of a clock that was set back since.
+  // A time in the future was stored before the clock was set back.
   if (seen === undefined || seen > now || now - seen >= RETRY_MS) return undefined;
-  return now + (now - seen < FIRST_MS ? FIRST_MS : RETRY_MS);
+  return now + (now - seen < FIRST_RETRY_MS ? FIRST_RETRY_MS : RETRY_MS);
 }
 
+/** Whether the release has no metadata. */
 export function isBare({ version, revision, created }: VersionInfo): boolean {
   return version === undefined && revision === undefined && created === undefined;
 }
 
-/** The entry with what it lacks; the same entry when there is nothing to add. */
+/** The release with its metadata; the same object if there is nothing to add. */
 export function withMetadata(entry: VersionInfo, metadata: ReleaseMetadata | undefined): VersionInfo {
   if (!metadata || !isBare(entry)) return entry;
   const { version, revision, created } = metadata;
@@ -86,10 +81,7 @@ export function withMetadata(entry: VersionInfo, metadata: ReleaseMetadata | und
   };
 }
 
-/**
- * The version without the time at which its release was first seen: that concerns releases, and the history does not
- * keep it.
- */
+/** The version as a history entry has it: without the time at which its release was first seen. */
 export function withoutFirstSeen({ firstSeen, ...version }: VersionInfo): VersionInfo {
   return version;
 }

@@ -1,4 +1,4 @@
-/** `spec.after`: the upstream Rollouts of a Rollout, the Rollouts that have a version before it does. */
+/** `spec.after`: the upstream Rollouts of a Rollout, which have each version before it. */
 import type { KubeObject, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { mayBeWatched } from '../../health/consent.ts';
@@ -6,7 +6,7 @@ import { durationProblem, parseDuration } from '../../kube/duration.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { LIMITS } from '../../limits.ts';
 
-/** When two versions are the same. `revision` is text that the image's publisher chooses. */
+/** The field by which two versions are the same. A `revision` is text that the image's publisher chooses. */
 export type Match = 'tag' | 'digest' | 'revision';
 const MATCHES: readonly string[] = ['tag', 'digest', 'revision'] satisfies Match[];
 
@@ -17,8 +17,8 @@ export interface UpstreamRef extends NamespacedName {
 }
 
 /**
- * In the order of the spec, no more than the limit: `afterProblems` names what is left out or unreadable, and nothing
- * is deployed then.
+ * The upstream Rollouts in the order of the spec, up to the limit. If some are left out or do not parse, nothing is
+ * deployed: see `afterProblems`.
  */
 export function upstreamRefs({ spec, metadata }: Rollout): UpstreamRef[] {
   return (spec?.after ?? []).slice(0, LIMITS.after).map(({ name, namespace, bakedFor, match }) => ({
@@ -30,10 +30,10 @@ export function upstreamRefs({ spec, metadata }: Rollout): UpstreamRef[] {
 }
 
 /**
- * Without trust in publishers a revision proves nothing: a publisher can copy one that an upstream Rollout has run.
- * One sentence each.
+ * The problems of `match: revision` without trust in publishers, a sentence each: a publisher can copy a revision that
+ * an upstream Rollout has run.
  */
-export function untrustedMatches({ spec }: Rollout): string[] {
+export function untrustedMatchProblems({ spec }: Rollout): string[] {
   return (spec?.after ?? [])
     .slice(0, LIMITS.after)
     .flatMap(({ match }, index) =>
@@ -46,12 +46,12 @@ export function untrustedMatches({ spec }: Rollout): string[] {
     );
 }
 
-/** How messages of `home` name an upstream Rollout: its namespace only if it is another one. */
+/** The name of an upstream Rollout for messages in the namespace `home`: with a namespace only if it is another one. */
 export function upstreamName(ref: NamespacedName, home: string | undefined): string {
   return ref.namespace === home ? ref.name : refKey(ref);
 }
 
-/** Problems that the CRD refuses and an older one let in, a sentence each. */
+/** The problems of `spec.after`, a sentence each. The CRD refuses them; objects from before may have them. */
 export function afterProblems(after: NonNullable<Rollout['spec']>['after']): string[] {
   if (!after) return [];
   const tooMany =
@@ -70,29 +70,26 @@ export function afterProblems(after: NonNullable<Rollout['spec']>['after']): str
   return [...tooMany, ...items];
 }
 
-// Whether a Rollout comes after itself: each Rollout of a cycle waits for the next one, and none ever gets a version.
-// live/objectReads.ts `readUpstream` reads the Rollouts; which ones, and what follows from them, is decided here.
+// Cycles: each Rollout of a cycle waits for the next one, and none ever gets a version.
+// live/objectReads.ts `readUpstream` reads the Rollouts that `unreadUpstream` names.
 
 /** The Rollouts that were read, by `refKey`; undefined for one that does not exist. */
 type ReadRollouts = ReadonlyMap<string, Rollout | undefined>;
 
 export interface OrderProblem {
   reason: 'DependencyCycle' | 'TooManyStages';
-  /** A clause without its end: callers add what follows from it. */
+  /** A clause, to which callers add the consequence. */
   message: string;
 }
 
-/**
- * The upstream Rollouts, theirs, and so on, as far as they are known and not read yet.
- * Read them and ask again, until there are none.
- */
+/** The direct and indirect upstream Rollouts that are not read yet. Repeat with these until there are none. */
 export function unreadUpstream(rollout: Rollout, read: ReadRollouts): NamespacedName[] {
   const { reached } = walk(rollout, read);
   if (reached.size > LIMITS.upstreamRollouts) return [];
   return [...reached].flatMap(([key, ref]) => (read.has(key) ? [] : [ref]));
 }
 
-/** undefined if the order is sound, as far as it was read. */
+/** The problem of the order as far as it was read: a cycle, or too many Rollouts. */
 export function orderProblem(rollout: Rollout, read: ReadRollouts): OrderProblem | undefined {
   const { reached, cycle } = walk(rollout, read);
   if (reached.size > LIMITS.upstreamRollouts) {
@@ -108,13 +105,13 @@ export function orderProblem(rollout: Rollout, read: ReadRollouts): OrderProblem
 }
 
 interface Walk {
-  /** every upstream Rollout, the nearest first; one more than the limit at most. */
+  /** All upstream Rollouts, the nearest first; at most one more than the limit. */
   reached: Map<string, NamespacedName>;
-  /** The shortest way from the Rollout back to itself, without its ends. */
+  /** The shortest path from the Rollout back to itself, without its ends. */
   cycle?: NamespacedName[];
 }
 
-/** Breadth first, each Rollout once: linear in what may be read. */
+/** A breadth-first search: each Rollout once, so its time is linear in the Rollouts that were read. */
 function walk(rollout: Rollout, read: ReadRollouts): Walk {
   const start = refKey(identityOf(rollout));
   const reached = new Map<string, NamespacedName>();
@@ -126,7 +123,7 @@ function walk(rollout: Rollout, read: ReadRollouts): Walk {
     for (const { namespace, name } of upstreamRefs(at)) {
       const ref = { namespace, name };
       const key = refKey(ref);
-      if (key === start) cycle ??= wayTo(from, start, cameFrom, reached);
+      if (key === start) cycle ??= pathTo(from, start, cameFrom, reached);
       if (key === start || reached.has(key)) continue;
       reached.set(key, ref);
       cameFrom.set(key, from);
@@ -137,7 +134,7 @@ function walk(rollout: Rollout, read: ReadRollouts): Walk {
   return { reached, ...(cycle && { cycle }) };
 }
 
-function wayTo(
+function pathTo(
   end: string,
   start: string,
   cameFrom: ReadonlyMap<string, string>,
@@ -148,30 +145,30 @@ function wayTo(
   return path.reverse();
 }
 
-// Which upstream Rollouts a Rollout may read: those of its namespace, and those that consent, as with HealthChecks.
+// Consent: a Rollout may read the upstream Rollouts of its namespace, and those that consent, as with HealthChecks.
 
-/** The namespaces of upstream Rollouts that do not say it themselves: their Namespace decides. */
+/** The namespaces of upstream Rollouts that have not consented themselves: their Namespace decides. */
 export function namespacesToAsk(rollout: Rollout, found: readonly Rollout[]): string[] {
   const { namespace: home = '' } = rollout.metadata;
-  const silent = found.filter((upstream) => upstream.metadata.namespace !== home && !mayBeWatched(upstream, home));
-  return [...new Set(silent.map(({ metadata }) => metadata.namespace ?? ''))];
+  const undecided = found.filter((upstream) => upstream.metadata.namespace !== home && !mayBeWatched(upstream, home));
+  return [...new Set(undecided.map(({ metadata }) => metadata.namespace ?? ''))];
 }
 
 /**
- * The upstream Rollouts that a Rollout may see; `namespaces` as `namespacesToAsk` names them.
- * One that may not be seen counts as missing.
+ * The upstream Rollouts that the Rollout may read. All others count as missing.
+ * @param namespaces the Namespaces that `namespacesToAsk` names
  */
-export function consenting(
+export function consentingRollouts(
   rollout: Rollout,
   found: readonly Rollout[],
   namespaces: readonly (KubeObject | undefined)[],
 ): Rollout[] {
   const { namespace: home = '' } = rollout.metadata;
-  const willing = new Set(namespaces.filter((each) => mayBeWatched(each, home)).map((each) => each?.metadata.name));
+  const consenting = new Set(namespaces.filter((each) => mayBeWatched(each, home)).map((each) => each?.metadata.name));
   return found.filter(
     (upstream) =>
       upstream.metadata.namespace === home ||
       mayBeWatched(upstream, home) ||
-      willing.has(upstream.metadata.namespace ?? ''),
+      consenting.has(upstream.metadata.namespace ?? ''),
   );
 }

@@ -1,6 +1,6 @@
 /**
- * What the upstream Rollouts of a Rollout, `spec.after`, let through: of its candidates those that each of them has
- * Succeeded, for long enough.
+ * The candidates that the upstream Rollouts of a Rollout, `spec.after`, let through: those that have Succeeded in each
+ * of them for long enough.
  */
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, VersionInfo } from '../../../api/types.ts';
@@ -10,33 +10,35 @@ import { byRefKey, refKey } from '../../kube/names.ts';
 import { formatTime, LAST_INSTANT, parseTime } from '../../kube/time.ts';
 import { type Match, type OrderProblem, type UpstreamRef, upstreamName, upstreamRefs } from './dependencies.ts';
 
-/** The upstream Rollouts that were found. */
 export interface UpstreamRollouts {
-  /** Upstream Rollouts that exist and may be seen from here. */
+  /** The upstream Rollouts that exist and that the Rollout may read. */
   found: readonly Rollout[];
   /** Why the order as a whole lets nothing through. */
   problem?: OrderProblem;
 }
 
-/** One upstream Rollout, as a gate. */
+/** The verdict of one upstream Rollout on the candidates. */
 export interface UpstreamVerdict {
-  /** `after/staging`: no RolloutGate can have such a name. */
+  /** The name in `status.gates`, `after/staging`: no RolloutGate can have such a name. */
   name: string;
   /** Tags of the candidates that it lets through, newest first. */
   allowed: string[];
-  /** `Rollout 'staging' (…)`: why the newest candidate has to wait. */
+  /** Why the newest candidate waits: `Rollout 'staging' (…)`. */
   waits?: string;
-  /** `waits` as data, if the upstream Rollout was found. */
+  /** The same as data, if the upstream Rollout was found. */
   wait?: { isUnderWay: boolean; since?: EpochMs | undefined; until?: EpochMs | undefined };
   ref: NamespacedName;
   isMissing: boolean;
   /** The reason why the order as a whole lets nothing through. */
   problem?: OrderProblem['reason'];
-  /** When it lets a candidate through by the clock alone, the soonest. */
+  /** The soonest time at which it lets a candidate through by time alone. */
   requeueAt?: EpochMs;
 }
 
-/** `candidates`: newest first. Linear in the candidates and the histories. */
+/**
+ * The verdict of each upstream Rollout. The time is linear in the candidates and the histories.
+ * @param candidates the newest first
+ */
 export function evaluateUpstream(
   rollout: Rollout,
   upstream: UpstreamRollouts | undefined,
@@ -54,7 +56,7 @@ export function evaluateUpstream(
       const { reason: problem, message } = upstream.problem;
       return { ...verdict, problem, allowed: [], waits: `Rollout '${title}' (${message})` };
     }
-    if (!found) return { ...verdict, allowed: [], waits: `Rollout '${title}' (${missing(ref, home)})` };
+    if (!found) return { ...verdict, allowed: [], waits: `Rollout '${title}' (${missingText(ref, home)})` };
     const outcomeOf = outcomes(found, ref, now);
     const evaluated = candidates.map((candidate) => ({ candidate, outcome: outcomeOf(candidate) }));
     const [newest] = evaluated;
@@ -72,17 +74,17 @@ export function evaluateUpstream(
   });
 }
 
-function missing({ namespace }: UpstreamRef, home = ''): string {
+function missingText({ namespace }: UpstreamRef, home = ''): string {
   if (namespace === home) return 'does not exist';
   return `does not exist, or has not consented: ${howToAllow(home)}`;
 }
 
-/** The newest version that a Rollout has Succeeded, as those after it see it: see `entries`. */
+/** The newest version that has Succeeded in a Rollout, as the Rollouts after it count it. */
 export function newestSucceeded(
   history: readonly HistoryEntry[],
   rolledBack: readonly string[],
 ): VersionInfo | undefined {
-  const entryOf = entries(history, 'tag');
+  const entryOf = newestEntries(history, 'tag');
   return history.find(
     (entry) =>
       entry.bakeStatus === 'Succeeded' && entryOf(entry.version) === entry && !rolledBack.includes(entry.version.tag),
@@ -92,9 +94,9 @@ export function newestSucceeded(
 interface Outcome {
   satisfied: boolean;
   why?: string;
-  /** When it passes by the clock alone. */
+  /** When it is satisfied by time alone. */
   at?: EpochMs;
-  /** The deployment there continues by itself. */
+  /** Whether the deployment there may still succeed without a user. */
   isUnderWay?: true;
   since?: EpochMs | undefined;
 }
@@ -103,26 +105,26 @@ function waitOf({ at, isUnderWay, since }: Outcome): NonNullable<UpstreamVerdict
   return { isUnderWay: isUnderWay ?? at !== undefined, since, until: at };
 }
 
-const COMPARED: Record<Match, string> = { tag: 'it', digest: 'its digest', revision: 'its revision' };
+const COMPARED_TEXT: Record<Match, string> = { tag: 'it', digest: 'its digest', revision: 'its revision' };
 
 function outcomes(upstream: Rollout, ref: UpstreamRef, now: EpochMs): (candidate: VersionInfo) => Outcome {
-  const entryOf = entries(upstream.status?.history ?? [], ref.match);
+  const entryOf = newestEntries(upstream.status?.history ?? [], ref.match);
   const rolledBack = new Set(upstream.status?.rolledBackReleases);
   return (candidate) => {
     if (keysOf(candidate, ref.match).length === 0) {
       const { tag } = candidate;
-      if (ref.match === 'digest') return waits(`the digest of ${tag} is not known here`);
-      return waits(`neither digest nor revision of ${tag} is known here`);
+      if (ref.match === 'digest') return unsatisfied(`the digest of ${tag} is not known here`);
+      return unsatisfied(`neither digest nor revision of ${tag} is known here`);
     }
     const entry = entryOf(candidate);
-    if (!entry) return waits(`has no deployment of ${COMPARED[ref.match]} in its history`);
-    if (rolledBack.has(entry.version.tag)) return waits('has rolled it back');
+    if (!entry) return unsatisfied(`has no deployment of ${COMPARED_TEXT[ref.match]} in its history`);
+    if (rolledBack.has(entry.version.tag)) return unsatisfied('has rolled it back');
     return outcomeOf(entry, ref, now);
   };
 }
 
-/** The newest deployment of a version counts, unless it was cancelled before it had a result. */
-function entries(history: readonly HistoryEntry[], match: Match) {
+/** Finds the deployment of a version that counts: the newest that was not cancelled before it had a result. */
+function newestEntries(history: readonly HistoryEntry[], match: Match) {
   const newest = new Map<string, number>();
   history.forEach((entry, index) => {
     if (entry.bakeStatus === 'Cancelled' && entry.lastRetryTimestamp === undefined) return;
@@ -134,7 +136,7 @@ function entries(history: readonly HistoryEntry[], match: Match) {
   };
 }
 
-/** What makes versions the same: one in common is enough. */
+/** Two versions are the same if they have one of these keys in common. */
 function keysOf({ tag, digest, revision }: VersionInfo, match: Match): string[] {
   if (match === 'tag') return [tag];
   const digests = digest ? [`digest ${digest}`] : [];
@@ -149,37 +151,37 @@ function outcomeOf(entry: HistoryEntry, { bakedFor }: UpstreamRef, now: EpochMs)
       return bakedFor === 0 ? { satisfied: true } : bakedOutcome(bakeEndTime ?? timestamp, bakedFor, now);
     case 'Deploying':
       return {
-        ...waits(`rolling out${since(lastRetryTimestamp ?? timestamp)}`),
-        ...underWay(lastRetryTimestamp ?? timestamp),
+        ...unsatisfied(`rolling out${since(lastRetryTimestamp ?? timestamp)}`),
+        ...underWaySince(lastRetryTimestamp ?? timestamp),
       };
     case 'InProgress':
-      return { ...waits(`baking${since(bakeStartTime)}`), ...underWay(bakeStartTime) };
+      return { ...unsatisfied(`baking${since(bakeStartTime)}`), ...underWaySince(bakeStartTime) };
     case 'Failed':
-      return waits('it failed there');
+      return unsatisfied('it failed there');
     case 'Cancelled':
-      return waits('it failed there, and its retry was cancelled');
+      return unsatisfied('it failed there, and its retry was cancelled');
     default:
-      return waits('has not reported that it succeeded');
+      return unsatisfied('has not reported that it succeeded');
   }
 }
 
-/** A clock that is set back makes it wait longer. */
+/** Whether a version has Succeeded for long enough. If the clock is set back, the version waits longer. */
 function bakedOutcome(ended: string, bakedFor: number, now: EpochMs): Outcome {
   const at = parseTime(ended);
-  if (at === undefined) return waits('has not reported when it succeeded');
+  if (at === undefined) return unsatisfied('has not reported when it succeeded');
   const until = Math.min(at + bakedFor, LAST_INSTANT);
   if (now >= until) return { satisfied: true };
   return {
-    ...waits(`succeeded at ${formatTime(at)}, baked for ${formatDuration(bakedFor)} at ${formatTime(until)}`),
+    ...unsatisfied(`succeeded at ${formatTime(at)}, baked for ${formatDuration(bakedFor)} at ${formatTime(until)}`),
     at: until,
     since: at,
   };
 }
 
-function underWay(since: string | undefined): Pick<Outcome, 'isUnderWay' | 'since'> {
+function underWaySince(since: string | undefined): Pick<Outcome, 'isUnderWay' | 'since'> {
   return { isUnderWay: true, since: parseTime(since) };
 }
 
-function waits(why: string): Outcome {
+function unsatisfied(why: string): Outcome {
   return { satisfied: false, why };
 }

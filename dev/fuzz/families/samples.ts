@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { SCHEMAS } from '../../../api/generated/schemas.ts';
 import { apiVersionOf, KINDS, type KindName } from '../../../api/kinds.ts';
-import { runName } from '../../../core/health/job/checkJob.ts';
+import { jobNameOf } from '../../../core/health/job/checkJob.ts';
 import { type AnyObject, reviewOf } from '../routes/routes.ts';
 
 interface Sample {
@@ -120,7 +120,7 @@ const slots = [
 for (const kind of ['RolloutBudget', 'ClusterRolloutBudget']) objectOf(`${kind} fleet`).status.slots = slots;
 
 const job = objectOf('Job smoke-app-2');
-job.metadata.name = runName({
+job.metadata.name = jobNameOf({
   check: objectOf('HealthCheck smoke') as never,
   template: VALUES.template as never,
   rollout: rollout as never,

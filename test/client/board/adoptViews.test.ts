@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FluxObject, ImagePolicy } from '../../../api/flux.ts';
 import type { Rollout } from '../../../api/types.ts';
-import { type ClusterContext, ungovernedOf } from '../../../client/board/adoptViews.ts';
+import { type ClusterAdoptionContext, unboundObjects } from '../../../client/board/adoptViews.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const object = (kind: string, name: string, spec: object, annotations: object = {}, namespace = 'shop'): FluxObject =>
@@ -14,7 +14,7 @@ const policy = (name: string, tag: string, namespace = 'shop'): ImagePolicy =>
     status: { latestRef: { name: `registry.example.com/${name}`, tag } },
   } as never);
 
-const around = (more: Partial<ClusterContext> = {}): ClusterContext => ({
+const around = (more: Partial<ClusterAdoptionContext> = {}): ClusterAdoptionContext => ({
   policies: [policy('checkout', '1.4.0')],
   repositories: [],
   rollouts: [],
@@ -25,7 +25,7 @@ const runs = (version: string) => ({ postBuild: { substitute: { VERSION: version
 
 describe('objects without a Rollout', () => {
   it('shows the running version and its source, adoptable ones first', () => {
-    const found = ungovernedOf(
+    const found = unboundObjects(
       [object('Kustomization', 'a-cluster', {}), object('Kustomization', 'checkout', runs('1.4.0'))],
       around(),
     );
@@ -45,18 +45,21 @@ describe('objects without a Rollout', () => {
       'rollout.kuberik.com/substitute.VERSION.from': 'checkout',
     });
     const follower = object('HelmRelease', 'checkout', {}, { 'rollout.kuberik.com/rollout': 'checkout' });
-    expect(ungovernedOf([bound, follower], around())).toEqual([]);
+    expect(unboundObjects([bound, follower], around())).toEqual([]);
   });
 
   it('matches policies and Rollouts of its own namespace', () => {
     const elsewhere = object('Kustomization', 'checkout', runs('1.4.0'), {}, 'other');
-    expect(ungovernedOf([elsewhere], around())[0]?.problem).toContain('No ImagePolicy of namespace other');
+    expect(unboundObjects([elsewhere], around())[0]?.problem).toContain('No ImagePolicy of namespace other');
     const rollout = objectOf('Rollout', {
       metadata: { namespace: 'shop', name: 'checkout' },
       spec: { releasesImagePolicy: { name: 'checkout' } },
       status: { history: [{ version: { tag: '2.0.0' } }] },
     } as never) as Rollout;
-    const [here] = ungovernedOf([object('Kustomization', 'checkout', runs('1.4.0'))], around({ rollouts: [rollout] }));
+    const [here] = unboundObjects(
+      [object('Kustomization', 'checkout', runs('1.4.0'))],
+      around({ rollouts: [rollout] }),
+    );
     expect(here?.problem).toContain('binding it would change what runs');
   });
 
@@ -69,13 +72,13 @@ describe('objects without a Rollout', () => {
     ],
   ])('a HelmRelease %s', (_, sources, advice) => {
     const release = object('HelmRelease', 'checkout', { chartRef: { kind: 'OCIRepository', name: 'charts' } });
-    expect(ungovernedOf([release, ...sources], around()).find(({ kind }) => kind === 'HelmRelease')?.problem).toMatch(
+    expect(unboundObjects([release, ...sources], around()).find(({ kind }) => kind === 'HelmRelease')?.problem).toMatch(
       advice,
     );
   });
 
   it('reports that a HelmRelease with a chart of a HelmRepository can’t be adopted', () => {
     const release = object('HelmRelease', 'checkout', { chart: { spec: { chart: 'checkout' } } });
-    expect(ungovernedOf([release], around())[0]?.problem).toMatch(/no Rollout can manage it/);
+    expect(unboundObjects([release], around())[0]?.problem).toMatch(/no Rollout can manage it/);
   });
 });

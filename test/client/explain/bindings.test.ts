@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { trackOf } from '../../../client/board/row.ts';
-import { isOfEarlier } from '../../../client/explain/application.ts';
+import { isOfDeployedVersion } from '../../../client/explain/application.ts';
 import { explanationOf } from '../../../client/explain/explanation.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';
 import { bindingSteps } from '../../../client/explain/rollout/deploymentSteps.ts';
@@ -54,7 +54,7 @@ it('of the version before is no step that the waiting version has passed', () =>
   const waiting = { ...app, status: { ...app.status, pendingVersion: '1.2.0' } };
   const around = { ...NO_RELATED, bindings: [binding(2, 'True', 'applied')] };
   const isDone = (of: Rollout) =>
-    explainRollout(of, around, 0).steps.map((step) => isOfEarlier(step, of.status?.pendingVersion));
+    explainRollout(of, around, 0).steps.map((step) => isOfDeployedVersion(step, of.status?.pendingVersion));
   expect([isDone(waiting), isDone(app)]).toEqual([[true], [false]]);
 });
 

@@ -36,7 +36,7 @@ describe('adopting', () => {
 
   it('begins on an empty board', async () => {
     const tab = await sre.tab('/');
-    await tab.getByRole('link', { name: 'What is not under a Rollout' }).click();
+    await tab.getByRole('link', { name: 'Objects not under a Rollout' }).click();
     await tab.getByRole('button', { name: `Adopt Kustomization ${ns}/app` }).waitFor();
     await tab.getByText('2 of 3 can be adopted as they are').waitFor();
     await tab.getByText(/Kustomization .*\/cluster sets no variable|No ImagePolicy .*REGION/).waitFor();
@@ -44,7 +44,7 @@ describe('adopting', () => {
 
   it('names the missing rights, and the command for a user who has them', async () => {
     const tab = await developer.tab(`/adopt?object=Kustomization+${ns}/app`);
-    await tab.getByText(`It takes create on rolloutgates ${ns}/*, which you may not.`).waitFor();
+    await tab.getByText(`You need create on rolloutgates ${ns}/*.`).waitFor();
     await tab.getByText('+  initialVersion: 1.0.0').waitFor();
     await tab.getByText(`kubectl rollouts -n ${ns} adopt kustomization/app --apply`).waitFor();
     expect(await tab.getByRole('button', { name: 'Put under Rollout app' }).isDisabled()).toBe(true);
@@ -55,7 +55,7 @@ describe('adopting', () => {
     await tab.getByText('+  initialVersion: 1.0.0').waitFor();
     await runs('1.0.1');
     await tab.getByRole('button', { name: 'Put under Rollout app' }).click();
-    await tab.getByText('It has changed since it was shown. Nothing was written: check it again.').waitFor();
+    await tab.getByText('The plan has changed since it was shown. Nothing was written: check it again.').waitFor();
     expect(await view.admin.find(ref('rollout', ns, 'app'))).toBeUndefined();
     await runs('1.0.0');
   });

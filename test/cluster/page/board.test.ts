@@ -77,10 +77,10 @@ describe('the board', () => {
     const tab = await own.tab('/');
     await rowOf(tab).waitFor();
     await own.server.close();
-    await tab.getByText('What you see is how it was').waitFor();
+    await tab.getByText('may be out of date').waitFor();
     await rowOf(tab).waitFor();
     const again = await own.serveAgain();
-    await tab.getByText('What you see is how it was').waitFor({ state: 'hidden' });
+    await tab.getByText('may be out of date').waitFor({ state: 'hidden' });
     await again.close();
     await own.close();
   });

@@ -51,7 +51,7 @@ describe('several clusters', () => {
     const row = (cluster: string) => tab.locator('.row').filter({ hasText: cluster });
     await row('east').getByText('1.0.0').first().waitFor();
     await row('west').getByText('1.0.0').first().waitFor();
-    await tab.getByText(/Cluster gone does not answer .* Nothing of it is shown\./).waitFor();
+    await tab.getByText(/Cluster gone does not answer .* None of its objects are shown\./).waitFor();
     await expectAccessible(tab);
     await tab.getByLabel('Cluster', { exact: true }).selectOption('west');
     await row('east').waitFor({ state: 'hidden' });
@@ -94,7 +94,7 @@ describe('several clusters', () => {
     const dialog = tab.getByRole('dialog');
     await dialog.getByText('Choose a cluster.').waitFor();
     await dialog.getByLabel('Cluster', { exact: true }).selectOption('west');
-    await dialog.getByText(/It takes create on gates/).waitFor();
+    await dialog.getByText(/you need create on gates/).waitFor();
     await dialog.getByLabel('Cluster', { exact: true }).selectOption('east');
     await dialog.getByText('It would hold 1:').waitFor();
     await expectAccessible(tab);

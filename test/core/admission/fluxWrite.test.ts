@@ -107,7 +107,7 @@ describe('one write of a gated Kustomization', () => {
         managedFields: [git('spec.interval', 'spec.path', 'annotation:gate.fluxcd.io/gates')],
         spec: { path: './new' },
       }),
-      { gates: [closedGate], warning: /^held, nothing changed: gate shop\/freeze is closed/ },
+      { gates: [closedGate], warning: /^held, nothing changed: Gate shop\/freeze is closed/ },
     ),
     held(
       'a Git sync that writes suspend: false again is held',
@@ -150,7 +150,7 @@ describe('one write of a gated Kustomization', () => {
     denied(
       'a direct edit of the spec',
       atPath('./mine', [kubectl('spec.path')]),
-      /Kustomization shop\/web cannot be changed \(spec\.path\): gate 'shop\/freeze' is closed \(Gate closed by default\)/,
+      /Kustomization shop\/web cannot be changed \(spec\.path\): Gate 'shop\/freeze' is closed \(Gate closed by default\)/,
     ),
     denied(
       'it says how to open and how to bypass',
@@ -211,7 +211,7 @@ describe('one write of a gated Kustomization', () => {
     denied(
       'a gate that does not exist is closed, and the message says so',
       atPath('./mine'),
-      /Gate 'shop\/freeze' does not exist, and a missing gate counts as closed/,
+      /Gate 'shop\/freeze' does not exist, and a missing Gate counts as closed/,
       { gates: [] },
     ),
     denied(
@@ -235,7 +235,7 @@ describe('one write of a gated Kustomization', () => {
           substitute: { APP: '1.1.0' },
           spec: { suspend: true },
         }),
-        warning: /^Kustomization web is suspended: gate shop\/freeze is closed/,
+        warning: /^Kustomization web is suspended: Gate shop\/freeze is closed/,
       },
     ),
     row(
@@ -295,7 +295,7 @@ describe('one write of a gated Kustomization', () => {
       {
         gates: [gate('ops/all', { selects: { namespaceSelector: { matchLabels: { env: 'prod' } } } })],
         namespaceLabels: { env: 'prod' },
-        denial: /gate 'ops\/all' is closed/,
+        denial: /Gate 'ops\/all' is closed/,
       },
     ),
   ]);

@@ -7,7 +7,7 @@ import { decideWrite, isOutOfScope } from '../../../core/admission/fluxWrite.ts'
 import { refusalText } from '../../../core/admission/gateTexts.ts';
 import { verifyWrite } from '../../../core/admission/validate.ts';
 import { LIMITS } from '../../../core/limits.ts';
-import { inFull } from '../../../core/text/commands.ts';
+import { fullText } from '../../../core/text/commands.ts';
 import { costInReadings } from '../../support/cost.ts';
 import { objectOf } from '../../support/objects.ts';
 import { decide, gatesByName, kustomization, NOW, owner, rollout, rolloutsByName } from './objects.ts';
@@ -85,7 +85,7 @@ it.each(writes)('%s: refused at little cost', (_, object, oldObject) => {
   const cost = costInReadings([object, oldObject], () => {
     denial = written(object, oldObject).denial;
   });
-  expect(denial).toContain("gate 'shop/missing' is closed");
+  expect(denial).toContain("Gate 'shop/missing' does not exist");
   expect(denial!.length).toBeLessThan(20_000);
   expect(cost).toBeLessThan(CHEAP);
 });
@@ -94,7 +94,7 @@ it.each(writes)('%s: verified at little cost, in few words', (_, object, oldObje
   const [closed, before] = [behindGate(object), behindGate(oldObject)];
   let problem: string | undefined;
   const cost = costInReadings([object, oldObject], () => {
-    problem = inFull(refusalText(verifyWrite({ object: closed, oldObject: before, context, user: 'dev' })!, 'shop'));
+    problem = fullText(refusalText(verifyWrite({ object: closed, oldObject: before, context, user: 'dev' })!, 'shop'));
   });
   expect(problem!.length).toBeLessThan(20_000);
   expect(cost).toBeLessThan(CHEAP);

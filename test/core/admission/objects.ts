@@ -6,7 +6,7 @@ import type { ManagedFieldsEntry } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../../api/types.ts';
 import { decideWrite, type FluxWrite } from '../../../core/admission/fluxWrite.ts';
 import { refusalText } from '../../../core/admission/gateTexts.ts';
-import { inFull } from '../../../core/text/commands.ts';
+import { fullText } from '../../../core/text/commands.ts';
 import { objectOf } from '../../support/objects.ts';
 
 export const NOW = Date.parse('2026-03-04T10:00:00Z');
@@ -167,5 +167,5 @@ export function decide(write: FluxWrite): Stored | Denied {
   const isSync = fieldManager !== undefined && !fieldManager.startsWith('kubectl');
   const outcome = decideWrite({ isSync, ...write });
   if (!outcome.refusal) return outcome;
-  return { denial: inFull(refusalText(outcome.refusal, 'shop')), warnings: outcome.warnings };
+  return { denial: fullText(refusalText(outcome.refusal, 'shop')), warnings: outcome.warnings };
 }

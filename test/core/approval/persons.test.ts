@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mayMean, notAPerson } from '../../../core/approval/approvalVerdict.ts';
+import { mayMean, whyNotAPerson } from '../../../core/approval/approvalVerdict.ts';
 
 describe('a text that may mean a user', () => {
   it.each([
@@ -37,7 +37,7 @@ describe('a person', () => {
     ['system:serviceaccount:ci:other', 'is a ServiceAccount'],
     ['system:serviceaccount:ci:bot', undefined],
   ])('%s', (user, why) => {
-    const said = notAPerson(user, { serviceAccounts: ['ci/bot'] });
+    const said = whyNotAPerson(user, { serviceAccounts: ['ci/bot'] });
     if (why === undefined) expect(said).toBeUndefined();
     else expect(said).toContain(why);
   });

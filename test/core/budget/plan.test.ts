@@ -1,6 +1,6 @@
 /** Grants of a budget, and its messages. */
 import { describe, expect, it } from 'vitest';
-import { UNUSED_MS } from '../../../core/budget/slots.ts';
+import { UNUSED_GRANT_MS } from '../../../core/budget/slots.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { NOW } from '../rollout/observedFixture.ts';
@@ -18,7 +18,7 @@ describe('slots', () => {
       reason: 'Full',
       message: '2 of 2 slots are taken, 1 Rollout waits',
     });
-    expect(requeueAt).toEqual([NOW + UNUSED_MS]);
+    expect(requeueAt).toEqual([NOW + UNUSED_GRANT_MS]);
   });
 
   it('stay as they are when nothing changes', () => {

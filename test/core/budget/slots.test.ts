@@ -1,7 +1,13 @@
 /** A slot's state, by the state of its holder. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, Rollout, Slot } from '../../../api/types.ts';
-import { evaluateSlot, type Holder, REVOKED_MS, revoking, UNUSED_MS } from '../../../core/budget/slots.ts';
+import {
+  evaluateSlot,
+  type Holder,
+  REVOKED_SLOT_MS,
+  revokeGrant,
+  UNUSED_GRANT_MS,
+} from '../../../core/budget/slots.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { objectOf } from '../../support/objects.ts';
 import { NOW } from '../rollout/observedFixture.ts';
@@ -73,15 +79,15 @@ describe('a slot', () => {
 
   it('without use is revoked in two steps, the second after its holder was reported for a minute', () => {
     const waiting = holder(7, earlier, 7);
-    const late = NOW + UNUSED_MS;
+    const late = NOW + UNUSED_GRANT_MS;
     expect(evaluateSlot(slot(), waiting, undefined, late - 1)).toMatchObject({
       slot: { state: 'Granted' },
       requeueAt: late,
     });
     const { slot: reported } = evaluateSlot(slot(), waiting, undefined, late);
     expect(reported).toMatchObject({ state: 'Revoking', revokedTime: formatTime(late) });
-    expect(evaluateSlot(reported!, waiting, undefined, late + REVOKED_MS - 1)).toMatchObject({ slot: reported });
-    expect(evaluateSlot(reported!, waiting, undefined, late + REVOKED_MS)).toEqual({ freed: 'Revoked' });
+    expect(evaluateSlot(reported!, waiting, undefined, late + REVOKED_SLOT_MS - 1)).toMatchObject({ slot: reported });
+    expect(evaluateSlot(reported!, waiting, undefined, late + REVOKED_SLOT_MS)).toEqual({ freed: 'Revoked' });
     expect(evaluateSlot(reported!, holder(8, earlier, 8), undefined, late + 1)).toEqual({ freed: 'Declined' });
     expect(evaluateSlot(reported!, holder(8, deploying), undefined, late + 1).slot).not.toHaveProperty('revokedTime');
     // A clock that is set back makes it wait longer.
@@ -89,8 +95,8 @@ describe('a slot', () => {
   });
 
   it('is revoked rounded up to a second, never early', () => {
-    expect(revoking(slot(), NOW + 1).revokedTime).toBe(formatTime(NOW + 1000));
-    expect(revoking(used, NOW)).toBe(used);
+    expect(revokeGrant(slot(), NOW + 1).revokedTime).toBe(formatTime(NOW + 1000));
+    expect(revokeGrant(used, NOW)).toBe(used);
   });
 
   it('is overdue after slotTimeout, and stays so until its deployment ends', () => {

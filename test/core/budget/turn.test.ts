@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Budget, Rollout, Slot, SlotRequest } from '../../../api/types.ts';
 import { budgetsOf } from '../../../core/budget/selectingBudgets.ts';
-import { waitForSlots } from '../../../core/budget/turn.ts';
+import { slotWaitOf } from '../../../core/budget/turn.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { objectOf } from '../../support/objects.ts';
@@ -24,7 +24,7 @@ const budget = (name: string, slots: Slot[] = [], status: object = {}): Budget =
     status: { slots, ...status },
   });
 const OFFERED = [{ tag: '1.2.0' }, { tag: '1.1.0', digest: 'sha256:1' }];
-const turn = (of: Rollout, selecting: Budget[], now = NOW) => waitForSlots(of, { selecting }, OFFERED, '1.2.0', now);
+const turn = (of: Rollout, selecting: Budget[], now = NOW) => slotWaitOf(of, { selecting }, OFFERED, '1.2.0', now);
 
 describe('a Rollout', () => {
   it('that no budget selects may begin', () => {
@@ -174,7 +174,7 @@ describe('which budgets select a Rollout', () => {
     const many = (count: number) => Array.from({ length: count }, (_, i) => named(`b${i}`, {}));
     expect(keys(many(LIMITS.budgetsOfRollout))).toHaveLength(LIMITS.budgetsOfRollout);
     const beyond = budgetsOf(rollout(), many(LIMITS.budgetsOfRollout + 1), {}, false);
-    const waiting = waitForSlots(rollout({}), beyond, OFFERED, '1.2.0', NOW);
+    const waiting = slotWaitOf(rollout({}), beyond, OFFERED, '1.2.0', NOW);
     expect(waiting).toMatchObject({
       blockers: [{ type: 'Budget', effect: 'Blocks', reason: 'TooManyBudgets', version: '1.2.0' }],
       condition: {

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Rollout, Slot } from '../../../api/types.ts';
 import { LIMITS } from '../../../core/limits.ts';
-import { bounded } from '../../../core/text/commands.ts';
+import { boundedText } from '../../../core/text/commands.ts';
 import { NOW } from '../rollout/observedFixture.ts';
 import { AT, budget, clusterBudget, granted, plan, readyOf, rollout } from './budgetFixture.ts';
 
@@ -52,7 +52,7 @@ describe('failures', () => {
     expect(readyOf(status)!.message.length).toBeLessThanOrEqual(32_768);
     // Events have a maximum size: names are cut, the command isn't.
     for (const event of events)
-      expect(bounded({ ...event, text: event.message }, 1024)).toMatch(/rollout\.kuberik\.com\/continue=1+\d*$/);
+      expect(boundedText({ ...event, text: event.message }, 1024)).toMatch(/rollout\.kuberik\.com\/continue=1+\d*$/);
   });
 
   it('of a tag that was moved are reported apart by digest, also where there are many', () => {

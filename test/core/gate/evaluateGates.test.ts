@@ -3,6 +3,7 @@ import { closedGatesText } from '../../../core/admission/gateTexts.ts';
 import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import { parseGateRefs } from '../../../core/gate/gateRefs.ts';
 import { gateSelects, gateSelectsRollout } from '../../../core/gate/gateSelection.ts';
+import { byRefKey, identityOf } from '../../../core/kube/names.ts';
 import { kubeObject, objectOf } from '../../support/objects.ts';
 import { gate } from './gate.ts';
 
@@ -35,26 +36,27 @@ describe('required gates', () => {
   const open = gate({ default: 'opened' });
   const closed = gate({ default: 'closed' });
 
-  it('none required, nothing held', () => expect(evaluateGates([], () => undefined, at).open).toBe(true));
+  it('none required, nothing held', () => expect(evaluateGates([], new Map(), at).open).toBe(true));
   it('one closed gate of two is enough to hold', () => {
-    expect(evaluateGates([one, { ...one, name: 'qa' }], ({ name }) => (name === 'qa' ? closed : open), at).open).toBe(
-      false,
-    );
+    const qa = gate({ default: 'closed' }, {}, { name: 'qa' });
+    expect(evaluateGates([one, identityOf(qa)], byRefKey([open, qa]), at).open).toBe(false);
   });
   it('user and reason of a closing are shown to the users whom it stops', () => {
     const request = { action: 'close' as const, at: '2026-01-05T09:00:00Z', by: 'anna', reason: 'INC-42' };
     const frozen = (more = {}) => ({ ...open, status: { request: { ...request, ...more } } });
-    const text = (more = {}) => closedGatesText(evaluateGates([one], () => frozen(more), at).closed).text;
-    expect(text()).toContain("gate 'platform/freeze' is closed (Gate close requested, closed by anna: INC-42)");
+    const text = (more = {}) => closedGatesText(evaluateGates([one], byRefKey([frozen(more)]), at).closed).text;
+    expect(text()).toContain("Gate 'platform/freeze' is closed (Gate close requested, closed by anna: INC-42)");
     expect(text({ reason: undefined })).toContain('(Gate close requested, closed by anna)');
     expect(text({ reason: 'x'.repeat(5000) }).length).toBeLessThan(500);
-    expect(closedGatesText(evaluateGates([one], () => closed, at).closed).text).toContain('(Gate closed by default)');
+    expect(closedGatesText(evaluateGates([one], byRefKey([closed]), at).closed).text).toContain(
+      '(Gate closed by default)',
+    );
   });
   it('a closing that is over is not why the calendar has closed a gate', () => {
     const mondays = { rules: [{ daysOfWeek: ['Monday' as const] }] };
     const request = { action: 'close' as const, at: '2026-01-03T09:00:00Z', by: 'anna', reason: 'INC-42' };
     const scheduled = { ...gate({ default: 'opened', window: '1h', schedule: mondays }), status: { request } };
-    const [held] = evaluateGates([one], () => scheduled, at).closed;
+    const [held] = evaluateGates([one], byRefKey([scheduled]), at).closed;
     expect(held?.message).toMatch(/^Gate scheduled for opening at 2026-01-06T00:00:00Z$/);
     expect(held?.closedBy).toBeUndefined();
   });
@@ -74,7 +76,7 @@ describe('required gates', () => {
       'open.gate.fluxcd.io/for': opened,
     };
     const given = gate({ default: 'closed', window: '1h' }, annotations);
-    expect(evaluateGates([one], () => given, at, next).open).toBe(expected);
+    expect(evaluateGates([one], byRefKey([given]), at, next).open).toBe(expected);
   });
 });
 
@@ -105,7 +107,7 @@ describe('approvals of a Rollout', () => {
     ['without a uid count for none', undefined, false],
   ])('%s', (_, uid, isOpen) => {
     const ref = { namespace: 'platform', name: 'freeze' };
-    expect(evaluateGates([ref], () => approved(uid), at, next).open).toBe(isOpen);
+    expect(evaluateGates([ref], byRefKey([approved(uid)]), at, next).open).toBe(isOpen);
   });
 });
 

@@ -64,13 +64,13 @@ it('a cached evaluation equals a fresh one at any instant, even if the clock is 
     fc.property(gates, instants, (of, seconds) => {
       // Also exactly at a boundary and just before it.
       const edges = seconds.flatMap((s) => {
-        const { until, planned } = evaluateAfresh(of, T0 + s * 1000).value;
+        const { until, planned } = evaluateAfresh(of, T0 + s * 1000);
         return [until, planned?.at].flatMap((at) => (at === undefined ? [] : [at - 60_001, at - 60_000, at - 1, at]));
       });
       for (const now of [...seconds.map((s) => T0 + s * 1000), ...edges]) {
         // Requests to open count on only one of the two Gates.
         for (const each of [of, { ...of, spec: { ...of.spec, approvals: { required: 2 } } }]) {
-          expect(evaluateGate(structuredClone(each), now)).toEqual(evaluateAfresh(each, now).value);
+          expect(evaluateGate(structuredClone(each), now)).toEqual(evaluateAfresh(each, now));
         }
       }
     }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planReads } from '../../../core/health/inventoryReads.ts';
-import { displayName, MAX_RESOURCES, parseInventory } from '../../../core/health/objects/inventory.ts';
+import { MAX_RESOURCES, parseInventory } from '../../../core/health/objects/inventory.ts';
 
 describe('inventory ids', () => {
   it.each([
@@ -46,11 +46,6 @@ describe('inventory ids', () => {
   it('shortens an id of a megabyte', () => {
     expect(parseInventory([{ id: 'x'.repeat(1_000_000), v: 'v1' }]).errors[0]!.length).toBeLessThan(300);
   });
-});
-
-it('names cluster-scoped objects without a namespace', () => {
-  expect(displayName({ namespace: 'demo', name: 'app' })).toBe('demo/app');
-  expect(displayName({ namespace: '', name: 'admin' })).toBe('admin');
 });
 
 describe('reads', () => {

@@ -42,7 +42,7 @@ const CASES: Record<string, Case[]> = {
     ),
   ],
   inventory: [
-    on('empty', waits('Kustomization has no managed resources', { attempting: false, waitsForEvent: true }), {
+    on('empty', waits('Kustomization has no managed resources', { isAttempting: false, waitsForEvent: true }), {
       kustomization: { entries: [] },
     }),
     on('a resource in progress', waits(WEB_STARTS), { observed: [starting] }),
@@ -95,18 +95,18 @@ const CASES: Record<string, Case[]> = {
     ...['DependencyNotReady', 'ArtifactFailed', 'PruneFailed'].map((reason) => ({
       name: `${reason} is tried again`,
       kustomization: failing(reason),
-      expected: waits(/^Kustomization pending: /, { attempting: false }),
+      expected: waits(/^Kustomization pending: /, { isAttempting: false }),
     })),
     on('Stalled', fluxFailed('access denied: no'), {
       kustomization: { stalled: 'access denied', ready: { status: 'False', reason: 'AccessDenied', message: 'no' } },
     }),
-    on('a further attempt', waits(/is being applied/, { attempting: true }), {
+    on('a further attempt', waits(/is being applied/, { isAttempting: true }), {
       kustomization: failing('', { ready: { status: 'Unknown', reason: 'Progressing' } }),
     }),
   ],
   'Flux reconciles what it has applied, and nothing has changed': [
-    on('it says nothing new', waits(PROGRESSING, { attempting: true, again: true }), { kustomization: AGAIN }),
-    on('in the cluster of its kubeConfig', waits(PROGRESSING, { attempting: true, again: true }), {
+    on('it reports nothing new', waits(PROGRESSING, { isAttempting: true, isRepeat: true }), { kustomization: AGAIN }),
+    on('in the cluster of its kubeConfig', waits(PROGRESSING, { isAttempting: true, isRepeat: true }), {
       kustomization: { ...AGAIN, spec: { kubeConfig: {} } },
     }),
     on('what its objects say still counts', waits(WEB_STARTS), { kustomization: AGAIN, observed: [starting] }),
@@ -115,10 +115,10 @@ const CASES: Record<string, Case[]> = {
       { health: 'Unknown', message: FORBIDDEN },
       { kustomization: AGAIN, observed: [unreadable] },
     ),
-    on('another revision is something new', waits(/is being applied/, { attempting: true }), {
+    on('another revision is something new', waits(/is being applied/, { isAttempting: true }), {
       kustomization: { ...AGAIN, applied: OLD, attempted: NEW },
     }),
-    on('and so is another generation', waits(/latest observed generation is 1$/, { attempting: true }), {
+    on('and so is another generation', waits(/latest observed generation is 1$/, { isAttempting: true }), {
       kustomization: { ...AGAIN, observed: 1 },
     }),
   ],

@@ -118,8 +118,8 @@ export interface Case {
     health: string;
     message: string | RegExp;
     failedAt?: number;
-    attempting?: boolean;
-    again?: true;
+    isAttempting?: boolean;
+    isRepeat?: true;
     waitsForEvent?: boolean;
   };
 }
@@ -143,10 +143,10 @@ export const waits = (message: string | RegExp, rest: Partial<Case['expected']> 
   return { health: 'Pending', message, ...rest };
 };
 /** The message about the Kustomization itself, with healthy objects. */
-export const pending = (message: string, attempting = false) => ({
+export const pending = (message: string, isAttempting = false) => ({
   health: 'Pending',
   message: `Kustomization pending: ${message}`,
-  attempting,
+  isAttempting,
 });
 /** Until Flux starts, which triggers a sync. */
 export const notBegun = (reason: string) => ({ ...pending(reason), waitsForEvent: true });

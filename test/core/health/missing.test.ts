@@ -39,7 +39,7 @@ const CASES: Case[] = [
   }),
   on(
     'while Flux applies the same once more, which restores it',
-    waits('Kustomization pending: at it', { attempting: true, again: true }),
+    waits('Kustomization pending: at it', { isAttempting: true, isRepeat: true }),
     { kustomization: { ready: { status: 'Unknown', message: 'at it' }, reconcilingSince: '11:59:59' } },
   ),
   on('while Flux waits for another Kustomization', waits(/^Kustomization pending: /), {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { fluxIsAtWork, isAtRest, nextEvaluation } from '../../../core/health/kustomizationCheck.ts';
+import { resetStatus } from '../../../core/health/healthStatus.ts';
+import { isAtRest, isJustReconciling, msUntilEvaluation } from '../../../core/health/kustomizationCheck.ts';
 import { healthCheck, kustomization } from '../../hooks/healthCheck/fixture.ts';
 
 const NOW = Date.parse('2026-01-02T12:00:00Z');
@@ -25,12 +26,22 @@ describe('at rest', () => {
 
 describe('the next requeue', () => {
   it('is after the interval where it is not at rest', () => {
-    expect(nextEvaluation(healthCheck(healthy), false)).toBe(30_000);
-    expect(nextEvaluation(healthCheck(every('2m')), false)).toBe(120_000);
+    expect(msUntilEvaluation(healthCheck(healthy), false, false, NOW)).toBe(30_000);
+    expect(msUntilEvaluation(healthCheck(every('2m')), false, false, NOW)).toBe(120_000);
+  });
+
+  const since = (ms: number, status: object) => ({ ...status, lastChangeTime: new Date(NOW - ms).toISOString() });
+  const reset = resetStatus(undefined, NOW - 45_000);
+  it.each([
+    ['half a minute later, if it has just become Healthy', since(10_000, healthy.status), true, 30_000],
+    ['after as long as it has been Healthy', since(90_000, healthy.status), true, 90_000],
+    ['two minutes after its reset', reset, false, 75_000],
+  ])('is sooner while a deployment waits: %s', (_, status, isAwaited, expected) => {
+    expect(msUntilEvaluation(healthCheck({ status }), true, isAwaited, NOW)).toBe(expected);
   });
 
   it('is in about ten minutes where it is, at another time for each, and always the same for one', () => {
-    const of = (uid: string) => nextEvaluation(healthCheck({ metadata: { uid } }), true);
+    const of = (uid: string) => msUntilEvaluation(healthCheck({ metadata: { uid } }), true, false, NOW);
     const looks = Array.from({ length: 100 }, (_, i) => of(`uid-${i}`));
     expect(new Set(looks).size).toBeGreaterThan(90);
     expect(Math.min(...looks)).toBeGreaterThanOrEqual(480_000);
@@ -61,10 +72,10 @@ describe('Flux is at work', () => {
     ['it is done', { status: 'False' }, false],
     ['another condition', { type: 'Ready' }, false],
   ])('%s', (_, fields, expected) => {
-    expect(fluxIsAtWork(reconciling(fields), NOW)).toBe(expected);
+    expect(isJustReconciling(reconciling(fields), NOW)).toBe(expected);
   });
 
   it('ignores missing objects', () => {
-    expect(fluxIsAtWork(undefined, NOW)).toBe(false);
+    expect(isJustReconciling(undefined, NOW)).toBe(false);
   });
 });

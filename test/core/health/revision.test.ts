@@ -33,9 +33,13 @@ const CASES: Case[] = [
   on('only Ready is of an older generation', BEHIND, {
     kustomization: { ready: { status: 'True', observedGeneration: 1 } },
   }),
-  on('it is suspended', waits(/observed generation is 1 \(suspended\)$/, { attempting: false, waitsForEvent: true }), {
-    kustomization: { spec: { suspend: true }, observed: 1, ready: { status: 'True', observedGeneration: 1 } },
-  }),
+  on(
+    'it is suspended',
+    waits(/observed generation is 1 \(suspended\)$/, { isAttempting: false, waitsForEvent: true }),
+    {
+      kustomization: { spec: { suspend: true }, observed: 1, ready: { status: 'True', observedGeneration: 1 } },
+    },
+  ),
   on('the source has fetched a newer artifact', notBegun(`revision ${NEW} is fetched, ${OLD} is applied`), {
     kustomization: { applied: OLD },
   }),

@@ -38,15 +38,19 @@ const NOON = '12:00:00';
 const TEN = '10:00:00';
 const ELEVEN = '11:00:00';
 const RESET = resetStatus(undefined, ms(ELEVEN));
+const NEW_RESET = resetStatus(undefined, ms('11:59:00'));
+const WAITING: Verdict = { health: 'Pending', message: 'behind', waitsForEvent: true };
 const FAILED = is('Unhealthy', undefined, ELEVEN, ELEVEN);
 const still = (status: string) => `Still ${status}: not everything could be read. no answer`;
-const TRYING: Verdict = { health: 'Pending', message: 'trying', attempting: true };
-const AGAIN: Verdict = { ...TRYING, again: true };
+const TRYING: Verdict = { health: 'Pending', message: 'trying', isAttempting: true };
+const AGAIN: Verdict = { ...TRYING, isRepeat: true };
 
 describe('the status after a result', () => {
   const rows: [string, HealthStatus | undefined, Verdict, HealthStatus][] = [
     ['the first result', undefined, HEALTHY, good(NOON)],
     ['no change keeps its time', is('Healthy', 'old words', TEN), HEALTHY, good(TEN)],
+    ['a wait for Flux, soon after a reset, is no news', NEW_RESET, WAITING, NEW_RESET],
+    ['a wait for Flux, long after a reset', RESET, WAITING, is('Pending', 'behind', ELEVEN)],
     ['half a status: no time of change is made up', { status: 'Healthy' }, HEALTHY, good()],
     ['a failure that knows its time', waiting(TEN), unhealthy('11:40:00'), bad(NOON, '11:40:00')],
     ['a failure that does not began now', is('Healthy', undefined, undefined, TEN), unhealthy(), bad(NOON, NOON, NOON)],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutSpec } from '../../../api/types.ts';
-import { association, wakingRules, watchesLabel } from '../../../core/health/association.ts';
+import { association, watchesLabel, watchingRolloutRules } from '../../../core/health/association.ts';
 import { label } from '../../../core/kube/annotate.ts';
 import { matchesSelector } from '../../../core/kube/selector.ts';
 import { healthCheck, rollout } from '../../hooks/healthCheck/fixture.ts';
@@ -17,7 +17,7 @@ const crowdOf = (...objects: ReturnType<typeof rollout>[]) => [
 
 /** Whether a change of the Rollout wakes the check, whose related objects were chosen with `others` present. */
 function wakes(object: ReturnType<typeof rollout>, labels: Record<string, string>, others = crowdOf()): boolean {
-  return wakingRules(check(labels), others).some(({ labelSelector }) =>
+  return watchingRolloutRules(check(labels), others).some(({ labelSelector }) =>
     matchesSelector(labelSelector, labelled(object).metadata.labels ?? {}),
   );
 }
@@ -68,14 +68,14 @@ describe('in a namespace of many a HealthCheck is woken', () => {
   });
 
   it('by a Rollout that has no label yet, whatever it watches', () => {
-    const rules = wakingRules(check(SHOP), crowdOf(watching({ matchLabels: { app: 'shop' } })));
+    const rules = watchingRolloutRules(check(SHOP), crowdOf(watching({ matchLabels: { app: 'shop' } })));
     expect(rules.some(({ labelSelector }) => matchesSelector(labelSelector, {}))).toBe(true);
   });
 });
 
 it('in a namespace of few, and where it has very many labels, by all of them', () => {
   const all = [{ apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace: 'demo' }];
-  expect(wakingRules(check({ app: 'shop' }), crowdOf().slice(1))).toEqual(all);
+  expect(watchingRolloutRules(check({ app: 'shop' }), crowdOf().slice(1))).toEqual(all);
   const many = Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`k${i}`, 'v']));
-  expect(wakingRules(check(many), crowdOf())).toEqual(all);
+  expect(watchingRolloutRules(check(many), crowdOf())).toEqual(all);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sameJson, wellFormed } from '../../../core/kube/json.ts';
+import { sameJson, toWellFormedJson } from '../../../core/kube/json.ts';
 
 /** The API server takes JSON of 10,000 levels. */
 const deep = (leaf: string) => JSON.parse(`${'{"a":['.repeat(5000)}"${leaf}"${']}'.repeat(5000)}`);
@@ -27,10 +27,10 @@ it.each([
 
 it('texts are made as Go stores them, however deep', () => {
   const half = '\ud83d';
-  expect(wellFormed({ a: [half, 1, null, { b: `x${half}` }], c: undefined })).toEqual({
+  expect(toWellFormedJson({ a: [half, 1, null, { b: `x${half}` }], c: undefined })).toEqual({
     a: ['\ufffd', 1, null, { b: 'x\ufffd' }],
   });
-  expect(wellFormed('\u{1f600}')).toBe('\u{1f600}');
-  expect(wellFormed(JSON.parse('{"__proto__":{"a":1}}'))).toEqual(JSON.parse('{"__proto__":{"a":1}}'));
-  expect(sameJson(wellFormed(deep('x')), deep('x'))).toBe(true);
+  expect(toWellFormedJson('\u{1f600}')).toBe('\u{1f600}');
+  expect(toWellFormedJson(JSON.parse('{"__proto__":{"a":1}}'))).toEqual(JSON.parse('{"__proto__":{"a":1}}'));
+  expect(sameJson(toWellFormedJson(deep('x')), deep('x'))).toBe(true);
 });

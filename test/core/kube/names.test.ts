@@ -1,7 +1,7 @@
 /** Lists of names in annotations are limited, and a longer list opens nothing. */
 import { describe, expect, it } from 'vitest';
 import { requiredGates } from '../../../core/admission/objectGates.ts';
-import { splitNames } from '../../../core/kube/names.ts';
+import { refKey, splitNames } from '../../../core/kube/names.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { managedFieldsOf } from '../../../core/managedField/managedFields.ts';
 import { gate, gatesByName, kustomization, NOW } from '../admission/objects.ts';
@@ -15,6 +15,11 @@ it.each([
   [' a ,ns/b,', ['a', 'ns/b', '']],
 ])('%j has the parts %j', (text, parts) => {
   expect(splitNames(text)).toEqual(parts);
+});
+
+it('the key of a cluster-scoped object is its name', () => {
+  expect(refKey({ namespace: 'demo', name: 'app' })).toBe('demo/app');
+  expect(refKey({ namespace: '', name: 'admin' })).toBe('admin');
 });
 
 it('is read up to the limit, and not beyond', () => {

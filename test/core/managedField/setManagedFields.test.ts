@@ -5,7 +5,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { readManagedField } from '../../../core/managedField/managedFields.ts';
 import { setManagedFields } from '../../../core/managedField/setManagedFields.ts';
-import { inFull } from '../../../core/text/commands.ts';
+import { fullText } from '../../../core/text/commands.ts';
 import {
   APP_PATH,
   deployment,
@@ -180,7 +180,7 @@ describe('one write of a bound Kustomization', () => {
       rollouts: rolloutsByName(...(row.rollouts ?? [my])),
     };
     const outcome = setManagedFields(write);
-    if (row.denial) return expect(outcome.denials.map(inFull)).toEqual([expect.stringMatching(row.denial)]);
+    if (row.denial) return expect(outcome.denials.map(fullText)).toEqual([expect.stringMatching(row.denial)]);
     expect(outcome.denials).toEqual([]);
     expect(outcome.warnings).toEqual(row.warning ? [expect.stringMatching(row.warning)] : []);
     expect(readManagedField(outcome.object, APP)).toBe('value' in row ? row.value : '1.1.0');

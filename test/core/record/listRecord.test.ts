@@ -1,16 +1,22 @@
 /** The record of who added a version to a list of a RolloutGate, and when an entry ends. */
 import { describe, expect, it } from 'vitest';
-import { formatListed, type Listed, listedOn, notedLists, parseListed } from '../../../core/record/listRecord.ts';
+import {
+  formatListed,
+  type ListEntry,
+  listedOn,
+  nextListEntries,
+  parseListed,
+} from '../../../core/record/listRecord.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00.900Z');
 const spec = (more: object = {}) => ({ rolloutRef: { name: 'app' }, passing: true, ...more });
 const bob = { by: 'bob', reason: 'QA-88', now: NOW };
-const noted = (now: object, old: object | undefined, before: Listed[] = [], write: typeof bob | null = bob) =>
-  notedLists(spec(now), old && spec(old), before, write ?? undefined);
+const noted = (now: object, old: object | undefined, before: ListEntry[] = [], write: typeof bob | null = bob) =>
+  nextListEntries(spec(now), old && spec(old), before, write ?? undefined);
 const BOB = { by: 'bob', at: Date.parse('2026-03-01T12:00:00Z'), reason: 'QA-88' };
 
 describe('a write', () => {
-  it.each<[string, object, object | undefined, Listed[]]>([
+  it.each<[string, object, object | undefined, ListEntry[]]>([
     [
       'that adds to lists, of each version',
       { allowedVersions: ['1.0.0', '1.1.0'], rejectedVersions: ['1.0.1'] },
@@ -29,7 +35,7 @@ describe('a write', () => {
 
   it('ends outdated entries, and keeps the others', () => {
     const alice = { by: 'alice', at: 0 };
-    const before: Listed[] = [
+    const before: ListEntry[] = [
       { field: 'allowedVersions', version: '1.0.0', ...alice },
       { field: 'allowedVersions', version: '1.1.0', ...alice },
       { field: 'passing', ...alice },

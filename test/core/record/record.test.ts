@@ -1,22 +1,22 @@
 /** Common rules of the webhook's records: user, time and reason, and other text counts as none. */
 import { describe, expect, it } from 'vitest';
-import { changedBy, changedByOf, parseRecord, stored } from '../../../core/record/record.ts';
+import { changedByOf, newChange, parseRecord, storedEntry } from '../../../core/record/record.ts';
 
 const AT = Date.parse('2026-03-01T12:00:00Z');
 
 describe('a signature', () => {
   it('is read as it was stored', () => {
-    const signature = changedBy('alice', 'tested', AT + 400);
+    const signature = newChange('alice', 'tested', AT + 400);
     expect(signature).toEqual({ by: 'alice', at: AT, reason: 'tested' });
-    expect(changedByOf(stored(signature))).toEqual(signature);
+    expect(changedByOf(storedEntry(signature))).toEqual(signature);
   });
 
   it('is one bounded line without invisible characters', () => {
-    const { by, reason } = changedBy(`a\u200bli\nce${'e'.repeat(300)}`, ' two\n\u202elines ', AT);
+    const { by, reason } = newChange(`a\u200bli\nce${'e'.repeat(300)}`, ' two\n\u202elines ', AT);
     expect(by).toMatch(/^a li ce+$/);
     expect(by.length).toBeLessThanOrEqual(256);
     expect(reason).toBe('two lines');
-    expect(changedBy('alice', '\u200b', AT)).toEqual({ by: 'alice', at: AT });
+    expect(newChange('alice', '\u200b', AT)).toEqual({ by: 'alice', at: AT });
   });
 
   it.each([

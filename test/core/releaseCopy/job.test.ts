@@ -117,7 +117,9 @@ describe('its progress', () => {
     expect(progressOf(wanted, undefined, [])).toMatchObject(copying(/does not exist yet/));
     expect(progressOf(wanted, at({ active: 1 }), [])).toMatchObject(copying(/runs/));
     const pods = [result({ message: 'first' }), result({ message: 'full' })];
-    expect(progressOf(wanted, at({ failed: 2 }), pods)).toMatchObject(copying(/has failed 2 times and goes on: full$/));
+    expect(progressOf(wanted, at({ failed: 2 }), pods)).toMatchObject(
+      copying(/has failed 2 times and is tried again: full$/),
+    );
   });
 
   it('is a failure, with the last Pod’s message, or else the Job’s', () => {

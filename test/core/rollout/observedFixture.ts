@@ -21,7 +21,7 @@ export function observed(
     bindings: [],
     healthChecks: [],
     gateRefs: [],
-    gates: [],
+    gates: new Map(),
     metadata: {},
     onFailure: 'Hold',
     ...rest,

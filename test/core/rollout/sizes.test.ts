@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { formatDeployments, parseDeployments } from '../../../core/managedField/deployment.ts';
-import { adopted } from '../../../core/rollout/deployment/adoptDeployment.ts';
+import { adoptedEntry } from '../../../core/rollout/deployment/adoptDeployment.ts';
 import { readRolloutConfig } from '../../../core/rollout/evaluation/inputs.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
 import { boundedReleases } from '../../../core/rollout/release/retention.ts';
@@ -53,9 +53,9 @@ it('a history is never longer than its limit, whatever the spec has', () => {
   expect(readRolloutConfig(rollout, { onFailure: 'Hold' }).historyLimit).toBe(LIMITS.history);
 });
 
-it('the deployment after an adopted one can still be written on an object', () => {
+it('the deployment after an adoptedEntry one can still be written on an object', () => {
   const deployment = { rollout: 'app', id: 999_999_999_999_999, version: '1.0.0', uid: 'u' };
-  const head = adopted([{ deployment, by: "Kustomization 'a'" }], [], NOW)!;
+  const head = adoptedEntry([{ deployment, by: "Kustomization 'a'" }], [], NOW)!;
   expect(head.version.tag).toBe('1.0.0');
   const following = { ...deployment, id: head.id! + 1 };
   expect(parseDeployments(formatDeployments([following]))).toEqual([following]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../api/types.ts';
-import { isStale, revised } from '../../../core/status/revision.ts';
+import { isStale, withRevision } from '../../../core/status/revision.ts';
 import { observed } from '../rollout/observedFixture.ts';
 
 function rollout(status: RolloutStatus | undefined, generation = 1) {
@@ -8,22 +8,26 @@ function rollout(status: RolloutStatus | undefined, generation = 1) {
   return { ...base, metadata: { ...base.metadata, generation } };
 }
 
-describe('revised', () => {
+describe('withRevision', () => {
   it('starts with revision 1', () => {
-    expect(revised(rollout(undefined), { title: 'a' })).toEqual({ title: 'a', observedGeneration: 1, revision: 1 });
+    expect(withRevision(rollout(undefined), { title: 'a' })).toEqual({
+      title: 'a',
+      observedGeneration: 1,
+      revision: 1,
+    });
   });
 
   it('returns the stored status if nothing changes', () => {
     const stored = { title: 'a', observedGeneration: 1, revision: 7 };
-    expect(revised(rollout(stored), { title: 'a' })).toBe(stored);
+    expect(withRevision(rollout(stored), { title: 'a' })).toBe(stored);
   });
 
   it('returns the stored status if a text is cut within an emoji: Go stores U+FFFD for the half', () => {
     const half = '\u{1f600}'.slice(0, 1);
     const said = (message: string) => ({ conditions: [{ type: 'Ready', status: 'True', message }] }) as RolloutStatus;
     const stored = { ...said('a\ufffd'), observedGeneration: 1, revision: 7 };
-    expect(revised(rollout(stored), said(`a${half}`))).toBe(stored);
-    expect(revised(rollout(undefined), said(`a${half}`))).toMatchObject(said('a\ufffd'));
+    expect(withRevision(rollout(stored), said(`a${half}`))).toBe(stored);
+    expect(withRevision(rollout(undefined), said(`a${half}`))).toMatchObject(said('a\ufffd'));
   });
 
   it.each([
@@ -32,7 +36,7 @@ describe('revised', () => {
     ['a field goes', {}, 1],
   ])('counts on when %s', (_title, next, generation) => {
     const stored = { title: 'a', observedGeneration: 1, revision: 7 };
-    expect(revised(rollout(stored, generation), next)).toEqual({
+    expect(withRevision(rollout(stored, generation), next)).toEqual({
       ...next,
       observedGeneration: generation,
       revision: 8,
@@ -40,7 +44,7 @@ describe('revised', () => {
   });
 
   it('does not take a revision from the plan', () => {
-    expect(revised(rollout({ title: 'a', revision: 7 }), { title: 'b', revision: 99 }).revision).toBe(8);
+    expect(withRevision(rollout({ title: 'a', revision: 7 }), { title: 'b', revision: 99 }).revision).toBe(8);
   });
 });
 

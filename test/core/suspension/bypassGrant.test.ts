@@ -1,4 +1,4 @@
-/** The Gates that a deployment may bypass (docs/adr/0028-bypass-for-one-deployment.md). */
+/** A grant lets one deployment bypass closed Gates (docs/adr/0028-bypass-for-one-deployment.md). */
 import { describe, expect, it } from 'vitest';
 import { BYPASSED_BY, BYPASSED_GATES } from '../../../api/annotations.ts';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
@@ -14,8 +14,8 @@ import { NOW, rollout } from '../admission/objects.ts';
 const FREEZE = 'shop/freeze@close=2026-03-04T09:00:00Z';
 const OTHER = 'ops/other';
 
-/** A deployment of 1.1.0 (2), made at 09:00 and requested at 09:30. */
-function passing(head: Partial<HistoryEntry> = {}, annotations: Record<string, string | undefined> = {}): Rollout {
+/** A Rollout at 1.1.0 (2), deployed at 09:00, with a grant from 09:30. */
+function granted(head: Partial<HistoryEntry> = {}, annotations: Record<string, string | undefined> = {}): Rollout {
   const base = rollout('my-app', '1.1.0', '1.0.0');
   const [newest, ...older] = base.status!.history!;
   const text = formatBypassGrant({ version: '1.1.0', id: 2, closings: [FREEZE, OTHER] });
@@ -31,9 +31,9 @@ function passing(head: Partial<HistoryEntry> = {}, annotations: Record<string, s
   };
 }
 
-it('a passage is read as it was written', () => {
-  const passage = { version: '1.1.0-rc.1_x', id: 12, closings: [OTHER, FREEZE] };
-  expect(bypassGrantOf(passing({}, { [BYPASSED_GATES]: formatBypassGrant(passage) }))).toEqual(passage);
+it('a grant is parsed as it was formatted', () => {
+  const grant = { version: '1.1.0-rc.1_x', id: 12, closings: [OTHER, FREEZE] };
+  expect(bypassGrantOf(granted({}, { [BYPASSED_GATES]: formatBypassGrant(grant) }))).toEqual(grant);
 });
 
 it.each([
@@ -43,49 +43,49 @@ it.each([
   '1.1.0 (2): ',
   '1.1.0 (x): shop/freeze',
   `${'1'.repeat(129)} (2): a`,
-])('a text that is not ours lets nothing through: %j', (text) => {
-  const found = passing({}, { [BYPASSED_GATES]: text });
+])('another text is no grant: %j', (text) => {
+  const found = granted({}, { [BYPASSED_GATES]: text });
   expect(bypassGrantOf(found)).toBeUndefined();
   expect(bypassesGates(found, [FREEZE], NOW)).toBe(false);
 });
 
-describe('the objects of a deployment that is rolling out bypass the Gate', () => {
-  it.each<[title: string, rollout: Rollout, closings: string[], passes: boolean]>([
-    ['the closings that were bypassed', passing(), [FREEZE], true],
-    ['all of them together', passing(), [OTHER, FREEZE], true],
-    ['not a Gate that has closed since', passing(), [FREEZE, 'shop/new'], false],
-    ['not another closing of the same Gate', passing(), ['shop/freeze@close=2026-03-04T09:59:00Z'], false],
-    ['not where no Gate is closed: there is nothing to pass', passing(), [], false],
-    ['not once it has arrived', passing({ appliedTime: '2026-03-04T09:45:00Z' }), [FREEZE], false],
-    ['not once it has failed', passing({ bakeStatus: 'Failed' }), [FREEZE], false],
-    ['not once it is cancelled', passing({ bakeStatus: 'Cancelled' }), [FREEZE], false],
-    ['where it does not bake', passing({ bakeStatus: 'Succeeded' }), [FREEZE], true],
-    ['not another version under its id', passing({ version: { tag: '6.6.6' } }), [FREEZE], false],
-    ['not the same version deployed later', passing({ id: 3 }), [FREEZE], false],
-    ['not without a passage', passing({}, { [BYPASSED_GATES]: undefined }), [FREEZE], false],
-  ])('%s', (_, found, closings, passes) => {
-    expect(bypassesGates(found, closings, NOW)).toBe(passes);
+describe('a deployment that is rolling out bypasses', () => {
+  it.each<[title: string, rollout: Rollout, closings: string[], isBypassed: boolean]>([
+    ['a closing in its grant', granted(), [FREEZE], true],
+    ['all closings in it together', granted(), [OTHER, FREEZE], true],
+    ['not a Gate that has closed since', granted(), [FREEZE, 'shop/new'], false],
+    ['not another closing of the same Gate', granted(), ['shop/freeze@close=2026-03-04T09:59:00Z'], false],
+    ['nothing if no Gate is closed', granted(), [], false],
+    ['not once it is applied', granted({ appliedTime: '2026-03-04T09:45:00Z' }), [FREEZE], false],
+    ['not once it has failed', granted({ bakeStatus: 'Failed' }), [FREEZE], false],
+    ['not once it is cancelled', granted({ bakeStatus: 'Cancelled' }), [FREEZE], false],
+    ['a closing in its grant, without a bake', granted({ bakeStatus: 'Succeeded' }), [FREEZE], true],
+    ['not as another version with its id', granted({ version: { tag: '6.6.6' } }), [FREEZE], false],
+    ['not as the same version, deployed later', granted({ id: 3 }), [FREEZE], false],
+    ['not without a grant', granted({}, { [BYPASSED_GATES]: undefined }), [FREEZE], false],
+  ])('%s', (_, of, closings, isBypassed) => {
+    expect(bypassesGates(of, closings, NOW)).toBe(isBypassed);
   });
 
-  it('for at most an hour, from the bypass or the deployment, whichever is later', () => {
+  it('for an hour at most, from its grant or its start, whichever is later', () => {
     const at = (time: string) => Date.parse(`2026-03-04T${time}Z`);
-    expect(bypassGrantEnds(passing())).toBe(at('10:30:00'));
-    expect(bypassesGates(passing(), [FREEZE], at('10:29:59'))).toBe(true);
-    expect(bypassesGates(passing(), [FREEZE], at('10:30:00'))).toBe(false);
-    expect(bypassGrantEnds(passing({ timestamp: '2026-03-04T09:40:00Z' }))).toBe(at('10:40:00'));
-    expect(bypassGrantEnds(passing({}, { [BYPASSED_BY]: undefined }))).toBe(at('10:00:00'));
+    expect(bypassGrantEnds(granted())).toBe(at('10:30:00'));
+    expect(bypassesGates(granted(), [FREEZE], at('10:29:59'))).toBe(true);
+    expect(bypassesGates(granted(), [FREEZE], at('10:30:00'))).toBe(false);
+    expect(bypassGrantEnds(granted({ timestamp: '2026-03-04T09:40:00Z' }))).toBe(at('10:40:00'));
+    expect(bypassGrantEnds(granted({}, { [BYPASSED_BY]: undefined }))).toBe(at('10:00:00'));
   });
 });
 
-describe('the next deployment passes', () => {
-  const head = passing().status!.history![0];
-  const next = passing({}, { [BYPASSED_GATES]: formatBypassGrant({ version: '1.2.0', id: 3, closings: [FREEZE] }) });
+describe('the next deployment bypasses closings', () => {
+  const head = granted().status!.history![0];
+  const next = granted({}, { [BYPASSED_GATES]: formatBypassGrant({ version: '1.2.0', id: 3, closings: [FREEZE] }) });
 
   it.each<[title: string, rollout: Rollout, head: HistoryEntry | undefined, version: string, closings: string[]]>([
-    ['as the version and with the id of the bypass', next, head, '1.2.0', [FREEZE]],
+    ['with the version and the id of the grant', next, head, '1.2.0', [FREEZE]],
     ['not as another version', next, head, '1.3.0', []],
     ['not after another deployment', next, { ...head!, id: 3 }, '1.2.0', []],
-    ['not where the passage is for the head itself', passing(), head, '1.1.0', []],
+    ['not if the grant is for the head itself', granted(), head, '1.1.0', []],
   ])('%s', (_, found, before, version, closings) => {
     expect([...bypassedClosings(found, before, version)]).toEqual(closings);
   });

@@ -9,16 +9,17 @@ import { linesOf, remediesOf } from '../../../client/actions/lines.ts';
 import { offer } from '../../../client/actions/offer.ts';
 import { ACTIONS } from '../../../client/actions/table.ts';
 import { adoptCommandOf } from '../../../client/actions/writes/adoption.ts';
-import { kubectlOf, patching } from '../../../client/actions/writes/plannedWrite.ts';
+import { kubectlOf, patchWrite } from '../../../client/actions/writes/plannedWrite.ts';
 import { objectRef } from '../../../client/explain/application.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import { closedGatesText, managedFieldHint } from '../../../core/admission/gateTexts.ts';
 import { readyOf } from '../../../core/budget/budgetReport.ts';
 import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
+import { byRefKey, identityOf } from '../../../core/kube/names.ts';
 import { isLegalTag, tagWord } from '../../../core/kube/tag.ts';
 import { approvalsText } from '../../../core/rollout/evaluation/versionApprovals.ts';
-import { nameWord, quoted, shell, WHY } from '../../../core/text/shell.ts';
+import { nameWord, quote, shell, WHY } from '../../../core/text/shell.ts';
 import { objectOf } from '../../support/objects.ts';
 import { words } from '../../support/words.ts';
 
@@ -76,7 +77,7 @@ describe('a shell', () => {
   it.each(['1.2.0', 'shop/app:1.2.0', 'user@example.com', 'a=b', ''])(
     'is shown %j without quotes where it needs none',
     (text) => {
-      expect(quoted(text)).toBe(text || "''");
+      expect(quote(text)).toBe(text || "''");
     },
   );
 });
@@ -99,7 +100,7 @@ describe('a command in', () => {
     const gate = objectOf('Gate', 'ops/two', { spec: { default: 'closed', approvals: { required: 1 } } });
     each((version) => {
       const next = { version, rollout: 'shop/web', background: { requesters: [], authors: undefined }, uid: '' };
-      const [evaluated] = evaluateGates([{ namespace: 'ops', name: 'two' }], () => gate as never, 0, next).all;
+      const [evaluated] = evaluateGates([identityOf(gate)], byRefKey([gate]), 0, next).all;
       const line = evaluated?.lacks?.how[1] ?? '';
       expect(words(line)).toEqual(
         argv('kubectl -n ops annotate gate/two', `approve.gate.fluxcd.io/for=shop/web:${tagWord(version)}`),
@@ -198,7 +199,7 @@ describe('a command in', () => {
       expect(words(command).slice(2)).toEqual(['deploy', 'web', version, '-n', 'shop', ...because]);
       if (kubectl.startsWith('#')) expect(kubectl).not.toMatch(/\p{Cc}/u);
       else words(kubectl);
-      const patch = patching(
+      const patch = patchWrite(
         'Rollout',
         { namespace: 'shop', name },
         { metadata: { annotations: { a: reason, b: null } } },

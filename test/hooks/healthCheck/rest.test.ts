@@ -17,6 +17,7 @@ const healthy = (fields: object = {}) =>
     },
     ...fields,
   });
+const JUST_HEALTHY = { status: { ...healthy().status, lastChangeTime: at('11:59:50') } };
 const running = kustomization({ ...READY, ...INVENTORY });
 const atWork = kustomization({
   observedGeneration: 1,
@@ -41,7 +42,9 @@ describe('when it is requeued', () => {
     ['nobody watches it', [], {}, 480],
     ['what it watched has baked', [baking('Succeeded')], {}, 480],
     ['a Rollout bakes that watches nothing', [baking('InProgress', {})], {}, 480],
-    ['one is on its way', [baking('Deploying')], {}, 30],
+    ['a deployment waits for its bake: it has been Healthy for half an hour', [baking('Deploying')], {}, 480],
+    ['a deployment waits for its bake: it has just become Healthy', [baking('Deploying')], JUST_HEALTHY, 30],
+    ['so does one, and another bakes', [baking('Deploying'), baking('InProgress')], {}, 30],
     ['one bakes', [baking('InProgress')], {}, 30],
     ['another namespace may watch it', [], WATCHED_FROM, 30],
   ])('%s', async (_, rollouts, fields, seconds) => {

@@ -61,7 +61,7 @@ describe('a manual request while the last version is still rolling out', () => {
     ];
     const { tags, status } = await sync(asked, [imagePolicy('1.0.0'), ...gated], { objects });
     expect(tags).toEqual(['1.0.0']);
-    expect(blockedBy(status)).toContain("gate 'team-a/freeze' is closed");
+    expect(blockedBy(status)).toContain("Gate 'team-a/freeze' is closed");
   });
 });
 
@@ -118,7 +118,7 @@ describe('the Gates of a bound object', () => {
       objects: [gate, ...live],
     });
     expect(tags).toEqual(['1.0.0']);
-    expect(blockedBy(status)).toContain("gate 'team-a/freeze' is closed");
+    expect(blockedBy(status)).toContain("Gate 'team-a/freeze' is closed");
   });
 
   it.each<[title: string, annotations: Record<string, string>]>([

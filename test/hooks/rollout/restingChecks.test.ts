@@ -1,5 +1,5 @@
 /** The last sync of a HealthCheck may be ten minutes ago: an object that failed since still blocks the next version. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { HealthCheck } from '../../../api/types.ts';
 import { objectOf } from '../../support/objects.ts';
 import { imagePolicy, rollout } from './call.ts';
@@ -17,9 +17,9 @@ function check(fields: Partial<HealthCheck> = {}, annotations: Record<string, st
   });
 }
 
-const kustomization = (ready: object) =>
+const kustomization = (ready: object, generation = 1) =>
   objectOf('Kustomization', 'team-a/app', {
-    metadata: { generation: 1 },
+    metadata: { generation },
     spec: { sourceRef: { kind: 'GitRepository', name: 'none' } },
     status: {
       observedGeneration: 1,
@@ -68,4 +68,44 @@ it('no check is read while there is nothing to deploy', async () => {
     objects: [broken],
   });
   expect(reads).toEqual([]);
+});
+
+describe('the outcome of a bake', () => {
+  const at = (time: string) => `2026-03-01T${time}Z`;
+  const reported = (lastChangeTime: string) => check({ status: { ...healthy, lastChangeTime } });
+  const old = reported(at('11:45:00'));
+  const recent = reported(at('11:59:45'));
+  const changed = kustomization({ status: 'True', reason: 'ReconciliationSucceeded', message: '' }, 2);
+  const began = { bakeStatus: 'InProgress', bakeStartTime: at('11:50:00') };
+  const head = { id: 1, version: { tag: '1.0.0' }, timestamp: at('11:40:00'), appliedTime: at('11:41:00') };
+  const cases: {
+    name: string;
+    report?: HealthCheck;
+    now?: ReturnType<typeof kustomization>;
+    entry?: object;
+    bakeStatus: string;
+    soon?: boolean;
+  }[] = [
+    { name: 'begins if the old report still holds', bakeStatus: 'InProgress' },
+    { name: 'does not begin on an old report of what has failed', now: broken, bakeStatus: 'Failed' },
+    { name: 'waits if Flux has yet to apply a change', now: changed, bakeStatus: 'Deploying', soon: true },
+    { name: 'begins on a report of a moment ago, unread', report: recent, now: broken, bakeStatus: 'InProgress' },
+    { name: 'succeeds if the old report still holds', entry: began, bakeStatus: 'Succeeded' },
+    { name: 'does not succeed on an old report', entry: began, now: broken, bakeStatus: 'Failed' },
+    {
+      name: 'does not succeed before Flux has applied a change',
+      entry: began,
+      now: changed,
+      bakeStatus: 'InProgress',
+      soon: true,
+    },
+  ];
+
+  it.each(cases)('$name', async ({ report = old, now = fine, entry = {}, bakeStatus, soon = false }) => {
+    const status = { ...deployed, history: [{ ...head, bakeStatus: 'Deploying', ...entry }] };
+    const spec = { ...WATCHES, bakeTime: '5m' };
+    const answer = await sync(rollout(spec, status), [imagePolicy('1.0.0'), report] as never, { objects: [now] });
+    expect(answer.status.history?.[0]).toMatchObject({ bakeStatus });
+    if (soon) expect(answer.resyncAfterSeconds).toBeLessThanOrEqual(15);
+  });
 });

@@ -180,8 +180,8 @@ describe('sync', () => {
       'list rolloutbudgets team-a',
     ]);
     const blocked = status.conditions?.find(({ type }) => type === 'DeploymentBlocked');
-    expect(blocked?.message).toContain("gate 'team-a/of-object' is closed");
-    expect(blocked?.message).toContain("gate 'team-a/own' is closed");
+    expect(blocked?.message).toContain("Gate 'team-a/of-object' is closed");
+    expect(blocked?.message).toContain("Gate 'team-a/own' is closed");
     expect(resyncAfterSeconds).toBe(15);
   });
 

@@ -20,7 +20,7 @@ describe('a closed Gate that selects the Rollout', () => {
     expect(reads).toEqual([]);
     expect(blocked(status)).toMatchObject({
       reason: 'GateClosed',
-      message: `Version 1.1.0 is waiting approval, gate '${path}' is closed (Gate closed by default)`,
+      message: `Version 1.1.0 is waiting approval, Gate '${path}' is closed (Gate closed by default)`,
     });
   });
 
@@ -33,7 +33,7 @@ describe('a closed Gate that selects the Rollout', () => {
     for (const parent of [rollout({}), rollout({}, deployed)]) {
       const { status, resyncAfterSeconds } = await sync(parent, [imagePolicy('1.1.0'), ...related], { objects });
       expect(status.history?.[0]?.version.tag).toBe(parent.status?.history?.[0]?.version.tag);
-      expect(blocked(status)?.message).toContain("gate 'ops/weekend' is closed");
+      expect(blocked(status)?.message).toContain("Gate 'ops/weekend' is closed");
       expect(resyncAfterSeconds).toBe(15);
     }
   });

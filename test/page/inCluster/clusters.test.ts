@@ -106,7 +106,7 @@ const NOWHERE = {
 };
 
 it.each([
-  ['is none', 'west', 'not: [a kubeconfig', /west is no kubeconfig/],
+  ['is none', 'west', 'not: [a kubeconfig', /west is not a kubeconfig/],
   ['has no current context', 'west', '{"contexts":[]}', /west has no current context/],
   ['has no URL', 'west', JSON.stringify(NOWHERE), /west has a server that is not a URL: nowhere/],
   ['has the name of the own cluster', 'home', '{}', /home has the name of the page's own cluster/],
@@ -118,5 +118,5 @@ it.each([
 
 it('keep the page from starting if their folder is missing', async () => {
   const opening = openPage({ UI_OIDC_ISSUER: issuer.url, UI_CLUSTERS: '/missing' });
-  await expect(opening).rejects.toThrow('UI_CLUSTERS=/missing is not there: mount a folder, or unset it');
+  await expect(opening).rejects.toThrow('UI_CLUSTERS=/missing does not exist: mount a folder, or unset it');
 });

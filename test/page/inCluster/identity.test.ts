@@ -1,6 +1,6 @@
 /** The identities that a reader may have at the API server. */
 import { describe, expect, it } from 'vitest';
-import { identityOfClaims, identityOfProxy, isIdentity, MOST_GROUPS } from '../../../page/inCluster/identity.ts';
+import { identityOfClaims, identityOfProxy, isIdentity, MAX_GROUPS } from '../../../page/inCluster/identity.ts';
 
 const NAMING = { usernameClaim: 'email', usernamePrefix: '', groupsClaim: 'groups', groupsPrefix: '' };
 const PREFIXED = { ...NAMING, usernamePrefix: 'oidc:', groupsPrefix: 'oidc:' };
@@ -43,7 +43,7 @@ describe('claims', () => {
     [{ email: 'a'.repeat(257) }, 'longer than 256'],
     [{ email: 'a@b', groups: [1] }, 'not a list of texts'],
     [{ email: 'a@b', groups: { a: 1 } }, 'not a list of texts'],
-    [{ email: 'a@b', groups: Array.from({ length: MOST_GROUPS + 1 }, (_, i) => `g${i}`) }, 'at most 100'],
+    [{ email: 'a@b', groups: Array.from({ length: MAX_GROUPS + 1 }, (_, i) => `g${i}`) }, 'at most 100'],
   ])('%j end the sign-in', (claims, problem) => {
     expect(problemOf(claims)).toContain(problem);
   });

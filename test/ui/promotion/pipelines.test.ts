@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Track } from '../../../client/board/row.ts';
-import { NODE, placed } from '../../../ui/promotion/layout.ts';
+import { NODE, placeStages } from '../../../ui/promotion/layout.ts';
 import {
   cellOf,
   edgeState,
   hasWords,
-  movedLast,
+  lastMoved,
   partsOf,
   pipelinesOf,
   versionsOf,
@@ -98,7 +98,7 @@ describe('a picture', () => {
       fc.property(fc.array(edge, { minLength: 1, maxLength: 24 }), (pairs) => {
         const edges = pairs.map(([from, to]) => ({ from: `s/${from}`, to: `s/${to}` }));
         const stages = [...new Set(edges.flatMap(({ from, to }) => [from, to]))];
-        const picture = placed({ stages, edges });
+        const picture = placeStages({ stages, edges });
         expect(picture.nodes.map(({ key }) => key)).toEqual(stages);
         for (const { begin, end } of picture.edges) expect(begin.x).toBeLessThan(end.x);
         for (const [index, a] of picture.nodes.entries()) {
@@ -145,9 +145,9 @@ describe('versions by stage', () => {
 
   it('name the stage that moved last, at the end of a bake too', () => {
     const baked = row('baked', { runs: { ...prod.runs!, endedAt: '2026-11-22T13:00:00Z' } });
-    expect(movedLast([staging, prod])?.id).toBe('shop/staging');
-    expect(movedLast([staging, baked])?.id).toBe('shop/baked');
-    expect(movedLast([row('new')])).toBeUndefined();
+    expect(lastMoved([staging, prod])?.id).toBe('shop/staging');
+    expect(lastMoved([staging, baked])?.id).toBe('shop/baked');
+    expect(lastMoved([row('new')])).toBeUndefined();
   });
 });
 

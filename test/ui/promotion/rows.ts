@@ -1,5 +1,5 @@
 /** Rows of the board, as the promotion page reads them. */
-import { keyOf, type Row } from '../../../client/board/row.ts';
+import { type Row, rowKey } from '../../../client/board/row.ts';
 import type { Outcome } from '../../../client/explain/application.ts';
 
 export function row(name: string, rest: Partial<Row> = {}): Row {
@@ -30,4 +30,4 @@ export function ran(...deployments: [version: string, hour: string, outcome?: Ou
   return { strip, runs: strip.at(-1)! };
 }
 
-export const rowsOf = (...rows: Row[]) => new Map(rows.map((each) => [keyOf(each), each]));
+export const rowsOf = (...rows: Row[]) => new Map(rows.map((each) => [rowKey(each), each]));

@@ -84,7 +84,7 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
   it.each(leaving)('is refused when it %s', async (_, annotations) => {
     const object = kustomization({ ...at(2, '1.1.0'), annotations, substitute: { APP: '6' } });
     const answer = await send(mutateFlux, { object, oldObject }, behind);
-    expect(answer).toMatchObject({ allowed: false, message: expect.stringMatching(/gate 'shop\/freeze' is closed/) });
+    expect(answer).toMatchObject({ allowed: false, message: expect.stringMatching(/Gate 'shop\/freeze' is closed/) });
     const open = { objects: [waiting, gate('shop/freeze', { default: 'opened' })] };
     expect(await send(mutateFlux, { object, oldObject }, open)).toMatchObject({ allowed: true });
   });
@@ -99,10 +99,10 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
       objects: [...gone.objects, mine, source, oldObject, gate('shop/freeze', { default: state })],
     });
     const answer = await send(mutateFlux, { object, oldObject }, withGate('closed'));
-    expect(answer).toMatchObject({ allowed: false, message: expect.stringMatching(/gate 'shop\/freeze' is closed/) });
+    expect(answer).toMatchObject({ allowed: false, message: expect.stringMatching(/Gate 'shop\/freeze' is closed/) });
     expect(await send(mutateFlux, { object, oldObject }, withGate('opened'))).toMatchObject({ allowed: true });
     const deletion = await send(validateFlux, { oldObject }, withGate('closed'));
-    expect(deletion).toMatchObject({ allowed: false, message: expect.stringMatching(/gate 'shop\/freeze' is closed/) });
+    expect(deletion).toMatchObject({ allowed: false, message: expect.stringMatching(/Gate 'shop\/freeze' is closed/) });
   });
 
   it('is refused, too, where the Gate selects the Rollout', async () => {
@@ -110,7 +110,7 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
     selecting.metadata.labels = { 'gate.fluxcd.io/selects-rollouts': 'own-namespace' };
     const object = kustomization({ ...at(2, '1.1.0'), annotations: { note: 'x' }, substitute: { APP: '6' } });
     const answer = await send(mutateFlux, { object, oldObject }, { objects: [mine, selecting] });
-    expect(answer).toMatchObject({ allowed: false, message: expect.stringMatching(/gate 'shop\/freeze' is closed/) });
+    expect(answer).toMatchObject({ allowed: false, message: expect.stringMatching(/Gate 'shop\/freeze' is closed/) });
     const open = gate('shop/freeze', { default: 'opened', selects: { kinds: ['Rollout'] } });
     open.metadata.labels = selecting.metadata.labels;
     expect(await send(mutateFlux, { object, oldObject }, { objects: [mine, open] })).toMatchObject({ allowed: true });
@@ -136,7 +136,7 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
       const deletion = await send(validateFlux, { oldObject }, context(default_));
       const adoption = await send(mutateFlux, { object: owned, oldObject }, context(default_));
       expect([deletion.allowed, adoption.allowed]).toEqual([expected, expected]);
-      if (!expected) expect(deletion.message).toMatch(/cannot be deleted: gate 'shop\/freeze' is closed/);
+      if (!expected) expect(deletion.message).toMatch(/cannot be deleted: Gate 'shop\/freeze' is closed/);
     }
   });
 
@@ -178,7 +178,7 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
     >[1];
     const answer = await send(mutateFlux, write, behind);
     expect(answer.object).toEqual(applied);
-    expect(answer.warnings).toEqual([expect.stringMatching(/^held, nothing changed: gate shop\/freeze is closed/)]);
+    expect(answer.warnings).toEqual([expect.stringMatching(/^held, nothing changed: Gate shop\/freeze is closed/)]);
   });
 
   it('may be written otherwise', async () => {
@@ -223,7 +223,7 @@ describe('the denial for a managed field', () => {
       { objects: [behindFreeze, gate('shop/freeze')] },
     );
     expect(message).toContain(command);
-    expect(message).toContain("It waits there: gate 'shop/freeze' is closed (Gate closed by default).");
+    expect(message).toContain("It waits there: Gate 'shop/freeze' is closed (Gate closed by default).");
     expect(message).toContain('\nTo open Gate shop/freeze:\n  kubectl -n shop');
     expect(message).toContain('with a reason in gate.fluxcd.io/bypass-reason in the same write');
   });
@@ -234,7 +234,7 @@ describe('the denial for a managed field', () => {
     const frozen = { ...oldObject, metadata: { ...oldObject.metadata, annotations } };
     const object = edit({ annotations });
     const { message } = await send(mutateFlux, { object, oldObject: frozen }, { objects: [app, gate('shop/freeze')] });
-    expect(message).toContain("gate 'shop/freeze' is closed");
+    expect(message).toContain("Gate 'shop/freeze' is closed");
     expect(message).toContain('Opening is not enough: spec.postBuild.substitute.APP is managed by Rollout');
     expect(message).toContain(`\n  ${command}\n`);
     expect(message.split('\n').at(-1)).toBe(`  ${command} gate.fluxcd.io/bypass-reason="<why>"`);

@@ -32,7 +32,7 @@ describe('DELETE', () => {
     oldObject: frozen(given(reasonBy, secondsAgo)),
   });
   const rows: [title: string, write: Write, context: StoredContext, answer: RegExp | 'allowed'][] = [
-    ['behind a closed gate', {}, {}, /cannot be deleted: gate 'shop\/freeze' is closed \(Gate closed by default\)/],
+    ['behind a closed gate', {}, {}, /cannot be deleted: Gate 'shop\/freeze' is closed \(Gate closed by default\)/],
     ['of a whole collection: no name', { name: '' }, {}, /cannot be deleted/],
     [
       'by Metacontroller',
@@ -59,7 +59,7 @@ describe('DELETE', () => {
       'of a gated object with its gate gone',
       {},
       { objects: [namespace()] },
-      /does not exist, and a missing gate counts as closed/,
+      /does not exist, and a missing Gate counts as closed/,
     ],
     ['with a bypass', deleting('admin', 'admin', 299), bypass, 'allowed'],
     ['with a reason of six minutes ago', deleting('admin', 'admin', 360), bypass, /cannot be deleted/],
@@ -258,7 +258,7 @@ describe('a new object that a closed Gate selects', () => {
       'gate.fluxcd.io/state': `closed: ${ns}/${name}`,
       'gate.fluxcd.io/suspended': 'unset',
     });
-    expect(answer.warnings[0]).toContain(`is suspended: gate ${ns}/${name} is closed`);
+    expect(answer.warnings[0]).toContain(`is suspended: Gate ${ns}/${name} is closed`);
   });
 
   it('is left as it is where no Gate selects it', async () => {
@@ -281,7 +281,7 @@ describe('user and reason of the closing of a Gate in another namespace', () => 
 
   it.each(writes('ops/freeze'))('is named to readers of the Gate: %s', async (_, handler, of) => {
     const untold = await send(handler, of, { objects: objects('ops/freeze') });
-    expect(untold).toMatchObject({ allowed: false, message: expect.stringContaining("gate 'ops/freeze' is closed (") });
+    expect(untold).toMatchObject({ allowed: false, message: expect.stringContaining("Gate 'ops/freeze' is closed (") });
     expect(untold.message).not.toMatch(/anna|INC-42/);
     const mayGet = ['developer ops/freeze'];
     expect((await send(handler, of, { objects: objects('ops/freeze'), mayGet })).message).toMatch(TOLD);

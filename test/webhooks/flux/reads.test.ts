@@ -1,7 +1,8 @@
 /** Reads of the webhook for a write of a Flux object, in either of its calls. */
 import { expect, it } from 'vitest';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
-import { gate, kustomization } from '../../core/admission/objects.ts';
+import { gate, kustomization, NOW } from '../../core/admission/objects.ts';
+import { applier, openGate, resumedAlone } from '../../core/admission/writes.ts';
 import { send } from './call.ts';
 
 const following = (rollout: string, state?: string) =>
@@ -40,4 +41,23 @@ it.each([
 ])('%s', async (_, handler, write, state, expected) => {
   const { reads } = await send(handler, write, { objects: [gate('shop/freeze', { default: state as 'opened' })] });
   expect([...new Set(reads)].sort()).toEqual(expected);
+});
+
+const inventory = { entries: [{ id: 'shop_web_kustomize.toolkit.fluxcd.io_Kustomization', v: 'v1' }] };
+
+it.each([
+  ['is done, at once', applier('True', 'ReconciliationSucceeded'), 1000, undefined],
+  ['fails, never', applier('False', 'BuildFailed'), 3_600_000, true],
+])('the applier of an object that its decorator wants to resume: while it %s', async (_, state, ms, suspend) => {
+  const apps = { ...state, status: { ...state.status, inventory } };
+  Object.assign(apps.metadata, { namespace: 'flux-system', name: 'apps' });
+  const write = { object: resumedAlone.object, oldObject: resumedAlone.old };
+  const { reads, object } = await send(mutateFlux, write, { objects: [openGate, apps], now: NOW + ms });
+  expect(object?.spec?.suspend).toBe(suspend);
+  expect(reads).toContain('kustomizations/apps');
+});
+
+it('no applier, if the write does not end the wait', async () => {
+  const write = { object: resumedAlone.old, oldObject: resumedAlone.old };
+  expect((await send(mutateFlux, write, { objects: [openGate] })).reads).not.toContain('kustomizations/apps');
 });

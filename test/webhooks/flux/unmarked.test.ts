@@ -14,7 +14,7 @@ describe('a Gate that selects the object and has not marked it yet', () => {
   it('refuses an edit', async () => {
     const object = kustomization({ annotations: {}, spec: { path: './evil' } });
     const answer = await send(mutateFlux, { object, oldObject: stored }, { objects: [all] });
-    expect(answer).toMatchObject({ allowed: false, message: expect.stringContaining("gate 'ops/all' is closed") });
+    expect(answer).toMatchObject({ allowed: false, message: expect.stringContaining("Gate 'ops/all' is closed") });
   });
 
   it('holds an apply, and suspends the object in it', async () => {

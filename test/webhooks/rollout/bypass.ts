@@ -1,4 +1,7 @@
-/** A bypass on the Rollout `app`, which requires the Gate `own`; an object bound to it requires the Gate `bound`. Both are closed. */
+/**
+ * A bypass on the Rollout `app`, which requires the Gate `own`; an object bound to it requires the Gate `bound`. Both
+ * are closed.
+ */
 
 import { BYPASS_REASON, BYPASSED_BY, BYPASSED_GATES, FORCE_DEPLOY } from '../../../api/annotations.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';

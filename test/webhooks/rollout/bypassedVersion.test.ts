@@ -141,7 +141,7 @@ describe('a bypass is for the version that its write names', () => {
   ])('lets past the version %s', async (_, before, next, passage) => {
     const answer = await ask({ next, before });
     expect(answer).toMatchObject({ allowed: true, passage, by: `${T} sre` });
-    expect(answer.warnings.join()).toContain(`version ${passage.split(' ')[0]} bypasses 2 closed gates, once`);
+    expect(answer.warnings.join()).toContain(`version ${passage.split(' ')[0]} bypasses 2 closed Gates, once`);
   });
 
   it('the annotation that names it is never stored: it is always of this write', async () => {

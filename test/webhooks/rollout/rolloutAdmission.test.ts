@@ -240,7 +240,7 @@ describe('validate/rollout', () => {
     const old = rollout({ gates: [{ name: 'freeze' }] }, status);
     const asking = annotated({ [`${P}force-deploy`]: '1.0.0' }, { gates: [{ name: 'freeze' }] }, status);
     expect((await decide({ object: asking, old }, [closed])).result.warnings).toEqual([
-      'version 1.0.0 waits: gate team-a/freeze is closed',
+      'version 1.0.0 waits: Gate team-a/freeze is closed',
     ]);
     expect((await decide({ object: asking, old }, [open])).result.warnings).toEqual([]);
   });
@@ -249,7 +249,7 @@ describe('validate/rollout', () => {
     const { result } = await decide({ object: rollout({ gates: [] }), old: gated }, [closed]);
     expect(result).toMatchObject({
       allowed: false,
-      message: expect.stringMatching(/cannot stop requiring.*gate 'team-a\/freeze' is closed \(Gate closed by default/),
+      message: expect.stringMatching(/cannot stop requiring.*Gate 'team-a\/freeze' is closed \(Gate closed by default/),
       commands: [['To open Gate team-a/freeze', expect.stringMatching(/^kubectl -n team-a annotate/)]],
     });
   });
@@ -280,7 +280,7 @@ describe('validate/rollout', () => {
     const objects = [closed, object, namespace];
     expect(await validateRollout(write({ old: rollout({}) }), call(objects).webhookCall)).toMatchObject({
       allowed: false,
-      message: expect.stringContaining("gate 'team-a/freeze' is closed"),
+      message: expect.stringContaining("Gate 'team-a/freeze' is closed"),
     });
   });
 
@@ -305,7 +305,7 @@ describe('validate/rollout', () => {
     const { result } = await decide({ object: toGit('a'), old: gated }, [closed]);
     expect(result).toMatchObject({
       allowed: false,
-      message: expect.stringMatching(/cannot get spec\.writeBack while .*gate 'team-a\/freeze' is closed/),
+      message: expect.stringMatching(/cannot get spec\.writeBack while .*Gate 'team-a\/freeze' is closed/),
     });
     expect((await decide({ object: toGit('a'), old: gated }, [open])).result.allowed).toBe(true);
     expect((await decide({ object: toGit('b'), old: toGit('a') }, [closed])).result.allowed).toBe(true);

@@ -33,7 +33,7 @@ describe('a new reason of a user who may bypass each closed Gate of the Rollout 
 
   it('without a version gets a Warning with the version', async () => {
     const next = annotated(REASON, own, { ...AT_7, pendingVersion: '1.5.0' });
-    expect((await ask({ next })).warnings).toEqual(['version 1.5.0 bypasses 2 closed gates, once']);
+    expect((await ask({ next })).warnings).toEqual(['version 1.5.0 bypasses 2 closed Gates, once']);
   });
 
   it('counts the Gates of a bound object that has no FluxBinding', async () => {
@@ -50,7 +50,7 @@ describe('a new reason of a user who may bypass each closed Gate of the Rollout 
     expect(await ask({ next: annotated(HOTFIX, own, AT_7) })).toMatchObject({
       audit: { bypass: message },
       events: [message],
-      warnings: ['version 1.5.0 bypasses 2 closed gates, once'],
+      warnings: ['version 1.5.0 bypasses 2 closed Gates, once'],
     });
   });
 
@@ -100,7 +100,7 @@ describe('a reason without a bypass has no record', () => {
     const answer = await ask({ next: annotated(HOTFIX, own, AT_7), may: ['sre own'] });
     expect(answer).toMatchObject({ allowed: false, events: [] });
     expect(answer.denial).toContain('sre lacks the verb bypass on team-a/bound.');
-    expect(answer.denial).toContain("gate 'team-a/own' is closed");
+    expect(answer.denial).toContain("Gate 'team-a/own' is closed");
   });
 
   it('in a Git sync is not denied, which would stop everything else in it', async () => {

@@ -34,7 +34,7 @@ describe('validate/rollout, behind a closed Gate that selects it', () => {
   ])('denies to %s, and says how to open it', async (_, next) => {
     expect(await decide(next, held)).toMatchObject({
       allowed: false,
-      message: expect.stringMatching(/gate 'team-a\/weekend' is closed/),
+      message: expect.stringMatching(/Gate 'team-a\/weekend' is closed/),
       commands: [['To open Gate team-a/weekend', expect.stringMatching(/^kubectl -n team-a annotate/)]],
     });
     expect(await decide(next, held, [selecting('weekend', 'opened', selects)])).toMatchObject({ allowed: true });
@@ -49,7 +49,7 @@ describe('validate/rollout, behind a closed Gate that selects it', () => {
     );
     expect(await decide(labelled({}), held, [central])).toMatchObject({
       allowed: false,
-      message: expect.stringContaining("gate 'ops/weekend' is closed"),
+      message: expect.stringContaining("Gate 'ops/weekend' is closed"),
     });
   });
 

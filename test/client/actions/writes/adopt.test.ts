@@ -6,7 +6,7 @@ import {
   adopt,
   type Choices,
 } from '../../../../client/actions/writes/adoption.ts';
-import { inFull } from '../../../../core/text/commands.ts';
+import { fullText } from '../../../../core/text/commands.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const policy = (name: string, tag: string | undefined, range = '>=0.0.0'): ImagePolicy =>
@@ -82,8 +82,8 @@ describe('a Kustomization', () => {
   });
 
   it.each<[Choices, string]>([
-    [{ bakeTime: 'soon' }, "'soon' is no duration for --bake-time: write 90s, 10m or 1h30m."],
-    [{ deployTimeout: '1d' }, "'1d' is no duration for --deploy-timeout: write 90s, 10m or 1h30m."],
+    [{ bakeTime: 'soon' }, "'soon' is not a duration for --bake-time: write 90s, 10m or 1h30m."],
+    [{ deployTimeout: '1d' }, "'1d' is not a duration for --deploy-timeout: write 90s, 10m or 1h30m."],
     [{ noBake: true, bakeTime: '10m' }, '--no-bake goes with neither --bake-time nor --deploy-timeout.'],
   ])('refuses %o', (choices, text) => {
     expect(problem(RUNS, CHECKOUT, choices)).toBe(text);
@@ -107,7 +107,7 @@ describe('a Kustomization', () => {
       metadata: { name: 'checkout-take-over' },
       spec: { rolloutRef: { name: 'checkout' }, passing: false },
     });
-    expect(found.notes.map(inFull).join('\n')).toContain('2.0.0 is published already');
+    expect(found.notes.map(fullText).join('\n')).toContain('2.0.0 is published already');
   });
 
   it('keeps the running version if Flux reports none yet', () => {
@@ -129,7 +129,7 @@ describe('a Kustomization', () => {
   it('from Git gets the advice to change Git', () => {
     const labels = { 'kustomize.toolkit.fluxcd.io/name': 'flux-system' };
     const found = adopted(kustomization({ V: '1.4.0' }, { labels }), CHECKOUT);
-    expect(found.notes.map(inFull).join('\n')).toMatch(/Kustomization flux-system applies it from Git/);
+    expect(found.notes.map(fullText).join('\n')).toMatch(/Kustomization flux-system applies it from Git/);
   });
 
   it('that isn’t understood gets the advice to name the running version', () => {
@@ -145,14 +145,14 @@ describe('a Kustomization', () => {
       kustomization({ A: '1.4.0', B: '1.4.0' }),
       CHECKOUT,
       {},
-      /more than one variable .* \(A, B\): say which with --variable/,
+      /more than one variable .* \(A, B\): name one with --variable/,
     ],
     [
       'two policies',
       kustomization({ V: '1.4.0' }),
       around([policy('a', '1.4.0'), policy('b', '1.4.0')]),
       {},
-      /More than one ImagePolicy selects 1\.4\.0 \(a, b\): say which with --policy/,
+      /More than one ImagePolicy selects 1\.4\.0 \(a, b\): name one with --policy/,
     ],
     [
       'a policy that is not there',

@@ -19,7 +19,7 @@ import {
 } from '../../../../client/actions/writes/rolloutGateWrites.ts';
 import { formatAcceptedRequests } from '../../../../core/gate/gateRequests.ts';
 import { evaluateGate } from '../../../../core/gate/gateState.ts';
-import { freezeConcerns, heldText, selectedBy } from '../../../../tools/read/heldObjects.ts';
+import { freezeConcerns, heldText, selectedObjects } from '../../../../tools/read/heldObjects.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const NOW = Date.parse('2026-11-25T10:00:00Z');
@@ -89,7 +89,7 @@ describe('closing a Gate', () => {
 
   it.each([
     [{ until: NOW - 1 }, /is in the past/],
-    [{ at: NOW - 1 }, /is past/],
+    [{ at: NOW - 1 }, /is in the past/],
     [{ at: NOW + HOUR, until: NOW + 2 * HOUR }, /keeps one plan/],
   ])('not with %o', (when, sentence) => {
     expect(why(closeGate(gate(), when, NOW))).toMatch(sentence);
@@ -234,7 +234,7 @@ describe('a freeze', () => {
       of('GitRepository', 'shop', 'web'),
       of('Kustomization', 'other', 'web'),
     ];
-    expect(heldText(selectedBy(made, objects, new Map()))).toBe('2 Kustomizations (api, web) and 1 Rollout (web)');
+    expect(heldText(selectedObjects(made, objects, new Map()))).toBe('2 Kustomizations (api, web) and 1 Rollout (web)');
     expect(heldText([])).toBe('nothing that exists now');
   });
 

@@ -1,13 +1,13 @@
 /** Whether the write of an action has taken effect, decided by the object. */
 import { describe, expect, it } from 'vitest';
-import { continued } from '../../../../client/actions/writes/budgetWrites.ts';
-import { reconciled } from '../../../../client/actions/writes/fluxObjectWrites.ts';
+import { continueProgress } from '../../../../client/actions/writes/budgetWrites.ts';
+import { reconcileProgress } from '../../../../client/actions/writes/fluxObjectWrites.ts';
 import { kustomization } from '../../../core/admission/objects.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 describe('a Flux object that was resumed', () => {
   const at = (status: object | undefined, spec: object = {}) =>
-    reconciled(kustomization({ generation: 3, spec: { ...spec }, ...(status && { status: status as never }) }));
+    reconcileProgress(kustomization({ generation: 3, spec: { ...spec }, ...(status && { status: status as never }) }));
   const ready = (status: string, message: string) => [{ type: 'Ready', status, message }];
 
   it.each([
@@ -50,6 +50,6 @@ describe('a version that a budget is to go on with', () => {
     ['under way', 'it still holds app:1.2.0', budget('r', true), 'app:1.2.0'],
     ['reached', '1.2.0 continues', budget('r', false), '1.2.0'],
   ] as const)('%s: %s', (is, text, object, wanted) => {
-    expect(continued(object, wanted)).toEqual({ is, text });
+    expect(continueProgress(object, wanted)).toEqual({ is, text });
   });
 });

@@ -115,7 +115,7 @@ describe('a rollback never goes', () => {
       /1\.2\.0 is newer than 1\.1\.0.*\n {2}kubectl rollouts pin \S+ 1\.2\.0 -n /s,
     ],
     ['to what runs', '1.1.0', /1\.1\.0 is what runs/],
-    ['to a named one that was rolled back from', '1.0.5', /1\.0\.5 was rolled back from/],
+    ['to a named one that was rolled back from', '1.0.5', /1\.0\.5 was rolled back/],
   ])('%s', (_, version, sentence) => {
     expect(said(back(rollout(['1.1.0', '1.0.0', '1.0.5', '1.0.0']), { version }))).toMatch(/^wrong: /);
     expect(said(back(rollout(['1.1.0', '1.0.0', '1.0.5', '1.0.0']), { version }))).toMatch(sentence);

@@ -1,6 +1,6 @@
 /** A HealthCheck of class job, the Rollout that selects it, and the Job of its newest deployment. */
 import type { HealthCheck, HistoryEntry, Rollout } from '../../../../api/types.ts';
-import { type CheckJob, jobTemplateOf, runName } from '../../../../core/health/job/checkJob.ts';
+import { type CheckJob, jobNameOf, jobTemplateOf } from '../../../../core/health/job/checkJob.ts';
 import { kubeObject, objectOf } from '../../../support/objects.ts';
 
 export const at = (time: string) => `2026-03-01T${time}Z`;
@@ -42,7 +42,7 @@ export function rollout(head: HistoryEntry | undefined = HEAD, name = 'web'): Ro
 }
 
 export function nameOf(of: HealthCheck = check(), by: Rollout = rollout()): string {
-  return runName({ check: of, template: jobTemplateOf(of)!, rollout: by, head: by.status!.history![0]! });
+  return jobNameOf({ check: of, template: jobTemplateOf(of)!, rollout: by, head: by.status!.history![0]! });
 }
 
 export const COMPLETE = {

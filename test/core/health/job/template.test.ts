@@ -1,6 +1,6 @@
 /** Templates of a HealthCheck of class job: those that are run, and the messages of the others. */
 import { describe, expect, it } from 'vitest';
-import { type JobTemplate, jobTemplateOf, runOf, templateProblem } from '../../../../core/health/job/checkJob.ts';
+import { type JobTemplate, jobOf, jobTemplateOf, templateProblem } from '../../../../core/health/job/checkJob.ts';
 import { LIMITS } from '../../../../core/limits.ts';
 import { check, HEAD, jobSpec, nameOf, pod, rollout } from './fixture.ts';
 
@@ -71,7 +71,7 @@ describe('the Job of a deployment', () => {
       metadata: { labels: { team: 'a' }, annotations: { note: 'b' }, namespace: 'kube-system', ownerReferences: [{}] },
       spec: jobSpec(),
     } as JobTemplate;
-    expect(runOf({ check: check(), template, rollout: rollout(), head: HEAD })).toEqual({
+    expect(jobOf({ check: check(), template, rollout: rollout(), head: HEAD })).toEqual({
       apiVersion: 'batch/v1',
       kind: 'Job',
       metadata: {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../../api/kubernetes.ts';
-import { adopted, carriedDeployment } from '../../../../core/rollout/deployment/adoptDeployment.ts';
+import { adoptedEntry, carriedDeployment } from '../../../../core/rollout/deployment/adoptDeployment.ts';
 import { kubeObject } from '../../../support/objects.ts';
 import { NOW } from '../observedFixture.ts';
 
@@ -44,7 +44,11 @@ describe('adopted', () => {
 
   it('takes the newest of conflicting deployments, with the release’s metadata', () => {
     const known = [{ tag: '1.1.0', revision: 'abc' }];
-    const entry = adopted([carried(6, '1.0.0', 'a'), carried(7, '1.1.0', 'b'), carried(5, '1.2.0', 'c')], known, NOW);
+    const entry = adoptedEntry(
+      [carried(6, '1.0.0', 'a'), carried(7, '1.1.0', 'b'), carried(5, '1.2.0', 'c')],
+      known,
+      NOW,
+    );
     expect(entry).toMatchObject({
       id: 7,
       version: known[0],
@@ -55,20 +59,20 @@ describe('adopted', () => {
 
   it('leaves out when the release was first seen: a deployment in the history does not carry it', () => {
     const known = [{ tag: '1.0.0', firstSeen: '2026-03-01T10:00:00Z' }];
-    expect(adopted([carried(1, '1.0.0', 'a')], known, NOW)?.version).toEqual({ tag: '1.0.0' });
+    expect(adoptedEntry([carried(1, '1.0.0', 'a')], known, NOW)?.version).toEqual({ tag: '1.0.0' });
   });
 
   it('adds an id that the history lacks', () => {
-    expect(adopted([carried(0, '1.0.0', 'a')], [], NOW)?.id).toBe(1);
+    expect(adoptedEntry([carried(0, '1.0.0', 'a')], [], NOW)?.id).toBe(1);
   });
 
   it('is nothing where nothing is carried', () => {
-    expect(adopted([], [], NOW)).toBeUndefined();
+    expect(adoptedEntry([], [], NOW)).toBeUndefined();
   });
 
   it('begins with 1 if the id is too large: otherwise the next deployment couldn’t be written', () => {
-    const head = adopted([carried(999_999_999_999_999, '1.0.0', 'a')], [], NOW);
+    const head = adoptedEntry([carried(999_999_999_999_999, '1.0.0', 'a')], [], NOW);
     expect(head).toMatchObject({ id: 1, version: { tag: '1.0.0' } });
-    expect(adopted([carried(41, '1.0.0', 'a')], [], NOW)).toMatchObject({ id: 41 });
+    expect(adoptedEntry([carried(41, '1.0.0', 'a')], [], NOW)).toMatchObject({ id: 41 });
   });
 });

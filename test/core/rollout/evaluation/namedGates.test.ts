@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../../api/types.ts';
 import { evaluateGates } from '../../../../core/gate/evaluateGates.ts';
 import { gateRefsOf } from '../../../../core/gate/gateRefs.ts';
+import { byRefKey } from '../../../../core/kube/names.ts';
 import type { Observed } from '../../../../core/rollout/evaluation/inputs.ts';
 import { closedToLeave, namedGateRecords, neverSeen } from '../../../../core/rollout/evaluation/namedGates.ts';
 import { objectOf } from '../../../support/objects.ts';
@@ -19,7 +20,7 @@ const rollout = (names: string[], status?: Partial<RolloutStatus>, generation = 
 const gate = (name: string) => objectOf('Gate', `shop/${name}`, { spec: { default: 'closed' as const } });
 
 function recorded(of: ReturnType<typeof rollout>, there: string[] = [], looked = gateRefsOf(of)) {
-  return namedGateRecords({ rollout: of, gateRefs: looked, gates: there.map(gate) } as unknown as Observed);
+  return namedGateRecords({ rollout: of, gateRefs: looked, gates: byRefKey(there.map(gate)) } as unknown as Observed);
 }
 
 describe('the record of a name', () => {
@@ -62,11 +63,7 @@ describe('the record of a name', () => {
 describe('a closed Gate keeps the Rollout from being left', () => {
   const status = { observedGeneration: 2, namedGates: [{ gate: 'shop/freeze', seen: false }] };
   const closed = (there: string[]) =>
-    evaluateGates(
-      [{ namespace: 'shop', name: 'freeze' }],
-      ({ name }) => there.map(gate).find((each) => each.metadata.name === name),
-      NOW,
-    ).closed;
+    evaluateGates([{ namespace: 'shop', name: 'freeze' }], byRefKey(there.map(gate)), NOW).closed;
   const left = (of: ReturnType<typeof rollout>, there: string[] = [], also?: ReadonlySet<string>) =>
     closedToLeave(closed(there), of, also).length;
 

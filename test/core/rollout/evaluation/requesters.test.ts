@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  notedRequesters,
+  nextRequesters,
   requestedText,
   requesterOf,
   requestersOf,
@@ -52,7 +52,7 @@ describe('the requester of a version is the user who set the field that names it
   it('of an older request stays that of the newest before an unrelated write', () => {
     const before = asked({ 'requested-by': 'alice' }, '1.2.0');
     const next = asked({ 'requested-by': 'bob', 'force-deploy': '1.3.0' }, '1.2.0');
-    const requesters = notedRequesters(next, before, 'bob')!;
+    const requesters = nextRequesters(next, before, 'bob')!;
     expect(JSON.parse(requesters)).toEqual({ wantedVersion: 'alice', 'force-deploy': 'bob' });
     const stored = asked({ 'requested-by': 'bob', 'force-deploy': '1.3.0', requesters }, '1.2.0');
     expect(requestersOf(stored, '1.2.0').requesters).toEqual(['alice']);

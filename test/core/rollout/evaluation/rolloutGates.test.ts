@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, RolloutGate } from '../../../../api/types.ts';
 import {
+  blockingNames,
   evaluateRolloutGates,
-  namesInTheWay,
   rolloutGatesOf,
   shownBypass,
 } from '../../../../core/rollout/evaluation/rolloutGates.ts';
@@ -26,12 +26,12 @@ describe('the gates that a version waits for', () => {
     return { ...made, metadata: { ...made.metadata, labels, annotations: { 'gate.kuberik.com/until': until } } };
   };
   it('are named, with the schedule that made one and until when it holds', () => {
-    expect(namesInTheWay([gate({ passing: false }, 'qa'), ofSchedule('2026-11-23T08:00:00Z')], CANDIDATES)).toBe(
+    expect(blockingNames([gate({ passing: false }, 'qa'), ofSchedule('2026-11-23T08:00:00Z')], CANDIDATES)).toBe(
       "RolloutGate 'qa' (not passing), RolloutGate 'schedule-gate-1' of RolloutSchedule 'working-hours' (not passing until 2026-11-23T08:00:00Z)",
     );
   });
   it('leave out a message that isn’t a time', () => {
-    expect(namesInTheWay([ofSchedule('x'.repeat(5000))], CANDIDATES)).toBe(
+    expect(blockingNames([ofSchedule('x'.repeat(5000))], CANDIDATES)).toBe(
       "RolloutGate 'schedule-gate-1' of RolloutSchedule 'working-hours' (not passing)",
     );
   });

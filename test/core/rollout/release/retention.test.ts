@@ -1,7 +1,7 @@
 /** Which releases are kept. RH1 to RH12 are cases of the Go controller's test suite. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry } from '../../../../api/types.ts';
-import { retained } from '../../../../core/rollout/release/retention.ts';
+import { retainedReleases } from '../../../../core/rollout/release/retention.ts';
 
 const NOW = Date.parse('2025-01-01T12:00:00Z');
 const DAY = 24 * 3600 * 1000;
@@ -17,7 +17,7 @@ const OLD = aged(20, 20, 20, 20);
 const NOTHING: string[] = [];
 const NEWEST = ['0.4.0', '0.3.0'];
 
-describe('retained', () => {
+describe('retainedReleases', () => {
   it.each([
     ['RH1 keeps what is recent or deployed', RELEASES, NEWEST, 2, '0.3.0 0.4.0'],
     ['RH2 keeps back to the oldest that is deployed', RELEASES, [...NEWEST, '0.2.0'], 2, '0.2.0 0.3.0 0.4.0'],
@@ -36,7 +36,7 @@ describe('retained', () => {
   ])('%s', (_title, available, deployed, minCount, expected) => {
     const history = deployed.map((tag): HistoryEntry => ({ version: { tag }, timestamp: '2025-01-01T00:00:00Z' }));
     expect(
-      retained(available, history, { days: 7, minCount }, NOW)
+      retainedReleases(available, history, { days: 7, minCount }, NOW)
         .map(({ tag }) => tag)
         .join(' '),
     ).toBe(expected);

@@ -1,0 +1,234 @@
+/**
+ * The decision about the next deployment of a Rollout: it adopts the version that its objects carry, deploys the next
+ * version, or waits.
+ */
+import { READY } from '../../api/conditions.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
+import type { HistoryEntry, Rollout } from '../../api/types.ts';
+import { type SlotWait, slotWaitOf } from '../budget/turn.ts';
+import { givenReason } from '../gate/bypassReason.ts';
+import type { GateResult } from '../gate/evaluateGates.ts';
+import { healthCheckLabels } from '../health/association.ts';
+import { knownHealth } from '../health/known.ts';
+import { setConditions, trueCondition } from '../kube/conditions.ts';
+import type { NewEvent } from '../kube/events.ts';
+import { refKey } from '../kube/names.ts';
+import { formatTime } from '../kube/time.ts';
+import { LIMITS } from '../limits.ts';
+import { MAX_REASON } from '../record/record.ts';
+import { oneLine } from '../text/oneLine.ts';
+import { adoptedEntry } from './deployment/adoptDeployment.ts';
+import { isBaking } from './deployment/bake.ts';
+import { deploymentEvent } from './deployment/deploymentEvents.ts';
+import { readyMessage } from './deployment/deploymentMessages.ts';
+import {
+  addDeployment,
+  BAKE_FAILURE_ENABLED,
+  type Beginning,
+  bakeFailureDisabled,
+  type Deployment,
+} from './deployment/entry.ts';
+import { healthSettlesAt, sortedChecks } from './deployment/healthChecks.ts';
+import { boundTo } from './deployment/progress.ts';
+import { rollbackDepth } from './deployment/rollback.ts';
+import { hasNoBake } from './deployment/withoutBake.ts';
+import { type Evaluation, evaluate, mayDeploy, offeredVersions, type RolloutState } from './evaluation/evaluation.ts';
+import type { Observed, RolloutConfig } from './evaluation/inputs.ts';
+import { isForward } from './evaluation/nextVersion.ts';
+import { GATES_IN_HISTORY } from './evaluation/requiredGates.ts';
+import { type RequestKey, type Requests, requesterOf, requestsOf } from './evaluation/rolloutRequests.ts';
+import { withMetadata, withoutFirstSeen } from './release/metadata.ts';
+import { retainedReleases } from './release/retention.ts';
+
+export interface Decision {
+  /** The state after the decision. */
+  state: RolloutState;
+  /** The evaluation of `state`: the next version, and its blockers. */
+  evaluation: Evaluation;
+  /** Whether the history has a new deployment. */
+  commits: boolean;
+  /** Requests that the decision uses up. */
+  used: RequestKey[];
+  events: NewEvent[];
+  /** The wait for a budget's slot. */
+  slotWait?: SlotWait;
+  requeueAt: EpochMs[];
+}
+
+type DeploymentResult = Pick<Decision, 'state' | 'used' | 'events'>;
+
+/** @param usedBefore requests that earlier steps of the plan have used up */
+export function decideDeployment(
+  observed: Observed,
+  config: RolloutConfig,
+  before: RolloutState,
+  usedBefore: readonly RequestKey[],
+  now: EpochMs,
+): Decision {
+  const requestsAfter = (used: readonly RequestKey[]) =>
+    requestsOf(observed.rollout, new Set([...usedBefore, ...used]));
+  const commit = (deployed: DeploymentResult): Decision => ({
+    ...deployed,
+    evaluation: evaluate(observed, deployed.state, config, requestsAfter(deployed.used), now),
+    commits: true,
+    requeueAt: [],
+  });
+  if (before.history.length === 0 && observed.carried?.length) return commit(adopt(observed, before, now));
+  const requests = requestsAfter([]);
+  const evaluation = evaluate(observed, before, config, requests, now);
+  const { selection, rolloutGatesResult } = evaluation;
+  // The bypass stays visible after its version is deployed: see shownBypass.
+  const shown = rolloutGatesResult.condition.reason === 'GatesBypassed' ? [rolloutGatesResult.condition] : [];
+  const state = { ...before, conditions: setConditions(before.conditions, shown, now) };
+  const used = unneededTexts(evaluation, requests);
+  const stay: Decision = { state, evaluation, commits: false, used, events: [], requeueAt: [] };
+  if (!mayDeploy(evaluation)) return stay;
+  // Nothing was healthy before a first deployment, and a manual one doesn't wait.
+  const awaitsHealth = !selection.manual && config.bakes && state.history.length > 0;
+  const settlesAt = awaitsHealth ? healthSettlesAt(observed.healthChecks, now) : undefined;
+  if (settlesAt !== undefined) return { ...stay, requeueAt: [settlesAt] };
+  const slotWait = slotWaitFor(observed, config, state, evaluation, now);
+  if (slotWait) return { ...stay, slotWait, requeueAt: slotWait.requeueAt };
+  return commit(deployNext(observed, config, state, evaluation, requests, now));
+}
+
+function adopt({ carried = [] }: Observed, state: RolloutState, now: EpochMs): DeploymentResult {
+  const head = adoptedEntry(carried, state.available, now)!;
+  const message = `${head.message}: version ${head.version.tag}`;
+  const conditions = [BAKE_FAILURE_ENABLED, trueCondition(READY, 'RolloutSucceeded', message)];
+  return {
+    state: { ...state, history: [head], conditions: setConditions(state.conditions, conditions, now) },
+    used: [],
+    events: [deploymentEvent(head, 'Normal', 'DeploymentAdopted', message)],
+  };
+}
+
+/** The wait for slots. Without budgets there is none yet: they are read only in the live reads before a commit. */
+function slotWaitFor(
+  observed: Observed,
+  config: RolloutConfig,
+  state: RolloutState,
+  evaluation: Evaluation,
+  now: EpochMs,
+): SlotWait | undefined {
+  const { rollout, budgets } = observed;
+  const { selection } = evaluation;
+  if (!budgets || selection.next === undefined || !isForward(selection)) return undefined;
+  const offered = offeredVersions(observed, state, config, evaluation, now);
+  return slotWaitOf(rollout, budgets, offered, selection.next, now);
+}
+
+function deployNext(
+  observed: Observed,
+  config: RolloutConfig,
+  state: RolloutState,
+  evaluation: Evaluation,
+  requests: Requests,
+  now: EpochMs,
+): DeploymentResult {
+  const { rollout } = observed;
+  const [previous] = state.history;
+  const deployment = nextDeployment(observed, config, state, evaluation, requests);
+  const { tag } = deployment.version;
+  const { history, events } = addDeployment(rollout, state.history, deployment, now);
+  const length = Math.max(config.historyLimit, rollbackDepth(history, config));
+  const kept = history.slice(0, Math.min(length, LIMITS.history));
+  // Nothing has gone wrong with a deployment without a bake that is replaced before Flux has applied it.
+  const isReplaced = previous !== undefined && isBaking(previous) && hasNoBake(previous, rollout);
+  const conditions = [
+    bakeFailureDisabled({
+      previous: isReplaced ? undefined : previous,
+      manual: deployment.manual,
+      unblocked: deployment.unblocked,
+      onFailure: config.onFailure,
+      unhealthy: evaluation.unhealthy.length > 0,
+    }),
+    trueCondition(READY, 'RolloutSucceeded', readyMessage(deployment, history[0]!, rollout)),
+  ];
+  const retention = { days: config.retentionDays, minCount: config.minReleases };
+  const { rollbackFrom } = deployment;
+  return {
+    state: {
+      ...state,
+      history: kept,
+      available:
+        history.length > kept.length ? retainedReleases(state.available, kept, retention, now) : state.available,
+      // A version that is deployed again after its rollback may be deployed automatically again.
+      rolledBack: [
+        ...state.rolledBack.filter((each) => each !== tag),
+        ...(rollbackFrom === undefined ? [] : [rollbackFrom]),
+      ],
+      conditions: setConditions(state.conditions, conditions, now),
+    },
+    used: requestsUsedBy(tag, requests),
+    events,
+  };
+}
+
+function nextDeployment(
+  observed: Observed,
+  config: RolloutConfig,
+  { history: [previous], available }: RolloutState,
+  { selection, rolloutGatesResult, approvals, bypassed }: Evaluation,
+  requests: Requests,
+): Deployment {
+  const { rollout, metadata, healthChecks, likeKuberik } = observed;
+  const { manual, next: tag = '', rollback, initial = false } = selection;
+  const text = (given: string | undefined) =>
+    given && !isForceDeployOfAnother(tag, requests) ? oneLine(given) : undefined;
+  const release = available.find((each) => each.tag === tag) ?? withMetadata({ tag }, metadata[tag]);
+  const recordsHealth = !likeKuberik && healthCheckLabels(rollout.spec?.healthCheckSelector) !== undefined;
+  return {
+    version: rollback?.to ?? withoutFirstSeen(release),
+    manual,
+    forced: manual && requests.forceDeploy === tag,
+    bypassed: rolloutGatesResult.condition.reason === 'GatesBypassed' && requests.bypassGates === tag,
+    unblocked: requests.unblockFailed && previous?.bakeStatus === 'Failed' && rollback === undefined,
+    rollbackFrom: rollback?.from,
+    initial,
+    begins: beginningOf(observed, config, initial),
+    approvals,
+    bypass: bypassRecord(rollout, bypassed),
+    message: text(requests.deployMessage),
+    user: text(requests.deployUser),
+    requestedBy: requesterOf(rollout, tag).by,
+    knownHealth: recordsHealth ? knownHealth(sortedChecks(healthChecks), previous?.knownHealth) : undefined,
+  };
+}
+
+function beginningOf({ rollout, bindings, likeKuberik }: Observed, config: RolloutConfig, initial: boolean): Beginning {
+  if (initial) return 'ran before';
+  if (config.bakes) return 'bakes';
+  if (likeKuberik) return 'does not bake';
+  return boundTo(rollout, bindings).length > 0 ? 'is to be applied' : 'nothing is bound';
+}
+
+function bypassRecord(rollout: Rollout, bypassed: readonly GateResult[]): HistoryEntry['bypass'] {
+  const given = bypassed.length > 0 ? givenReason(rollout) : undefined;
+  if (!given) return undefined;
+  const gates = bypassed.slice(0, GATES_IN_HISTORY).map(({ ref }) => refKey(ref));
+  return { by: given.by, at: formatTime(given.at), reason: oneLine(given.reason.slice(0, MAX_REASON)), gates };
+}
+
+// Requests that end with a decision: a request from before a deployment must not act on a later one.
+
+/** The message and the user of a force-deploy, which wait with it. */
+const DEPLOY_TEXTS: readonly RequestKey[] = ['deploy-message', 'deploy-user'];
+
+/** Every pending request, except a force-deploy of another version. */
+function requestsUsedBy(tag: string, requests: Requests): RequestKey[] {
+  const waits: readonly RequestKey[] = isForceDeployOfAnother(tag, requests) ? ['force-deploy', ...DEPLOY_TEXTS] : [];
+  return requests.pending.filter((key) => !waits.includes(key));
+}
+
+function isForceDeployOfAnother(tag: string, { forceDeploy }: Requests): boolean {
+  return forceDeploy !== undefined && forceDeploy !== tag;
+}
+
+/** The message and the user of a manual deployment that was withdrawn. */
+function unneededTexts({ selection }: Evaluation, requests: Requests): RequestKey[] {
+  const isAwaited =
+    requests.forceDeploy !== undefined ||
+    (selection.manual && (selection.next !== undefined || selection.problem !== undefined));
+  return isAwaited ? [] : requests.pending.filter((key) => DEPLOY_TEXTS.includes(key));
+}
