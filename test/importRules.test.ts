@@ -1,13 +1,10 @@
-/**
- * The import rules of docs/architecture.md, seen to hold: Biome runs with the project's rules on files that break them.
- * Then the folders, which import each other in no cycle.
- */
+/** The import rules of docs/architecture.md: Biome runs with the project's rules on files that break them. Imports form no cycle. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { circles, SOURCES } from './support/sources.ts';
+import { cycles, SOURCES } from './support/sources.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -140,41 +137,41 @@ describe('Biome refuses', () => {
   });
 });
 
-describe('Biome lets pass', () => {
+describe('Biome allows', () => {
   it.each(allowed)('%s: %s', (file) => {
     expect(problems.get(file)).toBeUndefined();
   });
 });
 
-const SMALLEST_FILE = 20;
-const SMALLER: Record<string, string> = {
-  'dev/bench/hostile/inputs.ts': 'the table that a command and a test go through',
+const SMALL_FILE_LINES = 20;
+const SMALL_FILES: Record<string, string> = {
+  'dev/bench/hostile/inputs.ts': 'the table that a command and a test read',
 };
 
-describe('the rooms', () => {
-  it('no files in a circle', () => {
-    expect(circles(new Map(SOURCES.map(({ path, files }) => [path, files])))).toEqual([]);
+describe('the folders', () => {
+  it('no cycle of files', () => {
+    expect(cycles(new Map(SOURCES.map(({ path, files }) => [path, files])))).toEqual([]);
   });
 
-  it('no folders in a circle', () => {
-    expect(circles(rooms())).toEqual([]);
+  it('no cycle of folders', () => {
+    expect(cycles(importedFolders())).toEqual([]);
   });
 
-  it(`no file of up to ${SMALLEST_FILE} lines is there for one other, but for those that say why`, () => {
+  it(`no file of up to ${SMALL_FILE_LINES} lines has one importer, except those with a reason`, () => {
     const product = SOURCES.filter(({ path }) => !path.startsWith('test/'));
     const importers = (file: string) => product.filter(({ files }) => files.includes(file)).length;
-    const smaller = product.filter(({ path, lines }) => lines <= SMALLEST_FILE && importers(path) === 1);
-    expect(smaller.map(({ path }) => path)).toEqual(Object.keys(SMALLER));
+    const small = product.filter(({ path, lines }) => lines <= SMALL_FILE_LINES && importers(path) === 1);
+    expect(small.map(({ path }) => path)).toEqual(Object.keys(SMALL_FILES));
   });
 });
 
-/** Which folder imports from which. A route table, index.ts, joins what is below it and is nobody's neighbour. */
-function rooms(): Map<string, Set<string>> {
-  const roomOf = (path: string) => (basename(path) === 'index.ts' ? path : dirname(path));
+/** The folders that each folder imports. A route table (index.ts) imports the folders below it, and counts as a folder of its own. */
+function importedFolders(): Map<string, Set<string>> {
+  const folderOf = (path: string) => (basename(path) === 'index.ts' ? path : dirname(path));
   const found = new Map<string, Set<string>>();
   for (const { path, files } of SOURCES) {
     const elsewhere = files.filter((file) => dirname(file) !== dirname(path));
-    found.set(roomOf(path), new Set([...(found.get(roomOf(path)) ?? []), ...elsewhere.map(roomOf)]));
+    found.set(folderOf(path), new Set([...(found.get(folderOf(path)) ?? []), ...elsewhere.map(folderOf)]));
   }
   return found;
 }
@@ -208,7 +205,7 @@ function report(): { diagnostics: { category: string; location: { path: string }
       execFileSync(join(ROOT, 'node_modules/.bin/biome'), args, { cwd: folder, encoding: 'utf8', stdio: 'pipe' }),
     );
   } catch (error) {
-    // Biome's exit code says that there are errors; there have to be.
+    // Biome exits with an error, as expected.
     return JSON.parse((error as { stdout: string }).stdout);
   }
 }

@@ -4,7 +4,7 @@ import type { AnyObject } from '../client/send.ts';
 
 type Json = Record<string, unknown>;
 
-/** The manifest with itself in the last-applied annotation, as kubectl sends it. */
+/** The manifest with the last-applied annotation, as kubectl sends it. */
 export function withLastApplied(manifest: AnyObject): AnyObject {
   const plain = structuredClone(manifest);
   const annotations = { ...plain.metadata.annotations };
@@ -14,7 +14,7 @@ export function withLastApplied(manifest: AnyObject): AnyObject {
   return { ...plain, metadata: { ...plain.metadata, annotations: { ...annotations, [LAST_APPLIED]: text } } };
 }
 
-/** What kubectl would send: what the last apply had and this one has not is removed, what differs is set. */
+/** The merge patch that kubectl sends: removes fields that only the last apply had, and sets those that differ. */
 export function mergePatchForApply(live: AnyObject, wanted: AnyObject): Json {
   const lastApplied = JSON.parse(live.metadata.annotations?.[LAST_APPLIED] ?? '{}') as Json;
   const patch = deletions(lastApplied, wanted as unknown as Json);

@@ -1,11 +1,11 @@
-/** What Flux's controllers write into every status. */
+/** Parts of a status that all of Flux's controllers write. */
 import type { AnyObject } from '../client/send.ts';
+import { timestamp } from './timestamp.ts';
 import type { User } from './user.ts';
 
-/** Whole seconds. */
-export const now = (flux: Pick<User, 'now'>) => `${new Date(flux.now()).toISOString().slice(0, 19)}Z`;
+export const now = (flux: Pick<User, 'now'>) => timestamp(flux.now());
 
-/** Flux echoes the newest request to reconcile that it has seen, also of a suspended object. */
+/** The newest request to reconcile, which Flux copies into the status, even of a suspended object. */
 export function echo({ metadata }: AnyObject): { lastHandledReconcileAt?: string } {
   const asked = metadata.annotations?.['reconcile.fluxcd.io/requestedAt'];
   return asked === undefined ? {} : { lastHandledReconcileAt: asked };
@@ -22,7 +22,7 @@ export function conditionAt(
   return { type, status, reason, message, observedGeneration, lastTransitionTime: now(flux) };
 }
 
-/** Flux's own patcher keeps conditions of other types; the list is atomic to everybody else. */
+/** The conditions with `own` in place of those of the same types, as Flux's patcher merges them. */
 export function conditions({ status }: AnyObject, own: { type: string }[]): { type: string }[] {
   const types = new Set(own.map(({ type }) => type));
   const others = (status?.conditions ?? []).filter(({ type }: { type: string }) => !types.has(type));

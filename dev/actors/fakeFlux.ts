@@ -1,6 +1,6 @@
 /**
- * A fake Flux: it writes the status that source-controller, kustomize-controller and helm-controller would write, from what the objects ask for at
- * that moment. It applies nothing, unless it gets artifacts: then Kustomizations are reconciled as fakeKustomize.ts does it.
+ * A fake Flux: writes the status that source-controller, kustomize-controller and helm-controller would write for the current objects.
+ * Applies nothing, unless it gets artifacts: then fakeKustomize.ts reconciles the Kustomizations.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -10,32 +10,32 @@ import { type Artifact, fakeKustomize } from './fakeKustomize.ts';
 import { ref } from './objects.ts';
 import type { User } from './user.ts';
 
-/** `<tag>@sha256:…`, as source-controller names what it fetched. */
+/** The revision of a tag, in the form of source-controller: `<tag>@sha256:…`. */
 function revisionOf(tag: string): string {
   return `${tag}@sha256:${createHash('sha256').update(tag).digest('hex')}`;
 }
 
 export interface ApplyOptions {
-  /** Entries such as `<ns>_web_apps_Deployment`; as before when absent. */
+  /** Entries such as `<ns>_web_apps_Deployment`; unchanged if absent. */
   inventory?: { id: string; v: string }[];
-  /** Instead of the revision of its OCIRepository. */
+  /** Overrides the revision of the OCIRepository. */
   revision?: string;
 }
 
 interface FakeFlux {
-  /** source-controller fetches the tag in `spec.ref`. Answers the revision; undefined for a suspended object. */
+  /** source-controller fetches the tag in `spec.ref`. Resolves to the revision, or undefined for a suspended object. */
   fetch(namespace: string, name: string): Promise<string | undefined>;
-  /** kustomize-controller applies what its OCIRepository of `spec.sourceRef` has fetched, with success. */
+  /** kustomize-controller applies the artifact of `spec.sourceRef` successfully. */
   apply(namespace: string, name: string, options?: ApplyOptions): Promise<string | undefined>;
-  /** kustomize-controller has begun to apply it and, with `spec.wait`, waits for the objects to become healthy. */
+  /** kustomize-controller has started to apply and, with `spec.wait`, waits for healthy objects. */
   attempt(namespace: string, name: string): Promise<void>;
-  /** kustomize-controller tries to apply it and fails: `observedGeneration` stays, as it does in Flux. */
+  /** kustomize-controller fails to apply; as in Flux, `observedGeneration` stays. */
   fail(namespace: string, name: string, reason: string, message: string): Promise<void>;
-  /** helm-controller releases the chart that the OCIRepository of `spec.chartRef` has fetched, or fails to. Answers the digest. */
+  /** helm-controller releases the chart of `spec.chartRef`, or fails to. Resolves to the digest. */
   release(namespace: string, name: string, options?: { fails?: boolean }): Promise<string | undefined>;
-  /** Fetches, applies and releases what all GitRepositories, OCIRepositories, Kustomizations and HelmReleases of the namespace ask for, where they do not have it. */
+  /** Reconciles every GitRepository, OCIRepository, Kustomization and HelmRelease of the namespace that isn't up to date. */
   reconcile(namespace: string): Promise<void>;
-  /** `reconcile` in a loop, whatever fails, until it is stopped. */
+  /** Calls `reconcile` in a loop until it is stopped, ignoring errors. */
   follow(namespace: string): { stop(): Promise<void> };
 }
 
@@ -44,7 +44,7 @@ const GIT = { apiVersion: 'source.toolkit.fluxcd.io/v1', kind: 'GitRepository' }
 const BRANCH = `main@sha1:${'0'.repeat(40)}`;
 const FOLLOW_MS = 100;
 
-/** @param artifacts what a registry has; any tag of any repository, of unknown content, where absent */
+/** @param artifacts the content of the registry; without it, every tag of every repository exists */
 export function fakeFlux(
   { flux }: { flux: User },
   artifacts?: (repository: string, tag: string) => Artifact | undefined,
@@ -55,7 +55,7 @@ export function fakeFlux(
   const ready = (object: AnyObject, reason: string, message: string, status = 'True') =>
     conditions(object, [conditionAt(flux, 'Ready', object.metadata.generation, status, reason, message)]);
 
-  /** Writes once that there is no artifact to fetch or release. */
+  /** Writes once that no artifact can be fetched or released. */
   async function notReady(object: AnyObject, reason: string, message: string): Promise<undefined> {
     const { namespace, name, generation } = object.metadata;
     const before = object.status?.conditions?.find(({ type }: AnyObject) => type === 'Ready');
@@ -89,7 +89,7 @@ export function fakeFlux(
     return source?.status?.artifact?.revision ?? (source ? undefined : REVISION_WITHOUT_SOURCE);
   }
 
-  /** What `reconcile` has fetched of a GitRepository. */
+  /** The revision that `reconcile` has fetched for a GitRepository. */
   async function branchRevision(kind: string, namespace: string, name: string): Promise<string | undefined> {
     if (kind !== GIT.kind) return undefined;
     return (await flux.find({ ...GIT, metadata: { namespace, name } }))?.status?.artifact?.revision;
@@ -160,7 +160,7 @@ export function fakeFlux(
     const message = `Helm ${action.toLowerCase()} ${outcome.toLowerCase()} for release ${namespace}/${name}.v${version}`;
     const released = { conditions: ready(object, `${action}${outcome}`, message, is) };
     const at = ref('helmRelease', namespace, name);
-    // As the real one does it: Ready comes a write before the history.
+    // As in helm-controller, Ready is written before the history.
     await flux.patchStatus(at, { lastAttemptedRevisionDigest: ociDigest, ...released });
     await flux.patchStatus(at, {
       ...(!fails && { observedGeneration: generation, lastAppliedRevision: chartVersion }),
@@ -172,7 +172,7 @@ export function fakeFlux(
     return ociDigest;
   }
 
-  /** Whether the chart that its source has fetched was released last, and with the spec as it is. */
+  /** Whether the last release has the fetched chart and the current spec. */
   async function hasReleased(object: AnyObject): Promise<boolean> {
     const { chartRef } = object.spec;
     const source = chartRef && (await flux.find(ref('ociRepository', object.metadata.namespace, chartRef.name)));

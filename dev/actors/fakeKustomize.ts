@@ -1,6 +1,6 @@
 /**
- * kustomize-controller on the artifacts of a fake registry: it builds, applies, prunes and checks health, with the reasons of the real one, which is
- * held to the same stories (test/cluster/flux). It knows no kustomization.yaml, no CEL and no `spec.ignore`.
+ * kustomize-controller on the artifacts of a fake registry: builds, applies, prunes and checks health, with the reasons of the real controller.
+ * Both run the same scenarios (test/cluster/flux). kustomization.yaml, CEL and `spec.ignore` aren't supported.
  */
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
@@ -12,29 +12,30 @@ import { durationMs } from '../reference/values.ts';
 import { conditionAt, conditions, echo } from './conditions.ts';
 import { applier } from './gitSync.ts';
 import { ref } from './objects.ts';
-import { entryOf, type Ready } from './syncStatus.ts';
+import { entryOf, notReady, type Ready } from './syncStatus.ts';
+import { timestamp } from './timestamp.ts';
 import type { User } from './user.ts';
 
-/** What an artifact holds: files by path. */
+/** The files of an artifact, by path. */
 export type Artifact = Readonly<Record<string, string>>;
 
 interface Attempt {
-  /** Generation, revision and request that it was for. */
+  /** Generation, revision and request of the attempt. */
   of: string;
   nextMs: number;
 }
 
-/** Until it looks again at what has no artifact yet, or depends on another one. */
+/** The pause before a retry without an artifact, or with an unready dependency. */
 const DEPENDENCY_MS = 1000;
 const HEALTH_MS = 200;
 
-/** @param artifactOf what an OCIRepository has under a tag */
+/** @param artifactOf the artifact of an OCIRepository under a tag */
 export function fakeKustomize(flux: User, artifactOf: (source: AnyObject, tag: string) => Artifact | undefined) {
   const appliers = new Map<string, ReturnType<typeof applier>>();
   const attempts = new Map<string, Attempt>();
   const working = new Set<string>();
 
-  /** Begins to reconcile the Kustomization, if that is due and not under way. */
+  /** Starts to reconcile the Kustomization, if that is due and not running. */
   return (object: AnyObject): void => {
     const key = `${object.metadata.namespace}/${object.metadata.name}`;
     if (working.has(key)) return;
@@ -72,7 +73,7 @@ export function fakeKustomize(flux: User, artifactOf: (source: AnyObject, tag: s
       return { ready, isWaiting: true };
     };
     if (!source || !revision) return waiting(notReady('ArtifactFailed', 'Source artifact not found'));
-    const unmet = await depends(object);
+    const unmet = await unmetDependency(object);
     if (unmet) return waiting(unmet);
     const progress = (message: string) =>
       ({ type: 'Reconciling', status: 'True', reason: 'Progressing', message }) as const;
@@ -83,7 +84,7 @@ export function fakeKustomize(flux: User, artifactOf: (source: AnyObject, tag: s
       await write(object, { lastAttemptedRevision: revision }, [unknown, building]);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      // As the real one: an attempt ends where this is refused, and what it has found is written all the same.
+      // As in kustomize-controller, a refused status ends the attempt, and the attempted revision is still written.
       await write(object, { lastAttemptedRevision: revision, ...echo(object) });
       return { ready: notReady('ReconciliationFailed', error.message) };
     }
@@ -100,7 +101,7 @@ export function fakeKustomize(flux: User, artifactOf: (source: AnyObject, tag: s
       {
         ...echo(object),
         ...(isDone && { observedGeneration: object.metadata.generation, lastAppliedRevision: revision }),
-        ...(digest && { history: upserted(status?.history ?? [], digest, ready.reason) }),
+        ...(digest && { history: historyWith(status?.history ?? [], digest, ready.reason) }),
         ...(applied && { inventory: { entries: applied.map(entryOf) } }),
       },
       isDone ? [ready] : [ready, { ...building, reason: 'ProgressingWithRetry', message: ready.message }],
@@ -118,7 +119,7 @@ export function fakeKustomize(flux: User, artifactOf: (source: AnyObject, tag: s
     if (files.length === 0) return { ready: notReady('ArtifactFailed', 'kustomization path not found') };
     let manifests: AnyObject[];
     try {
-      manifests = files.flatMap((text) => built(text, object.spec));
+      manifests = files.flatMap((text) => builtObjects(text, object.spec));
     } catch (error) {
       return { ready: notReady('BuildFailed', (error as Error).message) };
     }
@@ -151,8 +152,8 @@ export function fakeKustomize(flux: User, artifactOf: (source: AnyObject, tag: s
     return { status: 'True', reason: 'ReconciliationSucceeded', message: 'Applied' };
   }
 
-  /** undefined where all that it depends on is ready. */
-  async function depends({ metadata, spec }: AnyObject): Promise<Ready | undefined> {
+  /** The reason why a dependency isn't ready; undefined if all are. */
+  async function unmetDependency({ metadata, spec }: AnyObject): Promise<Ready | undefined> {
     for (const { namespace = metadata.namespace, name } of spec.dependsOn ?? []) {
       const found = await flux.find(ref('kustomization', namespace, name));
       const isCurrent = found?.status?.observedGeneration === found?.metadata.generation;
@@ -162,14 +163,14 @@ export function fakeKustomize(flux: User, artifactOf: (source: AnyObject, tag: s
     return undefined;
   }
 
-  /** A condition without a type is Ready. What stands there already is not written again. */
+  /** Writes conditions, of type Ready by default, and keeps the transition time of a condition whose status is unchanged. */
   async function write(object: AnyObject, status: object, own: readonly (Ready & { type?: string })[] = []) {
     const at = ref('kustomization', object.metadata.namespace, object.metadata.name!);
     const live = await flux.get(at);
     const { generation } = object.metadata;
-    const stands: AnyObject[] = live.status?.conditions ?? [];
+    const existing: AnyObject[] = live.status?.conditions ?? [];
     const made = own.map(({ type = 'Ready', status: is, reason, message }) => {
-      const before = stands.find((each) => each.type === type);
+      const before = existing.find((each) => each.type === type);
       const next = conditionAt(flux, type, generation, is, reason, message);
       return before?.status === is ? { ...next, lastTransitionTime: before.lastTransitionTime } : next;
     });
@@ -179,7 +180,6 @@ export function fakeKustomize(flux: User, artifactOf: (source: AnyObject, tag: s
   }
 }
 
-const notReady = (reason: string, message: string): Ready => ({ status: 'False', reason, message });
 const nameOf = ({ kind, metadata }: AnyObject) => `${kind}/${metadata.namespace}/${metadata.name}`;
 const isReady = ({ status }: AnyObject) =>
   (status?.conditions ?? []).some((each: AnyObject) => each.type === 'Ready' && each.status === 'True');
@@ -189,8 +189,8 @@ function filesBelow(artifact: Artifact, folder: string): string[] {
   return Object.entries(artifact).flatMap(([file, text]) => (posix.join('/', file).startsWith(below) ? [text] : []));
 }
 
-/** @throws where it is no YAML */
-function built(text: string, { postBuild, targetNamespace }: AnyObject['spec']): AnyObject[] {
+/** The objects in a manifest after substitution. @throws for invalid YAML */
+function builtObjects(text: string, { postBuild, targetNamespace }: AnyObject['spec']): AnyObject[] {
   const variables = postBuild?.substitute;
   const substituted = variables ? text.replaceAll(/\$\{(\w+)\}/g, (_, name: string) => variables[name] ?? '') : text;
   return parseAllDocuments(substituted).map((document) => {
@@ -200,7 +200,7 @@ function built(text: string, { postBuild, targetNamespace }: AnyObject['spec']):
   });
 }
 
-/** Of what the stories apply: kstatus for a Deployment, and for whatever has a condition Ready. */
+/** Whether an object is ready by kstatus, for Deployments and objects with a condition Ready. */
 function isHealthy(live: AnyObject | undefined): boolean {
   if (!live) return false;
   if (live.kind === 'Deployment') return (live.status?.availableReplicas ?? 0) >= (live.spec.replicas ?? 1);
@@ -208,9 +208,9 @@ function isHealthy(live: AnyObject | undefined): boolean {
   return !reports || isReady(live);
 }
 
-/** As Flux counts attempts: those with the same manifests are one entry, the newest first. */
-function upserted(history: AnyObject[], digest: string, lastReconciledStatus: string): object[] {
-  const at = `${new Date().toISOString().slice(0, 19)}Z`;
+/** The history with the attempt counted as Flux does: one entry for each set of manifests, newest first. */
+function historyWith(history: AnyObject[], digest: string, lastReconciledStatus: string): object[] {
+  const at = timestamp();
   const before = history.find((each) => each.digest === digest);
   const entry = {
     digest,

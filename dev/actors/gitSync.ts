@@ -1,38 +1,37 @@
 /**
- * kustomize-controller's sync of a Git repository, as observed (docs/facts.md, F1 to F3): a dry-run apply of every
- * object, then an apply of what differs, then a prune of what was removed. One refused object ends the sync. The
- * Kustomization's status says what became of it, where there is such an object.
+ * kustomize-controller's sync of a Git repository (docs/facts.md, F1 to F3): a dry-run apply of every object, an apply of those that
+ * differ, and a prune of those that were removed. One refused object ends the sync. The result is in the Kustomization's status, if
+ * that exists.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { ObjectRef } from '../client/resources.ts';
 import { type AnyObject, ApiError } from '../client/send.ts';
-import { beginSync, endSync, type Ready } from './syncStatus.ts';
+import { beginSync, endSync, notReady, type Ready } from './syncStatus.ts';
 import type { User } from './user.ts';
 
 export const KUSTOMIZE_CONTROLLER = 'kustomize-controller';
 
 interface SyncResult {
-  /** `Kind name`, in their order. */
+  /** Applied objects, as `Kind name`, in order. */
   configured: string[];
   unchanged: string[];
   pruned: string[];
   warnings: string[];
-  /** What ended the sync. */
+  /** The error that ended the sync. */
   failed?: ApiError;
-  /** Prunes that were refused; the rest of the sync is still done. */
+  /** Errors of refused prunes, which don't end the sync. */
   pruneFailed: ApiError[];
 }
 
-/** The sync of one Kustomization; it remembers what it applied, for the prune. `fails` ends it before the first apply. */
+/** Syncs of one Kustomization, which prune what an earlier sync applied. `fails` is a reason to fail before the first apply. */
 export function gitSync(flux: User, owner: NamespacedName) {
   const apply = applier(flux, owner);
   let inventory: readonly AnyObject[] = [];
 
   return async (manifests: AnyObject[], { fails }: { fails?: string } = {}): Promise<SyncResult> => {
     const begun = await beginSync(flux, owner);
-    const nothing: SyncResult = { configured: [], unchanged: [], pruned: [], warnings: [], pruneFailed: [] };
-    let result = nothing;
+    let result = emptyResult();
     if (!fails && !begun?.spec.suspend) ({ result, inventory } = await apply(manifests));
     if (begun)
       await endSync(
@@ -45,19 +44,19 @@ export function gitSync(flux: User, owner: NamespacedName) {
   };
 }
 
-/** Applies manifests and prunes what those before had and they do not have; `inventory` is what it has applied by then. */
+/** Applies manifests and prunes objects of earlier manifests. Resolves to the result, and `inventory`: the objects applied so far. */
 export function applier(flux: User, owner: NamespacedName) {
   let inventory: AnyObject[] = [];
 
   return async (manifests: readonly AnyObject[]): Promise<{ result: SyncResult; inventory: readonly AnyObject[] }> => {
-    const result: SyncResult = { configured: [], unchanged: [], pruned: [], warnings: [], pruneFailed: [] };
+    const result = emptyResult();
     const wanted = manifests.map((manifest) => ownedBy(owner, manifest));
     try {
       const differing: AnyObject[] = [];
       for (const object of wanted)
         (await differs(flux, object)) ? differing.push(object) : result.unchanged.push(nameOf(object));
       for (const object of differing) {
-        await takeOverKubectl(flux, object);
+        await claimKubectlFields(flux, object);
         const { warnings } = await flux.apply(object, { manager: KUSTOMIZE_CONTROLLER, force: true });
         result.warnings.push(...warnings);
         result.configured.push(nameOf(object));
@@ -69,15 +68,13 @@ export function applier(flux: User, owner: NamespacedName) {
     const stays = new Set(wanted.map(nameOf));
     const left = inventory.filter((object) => !stays.has(nameOf(object)));
     for (const object of left) await prune(flux, object, result);
-    // What could not be pruned is tried again.
+    // A refused prune is tried again.
     inventory = [...wanted, ...left.filter((object) => !result.pruned.includes(nameOf(object)))];
     return { result, inventory };
   };
 }
 
-const notReady = (reason: string, message: string): Ready => {
-  return { status: 'False', reason, message };
-};
+const emptyResult = (): SyncResult => ({ configured: [], unchanged: [], pruned: [], warnings: [], pruneFailed: [] });
 
 function readyAfter({ failed, pruneFailed }: SyncResult): Ready {
   if (failed) return notReady('ReconciliationFailed', failed.message);
@@ -87,7 +84,7 @@ function readyAfter({ failed, pruneFailed }: SyncResult): Ready {
 
 const nameOf = ({ kind, metadata }: AnyObject) => `${kind} ${metadata.name}`;
 
-/** The manifest with the labels of the Kustomization that applies it. */
+/** The manifest with the labels of its Kustomization. */
 export function ownedBy({ namespace, name }: NamespacedName, manifest: AnyObject): AnyObject {
   const labels = {
     ...manifest.metadata.labels,
@@ -110,8 +107,8 @@ function content({ status: _, metadata, ...rest }: AnyObject) {
 const kubectlEntries = ({ metadata }: AnyObject) =>
   (metadata.managedFields ?? []).filter(({ manager, subresource }) => manager?.startsWith('kubectl') && !subresource);
 
-/** Flux makes the fields of managers named `kubectl…` its own, so that its apply removes those that are not in Git. */
-async function takeOverKubectl(flux: User, object: AnyObject): Promise<void> {
+/** Moves the fields of managers named `kubectl…` to kustomize-controller, as Flux does: its apply then removes those that aren't in Git. */
+async function claimKubectlFields(flux: User, object: AnyObject): Promise<void> {
   const live = await flux.find(object as ObjectRef);
   if (!live || kubectlEntries(live).length === 0) return;
   const entries = live.metadata.managedFields ?? [];

@@ -1,7 +1,6 @@
 /**
- * A kustomize-controller with lagging caches: it sees Kustomization and source in order, but each a random number of
- * versions late, and tries to apply what it sees. As the real one, it first writes what it is about to build, and stops
- * if that is refused.
+ * A kustomize-controller with stale caches: each version of Kustomization and source is seen in order, a random number of versions
+ * late, and then applied. As in kustomize-controller, the attempt is written first, and ends if that write is refused.
  */
 import type { AnyObject } from '../client/send.ts';
 import { ApiError } from '../client/send.ts';
@@ -9,23 +8,23 @@ import { conditionAt, conditions, echo } from './conditions.ts';
 import { ref } from './objects.ts';
 import type { User } from './user.ts';
 
-/** What was applied: the tag of the artifact, and the variable. */
+/** An apply: the tag of the artifact, and the value of the variable. */
 export interface Applied {
   artifact: string;
   variable: string | undefined;
 }
 
 interface LaggingFlux {
-  /** All that was applied so far, without repetitions next to each other. */
+  /** Every apply so far, without consecutive repetitions. */
   readonly applied: Applied[];
-  /** How many attempts the API server refused. */
+  /** Number of attempts that the API server refused. */
   readonly refused: number;
   stop(): Promise<void>;
 }
 
 interface LagOptions {
   namespace: string;
-  /** Of the Kustomization and of its OCIRepository. */
+  /** Name of the Kustomization and of its OCIRepository. */
   name: string;
   variable: string;
   /** From 0 to below 1. */
@@ -107,7 +106,7 @@ async function accepted(write: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Answers a version that it has been given before, in order, some time after it was given. */
+/** A stale cache: returns the versions that it is given in order, each a random number of calls late. */
 function cacheOf(random: () => number): (newest: AnyObject) => AnyObject {
   const behind: AnyObject[] = [];
   return (newest) => {

@@ -1,4 +1,4 @@
-/** Builders of the objects that the scenarios are about: complete and valid, with what a test says on top. */
+/** Builders of complete, valid objects, with overrides. */
 
 import { apiVersionOf, KINDS, type KindName } from '../../api/kinds.ts';
 import type { ObjectRef } from '../client/resources.ts';
@@ -40,12 +40,12 @@ export const API = {
   configMap: ['v1', 'ConfigMap'],
 } as const;
 
-/** Names one object of a kind. */
+/** A reference to an object. */
 export function ref(kind: keyof typeof API, namespace: string | undefined, name: string): ObjectRef {
   return { apiVersion: API[kind][0], kind: API[kind][1], metadata: { name, namespace } };
 }
 
-/** A Rollout that follows the ImagePolicy of its own name, unless the spec says otherwise. */
+/** A Rollout with the ImagePolicy of the same name, unless the spec names another. */
 export function rollout(namespace: string, name: string, extras: Extras = {}): AnyObject {
   const spec = { releasesImagePolicy: { name }, ...extras.spec };
   return build(...API.rollout)(namespace, name, { ...extras, spec });
@@ -55,7 +55,7 @@ export function rolloutGate(namespace: string, name: string, rolloutName: string
   return build(...API.rolloutGate)(namespace, name, { spec: { rolloutRef: { name: rolloutName }, ...spec } });
 }
 
-/** In a namespace, or of the cluster: selects all Rollouts there, in all namespaces, unless the spec says otherwise. */
+/** A RolloutBudget, or without a namespace a ClusterRolloutBudget. Selects every Rollout in its scope, unless the spec has selectors. */
 export function rolloutBudget(namespace: string | undefined, name: string, spec: Record<string, unknown>): AnyObject {
   const api = namespace ? API.rolloutBudget : API.clusterRolloutBudget;
   return build(...api)(namespace, name, {
@@ -71,8 +71,8 @@ export function gate(namespace: string, name: string, extras: Extras = {}): AnyO
 }
 
 /**
- * A Kustomization whose `variables` (name → Rollout) are managed, by the annotations
- * `rollout.kuberik.com/substitute.<VAR>.from`; what the Git repository says of them goes into `spec.postBuild.substitute`.
+ * A Kustomization whose `variables` (name → Rollout) are managed fields, by the annotations
+ * `rollout.kuberik.com/substitute.<VAR>.from`. Values of Git go into `spec.postBuild.substitute`.
  */
 export function kustomization(
   namespace: string,
@@ -88,7 +88,7 @@ export function kustomization(
   return build(...API.kustomization)(namespace, name, { ...extras, annotations, spec });
 }
 
-/** An OCIRepository; `rollout` annotates it as managed by that Rollout. */
+/** An OCIRepository; `rollout` sets its tag. */
 export function ociRepository(
   namespace: string,
   name: string,
@@ -99,7 +99,7 @@ export function ociRepository(
   return build(...API.ociRepository)(namespace, name, { ...extras, annotations, spec });
 }
 
-/** A HelmRelease of the chart that the OCIRepository of its name brings; `rollout` annotates it as a follower. */
+/** A HelmRelease of the chart in the OCIRepository of the same name; `rollout` sets the tag of that OCIRepository. */
 export function helmRelease(
   namespace: string,
   name: string,

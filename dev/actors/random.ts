@@ -1,9 +1,9 @@
-/** Numbers from 0 to 1, the same for the same seed (mulberry32), and choices made with them. */
+/** Pseudorandom numbers from 0 to 1 (mulberry32), the same for the same seed, and choices made with them. */
 export interface Random {
   next(): number;
   /** A whole number from `least` to `most`. */
   integer(least: number, most: number): number;
-  /** One of the keys, as often as its weight says. */
+  /** A key, with the probability of its weight. */
   weighted<K extends string>(weights: Partial<Record<K, number>>): K;
 }
 

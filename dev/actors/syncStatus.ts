@@ -1,6 +1,6 @@
 /**
- * What kustomize-controller writes into the status of a Kustomization around a sync, in its order: Ready=Unknown; then
- * Ready as the sync ended; then, in a write of its own, the request it had found at the beginning.
+ * The status that kustomize-controller writes for a sync, in its order: Ready=Unknown; then the final Ready; then, in a separate
+ * write, the request to reconcile that it found at the beginning.
  */
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { AnyObject } from '../client/send.ts';
@@ -14,7 +14,9 @@ export interface Ready {
   message: string;
 }
 
-/** undefined where there is no such Kustomization. */
+export const notReady = (reason: string, message: string): Ready => ({ status: 'False', reason, message });
+
+/** Writes that the sync has begun. Resolves to the Kustomization, or undefined if it doesn't exist. */
 export async function beginSync(flux: User, owner: NamespacedName): Promise<AnyObject | undefined> {
   const begun = await flux.find(ref('kustomization', owner.namespace, owner.name));
   const progress = { status: 'Unknown', reason: 'Progressing', message: 'Reconciliation in progress' } as const;
@@ -22,7 +24,7 @@ export async function beginSync(flux: User, owner: NamespacedName): Promise<AnyO
   return begun;
 }
 
-/** A suspended Kustomization keeps its conditions, and still marks a request as handled. `inventory`: what it applies; as before where absent. */
+/** Writes the end of the sync. A suspended Kustomization keeps its conditions, but marks the request as handled. `inventory`: unchanged if absent. */
 export async function endSync(
   flux: User,
   begun: AnyObject,

@@ -1,4 +1,4 @@
-/** What somebody does to the API server, as kubectl and controllers do it. */
+/** A client of the API server that acts as kubectl or a controller. */
 
 import type { Access } from '../client/kubeconfig.ts';
 import { applyObject, type ObjectRef, pathOf } from '../client/resources.ts';
@@ -13,7 +13,7 @@ type Options = Pick<RequestOptions, 'headers'> & {
 
 const query = ({ fieldManager, dryRun }: Options) => ({ fieldManager, dryRun: dryRun ? 'All' : undefined });
 
-/** Of a PUT that meets a conflict each time. */
+/** The number of PUTs before a conflict is an error. */
 const ATTEMPTS = 10;
 
 /** Every method rejects with an ApiError that carries code, message and warnings of the API server's answer. */
@@ -29,7 +29,7 @@ export class User {
     return this.access.connection?.now() ?? Date.now();
   }
 
-  /** The live object; for the object or undefined instead of an error, see `find`. */
+  /** The live object. `find` returns undefined instead of an error for a missing one. */
   async get<T = AnyObject>(ref: ObjectRef): Promise<T> {
     return (await send<T>(this.access, 'GET', await pathOf(this.access, ref))).object;
   }
@@ -65,7 +65,7 @@ export class User {
     return applyObject<T>(this.access, object, { manager: 'kubectl', ...options });
   }
 
-  /** What `kubectl apply` without --server-side does; `unchanged` when it would send nothing. */
+  /** `kubectl apply` without --server-side. `unchanged` if kubectl would send nothing. */
   async clientSideApply<T = AnyObject>(manifest: AnyObject): Promise<Answer<T> & { unchanged?: true }> {
     const fieldManager = 'kubectl-client-side-apply';
     const live = await this.find(manifest as ObjectRef);
@@ -105,7 +105,7 @@ export class User {
     return send<T>(this.access, 'PUT', path, { body: object, query: query(options), headers: options.headers });
   }
 
-  /** PUT of the live object with a change; repeated when somebody else wrote in between, as clients do. */
+  /** PUT of the changed live object, repeated on a conflict. */
   async update<T extends AnyObject = AnyObject>(
     ref: ObjectRef,
     change: (object: T) => void,

@@ -1,4 +1,4 @@
-/** What the webhook adds to a write of a Flux object, against a mutating and a validating webhook that allow everything. */
+/** The webhook's share in the time of a write of a Flux object, against a mutating and a validating webhook that allow everything. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { gate, imagePolicy, kustomization, rollout } from '../actors/objects.ts';
 import { User } from '../actors/user.ts';
@@ -7,7 +7,7 @@ import { startOtherWebhook } from '../local/otherWebhook.ts';
 import { quantile } from './measure.ts';
 import type { ClusterScenario, Figure } from './scenario.ts';
 
-/** Of the p99 of webhooks that allow everything. */
+/** The limit of the p99, in multiples of that of webhooks that allow everything. */
 const P99_RATIO = 2.5;
 const NAMESPACE = 'bench';
 const ALLOWED = 'allow-all';
@@ -33,13 +33,13 @@ export const admission: ClusterScenario = {
     for (const name of GATES)
       await admin.create(gate(NAMESPACE, name, { spec: { default: 'opened', interval: '1h' } }));
     await admin.create(rollout(NAMESPACE, 'app'));
-    // Of a kind that no webhook of ours is about.
+    // A kind that our webhooks don't handle.
     const neutral = imagePolicy(NAMESPACE, ALLOWED);
     await admin.create({ ...neutral, metadata: { ...neutral.metadata, labels: ALLOWED_LABEL } });
     const subjects = Object.entries(SUBJECTS).map(([name, marks]) => kustomization(NAMESPACE, name, marks));
     for (const subject of subjects) await admin.create(subject);
 
-    /** Milliseconds of one write that changes spec. */
+    /** Milliseconds of a write that changes the spec. */
     async function write(about: ObjectRef, round: number): Promise<number> {
       const spec =
         about.kind === 'ImagePolicy' ? { policy: { semver: { range: `>=${round}` } } } : { path: `./${round}` };
@@ -48,10 +48,10 @@ export const admission: ClusterScenario = {
       return performance.now() - start;
     }
 
-    // The API server takes a moment to learn of a webhook: until it has asked it.
+    // The API server needs a moment before it calls a new webhook.
     for (let round = 0; allowAll.calls() < 2; round++) await write(neutral as ObjectRef, round);
     const times = new Map([neutral, ...subjects].map((object) => [object as ObjectRef, [] as number[]]));
-    // In turn, so that whatever else the machine does falls on all of them.
+    // In turn, so that other load of the machine affects all of them.
     for (let round = 0; round < writes; round++) {
       for (const [about, list] of times) {
         await wait(pause);
@@ -64,10 +64,10 @@ export const admission: ClusterScenario = {
       [0.5, 0.99].flatMap((q): Figure[] => {
         const [group, name] = [`${writes} writes: ${metadata.name}`, `p${q * 100}`];
         const value = quantile(list, q) / quantile(base, q);
-        const isJudged = metadata.name === 'managed' && q === 0.99;
+        const isLimited = metadata.name === 'managed' && q === 0.99;
         return [
           { group, name, value: quantile(list, q), unit: 'ms' },
-          { group, name: `${name} against ${ALLOWED}`, value, unit: '×', ...(isJudged && { limit: P99_RATIO }) },
+          { group, name: `${name} against ${ALLOWED}`, value, unit: '×', ...(isLimited && { limit: P99_RATIO }) },
         ];
       }),
     );

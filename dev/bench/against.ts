@@ -1,4 +1,4 @@
-/** The same bench on the server and the manifests of another version: in turns, so that whatever else the machine does falls on both. */
+/** The same bench on the server and the manifests of another version, in turns, so that other load of the machine affects both. */
 import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { REPOSITORY } from '../repository.ts';
 import { quantile } from './measure.ts';
 import { type Figure, rounded } from './scenario.ts';
 
-/** Runs this command line without --against, in turns for both. Prints the medians, and ours divided by theirs. Gives the exit code. */
+/** Runs this command line without --against for both versions in turns, and prints the medians and their ratio. Resolves to the exit code. */
 export async function compare(ref: string, pairs: number): Promise<number> {
   const { path, remove } = temporaryDirectory('rollout-hooks-against-');
   const other = join(path, 'clone');
@@ -33,7 +33,7 @@ export async function compare(ref: string, pairs: number): Promise<number> {
 const git = (...args: string[]) =>
   execFileSync('git', args, { cwd: REPOSITORY, stdio: ['ignore', 'ignore', 'inherit'] });
 
-/** The same locked dependencies are not installed a second time. */
+/** Installs dependencies into the clone, or links ours if both versions lock the same. */
 function installInto(clone: string): void {
   const lock = (folder: string) => readFileSync(join(folder, 'package-lock.json'), 'utf8');
   if (lock(clone) === lock(REPOSITORY)) symlinkSync(join(REPOSITORY, 'node_modules'), join(clone, 'node_modules'));

@@ -1,13 +1,13 @@
-/** What releases cost that bake on HealthChecks, and how that grows. */
+/** The cost of releases that bake on HealthChecks, and its growth with the fleet. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { logToStderr } from '../local/process/log.ts';
 import { applicationFleet } from './fleets/applications.ts';
 import { costFigures, costOf, requestsOf } from './measure.ts';
 import type { ClusterScenario, Figure } from './scenario.ts';
 
-/** Of Metacontroller's and the hook server's processor time for each release, from the smallest fleet to the largest. */
+/** The limit of the growth of processor time per release, from the smallest fleet to the largest. */
 const GROWTH = 1.3;
-/** Once everything is Healthy and baked, a check is looked at once more after its change. */
+/** The time after a bake in which each HealthCheck is read once more. */
 const TAIL_MS = 3_000;
 
 export const bakes: ClusterScenario = {

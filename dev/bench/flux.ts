@@ -1,6 +1,6 @@
 /**
- * What gating adds to the time until a new version runs: the real kustomize-controller applies it, once through Rollouts, once
- * where the same Kustomizations are patched directly, on a control plane without hooks.
+ * The time that Rollouts add until a new version runs. The real kustomize-controller applies the version, once through Rollouts, and
+ * once after a direct patch of the same Kustomizations, on a control plane without hooks.
  */
 import { createHash } from 'node:crypto';
 import { inParallel } from '../../hooks/inParallel.ts';
@@ -13,7 +13,7 @@ import { startFlux } from '../local/flux/controllers.ts';
 import { logToStderr } from '../local/process/log.ts';
 import { temporaryDirectory } from '../local/process/temporaryDirectory.ts';
 import { archive } from '../local/registry/artifact.ts';
-import { watchArrivals } from './fleets/arrivals.ts';
+import { watchObjects } from './fleets/objectWatch.ts';
 import { createSource, SOURCE, serveAlways } from './fleets/source.ts';
 import { auditLog, costFigures, costOf, countHookCalls, quantile } from './measure.ts';
 import { untilQuiet } from './requests.ts';
@@ -22,11 +22,11 @@ import type { ClusterScenario, Figure } from './scenario.ts';
 const NAMESPACE = 'fleet';
 const WIDTH = 32;
 const PATIENCE_MS = 600_000;
-/** Percent that gating may add to the mean, of 100 applications and of more. */
+/** Limits of the added share of the mean in percent, for up to 100 applications and for more. */
 const LIMITS = { few: 10, many: 15 };
-/** Releases of one application, each after the one before has arrived. */
-const ALONE = 20;
-/** What a small application has; a new version changes the Deployment alone. */
+/** Number of releases of one application, one after the other. */
+const SINGLE_RELEASES = 20;
+/** The manifest of a small application. A new version changes the Deployment only. */
 const MANIFEST = `apiVersion: v1
 kind: ServiceAccount
 metadata: { name: "\${NAME}", namespace: fleet }
@@ -84,7 +84,7 @@ export const flux: ClusterScenario = {
   },
 };
 
-/** In turn, so that whatever else the machine does falls on both. */
+/** Measures both sides in turn, so that other load of the machine affects both. */
 async function compare(sides: readonly Side[], count: number, rounds: number): Promise<Figure[]> {
   for (const side of sides) await side.growTo(count);
   const seconds = { gated: [] as number[], direct: [] as number[] };
@@ -105,7 +105,8 @@ async function compare(sides: readonly Side[], count: number, rounds: number): P
       }
     }
   }
-  for (let i = 0; i < ALONE; i++) for (const { name, release } of sides) alone[name].push(...(await release(1)));
+  for (let i = 0; i < SINGLE_RELEASES; i++)
+    for (const { name, release } of sides) alone[name].push(...(await release(1)));
   return [
     ...figuresOf(
       `${count} applications at once`,
@@ -120,7 +121,7 @@ async function compare(sides: readonly Side[], count: number, rounds: number): P
 
 const mean = (values: readonly number[]) => values.reduce((a, b) => a + b, 0) / values.length;
 
-/** Of the seconds of each application. */
+/** Figures from the seconds of each application. */
 function figuresOf(group: string, ours: readonly number[], theirs: readonly number[], limit?: number): Figure[] {
   const both = (name: string, of: (values: readonly number[]) => number) => [
     { group, name: `${name}, through Rollouts`, value: of(ours), unit: 's' },
@@ -145,7 +146,7 @@ interface Side {
   name: 'gated' | 'direct';
   cluster: LocalCluster;
   growTo(count: number): Promise<void>;
-  /** The next version, to the first so many; seconds of each from the first write on, until its workload has it. */
+  /** Releases the next version to the first `count` applications. Resolves to the seconds until each workload has it. */
   release(count: number): Promise<number[]>;
   close(): Promise<void>;
 }
@@ -159,7 +160,7 @@ async function openSide(name: Side['name'], cluster: LocalCluster, artifact: Art
   await createSource(admin, admin, NAMESPACE, { url: artifact.url, digest: artifact.digest });
   let [size, version, start] = [0, 0, 0];
   const arrived = new Map<string, number>();
-  const workloads = watchArrivals(
+  const workloads = watchObjects(
     access,
     await pathOf(access, { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { namespace: NAMESPACE } }),
     (object) => {
@@ -194,11 +195,11 @@ async function openSide(name: Side['name'], cluster: LocalCluster, artifact: Art
     return admin.mergePatch(ref('kustomization', NAMESPACE, app), { spec });
   };
 
-  /** Starts the clock for the version of now. */
+  /** Starts the clock, and waits until `count` workloads have the current version. */
   const arrivals = (count: number) => {
     arrived.clear();
     start = performance.now();
-    return workloads.all(count, hasVersion, PATIENCE_MS);
+    return workloads.until(count, hasVersion, PATIENCE_MS);
   };
 
   return {
@@ -232,7 +233,7 @@ interface Artifact {
   close(): void;
 }
 
-/** The manifest, as source-controller would serve it. */
+/** Serves the manifest as source-controller does. */
 async function serveArtifact(): Promise<Artifact> {
   const bytes = await archive({ 'app.yaml': MANIFEST });
   const { host, close } = await serveAlways(bytes);

@@ -1,21 +1,21 @@
-/** How long closing one Gate takes to suspend every object that requires it, and opening to restore each. */
+/** The time from a Gate's closing until every object is suspended, and from its opening until each is restored. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { User } from '../actors/user.ts';
 import type { AnyObject } from '../client/send.ts';
 import { logToStderr } from '../local/process/log.ts';
 import { Problem } from '../local/process/problem.ts';
-import { watchArrivals } from './fleets/arrivals.ts';
 import { fleet } from './fleets/gated.ts';
+import { watchObjects } from './fleets/objectWatch.ts';
 import { costFigures, costOf, countHookCalls, memoryFigures } from './measure.ts';
 import type { ClusterScenario, Figure } from './scenario.ts';
 
-/** Of a thousand objects. */
+/** Limits for a thousand objects. */
 const CLOSE_SECONDS = 10;
 const OPEN_SECONDS = 12;
 const PATIENCE_MS = 300_000;
 const FLIPS = 10;
 const FLIP_EVERY_MS = 1500;
-/** A late answer to an early flip would show by then. */
+/** The time in which a late reaction to an early flip would show. */
 const LATE_MS = 3000;
 
 export const freeze: ClusterScenario = {
@@ -27,11 +27,11 @@ export const freeze: ClusterScenario = {
     logToStderr(`Creating ${objects} Flux objects that require one Gate`);
     await all.create();
     const watches = (await all.collections()).map(({ path, count }) => ({
-      arrivals: watchArrivals(admin, path),
+      watch: watchObjects(admin, path),
       count,
     }));
     const allReach = async (state: (object: AnyObject) => boolean) => {
-      await Promise.all(watches.map(({ arrivals, count }) => arrivals.all(count, state, PATIENCE_MS)));
+      await Promise.all(watches.map(({ watch, count }) => watch.until(count, state, PATIENCE_MS)));
     };
     const timed = async (work: () => Promise<unknown>) => {
       const start = performance.now();
@@ -40,8 +40,8 @@ export const freeze: ClusterScenario = {
     };
     const turned = (action: 'open' | 'close') =>
       timed(async () => {
-        await all.ask(action);
-        await allReach(action === 'close' ? all.isHeld : all.isAsBefore);
+        await all.request(action);
+        await allReach(action === 'close' ? all.isHeld : all.isRestored);
       });
 
     const seconds = { close: [] as number[], open: [] as number[] };
@@ -56,14 +56,14 @@ export const freeze: ClusterScenario = {
     const callFigures = await calls('calls of hooks in one closing and opening of one object', objects * rounds);
 
     for (let flip = 0; flip < FLIPS; flip++) {
-      await all.ask(flip % 2 === 0 ? 'close' : 'open');
+      await all.request(flip % 2 === 0 ? 'close' : 'open');
       if (flip < FLIPS - 1) await wait(FLIP_EVERY_MS);
     }
-    const afterFlips = await timed(() => allReach(all.isAsBefore));
+    const afterFlips = await timed(() => allReach(all.isRestored));
     await wait(LATE_MS);
-    const changed = objects - (await all.asBefore());
+    const changed = objects - (await all.countRestored());
     if (changed > 0) throw new Problem(`${changed} objects changed after the last flip.`);
-    for (const { arrivals } of watches) arrivals.close();
+    for (const { watch } of watches) watch.close();
 
     const group = `${objects} objects behind one Gate`;
     const best = (name: string, times: number[], limit: number): Figure => {

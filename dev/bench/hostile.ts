@@ -1,4 +1,4 @@
-/** What the decision of a hostile input costs, against parsing the same input as JSON. */
+/** The cost of deciding hostile inputs, against parsing the same input as JSON. */
 import { logToStderr } from '../local/process/log.ts';
 import { Problem } from '../local/process/problem.ts';
 import { INPUTS } from './hostile/inputs.ts';

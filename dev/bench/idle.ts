@@ -1,20 +1,20 @@
-/** What a settled fleet costs while Flux goes on writing its statuses, and how that grows with the fleet. */
+/** The cost of a settled fleet while Flux keeps writing statuses, and its growth with the fleet. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LocalCluster } from '../local/cluster.ts';
 import { logToStderr } from '../local/process/log.ts';
 import { applicationFleet } from './fleets/applications.ts';
-import { costOf, memoryFigures, requestFigures, requestsOf, residentMiB, settled } from './measure.ts';
+import { costOf, memoryFigures, requestFigures, requestsOf, residentMiB, untilSettled } from './measure.ts';
 import type { ClusterScenario, Figure } from './scenario.ts';
 
 const FLUX_INTERVAL_S = 600;
-/** A second; what 300 checks may cost, and in proportion what others may. */
+/** The limit of requests per second for 300 HealthChecks, in proportion for other numbers. */
 const REQUESTS_OF_300_CHECKS = 5;
-/** Of driver and hook server together, of 2,000 Rollouts; a small fleet may use what the processes use by themselves. */
+/** Limits of driver and hook server together: for 2,000 Rollouts in proportion, and at least the idle load of the processes. */
 const CORES_OF_2000 = 0.15;
 const CORES_OF_NONE = 0.04;
-/** Of requests, against that of the checks. */
+/** The limit of the growth of requests, divided by the growth of HealthChecks. */
 const GROWTH = 1.2;
-/** The applications with HealthChecks come first: in that order, a short measurement would see hardly any others. A prime beyond the largest fleet: each has its turn. */
+/** The step between reconciled applications, a prime beyond the largest fleet. In order, a short run would see only applications with HealthChecks. */
 const STRIDE = 10_007;
 
 export const idle: ClusterScenario = {
@@ -27,8 +27,8 @@ export const idle: ClusterScenario = {
     const figures: Figure[] = [];
     const sizes: { checks: number; requests: number }[] = [];
 
-    /** Flux takes its Kustomizations evenly over its interval. */
-    async function reconciled(count: number): Promise<void> {
+    /** Reconciles Kustomizations evenly over Flux's interval. */
+    async function reconcileFor(count: number): Promise<void> {
       const start = performance.now();
       const elapsed = () => (performance.now() - start) / 1000;
       for (let i = 0; elapsed() < seconds; i++) {
@@ -43,9 +43,9 @@ export const idle: ClusterScenario = {
       const group = `${count} Rollouts, ${checks} HealthChecks at rest`;
       logToStderr(`Settling ${count} Rollouts and ${checks} HealthChecks`);
       await fleet.growTo({ rollouts: count, checks, objects });
-      await settled(cluster);
+      await untilSettled(cluster);
       logToStderr(`Measuring for ${seconds} s`);
-      const cost = await costOf(cluster, () => reconciled(count));
+      const cost = await costOf(cluster, () => reconcileFor(count));
       const cores = Object.entries(cost.cpu).map(([name, used]) => ({ name, value: used / cost.seconds }));
       const requests = requestsOf(cost) / cost.seconds;
       sizes.push({ checks, requests });
@@ -71,10 +71,9 @@ export const idle: ClusterScenario = {
   },
 };
 
-/** Names of processes of the cluster. */
 const isOurs = (name: string): boolean => ['engine', 'metacontroller', 'hooks'].includes(name);
 
-/** Of driver and hook server together; NaN where /proc is not there. */
+/** Memory of driver and hook server together; NaN without /proc. */
 function ourMiB(cluster: LocalCluster): number {
   const ours = cluster.children().filter(({ name }) => isOurs(name));
   return ours.reduce((sum, { pid }) => sum + (residentMiB(pid) ?? Number.NaN), 0);

@@ -1,12 +1,12 @@
-/** How long one release takes in a settled fleet: from its ImagePolicy's status to the field in its Kustomization. */
+/** The time of one release in a settled fleet, from the ImagePolicy's status to the field in the Kustomization. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { logToStderr } from '../local/process/log.ts';
 import { applicationFleet } from './fleets/applications.ts';
-import { quantile, settled } from './measure.ts';
+import { quantile, untilSettled } from './measure.ts';
 import type { ClusterScenario, Figure } from './scenario.ts';
 
 const P99_MS = 300;
-/** What the release before has left to do is over: its Events, its second look. */
+/** The time in which the release before is finished, with its Events and second sync. */
 const PAUSE_MS = 100;
 
 export const latency: ClusterScenario = {
@@ -19,7 +19,7 @@ export const latency: ClusterScenario = {
     for (const count of rollouts) {
       logToStderr(`Settling ${count} Rollouts`);
       await fleet.growTo({ rollouts: count });
-      await settled(cluster);
+      await untilSettled(cluster);
       const times: number[] = [];
       for (let i = 0; i < releases; i++) {
         await wait(PAUSE_MS);
@@ -32,7 +32,7 @@ export const latency: ClusterScenario = {
         { group, name: 'p50', value: quantile(times, 0.5), unit: 'ms' },
         { group, name: 'p99', value: quantile(times, 0.99), unit: 'ms', limit: P99_MS },
       );
-      // All at the same version again: a fleet that grows waits for it.
+      // growTo waits for one version everywhere.
       await fleet.release();
     }
     fleet.close();

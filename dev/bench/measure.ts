@@ -1,4 +1,4 @@
-/** What processes take, from /proc, and what a piece of work costs; requests to the API server are counted by requests.ts. */
+/** Measures memory and processor time of processes (/proc), and the cost of a piece of work. dev/bench/requests.ts counts requests. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import type { Figure } from './scenario.ts';
 /** A request that is rarer than this for each object is not printed. */
 const RARE = 0.05;
 
-/** Resident memory of a process in MiB, now or at its peak; undefined where /proc is not there. */
+/** Resident memory of a process in MiB, now or at its peak; undefined without /proc. */
 export function residentMiB(pid: number, line: 'VmRSS' | 'VmHWM' = 'VmRSS'): number | undefined {
   try {
     const [, kib] = new RegExp(`${line}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
@@ -21,7 +21,7 @@ export function residentMiB(pid: number, line: 'VmRSS' | 'VmHWM' = 'VmRSS'): num
   }
 }
 
-/** Processor seconds (user and system) a process has used; undefined where /proc is not there. */
+/** Processor seconds (user and system) of a process; undefined without /proc. */
 function cpuSeconds(pid: number): number | undefined {
   try {
     // The command, in parentheses, may contain spaces; utime and stime are fields 14 and 15.
@@ -44,24 +44,24 @@ function cpuOf(cluster: LocalCluster): Record<string, number> {
   return Object.fromEntries(cluster.children().map(({ name, pid }) => [name, cpuSeconds(pid) ?? 0]));
 }
 
-/** A minute after a first deployment its FluxBinding reports it, the registry is asked again, and a HealthCheck is looked at once more. */
+/** The time in which a first deployment is reported by its FluxBinding, and registry and HealthCheck are read again. */
 const FIRST_MINUTE_MS = 70_000;
 
-/** Resolves when a fleet that has grown is at rest. */
-export async function settled(cluster: LocalCluster): Promise<void> {
+/** Resolves when a fleet that has grown is quiet. */
+export async function untilSettled(cluster: LocalCluster): Promise<void> {
   await wait(FIRST_MINUTE_MS);
   await untilQuiet(auditLog(cluster));
 }
 
 export interface Cost {
   seconds: number;
-  /** Of driver and hook server. */
+  /** Requests of driver and hook server. */
   requests: RequestCount[];
-  /** By process. */
+  /** Processor seconds by process. */
   cpu: Record<string, number>;
 }
 
-/** What the work costs, and what it sets off until `tail` resolves; `seconds` is without the tail. */
+/** The cost of the work and of everything that follows until `tail` resolves. `seconds` is without the tail. */
 export async function costOf(
   cluster: LocalCluster,
   work: () => Promise<unknown>,
@@ -95,7 +95,7 @@ export function costFigures(group: string, { requests, cpu }: Cost, count: numbe
   ];
 }
 
-/** `per`: objects, or seconds. */
+/** Requests per object, or per second. */
 export function requestFigures(group: string, requests: readonly RequestCount[], per: number): Figure[] {
   const figures = requests.map(({ user, verb, resource, count }) => {
     return { group, name: `${user} ${verb} ${resource}`, value: count / per, unit: 'requests' };
@@ -103,14 +103,14 @@ export function requestFigures(group: string, requests: readonly RequestCount[],
   return figures.filter(({ value }) => value >= RARE);
 }
 
-/** Of each process of the cluster. */
+/** Memory of each process of the cluster. */
 export function memoryFigures(cluster: LocalCluster, group: string, line: 'VmRSS' | 'VmHWM'): Figure[] {
   return cluster.children().map(({ name, pid }) => {
     return { group, name: `memory of ${name}`, value: residentMiB(pid, line) ?? Number.NaN, unit: 'MiB' };
   });
 }
 
-/** Counts calls of hooks and webhooks from now on; the function gives them by route, such as `/hooks/flux/sync`, for each of `count` objects. */
+/** Counts calls of hooks and webhooks from now on. The returned function gives the calls per object, by route such as `/hooks/flux/sync`. */
 export async function countHookCalls(admin: User): Promise<(group: string, count: number) => Promise<Figure[]>> {
   const host = await hooksHost(admin);
   const before = await hookCalls(host);

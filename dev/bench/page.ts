@@ -1,4 +1,4 @@
-/** How the page bears thousands of applications, against how it bears a few. */
+/** Times of the page with thousands of applications, against those with a few. */
 import type { Page } from 'playwright-core';
 import type { LocalCluster } from '../local/cluster.ts';
 import { launchBrowser } from '../page/browser.ts';
@@ -49,7 +49,7 @@ async function measureWith(cluster: LocalCluster, objects: readonly FleetObject[
   try {
     const rollouts = objects.filter(({ object }) => object.kind === 'Rollout');
     const tab = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-    // The server has read everything: what is measured is the page.
+    // The server has read everything: only the page is measured.
     await tab.goto(server.address);
     await allThere(tab, rollouts.length);
     const times: Times[] = [];
@@ -61,7 +61,7 @@ async function measureWith(cluster: LocalCluster, objects: readonly FleetObject[
       await allThere(tab, rollouts.length);
       const allRows = performance.now() - start;
       const scrolls = (await tab.evaluate(SCROLL)) as number[];
-      // A version that nothing has, not even what another measurement has changed.
+      // A version that no application has.
       const version = `9.${rollouts.length}.${round}`;
       const { object, status = {} } = rollouts.at(-1 - round)!;
       const pinned = {
@@ -95,7 +95,7 @@ async function measureWith(cluster: LocalCluster, objects: readonly FleetObject[
   }
 }
 
-/** A screenful down, and the time until the frame after it has been drawn. */
+/** Scrolls a screenful at a time, and measures until the next frame is drawn. */
 const SCROLL = `(async () => {
   const frame = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   const times = [];

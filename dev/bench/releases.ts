@@ -1,4 +1,4 @@
-/** How long a new version takes to reach every Kustomization, and what it costs. */
+/** The time in which a new version reaches every Kustomization, and its cost. */
 
 import { User } from '../actors/user.ts';
 import { logToStderr } from '../local/process/log.ts';
@@ -16,7 +16,7 @@ import {
 import { untilQuiet } from './requests.ts';
 import type { ClusterScenario, Figure } from './scenario.ts';
 
-/** Of the processor time for each release, from the smallest fleet to the largest. */
+/** The limit of the growth of processor time per release, from the smallest fleet to the largest. */
 const GROWTH = 1.5;
 
 export const releases: ClusterScenario = {
@@ -36,7 +36,7 @@ export const releases: ClusterScenario = {
       const calls = await countHookCalls(new User(cluster.accessOf('admin')));
       for (let round = 1; round <= rounds; round++) {
         await quiet();
-        // Work after the last arrival counts too.
+        // Work after the last Kustomization has the version counts too.
         const cost = await costOf(cluster, () => fleet.release(), quiet);
         costs.push(cost);
         logToStderr(`Round ${round}: ${cost.seconds.toFixed(1)} s`);

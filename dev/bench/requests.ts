@@ -1,10 +1,10 @@
-/** Who asked the API server for what, from its audit log. */
+/** Counts requests to the API server by user, verb and resource, from its audit log. */
 import { statSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { linesOf } from '../local/process/lines.ts';
 
 export interface RequestCount {
-  /** `metacontroller` of `system:serviceaccount:metacontroller:metacontroller`. */
+  /** The last part of the user name: `metacontroller`. */
   user: string;
   verb: string;
   /** With its subresource: `rollouts/status`. */
@@ -12,13 +12,13 @@ export interface RequestCount {
   count: number;
 }
 
-/** Where the log ends now: requests from here on are counted by `requestsSince`. */
+/** The current end of the log, for `requestsSince`. */
 export const endOf = (file: string): number => statSync(file).size;
 
-/** Of audit log in a second: leases and watches that begin anew. */
+/** Growth of the audit log in a quiet second: leases and renewed watches. */
 const QUIET_BYTES = 20_000;
 
-/** Resolves after a second in which hardly anything was asked. */
+/** Resolves after a second with hardly any requests. */
 export async function untilQuiet(file: string): Promise<void> {
   for (let before = -1, size = endOf(file); size - before > QUIET_BYTES; ) {
     before = size;
@@ -27,7 +27,7 @@ export async function untilQuiet(file: string): Promise<void> {
   }
 }
 
-/** Most frequent first; watches, probes and discovery are left out. A page of a list is a request. */
+/** Request counts, most frequent first, without watches, probes and discovery. Each page of a list counts. */
 export async function requestsSince(file: string, start: number): Promise<RequestCount[]> {
   const counts = new Map<string, RequestCount>();
   for await (const line of linesOf(file, start)) {
@@ -46,7 +46,7 @@ export async function requestsSince(file: string, start: number): Promise<Reques
 
 const OURS = ['metacontroller', 'rollout-hooks'];
 
-/** Those of driver and hook server: the others are Flux's, and a bench's own. */
+/** The requests of driver and hook server, without those of Flux and the bench. */
 export function ours(requests: readonly RequestCount[]): RequestCount[] {
   return requests.filter(({ user }) => OURS.includes(user));
 }
@@ -57,7 +57,7 @@ interface Event {
   objectRef?: { resource: string; subresource?: string };
 }
 
-/** undefined: the end of the log, which is being written. */
+/** The event in a line; undefined for an incomplete line at the end of the log. */
 function parsed(line: string): Event | undefined {
   try {
     return JSON.parse(line) as Event;

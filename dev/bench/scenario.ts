@@ -1,35 +1,35 @@
-/** What a bench is, and the figures that it gives: each is printed, held against its limit, and compared with those of another version. */
+/** Benches and their figures, which are printed, and compared with limits and with another version. */
 import type { LocalCluster } from '../local/cluster.ts';
 
 export interface Figure {
-  /** Figures of one group are printed below it. */
+  /** The heading of the figure. */
   group: string;
   name: string;
   value: number;
   unit: string;
-  /** A larger value, or none, fails the bench. */
+  /** A larger value, or NaN, fails the bench. */
   limit?: number;
 }
 
 export interface Run {
   cluster: LocalCluster;
-  /** One after the other, growing. */
+  /** Sizes of the fleet, from the smallest. */
   rollouts: readonly number[];
-  /** By option. */
+  /** Values by option. */
   numbers: Readonly<Record<string, number>>;
 }
 
 interface Described {
-  /** For --help. */
+  /** The description in --help. */
   about: string;
-  /** Numbers that it takes, by option, with their defaults. */
+  /** Numeric options with their defaults. */
   numbers: Readonly<Record<string, number>>;
 }
 
 export interface ClusterScenario extends Described {
-  /** Default of --rollouts, which takes several numbers. */
+  /** Default of --rollouts. */
   rollouts?: readonly number[];
-  /** False: nothing calls hooks, and statuses stay as they are written. */
+  /** False starts no hook server and no driver: statuses stay as written. */
   hooks?: false;
   measure(run: Run): Promise<Figure[]>;
 }

@@ -1,8 +1,9 @@
-/** What the API server logged: every write of the kinds that matter, when it was received and how it was answered. */
-import type { Write, Writes } from '../judges/writes.ts';
-import { linesOf } from '../local/process/lines.ts';
+/** The API server's audit log: every write of our kinds and Flux's, with its receipt and its answer. */
 
-/** Of the kinds that matter. */
+import { linesOf } from '../local/process/lines.ts';
+import type { Write, Writes } from '../oracle/writes.ts';
+
+/** API groups whose writes are recorded. */
 export const GROUPS = [
   'kuberik.com',
   'gating.toolkit.fluxcd.io',
@@ -14,25 +15,25 @@ export const GROUPS = [
 const OURS = /^system:serviceaccount:(metacontroller:metacontroller|rollout-hooks:rollout-hooks)$/;
 const WRITES = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 
-/** Writes of our kinds and of Flux's with all they say, once as they are received and once as they are answered. */
+/** Audit rules: writes of these groups with their bodies, at the receipt and at the answer. */
 export const AUDIT_RULES = [
   { level: 'RequestResponse', verbs: WRITES, resources: GROUPS.map((group) => ({ group })) },
   { level: 'Metadata', verbs: WRITES, omitStages: ['RequestReceived'] },
   { level: 'None' },
 ];
 
-/** Its places are line numbers. */
+/** The writes in an audit log. Positions are line numbers. */
 export interface AuditTrail extends Writes {
-  /** Whatever was asked by Metacontroller and the hook server from then on, dry runs and refusals too: `verb key`. */
+  /** Requests of Metacontroller and the hook server since a time, dry runs and refusals included, as `verb key`. */
   oursSince(ms: number): string[];
   writes: number;
-  /** What admission refused. */
+  /** Number of writes that admission refused. */
   denials: number;
-  /** Dry runs among the writes. */
+  /** Number of dry runs among the writes. */
   dryRuns: number;
 }
 
-/** As etcd has it. */
+/** The key of the object in etcd. */
 function keyOf({ apiGroup, resource, namespace, name }: Record<string, string | undefined>): string {
   return ['/registry', apiGroup, resource, namespace, name].filter((part) => part).join('/');
 }
@@ -52,12 +53,12 @@ interface Event {
   annotations?: Record<string, string>;
 }
 
-/** With the times at which Gates were bypassed. */
+/** Reads an audit log. `bypasses`: times at which users bypassed Gates. */
 export async function readAudit(file: string): Promise<AuditTrail & { bypasses: readonly number[] }> {
   const answered = new Map<string, Write[]>();
   const open = new Map<string, { key: string; at: number }>();
   const byRevision = new Map<string, Write>();
-  /** Places where a higher revision than ever before was shown. */
+  /** Positions of answers with a higher revision than any before. */
   const shown: { at: number; revision: number }[] = [];
   const ours: { ms: number; text: string }[] = [];
   const counts = { writes: 0, denials: 0, dryRuns: 0 };
@@ -95,7 +96,7 @@ export async function readAudit(file: string): Promise<AuditTrail & { bypasses: 
       answeredMs: Date.parse(event.stageTimestamp),
       ...(revision && { revision }),
       ...(bypass && { bypass }),
-      // Of the patches only an apply names its field manager in the query, and whether it is forced.
+      // Only an apply has `force` in its query.
       ...(/[?&]force=/.test(event.requestURI) && { isApply: true }),
       ...(event.requestObject?.metadata?.annotations && { annotations: event.requestObject.metadata.annotations }),
     };
@@ -130,7 +131,7 @@ function listAt<T>(map: Map<string, T[]>, key: string): T[] {
   return list;
 }
 
-/** A killed API server leaves an incomplete line, which the next one continues. */
+/** The event in a line. A killed API server leaves an incomplete line, which the next one continues. */
 function parse(line: string): Event | undefined {
   for (const begin of [0, line.lastIndexOf('{"kind":"Event"')]) {
     try {

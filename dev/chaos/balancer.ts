@@ -1,12 +1,12 @@
 /**
- * What a Service is to its Pods, on loopback: a new connection goes to the next backend that is ready, an open one stays with
- * its backend, ready or not. TLS passes through.
+ * A load balancer on loopback, with the semantics of a Service: a new connection goes to the next ready backend, an open one stays with
+ * its backend. TLS passes through.
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 export interface Backend {
-  /** Asked for every new connection; undefined while it is not ready. */
+  /** The backend's port, asked for every new connection; undefined while the backend isn't ready. */
   port(): number | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** `npm run chaos`: every process is killed and paused at random under load; afterwards it is proven that nothing was lost. */
+/** `npm run chaos`: kills and pauses every process at random under load, then checks everything that was stored. */
 import { logToStderr } from '../local/process/log.ts';
 import { numberOf, parseOptions, readCommandLine } from '../local/process/options.ts';
 import { onTemporaryCluster } from '../local/temporaryCluster.ts';
@@ -8,40 +8,39 @@ import { type ChaosResult, runChaos } from './run.ts';
 
 const HELP = `Usage: npm run chaos -- [--minutes N] [--seed S] [--teams N] [--patience S] [--prometheus] [--metacontroller PATH]
 
-Starts a control plane of its own, three replicas of the hook server behind a balancer, and the driver. For N minutes each process,
-API server and etcd too, is killed, paused and started again at random, while versions are released, Gates close and open, Git is synced, health
-is reported at random by clocks that may be an hour wrong, and people do what they may and what they may not. Then all Gates are opened, health is
-Healthy, what has failed is retried, and everything has to arrive. What etcd stored and what the API
-server's audit log says of it has to prove:
+Starts a control plane, three replicas of the hook server behind a balancer, and the driver. For N minutes it kills, pauses and restarts every
+process at random, the API server and etcd included, while versions are released, Gates open and close, Git is synced, health is reported by clocks
+that may be an hour wrong, and users make allowed and forbidden writes. Then every Gate opens, health becomes Healthy, failed deployments are
+retried, and every object must converge. The versions that etcd stored and the API server's audit log must show:
 
-  - no deployment was lost or doubled, none was made behind a closed Gate, and no entry of a history was rewritten
-  - a tenant who plays every known way around a Gate that freezes the cluster gets past it nowhere: what it has is held, and stays so
-  - never were more on their way by themselves than their budget allows, and none began without a slot
-  - nothing was deployed before two people had approved it where that is asked for, each by a write of their own
-  - no spec of a held object was changed, and none was resumed or deleted, while its Gate was closed
-  - a deployment that Succeeded was applied by every bound object, and each HealthCheck it selects had become Healthy since; one that Failed
-    had an error or its deployTimeout as the cause; and no outcome changed, except by a retry
-  - every opening arrived: each object has what Git says and the newest version
-  - when all is done, nothing writes any more
+  - no deployment was lost, repeated, or made while a Gate was closed, and no entry of a history was rewritten
+  - a hostile tenant, who tries every known way around a closed Gate, resumed no object and kept none running
+  - no budget was exceeded, and no automatic deployment started without a slot
+  - where two approvals are required, two users approved each deployment, each by a write of their own
+  - no object was changed, resumed or deleted while its Gate was closed
+  - each deployment that Succeeded was applied by every bound object, and each HealthCheck became Healthy after it; each that Failed had an error
+    or its deployTimeout as the cause; no outcome changed, except by a retry
+  - after the opening, each object has the spec from Git and the newest version
+  - at the end, nothing is written
 
-With --prometheus a real Prometheus with the alerts of manifests/components/monitoring and a real kube-state-metrics look at it, and all of it
-happens rarely, so that it can go on for hours. Then also:
+With --prometheus, a real Prometheus with the alerts of manifests/components/monitoring and a real kube-state-metrics observe the run, and everything
+happens at a slower pace, for hours. Then also:
 
   - the memory of driver and hook servers is flat
-  - every alert that fired was true, and what should have fired did
+  - every alert that fired was true, and every expected alert fired
 
-  --minutes N            how long (5)
-  --seed S               which choices (random)
-  --teams N              how many namespaces with a Rollout each (4; with --prometheus 40)
-  --patience S           seconds in which everything has to arrive in the end (600)
-  --prometheus           judge alerts and memory too; the first run builds Prometheus and kube-state-metrics
+  --minutes N            duration of the faults (5)
+  --seed S               seed of all choices (random)
+  --teams N              number of namespaces with a Rollout each (4; with --prometheus 40)
+  --patience S           seconds in which every object must converge at the end (600)
+  --prometheus           check alerts and memory too; the first run builds Prometheus and kube-state-metrics
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
   --help                 this text
 
-Exits with 1 where one of these does not hold; it prints the seed and keeps what every process wrote.
+Exits with 1 if one of these rules is broken, prints the seed, and keeps the logs of all processes.
 `;
 
-/** As Prometheus' documentation has it. */
+/** The interval in Prometheus' documentation. */
 const SCRAPE_SECONDS = 15;
 
 const { metacontroller, ...options } = readCommandLine(HELP, (args) => {
@@ -93,18 +92,18 @@ function asText({ driver, processes, releases, tally, audit, findings, freeze, m
     row('deployments', findings.deployments),
     row('  baked on health and Succeeded', findings.outcomes.Succeeded),
     row('  baked on health and Failed', findings.outcomes.Failed),
-    row('closings of gates', findings.closings),
-    row('seconds until a freeze held all', freeze.heldAfterSeconds.toFixed(1)),
+    row('closures of Gates', findings.closures),
+    row('seconds until the freeze held all', freeze.heldAfterSeconds.toFixed(1)),
     row(
-      'what everybody tried',
+      'actions',
       Object.values(tally).reduce((a, b) => a + b, 0),
     ),
     ...Object.entries(tally).map(([outcome, count]) => row(`  ${outcome}`, count)),
     row('writes in the audit log', audit.writes),
     row('  refused', audit.denials),
-    row('stored versions judged', findings.versions),
-    row('  whose answer died', findings.unanswered),
-    row('  under way when a gate closed', findings.underWay),
+    row('stored versions checked', findings.versions),
+    row('  of writes without an answer', findings.unanswered),
+    row('  in flight when a Gate closed', findings.inFlight),
     row('violations', findings.violations.length),
     ...(monitoring ? monitoringLines(monitoring) : []),
     ...findings.violations.slice(0, 50).map((violation) => `  ${violation}\n`),
@@ -114,9 +113,9 @@ function asText({ driver, processes, releases, tally, audit, findings, freeze, m
 function monitoringLines({ memory, alerts }: NonNullable<ChaosResult['monitoring']>): string[] {
   const clock = (ms: number) => new Date(ms).toISOString().slice(11, 19);
   return [
-    ...memory.map(({ name, minutes, first, last, mibPerHour, error, verdict }) => {
+    ...memory.map(({ name, minutes, first, last, mibPerHour, error, trend }) => {
       const slope = `${mibPerHour.toFixed(1)} ± ${error.toFixed(1)} MiB an hour`;
-      return `memory of ${name}: ${first} MiB, ${last} MiB after ${minutes} minutes, ${slope}: ${verdict}\n`;
+      return `memory of ${name}: ${first} MiB, ${last} MiB after ${minutes} minutes, ${slope}: ${trend}\n`;
     }),
     ...alerts.map(({ fromMs, toMs, alert, labels, because = 'NOT TRUE' }) => {
       const of = labels.name === undefined ? '' : ` of ${labels.namespace}/${labels.name}`;

@@ -16,17 +16,17 @@ export interface Target {
 export interface Fault {
   ms: number;
   name: string;
-  /** `crashed`: nobody here has caused it. */
+  /** `crashed`: the process ended without a fault of the schedule. */
   what: 'killed' | 'paused' | 'crashed';
 }
 
 export interface Faults {
-  /** By process, how often each. */
+  /** Numbers of faults by process. */
   counts: ReadonlyMap<string, Record<Fault['what'], number>>;
   history: readonly Fault[];
-  /** When the process that lived at that time had been started; for the first one, when the schedule began. */
+  /** When the process that ran at `ms` was started; for the first one, when the schedule began. */
   startedBefore(name: string, ms: number): number;
-  /** No more of them; resolves when every process runs again. */
+  /** Ends the schedule; resolves when every process runs again. */
   stop(): Promise<void>;
   /** Rejects when a process cannot be started again. */
   failed: Promise<never>;
@@ -34,18 +34,18 @@ export interface Faults {
 
 const DOWN_MS = { least: 0, most: 1500 };
 const SHORTEST_PAUSE_MS = 500;
-/** Its port may be taken for a moment, or what it needs is down too. */
+/** Number of attempts to restart a process: its port may be taken, or a process that it needs may be down. */
 const STARTS = 40;
 
 export interface FaultSchedule {
   betweenMs: { least: number; most: number };
-  /** Milliseconds after which a target is struck no more. */
-  spares?: (target: Target) => number | undefined;
+  /** Milliseconds after which a target gets no more faults. */
+  sparedAfterMs?: (target: Target) => number | undefined;
 }
 
 export function startFaults(
   targets: readonly Target[],
-  { betweenMs, spares }: FaultSchedule,
+  { betweenMs, sparedAfterMs }: FaultSchedule,
   random: Random,
   log: Log,
 ): Faults {
@@ -78,7 +78,7 @@ export function startFaults(
     return startRetrying(target, () => starts.get(target.name)!.push(Date.now()));
   }
 
-  /** As a kubelet does it. */
+  /** Restarts the process when it ends by itself, as a kubelet does. */
   function watch(target: Target, child: RunningChild | undefined): void {
     void child?.exited.then(({ asked, code, signal }) => {
       if (asked) return;
@@ -108,7 +108,7 @@ export function startFaults(
     const dies = random.next() < 0.6;
     const downMs = random.integer(DOWN_MS.least, DOWN_MS.most);
     const pauseMs = random.integer(SHORTEST_PAUSE_MS, target.longestPauseMs);
-    if (busy.has(name) || Date.now() - begin > (spares?.(target) ?? Number.POSITIVE_INFINITY)) return;
+    if (busy.has(name) || Date.now() - begin > (sparedAfterMs?.(target) ?? Number.POSITIVE_INFINITY)) return;
     const fault = (dies ? die(target, downMs) : pause(target, pauseMs)).catch(reject).finally(() => busy.delete(name));
     busy.set(name, fault);
   }
@@ -134,7 +134,7 @@ export function startFaults(
   };
 }
 
-/** Calls `attempt` before each try. */
+/** Starts the target, with retries. Calls `attempt` before each try. */
 async function startRetrying(target: Target, attempt: () => void): Promise<RunningChild> {
   for (let left = STARTS; ; left--) {
     attempt();

@@ -1,6 +1,6 @@
-/** Whether the memory of a process is flat. */
+/** Checks whether the memory of a process is flat. */
 
-/** What a process had in memory at some time. */
+/** Resident memory of a process at a time. */
 export interface Sample {
   ms: number;
   name: string;
@@ -10,32 +10,32 @@ export interface Sample {
 
 export interface MemoryLine {
   name: string;
-  /** How long the life that was judged was looked at. */
+  /** How long the samples cover. */
   minutes: number;
   first: number;
   last: number;
-  /** Of the line through its samples, and the standard error of that. */
+  /** Slope of the regression line, and its standard error. */
   mibPerHour: number;
   error: number;
-  verdict: 'flat' | 'grows' | 'too short' | 'not judged';
+  trend: 'flat' | 'grows' | 'too short' | 'not checked';
 }
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 /** A process takes what it needs in its first minutes. */
 const WARM_UP_MS = 15 * MINUTE_MS;
-/** Of less than that a line says nothing. */
+/** The shortest time for a meaningful line. */
 const SHORTEST_MS = 30 * MINUTE_MS;
-/** What the line of a flat process may rise by in an hour, the larger of the two: nobody asks a garbage collector when. */
+/** The slope that counts as flat, the larger of the two: garbage collection makes a flat line uneven. */
 const SHARE_PER_HOUR = 0.1;
 const MIB_PER_HOUR = 10;
 
 /**
- * One line for each process, of that of its lives (a restart begins another) which was looked at for longest: at most its last hour, without
- * its warm-up. It is flat where the line of least squares through it rises by no more than SHARE_PER_HOUR of its mean in an hour, or
- * MIB_PER_HOUR, and twice its standard error: what the teeth of a garbage collector make of a flat line. Only those in `judged` are judged.
+ * One line for each process, for its longest life (a restart begins another): at most the last hour, without the warm-up. Memory is flat if
+ * the slope of the regression line, minus twice its standard error, is at most SHARE_PER_HOUR of the mean per hour, or MIB_PER_HOUR.
+ * Only the processes in `checked` are checked.
  */
-export function judgeMemory(samples: readonly Sample[], judged: readonly string[]): MemoryLine[] {
+export function checkMemory(samples: readonly Sample[], checked: readonly string[]): MemoryLine[] {
   const lives = [...Map.groupBy(samples, ({ name, pid }) => `${name} ${pid}`).values()];
   const byName = Map.groupBy(lives, ([first]) => first!.name);
   return [...byName].map(([name, all]) => {
@@ -48,7 +48,7 @@ export function judgeMemory(samples: readonly Sample[], judged: readonly string[
       last: longest.at(-1)?.mib ?? 0,
       mibPerHour,
       error,
-      verdict: judged.includes(name) ? verdictOf(longest, mibPerHour - 2 * error) : 'not judged',
+      trend: checked.includes(name) ? trendOf(longest, mibPerHour - 2 * error) : 'not checked',
     };
   });
 }
@@ -58,14 +58,14 @@ function lastHour(life: readonly Sample[]): Sample[] {
   return life.filter(({ ms }) => ms >= from);
 }
 
-function verdictOf(life: readonly Sample[], mibPerHour: number): MemoryLine['verdict'] {
+function trendOf(life: readonly Sample[], mibPerHour: number): MemoryLine['trend'] {
   if (lengthOf(life) < SHORTEST_MS) return 'too short';
   return mibPerHour <= Math.max(MIB_PER_HOUR, SHARE_PER_HOUR * mean(life, ({ mib }) => mib)) ? 'flat' : 'grows';
 }
 
 const lengthOf = (life: readonly Sample[]) => (life.at(-1)?.ms ?? 0) - (life[0]?.ms ?? 0);
 
-/** That of least squares. */
+/** The regression line through the samples (least squares). */
 function lineThrough(life: readonly Sample[]): { mibPerHour: number; error: number } {
   const [x, y] = [mean(life, ({ ms }) => ms), mean(life, ({ mib }) => mib)];
   const sum = (of: (sample: Sample) => number) => life.reduce((total, sample) => total + of(sample), 0);

@@ -1,4 +1,4 @@
-/** A real Prometheus and a real kube-state-metrics beside chaos, and the memory of every process: looked at once a minute, judged in the end. */
+/** A real Prometheus and a real kube-state-metrics beside chaos, and samples of every process's memory, once a minute. */
 import { availableParallelism, loadavg } from 'node:os';
 import { User } from '../actors/user.ts';
 import { residentMiB } from '../bench/measure.ts';
@@ -6,34 +6,34 @@ import type { LocalCluster } from '../local/cluster.ts';
 import { startKubeStateMetrics } from '../local/monitoring/kubeStateMetrics.ts';
 import { startPrometheus } from '../local/monitoring/prometheus.ts';
 import type { Log } from '../local/process/log.ts';
-import { explain, type Firing, firingsOf, type Load, missed, NUMBERS, type Story } from './alerts.ts';
-import { judgeMemory, type MemoryLine, type Sample } from './memory.ts';
+import { explain, type Firing, firingsOf, type Load, missed, NUMBERS, type RunHistory } from './alerts.ts';
+import { checkMemory, type MemoryLine, type Sample } from './memory.ts';
 
 export interface MonitoringResult {
   memory: MemoryLine[];
-  /** `because`: what of the run made it true; undefined: nothing that is known. */
+  /** `because`: the cause of the alert in the run; undefined without one. */
   alerts: (Firing & { because: string | undefined })[];
   violations: string[];
 }
 
 export interface Monitoring {
-  /** Once what has happened last is scraped. */
-  judge(story: Omit<Story, 'measured' | 'loads'>): Promise<MonitoringResult>;
+  /** Checks alerts and memory. Call it after the last scrape. */
+  check(history: Omit<RunHistory, 'measured' | 'loads'>): Promise<MonitoringResult>;
   stop(): Promise<void>;
 }
 
 const MINUTE_MS = 60_000;
 const NAMESPACE = 'monitoring';
 
-/** `judged`: names of the processes whose memory has to be flat. `hosts`: those of the hook servers. */
+/** `checkedProcesses`: names of the processes whose memory must be flat. `hosts`: those of the hook servers. */
 export async function startMonitoring(
   cluster: LocalCluster,
   {
-    judged,
+    checkedProcesses,
     hosts,
     scrapeSeconds,
     log,
-  }: { judged: readonly string[]; hosts: string[]; scrapeSeconds: number; log: Log },
+  }: { checkedProcesses: readonly string[]; hosts: string[]; scrapeSeconds: number; log: Log },
 ): Promise<Monitoring> {
   const admin = new User(cluster.accessOf('admin'));
   await admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
@@ -47,7 +47,7 @@ export async function startMonitoring(
   const samples: Sample[] = [];
   const loads: Load[] = [];
 
-  async function look(): Promise<void> {
+  async function sample(): Promise<void> {
     const ms = Date.now();
     const now = cluster.children().map(({ name, pid }) => ({ ms, name, pid, mib: residentMiB(pid) ?? 0 }));
     samples.push(...now);
@@ -67,25 +67,25 @@ export async function startMonitoring(
     return numbers.length > 0 ? Math.max(...numbers) : undefined;
   }
 
-  const timer = setInterval(() => void look().catch((error: Error) => log(`  ${error.message}`)), MINUTE_MS);
+  const timer = setInterval(() => void sample().catch((error: Error) => log(`  ${error.message}`)), MINUTE_MS);
   return {
-    async judge(story) {
+    async check(history) {
       const end = Date.now();
       const series = await prometheus.range('ALERTS{alertstate="firing"}', begin / 1000, end / 1000);
       const alerts: MonitoringResult['alerts'] = [];
       for (const firing of firingsOf(series, scrapeSeconds)) {
-        alerts.push({ ...firing, because: explain(firing, { ...story, loads, measured: await measured(firing) }) });
+        alerts.push({ ...firing, because: explain(firing, { ...history, loads, measured: await measured(firing) }) });
       }
-      const memory = judgeMemory(samples, judged);
+      const memory = checkMemory(samples, checkedProcesses);
       return {
         memory,
         alerts: alerts.toSorted((a, b) => a.fromMs - b.fromMs),
         violations: [
-          ...memory.filter(({ verdict }) => verdict === 'grows').map(({ name }) => `the memory of ${name} grows`),
+          ...memory.filter(({ trend }) => trend === 'grows').map(({ name }) => `the memory of ${name} grows`),
           ...alerts
             .filter(({ because }) => !because)
             .map(({ alert, labels }) => `alert ${alert} ${JSON.stringify(labels)} is not true`),
-          ...missed(story, alerts, end),
+          ...missed(history, alerts, end),
         ],
       };
     },

@@ -13,13 +13,13 @@ const PROBE_TIMEOUT_MS = 1_000;
 export const REPLICAS = ['hooks-1', 'hooks-2', 'hooks-3'] as const;
 
 export interface Replicas {
-  /** For `serveHooks` of a cluster: starts all of them and the balancer. */
+  /** Starts all replicas and the balancer; for `serveHooks` of a cluster. */
   serve(start: StartReplica): Promise<HookPorts>;
-  /** Starts one again, on its ports; it gets connections as soon as it is ready. */
+  /** Restarts a replica on its ports. The balancer uses it as soon as it is ready. */
   startAgain(name: string): Promise<RunningChild>;
-  /** `127.0.0.1:port` of each, for its metrics. */
+  /** Address of each replica's metrics: `127.0.0.1:port`. */
   hosts(): string[];
-  /** Whether the balancer gives it new connections. */
+  /** Whether the balancer gives the replica new connections. */
   isReady(name: string): boolean;
   close(): Promise<void>;
 }

@@ -1,12 +1,12 @@
-/** One run: work and faults for some minutes, quiescence until everything has arrived, silence, and the judgement. */
+/** A run: work and faults for some minutes, convergence, quiescence, and the oracle's check. */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { randomFrom } from '../actors/random.ts';
-import { type Findings, Judge } from '../judges/judge.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import type { ControlPlaneProcess } from '../local/controlPlane/controlPlane.ts';
 import type { Log } from '../local/process/log.ts';
 import { Problem } from '../local/process/problem.ts';
+import { type Findings, Oracle } from '../oracle/oracle.ts';
 import { spanRecorder } from './alerts.ts';
 import { type AuditTrail, readAudit } from './audit.ts';
 import { type FaultSchedule, type Faults, startFaults, type Target } from './faults.ts';
@@ -19,9 +19,9 @@ interface ChaosOptions {
   seconds: number;
   seed: number;
   teams: number;
-  /** How long everything may take to arrive. Metacontroller tries again what failed after ever longer times, up to minutes. */
+  /** The time in which every object must converge. Metacontroller's retries may be minutes apart. */
   patienceSeconds: number;
-  /** Scrapes with a real Prometheus so often, and judges alerts and memory. Everything happens rarely then: see `calm`. */
+  /** Seconds between scrapes of a real Prometheus; alerts and memory are checked, at the pace of `slowSchedule`. */
   scrapeSeconds?: number | undefined;
   log: Log;
 }
@@ -33,7 +33,7 @@ export interface ChaosResult {
   tally: Tally;
   audit: Pick<AuditTrail, 'writes' | 'denials'>;
   findings: Findings;
-  /** Of the freeze that the hostile tenant worked against while every process ran. */
+  /** The freeze against which the hostile tenant worked while every process ran. */
   freeze: { heldAfterSeconds: number };
   monitoring?: Omit<MonitoringResult, 'violations'>;
 }
@@ -42,31 +42,32 @@ interface Schedule extends FaultSchedule {
   pace: Pace;
 }
 
-const BUSY: Schedule = { pace: { people: 1, controllers: 1 }, betweenMs: { least: 300, most: 2500 } };
-const SLOWER = 5;
-/** The memory of a process is judged where it lives for more than half an hour: ours are struck in the first quarter only. */
+const BUSY: Schedule = { pace: { users: 1, controllers: 1 }, betweenMs: { least: 300, most: 2500 } };
+const SLOWDOWN = 5;
+/** Processes that get faults in the first quarter only, since memory is checked in a life of more than half an hour. */
 const OURS = [...REPLICAS, 'engine', 'metacontroller'];
 
-/** For hours: faults come every few minutes, and a fleet of any size does together a fifth of what four teams do in a hurry. */
-const calm = ({ seconds, teams }: ChaosOptions): Schedule => ({
-  pace: { people: SLOWER * Math.max(1, teams / 4), controllers: SLOWER },
+/** The schedule of a run for hours: a fault every few minutes, and a fifth of the usual work, whatever the size of the fleet. */
+const slowSchedule = ({ seconds, teams }: ChaosOptions): Schedule => ({
+  pace: { users: SLOWDOWN * Math.max(1, teams / 4), controllers: SLOWDOWN },
   betweenMs: { least: seconds * 8, most: seconds * 50 },
-  spares: ({ name }) => (OURS.includes(name) ? seconds * 250 : undefined),
+  sparedAfterMs: ({ name }) => (OURS.includes(name) ? seconds * 250 : undefined),
 });
 
 const PROGRESS_MS = 10_000;
-const SILENCE_MS = 15_000;
+const QUIESCENCE_MS = 15_000;
 const LONGEST_RETRY_MS = 60_000;
 const BEHIND_MS = 15_000;
-/** Driver and hook server may each be paused between the live reads of a decision and its write, and the recorder sees it later. */
+/** The longest time between a decision and its storing: driver and hook server may be paused, and the recorder is late. */
 const DECIDED_MS = 60_000;
-/** A Gate counts what it holds every minute and a half at the latest. */
-const SILENCE_PATIENCE_MS = 180_000;
+/** Longer than the interval at which a Gate counts its objects. */
+const QUIESCENCE_PATIENCE_MS = 180_000;
 
 export async function runChaos(cluster: LocalCluster, replicas: Replicas, options: ChaosOptions): Promise<ChaosResult> {
   const { log, scrapeSeconds } = options;
   const hosts = replicas.hosts();
-  const monitoring = scrapeSeconds && (await startMonitoring(cluster, { judged: OURS, hosts, scrapeSeconds, log }));
+  const monitoring =
+    scrapeSeconds && (await startMonitoring(cluster, { checkedProcesses: OURS, hosts, scrapeSeconds, log }));
   try {
     return await run(cluster, replicas, options, monitoring || undefined);
   } finally {
@@ -85,7 +86,7 @@ async function run(
   const stored = join(cluster.dir, 'stored.jsonl');
   const store = recordInto(stored, cluster.etcdUrl);
   const driver = cluster.driver()?.name ?? '';
-  const schedule = monitoring ? calm(options) : BUSY;
+  const schedule = monitoring ? slowSchedule(options) : BUSY;
   const work = { teams: options.teams, pace: schedule.pace, log };
   const workload = await startWorkload(cluster, randomFrom(random.integer(0, 2 ** 31)), work);
   const targets = targetsOf(cluster, replicas, driver);
@@ -100,33 +101,32 @@ async function run(
     await restartCollector(cluster);
     log('The platform team freezes everything, while a hostile tenant goes on');
     freeze = await workload.freeze();
-    log('Every gate opens: waiting until everything has arrived');
+    log('Every Gate opens: waiting until every object has converged');
     missing = await workload.settle(options.patienceSeconds * 1000);
   } finally {
     clearInterval(progress);
     await faults.stop();
     await workload.stop();
   }
-  if (missing.length === 0) log('Everything has arrived: waiting for silence');
-  const silentSince = missing.length === 0 ? await silence(store) : Date.now();
+  if (missing.length === 0) log('Every object has converged: waiting for quiescence');
+  const quietSince = missing.length === 0 ? await quiescence(store) : Date.now();
   await store.stop();
 
-  log('Judging what was stored');
+  log('Checking what was stored');
   const audit = await readAudit(join(cluster.dir, 'audit.log'));
-  const judge = new Judge(audit, (ms) => freshSince(faults.startedBefore(driver, ms), ms), { decidedMs: DECIDED_MS });
+  const oracle = new Oracle(audit, (ms) => freshSince(faults.startedBefore(driver, ms), ms), { decidedMs: DECIDED_MS });
   const spans = spanRecorder();
   for await (const version of readStored(stored)) {
-    judge.take(version);
+    oracle.take(version);
     spans.take(version);
   }
-  const { findings } = judge;
+  const { findings } = oracle;
   findings.violations.push(...freeze.violations);
   const { rollouts } = spans;
-  const seen = await monitoring?.judge({ rollouts, faults: faults.history, bypasses: audit.bypasses });
+  const seen = await monitoring?.check({ rollouts, faults: faults.history, bypasses: audit.bypasses });
   findings.violations.push(...(seen?.violations ?? []));
-  for (const text of missing)
-    findings.violations.push(`not arrived after ${options.patienceSeconds} s of quiescence: ${text}`);
-  for (const write of audit.oursSince(silentSince)) findings.violations.push(`in silence: ${write}`);
+  for (const text of missing) findings.violations.push(`not converged after ${options.patienceSeconds} s: ${text}`);
+  for (const write of audit.oursSince(quietSince)) findings.violations.push(`written at rest: ${write}`);
   for (const [name, { crashed }] of faults.counts) {
     // A real Metacontroller may exit when it loses the API server.
     if (crashed > 0 && name !== 'metacontroller') findings.violations.push(`${name} ended by itself ${crashed} times`);
@@ -168,8 +168,8 @@ function targetsOf(cluster: LocalCluster, replicas: Replicas, driver: string): T
 }
 
 /**
- * Where the watch of the garbage collector was broken while an object was deleted and created again under its name, it never
- * learns that the first one is gone, and keeps what that one owned: it looks afresh only when it starts.
+ * Restarts the garbage collector. If its watch was broken while an object was deleted and re-created, it never sees the deletion and
+ * keeps the objects that the first one owned, until it starts anew.
  */
 async function restartCollector(cluster: LocalCluster): Promise<void> {
   const child = cluster.child('kube-controller-manager');
@@ -179,31 +179,30 @@ async function restartCollector(cluster: LocalCluster): Promise<void> {
 }
 
 function asProgress(tally: Tally, { counts }: Faults, store: Store): string {
-  const blows = [...counts.values()].reduce((sum, { killed, paused }) => sum + killed + paused, 0);
+  const faults = [...counts.values()].reduce((sum, { killed, paused }) => sum + killed + paused, 0);
   const { done, denied, unavailable } = tally;
-  return `  ${done} done, ${denied} denied, ${unavailable} unavailable; ${blows} faults; ${store.versions()} versions stored`;
+  return `  ${done} done, ${denied} denied, ${unavailable} unavailable; ${faults} faults; ${store.versions()} versions stored`;
 }
 
 /**
- * Since when what is stored was in the driver's caches at the time of a decision, at the latest. Everything was read anew when the driver
- * started. Later a watch that has broken is begun again after at most a minute (client-go waits up to 30 s, and as much again at random).
- * Besides, the API server answers from a cache of its own, which is behind while etcd is paused or down (up to 4 s), and driver and hook server may each
- * be paused (up to 6 s) between the reading and the time that is written.
+ * The time before which everything stored was in the driver's caches when it decided. The driver reads everything when it starts. A broken
+ * watch is renewed after at most a minute (client-go waits up to 30 s, and as much again at random). The API server's own cache is stale
+ * while etcd is paused or down (up to 4 s), and driver and hook server may each be paused (up to 6 s) before they write.
  */
 function freshSince(driverStarted: number, decided: number): number {
   return Math.max(driverStarted, decided - LONGEST_RETRY_MS) - BEHIND_MS;
 }
 
-/** Resolves when nothing of ours or Flux's was stored for a while, to the beginning of that time. */
-async function silence(store: Store): Promise<number> {
-  const deadline = performance.now() + SILENCE_PATIENCE_MS;
+/** Waits for a period without stored versions. Resolves to its beginning. */
+async function quiescence(store: Store): Promise<number> {
+  const deadline = performance.now() + QUIESCENCE_PATIENCE_MS;
   for (;;) {
     const before = store.versions();
     const since = Date.now();
-    await wait(SILENCE_MS);
+    await wait(QUIESCENCE_MS);
     if (store.versions() === before) return since;
     if (performance.now() > deadline) {
-      throw new Problem(`Something is stored again and again: no ${SILENCE_MS / 1000} s without a write`);
+      throw new Problem(`Objects are still being written: no ${QUIESCENCE_MS / 1000} s without a write`);
     }
   }
 }

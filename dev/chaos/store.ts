@@ -1,18 +1,18 @@
 /**
- * Every stored version of the kinds in the audit log, in order, as a file: what is recorded while processes die is judged when they are at rest. It
- * comes from etcd itself: the API server's own watch starts over when it restarts, etcd's continues where it was cut off.
+ * Records every stored version of the kinds in the audit log, in order, into a file. Reads from etcd: its watch continues where it was cut
+ * off, while the API server's starts over after a restart.
  */
 import { createWriteStream } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AnyObject } from '../client/send.ts';
-import type { SeenVersion } from '../judges/writes.ts';
 import { linesOf } from '../local/process/lines.ts';
+import type { SeenVersion } from '../oracle/writes.ts';
 import { GROUPS } from './audit.ts';
 
 export interface Store {
-  /** So far. */
+  /** Number of versions recorded so far. */
   versions(): number;
-  /** Rejects with what went wrong. */
+  /** Ends the recording; rejects if versions are missing. */
   stop(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export function recordInto(file: string, etcdUrl: string): Store {
   }
 
   async function watch(): Promise<void> {
-    // The end is the key after all that begin with the prefix.
+    // `0` follows `/`: the range ends after all keys with the prefix.
     const range = { key: base64('/registry/'), range_end: base64('/registry0') };
     const body = JSON.stringify({ create_request: { ...range, start_revision: String(next) } });
     const response = await fetch(`${etcdUrl}/v3/watch`, { method: 'POST', body, signal: abort.signal });

@@ -13,7 +13,7 @@ export interface Access {
   cert?: string;
   /** PEM. */
   key?: string;
-  /** What answers in place of the server at `url`. */
+  /** An API server in this process, used instead of `url`. */
   connection?: Connection;
 }
 
@@ -28,14 +28,14 @@ export interface ConnectionRequest {
 
 /** An API server in this process. */
 export interface Connection {
-  /** Milliseconds since 1970 by the clock of whoever uses it. */
+  /** Milliseconds since 1970 by the client's clock. */
   now(): number;
   request(request: ConnectionRequest): Promise<{ statusCode: number; headers: Record<string, string>; body: unknown }>;
   /** Events of a watch. */
   watch(path: string, signal: AbortSignal): AsyncGenerator<unknown>;
 }
 
-/** Throws with the name of the file when it cannot be read, has no current context, or signs in with anything but a token or a client certificate. */
+/** The current context of a kubeconfig. @throws an Error with the file's name if it is unreadable, has no current context, or needs other credentials than a token or a client certificate */
 export function readKubeconfig(file: string): Access {
   const config = new KubeConfig();
   config.loadFromFile(file);

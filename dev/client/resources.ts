@@ -1,11 +1,11 @@
-/** Where objects live: `/apis/GROUP/VERSION/namespaces/NS/PLURAL/NAME`, with plurals from the server's discovery. */
+/** Paths of objects, `/apis/GROUP/VERSION/namespaces/NS/PLURAL/NAME`, with plurals from the server's discovery. */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ApiResource } from '../../server/cluster/discovery.ts';
 import { resourcePath as pathIn, versionPath } from '../../server/cluster/paths.ts';
 import type { Access } from './kubeconfig.ts';
 import { type Answer, type AnyObject, ApiError, type RequestOptions, send } from './send.ts';
 
-/** What it takes to name an object, or a whole kind when the name is left out. */
+/** A reference to an object, or to all objects of a kind if the name is left out. */
 export interface ObjectRef {
   apiVersion: string;
   kind: string;
@@ -28,14 +28,14 @@ export function resourcePath(
 
 const discovered = new Map<string, Promise<ApiResource[]>>();
 
-/** What is known of this server. */
+/** Deletes the cached discovery of a server. */
 export function forgetResources(url: string): void {
   for (const key of discovered.keys()) if (key.startsWith(`${url} `)) discovered.delete(key);
 }
 
 async function resourceOf(access: Access, { apiVersion, kind }: ObjectRef): Promise<Resource> {
   const key = `${access.url} ${apiVersion}`;
-  // A kind that is not there may be there a moment later, when its CRD is established: ask once more before giving up.
+  // A missing kind may be served a moment later, when its CRD is established: ask once more.
   for (const fresh of [false, true]) {
     if (fresh || !discovered.has(key)) {
       const list = send<{ resources: ApiResource[] }>(access, 'GET', versionPath(apiVersion));

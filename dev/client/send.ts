@@ -69,7 +69,7 @@ export async function* watchEvents<T>(...[access, path, options]: Parameters<typ
   for await (const line of watchLines(access, path, options)) yield JSON.parse(line);
 }
 
-/** Those events, a line of JSON each. */
+/** The events of a watch as lines of JSON. */
 export async function* watchLines(
   access: Access,
   path: string,
@@ -108,7 +108,7 @@ async function inProcess<T>(
   throw new ApiError(answer.statusCode, reason, message, { path, warnings });
 }
 
-/** Whoever expects a refusal must not take a lost connection for one. */
+/** Throws a lost connection as an Error, which a test that expects a refusal (ApiError) doesn't accept. */
 function asItWas(error: unknown): never {
   if (!(error instanceof ApiError) || error.code !== 0) throw error;
   throw Object.assign(new Error(error.message), { code: error.reason });

@@ -1,4 +1,4 @@
-/** RFC 6902 as the API server applies it: a key is a key, `__proto__` too. What no operation is about is shared, not copied. */
+/** JSON Patch (RFC 6902) as the API server applies it: `__proto__` is a key as any other. Unchanged parts are shared, not copied. */
 
 export interface Operation {
   op: string;

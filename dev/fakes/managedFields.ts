@@ -47,7 +47,7 @@ function without(fields: Fields, paths: readonly (readonly string[])[]): Fields 
 
 const OURS = /^(gate\.fluxcd\.io\/(state|suspended|selected-by|bypassed-by)|rollout\.kuberik\.com\/deployed)$/;
 
-/** The object with the entries that this write leaves: an apply owns all it says, an update what it changes. */
+/** The object with managedFields after the write: an apply owns the fields in its body, an update the fields that it changes. */
 export function withOwners(
   object: AnyObject,
   oldObject: AnyObject | undefined,
@@ -79,7 +79,7 @@ export function withOwners(
   };
 }
 
-/** Server-side apply, forced: what the manager applied before and says no more goes, unless somebody else owns it too. */
+/** A forced server-side apply: removes fields that the manager applied before and no longer sends, unless another manager owns them too. */
 export function applied(said: AnyObject, old: AnyObject | undefined, manager: string): AnyObject {
   if (!old) return said;
   const result = structuredClone(merge(old, said)) as AnyObject;

@@ -1,4 +1,4 @@
-/** The ports of api/ports.ts for tests: a cluster made of objects, and what a call was asked to record. */
+/** The ports of api/ports.ts for tests: a cluster of in-memory objects, and recorders of Events and metrics. */
 
 import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { Count, Duration } from '../../api/metrics.ts';
@@ -30,18 +30,18 @@ export interface ClusterRequest extends ResourceRef {
 export interface FakeCluster extends ClusterReader {
   /** Every request, in order. */
   requests: ClusterRequest[];
-  /** Every object that an answer held, once each. */
+  /** Every object in an answer. */
   read: Set<AnyObject>;
 }
 
 export interface ClusterOptions {
   serves?(apiVersion: string): boolean;
-  /** Why the API server does not answer a request; undefined when it does. */
+  /** The error of a request; undefined if it succeeds. */
   fails?(request: ClusterRequest): string | undefined;
   onRequest?(request: ClusterRequest): void;
 }
 
-/** Any version of a kind is the same kind, as it is for an API server that converts. A function is called again for each request. */
+/** A cluster of these objects; a function is called for each request. All versions of a kind are one kind, since the API server converts. */
 export function fakeCluster(
   objects: readonly AnyObject[] | (() => readonly AnyObject[]),
   { serves = () => true, fails, onRequest }: ClusterOptions = {},
@@ -110,15 +110,15 @@ const SETTINGS: Settings = {
   noCrossNamespaceRefs: false,
 };
 
-interface Around {
+interface FakeContext {
   now: EpochMs;
-  /** What live reads find, where no cluster is given. */
+  /** The objects of the cluster, if no `cluster` is given. */
   objects?: readonly AnyObject[];
   cluster?: ClusterReader;
   settings?: Partial<Settings> | undefined;
 }
 
-/** A hook's call, and what it has recorded. */
+/** The context of a hook's call, and its records. */
 export function fakeHookCall({
   now,
   objects = [],
@@ -127,7 +127,7 @@ export function fakeHookCall({
   access = { may: async () => true },
   metadata = { lookup: () => undefined, isAwaited: () => false },
   measurements = { measure: async () => undefined },
-}: Around & Partial<Pick<HookCall, 'access' | 'metadata' | 'measurements'>>) {
+}: FakeContext & Partial<Pick<HookCall, 'access' | 'metadata' | 'measurements'>>) {
   const events: EventRecord[] = [];
   const { counts, durations, metrics } = fakeMetrics();
   const call: HookCall = {
@@ -145,14 +145,14 @@ export function fakeHookCall({
   return { call, events, counts, durations };
 }
 
-/** An admission handler's call, and what it has recorded, true or not yet. */
+/** The context of an admission handler's call, and its records, confirmed or not. */
 export function fakeWebhookCall({
   now,
   objects = [],
   cluster = fakeCluster(objects),
   settings,
   access = { may: async () => false },
-}: Around & Partial<Pick<WebhookCall, 'access'>>) {
+}: FakeContext & Partial<Pick<WebhookCall, 'access'>>) {
   const events: EventRecord[] = [];
   const facts: StoredFact[] = [];
   const { counts, metrics } = fakeMetrics();
@@ -182,7 +182,7 @@ export function fakeMetrics(): { counts: Count[]; durations: Duration[]; metrics
   return { counts, durations, metrics };
 }
 
-/** The API server leaves it out of the items of a list. */
+/** The object without kind and apiVersion, which the items of a list lack. */
 function withoutKind({ kind: _, apiVersion: __, ...rest }: AnyObject) {
   return rest;
 }
@@ -206,7 +206,7 @@ function pathOf(resource: string, { namespace, name }: { namespace?: string | un
   return `${resource} ${namespace ?? ''}/${name}`;
 }
 
-/** What discovery would say of the kinds that are used here. */
+/** The plural that discovery returns for a kind. */
 export function pluralOf(kind: string): string {
   const name = kind.toLowerCase();
   return name.endsWith('y') ? `${name.slice(0, -1)}ies` : name.endsWith('s') ? `${name}es` : `${name}s`;

@@ -1,8 +1,8 @@
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { compileSelector } from '../../core/kube/selector.ts';
 
-/** What a list selects by: the query of a request. */
-export interface Selectors {
+/** The selectors in the query of a request. */
+interface Selectors {
   labelSelector?: string | null | undefined;
   /** `a.b=c`, several with commas. */
   fieldSelector?: string | null | undefined;
@@ -19,7 +19,7 @@ export function matching({ labelSelector, fieldSelector }: Selectors): (object: 
     });
 }
 
-/** `a`, `!a`, `a=b`, `a!=b`, `a in (b,c)` and `a notin (b,c)`. */
+/** A label selector from text such as `a`, `!a`, `a=b`, `a!=b`, `a in (b,c)` or `a notin (b,c)`. */
 function compiled(text: string): ReturnType<typeof compileSelector> {
   const matchExpressions = text
     .split(/,(?![^(]*\))/)

@@ -1,4 +1,4 @@
-/** Every kind of input, how each is judged, and the run that makes them. */
+/** The families of inputs, their checks, and the run that generates them. */
 import fc from 'fast-check';
 import { checkScheduled, scheduled } from './families/calendars.ts';
 import { checkMangled, mangled } from './families/mangled.ts';
@@ -26,7 +26,7 @@ interface Case {
 }
 
 export interface Failure {
-  /** With `path`: what replays it. */
+  /** Seed and path replay the input. */
   seed: number;
   path: string;
   smallest: Case;
@@ -36,9 +36,9 @@ export interface Failure {
 interface Run {
   runs: number;
   seed: number;
-  /** Only these inputs. */
+  /** Restricts the run to one family. */
   only?: Family | undefined;
-  /** Of a failure: its input again, and nothing else. */
+  /** The path of a failure: repeats its input only. */
   path?: string | undefined;
   onInput?(family: Family): void;
 }

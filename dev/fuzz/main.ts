@@ -1,12 +1,12 @@
-/** `npm run fuzz`: random inputs, until one shows something. */
+/** `npm run fuzz`: random inputs, until one fails. */
 import { numberOf, parseOptions, readCommandLine, UsageError } from '../local/process/options.ts';
 import { FAMILIES, type Family, fuzz } from './fuzz.ts';
 
 const HELP = `Usage: npm run fuzz -- [--runs N] [--seed S] [--only KIND] [--replay PATH]
 
-Sends generated inputs to the hooks and to admission, in this process: requests with anything wrong in them, which must neither crash nor hang
-them, and Rollouts and schedules in any state, whose answers it checks against a second, naive implementation of the rules of docs/
-(dev/reference). What happens to objects over time is for npm run sim. Stops at the first finding and prints the smallest input that shows it.
+Sends generated inputs to the hooks and to admission, in this process: damaged requests, which must neither crash nor hang them, and Rollouts and
+schedules in any state, whose answers it checks against a second implementation of the rules of docs/ (dev/reference). npm run sim tests changes
+over time. Stops at the first finding and prints the smallest input that shows it.
 
   --runs N       how many inputs (10000)
   --seed S       where the generator starts (from the clock); the same seed gives the same inputs
@@ -26,7 +26,7 @@ const { runs, seed, only, path } = readCommandLine(HELP, (args) => {
   if (only !== undefined && !FAMILIES.includes(only as Family))
     throw new UsageError(`--only ${only} is not one of ${FAMILIES.join(', ')}.`);
   if (replay !== undefined && (values.seed === undefined || !/^\d+(:\d+)*$/.test(replay)))
-    throw new UsageError('--replay takes the path of a finding, such as 12:0:1, and its --seed beside it.');
+    throw new UsageError('--replay takes the path of a finding, such as 12:0:1, together with its --seed.');
   return {
     runs: numberOf('--runs', runs, { least: 1, most: 1e9 }),
     seed: numberOf('--seed', seed, { least: 0, most: 2 ** 31 - 1 }),

@@ -1,16 +1,16 @@
-/** A release's image by its digest, and the manifests that name it: what is in the OCI artifact of a release. */
+/** The content of a release's OCI artifact: manifests that name the image by its digest. */
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { REPOSITORY } from '../repository.ts';
 
-/** @throws where it is not `IMAGE@sha256:…`. */
+/** The parts of `IMAGE@sha256:…`. @throws for another text */
 export function imageByDigest(image: string): { name: string; digest: string } {
   const [, name, digest] = /^([^@\s"]+)@(sha256:[0-9a-f]{64})$/.exec(image) ?? [];
   if (!name || !digest) throw new Error(`${image} is not IMAGE@sha256:DIGEST`);
   return { name, digest };
 }
 
-/** Writes manifests/ with that image into the folder `out`, so that a Flux object that fetches it needs the URL only. @throws where it exists. */
+/** Writes manifests/ with the image into the new folder `out`, so that a Flux object needs only the artifact's URL. @throws if the folder exists */
 export function writeArtifact(out: string, image: string): void {
   const { name, digest } = imageByDigest(image);
   if (existsSync(out)) throw new Error(`${out} exists`);

@@ -12,25 +12,25 @@ interface ContainerOptions {
   command?: string[];
   args?: string[];
   env?: Record<string, string>;
-  /** Files and folders of this machine, by where the program finds them. */
+  /** Files and folders of this machine, by their path in the container. */
   mounts?: Record<string, string>;
-  /** False: only permissions keep the program from writing. */
+  /** False makes the file system writable within the program's permissions. */
   readOnly?: boolean;
 }
 
 export interface Container {
   stdout(): string;
   stderr(): string;
-  /** To the program itself. */
+  /** Sends a signal to the program itself. */
   kill(signal: NodeJS.Signals): void;
-  /** The exit code; above 128 that and a signal's number. */
+  /** The exit code; 128 plus the signal's number after a signal. */
   exited: Promise<number>;
 }
 
 const DEVICES = ['null', 'zero', 'random', 'urandom'];
 const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
 
-/** Why no container can be run here, or nothing. */
+/** The reason why no container can run here, or undefined. */
 export function containerProblem(): string | undefined {
   if (process.platform !== 'linux') return `containers need Linux, and this is ${process.platform}`;
   const [command = '', ...args] = [...asRoot, 'unshare', '--mount', '--pid', '--fork', 'true'];
@@ -104,7 +104,7 @@ function killProgram({ pid, exitCode }: ChildProcess, signal: NodeJS.Signals): v
   execFileSync(command, args);
 }
 
-/** 0 where it has none. */
+/** The pid of the process's child, or 0. */
 function childOf(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
 }

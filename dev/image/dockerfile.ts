@@ -1,10 +1,10 @@
 /** The part of the Dockerfile language that our Dockerfile uses. Anything else throws. */
 
-/** One stage, from FROM to the next. */
+/** A stage of the Dockerfile: from one FROM to the next. */
 export interface Stage {
   /** An image, or the name of an earlier stage. */
   base: string;
-  /** Empty where it has none. */
+  /** The stage's name, or empty. */
   name: string;
   steps: Step[];
 }
@@ -36,7 +36,7 @@ export function parseDockerfile(text: string): Stage[] {
   return stages;
 }
 
-/** Without comments, with continued lines as one. */
+/** The instructions, without comments and with continued lines joined. */
 function instructionsIn(text: string): string[] {
   const lines = text.split('\n').filter((line) => !line.startsWith('#'));
   return lines

@@ -21,10 +21,10 @@ export interface ImageTree {
   ports: number[];
 }
 
-/** Of earlier stages, by name. */
+/** Folders of earlier stages, by name. */
 type Roots = ReadonlyMap<string, string>;
 
-/** What the images that ours is made from bring along, of what ours uses: path in the image → path on this machine. */
+/** Files of the base images that ours uses: path in the image → path on this machine. */
 const BASES: Record<string, () => Record<string, string>> = {
   'node:24-bookworm-slim': () => {
     const node = realpathSync(join(REPOSITORY, 'node_modules/node/bin/node'));
@@ -34,7 +34,7 @@ const BASES: Record<string, () => Record<string, string>> = {
   'debian:bookworm-slim': () => librariesOf(join(REPOSITORY, 'node_modules/node/bin/node')),
 };
 
-/** Docker's own default. */
+/** Docker's default PATH. */
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
@@ -70,7 +70,7 @@ async function buildOnce(stage: Stage, roots: Roots): Promise<string> {
   });
 }
 
-/** The file, or all of the folder, in an order that stays. */
+/** The file, or all files of the folder, in a stable order. */
 function filesOf(source: string): string[] {
   if (statSync(join(REPOSITORY, source)).isFile()) return [source];
   return readdirSync(join(REPOSITORY, source), { recursive: true, withFileTypes: true })
@@ -113,7 +113,7 @@ function rootOf(name: string, roots: Roots): string {
   return root;
 }
 
-/** As COPY does: of a folder its content, of a file itself. */
+/** Copies a file, or the content of a folder, as COPY does. */
 function copy(source: string, to: string, intoFolder: boolean): void {
   const isFile = statSync(source).isFile();
   put(source, isFile && intoFolder ? join(to, basename(source)) : to);
@@ -124,7 +124,7 @@ function put(source: string, to: string): void {
   cpSync(source, to, { recursive: true, verbatimSymlinks: true });
 }
 
-/** Of this machine's npm, which has most packages in its cache from the installation of this clone. What Node itself is to run, this clone's does. */
+/** Environment in which RUN uses this machine's npm, whose cache has most packages, and this clone's Node. */
 function runEnv(script: string): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_/.test(name));
   const node = dirname(realpathSync(join(REPOSITORY, 'node_modules/node/bin/node')));
@@ -136,7 +136,7 @@ function runEnv(script: string): NodeJS.ProcessEnv {
   };
 }
 
-/** As this machine's loader finds them, where the program looks for them. */
+/** The libraries of a program, by the path at which it looks for them, from this machine's loader. */
 function librariesOf(program: string): Record<string, string> {
   const listed = execFileSync('ldd', [program], { encoding: 'utf8' });
   const paths = [...listed.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map(([, path]) => path!);

@@ -1,4 +1,4 @@
-/** What scanners find in the image and what it means, as OpenVEX. A finding that affects rollout-hooks gets a release, not a line here. */
+/** OpenVEX statements about scanners' findings in the image. A finding that affects rollout-hooks gets a release, not a statement. */
 import { imageByDigest } from './byDigest.ts';
 
 /** Vulnerabilities that Debian doesn't fix, in programs that the image has and rollout-hooks never runs: it starts no process. */

@@ -1,4 +1,4 @@
-/** A whole cluster on this machine: control plane, kinds, rights, hook server and driver. Used by `up`, tests and bench. */
+/** A cluster on this machine: control plane, kinds, rights, hook server and driver. Used by `up`, tests and bench. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -9,7 +9,7 @@ import { CONTROL_PLANE, type ControlPlaneProcess, startControlPlane } from './co
 import { USERS, type UserName } from './controlPlane/users.ts';
 import { requireMetacontroller, startDriver } from './hooks/driver.ts';
 import { type HookPorts, startHookServer } from './hooks/hookServer.ts';
-import { installControllers, installPeople, installRights, installWebhooks, removeHooks } from './install/install.ts';
+import { installControllers, installRights, installUsers, installWebhooks, removeHooks } from './install/install.ts';
 import { renderInstallation } from './install/installation.ts';
 import { installKinds } from './install/kinds.ts';
 import { type CopyPods, runCopyPods } from './jobs/copyPods.ts';
@@ -22,15 +22,15 @@ import { superviseChildren } from './process/superviseChildren.ts';
 
 export interface ClusterOptions {
   dir: string;
-  /** Of the API server; a free one by default. */
+  /** Port of the API server; a free one by default. */
   port?: number;
-  /** Path of a Metacontroller binary, to use it instead of the engine. */
+  /** Path of a Metacontroller binary; without it the engine runs. */
   metacontroller?: string;
-  /** False: API server and kinds only; no hook server, no driver, nothing that calls them. */
+  /** False starts only the API server with all kinds: no hook server, driver, webhooks or controllers. */
   hooks?: boolean;
-  /** True: without the components that some features ask for: what most clusters have, and what a bench measures. */
+  /** True leaves out the components of optional features, as in most clusters. */
   plain?: boolean;
-  /** True: nothing of ours is installed and Metacontroller's kinds are not there: a cluster as it is before the first step of docs/install.md. */
+  /** True installs nothing of ours or Metacontroller's: the cluster before the first step of docs/install.md. */
   bare?: boolean;
   /** More flags of the API server. */
   apiServerFlags?: readonly string[];
@@ -38,10 +38,7 @@ export interface ClusterOptions {
   hookEnv?: Record<string, string>;
   /** Rules of an audit Policy, for DIR/audit.log; metadata of every request by default. */
   auditRules?: object[];
-  /**
-   * Starts the hook servers in the cluster's place, of any number and names, and answers where webhooks and controllers reach
-   * them: a balancer. `startHooks` is then of no use.
-   */
+  /** Starts hook servers of any number and names instead of `startHooks`. Resolves to the ports of their balancer. */
   serveHooks?: (startReplica: StartReplica) => Promise<HookPorts>;
   log: Log;
 }
@@ -60,11 +57,11 @@ export interface LocalCluster {
   /** Running now, by name: etcd, kube-apiserver, kube-controller-manager, hooks, engine or metacontroller. */
   child(name: string): RunningChild | undefined;
   children(): RunningChild[];
-  /** Starts the hook server again after its handle was stopped or killed; same ports. */
+  /** Starts the hook server again, on the same ports. */
   startHooks(env?: Record<string, string>): Promise<RunningChild>;
-  /** Starts the driver again after its handle was stopped or killed. */
+  /** Starts the driver again. */
   startDriver(): Promise<RunningChild>;
-  /** The same for the control plane: same ports, same data. */
+  /** Starts a process of the control plane again, with the same ports and data. */
   startAgain(name: ControlPlaneProcess): Promise<RunningChild>;
   driver(): RunningChild | undefined;
   hooks(): RunningChild | undefined;
@@ -74,8 +71,9 @@ export interface LocalCluster {
   stop(): Promise<void>;
 }
 
-/** Of manifests/components. The others are for cert-manager, and for what only a test asks for. */
+/** Components of manifests/components that authenticate callers. */
 const SECURING = ['authenticated-hooks', 'authenticated-webhook'];
+/** Components of optional features. */
 export const FOR_FEATURES = [
   'health-jobs',
   'health-of-canaries',
@@ -115,7 +113,7 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
     const admin = plane.accessOf('admin');
     log('Installing kinds and rights');
     await installKinds(admin, options.bare ? [] : installation.kinds, fluxCrds);
-    const rights = options.bare ? installPeople(admin) : installRights(admin, installation);
+    const rights = options.bare ? installUsers(admin) : installRights(admin, installation);
     await Promise.all([rights, startAgain('kube-controller-manager')]);
 
     const certificateFile = join(dir, 'pki/webhook.crt');

@@ -1,50 +1,58 @@
-/** `npm run demo`: the main job, done on a real API server and told as a story. */
+/** `npm run demo`: a release, a closed RolloutGate and a forbidden edit on a real API server, with explanations. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { openBrowser } from '../../cli/terminal/openBrowser.ts';
 import { buildPage } from '../page/buildPage.ts';
 import { servePageOn } from '../page/serveWith.ts';
 import type { LocalCluster } from './cluster.ts';
-import { directEdit, firstVersion, gateOpens, gitSync, heldVersion, type Stage, stageOn } from './demo/chapters.ts';
 import { type DemoFlux, withFakeFlux, withRealFlux } from './demo/flux.ts';
 import { settleNeighbours } from './demo/neighbours.ts';
 import { APP, HOME } from './demo/objects.ts';
-import { createStory, terminalOf } from './demo/story.ts';
+import { createOutput, terminalOf } from './demo/output.ts';
+import {
+  contextOn,
+  type DemoContext,
+  directEdit,
+  firstVersion,
+  gateOpens,
+  gitSync,
+  heldVersion,
+} from './demo/steps.ts';
 import { logToStderr } from './process/log.ts';
 import { parseOptions, readCommandLine } from './process/options.ts';
 import { onTemporaryCluster } from './temporaryCluster.ts';
 
 const HELP = `Usage: npm run demo -- [--flux] [--keep] [--ui] [--metacontroller PATH]
 
-Starts a real API server on this machine and shows one release, from a new tag to the Flux objects, past a gate and
-against a direct edit. Exits with 0 only when every step was really seen.
+Starts a real API server on this machine and shows one release, from a new tag to the Flux objects, with a closed
+RolloutGate and a forbidden edit. Exits with 0 only if every step had the expected result.
 
   --flux                 with Flux's real source-controller and kustomize-controller, and a real registry, instead of a fake Flux. Their first
                          build takes about ten minutes
   --keep                 leave the cluster up afterwards, until Ctrl-C
-  --ui                   with other applications beside it, and the page of \`kubectl rollouts ui\`; begins when you press Enter, or after half a minute,
-                         tells slowly, and leaves all up until Ctrl-C
+  --ui                   with other applications, and the page of \`kubectl rollouts ui\`; begins when you press Enter, or after half a minute,
+                         pauses between steps, and keeps running until Ctrl-C
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
   --help                 this text
 `;
 
-/** Between two chapters: somebody reads, and looks at the page. */
+/** The pause between two steps, to read and look at the page. */
 const PAUSE_MS = 5000;
-/** The longest time until the story begins beside the page. */
-const OPENS_S = 30;
+/** The longest wait for the page to be opened. */
+const OPEN_SECONDS = 30;
 
-/** Resolves when somebody has opened the page, or has had the time to. */
+/** Opens the page. Resolves when the user presses Enter, or after a while. */
 async function openFor(address: string): Promise<void> {
   process.stdout.write(`\nThe page, as an SRE: ${address}\n`);
   openBrowser(address);
-  process.stdout.write(`Open it, then press Enter: the story begins. It begins by itself in ${OPENS_S} seconds.\n`);
+  process.stdout.write(`Open it, then press Enter to begin. The demo begins by itself in ${OPEN_SECONDS} seconds.\n`);
   const pressed = new Promise<void>((resolve) => process.stdin.once('data', () => resolve()));
-  await Promise.race([pressed, wait(OPENS_S * 1000)]);
+  await Promise.race([pressed, wait(OPEN_SECONDS * 1000)]);
   process.stdin.pause();
 }
 
-async function tell(stage: Stage, pauseMs: number): Promise<void> {
-  for (const chapter of [firstVersion, heldVersion, directEdit, gateOpens, gitSync]) {
-    await chapter(stage);
+async function runSteps(context: DemoContext, pauseMs: number): Promise<void> {
+  for (const step of [firstVersion, heldVersion, directEdit, gateOpens, gitSync]) {
+    await step(context);
     await wait(pauseMs);
   }
 }
@@ -65,34 +73,34 @@ async function main(): Promise<number> {
     const flux = await Promise.race([starting, interrupt]);
     if (!flux) return 130;
     try {
-      return await tellOn(cluster, interrupt, flux, { keep, ui });
+      return await runOn(cluster, interrupt, flux, { keep, ui });
     } finally {
       await flux.stop();
     }
   });
 }
 
-async function tellOn(
+async function runOn(
   cluster: LocalCluster,
   interrupt: Promise<undefined>,
   flux: DemoFlux,
   { keep, ui }: { keep: boolean; ui: boolean },
 ): Promise<number> {
   if (ui) {
-    logToStderr('Other applications move in beside it …');
+    logToStderr('Creating other applications …');
     await settleNeighbours(cluster.accessOf);
   }
   const page = ui ? await servePageOn(cluster.kubeconfigOf('sre'), await buildPage()) : undefined;
-  const told = (async () => {
+  const running = (async () => {
     if (page) await openFor(page.address);
-    const story = createStory((text) => process.stdout.write(text), terminalOf(process.stdout, process.env));
-    await tell(stageOn(cluster.accessOf, story, flux), ui ? PAUSE_MS : 0);
-    return 'told' as const;
+    const output = createOutput((text) => process.stdout.write(text), terminalOf(process.stdout, process.env));
+    await runSteps(contextOn(cluster.accessOf, output, flux), ui ? PAUSE_MS : 0);
+    return 'done' as const;
   })();
-  const end = await Promise.race([told, interrupt, cluster.died]);
+  const end = await Promise.race([running, interrupt, cluster.died]);
   if (end === undefined) return 130;
-  if (end !== 'told') throw end;
-  process.stdout.write('\nEvery step was seen.\n');
+  if (end !== 'done') throw end;
+  process.stdout.write('\nEvery step had the expected result.\n');
   if (keep || ui) {
     process.stdout.write(
       `\nThe cluster stays up until Ctrl-C. Look around as the team with the command (npm run build:cli makes it):\n` +

@@ -1,4 +1,4 @@
-/** An admission webhook that another team has installed: for writes of the objects of one kind with its label. */
+/** Another team's admission webhook, for writes of objects of one kind with its label. */
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
@@ -9,14 +9,14 @@ import type { Operation } from '../fakes/jsonPatch.ts';
 import { createAuthority } from './controlPlane/certificates.ts';
 
 export interface OtherWebhook {
-  /** How often the API server has called it. */
+  /** Number of calls by the API server. */
   calls(): number;
   close(): void;
 }
 
 /**
- * Installs it: as mutating and as validating, called after rollout-hooks, and again where rollout-hooks has changed something since. It allows
- * everything; `patch` is what it changes, nothing by default.
+ * Installs a mutating and a validating webhook, called after rollout-hooks, and again if rollout-hooks changes the object after it. They
+ * allow everything; `patch` is the mutation, none by default.
  */
 export async function startOtherWebhook(
   admin: Access,

@@ -6,18 +6,18 @@ import { temporaryDirectory } from './process/temporaryDirectory.ts';
 
 interface TemporaryClusterOptions
   extends Pick<ClusterOptions, 'auditRules' | 'serveHooks' | 'hookEnv' | 'hooks' | 'plain'> {
-  /** What its directory's name begins with. */
+  /** Prefix of the directory's name. */
   prefix: string;
   metacontroller?: string | undefined;
-  /** Printed before the problem that ended it. */
+  /** Text before the message of a Problem. */
   failure?: string;
-  /** Leaves the directory where the work failed, for its logs. */
+  /** Keeps the directory, for its logs, after a failure. */
   keepFailed?: boolean;
 }
 
 /**
- * A cluster in a directory of its own, for one piece of work. Gives the exit code: the work's, 1 when it failed (reported
- * on stderr), 130 when it was asked to end while it started. Exit with it at once: that ends what was still starting.
+ * Runs the work on a cluster in a temporary directory. Resolves to the exit code: the work's, 1 after an error (printed on stderr), 130
+ * after a signal during the start. Exit with it at once, which ends processes that are still starting.
  */
 export async function onTemporaryCluster(
   { prefix, metacontroller, failure = '', keepFailed = false, ...options }: TemporaryClusterOptions,

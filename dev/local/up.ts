@@ -11,7 +11,7 @@ import { numberOf, parseOptions, readCommandLine, UsageError } from './process/o
 import { asProblem, type Problem } from './process/problem.ts';
 
 const DEFAULT_DIR = '.local/up';
-/** Beside the other: a control plane of our own and an existing cluster can be served at the same time. */
+/** A directory of its own, since a control plane and an existing cluster can be served at the same time. */
 const EXISTING_DIR = '.local/existing';
 
 const HELP = `Usage: npm run up -- [options]
@@ -45,8 +45,8 @@ interface UpOptions {
   uiInCluster: boolean;
 }
 
-/** Reads the command line; throws a UsageError for what it does not know. */
-export function parseUpOptions(args: string[], env: NodeJS.ProcessEnv): UpOptions {
+/** Parses the command line. @throws UsageError */
+function parseUpOptions(args: string[], env: NodeJS.ProcessEnv): UpOptions {
   const { values } = parseOptions({
     args,
     options: {
@@ -93,7 +93,7 @@ async function startWithPage(options: UpOptions): Promise<ServedCluster> {
   };
 }
 
-/** Answers the exit code. */
+/** Serves until the end. Resolves to the exit code. */
 async function serve(options: UpOptions, end: Promise<void>): Promise<number> {
   const { kubeconfig, dir } = options;
   const starting: Promise<ServedCluster> = kubeconfig
@@ -101,7 +101,7 @@ async function serve(options: UpOptions, end: Promise<void>): Promise<number> {
     : startWithPage(options);
   const cluster = await Promise.race([starting, end]);
   if (!cluster) {
-    // Asked to end while still starting: the exit ends the children that are there, but a cluster that stays must be left clean.
+    // A signal during the start: the exit ends the children, but an existing cluster must be left clean.
     if (kubeconfig) await (await starting).stop();
     return 0;
   }

@@ -1,6 +1,6 @@
 /**
- * A Chromium that npm brings: @sparticuz/chromium is one binary for Linux on x86-64, with fonts and the few libraries that a bare machine
- * lacks. It is unpacked once for each version. Anywhere else, and where one wants another: CHROMIUM=/path/to/chromium.
+ * Chromium from npm: @sparticuz/chromium is a binary for Linux on x86-64, with fonts and a few libraries, unpacked once per version.
+ * On other platforms, or for another browser, set CHROMIUM=/path/to/chromium.
  */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -12,10 +12,10 @@ import { REPOSITORY } from '../repository.ts';
 
 const PACKAGE = join(REPOSITORY, 'node_modules/@sparticuz/chromium');
 
-/** A sandbox takes rights that containers and CI do not give; what is opened here is our own page. */
+/** No sandbox, which needs rights that containers and CI lack: only our own page is opened. */
 const ARGS = ['--no-sandbox', '--no-zygote', '--font-render-hinting=none', '--disable-dev-shm-usage'];
 
-/** `own` looks the same on every machine. `system` adds the machine's, if it has any, for the characters that those lack. */
+/** `own` are the package's fonts, the same on every machine. `system` adds the machine's fonts, for other characters. */
 type Fonts = 'own' | 'system';
 
 export async function launchBrowser({ fonts = 'own' }: { fonts?: Fonts } = {}): Promise<Browser> {
@@ -28,9 +28,9 @@ export async function launchBrowser({ fonts = 'own' }: { fonts?: Fonts } = {}): 
 }
 
 /**
- * Writes a configuration of fontconfig that names the unpacked fonts, and returns its path. The package's own names /tmp/fonts, and Chromium without any
- * font draws no text and aborts at the first form control. Written at each start: the cache may come from an earlier version. Relative: it may be mounted
- * at two places. Renamed into place: another browser may be reading it.
+ * Writes a fontconfig configuration for the unpacked fonts and returns its path. The package's own configuration names /tmp/fonts, and without
+ * fonts Chromium draws no text and aborts at the first form control. Written at each start, since the cache may be an earlier version's; with a
+ * relative path, since the cache may be mounted at two places; and renamed into place, since another browser may be reading it.
  */
 function fontsConf(folder: string, fonts: Fonts): string {
   const file = join(folder, `fonts-${fonts}.conf`);
@@ -50,7 +50,7 @@ function fontsConf(folder: string, fonts: Fonts): string {
   return file;
 }
 
-/** Resolves to the folder. */
+/** Unpacks Chromium unless the cache has it. Resolves to the folder. */
 function unpacked(): Promise<string> {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     throw new Error(`npm has no Chromium for ${process.platform} on ${process.arch}: set CHROMIUM to the path of one.`);
@@ -58,7 +58,7 @@ function unpacked(): Promise<string> {
   const { version } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { version: string };
   return madeOnce(cacheOf(`chromium-${version}`), 'unpacked', (folder) => {
     mkdirSync(folder);
-    // It unpacks into the temporary directory, and its libraries only where it believes to be in a function of AWS.
+    // The package unpacks into the temporary directory, and its libraries only if it believes to run in AWS Lambda.
     const env = { ...process.env, TMPDIR: folder, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x' };
     const script = "await (await import('@sparticuz/chromium')).default.executablePath()";
     execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: REPOSITORY, env, stdio: 'pipe' });

@@ -1,4 +1,4 @@
-/** Bundles ui/ into the files that page/ serves: one document, one script, one style sheet, two fonts. Names have a hash, so that they can be kept. */
+/** Bundles ui/ into the files that page/ serves: a document, a script, a style sheet and two fonts. Names have a hash, so that browsers can cache them. */
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
@@ -11,7 +11,7 @@ export async function buildPage(): Promise<Assets> {
   return (await bundlePage()).assets;
 }
 
-/** With what it was made from. */
+/** The bundled files, with esbuild's metafile. */
 export async function bundlePage(): Promise<{ assets: Assets; metafile: Metafile }> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: REPOSITORY,

@@ -1,4 +1,4 @@
-/** An OIDC issuer on this machine, for the page in the cluster: its readers choose who they are. */
+/** An OIDC issuer on this machine, for the page in the cluster. Users choose their account. */
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
@@ -7,7 +7,7 @@ import Provider from 'oidc-provider';
 
 export const CLIENT = { id: 'rollouts', secret: 'the-secret-of-the-client' };
 
-/** With the private part: tests sign with it too. */
+/** The signing key, with its private part for tests. */
 export const ISSUER_KEY: JWK = await newKey();
 
 async function newKey(): Promise<JWK> {
@@ -20,7 +20,7 @@ export interface Issuer {
   close(): void;
 }
 
-/** `answerAt`: what answers, once the issuer's URL is known. */
+/** Starts an issuer. `answerAt` makes the request listener for the issuer's URL. */
 export async function listenAsIssuer(answerAt: (url: string) => RequestListener): Promise<Issuer> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -35,7 +35,7 @@ export async function listenAsIssuer(answerAt: (url: string) => RequestListener)
   };
 }
 
-/** `accounts`: claims of each. Whoever comes with `login_hint` is that account at once. */
+/** Starts an issuer with these accounts and their claims. A `login_hint` selects the account. */
 export function startIssuer(accounts: Record<string, object>, redirect: string): Promise<Issuer> {
   return listenAsIssuer((url) => {
     const provider = new Provider(url, configuration(accounts, redirect));
@@ -80,7 +80,7 @@ function configuration(accounts: Record<string, object>, redirect: string): obje
     ttl: { AccessToken: HOUR, AuthorizationCode: 60, Grant: HOUR, IdToken: HOUR, Interaction: HOUR, Session: HOUR },
     interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
     findAccount: (_: unknown, id: string) => ({ accountId: id, claims: () => ({ sub: id, ...accounts[id] }) }),
-    // Nobody is asked whether the page may know who they are.
+    // Users aren't asked for consent.
     async loadExistingGrant({ oidc }: any) {
       const grant = new oidc.provider.Grant({ clientId: CLIENT.id, accountId: oidc.session.accountId });
       grant.addOIDCScope('openid email groups');

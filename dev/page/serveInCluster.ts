@@ -1,4 +1,4 @@
-/** The page in the cluster on a local control plane: with the rights of manifests/components/ui, and an issuer beside it. */
+/** Serves the page in the cluster on a local control plane, with the rights of manifests/components/ui and a local issuer. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ export interface TeamPage {
   close(): Promise<void>;
 }
 
-/** `dir`: for its files. `others`: further clusters by name, and the URLs of their API servers. */
+/** Serves the page. `dir`: folder for its files. `others`: URLs of further API servers, by the cluster's name. */
 export async function servePageInCluster(
   admin: Access,
   dir: string,
@@ -41,7 +41,7 @@ export async function servePageInCluster(
     return join(folder, name);
   };
   const port = await freePort();
-  // Another name than the issuer's, so that browsers take them for two sites.
+  // Another host name than the issuer's, so that browsers treat them as two sites.
   const origin = `http://localhost:${port}`;
   const issuer = await startIssuer(ACCOUNTS, `${origin}/signed-in`);
   const config = readPageConfig({
@@ -74,7 +74,7 @@ export async function servePageInCluster(
   };
 }
 
-/** The ServiceAccount of the component, with the rights of its manifests and no others. */
+/** The ServiceAccount of the component, with the rights in its manifests only. */
 async function accountOf(admin: Access): Promise<Access> {
   const objects = readManifests(join(REPOSITORY, 'manifests/components/ui')).filter(({ kind }) =>
     ['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding'].includes(kind),

@@ -1,4 +1,4 @@
-/** The page on a cluster, from the sources: what `kubectl rollouts ui` does from its package. */
+/** Serves the page from the sources, as `kubectl rollouts ui` does from its package. */
 import { randomBytes } from 'node:crypto';
 import type { Assets } from '../../page/assets.ts';
 import { openPage, type PageServer } from '../../page/laptop.ts';
@@ -9,7 +9,7 @@ interface ServeOptions {
   port?: number;
   token?: string;
   namespace?: string;
-  /** Of the kubeconfig; its current one by default. */
+  /** Contexts of the kubeconfig; the current one by default. */
   contexts?: readonly string[];
 }
 

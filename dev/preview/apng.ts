@@ -1,4 +1,4 @@
-/** Pictures of one size as one moving picture, an animated PNG: the frames' own compressed data, in other chunks. https://www.w3.org/TR/png-3/ */
+/** Animated PNGs, from pictures of one size: the frames' compressed data in other chunks. https://www.w3.org/TR/png-3/ */
 import { crc32 } from 'node:zlib';
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
@@ -9,7 +9,7 @@ export interface Frame {
   milliseconds: number;
 }
 
-/** Repeats for ever. */
+/** The animated PNG, which repeats forever. */
 export function animated(frames: readonly Frame[]): Buffer {
   const pictures = frames.map(({ png }) => chunksOf(png));
   const header = dataOf(pictures[0]!, 'IHDR');
@@ -49,7 +49,7 @@ interface Chunk {
   data: Buffer;
 }
 
-export function chunksOf(png: Buffer): Chunk[] {
+function chunksOf(png: Buffer): Chunk[] {
   const chunks: Chunk[] = [];
   for (let at = SIGNATURE.length; at < png.length; ) {
     const end = at + 8 + png.readUInt32BE(at);

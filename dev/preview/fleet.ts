@@ -1,6 +1,7 @@
-/** Applications in every state, as the hooks would have left them: for looking at the page, and for measuring it with thousands. */
-import { timestamp } from '../actors/ask.ts';
+/** Applications in every state, as the hooks would leave them, to preview and to measure the page. */
+
 import { API, gate, rollout, rolloutGate } from '../actors/objects.ts';
+import { timestamp } from '../actors/timestamp.ts';
 import type { AnyObject } from '../client/send.ts';
 
 const MINUTE = 60_000;
@@ -23,7 +24,7 @@ type State =
   | 'stage'
   | 'empty'
   | 'first';
-/** In turns. */
+/** States of the applications, in turn. */
 const STATES =
   'done frozen done approval baking done failed done deploying pinned stage done done empty done first done'.split(
     ' ',
@@ -36,7 +37,7 @@ export interface FleetObject {
 
 export const NAMESPACES: readonly string[] = [...TEAMS, 'flux-system'];
 
-/** Everything that is shown of `count` applications. */
+/** The objects of `count` applications. */
 export function fleet(count: number, now: number): FleetObject[] {
   return [...gatesOf(now), ...Array.from({ length: count }, (_, index) => application(index, now)).flat()];
 }
@@ -254,14 +255,14 @@ function deployedOf({ state, versions }: Application): string[] {
 
 type Entry = ReturnType<typeof entry>;
 
-/** Newest first. */
+/** The history, newest first. */
 function historyOf(app: Application): Entry[] {
   return deployedOf(app)
     .map((tag, i, { length }) => entry(app, tag, i + 1, length))
     .reverse();
 }
 
-/** Of the newest deployment, where it has not succeeded: its outcome, and how many minutes ago it began. */
+/** Outcome and age in minutes of a newest deployment that hasn't succeeded. */
 const HEADS: Partial<Record<State, [bakeStatus: string, minutes: number]>> = {
   baking: ['InProgress', 21],
   deploying: ['Deploying', 2],

@@ -1,4 +1,4 @@
-/** One version on the promotion page: it goes out, fails, comes back, and its fix goes all the way. */
+/** The moving picture of the promotion page: a version is promoted, fails and is rolled back, and its fix is promoted to the end. */
 import type { Page } from 'playwright-core';
 import { imagePolicy, ref, rollout } from '../actors/objects.ts';
 import { User } from '../actors/user.ts';
@@ -23,7 +23,7 @@ export async function takeMovingPicture(cluster: LocalCluster): Promise<Buffer> 
     const page = await browser.newPage({ viewport: SIZE, colorScheme: 'light', reducedMotion: 'reduce' });
     await page.goto(`${server.origin}/promotion#${server.address.split('#')[1]}`);
     await page.evaluate('document.fonts.ready');
-    return animated(await tell(admin, page));
+    return animated(await takeFrames(admin, page));
   } finally {
     await browser.close();
     await server.close();
@@ -45,20 +45,20 @@ async function settle(admin: User): Promise<void> {
   }
 }
 
-async function tell(admin: User, page: Page): Promise<Frame[]> {
+async function takeFrames(admin: User, page: Page): Promise<Frame[]> {
   const frames: Frame[] = [];
   const shown = async (text: string) => {
     await subtitle(page, text);
-    // The stream gathers what changes at once.
+    // The stream sends simultaneous changes together.
     await page.waitForTimeout(700);
     frames.push({ png: await page.screenshot(), milliseconds: FRAME_MS });
   };
-  const goesOut = async (stage: string, version: string) => {
+  const deploy = async (stage: string, version: string) => {
     await runs(admin, stage, version);
     await end(admin, stage, 'Succeeded');
   };
   await publish(admin, '1.0.0');
-  for (const stage of STAGES) await goesOut(stage, '1.0.0');
+  for (const stage of STAGES) await deploy(stage, '1.0.0');
   await shown('1.0.0 runs everywhere');
   await publish(admin, '1.1.0');
   await runs(admin, 'staging', '1.1.0');
@@ -71,11 +71,11 @@ async function tell(admin: User, page: Page): Promise<Frame[]> {
   await shown('it fails in eu, which goes back to 1.0.0 at once; us never gets it');
   await end(admin, 'eu', 'Succeeded');
   await publish(admin, '1.1.1');
-  await goesOut('staging', '1.1.1');
+  await deploy('staging', '1.1.1');
   await runs(admin, 'eu', '1.1.1');
   await shown('the fix, 1.1.1, has passed staging');
-  await goesOut('eu', '1.1.1');
-  await goesOut('us', '1.1.1');
+  await deploy('eu', '1.1.1');
+  await deploy('us', '1.1.1');
   await shown('and goes all the way');
   return frames;
 }
@@ -97,7 +97,7 @@ async function runs(admin: User, stage: string, version: string): Promise<void> 
   });
 }
 
-/** Ends a bake, as clients may. */
+/** Ends a bake, as clients may do. */
 async function end(admin: User, stage: string, bakeStatus: 'Succeeded' | 'Failed'): Promise<void> {
   await until(`the bake of ${stage} to end`, async () => {
     const [head, ...older] = await headOf(admin, stage);
@@ -107,7 +107,7 @@ async function end(admin: User, stage: string, bakeStatus: 'Succeeded' | 'Failed
   });
 }
 
-/** In a line of its own at the bottom. */
+/** Shows a line of text at the bottom. */
 function subtitle(page: Page, text: string): Promise<void> {
   return page.evaluate((said) => {
     const { document } = globalThis as any;

@@ -1,14 +1,14 @@
-/** `node dev/preview/pictures.ts`: docs/pictures, taken of the page and of the command in the middle of the story that `npm run demo -- --ui` tells. */
+/** `node dev/preview/pictures.ts`: makes docs/pictures, of the page and of the command, in the middle of `npm run demo -- --ui`. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { run } from '../../cli/runCommand.ts';
 import type { LocalCluster } from '../local/cluster.ts';
-import { firstVersion, heldVersion, stageOn } from '../local/demo/chapters.ts';
 import { type DemoFlux, withFakeFlux } from '../local/demo/flux.ts';
 import { settleNeighbours } from '../local/demo/neighbours.ts';
 import { HOME } from '../local/demo/objects.ts';
-import { createStory } from '../local/demo/story.ts';
+import { createOutput } from '../local/demo/output.ts';
+import { contextOn, firstVersion, heldVersion } from '../local/demo/steps.ts';
 import { parseOptions, readCommandLine } from '../local/process/options.ts';
 import { onTemporaryCluster } from '../local/temporaryCluster.ts';
 import { launchBrowser } from '../page/browser.ts';
@@ -21,22 +21,22 @@ const OUT = join(REPOSITORY, 'docs/pictures');
 
 const HELP = `Usage: node dev/preview/pictures.ts
 
-Takes the pictures of docs/pictures again: tells the story of \`npm run demo -- --ui\` on a cluster of its own up to where a version waits, and takes what the
-page and \`kubectl rollouts get\` show then. Then it promotes a version of other Rollouts for the moving picture. The terminal is drawn with DejaVu Sans Mono, where the machine has it.
+Takes the pictures of docs/pictures again. Runs \`npm run demo -- --ui\` on a cluster of its own until a version waits, and takes pictures of the page and of
+\`kubectl rollouts get\`. Then promotes a version through other Rollouts for the moving picture. The terminal uses DejaVu Sans Mono if installed.
 
   --help  this text
 `;
 
-/** Up to where a version waits. */
-async function tell(cluster: LocalCluster, flux: DemoFlux): Promise<void> {
+/** Runs the demo until a version waits. */
+async function runDemo(cluster: LocalCluster, flux: DemoFlux): Promise<void> {
   await settleNeighbours(cluster.accessOf);
-  const stage = stageOn(
+  const context = contextOn(
     cluster.accessOf,
-    createStory(() => {}, { colours: false, columns: 100 }),
+    createOutput(() => {}, { colours: false, columns: 100 }),
     flux,
   );
-  await firstVersion(stage);
-  await heldVersion(stage);
+  await firstVersion(context);
+  await heldVersion(context);
 }
 
 async function takePictures(cluster: LocalCluster): Promise<void> {
@@ -63,12 +63,12 @@ async function takePictures(cluster: LocalCluster): Promise<void> {
   }
 }
 
-/** What the command writes to a terminal, with its colours. */
+/** Takes the picture of the command in a terminal, with colours. */
 async function takeTerminal(cluster: LocalCluster): Promise<void> {
-  // Trees are drawn with characters that the browser's own fonts do not have.
+  // Trees have characters that the package's fonts lack.
   const browser = await launchBrowser({ fonts: 'system' });
   const args = ['get', 'my-app', '-n', HOME];
-  const text = await written(args, cluster.kubeconfigOf('sre'));
+  const text = await outputOf(args, cluster.kubeconfigOf('sre'));
   const page = await browser.newPage({ viewport: { width: 760, height: 100 }, deviceScaleFactor: 1.5 });
   await page.setContent(`<style>
     body { margin: 0; padding: 18px 22px; background: #14181e; color: #e8eaee; font: 14px/1.5 "DejaVu Sans Mono", monospace; }
@@ -81,7 +81,7 @@ async function takeTerminal(cluster: LocalCluster): Promise<void> {
   await browser.close();
 }
 
-async function written(args: string[], kubeconfig: string): Promise<string> {
+async function outputOf(args: string[], kubeconfig: string): Promise<string> {
   const stdout = Object.assign(new PassThrough(), { isTTY: true, columns: 100, rows: 40 });
   const chunks: Buffer[] = [];
   stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -100,11 +100,11 @@ async function written(args: string[], kubeconfig: string): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Colours of a terminal as classes. */
+/** The text as HTML, with the terminal's colours as classes. */
 function html(text: string): string {
   let open = 0;
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what a terminal is told.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal output contains escape codes.
   const spans = escaped.replace(/\x1b\[([\d;]*)m/g, (_, codes: string) => {
     const on = codes.split(';').filter((code) => /^(1|2|3[1-6]|90)$/.test(code));
     if (on.length > 0) {
@@ -122,7 +122,7 @@ readCommandLine(HELP, (args) => parseOptions({ args }));
 process.exit(
   await onTemporaryCluster({ prefix: 'rollout-hooks-pictures-' }, async (cluster) => {
     const flux = withFakeFlux(cluster.accessOf);
-    await tell(cluster, flux);
+    await runDemo(cluster, flux);
     await takePictures(cluster);
     await takeTerminal(cluster);
     writeFileSync(join(OUT, 'promotion.png'), await takeMovingPicture(cluster));

@@ -8,8 +8,8 @@ import { storeFleet } from './storeFleet.ts';
 
 const HELP = `Usage: node dev/preview/preview.ts [COUNT]
 
-Serves the page on a cluster of its own with COUNT applications (40) in every state there is. No hooks run, so that each stays as it is. Prints the
-address, and stays until Ctrl-C.
+Serves the page on a cluster of its own with COUNT applications (40) in every state. No hooks run, so that states don't change. Prints the
+address, and runs until Ctrl-C.
 
   --help  this text
 `;

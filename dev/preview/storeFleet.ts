@@ -1,10 +1,10 @@
-/** Puts a made-up fleet into a cluster in which no hooks run: statuses stay as they are written. */
+/** Stores a made-up fleet in a cluster without hooks, where statuses stay as written. */
 import type { Access } from '../client/kubeconfig.ts';
 import { applyObject, pathOf } from '../client/resources.ts';
 import { type AnyObject, send } from '../client/send.ts';
 import { type FleetObject, NAMESPACES } from './fleet.ts';
 
-const AT_ONCE = 24;
+const PARALLEL_WRITES = 24;
 
 export async function storeFleet(admin: Access, objects: readonly FleetObject[]): Promise<void> {
   for (const name of NAMESPACES) {
@@ -15,7 +15,7 @@ export async function storeFleet(admin: Access, objects: readonly FleetObject[])
   const store = async () => {
     for (const each of queue) await storeOne(admin, each);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, store));
+  await Promise.all(Array.from({ length: PARALLEL_WRITES }, store));
 }
 
 async function storeOne(admin: Access, { object, status }: FleetObject): Promise<void> {

@@ -1,4 +1,4 @@
-/** docs/schedules.md "Rules", read aloud: whether a rule is active, by asking what a wall clock shows. */
+/** docs/schedules.md "Rules", as plainly as possible: whether a rule is active, by the time that a wall clock shows. */
 
 export interface Rule {
   timeRange?: { start: string; end: string };
@@ -20,7 +20,7 @@ const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Frida
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** `2026-03-04T11:30` as a clock in that zone shows it. */
+/** Local time in the zone: `2026-03-04T11:30`. */
 function wall(at: number, zone: string): string {
   let format = formats.get(zone);
   if (!format) {
@@ -38,13 +38,13 @@ function momentOf(day: string, time: string, zone: string): number {
   const known = moments.get(key);
   if (known !== undefined) return known;
   if (moments.size > 20_000) moments.clear();
-  const found = lookFor(day, time, zone);
+  const found = findMoment(day, time, zone);
   moments.set(key, found);
   return found;
 }
 
-/** The first moment at which the clock shows this or later: a skipped time is the jump, of two the first. */
-function lookFor(day: string, time: string, zone: string): number {
+/** The first moment at which the clock shows this time or later: of a skipped time the jump, of a repeated time the first. */
+function findMoment(day: string, time: string, zone: string): number {
   const shown = `${day}T${time}`;
   let at = Date.parse(`${shown}:00Z`) - FURTHEST_MS;
   while (wall(at, zone) < shown) at += QUARTER_MS;
@@ -57,7 +57,7 @@ const plusDays = (day: string, days: number) =>
   new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 const weekday = (day: string) => WEEKDAYS[new Date(`${day}T00:00:00Z`).getUTCDay()]!;
 
-/** From when to when the rule's window that starts on that local day is active; undefined when there is none. */
+/** Start and end of the rule's window that begins on a local day is active; undefined when there is none. */
 function windowOf({ timeRange, daysOfWeek, dateRange }: Rule, day: string, zone: string): [number, number] | undefined {
   if (daysOfWeek?.length && !daysOfWeek.includes(weekday(day))) return undefined;
   const { start, end } = timeRange ?? { start: '00:00', end: '00:00' };
@@ -86,13 +86,13 @@ export function isActive(calendar: Calendar, at: number): boolean {
   return windows(calendar, at, 0).some(([from, to]) => from <= at && at < to);
 }
 
-/** The next moment after `at` at which that changes, looked for as far as rules of a week and dates near by reach. */
+/** The next moment after `at` at which `isActive` changes, within the days ahead. */
 export function nextChange(calendar: Calendar, at: number, daysAhead = 20): number | undefined {
   const now = windows(calendar, at, daysAhead);
   const active = (moment: number) => now.some(([from, to]) => from <= moment && moment < to);
   const edges = now
     .flat()
-    // Further ahead the windows that would follow are not there any more.
+    // Beyond this time the list of windows is incomplete.
     .filter((edge) => edge > at && edge < at + (daysAhead - 1) * DAY_MS)
     .sort((a, b) => a - b);
   return edges.find((edge) => active(edge) !== active(at));

@@ -1,5 +1,5 @@
-/** docs/gates.md and docs/rollouts.md, read aloud: what a Flux object requires, and what Rollouts set in it. */
-export interface Thing {
+/** docs/gates.md and docs/rollouts.md, as plainly as possible: the Gates of a Flux object, and its managed fields. */
+export interface FluxObject {
   apiVersion: string;
   kind: string;
   metadata: {
@@ -35,12 +35,12 @@ export function matches(selector: Selector | undefined, labels: Record<string, s
   });
 }
 
-/** A variable is what Flux substitutes; no map of JavaScript's can have a key `__proto__` of its own by assignment. */
+/** A name that Flux substitutes. Assigning `__proto__` in JavaScript sets no key. */
 const VARIABLE = /^(?!__proto__$)[_A-Za-z][_A-Za-z0-9]*$/;
 const SUBSTITUTE_FROM = /^rollout\.kuberik\.com\/substitute\.([_A-Za-z][_A-Za-z0-9]*)\.from$/;
 
-/** `variable` or `tag`, to the one Rollout that owns it. */
-export function managedFieldsOf({ kind, metadata: { annotations = {} } }: Thing): Map<string, string> {
+/** The Rollout of each managed field; the field is a variable, or `tag`. */
+export function managedFieldsOf({ kind, metadata: { annotations = {} } }: FluxObject): Map<string, string> {
   const claims: [field: string, rollout: string][] = [];
   const pair = annotations['rollout.kuberik.com/rollout'];
   if (kind === 'OCIRepository' && pair !== undefined) claims.push(['tag', pair]);
@@ -61,6 +61,6 @@ export function managedFieldsOf({ kind, metadata: { annotations = {} } }: Thing)
   return new Map([...owners].flatMap(([field, list]) => (list.size === 1 ? [[field, [...list][0]!] as const] : [])));
 }
 
-export function managedValue({ spec }: Thing, field: string): unknown {
+export function managedValue({ spec }: FluxObject, field: string): unknown {
   return field === 'tag' ? spec?.ref?.tag : spec?.postBuild?.substitute?.[field];
 }

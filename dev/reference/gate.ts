@@ -1,4 +1,4 @@
-/** docs/gates.md "Rules", read aloud: what was asked of a Gate, and whether it is open. */
+/** docs/gates.md "Rules", as plainly as possible: the requests on a Gate, and whether it is open. */
 import { type Calendar, isActive, nextChange } from './calendar.ts';
 import { durationMs } from './values.ts';
 
@@ -17,8 +17,8 @@ export interface Request {
 /** "Clocks differ." */
 const TOLERANCE_MS = 60_000;
 
-/** One Gate, given every write that was stored, in order. */
-export class NaiveGate {
+/** A Gate that gets every stored request in order. */
+export class ReferenceGate {
   spec: GateSpec;
   private current: Request | undefined;
   private planned: Request | undefined;
@@ -28,7 +28,7 @@ export class NaiveGate {
   }
 
   /** "The request that arrived last; both in one write: the later timestamp; equal: close." */
-  arrive(requests: readonly Request[], now: number): void {
+  addRequests(requests: readonly Request[], now: number): void {
     this.settle(now);
     const inOrder = [...requests].sort((a, b) => a.at - b.at || (a.action === 'close' ? 1 : -1));
     for (const request of inOrder) {
@@ -46,19 +46,19 @@ export class NaiveGate {
   isOpen(now: number, version?: string): boolean {
     const request = this.planned && this.planned.at <= now ? this.planned : this.current;
     if (request && now < this.endOf(request)) {
-      const reaches = request.for === undefined || request.for === version;
-      return request.action === 'open' && reaches;
+      const appliesTo = request.for === undefined || request.for === version;
+      return request.action === 'open' && appliesTo;
     }
-    return this.standing(now);
+    return this.withoutRequest(now);
   }
 
-  /** The Gate is deleted, and its requests with it. */
-  forget(): void {
+  /** Deletes the Gate's requests, with the Gate. */
+  clear(): void {
     this.current = undefined;
     this.planned = undefined;
   }
 
-  /** When the requests so far begin or end by themselves, in order. */
+  /** Times at which the requests begin or end, in order. */
   changes(): number[] {
     const ends = [this.current, this.planned].flatMap((request) => (request ? [this.endOf(request)] : []));
     const times = [...ends, ...(this.planned ? [this.planned.at] : [])];
@@ -81,7 +81,7 @@ export class NaiveGate {
     return nextChange(schedule, at) ?? Number.POSITIVE_INFINITY;
   }
 
-  private standing(now: number): boolean {
+  private withoutRequest(now: number): boolean {
     const { schedule } = this.spec;
     if (schedule && isActive(schedule, now)) return schedule.action === 'Open';
     return this.spec.default === 'opened';

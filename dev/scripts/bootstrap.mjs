@@ -26,7 +26,7 @@ const npm = spawnSync('npm', ['install', '--no-save', '--no-audit', '--no-fund',
 });
 if (npm.error || npm.status !== 0) {
   process.stderr.write(
-    `npm install failed${npm.error ? ` (${npm.error.message})` : ''}: run it by hand in ${root} to see why\n`,
+    `npm install failed${npm.error ? ` (${npm.error.message})` : ''}: run it in ${root} to see why\n`,
   );
   process.exit(1);
 }

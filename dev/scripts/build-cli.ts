@@ -1,4 +1,4 @@
-/** Bundles cli/main.ts into dist/cli: a package with two names for one program, and nothing to install beside it. */
+/** Bundles cli/main.ts into dist/cli: a package without dependencies, with two names for one program. */
 import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -14,7 +14,7 @@ Bundles the command into DIR (dist/cli): \`npm pack\` there makes a package that
   --executable   make an executable of it as well, which needs no Node: for the platform of this machine, in DIR-PLATFORM-ARCH
 `;
 
-/** What the command needs of client-node is its kubeconfig; its generated client and undici, which needs Node 22, are never called. */
+/** Modules left out of the bundle: client-node's generated client and undici, which needs Node 22. The command only uses its kubeconfig. */
 const LEFT_OUT = /^undici$|\/gen\/index\.js$/;
 
 export async function buildCli(out: string): Promise<{ bytes: number }> {

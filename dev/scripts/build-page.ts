@@ -1,11 +1,11 @@
-/** The page's files as the image has them: node dev/scripts/build-page.ts FOLDER */
+/** `node dev/scripts/build-page.ts FOLDER`: writes the page's files, as the image has them. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Metafile } from 'esbuild';
 import { bundlePage } from '../page/buildPage.ts';
 import { NOTICES, noticesOf, noticesText } from './notices.ts';
 
-/** Answers what they were made from. */
+/** Writes the files. Resolves to esbuild's metafile. */
 export async function writePage(folder: string): Promise<Metafile> {
   const { assets, metafile } = await bundlePage();
   for (const [path, { bytes }] of assets) {

@@ -1,4 +1,4 @@
-/** The command as one executable that needs no Node: the bundle and the page inside of Node's own binary, by Node's own --build-sea. */
+/** Builds the command as a single executable: bundle and page inside Node's binary, by Node's --build-sea. */
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { copyFile, link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { NOTICES } from './notices.ts';
 /** The names of one program: kubectl asks for completions by an executable of its own. */
 export const BINS = ['kubectl-rollouts', 'flux-rollouts', 'kubectl_complete-rollouts'] as const;
 
-/** What an archive of a release has, beside the program: the licenses. */
+/** The licenses in a release's archive. */
 const TEXTS = ['LICENSE', NOTICES] as const;
 
 /** `kubectl-rollouts`, on Windows with `.exe`. */
@@ -19,7 +19,7 @@ function fileName(bin: (typeof BINS)[number], target: Target): string {
   return target.startsWith('win32') ? `${bin}.exe` : bin;
 }
 
-/** `built`: what buildCli has made. Fills the folder `out`. @throws Problem where it can't be made on this machine. */
+/** Builds the executable from the bundle `built` into the folder `out`. @throws Problem if this machine can't build it */
 export async function buildExecutable(built: string, out: string, target: Target): Promise<void> {
   const own = ownTarget();
   // What is added to Node's binary breaks its signature, and macOS runs nothing without one.
@@ -41,7 +41,7 @@ export async function buildExecutable(built: string, out: string, target: Target
   await writeFile(join(out, NOTICES), `${notices}\n${'='.repeat(80)}\nNode.js\n\n${ofNode}`);
 }
 
-/** Packs what buildExecutable has made: one name only, since neither krew nor Flux unpacks links. */
+/** Packs the executable under one name only, since neither krew nor Flux unpacks links. */
 export function packExecutable(folder: string, archive: string, target: Target): void {
   const files = [fileName('flux-rollouts', target), ...TEXTS];
   const [command, ...options] = archive.endsWith('.zip') ? ['zip', '-qX', archive] : ['tar', '-czf', archive];
@@ -49,7 +49,7 @@ export function packExecutable(folder: string, archive: string, target: Target):
   execFileSync(command!, [...options, ...files], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
-/** `builder` puts the command into `node`; the two are of one version. */
+/** Puts the command into the binary `node`, with `builder`, a Node of the same version. */
 async function inject(builder: string, node: string, built: string, output: string): Promise<void> {
   const assets = await assetsOf(built);
   await inTemporaryDirectory('executable-', async (work) => {
@@ -71,7 +71,7 @@ async function inject(builder: string, node: string, built: string, output: stri
   });
 }
 
-/** What cli/files.ts reads, by its path below the bundle's folder. */
+/** Files that cli/files.ts reads, by their path below the bundle's folder. */
 async function assetsOf(built: string): Promise<Record<string, string>> {
   const entries = await readdir(join(built, 'page'), { recursive: true, withFileTypes: true });
   const page = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

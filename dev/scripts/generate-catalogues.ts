@@ -100,7 +100,7 @@ async function metricsPage(): Promise<string[]> {
   ];
 }
 
-/** As they are served. */
+/** A row for each of our metrics, from the served text. */
 async function ownRows(): Promise<string[][]> {
   const metrics = createMetrics();
   const served = await metrics.text();

@@ -53,7 +53,7 @@ const KINDS = [
   'FluxBinding',
 ];
 
-/** Objects that several fields have: documented once, found by the names of their fields. */
+/** Objects of several fields, documented once, and identified by the names of their fields. */
 const SHARED = [
   { name: 'Label selector', fields: 'matchExpressions matchLabels' },
   { name: 'Condition', fields: 'lastTransitionTime message observedGeneration reason status type' },
@@ -78,7 +78,7 @@ const sharedOf = (schema: Schema) => {
 
 const anchor = (heading: string) => heading.toLowerCase().replaceAll(' ', '-');
 
-/** One row for the field, and one for each field below it. */
+/** The row of a field, and those of the fields below it. */
 function rowsOf(name: string, schema: Schema, isRequired: boolean): string[][] {
   const isList = schema.type === 'array';
   const inner = isList ? (schema.items ?? {}) : schema;
@@ -146,7 +146,7 @@ function kindSection({ spec }: Crd): string {
   ].join('\n\n');
 }
 
-/** What a status must have is nothing that a user writes. */
+/** The table of fields. A status has no required fields, since users don't write it. */
 function fieldsOf(schema: Schema, part: string): string {
   const fields = table(FIELDS, rowsBelow(schema));
   return part === 'status' ? fields.replaceAll(' Required.', '') : fields;

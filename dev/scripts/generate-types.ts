@@ -40,7 +40,7 @@ function closeObjects(schema: unknown): void {
   Object.values(node).forEach(closeObjects);
 }
 
-/** What an object of each kind looks like, without the texts. */
+/** The schema of each kind, without descriptions. */
 function schemasOf(crds: readonly Crd[]): string {
   const schemas = crds.map(({ spec }) => {
     const { type, properties, required = [] } = spec.versions[0]!.schema.openAPIV3Schema;
@@ -53,7 +53,7 @@ function schemasOf(crds: readonly Crd[]): string {
 
 const SHAPE = ['type', 'properties', 'additionalProperties', 'items', 'nullable', 'required'];
 
-/** The part of a schema that says which JSON goes where; what a value may be is for the API server to judge. */
+/** The structure in a schema. Only the API server checks values. */
 function shapeOf(schema: unknown, isMap = true): unknown {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema;
   const entries = Object.entries(schema).filter(([key]) => isMap || SHAPE.includes(key));

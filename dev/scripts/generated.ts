@@ -1,7 +1,7 @@
 /** Paths below the root of this repository, and their texts. */
 export type Generated = readonly (readonly [path: string, text: string])[];
 
-/** In Markdown. */
+/** A Markdown table. */
 export function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   const separator = `|${'---|'.repeat(columns.length)}`;

@@ -1,10 +1,10 @@
-/** What the licenses of bundled packages ask for: their texts, beside the bundle. */
+/** The license texts of bundled packages, for a file in the bundle's folder. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Metafile } from 'esbuild';
 import { REPOSITORY } from '../repository.ts';
 
-/** The file that has them. */
+/** Name of the file with the texts. */
 export const NOTICES = 'THIRD_PARTY_NOTICES.txt';
 
 export interface Notice {
@@ -15,11 +15,11 @@ export interface Notice {
   text: string;
 }
 
-/** All of them ask for their text, and for nothing that a bundle could not do. Another one is for a person to read first. */
+/** Licenses that only require their text. A person must read any other license first. */
 const READ = new Set(['Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'OFL-1.1']);
 const LICENSE_FILE = /^(licen[cs]e|copying|notice)(\.(md|txt))?$/i;
 
-/** Of every package that has a part in an output, by name. @throws for one without a license that is known. */
+/** The license of every package in an output, by name. @throws for a package without a known license */
 export function noticesOf(metafiles: readonly Metafile[]): Notice[] {
   const inputs = metafiles.flatMap(({ outputs }) =>
     Object.values(outputs).flatMap(({ inputs: parts }) =>

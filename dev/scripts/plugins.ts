@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { Target } from '../local/binaries/nodeBinary.ts';
 
-/** In the order of Flux's catalogue. */
+/** Platforms, in the order of Flux's catalogue. */
 export const PLATFORMS: Record<Target, { os: string; arch: string; extension: string }> = {
   'darwin-arm64': { os: 'darwin', arch: 'arm64', extension: 'tar.gz' },
   'linux-x64': { os: 'linux', arch: 'amd64', extension: 'tar.gz' },
@@ -88,7 +88,7 @@ function krewPlugin(release: Release): object {
   };
 }
 
-/** As `sha256sum` writes and checks it. */
+/** The checksums in the form of `sha256sum`. */
 function checksumsText({ version, checksums }: Release): string {
   return TARGETS.map((target) => archiveName(version, target))
     .map((name) => `${checksums[name]}  ${name}\n`)

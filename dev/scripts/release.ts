@@ -1,4 +1,4 @@
-/** The steps of .github/workflows/release.yml that are more than a line. */
+/** Steps of .github/workflows/release.yml. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { imageByDigest, writeArtifact } from '../image/byDigest.ts';
@@ -21,7 +21,7 @@ const usage = `Usage: npm run release -- check vX.Y.Z                  whether a
        npm run release -- plugins OWNER/NAME FOLDER     checksums and plugin manifests (Flux, krew) of the archives in FOLDER
 `;
 
-/** What a version is written in. */
+/** The places that have a version. */
 export interface Versions {
   package: string;
   lock: string;
@@ -40,7 +40,7 @@ export function readVersions(): Versions {
   };
 }
 
-/** What keeps a tag from being released. */
+/** Reasons why a tag can't be released. */
 export function releaseProblems(tag: string, versions: Versions): string[] {
   if (!/^v\d+\.\d+\.\d+$/.test(tag)) return [`${tag} is not the tag of a release: expected vX.Y.Z`];
   const version = tag.slice(1);

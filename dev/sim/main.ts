@@ -2,17 +2,16 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { endRequested } from '../local/process/endRequested.ts';
+import { logToStderr } from '../local/process/log.ts';
 import { readCommandLine } from '../local/process/options.ts';
 import { HELP, type Options, parseSimOptions } from './options.ts';
 import { playable } from './scenarios.ts';
-import type { News, Task } from './worker.ts';
+import type { Result, Task } from './worker.ts';
 
 const PROGRESS_MS = 5000;
 const HOUR_MS = 3_600_000;
 
-const say = (text: string) => process.stderr.write(`${text}\n`);
-
-/** Resolves with the exit code. */
+/** Plays everything on all processors. Resolves with the exit code. */
 async function run({ seeds: asked, seed, steps, scenarios }: Options): Promise<number> {
   const seeds = scenarios ? playable().length : asked;
   const what = scenarios ? 'scenarios' : 'seeds';
@@ -34,20 +33,20 @@ async function run({ seeds: asked, seed, steps, scenarios }: Options): Promise<n
     ended.resolve(130);
   });
 
-  const take = (worker: Worker, news: News) => {
-    if (news.is === 'failing') say(`Seed ${news.seed} fails: looking for a shorter story`);
-    if (news.is === 'failed') {
-      process.stdout.write(news.text);
+  const take = (worker: Worker, result: Result) => {
+    if (result.is === 'failing') logToStderr(`Seed ${result.seed} fails: looking for a shorter run`);
+    if (result.is === 'failed') {
+      process.stdout.write(result.text);
       ended.resolve(1);
     }
-    if (news.is !== 'played') return;
+    if (result.is !== 'played') return;
     done += 1;
-    runs += news.runs;
-    virtualMs += news.virtualMs;
-    deployments += news.deployments;
+    runs += result.runs;
+    virtualMs += result.virtualMs;
+    deployments += result.deployments;
     if (performance.now() - reported > PROGRESS_MS) {
       reported = performance.now();
-      say(`${done} of ${seeds} ${what}, ${speed()}`);
+      logToStderr(`${done} of ${seeds} ${what}, ${speed()}`);
     }
     if (done === seeds) {
       process.stdout.write(
@@ -64,7 +63,7 @@ async function run({ seeds: asked, seed, steps, scenarios }: Options): Promise<n
   };
   const workers = Array.from({ length: Math.min(availableParallelism(), seeds) }, () => {
     const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: { steps } });
-    worker.on('message', (news: News) => take(worker, news));
+    worker.on('message', (result: Result) => take(worker, result));
     worker.on('error', ended.reject);
     handOut(worker);
     return worker;

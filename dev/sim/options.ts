@@ -4,14 +4,14 @@ import { numberOf, parseOptions } from '../local/process/options.ts';
 export const HELP = `Usage: npm run sim -- [--seeds N] [--seed S] [--steps N] | --scenarios
 
 Runs hooks, admission, a driver with Metacontroller's semantics and an API server in this process, on virtual time. A seed decides everything: what
-people, Git syncs, pipelines and Flux do, how long each message takes, which events come late, and when hook servers, driver and API server die.
-Judges all that was stored by the rules of dev/judges: nobody passes a closed Gate, histories only grow, budgets and approvals are kept, outcomes of
-bakes are true. In the end every Gate opens, everything must have its newest version, and then nothing may be written any more.
-Stops at the first seed that fails, and prints a shorter story that fails in the same way.
+users, Git syncs, pipelines and Flux do, how long each message takes, which events are late, and when hook servers, driver and API server die.
+Checks everything that was stored with dev/oracle: closed Gates hold, histories only grow, budgets and approvals are kept, outcomes of bakes have
+a cause. At the end every Gate opens, every object must get its newest version, and then nothing may be written.
+Stops at the first seed that fails, and prints a shorter run that fails in the same way.
 
   --seeds N    how many seeds (1000)
   --seed S     the first of them (from the clock); alone it replays one seed
-  --steps N    how much happens in each: what people do, and faults (60)
+  --steps N    how many steps each has: user actions and faults (60)
   --scenarios  plays the scenarios of test/scenario/rollout instead: each as it is, then with a crash and with a stale cache at every write
   --help       this text
 

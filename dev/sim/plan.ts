@@ -1,10 +1,10 @@
-/** What happens in one run, made from a seed: a list of steps, each of which can be left out without changing what the others choose. */
+/** The plan of one run, made from a seed: a list of steps. Leaving out a step doesn't change the choices of the others. */
 import { type Random, randomFrom } from '../actors/random.ts';
 
-/** What a team does, by the names of dev/chaos/work/team.ts. */
+/** Steps of a team, by the method names of dev/chaos/work/team.ts, with weights. */
 const TEAM_STEPS = {
   release: 6,
-  turnGate: 6,
+  toggleGate: 6,
   act: 14,
   commit: 3,
   sync: 5,
@@ -20,56 +20,56 @@ const FAULTS = {
   delayEvents: 4,
   dropWatches: 2,
   leap: 1,
-  /** The clock of a hook server is wrong by hours for a while: only where a plan says so. */
+  /** Sets the clock of a hook server wrong by hours for a while; only in plans with `hasWrongClocks`. */
   setClock: 0,
 } as const;
 export type Fault = keyof typeof FAULTS;
 
-/** Faults at the moments at which decisions are made. */
-const MOMENTS = {
-  /** A process dies right after one of the next writes is stored, before anybody has been answered. */
+/** Faults at the moment of a decision, with weights. */
+const TIMED_FAULTS = {
+  /** A process dies right after one of the next writes is stored, before its client gets an answer. */
   crashAfterWrite: 8,
-  /** What one of the next writes stores is not in the caches for a while. */
+  /** The caches miss one of the next stored writes for a while. */
   staleAfterWrite: 6,
-  /** A Gate closes unseen by the caches, and then a version is released. */
+  /** A Gate closes without the caches seeing it, then a version is released. */
   closeUnseen: 5,
-  /** A Gate turns while the webhooks are asked about a write of what it holds. */
+  /** A Gate opens or closes while the webhook handles a write of an object that requires it. */
   turnDuringWrite: 5,
 } as const;
-/** What people do at such moments. */
-const DEEDS = {
-  /** A Gate turns several times within a second. */
+/** Sequences of user actions with exact timing, with weights. */
+const SEQUENCES = {
+  /** A Gate opens and closes several times within a second. */
   flip: 3,
-  /** Somebody asks for one version, and somebody else lets another past the closed Gates. */
+  /** One user requests a version, another bypasses the closed Gates for another version. */
   hotfix: 3,
-  /** Somebody writes other people's approvals into a Gate's record. */
+  /** A user writes other users' approvals into a Gate's record. */
   forge: 2,
-  /** Several versions come one after the other, each is applied and healthy, and the last one may fail. */
+  /** Several versions are released in turn; each is applied and healthy, and the last one may fail. */
   deliver: 2,
 } as const;
-export type Moment = keyof typeof MOMENTS | keyof typeof DEEDS;
+export type TimedStep = keyof typeof TIMED_FAULTS | keyof typeof SEQUENCES;
 
 export interface Step {
-  /** Seconds after the begin. */
+  /** Seconds after the start. */
   at: number;
-  what: TeamStep | Fault | Moment | 'turnEmergency';
-  /** Of which team, where one does it. */
+  what: TeamStep | Fault | TimedStep | 'toggleEmergencyGate';
+  /** Index of the team, for steps of a team. */
   team: number;
-  /** Of what the step itself chooses. */
+  /** Seed of the step's own choices. */
   seed: number;
 }
 
 export interface Plan {
   seed: number;
-  /** Indices: they decide what a team's Rollout is like. */
+  /** Indices of teams, which decide each team's Rollout. */
   teams: number[];
-  /** Silence in the end is listened to: it takes longer than all before. */
+  /** Whether the run ends with a check for quiescence, which takes longer than everything before. */
   isLong: boolean;
   slowOfThousand: number;
   slowMs: number;
-  /** What compares times is not judged. */
+  /** Whether clocks may be wrong; the rules that compare times are left out. */
   hasWrongClocks: boolean;
-  /** Another mutating webhook of the cluster writes into Flux objects after ours. */
+  /** Whether another mutating webhook writes into Flux objects after ours. */
   hasOtherWebhook: boolean;
   steps: Step[];
 }
@@ -101,6 +101,8 @@ export function planOf(seed: number, length: number): Plan {
 
 function stepOf(random: Random, faulty: number, hasWrongClocks: boolean): Step['what'] {
   const setClock = hasWrongClocks ? 8 : 0;
-  if (random.next() < faulty) return random.weighted<Fault | Moment>({ ...FAULTS, ...MOMENTS, setClock });
-  return random.next() < 0.05 ? 'turnEmergency' : random.weighted<TeamStep | Moment>({ ...TEAM_STEPS, ...DEEDS });
+  if (random.next() < faulty) return random.weighted<Fault | TimedStep>({ ...FAULTS, ...TIMED_FAULTS, setClock });
+  return random.next() < 0.05
+    ? 'toggleEmergencyGate'
+    : random.weighted<TeamStep | TimedStep>({ ...TEAM_STEPS, ...SEQUENCES });
 }

@@ -1,22 +1,23 @@
-/** Plays a plan: work and faults, then peace until everything is as it must be in the end, then silence, and the judgement. */
-import { ask } from '../actors/ask.ts';
+/** Plays a plan: work and faults, then convergence, then quiescence, and the oracle's check. */
+
 import { gate, ref, rolloutBudget } from '../actors/objects.ts';
 import { type Random, randomFrom } from '../actors/random.ts';
-import { FLUX_NAMESPACE, type People, SHARED, type Team, teamOf } from '../chaos/work/team.ts';
+import { requestGate } from '../actors/requestGate.ts';
+import { FLUX_NAMESPACE, SHARED, type Team, teamOf, type Users } from '../chaos/work/team.ts';
 import { ApiError } from '../client/send.ts';
-import { judged } from './judge.ts';
-import type { Fault, Moment, Plan, Step, TeamStep } from './plan.ts';
-import { World } from './world/world.ts';
+import { SimulatedCluster } from './cluster/simulatedCluster.ts';
+import { findingsOf } from './findings.ts';
+import type { Fault, Plan, Step, TeamStep, TimedStep } from './plan.ts';
 
 export interface Outcome {
-  /** Sentences; none where all is well. */
+  /** Sentences about broken rules. */
   violations: string[];
   deployments: number;
   virtualMs: number;
-  world: World;
-  /** When the steps began, and when everything that had to come had come. */
+  cluster: SimulatedCluster;
+  /** When the steps began, and when everything had converged. */
   begin: number;
-  restMs: number;
+  convergedMs: number;
 }
 
 const EMERGENCY = 'emergency';
@@ -24,19 +25,19 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const WRONGEST_HOURS = 8;
-/** A version is applied and has baked by then, if nothing holds it. */
+/** The time in which an unblocked version is applied and bakes. */
 const DELIVERY_MS = 9 * SECOND;
-/** Until everything is in the caches, and the judges know what has been there for long. */
+/** The time until the caches are complete, and the objects are older than the oracle's tolerance. */
 const START_MS = 150 * SECOND;
 const SETTLE_MS = 45 * 60 * SECOND;
-/** Of Flux, Git and reporters in the end: a deployment needs several, and must be ready within its `deployTimeout` of 20 s. */
+/** The pause between the rounds of Flux, Git and reporters at the end. A deployment needs several, and its `deployTimeout` is 20 s. */
 const ROUND_MS = 4_000;
-/** Longer than every controller's resync, which finds what a write that was dropped on a conflict has left: manifests/controllers/README.md. */
-const CALM_DOWN_MS = 11 * 60 * SECOND;
-const SILENCE_MS = 11 * 60 * SECOND;
+/** Longer than every controller's resync, which repairs a write that was dropped on a conflict: manifests/controllers/README.md. */
+const LAST_RESYNC_MS = 11 * 60 * SECOND;
+const QUIESCENCE_MS = 11 * 60 * SECOND;
 const GATES = 'gating.toolkit.fluxcd.io/gates';
 const FLUX_RESOURCES = ['kustomize.toolkit.fluxcd.io/kustomizations', 'source.toolkit.fluxcd.io/ocirepositories'];
-/** What delayed events are of. */
+/** Resources whose events may be delayed. */
 const RESOURCES = [
   'kuberik.com/rollouts',
   'kuberik.com/fluxbindings',
@@ -52,27 +53,27 @@ export async function play(plan: Plan): Promise<Outcome> {
   try {
     return await run.play();
   } finally {
-    run.world.stop();
+    run.cluster.stop();
   }
 }
 
 class Run {
-  readonly world: World;
+  readonly cluster: SimulatedCluster;
   readonly #plan: Plan;
-  readonly #people: People;
+  readonly #users: Users;
   readonly #teams = new Map<number, Team>();
   readonly #busy = new Set<string>();
-  readonly #broken: string[] = [];
-  /** Nobody begins anything any more. */
+  readonly #failures: string[] = [];
+  /** Whether steps have ended: no step may start. */
   #isOver = false;
-  /** What the step that happens now chooses by. */
+  /** Random numbers of the current step. */
   #dice: Random = randomFrom(0);
 
   constructor(plan: Plan) {
     this.#plan = plan;
-    this.world = new World(plan.seed, plan);
-    const as = (name: Parameters<World['user']>[0]) => this.world.user(name);
-    this.#people = {
+    this.cluster = new SimulatedCluster(plan.seed, plan);
+    const as = (name: Parameters<SimulatedCluster['user']>[0]) => this.cluster.user(name);
+    this.#users = {
       admin: as('admin'),
       developer: as('developer'),
       sre: as('sre'),
@@ -84,43 +85,43 @@ class Run {
       integer: (least, most) => this.#dice.integer(least, most),
       weighted: (weights) => this.#dice.weighted(weights),
     };
-    for (const index of plan.teams) this.#teams.set(index, teamOf(index, this.#people, dice));
+    for (const index of plan.teams) this.#teams.set(index, teamOf(index, this.#users, dice));
   }
 
   async play(): Promise<Outcome> {
-    const { world } = this;
-    world.start();
-    await this.world.until(this.#create());
-    world.startDriver();
-    await world.time.runUntil(world.time.now + START_MS);
-    const begin = world.time.now;
-    world.weather = this.#plan;
+    const { cluster } = this;
+    cluster.start();
+    await this.cluster.until(this.#create());
+    cluster.startDriver();
+    await cluster.time.runUntil(cluster.time.now + START_MS);
+    const begin = cluster.time.now;
+    cluster.delays = this.#plan;
     let leapt = 0;
     for (const step of this.#plan.steps) {
-      await world.time.runUntil(begin + leapt + step.at * SECOND);
-      const before = world.time.now;
+      await cluster.time.runUntil(begin + leapt + step.at * SECOND);
+      const before = cluster.time.now;
       this.#dice = randomFrom(step.seed);
       this.#do(step);
-      leapt += world.time.now - before;
+      leapt += cluster.time.now - before;
     }
     this.#isOver = true;
-    const patience = world.time.now + MINUTE;
-    do await world.time.runUntil(world.time.now + SECOND);
-    while (this.#busy.size > 0 && world.time.now < patience);
-    world.heal();
-    // What was written by a clock ahead of time is over by then.
-    if (this.#plan.hasWrongClocks) world.leap(WRONGEST_HOURS * HOUR);
+    const patience = cluster.time.now + MINUTE;
+    do await cluster.time.runUntil(cluster.time.now + SECOND);
+    while (this.#busy.size > 0 && cluster.time.now < patience);
+    cluster.heal();
+    // Times written by a clock that was ahead have passed by then.
+    if (this.#plan.hasWrongClocks) cluster.leap(WRONGEST_HOURS * HOUR);
     const violations = await this.#settle();
-    const restMs = world.time.now;
-    if (violations.length === 0 && this.#plan.isLong) violations.push(...(await this.#silence()));
-    const findings = judged(world, { clocksAreRight: !this.#plan.hasWrongClocks });
-    violations.push(...findings.violations, ...world.crashes, ...this.#broken);
-    const virtualMs = world.time.now - begin;
-    return { violations, deployments: findings.deployments, virtualMs, world, begin, restMs };
+    const convergedMs = cluster.time.now;
+    if (violations.length === 0 && this.#plan.isLong) violations.push(...(await this.#writesAtRest()));
+    const findings = findingsOf(cluster, { clocksAreRight: !this.#plan.hasWrongClocks });
+    violations.push(...findings.violations, ...cluster.crashes, ...this.#failures);
+    const virtualMs = cluster.time.now - begin;
+    return { violations, deployments: findings.deployments, virtualMs, cluster, begin, convergedMs };
   }
 
   async #create(): Promise<void> {
-    const { admin, sre } = this.#people;
+    const { admin, sre } = this.#users;
     await admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: FLUX_NAMESPACE } } as never);
     const selects = { namespaceSelector: { matchExpressions: [{ key: 'chaos', operator: 'Exists' }] } };
     await admin.create(gate(FLUX_NAMESPACE, EMERGENCY, { spec: { default: 'opened', selects } }));
@@ -136,79 +137,79 @@ class Run {
   #do(step: Step): void {
     const team = this.#teams.get(step.team);
     if (step.what in this.#faults) this.#faults[step.what as Fault]();
-    else if (step.what in this.#moments && team) this.#moments[step.what as Moment](team);
-    else if (step.what === 'turnEmergency') this.#attempt('emergency', () => this.#turnEmergency());
+    else if (step.what in this.#timedSteps && team) this.#timedSteps[step.what as TimedStep](team);
+    else if (step.what === 'toggleEmergencyGate') this.#attempt('emergency', () => this.#toggleEmergencyGate());
     else if (team) this.#attempt(`${step.what} ${team.namespace}`, () => team[step.what as TeamStep]());
   }
 
-  /** Not twice at once; whatever the API server answers is an answer. */
+  /** Starts the work unless it is running. An error of the API server is a valid outcome. */
   #attempt(name: string, what: () => Promise<unknown>): void {
     if (this.#busy.has(name)) return;
     this.#busy.add(name);
     what()
       .catch((error) => {
         const isAnswer = error instanceof ApiError || /connection re(fused|set)/.test(error.message);
-        if (!isAnswer) this.#broken.push(`the simulation itself fails in ${name}: ${error.stack}`);
+        if (!isAnswer) this.#failures.push(`the simulation itself fails in ${name}: ${error.stack}`);
       })
       .finally(() => this.#busy.delete(name));
   }
 
   readonly #faults: Record<Fault, () => void> = {
     killHooks: () => {
-      const { world } = this;
+      const { cluster } = this;
       const name = this.#replica();
-      world.killReplica(name);
-      world.time.after(this.#downMs(), () => world.startReplica(name));
+      cluster.killReplica(name);
+      cluster.time.after(this.#downMs(), () => cluster.startReplica(name));
     },
     killDriver: () => {
-      this.world.killDriver();
-      this.world.time.after(this.#downMs(), () => this.world.startDriver());
+      this.cluster.killDriver();
+      this.cluster.time.after(this.#downMs(), () => this.cluster.startDriver());
     },
     killApiServer: () => {
-      this.world.killApiServer();
-      this.world.time.after(this.#downMs(), () => this.world.startApiServer());
+      this.cluster.killApiServer();
+      this.cluster.time.after(this.#downMs(), () => this.cluster.startApiServer());
     },
-    delayEvents: () => this.world.hold(this.#resource(), this.#dice.integer(1, 30) * SECOND),
-    dropWatches: () => this.world.dropWatches(this.#resource()),
-    leap: () => this.world.leap(this.#dice.integer(1, 8) * HOUR),
+    delayEvents: () => this.cluster.hold(this.#resource(), this.#dice.integer(1, 30) * SECOND),
+    dropWatches: () => this.cluster.dropWatches(this.#resource()),
+    leap: () => this.cluster.leap(this.#dice.integer(1, 8) * HOUR),
     setClock: () => {
-      const { world } = this;
+      const { cluster } = this;
       const name = this.#replica();
       const ms = this.#any([-1, 1]) * this.#dice.integer(1, WRONGEST_HOURS) * HOUR;
-      world.setClock(name, ms);
-      world.time.after(this.#dice.integer(5, 30) * SECOND, () => world.setClock(name, 0));
+      cluster.setClock(name, ms);
+      cluster.time.after(this.#dice.integer(5, 30) * SECOND, () => cluster.setClock(name, 0));
     },
   };
 
-  readonly #moments: Record<Moment, (team: Team) => void> = {
+  readonly #timedSteps: Record<TimedStep, (team: Team) => void> = {
     crashAfterWrite: () => {
-      const { world } = this;
+      const { cluster } = this;
       const name = this.#replica();
       const [kill, start] = this.#any([
-        [() => world.killReplica(name), () => world.startReplica(name)],
-        [() => world.killDriver(), () => world.startDriver()],
-        [() => world.killDriver(), () => world.startDriver()],
-        [() => world.killApiServer(), () => world.startApiServer()],
+        [() => cluster.killReplica(name), () => cluster.startReplica(name)],
+        [() => cluster.killDriver(), () => cluster.startDriver()],
+        [() => cluster.killDriver(), () => cluster.startDriver()],
+        [() => cluster.killApiServer(), () => cluster.startApiServer()],
       ] as const);
       const downMs = this.#downMs();
       this.#atWrite(this.#resource(), () => {
         kill();
-        world.time.after(downMs, start);
+        cluster.time.after(downMs, start);
       });
     },
     staleAfterWrite: () => {
       const resource = this.#resource();
       const heldMs = this.#dice.integer(2, 20) * SECOND;
-      this.#atWrite(resource, () => this.world.hold(resource, heldMs));
+      this.#atWrite(resource, () => this.cluster.hold(resource, heldMs));
     },
     closeUnseen: (team) => {
-      const { sre } = this.#people;
+      const { sre } = this.#users;
       const name = this.#any(['freeze', 'approval', 'qa', 'emergency'] as const);
-      this.world.hold(name === 'qa' ? 'kuberik.com/rolloutgates' : GATES, this.#dice.integer(3, 15) * SECOND);
+      this.cluster.hold(name === 'qa' ? 'kuberik.com/rolloutgates' : GATES, this.#dice.integer(3, 15) * SECOND);
       const qa = { spec: { passing: false } };
       this.#attempt(`close ${team.namespace}`, async () => {
         if (name === 'qa') await sre.mergePatch(ref('rolloutGate', team.namespace, 'qa'), qa);
-        else await ask(sre, name === 'emergency' ? FLUX_NAMESPACE : team.namespace, name, 'close');
+        else await requestGate(sre, name === 'emergency' ? FLUX_NAMESPACE : team.namespace, name, 'close');
       });
       const laterMs = this.#dice.integer(1, 4) * 500 + 1000;
       this.#later(laterMs, () => this.#attempt(`release ${team.namespace}`, () => team.release()));
@@ -216,7 +217,7 @@ class Run {
     turnDuringWrite: (team) => {
       const delayMs = this.#dice.next() * 12;
       const action = this.#any(['open', 'close', 'close'] as const);
-      this.world.atNextRequest(this.#any(FLUX_RESOURCES), () =>
+      this.cluster.atNextRequest(this.#any(FLUX_RESOURCES), () =>
         this.#later(delayMs, () => this.#turn(team, 'freeze', action)),
       );
     },
@@ -250,14 +251,14 @@ class Run {
       }
     },
     hotfix: (team) => {
-      const { developer, sre } = this.#people;
+      const { developer, sre } = this.#users;
       const app = ref('rollout', team.namespace, 'app');
       const isNewest = this.#dice.next() < 0.5;
-      const reason = `HOT-${this.world.time.now}`;
+      const reason = `HOT-${this.cluster.time.now}`;
       this.#turn(team, team.namespace.endsWith('2') || team.namespace.endsWith('4') ? 'freeze' : 'approval', 'close');
       this.#attempt(`release ${team.namespace}`, () => team.release());
       this.#attempt(`hotfix ${team.namespace}`, async () => {
-        await this.world.time.pause(200);
+        await this.cluster.time.pause(200);
         const [one, other] = [team.releases(), Math.max(1, team.releases() - 1)].map((release) => `1.${release}.0`);
         await developer.mergePatch(app, { spec: { wantedVersion: isNewest ? one : other } });
         const force = { 'rollout.kuberik.com/force-deploy': isNewest ? other : one };
@@ -267,19 +268,19 @@ class Run {
   };
 
   #later(ms: number, what: () => void): void {
-    this.world.time.after(ms, () => {
+    this.cluster.time.after(ms, () => {
       if (!this.#isOver) what();
     });
   }
 
   #turn(team: Team, name: string, action: 'open' | 'close'): void {
-    this.#attempt(`turn ${team.namespace} ${action}`, () => ask(this.#people.sre, team.namespace, name, action));
+    this.#attempt(`turn ${team.namespace} ${action}`, () => requestGate(this.#users.sre, team.namespace, name, action));
   }
 
-  /** When one of the next writes of the resource is stored. */
+  /** Runs the work when one of the next writes of the resource is stored. */
   #atWrite(resource: string, what: () => void): void {
     let left = this.#dice.integer(1, 3);
-    const unfollow = this.world.server.storage.follow((event) => {
+    const unfollow = this.cluster.server.storage.follow((event) => {
       if (event.resource !== resource || --left > 0) return;
       unfollow();
       if (!this.#isOver) what();
@@ -291,7 +292,7 @@ class Run {
   }
 
   #replica(): string {
-    return this.#any(this.world.replicas);
+    return this.#any(this.cluster.replicas);
   }
 
   #downMs(): number {
@@ -302,56 +303,56 @@ class Run {
     return this.#any(RESOURCES);
   }
 
-  #turnEmergency(): Promise<unknown> {
-    return ask(this.#people.sre, FLUX_NAMESPACE, EMERGENCY, this.#dice.next() < 0.6 ? 'open' : 'close');
+  #toggleEmergencyGate(): Promise<unknown> {
+    return requestGate(this.#users.sre, FLUX_NAMESPACE, EMERGENCY, this.#dice.next() < 0.6 ? 'open' : 'close');
   }
 
-  /** Nobody wants anything new, every Gate opens, and Git and Flux go on. Answers what is not as it must be when the patience is over. */
+  /** Withdraws requests, opens every Gate, and lets Git and Flux continue. Returns what hasn't converged at the deadline. */
   async #settle(): Promise<string[]> {
-    const { world } = this;
-    const { sre } = this.#people;
+    const { cluster } = this;
+    const { sre } = this.#users;
     const teams = [...this.#teams.values()];
-    const deadline = world.time.now + SETTLE_MS;
+    const deadline = cluster.time.now + SETTLE_MS;
     this.#dice = randomFrom(1);
-    await this.#surely(() => ask(sre, FLUX_NAMESPACE, EMERGENCY, 'open'), deadline);
-    for (const team of teams) await this.#surely(() => team.calm(), deadline);
+    await this.#retry(() => requestGate(sre, FLUX_NAMESPACE, EMERGENCY, 'open'), deadline);
+    for (const team of teams) await this.#retry(() => team.calm(), deadline);
     for (;;) {
       for (const [index, team] of this.#teams) {
         for (const what of ['sync', 'reconcile', 'report'] as const)
           this.#attempt(`${what} ${index}`, () => team[what]());
         this.#attempt(`mend ${index}`, () => team.mend());
       }
-      await world.time.runUntil(world.time.now + ROUND_MS);
-      const left = await this.world
+      await cluster.time.runUntil(cluster.time.now + ROUND_MS);
+      const left = await this.cluster
         .until(Promise.all(teams.map((team) => team.unsettled())))
         .catch((error) => [[error.message]]);
       if (left.flat().length === 0) return [];
-      if (world.time.now > deadline) return left.flat().map((text) => `not as it must be in the end: ${text}`);
+      if (cluster.time.now > deadline) return left.flat().map((text) => `not converged: ${text}`);
     }
   }
 
-  async #surely(what: () => Promise<unknown>, deadline: number): Promise<void> {
+  async #retry(what: () => Promise<unknown>, deadline: number): Promise<void> {
     for (;;) {
       try {
-        await this.world.until(what());
+        await this.cluster.until(what());
         return;
       } catch (error) {
-        if (this.world.time.now > deadline) throw error;
-        await this.world.time.runUntil(this.world.time.now + ROUND_MS);
+        if (this.cluster.time.now > deadline) throw error;
+        await this.cluster.time.runUntil(this.cluster.time.now + ROUND_MS);
       }
     }
   }
 
-  /** What is written although nobody does anything. */
-  async #silence(): Promise<string[]> {
-    const { world } = this;
-    await world.time.runUntil(world.time.now + CALM_DOWN_MS);
-    const { events } = world.server.storage;
+  /** Writes without a cause, after every request, release and resync is done. */
+  async #writesAtRest(): Promise<string[]> {
+    const { cluster } = this;
+    await cluster.time.runUntil(cluster.time.now + LAST_RESYNC_MS);
+    const { events } = cluster.server.storage;
     const before = events.length;
-    await world.time.runUntil(world.time.now + SILENCE_MS);
+    await cluster.time.runUntil(cluster.time.now + QUIESCENCE_MS);
     return events.slice(before, before + 3).map(({ resource, object }) => {
       const { namespace, name } = object.metadata;
-      return `written although nobody does anything: ${resource} ${namespace}/${name}`;
+      return `written without a cause: ${resource} ${namespace}/${name}`;
     });
   }
 }

@@ -1,6 +1,7 @@
 /**
- * The scenarios of test/scenario/rollout, the Gates of test/scenario/gate and the stories of gates.yaml, played in the simulation: as they are, then with a crash right after each write of the driver, then with each
- * such write hidden from the caches for a while. What they expect is not looked at: the judges are those of every run, and the history is to be the same.
+ * Plays the scenarios of test/scenario/rollout, the Gates of test/scenario/gate and the scenarios of gates.yaml in the simulation: unchanged,
+ * then with a crash right after each write of the driver, then with each such write hidden from the caches for a while. The oracle checks each
+ * run; the expectations in the files are ignored.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,8 +13,8 @@ import type { User } from '../actors/user.ts';
 import { type AnyObject, ApiError } from '../client/send.ts';
 import { REPOSITORY } from '../repository.ts';
 import { targetOf } from './apiServer/requests.ts';
-import { judged } from './judge.ts';
-import { World } from './world/world.ts';
+import { SimulatedCluster } from './cluster/simulatedCluster.ts';
+import { findingsOf } from './findings.ts';
 
 const GATE_SAMPLES = join(REPOSITORY, 'test/scenario/gate/rfc-samples.yaml');
 const FOLDER = join(REPOSITORY, 'test/scenario/rollout');
@@ -27,7 +28,7 @@ const SETTLE_MS = 4 * SECOND;
 const REST_MS = 90 * SECOND;
 const ATTEMPTS = 5;
 const STALE_MS = 3 * SECOND;
-/** A longer time is leapt over. */
+/** The clock leaps over the rest of a longer time. */
 const LONGEST_MS = 20 * 60 * SECOND;
 const UNITS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
@@ -39,7 +40,7 @@ export interface Scenario {
   steps: (string | Data)[];
 }
 
-/** What is done to a run at its nth write by the driver. */
+/** A fault right after the driver's write number `at`. */
 export interface Fault {
   is: 'crash of the driver' | 'crash of the API server' | 'stale cache';
   at: number;
@@ -47,14 +48,14 @@ export interface Fault {
 
 interface Replay {
   violations: string[];
-  /** Writes of the driver. */
+  /** Number of writes by the driver. */
   writes: number;
-  /** Of the Rollout: `1.0.0 Succeeded`. */
+  /** The Rollout's history: `1.0.0 Succeeded`. */
   history: string[];
   virtualMs: number;
 }
 
-/** Those of which every step is something that people, Flux or the clock can do. */
+/** The scenarios whose every step is an action of users, Flux or the clock. */
 export function playable(): Scenario[] {
   const read = (file: string) => parse(readFileSync(file, 'utf8'));
   const files = readdirSync(FOLDER).filter((name) => name.endsWith('.yaml'));
@@ -66,7 +67,7 @@ export function playable(): Scenario[] {
   return all.filter(({ steps }) => steps.every((step) => nameOf(step) === 'expect' || nameOf(step) in STEPS));
 }
 
-/** The story of a Gate, with an object that it holds and that somebody edits at each of its steps. */
+/** A Gate's scenario with an object that requires the Gate, and an edit of that object after each step. */
 function heldBy({ name: id, gate: of, steps }: Data): Scenario {
   const { name } = of.metadata;
   const start = Date.parse(steps[0].at);
@@ -91,86 +92,86 @@ function heldBy({ name: id, gate: of, steps }: Data): Scenario {
   };
 }
 
-/** Every fault of a scenario that makes so many writes. */
+/** Every fault at every write, for a scenario with so many writes of the driver. */
 export function faultsOf(writes: number): Fault[] {
   const kinds = ['crash of the driver', 'crash of the API server', 'stale cache'] as const;
   return Array.from({ length: writes }, (_, at) => kinds.map((is) => ({ is, at }))).flat();
 }
 
 export async function replay({ fixture = 'F0', steps }: Scenario, fault?: Fault): Promise<Replay> {
-  const scene = new Scene(fault);
+  const run = new ScenarioRun(fault);
   try {
-    return await scene.play(fixture, steps);
+    return await run.play(fixture, steps);
   } finally {
-    scene.world.stop();
+    run.cluster.stop();
   }
 }
 
-class Scene {
-  readonly world = new World(1);
-  readonly #admin = this.world.user('admin');
-  readonly flux = this.world.user('flux');
-  readonly #people = new Map<string, User>();
-  /** What `T0` means. */
-  readonly #begin = this.world.time.now;
+class ScenarioRun {
+  readonly cluster = new SimulatedCluster(1);
+  readonly #admin = this.cluster.user('admin');
+  readonly flux = this.cluster.user('flux');
+  readonly #users = new Map<string, User>();
+  /** The time `T0`. */
+  readonly #begin = this.cluster.time.now;
   #writes = 0;
 
   constructor(fault: Fault | undefined) {
-    this.world.afterWrite = ({ user, code, request }) => {
+    this.cluster.afterWrite = ({ user, code, request }) => {
       if (code >= 300 || !user.endsWith(':metacontroller') || this.#writes++ !== fault?.at) return;
       const { kind } = targetOf(request.path)!;
       this.#strike(fault.is, `${kind.group}/${kind.resource}`);
     };
   }
 
-  person(name = 'alice'): User {
-    const known = this.#people.get(name) ?? this.world.person(name);
-    this.#people.set(name, known);
+  user(name = 'alice'): User {
+    const known = this.#users.get(name) ?? this.cluster.userNamed(name);
+    this.#users.set(name, known);
     return known;
   }
 
   async play(fixture: string, steps: Scenario['steps']): Promise<Replay> {
-    const { world } = this;
-    const begin = world.time.now;
-    world.start();
-    await this.world.until(this.#base(fixture));
-    world.startDriver();
+    const { cluster } = this;
+    const begin = cluster.time.now;
+    cluster.start();
+    await this.cluster.until(this.#base(fixture));
+    cluster.startDriver();
     await this.pass(SETTLE_MS);
     for (const step of steps) {
       const name = nameOf(step);
       if (name === 'expect') continue;
       const data = typeof step === 'string' ? undefined : step[name];
-      await this.#surely(() => Promise.resolve(STEPS[name]!(this, this.#inTime(data))));
+      await this.#retry(() => Promise.resolve(STEPS[name]!(this, this.#inTime(data))));
     }
-    world.heal();
+    cluster.heal();
     await this.pass(REST_MS);
-    const app = world.server.storage.get('kuberik.com/rollouts', `${NAMESPACE}/test-resource`);
+    const app = cluster.server.storage.get('kuberik.com/rollouts', `${NAMESPACE}/test-resource`);
     const history = (app?.status?.history ?? []).map(
       ({ version, bakeStatus }: AnyObject) => `${version.tag} ${bakeStatus}`,
     );
-    const violations = [...judged(world).violations, ...world.crashes];
-    return { violations, writes: this.#writes, history, virtualMs: world.time.now - begin };
+    const violations = [...findingsOf(cluster).violations, ...cluster.crashes];
+    return { violations, writes: this.#writes, history, virtualMs: cluster.time.now - begin };
   }
 
   async pass(ms: number): Promise<void> {
-    if (ms > LONGEST_MS) this.world.leap(ms - LONGEST_MS);
-    await this.world.time.runUntil(this.world.time.now + Math.min(ms, LONGEST_MS));
+    if (ms > LONGEST_MS) this.cluster.leap(ms - LONGEST_MS);
+    await this.cluster.time.runUntil(this.cluster.time.now + Math.min(ms, LONGEST_MS));
   }
 
-  async exists(object: AnyObject): Promise<void> {
+  async put(object: AnyObject): Promise<void> {
     if (await this.#admin.find(object as never)) await this.#admin.mergePatch(object as never, object);
     else await this.#admin.create(object);
   }
 
   #strike(is: Fault['is'], resource: string): void {
-    const { world } = this;
-    if (is === 'stale cache') world.hold(resource, STALE_MS);
+    const { cluster } = this;
+    if (is === 'stale cache') cluster.hold(resource, STALE_MS);
     else if (is === 'crash of the driver') {
-      world.killDriver();
-      world.time.after(SECOND / 2, () => world.startDriver());
+      cluster.killDriver();
+      cluster.time.after(SECOND / 2, () => cluster.startDriver());
     } else {
-      world.killApiServer();
-      world.time.after(SECOND / 2, () => world.startApiServer());
+      cluster.killApiServer();
+      cluster.time.after(SECOND / 2, () => cluster.startApiServer());
     }
   }
 
@@ -195,26 +196,26 @@ class Scene {
     await this.#admin.patchStatus(POLICY, { latestRef: { name: 'registry.example/app', ...named } });
   }
 
-  /** An object that a Git branch brings, with variables of the Rollout. */
+  /** Creates a Kustomization of a GitRepository, with variables of the Rollout. */
   async bind({ name, gates = [] }: Data): Promise<void> {
     const named = gates.map(({ namespace, gate: of }: Data) => `${namespace}/${of}`);
-    await this.exists(await this.#bound(name, named, {}));
+    await this.put(await this.#bound(name, named, {}));
     await fakeFlux({ flux: this.flux }).reconcile(NAMESPACE);
   }
 
-  /** A sync of Git, whose Kustomization applies the object. */
+  /** Syncs Git: a Kustomization `apps` applies the object. */
   async git({ name, path, gates = [] }: Data): Promise<void> {
     const applier = { namespace: 'flux-system', name: 'apps' };
     if (!(await this.#admin.find(ref('kustomization', applier.namespace, applier.name)))) {
-      await this.exists({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: applier.namespace } });
-      await this.exists(kustomization(applier.namespace, applier.name));
+      await this.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: applier.namespace } });
+      await this.put(kustomization(applier.namespace, applier.name));
     }
     await gitSync(this.flux, applier)([await this.#bound(name, gates, { path })]);
   }
 
   async #bound(name: string, gates: string[], spec: Data): Promise<AnyObject> {
     const source = { interval: '1h', url: 'https://git.example.com/a' };
-    await this.exists({ ...GIT, metadata: { namespace: NAMESPACE, name }, spec: source });
+    await this.put({ ...GIT, metadata: { namespace: NAMESPACE, name }, spec: source });
     const annotations: Record<string, string> = gates.length > 0 ? { 'gate.fluxcd.io/gates': gates.join() } : {};
     return kustomization(NAMESPACE, name, {
       variables: { VERSION: 'test-resource' },
@@ -224,19 +225,21 @@ class Scene {
   }
 
   async edit({ as, name, path }: Data): Promise<void> {
-    await this.person(as).mergePatch(ref('kustomization', NAMESPACE, name), { spec: { path } });
+    await this.user(as).mergePatch(ref('kustomization', NAMESPACE, name), { spec: { path } });
   }
 
   async until(time: string): Promise<void> {
-    await this.pass(Math.max(0, Date.parse(time) - this.world.time.now));
+    await this.pass(Math.max(0, Date.parse(time) - this.cluster.time.now));
   }
 
   async remove(kind: string, namespace: string, name: string): Promise<void> {
-    const found = this.world.server.storage.all().find(([, each]) => each.kind === kind && each.metadata.name === name);
+    const found = this.cluster.server.storage
+      .all()
+      .find(([, each]) => each.kind === kind && each.metadata.name === name);
     if (found) await this.#admin.remove({ ...found[1], metadata: { namespace, name } } as never);
   }
 
-  /** Replaces `now-5m` by that time. */
+  /** The data with times such as `now-5m` replaced. */
   #inTime(data: any): any {
     if (Array.isArray(data)) return data.map((item) => this.#inTime(item));
     if (typeof data === 'object' && data !== null)
@@ -244,15 +247,15 @@ class Scene {
     const [, base, sign = '+', offset = '0s'] =
       (typeof data === 'string' && /^(now|T0)(?:([+-])(\w+))?$/.exec(data)) || [];
     if (!base) return data;
-    const ms = (base === 'T0' ? this.#begin : this.world.time.now) + durationMs(offset) * (sign === '-' ? -1 : 1);
+    const ms = (base === 'T0' ? this.#begin : this.cluster.time.now) + durationMs(offset) * (sign === '-' ? -1 : 1);
     return `${new Date(ms).toISOString().slice(0, 19)}Z`;
   }
 
-  /** Again where the API server is away; a refusal is an answer. */
-  async #surely(what: () => Promise<unknown>): Promise<void> {
+  /** Retries while the API server is down. A refusal is a valid outcome. */
+  async #retry(what: () => Promise<unknown>): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.world.until(what());
+        await this.cluster.until(what());
         return;
       } catch (error) {
         if (error instanceof ApiError) return;
@@ -277,46 +280,46 @@ const onGate = (data: Data) =>
     ]),
   );
 
-/** By the names of test/scenario/rollout/steps.ts. */
-const STEPS: Record<string, (scene: Scene, data: any) => unknown> = {
-  sync: (scene) => scene.pass(SETTLE_MS),
-  settle: (scene) => scene.pass(SETTLE_MS),
-  synced: (scene) => scene.pass(SETTLE_MS),
-  settled: (scene) => scene.pass(SETTLE_MS),
-  advance: (scene, duration: string) => scene.pass(durationMs(duration)),
-  publish: (scene, latest) => scene.publish(latest),
-  release: async (scene, latest) => {
-    await scene.publish(latest);
-    await scene.pass(SETTLE_MS);
+/** Steps by the names of test/scenario/rollout/steps.ts. */
+const STEPS: Record<string, (run: ScenarioRun, data: any) => unknown> = {
+  sync: (run) => run.pass(SETTLE_MS),
+  settle: (run) => run.pass(SETTLE_MS),
+  synced: (run) => run.pass(SETTLE_MS),
+  settled: (run) => run.pass(SETTLE_MS),
+  advance: (run, duration: string) => run.pass(durationMs(duration)),
+  publish: (run, latest) => run.publish(latest),
+  release: async (run, latest) => {
+    await run.publish(latest);
+    await run.pass(SETTLE_MS);
   },
-  policy: (scene, spec: Data) => scene.person().mergePatch(POLICY, { spec }),
-  spec: (scene, spec: Data) => scene.person().mergePatch(APP, { spec }),
-  annotate: (scene, { as, ...patch }: Data) =>
-    scene.person(as).mergePatch(APP, { metadata: { annotations: prefixed(patch, 'rollout.kuberik.com/') } }),
-  rolloutGate: (scene, { name, as: _, ...spec }: Data) =>
-    scene.exists(rolloutGate(NAMESPACE, name, 'test-resource', { passing: true, ...spec })),
-  approve: (scene, { as, gate: name, ...patch }: Data) =>
-    scene.person(as).mergePatch(ref('rolloutGate', NAMESPACE, name), {
+  policy: (run, spec: Data) => run.user().mergePatch(POLICY, { spec }),
+  spec: (run, spec: Data) => run.user().mergePatch(APP, { spec }),
+  annotate: (run, { as, ...patch }: Data) =>
+    run.user(as).mergePatch(APP, { metadata: { annotations: prefixed(patch, 'rollout.kuberik.com/') } }),
+  rolloutGate: (run, { name, as: _, ...spec }: Data) =>
+    run.put(rolloutGate(NAMESPACE, name, 'test-resource', { passing: true, ...spec })),
+  approve: (run, { as, gate: name, ...patch }: Data) =>
+    run.user(as).mergePatch(ref('rolloutGate', NAMESPACE, name), {
       metadata: { annotations: prefixed(patch, 'rollout.kuberik.com/') },
     }),
-  gate: (scene, { name, namespace = NAMESPACE, annotations, labels, ...spec }: Data) =>
-    scene.exists(gate(namespace, name, { annotations, labels, spec: { default: 'closed', ...spec } })),
-  onGate: (scene, { as, gate: name, namespace = NAMESPACE, ...patch }: Data) =>
-    scene.person(as).mergePatch(ref('gate', namespace, name), { metadata: { annotations: onGate(patch) } }),
-  health: (scene, data: Data) => scene.health(data),
-  namespace: (scene, metadata: Data) =>
-    scene.exists({ apiVersion: 'v1', kind: 'Namespace', metadata: { ...metadata } as never }),
-  bind: (scene, data: Data) => scene.bind(data),
-  git: (scene, data: Data) => scene.git(data),
-  edit: (scene, data: Data) => scene.edit(data),
-  until: (scene, time: string) => scene.until(time),
-  apply: (scene) => fakeFlux({ flux: scene.flux }).reconcile(NAMESPACE),
-  delete: (scene, [kind, name, namespace = NAMESPACE]: string[]) => scene.remove(kind!, namespace, name!),
+  gate: (run, { name, namespace = NAMESPACE, annotations, labels, ...spec }: Data) =>
+    run.put(gate(namespace, name, { annotations, labels, spec: { default: 'closed', ...spec } })),
+  onGate: (run, { as, gate: name, namespace = NAMESPACE, ...patch }: Data) =>
+    run.user(as).mergePatch(ref('gate', namespace, name), { metadata: { annotations: onGate(patch) } }),
+  health: (run, data: Data) => run.health(data),
+  namespace: (run, metadata: Data) =>
+    run.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { ...metadata } as never }),
+  bind: (run, data: Data) => run.bind(data),
+  git: (run, data: Data) => run.git(data),
+  edit: (run, data: Data) => run.edit(data),
+  until: (run, time: string) => run.until(time),
+  apply: (run) => fakeFlux({ flux: run.flux }).reconcile(NAMESPACE),
+  delete: (run, [kind, name, namespace = NAMESPACE]: string[]) => run.remove(kind!, namespace, name!),
 };
 
 const nameOf = (step: string | Data) => (typeof step === 'string' ? step : Object.keys(step)[0]!);
 
-/** `10d`, `1h30m`; a clock is not set back here. */
+/** Milliseconds of `10d` or `1h30m`. */
 function durationMs(text: string): number {
   return [...text.matchAll(/(\d+)([smhd])/g)].reduce((sum, [, n, unit]) => sum + Number(n) * UNITS[unit!]! * SECOND, 0);
 }

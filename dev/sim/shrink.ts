@@ -1,4 +1,4 @@
-/** Finds a plan with fewer steps that fails in the same way. */
+/** Finds a shorter plan that fails in the same way. */
 
 import type { Plan } from './plan.ts';
 import { type Outcome, play } from './play.ts';
@@ -8,7 +8,7 @@ export interface Shrunk {
   outcome: Outcome;
 }
 
-/** Tries until nothing can be left out any more, or `goesOn` says no. */
+/** Leaves out steps until every one is needed, or `goesOn` returns false. */
 export async function shrink(plan: Plan, outcome: Outcome, goesOn: () => boolean): Promise<Shrunk> {
   const kind = kindOf(outcome);
   let best: Shrunk = { plan, outcome };
@@ -37,7 +37,7 @@ export async function shrink(plan: Plan, outcome: Outcome, goesOn: () => boolean
   return best;
 }
 
-/** What has failed, without the names, numbers and times of this run. */
+/** The first violation, without the names, numbers and times of the run. */
 export function kindOf({ violations }: Outcome): string | undefined {
   return violations[0] && withoutNumbers(violations[0]);
 }

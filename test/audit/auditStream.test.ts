@@ -1,4 +1,4 @@
-/** What objects record anew is sent once; what may be missing is said. */
+/** Sends each new record of an object once, and reports gaps. */
 import { describe, expect, it } from 'vitest';
 import { AuditStream, type KindChange, WATCHED } from '../../audit/auditStream.ts';
 import type { CloudEvent } from '../../core/audit/cloudEvent.ts';
@@ -62,7 +62,7 @@ const closed = (at: number) => ({
 });
 
 describe('changes of objects', () => {
-  it('send what is new of an object, oldest first, and a gap after a list', async () => {
+  it('send new records of an object, oldest first, and a gap after a list', async () => {
     const { taken, gaps } = streamOf();
     expect(await taken('Rollout', { type: 'all', items: [rollout('web', ['1.1.0', '1.0.0'])] })).toEqual([
       'service.deployed Rollout/shop/web 1.0.0',
@@ -94,13 +94,13 @@ describe('changes of objects', () => {
     expect(await taken('Rollout', { type: 'all', items: [failed] })).toEqual(['audit.Gap Rollout']);
   });
 
-  it('send a request that replaces another before anybody acts on it', async () => {
+  it('send a request that another replaces before a hook handles it', async () => {
     const { taken } = streamOf();
     expect(await taken('Gate', { type: 'set', object: closed(AT) })).toEqual(['audit.Closed Gate/flux-system/freeze']);
     expect(await taken('Gate', { type: 'set', object: closed(AT + 60_000) })).toHaveLength(1);
   });
 
-  it('send one opening that fifty histories tell of once, and again only when all have forgotten it', async () => {
+  it('send an opening once that fifty histories record, and again only after all have dropped it', async () => {
     const { taken } = streamOf();
     const opening = [{ gate: 'flux-system/freeze', at: '2026-03-01T09:00:00Z', by: 'sre' }];
     const items = ['a', 'b'].map((name) => rollout(name, ['1.0.0'], opening));
@@ -112,7 +112,7 @@ describe('changes of objects', () => {
     expect(opened(await taken('Rollout', { type: 'set', object: items[1]! }))).toHaveLength(1);
   });
 
-  it('forget objects that a list has no longer', async () => {
+  it('drop objects that a list no longer has', async () => {
     const { taken } = streamOf();
     await taken('Rollout', { type: 'all', items: [rollout('web', ['1.0.0'])] });
     await taken('Rollout', { type: 'all', items: [] });
@@ -134,7 +134,7 @@ describe('changes of objects', () => {
     ]);
   });
 
-  it('say since when a kind was not heard', async () => {
+  it('report since when a kind is not watched', async () => {
     const events: CloudEvent[] = [];
     const { stream } = streamOf(async (event) => void events.push(event));
     await stream.take('Gate', { type: 'all', items: [] });
@@ -146,7 +146,7 @@ describe('changes of objects', () => {
   });
 });
 
-it('what is watched is what `kubectl rollouts audit` reads, and of Events those of acts that no object records', () => {
+it('watch the objects of `kubectl rollouts audit`, and Events of acts that no object records', () => {
   const kinds = WATCHED.map(({ kind }) => kind);
   expect(kinds).toEqual(expect.arrayContaining(['Rollout', 'RolloutGate', 'Gate', 'ClusterRolloutBudget', 'Bucket']));
   expect(WATCHED.filter(({ fieldSelector }) => fieldSelector)).toEqual([

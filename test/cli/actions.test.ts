@@ -1,4 +1,4 @@
-/** Every action is what its command line does: the program takes the line, and makes the write of the table. */
+/** The command line of every action makes the write of the table. */
 import { describe, expect, it } from 'vitest';
 import { KINDS } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
@@ -69,7 +69,7 @@ const at = { namespace: 'shop', name: 'web' };
 const kinds = ['Kustomization' as const, 'Rollout' as const];
 const newGate = { kind: 'Gate' as const, namespace: 'shop', name: 'incident' };
 
-/** `others`: what the command reads beside the object. */
+/** `others`: other objects that the command reads. */
 type Row = [
   type: ActionType,
   found: KubeObject<any, any> | undefined,
@@ -164,7 +164,7 @@ it('the table has every action, with every kind that it writes', () => {
     new Set(rows.flatMap(([, request]) => (request.type === type ? request.object.kind : [])));
   for (const [type, { kinds }] of Object.entries(ACTIONS)) {
     const others = kinds.filter((kind) => !written(type as ActionType).has(kind));
-    // Flux's kinds differ in nothing but their names.
+    // Flux's kinds differ only in their names.
     expect(
       others.filter((kind) => !('governed' in KINDS[kind])),
       type,
@@ -188,7 +188,7 @@ describe('the line of kubectl', () => {
     );
   });
 
-  it('of an object that nobody could read removes what it may have, and makes up no list', () => {
+  it('removes every request if the object can’t be read, and invents no list', () => {
     const shown = (request: ActionRequest) => linesOf(request, undefined, NOW);
     expect(shown({ type: 'pin', object: of(DEPLOYED), version }).kubectl).toContain(
       '"rollout.kuberik.com/deploy-message":null',
@@ -210,7 +210,7 @@ describe('withdraw', () => {
 });
 
 describe('close', () => {
-  it('creates the RolloutGate of a Rollout, and closes one that is there', async () => {
+  it('creates the RolloutGate of a Rollout, and closes an existing one', async () => {
     const line = 'kubectl rollouts close rolloutgate/qa -n shop --rollout web --reason QA-88';
     const made = await written(line, [DEPLOYED]);
     expect(made.writes, made.err).toMatchObject([

@@ -1,4 +1,4 @@
-/** `adopt`: what it shows, what it writes into files, and in which order it makes its writes. */
+/** `adopt`: its output, the files it writes, and the order of its writes. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { objectOf } from '../support/objects.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { type ObjectServer, type Rules, type Stored, typed } from './objectServer.ts';
-import { golden, NAMESPACE } from './story.ts';
+import { golden, NAMESPACE } from './scenario.ts';
 
 const metadata = { namespace: NAMESPACE, name: 'app' };
 const policy = objectOf('ImagePolicy', {
@@ -31,13 +31,13 @@ const started = (rollout: Stored): Stored => ({
 const adopt = (words: string, objects: Stored[] = OBJECTS, rules: Rules = {}) =>
   typed(['adopt', ...words.split(' '), '-n', NAMESPACE], objects, {}, rules);
 
-it('shows what it would do, and does nothing', async () => {
+it('shows the changes without making them', async () => {
   const called = await adopt('kustomization/app');
   expect(called.writes).toEqual([]);
   await golden('adopt', called);
 });
 
-it('writes it into files, for Git, over nobody’s work', async () => {
+it('writes files for Git, and overwrites none', async () => {
   const folder = temporaryFolder('adopt-');
   const { code, out } = await adopt(`ocirepository/app --out ${folder}`);
   expect([code, out.trim().split('\n').length]).toEqual([0, 3]);
@@ -56,7 +56,7 @@ it('writes it into files, for Git, over nobody’s work', async () => {
   expect([again.code, again.err]).toEqual([1, expect.stringMatching(/is there already/)]);
 });
 
-it('by somebody who may not hold what comes next does nothing', async () => {
+it('does nothing if the user may not hold the next version', async () => {
   const refuses = ({ path }: { path: string }) => (path.endsWith('/rolloutgates') ? 'you may not' : undefined);
   expect(await adopt('kustomization/app --apply', OBJECTS, { refuses })).toMatchObject({
     code: 1,
@@ -66,7 +66,7 @@ it('by somebody who may not hold what comes next does nothing', async () => {
   });
 });
 
-it('holds what comes next, begins with what runs, and binds the object last', async () => {
+it('holds the next version, adopts the running one, and binds the object last', async () => {
   let isStarted = false;
   const startedAtBinding: boolean[] = [];
   const react = (server: ObjectServer, { body, method }: { body: Stored; method: string | undefined }) => {
@@ -87,7 +87,7 @@ it('holds what comes next, begins with what runs, and binds the object last', as
   await golden('adopt-apply', called);
 });
 
-it('binds another object to the Rollout that is there', async () => {
+it('binds another object to the existing Rollout', async () => {
   const rollout = started(objectOf('Rollout', { metadata, spec: { releasesImagePolicy: { name: 'app' } } }) as Stored);
   const called = await adopt('ocirepository/app --apply', [...OBJECTS, rollout]);
   expect(called.writes).toMatchObject([{ method: 'PATCH' }]);
@@ -107,7 +107,7 @@ it.each<[what: string, words: string, objects: Stored[], code: number, text: Reg
   expect(await adopt(words, objects)).toMatchObject({ code, err: expect.stringMatching(text), writes: [] });
 });
 
-it('says what to do with an object that is bound already', async () => {
+it('says how to proceed with an object that is bound already', async () => {
   const annotations = { 'rollout.kuberik.com/substitute.APP_VERSION.from': 'app' };
   const bound = { ...runs, metadata: { ...metadata, annotations } } as Stored;
   await golden('adopt-bound', await adopt('kustomization/app', [policy as Stored, bound]), 1);

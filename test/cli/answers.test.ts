@@ -1,4 +1,4 @@
-/** What a command answers instead of a write, and after one that it doesn't wait for: the text, the exit code, and nothing written. */
+/** Answers of commands that write nothing, or don't wait for their write: text, exit code, and no write. */
 import { describe, expect, it } from 'vitest';
 import { objectOf } from '../support/objects.ts';
 import { typed } from './objectServer.ts';
@@ -37,7 +37,7 @@ const behind = ['eu', 'us'].map((name) =>
   rollout(name, { gates: [{ name: 'year-end' }] }, { pendingVersion: '1.2.0', namedGates: [] }),
 );
 
-describe('nothing is written, and the answer says what to do', () => {
+describe('nothing is written, and the answer names the action to take', () => {
   it.each<[line: string, objects: object[], code: number, answer: string]>([
     [
       'approve web 1.2.0',

@@ -1,4 +1,4 @@
-/** A stand-in for the API server, for what a real one does only on a bad day: it answers as it is told, over plain HTTP. */
+/** A fake API server for errors that a real one rarely has: answers as the test sets, over plain HTTP. */
 import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ export interface ApiServer {
   url: string;
   /** A kubeconfig whose context `test` names it. */
   kubeconfig: string;
-  /** Paths with queries, in the order in which they were asked for. */
+  /** Paths with queries, in the order of the requests. */
   asked: string[];
 }
 
@@ -63,7 +63,7 @@ export function json(response: ServerResponse, body: object, code = 200, headers
   response.end(JSON.stringify(body));
 }
 
-/** The error of the API server, as it sends them. */
+/** An error response of the API server. */
 export function status(response: ServerResponse, code: number, reason: string, message: string): void {
   json(response, { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message }, code);
 }

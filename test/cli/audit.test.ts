@@ -39,7 +39,7 @@ async function audited(line: string) {
   return call(`audit -n shop ${line}`, { env: { KUBECONFIG: kubeconfig }, now: NOW });
 }
 
-it('is a table, oldest first, and says what it can’t know', async () => {
+it('is a table, oldest first, and names its gaps', async () => {
   const { code, out, err } = await audited('--since 2d');
   expect([code, out]).toEqual([
     0,
@@ -66,14 +66,14 @@ it('is CSV in which no text is a formula', async () => {
   ]);
 });
 
-it('is JSON with its gaps, and begins where it was asked to', async () => {
+it('is JSON with its gaps, and begins at the requested time', async () => {
   const { records, gaps, since } = JSON.parse((await audited('--since 1h -o json')).out);
   expect(since).toBe('2026-03-02T11:00:00Z');
   expect(records).toMatchObject([{ action: 'Bypassed', sources: ['Event'] }]);
   expect(gaps.map(({ kind }: { kind: string }) => kind)).toEqual(['NotRead', 'EventsBegin', 'NoAuditLog']);
 });
 
-it('has what the audit log alone has: of this namespace', async () => {
+it('has the entries that only the audit log has, of this namespace', async () => {
   const file = join(temporaryFolder('audit-'), 'audit.log');
   const deletion = (namespace: string) =>
     JSON.stringify({

@@ -1,4 +1,4 @@
-/** `close --wait` on a bad day: what does not come to be held, what nobody may look at, and a hand on Ctrl-C. */
+/** `close --wait` with errors: objects that aren't held in time, objects that can't be read, and Ctrl-C. */
 import type { IncomingMessage } from 'node:http';
 import { expect, it } from 'vitest';
 import { call } from '../support/command.ts';
@@ -9,8 +9,8 @@ const held = [
   { kind: 'Kustomization', namespace: 'shop', name: 'secret' },
 ];
 
-/** A Gate that is closed as it is asked; `web` never hears of it, and `secret` is not for everybody. */
-async function world() {
+/** A Gate that closes on request, `web`, which is never held, and `secret`, which the user may not read. */
+async function environment() {
   const gate = {
     apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1',
     kind: 'Gate',
@@ -36,18 +36,18 @@ async function bodyOf(request: IncomingMessage) {
   return JSON.parse(text);
 }
 
-it('says what is not held yet, and ends with 4', async () => {
-  const { code, out } = await call('close gate/incident --wait --timeout 10ms', { env: await world() });
+it('names the objects that aren’t held yet, and ends with 4', async () => {
+  const { code, out } = await call('close gate/incident --wait --timeout 10ms', { env: await environment() });
   expect([code, out]).toEqual([
     4,
     'Closed Gate shop/incident.\nshop/incident: closed by an unknown user; held: nothing; not checked: 1; timed out; not done yet: 1 Kustomization (web)\n',
   ]);
 });
 
-it('leaves the request where somebody does not wait any longer', async () => {
+it('leaves the request in effect after Ctrl-C', async () => {
   const interrupted = new AbortController();
   const { code, err } = await call('close gate/incident --wait', {
-    env: await world(),
+    env: await environment(),
     signal: interrupted.signal,
     onOutput: () => setImmediate(() => interrupted.abort()),
   });
@@ -55,6 +55,6 @@ it('leaves the request where somebody does not wait any longer', async () => {
 });
 
 it('waits for nothing in a dry run', async () => {
-  const { code, out } = await call('close gate/incident --wait --dry-run=server', { env: await world() });
+  const { code, out } = await call('close gate/incident --wait --dry-run=server', { env: await environment() });
   expect([code, out]).toEqual([0, 'Closed Gate shop/incident (server dry run).\n']);
 });

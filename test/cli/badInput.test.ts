@@ -1,4 +1,4 @@
-/** What a command line says wrongly is answered before any cluster is asked. */
+/** Errors in a command line are reported before any request to a cluster. */
 import { expect, it } from 'vitest';
 import { call } from '../support/command.ts';
 import { kubeconfigOf } from './apiServer.ts';

@@ -1,4 +1,4 @@
-/** One command for several clusters: each with its own credentials, and one that does not answer keeps nobody waiting. */
+/** Commands for several clusters: each with its own credentials, and none waits for a silent one. */
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { call } from '../support/command.ts';
@@ -6,7 +6,7 @@ import { apiServer, json, kubeconfigWith, list, rollout } from './apiServer.ts';
 
 const NOBODY = 'http://127.0.0.1:1';
 
-/** With one Rollout in each namespace that is asked for. */
+/** A kubeconfig with a context per cluster, and a Rollout in each requested namespace. */
 async function clusterWith(version: string, seen: (token: string | undefined) => void = () => {}) {
   const { url } = await apiServer((request, response, { pathname }) => {
     seen(request.headers.authorization);
@@ -24,7 +24,7 @@ const get = (line: string, kubeconfig: string, signal?: AbortSignal) =>
   });
 const REFUSED = `The API server ${NOBODY} of context 'c' does not answer: connection refused. Is the cluster running, and is this the right context.`;
 
-it('reads each with its own credentials in its own namespace, in the order that was asked for', async () => {
+it('reads each cluster with its own credentials in its own namespace, in the given order', async () => {
   const tokens = new Set<string | undefined>();
   const seen = (token: string | undefined) => tokens.add(token);
   const kubeconfig = kubeconfigWith({ a: await clusterWith('1.0.0', seen), b: await clusterWith('2.0.0', seen) });
@@ -39,7 +39,7 @@ a         shop-a      web    ✔ 1.0.0   60s     -       done
   expect(tokens).toEqual(new Set(['Bearer secret of a', 'Bearer secret of b']));
 });
 
-it('says of one that does not answer, among the others, why, and ends with 1', async () => {
+it('reports a cluster without an answer among the others, with the cause, and ends with 1', async () => {
   const kubeconfig = kubeconfigWith({ a: await clusterWith('1.0.0'), c: NOBODY });
   const wide = await get('get --context a --context c -o wide', kubeconfig);
   expect(wide.code).toBe(1);
@@ -63,7 +63,7 @@ Cluster c
   ]);
 });
 
-it('names the cluster of each application in JSON, and those without an answer', async () => {
+it('names the cluster of each application in JSON, and clusters without an answer', async () => {
   const kubeconfig = kubeconfigWith({ a: await clusterWith('1.0.0'), c: NOBODY });
   const { code, out } = await get('get --context c --context a -o json', kubeconfig);
   expect(code).toBe(1);
@@ -73,7 +73,7 @@ it('names the cluster of each application in JSON, and those without an answer',
   });
 });
 
-it('prints what the others answer before one that is silent, whose time is its own', async () => {
+it('prints other clusters’ answers before those of a silent one, which has a timeout of its own', async () => {
   const { url } = await apiServer(() => {});
   const kubeconfig = kubeconfigWith({ silent: url, a: await clusterWith('1.0.0') });
   const { code, out } = await get('get --context silent --context a --request-timeout 3s', kubeconfig);
@@ -93,7 +93,7 @@ it('ends at once with Ctrl-C while one is silent', async () => {
 });
 
 describe('a watch', () => {
-  /** A cluster that goes away when it is stopped. */
+  /** A cluster that stops answering when it is stopped. */
   async function stoppable(version: string) {
     const open = new Set<ServerResponse>();
     let isUp = true;
@@ -114,7 +114,7 @@ describe('a watch', () => {
     return { url: server.url, stop };
   }
 
-  it('shows what each has, says which one goes away, and ends once all have come so far', async () => {
+  it('shows each cluster, reports a lost one, and ends once all have reached the state', async () => {
     const [a, b] = [await stoppable('1.0.0'), await stoppable('2.0.0')];
     const interrupted = new AbortController();
     const line = 'get --context a --context c --context b --watch';
@@ -140,7 +140,7 @@ describe('a watch', () => {
     expect(lines(err).sort()).toEqual(['b: Lost connection to the API server; retrying.', `c: ${REFUSED}`]);
   });
 
-  it('draws each under its name, and one that does not answer among them', async () => {
+  it('prints each cluster under its name, one without an answer included', async () => {
     const [a, interrupted] = [await stoppable('1.0.0'), new AbortController()];
     const { out } = await call('get --context a --context c --watch', {
       env: { KUBECONFIG: kubeconfigWith({ a: a.url, c: NOBODY }) },
@@ -153,7 +153,7 @@ describe('a watch', () => {
     );
   });
 
-  it('--until ends once every cluster has come so far, and not while one is away', async () => {
+  it('--until ends once every cluster has reached the state, and not while one is unreachable', async () => {
     const [a, b] = [await stoppable('1.0.0'), await stoppable('1.0.0')];
     const until = (contexts: Record<string, string>, signal = new AbortController().signal) =>
       call(

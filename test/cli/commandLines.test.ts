@@ -1,4 +1,4 @@
-/** Command lines that we show, the examples of each command and those of the runbooks, are ones that the program takes. */
+/** The program accepts the command lines in examples of commands and in runbooks. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../cli/commands/index.ts';
@@ -7,7 +7,7 @@ import { PROGRAM } from '../../client/actions/writes/plannedWrite.ts';
 
 /** Which command runs with which arguments. @throws where the line is not taken. */
 async function taken(shown: string): Promise<string> {
-  // What the shell does with the output is not ours.
+  // Redirections and pipes are the shell's.
   const [line = ''] = shown.split(/ [>|&]/);
   const words = commandFirst([...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? ''));
   let seen = '';

@@ -1,4 +1,4 @@
-/** What `__complete` answers kubectl, flux and the shells' scripts, in Cobra's protocol: candidates, then `:` and a directive. Names from a cluster: test/cli/outputs.test.ts. */
+/** Answers of `__complete` to kubectl, flux and the shells' scripts, in Cobra's protocol: candidates, then `:` and a directive. Names from a cluster: test/cli/outputs.test.ts. */
 
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../cli/commands/index.ts';
@@ -12,7 +12,7 @@ const ask = (words: string[]) =>
 const NO_FILES = ':4';
 const NO_FILES_NO_SPACE = ':6';
 
-// As flux sends them: what is typed before the cursor, and the word at the cursor last, which may be empty.
+// As flux sends them: the words before the cursor, and last the word at the cursor, which may be empty.
 describe.each<[string, string[], string[]]>([
   [
     'commands, with what each does',
@@ -48,7 +48,7 @@ it('offers every command that help lists', async () => {
   expect(await ask([''])).toEqual([...shown, NO_FILES]);
 });
 
-describe('what only the cluster knows', () => {
+describe('completions that need the cluster', () => {
   const OBJECTS: Record<string, object[]> = {
     rollouts: [
       {

@@ -8,10 +8,10 @@ import { apiServer, json, kubeconfigOf, list, rollout, status } from './apiServe
 
 const get = (kubeconfig: string, line = 'get') => call(line, { env: { KUBECONFIG: kubeconfig } });
 
-/** A port that nobody listens at. */
+/** A port without a listener. */
 const NOBODY = 'http://127.0.0.1:1';
 
-describe('says in one sentence', () => {
+describe('prints one sentence if', () => {
   it.each([
     [
       'no kubeconfig',
@@ -118,7 +118,7 @@ describe('says in one sentence', () => {
 });
 
 describe('connects as kubectl does', () => {
-  it('with the token of the user, the namespace of the context, and whom it impersonates', async () => {
+  it('uses the user’s token, the context’s namespace, and impersonation', async () => {
     const seen: Record<string, unknown>[] = [];
     const { kubeconfig, asked } = await apiServer((request, response) => {
       seen.push(request.headers);
@@ -133,7 +133,7 @@ describe('connects as kubectl does', () => {
     });
   });
 
-  it('with a list of files, where the first that says something counts', async () => {
+  it('takes a list of files, where the first value counts', async () => {
     const { url, asked } = await apiServer((_, response) => json(response, list([rollout('app')])));
     const first = kubeconfigOf(url);
     const second = kubeconfigOf(NOBODY);

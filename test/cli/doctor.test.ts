@@ -19,7 +19,7 @@ const gate = (generation: number, status?: object, creationTimestamp = '2026-11-
     ...(status && { status }),
   } as never);
 
-describe('nobody looks after', () => {
+describe('controllers that no Metacontroller runs', () => {
   it.each<[string, Gate, boolean]>([
     ['what is of another generation than its status', gate(2, { observedGeneration: 1 }), true],
     ['what has no status after a minute', gate(1), true],
@@ -78,7 +78,7 @@ describe('a budget of the cluster', () => {
     });
   const findings = (spec: object) => sharingFindings([of(spec)]).map(({ text }) => text);
 
-  it('is fine where it selects namespaces, and gives slots back', () => {
+  it('is fine if it selects namespaces and returns slots', () => {
     expect(findings({ namespaceSelector: { matchLabels: { tier: 'prod' } } })).toEqual([]);
     const own = { metadata: { namespace: 'shop', name: 'fleet' }, spec: { selector: {}, maxConcurrent: 1 } };
     expect(sharingFindings([objectOf('RolloutBudget', own)])).toEqual([]);
@@ -147,7 +147,7 @@ describe('a HealthCheck of class prometheus', () => {
   });
 });
 
-describe('what a budget selects', () => {
+describe('the selection of a budget', () => {
   const MIB = 1024 * 1024;
   const labels = { app: 'web' };
   const rollouts = (count: number, mib: number, namespace = 'shop') =>
@@ -168,14 +168,14 @@ describe('what a budget selects', () => {
   const NAMESPACES = new Map([['shop', { tier: 'prod' }]]);
   const textOf = (...asked: Parameters<typeof sizeFindings>) => sizeFindings(...asked).map(({ text }) => text);
 
-  it('is fine where it is small, of another namespace, or of other labels', () => {
+  it('is fine if it is small, of another namespace, or has other labels', () => {
     expect(textOf([own], rollouts(5, 1), NAMESPACES)).toEqual([]);
     expect(textOf([own, ofCluster], rollouts(8, 1, 'other'), NAMESPACES)).toEqual([]);
     const others = rollouts(8, 1).map((each) => ({ ...each, metadata: { ...each.metadata, labels: {} } }));
     expect(textOf([own], others, NAMESPACES)).toEqual([]);
   });
 
-  it('is told before it is too large, and once it is', () => {
+  it('is reported before and after it becomes too large', () => {
     expect(textOf([own], rollouts(6, 1), NAMESPACES)).toEqual([
       'The 6 Rollouts that RolloutBudget shop/fleet selects have 6.0 MiB together: a request to its hook may have 7.0 MiB',
     ]);
@@ -185,7 +185,7 @@ describe('what a budget selects', () => {
     ]);
   });
 
-  it('in Namespaces that may not be read is not known', () => {
+  it('is unknown in Namespaces that can’t be read', () => {
     expect(textOf([ofCluster], rollouts(8, 1), undefined)).toEqual([]);
   });
 });
@@ -197,11 +197,11 @@ describe('a CRD', () => {
     return { properties: { ...known.properties, spec: { properties: spec } } };
   };
 
-  it('as this command knows it is fine', () => {
+  it('is fine with the fields that this command has', () => {
     expect(schemaFindings('Gate', 'gates', known)).toEqual([]);
   });
 
-  it('that lacks a field is older, and one that has another is newer', () => {
+  it('that lacks a field is older, and one with another field is newer', () => {
     expect(schemaFindings('Gate', 'gates', without('window'))[0]?.text).toMatch(
       /is older than this command: it does not have spec\.window/,
     );
@@ -329,7 +329,7 @@ describe('a Rollout that writes back', () => {
     expect(others).toEqual([]);
   });
 
-  it('says nothing of what could not be read', () => {
+  it('reports nothing about objects that can’t be read', () => {
     expect(findings({ policies: undefined, automations: undefined })).toEqual([]);
   });
 });

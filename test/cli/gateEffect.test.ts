@@ -1,4 +1,4 @@
-/** `--wait` of open and close: an object counts as held, or as free, once it says so itself. */
+/** `--wait` of open and close: an object counts as held, or as released, by its own annotations. */
 import { describe, expect, it } from 'vitest';
 import { type Effect, effectOn } from '../../cli/write/awaitGate.ts';
 import { objectOf } from '../support/objects.ts';

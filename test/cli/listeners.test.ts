@@ -1,4 +1,4 @@
-/** Many watches end with one signal: each leaves it as it was. */
+/** Many watches end with one signal, and leave no listeners on it. */
 import { getEventListeners } from 'node:events';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { Feed } from '../../page/feed.ts';
@@ -7,7 +7,7 @@ import { selectCluster } from '../../tools/kube/kubeconfig.ts';
 import { Live } from '../../tools/read/live.ts';
 import { type Answer, apiServer, json, list, rollout } from './apiServer.ts';
 
-/** The most that any signal has had at once. */
+/** The largest number of listeners on a signal. */
 let most = 0;
 
 beforeEach(() => {

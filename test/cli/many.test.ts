@@ -1,11 +1,11 @@
-/** Thousands of Rollouts: read in pages, shown as they arrive, and only as much read as is shown. */
+/** Thousands of Rollouts are read in pages, shown page by page, and only as far as shown. */
 import { describe, expect, it } from 'vitest';
 import { call } from '../support/command.ts';
 import { apiServer, json, list, rollout } from './apiServer.ts';
 
 const MANY = 5000;
 
-/** As the API server pages: `limit` items from where `continue` says. */
+/** Prints many Rollouts from a server that pages as the API server does: `limit` items from `continue` on. */
 async function manyRollouts(seen: (printed: number) => void = () => {}) {
   const all = Array.from({ length: MANY }, (_, index) => rollout(`app-${index}`, '1.0.0', `team-${index % 50}`));
   const server = await apiServer((_, response, url) => {

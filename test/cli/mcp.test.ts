@@ -1,4 +1,4 @@
-/** `kubectl rollouts mcp`, as an agent's client uses it: over the streams of a process. */
+/** `kubectl rollouts mcp` as a process, used through its standard streams by an MCP client. */
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -45,7 +45,7 @@ async function agent(gates: object[] = []) {
   return { client, call, writes };
 }
 
-it('has tools that only read, and one that proposes', async () => {
+it('has read-only tools, and one that proposes', async () => {
   const { client } = await agent();
   const { tools } = await client.listTools();
   expect(tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint])).toEqual([
@@ -58,7 +58,7 @@ it('has tools that only read, and one that proposes', async () => {
   ]);
 });
 
-it('answers what the commands print as JSON, and a mistake with its sentence', async () => {
+it('returns the output of the commands as JSON, and errors as sentences', async () => {
   const { call, writes } = await agent();
   expect(JSON.parse((await call('history', { rollout: 'web' })).text)).toMatchObject([{ version: '1.0.0' }]);
   expect(JSON.parse((await call('get')).text)).toMatchObject({ items: [{ name: 'web' }] });

@@ -1,4 +1,4 @@
-/** The command against an API server that has these objects, and no others: what it prints, and what it writes. */
+/** Runs the command against an API server with the given objects. Records output and writes. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { KINDS } from '../../api/kinds.ts';
@@ -23,18 +23,18 @@ interface Write {
 export interface Rules {
   /** Whether the user has a right. */
   may?: (right: Right) => boolean;
-  /** Parts of paths that the user may not read. */
+  /** Requests whose path contains one of these are forbidden. */
   hides?: readonly string[];
-  /** Why a write is refused; undefined where it is not. */
+  /** The reason for refusing a write; undefined accepts it. */
   refuses?: (write: Write) => string | undefined;
-  /** What controllers do once a write is stored. */
+  /** Called after a write is stored, in place of the controllers. */
   react?: (server: ObjectServer, write: Write) => void;
 }
 
 export interface ObjectServer {
   kubeconfig: string;
   writes: Write[];
-  /** Creates or replaces them, and tells those who watch. */
+  /** Creates or replaces objects, and notifies watches. */
   put(...objects: Stored[]): void;
   find(kind: string, namespace: string, name: string): Stored | undefined;
 }
@@ -125,11 +125,11 @@ interface Written extends Called {
   writes: Write[];
 }
 
-/** `line` as a user types it, from `kubectl rollouts` on; every question is answered by `--yes`. */
+/** Runs `kubectl rollouts` with the arguments `line`, and `--yes` for questions. */
 export const written = (line: string, objects: readonly Stored[], isAllowed = true): Promise<Written> =>
   typed([...words(line).slice(2), '--yes'], objects, {}, { may: () => isAllowed });
 
-/** `args`: what stands after the program's name. */
+/** `args`: the arguments after the program's name. */
 export async function typed(
   args: readonly string[],
   objects: readonly Stored[],
@@ -146,7 +146,7 @@ function pathOf({ apiVersion, kind, metadata: { namespace, name } }: Stored): st
   return resourcePath({ apiVersion, resource, ...(namespace && { namespace }) }, name);
 }
 
-/** Of its namespace, and of all. */
+/** Paths of the object's collections, in its namespace and in all. */
 function collectionsOf(object: Stored): string[] {
   const own = pathOf(object).replace(/\/[^/]+$/, '');
   return [own, own.replace(/\/namespaces\/[^/]+/, '')];

@@ -1,23 +1,23 @@
-/** What commands print about one Rollout, for people and for programs, and what they say of what is not there. */
+/** Output of commands about one Rollout, for users and programs, and about missing objects. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Called, call, type RelatedObjects } from '../support/command.ts';
 import { objectOf } from '../support/objects.ts';
 import { objectServer, type Rules, typed } from './objectServer.ts';
-import { applied, golden, NAMESPACE, type Story, story } from './story.ts';
+import { applied, type CliScenario, golden, NAMESPACE, scenario } from './scenario.ts';
 
 const FREEZE = { name: 'freeze', namespace: 'platform' };
 const BOUND = ['kustomization-app', 'ocirepository-app'];
 /** A minute later. */
-const later = (of: Story) => () => of.now + 60_000;
+const later = (of: CliScenario) => () => of.now + 60_000;
 
-/** May change Rollouts, and neither Gates nor RolloutGates. */
+/** May write Rollouts, but neither Gates nor RolloutGates. */
 const developer: Rules = { may: ({ resource }) => resource === 'rollouts' };
 const everything: Rules = { may: () => true };
 
-/** 1.0.0 runs, in two objects of Flux. */
-async function running(): Promise<Story> {
-  const begun = await story(
+/** 1.0.0 runs in two Flux objects. */
+async function running(): Promise<CliScenario> {
+  const begun = await scenario(
     { gate: { ...FREEZE, default: 'opened' } },
     { spec: { gates: [FREEZE], bakeTime: '1s' } },
     { bind: { name: BOUND[0], kind: 'Kustomization' } },
@@ -33,7 +33,7 @@ async function running(): Promise<Story> {
 }
 
 /** 1.1.0 waits for a Gate of another namespace and for a RolloutGate. */
-async function waiting(): Promise<Story> {
+async function waiting(): Promise<CliScenario> {
   const record = { current: { action: 'close', at: '2026-03-01T12:00:04Z', by: 'sre', reason: 'INC-7' } };
   const annotations = { 'gate.fluxcd.io/accepted-request': JSON.stringify(record) };
   return (await running()).play(
@@ -44,12 +44,12 @@ async function waiting(): Promise<Story> {
   );
 }
 
-let [runs, waits]: Story[] = [];
+let [runs, waits]: CliScenario[] = [];
 beforeAll(async () => {
   [runs, waits] = await Promise.all([running(), waiting()]);
 });
 
-const seen = (of: Story, line: string, rules: Rules = developer, around: RelatedObjects = {}): Promise<Called> =>
+const seen = (of: CliScenario, line: string, rules: Rules = developer, around: RelatedObjects = {}): Promise<Called> =>
   typed(`${line} -n ${NAMESPACE}`.split(' '), of.stored, { now: later(of), ...around }, rules);
 
 it.each([
@@ -72,7 +72,7 @@ describe('a version that waits for a Gate of another namespace and for a Rollout
     ['get-half-blind', 'get app', { hides: ['/fluxbindings', '/rolloutgates', '/gates/'] }],
   ])('%s', async (name, line, rules, code) => golden(name, await seen(waits!, line, rules), code));
 
-  it('why for who may do everything differs in nothing else', async () => {
+  it('why is the same for an admin but for the commands', async () => {
     const [mine, theirs] = await Promise.all([seen(waits!, 'why rollout/app', everything), seen(waits!, 'why app')]);
     expect(mine.out).toBe(theirs.out.replaceAll(/\(not allowed: .*\)/g, '(allowed)'));
   });
@@ -85,7 +85,7 @@ describe('a version that waits for a Gate of another namespace and for a Rollout
     expect(out).toContain('closed by sre: INC-7');
   });
 
-  it('get -o json is the Application that the page shows, and -o yaml says the same', async () => {
+  it('get -o json is the page’s Application, and -o yaml has the same content', async () => {
     const [json, yaml] = await Promise.all([seen(waits!, 'get app -o json'), seen(waits!, 'get app -o yaml')]);
     expect(JSON.parse(json.out)).toMatchObject({
       namespace: NAMESPACE,
@@ -98,7 +98,7 @@ describe('a version that waits for a Gate of another namespace and for a Rollout
   });
 });
 
-it('what could not be read is said once for all Rollouts, below them', async () => {
+it('names unreadable kinds once for all Rollouts, below them', async () => {
   const two = await waiting();
   await two.play({ stage: { name: 'other', spec: { releasesImagePolicy: { name: 'other' } } } });
   const { out } = await seen(two, 'get', { hides: ['/fluxbindings', '/rolloutgates'] });
@@ -116,9 +116,9 @@ it('a list of Rollouts that may not be read is an error, in the words of the API
 });
 
 describe('for programs', () => {
-  let atQa: Story;
+  let atQa: CliScenario;
   beforeAll(async () => {
-    atQa = await story(
+    atQa = await scenario(
       { publish: '1.0.0' },
       'settle',
       { rolloutGate: { name: 'qa', allowedVersions: ['1.0.0'] } },
@@ -150,12 +150,12 @@ describe('for programs', () => {
 });
 
 describe('HealthChecks of another namespace', () => {
-  it('are steps too, and one that may not be watched is said to be left out', async () => {
+  it('are steps too; an unreadable one is reported as left out', async () => {
     const team = { matchLabels: { team: 'db' } };
     const labels = { app: 'app' };
     const check = (name: string, annotations?: object) =>
       objectOf('HealthCheck', { metadata: { namespace: 'platform', name, labels, annotations }, spec: {} } as never);
-    const other = await story(
+    const other = await scenario(
       { namespace: { name: 'platform', labels: team.matchLabels } },
       { spec: { bakeTime: '1h', healthCheckSelector: { selector: { matchLabels: labels }, namespaceSelector: team } } },
     );
@@ -169,7 +169,7 @@ describe('HealthChecks of another namespace', () => {
 });
 
 describe('a watch', () => {
-  /** What is printed, and a wait for some of it. */
+  /** Collects output, and waits for a text in it. */
   function output() {
     let printed = '';
     let look = () => {};
@@ -185,7 +185,7 @@ describe('a watch', () => {
     return { onOutput, until };
   }
 
-  it('prints what changes, on a pipe, and ends once the version has come so far', async () => {
+  it('prints changes into a pipe, and ends once the version has reached the state', async () => {
     const moving = await waiting();
     const server = await objectServer(moving.stored);
     const { onOutput, until } = output();
@@ -220,13 +220,13 @@ describe('a watch', () => {
     expect(out.endsWith('\x1b[?25h')).toBe(true);
   });
 
-  it('status --until answers at once for what has come already', async () => {
+  it('status --until returns at once if the state is reached already', async () => {
     const { code, out } = await seen(runs!, 'status app --until baked --release 1.0.0');
     expect([code, out]).toEqual([0, `${NAMESPACE}/app: 1.0.0 runs\n`]);
   });
 });
 
-describe('what is not there', () => {
+describe('a missing object', () => {
   it.each([
     ['get nothing', `There is no Rollout 'nothing' in namespace '${NAMESPACE}'.\n`],
     ['why kustomization/nothing', `There is no Kustomization 'nothing' in namespace '${NAMESPACE}'.\n`],
@@ -236,7 +236,7 @@ describe('what is not there', () => {
     expect([code, out, err]).toEqual([1, '', sentence]);
   });
 
-  it('is looked for elsewhere', async () => {
+  it('is looked up in other namespaces', async () => {
     const { err } = await typed(['get', 'app', '-n', 'default'], runs!.stored);
     expect(err).toBe(`There is no Rollout 'app' in namespace 'default'. There is one in '${NAMESPACE}': add -n.\n`);
   });
@@ -262,7 +262,7 @@ describe('completion', () => {
     expect(await complete('get', '-n', NAMESPACE.slice(0, -1))).toEqual([NAMESPACE, ':4']);
   });
 
-  it('offers nothing where there is no cluster', async () => {
+  it('offers nothing without a cluster', async () => {
     const { out, code } = await call(['__complete', 'get', ''], { env: { KUBECONFIG: '/nonexistent' } });
     expect([code, out]).toEqual([0, ':4\n']);
   });

@@ -1,4 +1,4 @@
-/** The package as people get it: bundled, packed, installed in an empty folder without a registry, run on every Node that is here. */
+/** The package as users get it: bundled, packed, installed in an empty folder without a registry, run on every Node of this machine. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -58,7 +58,7 @@ function start(node: string, args: string[], kubeconfig: string) {
   return { child, seen, ended };
 }
 
-/** Newer than Node 20, and not in cli/node20.ts. What has a common name, as the helpers of iterators have, is found only by running it. */
+/** APIs newer than Node 20 that cli/node20.ts doesn't provide. Methods with common names, such as iterator helpers, are found only by running them. */
 const TOO_NEW =
   /\b(withResolvers|isSubsetOf|isSupersetOf|isDisjointFrom|symmetricDifference|fromAsync|getOrInsert\w*|RegExp\.escape|Iterator\.from|Promise\.try)\b/g;
 
@@ -87,7 +87,7 @@ describe.each(NODES)('on %s', (_, node) => {
     expect(run(node, 'flux-rollouts', ['__complete', 'hist']).stdout).toMatch(/^history\t.*\n:4\n$/);
   });
 
-  it('says what is wrong without a stack', () => {
+  it('reports errors without a stack', () => {
     const { status, stderr } = run(node, 'kubectl-rollouts', ['get'], { KUBECONFIG: '/nonexistent' });
     expect([status, stderr.split('\n').length]).toEqual([1, 2]);
   });
@@ -114,16 +114,16 @@ describe.each(NODES)('on %s', (_, node) => {
       expect((await fetch(`${origin}${path}`)).status).toBe(200);
     }
     const stream = await fetch(`${origin}/api/stream`, { headers: { authorization: `Bearer ${hash.split('=')[1]}` } });
-    let told = '';
+    let output = '';
     for await (const chunk of stream.body!) {
-      told += Buffer.from(chunk).toString('utf8');
-      if (told.includes('"id":"shop/app"')) break;
+      output += Buffer.from(chunk).toString('utf8');
+      if (output.includes('"id":"shop/app"')) break;
     }
     page.child.kill('SIGINT');
     expect(await page.ended).toMatchObject({ code: 130 });
   });
 
-  it('ends quietly where nobody reads on, and with 130 at Ctrl-C', async () => {
+  it('ends quietly when the reader closes the pipe, and with 130 at Ctrl-C', async () => {
     const { kubeconfig } = await apiServer((_, response, url) => {
       if (url.searchParams.has('watch')) return void response.writeHead(200).flushHeaders();
       const items = Array.from({ length: 3000 }, (_, index) => rollout(`app-${index}`));

@@ -1,4 +1,4 @@
-/** The command around the request: it asks, and a deployment that begins between its read and its write is not undone. */
+/** The command around the request: it asks for confirmation, and a deployment that starts between its read and its write is not undone. */
 import { describe, expect, it } from 'vitest';
 import { call, type RelatedObjects } from '../support/command.ts';
 import { apiServer, json, rollout, status } from './apiServer.ts';
@@ -16,7 +16,7 @@ const withHistory = (...tags: string[]) => {
   return { ...of, metadata: { ...of.metadata, resourceVersion: `${tags.length}` }, status: { ...of.status, history } };
 };
 
-/** The Rollout as each read finds it; a write is refused as long as a later read finds another one. */
+/** The Rollout that each read returns. A write is refused with a conflict while a later version is left. */
 async function rolledBack(reads: object[], line: string, around: RelatedObjects = {}) {
   const writes: string[] = [];
   let read = 0;
@@ -39,14 +39,14 @@ async function rolledBack(reads: object[], line: string, around: RelatedObjects 
 const BEFORE = withHistory('1.1.0', '1.0.0');
 
 describe('rollback', () => {
-  it('says from which version to which, and asks', async () => {
+  it('names both versions, and asks for confirmation', async () => {
     const { code, err, writes } = await rolledBack([BEFORE], 'rollback app', { columns: 100, answers: 'n\n' });
     expect(err).toContain('1.1.0 → 1.0.0');
     expect(err).toContain('Nothing was changed.');
     expect([code, writes]).toEqual([1, []]);
   });
 
-  it('is made once somebody has agreed', async () => {
+  it('is made after confirmation', async () => {
     const { code, writes } = await rolledBack([BEFORE], 'rollback app', { columns: 100, answers: 'y\n' });
     expect(code).toBe(0);
     expect(JSON.parse(writes[0]!)).toMatchObject({
@@ -60,7 +60,7 @@ describe('rollback', () => {
     expect(await rolledBack([BEFORE], 'rollback app --yes')).toMatchObject({ code: 0 });
   });
 
-  it('is made where another write has changed nothing that it goes by', async () => {
+  it('is made even if another write has changed unrelated fields', async () => {
     expect(await rolledBack([BEFORE, BEFORE], 'rollback app --yes')).toMatchObject({ code: 0 });
   });
 
@@ -71,7 +71,7 @@ describe('rollback', () => {
     expect([code, writes.length]).toEqual([1, 1]);
   });
 
-  it('called once more does not go forward', async () => {
+  it('called again does not go forward', async () => {
     const { code, err, writes } = await rolledBack([withHistory('1.0.0', '1.1.0', '1.0.0')], 'rollback app --yes');
     expect(err).toContain('1.1.0 is newer than 1.0.0');
     expect([code, writes]).toEqual([1, []]);

@@ -1,4 +1,4 @@
-/** What others wrote moves no cursor, begins no line and has no color on the terminal of whoever reads it. */
+/** Text of others moves no cursor, starts no line and has no colour on the reader's terminal. */
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -48,7 +48,7 @@ describe('a line', () => {
     );
   });
 
-  it('has no color that somebody else has made', () => {
+  it('has no colours from texts of others', () => {
     const { print, out } = terminal();
     print('\u001b[1234;1234;1234;1234;32zgreen \u001b[32mgreen');
     expect(out()).toBe(' [1234;1234;1234;1234;32zgreen  [32mgreen\n');
@@ -58,7 +58,7 @@ describe('a line', () => {
     expect(wrapText('waits\nAll gates are passing', 80)).toEqual(['waits All gates are passing']);
   });
 
-  it('in columns keeps them beside a color', () => {
+  it('keeps its columns next to a colour', () => {
     const { paint, print, out } = terminal();
     for (const row of table([
       [paint.green('a'), 'b'],

@@ -1,10 +1,10 @@
-/** A picture that is drawn again takes the place of the one before, whatever else was written between the two. */
+/** A redrawn screen replaces the one before, whatever was written in between. */
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { openScreen } from '../../cli/terminal/screen.ts';
 import { createTerminal } from '../../cli/terminal/terminal.ts';
 
-/** What a terminal of so many columns shows after it was written: lines up and clear-below are all that a screen uses. */
+/** The lines that a terminal of this width shows after the output. A screen only uses lines up and clear-below. */
 function shown(text: string, columns: number): string[] {
   let rows: string[] = [''];
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones
@@ -48,7 +48,7 @@ describe('drawn again', () => {
     expect(lines()).toEqual(['app', '├─ Gate freeze', '└─ Bake']);
   });
 
-  it('below what was written between the two, without a rest of the old one', () => {
+  it('replaces the old screen below text written in between, without a remainder', () => {
     const { terminal, screen, lines } = terminalOf({ columns: 80 });
     screen.draw(['app', '├─ Gate freeze']);
     terminal.note('Warning: the token expires');

@@ -1,13 +1,13 @@
-/** How a --wait ends: what is printed, and the exit code. And a server dry run, which nothing waits for. */
+/** How --wait ends: output and exit code. A server dry run doesn't wait. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { objectOf } from '../support/objects.ts';
 import { NOW, type ObjectServer, type Stored, typed } from './objectServer.ts';
-import { golden, NAMESPACE, type Step, type Story, story } from './story.ts';
+import { type CliScenario, golden, NAMESPACE, type Step, scenario } from './scenario.ts';
 
-/** 1.0.0 runs, and 1.1.0 waits at the RolloutGate qa. */
+/** 1.0.0 runs, and 1.1.0 waits for RolloutGate qa. */
 const atQa = (spec: object = {}) =>
-  story(
+  scenario(
     { publish: '1.0.0' },
     'settle',
     { spec },
@@ -41,7 +41,7 @@ describe('a server dry run', () => {
     expect(JSON.parse(out)).toMatchObject({ kind: 'RolloutGate', metadata: { name: 'qa' }, spec: { passing: false } });
   });
 
-  it('of what nobody may says so in the words of the API server', async () => {
+  it('reports missing rights in the API server’s words', async () => {
     const refuses = () => 'gates "sealed" is forbidden: User "bob" cannot patch';
     const called = await typed(words('open sealed --dry-run=server --yes'), [closed], {}, { refuses });
     expect(called).toMatchObject({ code: 1, out: '', err: `${refuses()}.\n`, writes: [] });
@@ -49,8 +49,8 @@ describe('a server dry run', () => {
 });
 
 describe('of a Rollout', () => {
-  /** The command while the story goes on once its write is stored. On standard error is what was seen on the way. */
-  async function waited(line: string, of: Story, ...goesOn: readonly Step[]) {
+  /** The command while the scenario goes on once its write is stored. On standard error is what was seen on the way. */
+  async function waited(line: string, of: CliScenario, ...goesOn: readonly Step[]) {
     const react = async (server: ObjectServer) => {
       await of.play(...goesOn);
       server.put(...of.stored);
@@ -59,7 +59,7 @@ describe('of a Rollout', () => {
     return [code, out];
   }
 
-  it('ends with 4 where it does not come in time', async () => {
+  it('ends with 4 if the state isn’t reached in time', async () => {
     const allowed = { rolloutGate: { name: 'qa', allowedVersions: ['1.0.0', '1.1.0'] } };
     const line = 'approve app 1.1.0 --wait --timeout 2s';
     expect(await waited(line, await atQa({ bakeTime: '1h' }), allowed, 'settle')).toEqual([
@@ -79,7 +79,7 @@ describe('of a Rollout', () => {
   });
 
   it('ends with 0 once it has baked', async () => {
-    const failing = await story(
+    const failing = await scenario(
       { spec: { bakeTime: '1s' } },
       { publish: '1.2.0' },
       'settle',
@@ -94,7 +94,7 @@ describe('of a Rollout', () => {
   });
 });
 
-// Objects behind Gates: what the webhook and the hooks write on them, once the command has written.
+// For gated objects: what the webhook and the hooks write after the command.
 
 const accepted = (action: 'open' | 'close', reason?: string) => ({
   'gate.fluxcd.io/accepted-request': JSON.stringify({
@@ -129,19 +129,19 @@ describe('of a freeze', () => {
       status: { held: 2, heldObjects },
     } as never) as Stored;
 
-  /** The lines of standard error are sorted: in which order objects get there is nobody's. */
+  /** The lines of standard error are sorted: objects reach the state in any order. */
   const sorted = ({ err, ...called }: Awaited<ReturnType<typeof typed>>) => ({
     ...called,
     err: `${err.trimEnd().split('\n').sort().join('\n')}\n`,
   });
 
-  it('waits until all of it holds', async () => {
+  it('waits until every object is held', async () => {
     const react = (server: ObjectServer) => server.put(incident(accepted('close', 'INC-7')), ...objects(true));
     const line = 'freeze incident --yes --wait --reason INC-7';
     await golden('wait-freeze', sorted(await typed(words(line), objects(false), {}, { react })));
   });
 
-  it('ends once all of it goes on', async () => {
+  it('ends once every object is resumed', async () => {
     const react = (server: ObjectServer) => server.put(incident(accepted('open')), ...objects(false));
     const before = [incident(accepted('close', 'INC-7')), ...objects(true)];
     await golden('wait-thaw', sorted(await typed(words('thaw incident --wait --yes'), before, {}, { react })));
@@ -149,7 +149,7 @@ describe('of a freeze', () => {
 });
 
 describe('of one object behind a closed Gate', () => {
-  /** On standard error is what was seen on the way: more or less of it. */
+  /** Standard error has the progress, whose number of lines varies. */
   const bypassed = async (more: string, react?: (server: ObjectServer) => void) => {
     const line = `bypass kustomization/web --yes --wait --reason INC-7 ${more}`.trim();
     const called = await typed(words(line), [held, closed as Stored], { now: Date.now }, { ...(react && { react }) });
@@ -157,7 +157,7 @@ describe('of one object behind a closed Gate', () => {
   };
   const held = kustomization('web', true, `closed: ${NAMESPACE}/sealed`, { observedGeneration: 1 }) as KubeObject;
 
-  it('is let past, and not reconciled in time', async () => {
+  it('reports a bypass without a reconciliation in time', async () => {
     await golden('wait-bypass-timeout', await bypassed('--timeout 10ms'), 4);
   });
 

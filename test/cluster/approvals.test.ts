@@ -1,4 +1,4 @@
-/** Approvals by more than one, with people who may approve and nothing else. */
+/** Approvals by several users who may approve and nothing else. */
 import { describe, expect, it } from 'vitest';
 import { gitSync } from '../../dev/actors/gitSync.ts';
 import { type AnyObject, ref, rollout, rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
@@ -9,8 +9,8 @@ const { admin, developer, sre, flux, newNamespace, publish } = sharedCluster();
 const P = 'rollout.kuberik.com/';
 const PEOPLE = ['alice', 'bob', 'carol'];
 
-/** A Rollout `app` behind a RolloutGate `prod`, and people with the role of an approver. */
-async function story(approvals: Record<string, unknown>) {
+/** A Rollout `app` with a RolloutGate `prod`, and users with the role of an approver. */
+async function scenario(approvals: Record<string, unknown>) {
   const ns = await newNamespace();
   const prod = ref('rolloutGate', ns, 'prod');
   const app = ref('rollout', ns, 'app');
@@ -23,7 +23,7 @@ async function story(approvals: Record<string, unknown>) {
   });
   await sre.create(rolloutGate(ns, 'prod', 'app', { approvals }));
   await developer.create(rollout(ns, 'app'));
-  /** The authorizer of the API server may not know the binding yet. */
+  /** The API server's authorizer may not have the binding yet. */
   await waitFor(async () => (await patch('alice', { metadata: {} })).object, 'the right to patch');
 
   function patch(user: string, body: object) {
@@ -53,8 +53,8 @@ const isKnown = (ns: string, version: string) =>
   }, `${version} to be known`);
 
 describe('approvals on a RolloutGate', () => {
-  it('two persons let a version go; who they were is in status, history and Events', async () => {
-    const { ns, prod, app, approve, waitsWith } = await story({ required: 2 });
+  it('two users approve a version; they are recorded in status, history and Events', async () => {
+    const { ns, prod, app, approve, waitsWith } = await scenario({ required: 2 });
     await publish(ns, 'app', '1.0.0');
     await waitsWith("RolloutGate 'prod': 0 of 2 approvals");
     await approve('alice', '1.0.0');
@@ -85,12 +85,12 @@ describe('approvals on a RolloutGate', () => {
     }, 'the Events');
   });
 
-  it('a Git sync that strips them, and one that brings one along, change nothing', async () => {
-    const { ns, prod, approve, waitsWith } = await story({ required: 2 });
+  it('a Git sync that removes approvals, or adds one, changes nothing', async () => {
+    const { ns, prod, approve, waitsWith } = await scenario({ required: 2 });
     await publish(ns, 'app', '1.0.0');
     await waitsWith('0 of 2 approvals');
     await approve('alice', '1.0.0');
-    // Until its status is told: a sync that meets that write in between is tried again later.
+    // Repeated until the status has it: a sync that conflicts with the write is retried later.
     await waitFor(async () => (await admin.get(prod)).status?.approvals?.progress === '1/2 for 1.0.0', 'the progress');
     const manifest = rolloutGate(ns, 'prod', 'app', { passing: true, approvals: { required: 2 } });
     const sync = gitSync(flux, { namespace: ns, name: 'parent' });
@@ -104,7 +104,7 @@ describe('approvals on a RolloutGate', () => {
   });
 
   it('its role may approve and nothing else', async () => {
-    const { ns, prod, patch, approve } = await story({ required: 2 });
+    const { ns, prod, patch, approve } = await scenario({ required: 2 });
     await publish(ns, 'app', '1.0.0');
     await isKnown(ns, '1.0.0');
     const attempts: object[] = [
@@ -126,9 +126,9 @@ describe('approvals on a RolloutGate', () => {
     await expect(approve('alice', '1.0.O')).rejects.toThrow("Rollout 'app' has no release 1.0.O");
   });
 
-  /** A gate that a Git sync has applied, and its entry in managedFields. */
+  /** A RolloutGate that a Git sync has applied, and its entry in managedFields. */
   async function applied() {
-    const made = await story({ required: 2 });
+    const made = await scenario({ required: 2 });
     await publish(made.ns, 'app', '1.0.0');
     await isKnown(made.ns, '1.0.0');
     const sync = gitSync(flux, { namespace: made.ns, name: 'parent' });
@@ -139,7 +139,7 @@ describe('approvals on a RolloutGate', () => {
   }
   const approval = { annotations: { [`${P}approve`]: '1.0.0' } };
 
-  it('its role cannot take a field from whoever owns it, nor give one away', async () => {
+  it('its role can’t take over or give away field ownership', async () => {
     const { patch, managedFields, entry } = await applied();
     const others = managedFields.filter((each) => each !== entry);
     const forged = { ...entry, fieldsV1: { ...entry.fieldsV1, 'f:spec': { 'f:allowedVersions': {} } } };

@@ -1,4 +1,4 @@
-/** The component audit: its ServiceAccount watches, and a sink that fails at first gets what happened, once each after a restart too. */
+/** The component audit: its ServiceAccount watches, and a sink that fails at first gets each record once, even across a restart. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,8 +10,8 @@ import { REPOSITORY } from '../../dev/repository.ts';
 import { objectsIn } from '../manifests/files.ts';
 import { type LocalServer, startLocalServer } from '../server/registry/localServer.ts';
 import { type AnyObject, gate, ref, rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
-import { ask } from './support/gates.ts';
-import { storyOf } from './support/rolloutStory.ts';
+import { requestGate } from './support/gates.ts';
+import { scenarioOf } from './support/rolloutScenario.ts';
 
 const view = sharedCluster();
 const { admin, sre, newNamespace } = view;
@@ -82,7 +82,7 @@ async function stop(): Promise<void> {
   await exited;
 }
 
-/** It has listed the kind, and watches it from now on. */
+/** Whether the program has listed the kind, which it reports as a gap, and watches it now. */
 const hasGap = (kind: string) =>
   received.some(({ type, subject }) => type === 'com.kuberik.audit.Gap' && subject === kind);
 const ofNamespace = () => received.filter(({ subject }) => subject.includes(`/${ns}/`));
@@ -91,17 +91,17 @@ const typed = (suffix: string) => ofNamespace().filter(({ type }) => type.includ
 it('a closing, a deployment, approvals and a withdrawal reach the sink, though it fails at first', async () => {
   start();
   await waitFor(() => ['Rollout', 'RolloutGate', 'Gate', 'Event'].every(hasGap), 'the watches', 90_000);
-  const story = storyOf(view, ns);
-  await story.create();
+  const scenario = scenarioOf(view, ns);
+  await scenario.create();
   await view.publish(ns, 'app', '1.0.0');
-  await story.headIs('1.0.0', 'Succeeded');
+  await scenario.headIs('1.0.0', 'Succeeded');
   await view.publish(ns, 'app', '1.1.0');
-  await story.headIs('1.1.0', 'Succeeded');
+  await scenario.headIs('1.1.0', 'Succeeded');
   await sre.create(gate(ns, 'freeze', { spec: { default: 'opened' } }));
-  await ask(sre, ns, 'freeze', 'close');
+  await requestGate(sre, ns, 'freeze', 'close');
   await sre.create(rolloutGate(ns, 'qa', 'app', { approvals: { required: 2 } }));
   await view.publish(ns, 'app', '1.2.0');
-  await story.conditionIs('DeploymentBlocked', { status: 'True' });
+  await scenario.conditionIs('DeploymentBlocked', { status: 'True' });
   const annotate = (annotations: object) => sre.mergePatch(ref('rolloutGate', ns, 'qa'), { metadata: { annotations } });
   await annotate({ 'rollout.kuberik.com/approve': '1.2.0', 'rollout.kuberik.com/approve-reason': 'QA-7' });
   await waitFor(
@@ -125,10 +125,10 @@ it('a closing, a deployment, approvals and a withdrawal reach the sink, though i
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-it('after a restart it sends the same again under the same ids, and says that something may be missing', async () => {
+it('after a restart it sends the same ids again, and reports a possible gap', async () => {
   await stop();
   const before = new Set(ofNamespace().map(({ id }) => id));
-  // Of the approval the Event of its withdrawal is left.
+  // Only the Event of the withdrawal is left of the approval.
   const recorded = [...typed('Closed'), ...typed('dev.cdevents')].map(({ id }) => id);
   received.length = 0;
   start();

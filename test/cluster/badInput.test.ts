@@ -1,4 +1,4 @@
-/** Bad input gets a clear answer, and everything else goes on. */
+/** Bad input gets a clear answer, and other objects continue. */
 import { describe, expect, it } from 'vitest';
 import { objectIn } from '../manifests/files.ts';
 import { kustomization, ref, rollout, rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';

@@ -1,4 +1,4 @@
-/** Every command once against the real API server: the first example of its --help, which prints what is in golden/examples. */
+/** The first example in each command's --help, against the real API server. Its output is in golden/examples. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CommandDefinition } from '../../cli/command/command.ts';
@@ -9,29 +9,29 @@ import { objectOf } from '../support/objects.ts';
 import { type AnyObject, kustomization, rollout, sharedCluster, waitFor } from './support/cluster.ts';
 import { STAGES, type Stage } from './support/exampleStages.ts';
 import { expectGolden, masked } from './support/golden.ts';
-import { storyOf } from './support/rolloutStory.ts';
+import { scenarioOf } from './support/rolloutScenario.ts';
 
 const view = sharedCluster();
 
 const as = (user: UserName, words: string[], now = Date.now): Promise<Called> =>
   call(words, { now, env: { KUBECONFIG: join(view.dir, USERS[user].file) } });
 
-/** `ui` and `mcp` serve until they are ended: tests of the page and test/cli/mcp.test.ts drive them. `completion` asks no cluster, and `doctor` is below. */
+/** `ui` and `mcp` serve until they are ended: tests of the page and test/cli/mcp.test.ts cover them. `completion` needs no cluster, and `doctor` is below. */
 const ELSEWHERE = ['ui', 'mcp', 'completion', 'doctor'];
 const SHOWN = COMMANDS.filter(({ aliasOf, name }) => !aliasOf && !ELSEWHERE.includes(name));
 
 const minuteLater = () => Date.now() + 60_000;
-/** How wide an age is does not depend on how fast this machine is, and a calendar begins on a Wednesday. */
+/** Ages get a fixed width, whatever this machine's speed, and calendars start on a Wednesday. */
 const NOW: Record<string, () => number> = {
   get: minuteLater,
   history: minuteLater,
   calendar: () => Date.parse('2037-11-25T10:00:00Z'),
 };
 
-/** `audit` prints the time at which it is made; what `adopt` prints is in test/cli/golden. */
+/** `audit` prints the current time; the output of `adopt` is in test/cli/golden. */
 const CONTAINS: Record<string, string> = { audit: 'Deployed', adopt: '+kind: Rollout' };
 
-/** As it is typed, with the names of this stage. */
+/** The example as a user types it, with the names of this stage. */
 function wordsOf(line: string, { shop, flux }: Stage, { options = [] }: CommandDefinition): string[] {
   const text = line
     .replaceAll('my-app', 'app')
@@ -43,11 +43,11 @@ function wordsOf(line: string, { shop, flux }: Stage, { options = [] }: CommandD
 }
 
 describe.each(SHOWN.map((entry) => [entry.name, entry] as const))('%s', (name, entry) => {
-  it.concurrent('does what its first example says', async ({ expect }) => {
+  it.concurrent('does what its first example shows', async ({ expect }) => {
     const definition = await entry.load();
     const [what, line] = definition.examples[0]!;
     const shop = await view.newNamespace();
-    const stage = { shop, flux: await view.newNamespace(), story: storyOf(view, shop) };
+    const stage = { shop, flux: await view.newNamespace(), scenario: scenarioOf(view, shop) };
     await STAGES[name]!(stage, view);
     const { code, out, err } = await as('sre', wordsOf(line, stage, definition), NOW[name]);
     expect(code, `${line}: ${err}`).toBe(0);
@@ -59,7 +59,7 @@ describe.each(SHOWN.map((entry) => [entry.name, entry] as const))('%s', (name, e
 });
 
 describe('doctor', () => {
-  it('finds what waits for what does not exist, in an installation that is right', async () => {
+  it('finds pending objects with missing references, in a correct installation', async () => {
     const ns = await view.newNamespace();
     const spec = { gates: [{ name: 'gone' }], writeBack: { imagePolicy: 'app-deployed' } };
     await view.developer.create(rollout(ns, 'app', { spec }));
@@ -78,7 +78,7 @@ describe('doctor', () => {
     await expectGolden('doctor-findings', `${stable}--- stderr\n${err}--- exit code ${code}\n`, ns);
   });
 
-  it('says what somebody may not read', async () => {
+  it('names objects that the user may not read', async () => {
     const { out, code } = await as('developer', ['doctor', '-n', await view.newNamespace(), '-o', 'json']);
     const { findings } = JSON.parse(out) as { findings: { level: string; about: string }[] };
     expect(code).toBe(0);

@@ -1,4 +1,4 @@
-/** The ports of the hook server, asked by somebody who is neither the API server nor Metacontroller. */
+/** The ports of the hook server, called by a client that is neither the API server nor Metacontroller. */
 import { describe, expect, it } from 'vitest';
 import { ask, REVIEW } from '../server/program.ts';
 import { gate, ref, sharedCluster, waitFor } from './support/cluster.ts';
@@ -6,7 +6,7 @@ import { gate, ref, sharedCluster, waitFor } from './support/cluster.ts';
 const { admin, sre, newNamespace } = sharedCluster();
 
 describe('the port of the webhook', () => {
-  it('answers the API server, and nobody else', async () => {
+  it('answers only the API server', async () => {
     const ns = await newNamespace();
     await sre.create(gate(ns, 'freeze', { spec: { default: 'closed', window: '1h' } }));
     const configuration = await admin.get({
@@ -24,7 +24,7 @@ describe('the port of the webhook', () => {
 });
 
 describe('the port of the hooks', () => {
-  it('answers Metacontroller, and nobody else', async () => {
+  it('answers only Metacontroller', async () => {
     const ns = await newNamespace();
     await sre.create(gate(ns, 'freeze'));
     await waitFor(

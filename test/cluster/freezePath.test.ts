@@ -1,4 +1,4 @@
-/** Between a Gate that closes and what it holds stands nothing that a tenant can make large or many. On the real API server. */
+/** The path from a closing Gate to its objects handles nothing that a tenant can make large or numerous. On the real API server. */
 import { describe, expect, it } from 'vitest';
 import { type AnyObject, gate, ref, sharedCluster, waitFor } from './support/cluster.ts';
 import { gated, isFree, isHeld } from './support/gates.ts';
@@ -12,7 +12,7 @@ const withAnnotations = (object: AnyObject, annotations: Record<string, string>)
 });
 
 describe('a freeze reaches an object', () => {
-  it('whose Rollouts together are larger than a request to the hooks may be', async () => {
+  it('whose Rollouts together exceed the size of a request to the hooks', async () => {
     const ns = await newNamespace();
     const names = Array.from({ length: 64 }, (_, i) => `big-${i}`);
     const timestamp = '2026-03-04T10:00:00Z';
@@ -41,13 +41,13 @@ describe('a freeze reaches an object', () => {
     const ns = await newNamespace();
     const app = gated('Kustomization', ns, 'app');
     await developer.create(app);
-    // Closed and edited at once: whichever is first, the edit is either from before the freeze or refused.
+    // Closure and edit are concurrent: the edit either came first or is refused.
     await sre.create(gate(ns, 'freeze', { spec: everything }));
     await expect(developer.mergePatch(app as never, { spec: { path: './evil' } })).rejects.toThrow(/is closed/);
     await isHeld(admin, app);
   });
 
-  it('whose finalizers somebody writes all the time', async () => {
+  it('whose finalizers change all the time', async () => {
     const ns = await newNamespace();
     const app = gated('Kustomization', ns, 'app');
     await developer.create(app);
@@ -66,7 +66,7 @@ describe('a freeze reaches an object', () => {
     await developer.mergePatch(app as never, { metadata: { finalizers: null } });
   });
 
-  it('whose generateName somebody writes all the time, with managedFields emptied', async () => {
+  it('whose generateName changes all the time, with managedFields emptied', async () => {
     const ns = await newNamespace();
     const app = gated('Kustomization', ns, 'app');
     await developer.create(app);
@@ -90,7 +90,7 @@ describe('a freeze reaches an object', () => {
     await expect(developer.create(app)).rejects.toThrow(/was not read, so its Gates are unknown/);
   });
 
-  it('beside a hundred Gates of its own namespace', async () => {
+  it('with a hundred Gates of its own namespace', async () => {
     const [ns, platform] = await Promise.all([newNamespace({ freeze: 'path' }), newNamespace()]);
     const app = gated('Kustomization', ns, 'app');
     await developer.create(app);
@@ -114,7 +114,7 @@ describe('an object of a governed kind', () => {
   /** The policies have rules for all of them: test/manifests/kinds.test.ts. */
   const SOME_KINDS = ['Kustomization', 'OCIRepository'] as const;
 
-  it.each(SOME_KINDS)('%s: annotations that would leave no room for ours are refused', async (kind) => {
+  it.each(SOME_KINDS)('%s: annotations that leave no room for ours are refused', async (kind) => {
     const ns = await newNamespace();
     const large = withAnnotations(gated(kind, ns, 'app'), { 'x/a': LARGE });
     await expect(developer.create(large)).rejects.toThrow(/metadata.annotations take 140003 bytes, and at most 131072/);
@@ -186,7 +186,7 @@ describe('an object of a governed kind', () => {
   });
 });
 
-describe('what is sent around with other objects is refused where it is too large', () => {
+describe('an object that is related to others is refused if it is too large', () => {
   const rollout = (ns: string, annotations: Record<string, string> = {}): AnyObject => ({
     apiVersion: 'kuberik.com/v1alpha1',
     kind: 'Rollout',
@@ -217,7 +217,7 @@ describe('what is sent around with other objects is refused where it is too larg
     await expect(admin.create(object(ns))).rejects.toThrow(/at most 65536 are allowed/);
   });
 
-  it('by who owns its fields, and not by what several controllers apply', async () => {
+  it('by its field owners, and not by several controllers’ applies', async () => {
     const ns = await newNamespace();
     const annotations = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`x/${'n'.repeat(50)}-${i}`, '1']));
     const object = healthCheck(ns, annotations);
@@ -246,7 +246,7 @@ describe('what is sent around with other objects is refused where it is too larg
     await admin.create({ apiVersion, kind: 'Role', metadata, rules });
     const roleRef = { apiGroup, kind: 'Role', name: 'gates' };
     await admin.create({ apiVersion, kind: 'RoleBinding', metadata, roleRef, subjects });
-    // The authorizer sees a new binding a moment later.
+    // The authorizer sees a new binding with a delay.
     await waitFor(
       () =>
         expect(developer.create(own))

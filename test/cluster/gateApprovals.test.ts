@@ -22,7 +22,7 @@ it('the role of an approver of Gates may approve and change nothing else', async
     return status?.availableReleases?.length === 1;
   }, '1.0.0 to be known');
   const patch = (body: object) => admin.mergePatch(prod, body, { headers: { 'Impersonate-User': 'alice' } });
-  // The authorizer of the API server may not know the binding yet.
+  // The API server's authorizer may not have the binding yet.
   await waitFor(async () => (await patch({ metadata: {} })).object, 'the right to patch');
   for (const attempt of [
     { spec: { default: 'opened' } },

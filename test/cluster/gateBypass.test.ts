@@ -1,15 +1,15 @@
-/** A bypass: who has the verb bypass on the gate gets through with a fresh reason, and it is on record. */
+/** A bypass: users with the verb bypass on the Gate may write with a fresh reason, and it is recorded. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type AnyObject, gate, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import {
-  ask,
   BYPASS_REASON,
   BYPASSED_BY,
   gated,
   isFree,
   isHeld,
+  requestGate,
   STATE,
   saysSoon,
   suspension,
@@ -24,7 +24,7 @@ async function heldObject(): Promise<{ ns: string; object: AnyObject }> {
   await sre.create(gate(ns, 'freeze', { spec: { default: 'opened' } }));
   const object = gated('Kustomization', ns, 'app', 'freeze');
   await developer.create(object);
-  await ask(sre, ns, 'freeze', 'close');
+  await requestGate(sre, ns, 'freeze', 'close');
   await isHeld(admin, object);
   return { ns, object };
 }
@@ -51,10 +51,10 @@ const recorded = (ns: string, user: string, verb: string, text: string) =>
     return true;
   }, 'the audit annotation and the Event');
 
-describe('who has the verb bypass', () => {
+describe('a user with the verb bypass', () => {
   const [name, user] = ['sre', sre];
 
-  it('changes a held object, and the record says who and why', async () => {
+  it('changes a held object, with user and reason in the record', async () => {
     const { ns, object } = await heldObject();
     const { object: after, warnings } = await user.mergePatch(object as never, {
       metadata: reason('INC-7: rollback'),
@@ -62,13 +62,13 @@ describe('who has the verb bypass', () => {
     });
     expect(after.spec.path).toBe('./hotfix');
     expect(after.metadata.annotations?.[BYPASSED_BY]).toMatch(new RegExp(`^\\d{4}-.*Z ${name}$`));
-    // Written, and Flux does not act on it: that is another decision.
+    // The write succeeds, but Flux is still suspended: resuming is a separate bypass.
     expect(suspension(after)).toEqual([true, 'unset']);
     expect(warnings.join(' ')).toContain('still suspended');
     await recorded(ns, name, 'patch', 'INC-7: rollback');
   });
 
-  it('lets Flux act on it behind the closed gate, and the next closing holds it again', async () => {
+  it('lets Flux act on it despite the closed Gate, and the next closing holds it again', async () => {
     const { ns, object } = await heldObject();
     await user.mergePatch(object as never, { metadata: reason('INC-8'), spec: { path: './hotfix', suspend: false } });
     const bypassed = async () =>
@@ -76,16 +76,16 @@ describe('who has the verb bypass', () => {
     await staysTrue(async () => (await bypassed()) && !(await read(object)).spec.suspend, 'it runs', 1500);
     const text = `False GateClosed: Reconciliation continues although gate '${ns}/freeze' is closed: it was bypassed.`;
     await saysSoon(admin, object, 'Approved', text);
-    // The bypass is for this write, not for those after it.
+    // The bypass is for this write only.
     await expect(developer.mergePatch(object as never, { spec: { path: './more' } })).rejects.toMatchObject({
       code: 403,
     });
     await expect(user.mergePatch(object as never, { spec: { path: './more' } })).rejects.toMatchObject({ code: 403 });
-    await ask(sre, ns, 'freeze', 'open');
+    await requestGate(sre, ns, 'freeze', 'open');
     await waitFor(async () => (await read(object)).metadata.annotations?.[STATE] === 'open', 'the gate to be open');
-    await ask(sre, ns, 'freeze', 'close');
+    await requestGate(sre, ns, 'freeze', 'close');
     await isHeld(admin, object, 'false');
-    await ask(sre, ns, 'freeze', 'open');
+    await requestGate(sre, ns, 'freeze', 'open');
     await isFree(admin, object, false);
   });
 

@@ -5,7 +5,7 @@ import { User } from '../../dev/actors/user.ts';
 import { send } from '../../dev/client/send.ts';
 import { type AnyObject, ref, sharedCluster, waitFor } from './support/cluster.ts';
 import { createStrictly, exampleObjects } from './support/examples.ts';
-import { ask, conditionText, gated, isFree, isHeld } from './support/gates.ts';
+import { conditionText, gated, isFree, isHeld, requestGate } from './support/gates.ts';
 
 const { admin, developer, sre, newNamespace } = sharedCluster();
 const ACCOUNT = 'no-deploy-fridays';
@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 const pod = () => cronJob.spec.jobTemplate.spec.template.spec;
 
-/** The annotations that the shell of the CronJob gives to kubectl. */
+/** The annotations in the CronJob's kubectl command. */
 function annotationsOfCommand(): Record<string, string> {
   const [shell, option] = pod().containers[0].command;
   const script = `kubectl() { printf '%s\\n' "$@"; }\n${pod().containers[0].args[0]}`;
@@ -65,8 +65,8 @@ describe('No Deploy Fridays', () => {
     await isHeld(admin, app());
   });
 
-  it('is opened by people as ever', async () => {
-    await ask(sre, ns, 'maintenance', 'open');
+  it('can be opened by users', async () => {
+    await requestGate(sre, ns, 'maintenance', 'open');
     await waitFor(async () => (await opened())?.startsWith('True'), 'the Gate to be open');
     await isFree(admin, app());
   });

@@ -1,9 +1,8 @@
-/** What a closed gate does to the objects that require it, and what the opening gives back. */
+/** Effects of a closed Gate on the objects that require it, and of its opening. */
 import { describe, expect, it } from 'vitest';
 import { KINDS } from '../../api/kinds.ts';
 import { type AnyObject, gate, ref, rollout, sharedCluster, waitFor } from './support/cluster.ts';
 import {
-  ask,
   conditionText,
   GATES,
   GOVERNED,
@@ -11,6 +10,7 @@ import {
   gated,
   isFree,
   isHeld,
+  requestGate,
   SELECTED_BY,
   saysSoon,
 } from './support/gates.ts';
@@ -24,7 +24,7 @@ describe('suspension and its undoing', () => {
   const before = [undefined, true, false];
   const name = (suspend: boolean | undefined) => `was-${suspend ?? 'unset'}`;
 
-  it('each kind, with suspend unset, true and false before, gets back exactly what it was', async () => {
+  it('each kind, with suspend unset, true and false before, gets its value back', async () => {
     const ns = await newNamespace();
     await sre.create(gate(ns, 'freeze', opened));
     const objects = GOVERNED.flatMap(({ kind }) =>
@@ -33,7 +33,7 @@ describe('suspension and its undoing', () => {
     for (const object of objects) await developer.create(object);
     const specs = await Promise.all(objects.map(async (object) => (await read(object)).spec));
     const role = (kind: Governed) => (KINDS[kind].governed === 'source' ? 'Blocked' : 'Approved');
-    await ask(sre, ns, 'freeze', 'close');
+    await requestGate(sre, ns, 'freeze', 'close');
     for (const object of objects) {
       await isHeld(admin, object, object.spec.suspend === undefined ? 'unset' : String(object.spec.suspend));
       await waitFor(
@@ -42,19 +42,19 @@ describe('suspension and its undoing', () => {
         `${object.kind} to say why it waits`,
       );
     }
-    await ask(sre, ns, 'freeze', 'open');
+    await requestGate(sre, ns, 'freeze', 'open');
     for (const [i, object] of objects.entries()) {
       expect((await isFree(admin, object, object.spec.suspend)).spec).toEqual(specs[i]);
     }
   });
 
-  it('a gate in another namespace holds as well; a gate that does not exist counts as closed and says so', async () => {
+  it('a Gate in another namespace holds too; a missing Gate counts as closed and is reported', async () => {
     const [ns, platform] = [await newNamespace(), await newNamespace()];
     await sre.create(gate(platform, 'freeze', opened));
     const object = gated('Kustomization', ns, 'app', `${platform}/freeze`);
     await developer.create(object);
     await saysSoon(admin, object, 'Approved', APPROVED);
-    await ask(sre, platform, 'freeze', 'close');
+    await requestGate(sre, platform, 'freeze', 'close');
     await isHeld(admin, object);
     const orphan = gated('Kustomization', ns, 'orphan', 'nowhere');
     await developer.create(orphan);
@@ -66,7 +66,7 @@ describe('suspension and its undoing', () => {
     await isFree(admin, orphan);
   });
 
-  it('what people read goes away with the annotation, and the suspension with it', async () => {
+  it('condition and suspension are removed with the annotation', async () => {
     const ns = await newNamespace();
     await sre.create(gate(ns, 'freeze', opened));
     const object = gated('HelmRelease', ns, 'app', 'freeze');
@@ -102,7 +102,7 @@ describe('DELETE', () => {
 });
 
 describe('spec.selects', () => {
-  it('one gate freezes a namespace with nothing added to the objects, and what is created in it meanwhile', async () => {
+  it('a Gate freezes a namespace without annotations, new objects included', async () => {
     const ns = await newNamespace();
     const kinds: Governed[] = ['Kustomization', 'HelmRelease', 'OCIRepository'];
     for (const kind of kinds) await developer.create(gated(kind, ns, 'app'));
@@ -117,10 +117,10 @@ describe('spec.selects', () => {
       'Approved',
       `False GateClosed: Reconciliation is waiting approval, gate '${ns}/freeze' is closed.`,
     );
-    await ask(sre, ns, 'freeze', 'open');
+    await requestGate(sre, ns, 'freeze', 'open');
     for (const kind of kinds) await isFree(admin, gated(kind, ns, 'app'));
     await isFree(admin, late);
-    // Without the gate the marks go as well.
+    // Without the Gate its annotations are removed too.
     await sre.remove(ref('gate', ns, 'freeze'));
     await waitFor(async () => (await read(late)).metadata.annotations?.[SELECTED_BY] === undefined, 'the mark to go');
   });

@@ -1,13 +1,13 @@
-/** After an opening: what an object does while the Kustomization that applies it fails. */
+/** An object after the Gate has opened, while the Kustomization that applies it fails. */
 import { describe, expect, it } from 'vitest';
 import { gitSync } from '../../dev/actors/gitSync.ts';
 import { type AnyObject, type ClusterView, gate, ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
-import { ask, conditionText, gated, isFree, isHeld, STATE, saysSoon } from './support/gates.ts';
+import { conditionText, gated, isFree, isHeld, requestGate, STATE, saysSoon } from './support/gates.ts';
 
 const { admin, developer, flux, sre, newNamespace }: ClusterView = sharedCluster();
 const read = (object: AnyObject) => admin.get(object as never);
 
-/** An object that requires the Gate `freeze`, synced by `parent` of another namespace; the Gate closes over it. */
+/** An object that requires the closed Gate `freeze`, and is synced by `parent` of another namespace. */
 async function frozen() {
   const [ns, platform] = [await newNamespace(), await newNamespace()];
   await sre.create(gate(ns, 'freeze', { spec: { default: 'opened' } }));
@@ -16,14 +16,14 @@ async function frozen() {
   const sync = gitSync(flux, { namespace: platform, name: 'parent' });
   const app = gated('Kustomization', ns, 'app', 'freeze');
   expect((await sync([app])).failed).toBeUndefined();
-  await ask(sre, ns, 'freeze', 'close');
+  await requestGate(sre, ns, 'freeze', 'close');
   await isHeld(admin, app);
   return { ns, parent, sync, app, owner: `Kustomization ${platform}/parent` };
 }
 
-/** Opens the Gate, and waits until the owner has been asked for an apply. */
+/** Opens the Gate, and waits until the owner has a request to apply. */
 async function opens({ ns, parent, app }: { ns: string; parent: AnyObject; app: AnyObject }) {
-  await ask(sre, ns, 'freeze', 'open');
+  await requestGate(sre, ns, 'freeze', 'open');
   await waitFor(async () => {
     const since = (await read(app)).metadata.annotations?.[STATE]?.replace('opening: ', '');
     return (await read(parent)).metadata.annotations?.['reconcile.fluxcd.io/requestedAt'] === since;
@@ -55,17 +55,17 @@ async function notResumed(namespace: string, count: number | undefined, objects:
 }
 
 describe('an owner that fails', () => {
-  it('is waited for, with the old spec and suspended, until it gets through with the new one', async () => {
-    const world = await frozen();
-    const { app, owner, sync } = world;
+  it('stays suspended with the old spec until its owner applies the new one', async () => {
+    const setup = await frozen();
+    const { app, owner, sync } = setup;
     const next = { ...app, spec: { ...app.spec, path: './v2' } };
     await sync([next]);
-    await opens(world);
+    await opens(setup);
     await sync([next], { fails: 'BuildFailed' });
     const why = `until ${owner} applies it again; its last attempt failed: BuildFailed`;
     await bindingSays(app, why.replace('until ', ''));
     await saysSoon(admin, app, 'Approved', `True GatesOpen: All gates are open. Suspended ${why}.`);
-    // Each retry changes the owner's status three times, and nothing else.
+    // Each retry changes only the owner's status, three times.
     const stored = async () => JSON.stringify([await read(app), await admin.get(bindingOf(app))]);
     const before = await waitFor(async () => {
       const now = await stored();
@@ -75,11 +75,11 @@ describe('an owner that fails', () => {
     for (let i = 0; i < 3; i++) await sync([next], { fails: 'BuildFailed' });
     await staysTrue(async () => (await stored()) === before, 'object and binding are left alone', 1500);
     const { namespace, name } = app.metadata;
-    await notResumed(world.ns, 1, [{ kind: 'Kustomization', namespace, name, reason: 'WaitsForApplier' }]);
+    await notResumed(setup.ns, 1, [{ kind: 'Kustomization', namespace, name, reason: 'WaitsForApplier' }]);
     expect((await sync([next])).configured).toEqual(['Kustomization app']);
     expect((await isFree(admin, app)).spec.path).toBe('./v2');
     await saysSoon(admin, app, 'Approved', 'True GatesOpen: All gates are open.');
-    await notResumed(world.ns, undefined, undefined);
+    await notResumed(setup.ns, undefined, undefined);
     await waitFor(async () => !(await admin.get(bindingOf(app))).spec.awaits, 'the binding to wait for nobody');
   });
 });

@@ -1,14 +1,14 @@
-/** What somebody makes of an object while the gate is open, so that it cannot be suspended when it closes. */
+/** Changes of an object while its Gate is open that try to prevent its suspension. */
 import { describe, expect, it } from 'vitest';
 import { objectName } from '../../core/kube/names.ts';
 import { type AnyObject, gate, kustomization, rollout, sharedCluster, waitFor } from './support/cluster.ts';
-import { ask, GATES, gated, isFree, isHeld } from './support/gates.ts';
+import { GATES, gated, isFree, isHeld, requestGate } from './support/gates.ts';
 import { conditionOf } from './support/versions.ts';
 
 const { admin, developer, sre, newNamespace, publish } = sharedCluster();
 
 const LONG = 'a'.repeat(245);
-/** The name with which its FluxBinding would have the name of the other's. */
+/** A name whose FluxBinding would have the same name as the other's. */
 const TWIN = objectName('kustomization', LONG).slice('kustomization-'.length);
 const bound = (ns: string, apiVersion: string): AnyObject =>
   kustomization(ns, 'app', {
@@ -18,7 +18,7 @@ const bound = (ns: string, apiVersion: string): AnyObject =>
   });
 const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`a${i.toString(36)}`, '']));
 
-const rows: [says: string, objects: (ns: string) => AnyObject[]][] = [
+const rows: [title: string, objects: (ns: string) => AnyObject[]][] = [
   ['a source reference with the path of something else', (ns) => [bound(ns, 'source.toolkit.fluxcd.io/')]],
   ['a source reference that is no path', (ns) => [bound(ns, 'x y/v1')]],
   ['a source reference without a version', (ns) => [bound(ns, '')]],
@@ -52,7 +52,7 @@ describe.concurrent('an object is suspended all the same when its gate closes, t
       const bindings = await admin.list('kuberik.com/v1alpha1', 'FluxBinding', ns);
       return bindings.length === objects(ns).length && bindings.every((binding) => conditionOf(binding, 'Approved'));
     }, 'a FluxBinding of each');
-    await ask(sre, ns, 'freeze', 'close');
+    await requestGate(sre, ns, 'freeze', 'close');
     await Promise.all(objects(ns).map((object) => isHeld(admin, object)));
   });
 });

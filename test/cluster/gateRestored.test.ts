@@ -1,4 +1,4 @@
-/** Gates that were stored while the webhook was away: those of a backup, or of an emergency in which it was let be. */
+/** Gates that were stored without the webhook: from a backup, or while it was bypassed in an emergency. */
 import { afterAll, beforeAll, it } from 'vitest';
 import { type AnyObject, gate, sharedCluster, waitFor } from './support/cluster.ts';
 import { gated, isFree, isHeld } from './support/gates.ts';
@@ -20,7 +20,7 @@ const unseen = (
   return { ...object, metadata: { ...object.metadata, labels: { [UNSEEN]: '' }, annotations } };
 };
 
-/** The webhook does not see Gates that carry the label. */
+/** The webhook isn't called for Gates with the label. */
 async function hide(hidden: boolean): Promise<void> {
   const { webhooks } = await admin.get<AnyObject>(CONFIGURATION as never);
   const i = webhooks.findIndex(({ name }: { name: string }) => name === 'gate.admission.kuberik.com');
@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => hide(false));
 
-it('a Gate that was stored without the webhook holds what it selects, and its request counts', async () => {
+it('a Gate stored without the webhook holds the objects that it selects, and its request counts', async () => {
   const app = gated('Kustomization', ns, 'app');
   await developer.create(app);
   const closed = { 'close.gate.fluxcd.io/requestedAt': '2026-01-01T00:00:00Z' };

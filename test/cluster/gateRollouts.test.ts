@@ -1,4 +1,4 @@
-/** One Gate for many Rollouts: what it selects waits as what names it does. */
+/** A Gate for many Rollouts: those that it selects wait as those that name it. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -13,7 +13,7 @@ import {
   staysTrue,
   waitFor,
 } from './support/cluster.ts';
-import { ask } from './support/gates.ts';
+import { requestGate } from './support/gates.ts';
 import { conditionOf, history, variablesArrive } from './support/versions.ts';
 
 const { admin, developer, sre, newNamespace, publish } = sharedCluster();
@@ -39,7 +39,7 @@ async function waits(ns: string, version: string, path: string): Promise<void> {
   await columnIs(ns, 'HeldBy', path);
 }
 
-/** What `kubectl get rollouts` shows. */
+/** Waits until a column of `kubectl get rollouts` has the value. */
 async function columnIs(ns: string, column: 'HeldBy' | 'Why', value: string): Promise<void> {
   const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
   await waitFor(async () => {
@@ -53,7 +53,7 @@ async function columnIs(ns: string, column: 'HeldBy' | 'Why', value: string): Pr
 
 describe('nothing at all on the weekend, for all of production', () => {
   it('is the one object of manifests/examples/weekend.yaml', async () => {
-    // The weekend of this test lasts all week, and its production is a namespace of its own.
+    // In this test the weekend lasts all week, and production is the test's namespace.
     const example = parse(readFileSync(EXAMPLE, 'utf8'));
     const [production, other] = await Promise.all([newNamespace({ environment: 'test-weekend' }), newNamespace()]);
     const ns = await newNamespace();
@@ -73,7 +73,7 @@ describe('nothing at all on the weekend, for all of production', () => {
     expect(warnings).toContain(`version 1.0.0 waits: Gate ${path} is closed`);
     await staysTrue(async () => (await history(admin, production, 'app')).length === 0, 'no deployment', 1500);
 
-    await ask(sre, ns, 'no-weekend-releases', 'open');
+    await requestGate(sre, ns, 'no-weekend-releases', 'open');
     await variablesArrive(admin, production, 'app', { APP_VERSION: '1.0.0' });
   });
 });
@@ -83,7 +83,7 @@ describe('a Rollout that a closed Gate selects', () => {
     const ns = await newNamespace();
     await app(ns, GOLD);
     await developer.create(kustomization(ns, 'gold', { labels: GOLD }));
-    // An hour would pass before the next look.
+    // The next sync would be an hour later.
     const spec = {
       default: 'closed',
       interval: '1h',

@@ -1,4 +1,4 @@
-/** A change freeze as a Git sync meets it: held and not broken; the change comes with the owner's sync after the opening. */
+/** A Git sync during a freeze succeeds without the held changes; the owner's sync after the opening applies them. */
 import { describe, expect, it } from 'vitest';
 import { gitSync, KUSTOMIZE_CONTROLLER, ownedBy } from '../../dev/actors/gitSync.ts';
 import {
@@ -11,16 +11,26 @@ import {
   staysTrue,
   waitFor,
 } from './support/cluster.ts';
-import { ask, conditionText, GATES, gated, isFree, isHeld, SUSPENDED, saysSoon, timestamp } from './support/gates.ts';
+import {
+  conditionText,
+  GATES,
+  gated,
+  isFree,
+  isHeld,
+  requestGate,
+  SUSPENDED,
+  saysSoon,
+  timestamp,
+} from './support/gates.ts';
 
 const { admin, developer, flux, sre, newNamespace }: ClusterView = sharedCluster();
 const REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt';
 const read = (object: AnyObject) => admin.get(object as never);
 
-/** Who owns which fields of spec and metadata; the status is none of a sync's business. */
+/** Owners of fields in spec and metadata, without the status. */
 const owners = ({ metadata }: AnyObject) => (metadata.managedFields ?? []).filter(({ subresource }) => !subresource);
 
-/** Git before and after a commit that adds, changes and removes: fields, a label, an annotation, a whole object. */
+/** Git before and after a commit that adds, changes and removes fields, a label, an annotation and an object. */
 function commits(ns: string) {
   const app = (spec: object, labels: Record<string, string>, annotations: Record<string, string>) => {
     const object = gated('Kustomization', ns, 'app', 'freeze', { ...spec }, labels);
@@ -51,7 +61,7 @@ function commits(ns: string) {
   return { before, after };
 }
 
-/** A namespace whose objects were synced from Git by the Kustomization `parent`, and then frozen. */
+/** A frozen namespace whose objects are synced from Git by the Kustomization `parent`. */
 async function frozen() {
   const ns = await newNamespace();
   await sre.create(gate(ns, 'freeze', { spec: { default: 'opened' } }));
@@ -64,7 +74,7 @@ async function frozen() {
   });
   const app = gated('Kustomization', ns, 'app');
   await saysSoon(admin, app, 'Approved', 'True GatesOpen: All gates are open.');
-  await ask(sre, ns, 'freeze', 'close');
+  await requestGate(sre, ns, 'freeze', 'close');
   await isHeld(admin, app);
   await isHeld(admin, gated('HelmRelease', ns, 'release'), 'false');
   await isHeld(admin, gated('HelmRelease', ns, 'leaving'));
@@ -72,7 +82,7 @@ async function frozen() {
 }
 
 describe('a Git sync behind a closed gate', () => {
-  it('is held and not broken: the frozen object reads unchanged, the hotfix beside it arrives', async () => {
+  it('is held, not broken: the frozen object reads unchanged, the hotfix next to it is applied', async () => {
     const { ns, sync, after, app } = await frozen();
     const object = await read(app);
     const result = await sync(after.filter(({ metadata }) => metadata.name !== 'arriving'));
@@ -80,13 +90,13 @@ describe('a Git sync behind a closed gate', () => {
     expect(result.configured).toEqual(['ConfigMap hotfix']);
     expect(result.unchanged).toEqual(['Kustomization app', 'HelmRelease release']);
     expect((await admin.get<AnyObject>(ref('configMap', ns, 'hotfix'))).data).toEqual({ fixed: 'yes' });
-    // Asked to, and found held, again and again, no write reaches the store.
+    // Repeated syncs of held objects store nothing.
     for (let i = 0; i < 3; i++) await sync(after.filter(({ metadata }) => metadata.name !== 'arriving'));
     const live = await read(app);
     expect([live.spec, owners(live)]).toEqual([object.spec, owners(object)]);
   });
 
-  it('additions, changes and removals all arrive with the first sync after the opening, which we ask for', async () => {
+  it('the first sync after the opening, which is requested, applies additions, changes and removals', async () => {
     const { ns, parent, sync, after, app } = await frozen();
     const held = await read(app);
     const first = await sync(after);
@@ -95,20 +105,20 @@ describe('a Git sync behind a closed gate', () => {
     const arriving = gated('HelmRelease', ns, 'arriving');
     await isHeld(admin, arriving);
     expect(first.configured).toEqual(['HelmRelease arriving', 'ConfigMap hotfix']);
-    // A real apply too, as kubectl's would be: what it gives up must not be forgotten.
+    // With a stored apply as well, as of kubectl: fields that it releases must be removed later.
     await flux.apply(ownedBy({ namespace: ns, name: 'parent' }, after[0]!), {
       manager: KUSTOMIZE_CONTROLLER,
       force: true,
     });
 
     const openedAt = timestamp();
-    await ask(sre, ns, 'freeze', 'open');
+    await requestGate(sre, ns, 'freeze', 'open');
     const asked = await waitFor(
       async () => (await read(parent)).metadata.annotations?.[REQUESTED_AT],
       'the owner to be asked to reconcile',
     );
     expect(Date.parse(asked)).toBeGreaterThanOrEqual(Date.parse(openedAt));
-    // Resumed alone it would run the old spec on the new artifact.
+    // Resumed alone, it would apply the new artifact with the old spec.
     await staysTrue(
       async () => {
         const live = await read(app);
@@ -121,7 +131,7 @@ describe('a Git sync behind a closed gate', () => {
     );
     const result = await sync(after);
     expect(result.failed).toBeUndefined();
-    // Deleted while suspended it would leave behind what it installed.
+    // Deleted while suspended, it would leave its installed objects behind.
     expect(result.pruneFailed.map(({ message }) => message).join()).toContain('it is still suspended');
     const live = await isFree(admin, app);
     expect(live.spec).toEqual({ force: false, ...after[0]!.spec });
@@ -140,7 +150,7 @@ describe('a Git sync behind a closed gate', () => {
   });
 });
 
-describe('a Gate that comes from Git', () => {
+describe('a Gate from Git', () => {
   it('keeps the accepted request when a sync strips the annotation that kubectl set', async () => {
     const ns = await newNamespace();
     const object = gate(ns, 'freeze', { spec: { window: '1h' } });
@@ -154,7 +164,7 @@ describe('a Gate that comes from Git', () => {
       'the gate to be closed',
     );
     const at = timestamp();
-    await ask(sre, ns, 'freeze', 'open', { at });
+    await requestGate(sre, ns, 'freeze', 'open', { at });
     await waitFor(opened, 'the gate to be open');
     expect((await sync([object])).configured).toEqual(['Gate freeze']);
     expect((await read(object)).metadata.annotations).not.toHaveProperty(['open.gate.fluxcd.io/requestedAt']);
@@ -163,7 +173,7 @@ describe('a Gate that comes from Git', () => {
     await isFree(admin, app);
     expect((await sync([object])).configured).toEqual([]);
     // The next request counts as ever.
-    await ask(sre, ns, 'freeze', 'close');
+    await requestGate(sre, ns, 'freeze', 'close');
     await isHeld(admin, app);
   });
 });

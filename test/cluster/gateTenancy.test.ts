@@ -1,4 +1,4 @@
-/** What a tenant's Gates reach of others, on the real API server. */
+/** The reach of a tenant's Gates into other namespaces, on the real API server. */
 import { describe, expect, it } from 'vitest';
 import { type AnyObject, gate, ref, rollout, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { gated, isHeld, suspension } from './support/gates.ts';

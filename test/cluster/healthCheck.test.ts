@@ -4,7 +4,7 @@ import { type AnyObject, kustomization, ref, rollout, sharedCluster, waitFor } f
 
 const { admin, developer, newNamespace, publish } = sharedCluster();
 
-/** Of class kustomization, about the Kustomization `app`; looked at every five seconds. */
+/** A HealthCheck of class kustomization about the Kustomization `app`, with an interval of five seconds. */
 const healthCheck = (namespace: string): AnyObject =>
   objectOf('HealthCheck', {
     metadata: {
@@ -31,7 +31,7 @@ async function healthIs(namespace: string, expected: object): Promise<void> {
   );
 }
 
-/** What kustomize-controller says once it has applied `services` Services. */
+/** Writes the status of kustomize-controller after it has applied `services` Services. */
 async function applied(namespace: string, services: number): Promise<void> {
   const { metadata } = await admin.get(ref('kustomization', namespace, 'app'));
   const entries = Array.from({ length: services }, (_, i) => ({ id: `${namespace}_s${i}__Service`, v: 'v1' }));
@@ -67,7 +67,7 @@ const deployment = (namespace: string): AnyObject => ({
   },
 });
 
-/** What the Deployment controller says; there is none here. */
+/** Writes the status that the Deployment controller, which doesn't run here, would write. */
 async function deploymentSays(namespace: string, type: string, status: string, reason: string): Promise<void> {
   const web = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', namespace } };
   const one = { replicas: 1, updatedReplicas: 1, availableReplicas: 1, readyReplicas: 1, observedGeneration: 1 };
@@ -77,7 +77,7 @@ async function deploymentSays(namespace: string, type: string, status: string, r
 }
 
 describe('a HealthCheck of class kustomization', () => {
-  it('follows the Kustomization and what it applied', async () => {
+  it('follows the Kustomization and its inventory', async () => {
     const ns = await newNamespace();
     await developer.create(healthCheck(ns));
     await healthIs(ns, { status: 'Unhealthy', message: expect.stringContaining('not found') });
@@ -97,7 +97,7 @@ describe('a HealthCheck of class kustomization', () => {
     await healthIs(ns, { status: 'Unhealthy', message: `Unhealthy resources: ${ns}/web (Progress deadline exceeded)` });
   });
 
-  it('is found among many Rollouts by what their selectors ask for, created before it or after', async () => {
+  it('is found among many Rollouts by their selectors, whether created before or after', async () => {
     const ns = await newNamespace();
     const watching = (name: string, app: string) =>
       rollout(ns, name, { spec: { healthCheckSelector: { matchLabels: { app } } } });

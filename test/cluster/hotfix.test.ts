@@ -1,4 +1,4 @@
-/** A hotfix version for one frozen application: one annotate on its Rollout, by somebody who may bypass each closed Gate in the way. */
+/** A hotfix for one frozen application: one annotation on its Rollout, by a user who may bypass each closed Gate. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import {
   sharedCluster,
   waitFor,
 } from './support/cluster.ts';
-import { ask, BYPASSED_BY, conditionText, gated, isHeld, STATE, SUSPENDED } from './support/gates.ts';
+import { BYPASSED_BY, conditionText, gated, isHeld, requestGate, STATE, SUSPENDED } from './support/gates.ts';
 import { conditionOf, history, tagArrives, variablesArrive } from './support/versions.ts';
 
 const view = sharedCluster();
@@ -53,7 +53,7 @@ async function frozenNamespace() {
     const heads = await Promise.all(['app', 'web'].map((name) => headOf(ns, name)));
     return heads.every(({ appliedTime }) => appliedTime !== undefined);
   }, '1.0.0 to have arrived in both');
-  await ask(sre, ns, 'freeze', 'close');
+  await requestGate(sre, ns, 'freeze', 'close');
   for (const object of frozen) await isHeld(admin, object);
   for (const name of ['app', 'web']) await publish(ns, name, '1.1.0');
   await waits(ns, 'app', '1.1.0');
@@ -73,7 +73,7 @@ const waits = (ns: string, name: string, version: string) =>
     return true;
   }, `${version} to wait for the gate`);
 
-/** It runs behind the closed Gate, with the memory that holds it again. */
+/** Waits until the object runs though its Gate is closed, with the annotation that holds it again. */
 const passes = (object: AnyObject) =>
   waitFor(async () => {
     const live = await read(object);
@@ -100,8 +100,8 @@ const audited = (ns: string) =>
     .split('\n')
     .filter((line) => line.includes(`"namespace":"${ns}"`) && line.includes('/bypass"'));
 
-describe('a force-deploy with a reason, by somebody with the verb bypass', () => {
-  it('takes one version into one frozen application, which is held again when it has arrived', async () => {
+describe('a force-deploy with a reason, by a user with the verb bypass', () => {
+  it('deploys one version to one frozen application, which is held again once it is applied', async () => {
     const { ns, app, source, sync, others } = await frozenNamespace();
     const before = await Promise.all(others.map(async (object) => (await read(object)).metadata.generation));
 
@@ -110,7 +110,7 @@ describe('a force-deploy with a reason, by somebody with the verb bypass', () =>
     expect(warnings).toEqual([`version 1.1.0 bypasses the closed Gate ${ns}/freeze, once`]);
     await tagArrives(admin, ns, 'app', '1.1.0');
     await passes(source);
-    // The variable follows what the source has fetched.
+    // The variable changes after the source has fetched the version.
     await fake.fetch(ns, 'app');
     await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.1.0' });
     await passes(sync);
@@ -145,9 +145,9 @@ describe('a force-deploy with a reason, by somebody with the verb bypass', () =>
     expect(await Promise.all(others.map(async (object) => (await read(object)).metadata.generation))).toEqual(before);
     await publish(ns, 'app', '1.2.0');
     await waits(ns, 'app', '1.2.0');
-    await ask(sre, ns, 'freeze', 'open');
+    await requestGate(sre, ns, 'freeze', 'open');
     await tagArrives(admin, ns, 'app', '1.2.0');
-    // Some wait for the artifacts of their next version by now.
+    // Some already wait for the artifact of their next version.
     for (const object of [source, sync, ...others]) await isOpen(object);
   });
 });

@@ -1,4 +1,4 @@
-/** Every way to put manifests/ together is taken by the API server: strictly, and without a warning. */
+/** The API server accepts every combination of manifests/, strictly and without warnings. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   await installKinds(admin.access, [], await provideCrds(() => {}, [CERT_MANAGER, PROMETHEUS_OPERATOR]));
 });
 
-/** What most of them have in common is asked once. */
+/** Answers that several cases share. */
 const asked = new Map<string, Promise<string[]>>();
 
 it.each(COMBINATIONS)('%s with %j', async (overlay, added) => {

@@ -1,7 +1,7 @@
-/** HealthChecks of class job: the Job is made by Metacontroller and run by the real Job controller; the test is the kubelet. */
+/** HealthChecks of class job: Metacontroller creates the Job, the real Job controller runs it, and the test acts as kubelet. */
 import { describe, expect, it } from 'vitest';
 import { ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
-import { healthCheck, SELECTS_HEALTH, type Story, storyOf } from './support/rolloutStory.ts';
+import { healthCheck, type RolloutScenario, SELECTS_HEALTH, scenarioOf } from './support/rolloutScenario.ts';
 import { jobsOf, newJob, podEnds } from './support/workloads.ts';
 
 const view = sharedCluster();
@@ -17,7 +17,7 @@ const spec = (fields: object = {}) => ({
         template: {
           spec: {
             restartPolicy: 'Never',
-            // As the API server stores it otherwise: `1`.
+            // The API server would store the number as `1`.
             containers: [{ name: 'curl', image: 'curl:8', resources: { requests: { cpu: '1000m' } } }],
             ...fields,
           },
@@ -27,7 +27,7 @@ const spec = (fields: object = {}) => ({
   },
 });
 
-const healthIs = ({ ns }: Story, expected: object) =>
+const healthIs = ({ ns }: RolloutScenario, expected: object) =>
   waitFor(
     async () => {
       const { status } = await admin.get(ref('healthCheck', ns, 'app'));
@@ -39,78 +39,78 @@ const healthIs = ({ ns }: Story, expected: object) =>
 
 describe('a HealthCheck of class job', () => {
   it('runs a Job when the version is applied, fails the deployment with it, and runs another for a retry', async () => {
-    const story = storyOf(view, await newNamespace());
-    const { ns } = story;
+    const scenario = scenarioOf(view, await newNamespace());
+    const { ns } = scenario;
     await admin.create(healthCheck(ns, 'app', { spec: spec() }));
-    await story.bind();
-    await story.create({ bakeTime: '1s', ...SELECTS_HEALTH });
-    await story.publish('1.0.0');
-    await story.headIs('1.0.0', 'Deploying');
-    await healthIs(story, {
+    await scenario.bind();
+    await scenario.create({ bakeTime: '1s', ...SELECTS_HEALTH });
+    await scenario.publish('1.0.0');
+    await scenario.headIs('1.0.0', 'Deploying');
+    await healthIs(scenario, {
       status: 'Pending',
       message: expect.stringMatching(/^waits until version 1\.0\.0 is applied/),
     });
-    expect(await jobsOf(admin, story.ns)).toEqual([]);
+    expect(await jobsOf(admin, scenario.ns)).toEqual([]);
 
-    await story.arrive('1.0.0');
-    const first = await newJob(admin, story.ns);
+    await scenario.arrive('1.0.0');
+    const first = await newJob(admin, scenario.ns);
     expect(first.metadata).toMatchObject({
       name: expect.stringMatching(/^app-app-1-[0-9a-f]{16}$/),
       labels: { team: 'a', 'healthcheck.kuberik.com/runs-for': 'app' },
       ownerReferences: [{ kind: 'HealthCheck', name: 'app', controller: true }],
     });
     const name = first.metadata.name!;
-    await healthIs(story, {
+    await healthIs(scenario, {
       status: 'Pending',
       job: { namespace: ns, name },
       message: expect.stringContaining('runs for version'),
     });
     await podEnds(admin, ns, first, 22);
-    const failed = await story.headIs('1.0.0', 'Failed');
+    const failed = await scenario.headIs('1.0.0', 'Failed');
     expect(failed.failedHealthChecks[0].message).toContain('container curl: exit code 22');
     expect(failed.failedHealthChecks[0].message).toContain(`kubectl logs -n ${ns} job/${name}`);
 
-    await story.ask({ retry: 'true' });
-    const second = await newJob(admin, story.ns, [name]);
+    await scenario.ask({ retry: 'true' });
+    const second = await newJob(admin, scenario.ns, [name]);
     // The logs of the failure are kept.
-    expect((await jobsOf(admin, story.ns)).map(({ metadata }) => metadata.name)).toContain(name);
-    await staysTrue(async () => (await story.head()).bakeStatus === 'Deploying', 'Deploying while it runs', 1000);
+    expect((await jobsOf(admin, scenario.ns)).map(({ metadata }) => metadata.name)).toContain(name);
+    await staysTrue(async () => (await scenario.head()).bakeStatus === 'Deploying', 'Deploying while it runs', 1000);
     await podEnds(admin, ns, second, 0);
-    await story.headIs('1.0.0', 'Succeeded');
-    await healthIs(story, { status: 'Healthy', job: { name: second.metadata.name } });
+    await scenario.headIs('1.0.0', 'Succeeded');
+    await healthIs(scenario, { status: 'Healthy', job: { name: second.metadata.name } });
 
-    await story.publish('1.1.0');
-    await story.arrive('1.1.0');
-    const third = await newJob(admin, story.ns, [name, second.metadata.name!]);
+    await scenario.publish('1.1.0');
+    await scenario.arrive('1.1.0');
+    const third = await newJob(admin, scenario.ns, [name, second.metadata.name!]);
     await waitFor(async () => {
-      const names = (await jobsOf(admin, story.ns)).map(({ metadata }) => metadata.name);
+      const names = (await jobsOf(admin, scenario.ns)).map(({ metadata }) => metadata.name);
       expect(names.sort()).toEqual([second.metadata.name, third.metadata.name].sort());
       return true;
     }, 'the oldest Job to be deleted');
     await admin.remove({ ...third, apiVersion: 'batch/v1', kind: 'Job' });
     const again = await waitFor(async () => {
-      const found = (await jobsOf(admin, story.ns)).find(({ metadata }) => metadata.name === third.metadata.name);
+      const found = (await jobsOf(admin, scenario.ns)).find(({ metadata }) => metadata.name === third.metadata.name);
       return found && found.metadata.uid !== third.metadata.uid ? found : undefined;
     }, 'the Job that was deleted to be run again');
-    expect((await story.head()).bakeStatus).toBe('Deploying');
+    expect((await scenario.head()).bakeStatus).toBe('Deploying');
     await podEnds(admin, ns, again, 0);
-    await story.headIs('1.1.0', 'Succeeded');
+    await scenario.headIs('1.1.0', 'Succeeded');
   });
 
-  it('says what the API server would refuse, and is never Healthy by it', async () => {
-    const story = storyOf(view, await newNamespace());
-    await admin.create(healthCheck(story.ns, 'app', { spec: spec({ restartPolicy: 'Always' }) }));
-    await healthIs(story, { status: 'Unhealthy', message: expect.stringContaining('restartPolicy is "Always"') });
-    await admin.mergePatch(ref('healthCheck', story.ns, 'app'), {
+  it('reports a Job that the API server would refuse, and is never Healthy', async () => {
+    const scenario = scenarioOf(view, await newNamespace());
+    await admin.create(healthCheck(scenario.ns, 'app', { spec: spec({ restartPolicy: 'Always' }) }));
+    await healthIs(scenario, { status: 'Unhealthy', message: expect.stringContaining('restartPolicy is "Always"') });
+    await admin.mergePatch(ref('healthCheck', scenario.ns, 'app'), {
       spec: spec({ containers: [{ name: 'A B', image: 'x' }] }),
     });
-    await story.create({ ...SELECTS_HEALTH });
-    await story.publish('1.0.0');
-    await healthIs(story, {
+    await scenario.create({ ...SELECTS_HEALTH });
+    await scenario.publish('1.0.0');
+    await healthIs(scenario, {
       status: 'Pending',
       message: expect.stringContaining('see the Events of this HealthCheck'),
     });
-    expect(await jobsOf(admin, story.ns)).toEqual([]);
-    await staysTrue(async () => (await story.head()).bakeStatus === 'Deploying', 'Deploying', 1000);
+    expect(await jobsOf(admin, scenario.ns)).toEqual([]);
+    await staysTrue(async () => (await scenario.head()).bakeStatus === 'Deploying', 'Deploying', 1000);
   });
 });

@@ -1,4 +1,4 @@
-/** The log of the hook server tells a story once, and then nothing: each decision is a line, and a sync that changes nothing is none. */
+/** The hook server's log has one line for each decision, and none for a sync that changes nothing. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import {
   staysTrue,
   waitFor,
 } from './support/cluster.ts';
-import { ask, GATES, isFree, isHeld } from './support/gates.ts';
+import { GATES, isFree, isHeld, requestGate } from './support/gates.ts';
 import { variablesArrive } from './support/versions.ts';
 
 const view = sharedCluster();
@@ -49,7 +49,7 @@ const tells = (ns: string, ...expected: string[]) =>
     `the log to tell ${expected.join(', ')}`,
   );
 
-/** The objects are written, and so synced, once more, and nobody decides anything; of what was decided each of `once` was told once. */
+/** Writes the objects, which syncs them again, without a new decision; each decision in `once` was logged once. */
 async function staysQuiet(ns: string, objects: Parameters<typeof admin.get>[0][], once: string[]): Promise<void> {
   const before = linesOf(ns);
   for (const object of objects) await admin.mergePatch(object, { metadata: { labels: { touched: 'yes' } } });
@@ -61,8 +61,8 @@ async function staysQuiet(ns: string, objects: Parameters<typeof admin.get>[0][]
     'the log to be quiet',
     3000,
   );
-  const told = before.map(short);
-  expect(once.map((line) => [line, told.filter((each) => each === line).length])).toEqual(
+  const written = before.map(short);
+  expect(once.map((line) => [line, written.filter((each) => each === line).length])).toEqual(
     once.map((line) => [line, 1]),
   );
 }
@@ -81,7 +81,7 @@ describe('the log', () => {
     await variablesArrive(admin, ns, 'web', { APP_VERSION: '1.0.0' });
     await tells(ns, 'Rollout/app DeploymentSucceeded', 'Kustomization/web Pinned');
 
-    await ask(sre, ns, 'freeze', 'close');
+    await requestGate(sre, ns, 'freeze', 'close');
     await isHeld(admin, web);
     const edit = await developer.mergePatch(web as never, { spec: { path: './other' } }).catch((error) => error);
     expect(String(edit)).toContain('freeze');
@@ -90,7 +90,7 @@ describe('the log', () => {
     await tells(ns, 'Gate/freeze CloseRequested', 'Gate/freeze GateClosed', 'Kustomization/web Suspended');
     await tells(ns, 'Kustomization/web Denied', 'Kustomization/web Held');
 
-    await ask(sre, ns, 'freeze', 'open');
+    await requestGate(sre, ns, 'freeze', 'open');
     await isFree(admin, web);
     await tells(ns, 'Gate/freeze GateOpened', 'Kustomization/web Released');
     const touched = [ref('rollout', ns, 'app'), ref('gate', ns, 'freeze'), web as never];

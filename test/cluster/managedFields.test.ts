@@ -12,7 +12,7 @@ let ns: string;
 let manifest: AnyObject;
 let source: AnyObject;
 
-/** Bound objects whose manifests say 0.9.0, at version 1.1.0. */
+/** Bound objects whose manifests have 0.9.0, at version 1.1.0. */
 beforeAll(async () => {
   ns = await newNamespace();
   const literal = { postBuild: { substitute: { APP_VERSION: '0.9.0', REGION: 'eu-1' } } };

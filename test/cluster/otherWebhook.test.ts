@@ -17,7 +17,7 @@ let ns: string;
 const app = () => ref('kustomization', ns, 'app');
 const held = () => gated('Kustomization', ns, 'held', 'freeze');
 
-/** What the other webhook does to each object with its label. */
+/** The other webhook's change to each object with its label. */
 let change: Operation[] = [];
 
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** `spec.after`: a version goes from stage to stage, and never before. */
+/** `spec.after`: a version is deployed after its upstream Rollouts, and not earlier. */
 import { describe, expect, it } from 'vitest';
 import { ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { applyExample } from './support/examples.ts';

@@ -1,4 +1,4 @@
-/** What a real registry says of a release reaches its Rollout; what it does not say delays nothing. */
+/** Metadata of a release in a real registry reaches its Rollout; missing metadata delays nothing. */
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { call as command } from '../support/command.ts';
 import { objectOf } from '../support/objects.ts';
 import { type AnyObject, ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { expectGolden } from './support/golden.ts';
-import { nextSecond, type Story, storyOf } from './support/rolloutStory.ts';
+import { nextSecond, type RolloutScenario, scenarioOf } from './support/rolloutScenario.ts';
 
 const view = sharedCluster();
 const { admin, newNamespace } = view;
@@ -52,10 +52,10 @@ async function push(tag: string, created: string): Promise<void> {
   });
 }
 
-/** An ImageRepository of the registry with its password in a Secret, and the Rollout `app` of that image. */
-async function privateImage(host: string): Promise<Story> {
-  const story = storyOf(view, await newNamespace());
-  const metadata = { namespace: story.ns };
+/** An ImageRepository with its password in a Secret, and the Rollout `app` of that image. */
+async function privateImage(host: string): Promise<RolloutScenario> {
+  const scenario = scenarioOf(view, await newNamespace());
+  const metadata = { namespace: scenario.ns };
   const auth = Buffer.from(`${USER}:${PASSWORD}`).toString('base64');
   const config = Buffer.from(JSON.stringify({ auths: { [host]: { auth } } })).toString('base64');
   await admin.create({
@@ -71,11 +71,11 @@ async function privateImage(host: string): Promise<Story> {
       spec: { image: `${host}/acme/web`, interval: '1m', insecure: true, secretRef: { name: SECRET } },
     }),
   );
-  return story;
+  return scenario;
 }
 
-/** What manifests/examples/registry-credentials.yaml has: nothing else lets the hook server read the Secret. */
-async function letHooksRead({ ns }: Story): Promise<void> {
+/** Creates the role of manifests/examples/registry-credentials.yaml, without which the hook server may not read the Secret. */
+async function letHooksRead({ ns }: RolloutScenario): Promise<void> {
   const metadata = { name: 'rollout-hooks-registry', namespace: ns };
   const group = 'rbac.authorization.k8s.io';
   const apiVersion = `${group}/v1`;
@@ -93,59 +93,59 @@ async function letHooksRead({ ns }: Story): Promise<void> {
 const deployed = (tag: string) => ({ tag, version: `v${tag}`, revision: `main@sha1:${tag}`, created: CREATED[tag] });
 const known = (tag: string) => ({ ...deployed(tag), firstSeen: expect.any(String) });
 
-const isKnown = (story: Story, tag: string) =>
+const isKnown = (scenario: RolloutScenario, tag: string) =>
   waitFor(async () => {
-    const status = await story.statusOf();
+    const status = await scenario.statusOf();
     expect(status.history[0].version).toEqual(deployed(tag));
     expect(status.availableReleases.at(-1)).toEqual(known(tag));
     return status;
   }, `the metadata of ${tag}`);
 
 describe('a registry with a password', () => {
-  it('tells of each release and of the artifact, as soon as its answer is there', async () => {
-    const story = await privateImage(registry.host);
-    await letHooksRead(story);
-    await story.publish('1.0.0');
-    await story.create({ releaseConfigMap: { name: 'release' } });
-    await story.headIs('1.0.0', 'Succeeded');
-    expect(await isKnown(story, '1.0.0')).toMatchObject({
+  it('reports each release and the artifact as soon as the answer is there', async () => {
+    const scenario = await privateImage(registry.host);
+    await letHooksRead(scenario);
+    await scenario.publish('1.0.0');
+    await scenario.create({ releaseConfigMap: { name: 'release' } });
+    await scenario.headIs('1.0.0', 'Succeeded');
+    expect(await isKnown(scenario, '1.0.0')).toMatchObject({
       artifactType: FLUX_ARTIFACT,
       source: 'https://git.example/acme/web',
       title: 'Web',
       description: 'The shop window',
     });
     await waitFor(async () => {
-      const { data } = await admin.get(ref('configMap', story.ns, 'release'));
+      const { data } = await admin.get(ref('configMap', scenario.ns, 'release'));
       expect(data).toEqual({ tag: '1.0.0', version: 'v1.0.0', revision: 'main@sha1:1.0.0', digest: '' });
       return true;
     }, 'the ConfigMap to have it too');
-    await story.publish('1.1.0');
-    await isKnown(story, '1.1.0');
-    expect((await story.statusOf()).availableReleases).toEqual([known('1.0.0'), known('1.1.0')]);
+    await scenario.publish('1.1.0');
+    await isKnown(scenario, '1.1.0');
+    expect((await scenario.statusOf()).availableReleases).toEqual([known('1.0.0'), known('1.1.0')]);
   });
 
-  it('tells nothing without the right to read the Secret, and everything once it is given (Q12)', async () => {
-    const story = await privateImage(registry.host);
-    await story.publish('1.0.0');
-    await story.create();
-    await story.headIs('1.0.0', 'Succeeded');
-    const told = async () =>
-      Object.keys((await story.head()).version)
+  it('reports nothing without the right to read the Secret, and everything with it (Q12)', async () => {
+    const scenario = await privateImage(registry.host);
+    await scenario.publish('1.0.0');
+    await scenario.create();
+    await scenario.headIs('1.0.0', 'Succeeded');
+    const shown = async () =>
+      Object.keys((await scenario.head()).version)
         .sort()
         .join();
-    await staysTrue(async () => (await told()) === 'tag', 'the bare tag', 1000);
-    await letHooksRead(story);
-    // Asked again at a sync after ten seconds; without one, within the minute.
+    await staysTrue(async () => (await shown()) === 'tag', 'the bare tag', 1000);
+    await letHooksRead(scenario);
+    // The registry is read again at a sync after ten seconds, or else within a minute.
     let touch = 0;
     await waitFor(async () => {
-      await admin.mergePatch(story.app, { metadata: { labels: { touched: String(touch++) } } });
-      expect((await story.head()).version).toEqual(deployed('1.0.0'));
+      await admin.mergePatch(scenario.app, { metadata: { labels: { touched: String(touch++) } } });
+      expect((await scenario.head()).version).toEqual(deployed('1.0.0'));
       return true;
     }, 'the metadata');
   });
 });
 
-describe('what a registry says of two releases', () => {
+describe('the registry’s metadata of two releases', () => {
   const call = async (ns: string, line: string) => {
     const { out, code } = await command(`${line} -n ${ns}`, {
       now: () => Date.now() + 60_000,
@@ -154,17 +154,17 @@ describe('what a registry says of two releases', () => {
     return `${out}--- exit code ${code}\n`;
   };
 
-  it('is what they differ in', async () => {
-    const story = await privateImage(registry.host);
-    await letHooksRead(story);
-    await story.create();
+  it('shows their differences', async () => {
+    const scenario = await privateImage(registry.host);
+    await letHooksRead(scenario);
+    await scenario.create();
     for (const tag of ['1.0.0', '1.1.0']) {
-      await story.publish(tag, (await registry.pull('acme/web', tag))!.digest);
-      await story.headIs(tag, 'Succeeded');
-      await waitFor(async () => (await story.head()).version.created === CREATED[tag], 'its metadata');
+      await scenario.publish(tag, (await registry.pull('acme/web', tag))!.digest);
+      await scenario.headIs(tag, 'Succeeded');
+      await waitFor(async () => (await scenario.head()).version.created === CREATED[tag], 'its metadata');
       await nextSecond();
     }
-    await expectGolden('history-diff', await call(story.ns, 'history app --diff 1 2'), story.ns);
-    await expectGolden('history-diff-json', await call(story.ns, 'history app --diff 1 2 -o json'), story.ns);
+    await expectGolden('history-diff', await call(scenario.ns, 'history app --diff 1 2'), scenario.ns);
+    await expectGolden('history-diff-json', await call(scenario.ns, 'history app --diff 1 2 -o json'), scenario.ns);
   });
 });

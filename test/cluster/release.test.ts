@@ -6,7 +6,7 @@ import { history, substitutes, tagArrives, variablesArrive } from './support/ver
 const { admin, developer, flux, newNamespace, publish } = sharedCluster();
 
 describe('a release', () => {
-  it('goes from a new tag to the Kustomization and the OCIRepository, and is remembered', async () => {
+  it('goes from a new tag to the Kustomization and the OCIRepository, and is recorded', async () => {
     const ns = await newNamespace();
     await developer.create(rollout(ns, 'app'));
     await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
@@ -23,7 +23,7 @@ describe('a release', () => {
     ]);
   });
 
-  it('holds a version that a gate closed in the same moment, whatever the caches say', async () => {
+  it('holds a version if a Gate closes at the same moment, whatever the caches have', async () => {
     const ns = await newNamespace();
     await developer.create(rollout(ns, 'app'));
     await publish(ns, 'app', '1.0.0');

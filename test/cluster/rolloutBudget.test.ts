@@ -1,11 +1,11 @@
-/** RolloutBudgets: a few Rollouts at a time, in waves, and no more of them once a version has failed. */
+/** RolloutBudgets: a few Rollouts at a time, in waves, until a version fails. */
 import { describe, expect, it } from 'vitest';
 import { type AnyObject, ref, rollout, rolloutBudget, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { conditionOf } from './support/versions.ts';
 
 const { admin, developer, sre, newNamespace, publish } = sharedCluster();
 
-/** Rollouts of one application that bake until they are told how it went. */
+/** Rollouts of one application that bake until the test reports an outcome. */
 async function fleet(names: string[], labels: (name: string) => Record<string, string> = () => ({})) {
   const ns = await newNamespace();
   await publish(ns, 'app', '1.0.0');
@@ -37,7 +37,7 @@ async function fleet(names: string[], labels: (name: string) => Record<string, s
 }
 
 const budgetOf = async (ns: string, name = 'fleet'): Promise<AnyObject> => admin.get(ref('rolloutBudget', ns, name));
-const budgetSays = (ns: string, expected: object, name = 'fleet') =>
+const budgetHas = (ns: string, expected: object, name = 'fleet') =>
   waitFor(
     async () => {
       expect((await budgetOf(ns, name)).status).toMatchObject(expected);
@@ -47,11 +47,11 @@ const budgetSays = (ns: string, expected: object, name = 'fleet') =>
   );
 
 describe('a RolloutBudget', () => {
-  it('lets so many begin at once, the first deployment too, and the next when one has ended', async () => {
+  it('lets as many start as it allows, first deployments included, and the next when one has ended', async () => {
     const { ns, create, baking, bakes, end } = await fleet(['a', 'b', 'c', 'd']);
     await sre.create(rolloutBudget(ns, 'fleet', { maxConcurrent: 2 }));
     await create();
-    await budgetSays(ns, { selected: 4, maxConcurrent: 2, underWay: 2, waiting: 2 });
+    await budgetHas(ns, { selected: 4, maxConcurrent: 2, underWay: 2, waiting: 2 });
     const first = await waitFor(async () => {
       const names = await baking('1.0.0');
       return names.length === 2 && names;
@@ -73,7 +73,7 @@ describe('a RolloutBudget', () => {
       return names.length === 1 && names;
     }, 'the last one to bake');
     await end(last!, 'Succeeded');
-    await budgetSays(ns, { underWay: 0, waiting: 0, versions: [{ version: '1.0.0', wave: 'done' }] });
+    await budgetHas(ns, { underWay: 0, waiting: 0, versions: [{ version: '1.0.0', wave: 'done' }] });
     await bakes([], '1.0.0');
   });
 });
@@ -105,7 +105,7 @@ describe('a write of a RolloutBudget', () => {
     await bakes(['a'], '1.0.0');
     const which = ref('rolloutBudget', ns, 'fleet');
     await expect(admin.patchStatus(which, { revision: 1, slots: null })).rejects.toThrow('stale status');
-    // The hooks write it too meanwhile: a conflict says nothing.
+    // The hooks write the object too: a conflict is no failure.
     await waitFor(async () => {
       const { status: _, ...without } = await budgetOf(ns);
       await expect(admin.replace(without as AnyObject, { subresource: 'status' })).rejects.toThrow(

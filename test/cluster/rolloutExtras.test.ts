@@ -1,35 +1,35 @@
-/** What `kubectl get` shows of Rollouts. */
+/** Columns of `kubectl get` for Rollouts. */
 import { describe, expect, it } from 'vitest';
 import { send } from '../../dev/client/send.ts';
 import { objectOf } from '../support/objects.ts';
 import { rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
-import { type Story, storyOf } from './support/rolloutStory.ts';
+import { type RolloutScenario, scenarioOf } from './support/rolloutScenario.ts';
 
 const view = sharedCluster();
 const { admin, newNamespace } = view;
 
 describe('kubectl get rollouts', () => {
-  async function row(story: Story): Promise<Record<string, unknown>> {
+  async function row(scenario: RolloutScenario): Promise<Record<string, unknown>> {
     const { object: table } = await send(
       admin.access,
       'GET',
-      `/apis/kuberik.com/v1alpha1/namespaces/${story.ns}/rollouts`,
+      `/apis/kuberik.com/v1alpha1/namespaces/${scenario.ns}/rollouts`,
       { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' },
     );
     const names: string[] = table.columnDefinitions.map(({ name }: { name: string }) => name);
     return Object.fromEntries(names.map((name, i) => [name, table.rows[0].cells[i]]));
   }
 
-  it('tells the state at a glance', async () => {
-    const story = storyOf(view, await newNamespace());
-    await story.publish('1.0.0');
-    await story.create();
-    await story.headIs('1.0.0', 'Succeeded');
-    await admin.create(rolloutGate(story.ns, 'qa', 'app', { passing: false }));
-    await story.publish('1.1.0');
-    await story.conditionIs('GatesPassing', { status: 'False' });
-    await waitFor(async () => (await story.statusOf()).pendingVersion === '1.1.0', '1.1.0 to wait');
-    expect(await row(story)).toMatchObject({
+  it('shows the state at a glance', async () => {
+    const scenario = scenarioOf(view, await newNamespace());
+    await scenario.publish('1.0.0');
+    await scenario.create();
+    await scenario.headIs('1.0.0', 'Succeeded');
+    await admin.create(rolloutGate(scenario.ns, 'qa', 'app', { passing: false }));
+    await scenario.publish('1.1.0');
+    await scenario.conditionIs('GatesPassing', { status: 'False' });
+    await waitFor(async () => (await scenario.statusOf()).pendingVersion === '1.1.0', '1.1.0 to wait');
+    expect(await row(scenario)).toMatchObject({
       Name: 'app',
       Version: '1.0.0',
       Message: 'Automatic deployment',
@@ -43,11 +43,11 @@ describe('kubectl get rollouts', () => {
   });
 
   it('shows a number where nothing is available', async () => {
-    const story = storyOf(view, await newNamespace());
+    const scenario = scenarioOf(view, await newNamespace());
     const spec = { imageRepositoryRef: { name: 'app' }, policy: { semver: { range: '>=0.0.0' } } };
-    await admin.create(objectOf('ImagePolicy', { metadata: { name: 'app', namespace: story.ns }, spec }));
-    await story.create();
-    await story.conditionIs('Ready', { message: 'No releases available' });
-    expect(await row(story)).toMatchObject({ Available: 0, Ready: 'False', Status: 'No releases available' });
+    await admin.create(objectOf('ImagePolicy', { metadata: { name: 'app', namespace: scenario.ns }, spec }));
+    await scenario.create();
+    await scenario.conditionIs('Ready', { message: 'No releases available' });
+    expect(await row(scenario)).toMatchObject({ Available: 0, Ready: 'False', Status: 'No releases available' });
   });
 });

@@ -1,27 +1,31 @@
-/** What a Git sync asks of a Rollout acts once and goes away. */
+/** A request from a Git sync takes effect once and is removed. */
 import { expect, it } from 'vitest';
 import { objectOf } from '../support/objects.ts';
 import { sharedCluster, waitFor } from './support/cluster.ts';
-import { storyOf } from './support/rolloutStory.ts';
+import { scenarioOf } from './support/rolloutScenario.ts';
 import { history } from './support/versions.ts';
 
 const view = sharedCluster();
 
 it('an annotation that is applied from Git with its manifest acts once, as often as it is applied', async () => {
-  const story = storyOf(view, await view.newNamespace());
-  await story.publish('1.0.0');
-  await story.create();
-  await story.headIs('1.0.0', 'Succeeded');
+  const scenario = scenarioOf(view, await view.newNamespace());
+  await scenario.publish('1.0.0');
+  await scenario.create();
+  await scenario.headIs('1.0.0', 'Succeeded');
   const manifest = objectOf('Rollout', {
-    metadata: { name: 'app', namespace: story.ns, annotations: { 'rollout.kuberik.com/deploy-message': 'from Git' } },
+    metadata: {
+      name: 'app',
+      namespace: scenario.ns,
+      annotations: { 'rollout.kuberik.com/deploy-message': 'from Git' },
+    },
     spec: { releasesImagePolicy: { name: 'app' }, wantedVersion: '1.1.0' },
   });
   const sync = async () => {
     await view.developer.apply(manifest, { manager: 'kustomize-controller', force: true });
-    await waitFor(async () => (await story.asked()).length === 0, 'the annotations to go');
+    await waitFor(async () => (await scenario.asked()).length === 0, 'the annotations to go');
   };
   await sync();
-  expect(await story.headIs('1.1.0', 'Succeeded')).toMatchObject({ message: 'from Git' });
+  expect(await scenario.headIs('1.1.0', 'Succeeded')).toMatchObject({ message: 'from Git' });
   await sync();
-  expect(await history(view.admin, story.ns, 'app')).toHaveLength(2);
+  expect(await history(view.admin, scenario.ns, 'app')).toHaveLength(2);
 });

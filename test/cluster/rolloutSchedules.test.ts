@@ -1,17 +1,17 @@
-/** RolloutSchedules and ClusterRolloutSchedules make RolloutGates, and those hold releases. */
+/** RolloutSchedules and ClusterRolloutSchedules create RolloutGates, which block releases. */
 import { describe, expect, it } from 'vitest';
 import { type AnyObject, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
-import { type Story, storyOf } from './support/rolloutStory.ts';
+import { type RolloutScenario, scenarioOf } from './support/rolloutScenario.ts';
 
 const view = sharedCluster();
 const { admin, newNamespace } = view;
 
-async function deployed(namespace?: string): Promise<Story> {
-  const story = storyOf(view, namespace ?? (await newNamespace()));
-  await story.publish('1.0.0');
-  await story.create();
-  await story.headIs('1.0.0', 'Succeeded');
-  return story;
+async function deployed(namespace?: string): Promise<RolloutScenario> {
+  const scenario = scenarioOf(view, namespace ?? (await newNamespace()));
+  await scenario.publish('1.0.0');
+  await scenario.create();
+  await scenario.headIs('1.0.0', 'Succeeded');
+  return scenario;
 }
 
 describe('a schedule', () => {
@@ -23,10 +23,10 @@ describe('a schedule', () => {
     spec: { rolloutSelector: {}, ...spec },
   });
 
-  async function holds(story: Story, object: AnyObject, release: () => Promise<unknown>): Promise<void> {
+  async function holds(scenario: RolloutScenario, object: AnyObject, release: () => Promise<unknown>): Promise<void> {
     await admin.create(object);
     const gate = await waitFor(async () => {
-      const gates = await admin.list('kuberik.com/v1alpha1', 'RolloutGate', story.ns);
+      const gates = await admin.list('kuberik.com/v1alpha1', 'RolloutGate', scenario.ns);
       return gates.find(({ spec }) => spec.passing === false);
     }, 'a closed RolloutGate');
     expect(gate.spec.rolloutRef.name).toBe('app');
@@ -35,20 +35,20 @@ describe('a schedule', () => {
       'gate.kuberik.com/schedule-kind': object.kind,
       'gate.kuberik.com/rollout-name': 'app',
     });
-    await story.publish('1.1.0');
-    await story.conditionIs('GatesPassing', { reason: 'SomeGatesBlocking' });
-    await staysTrue(async () => (await story.head()).version.tag === '1.0.0', '1.0.0', 500);
+    await scenario.publish('1.1.0');
+    await scenario.conditionIs('GatesPassing', { reason: 'SomeGatesBlocking' });
+    await staysTrue(async () => (await scenario.head()).version.tag === '1.0.0', '1.0.0', 500);
     await release();
-    await story.headIs('1.1.0', 'Succeeded');
+    await scenario.headIs('1.1.0', 'Succeeded');
   }
 
   it('of the cluster holds the Rollouts of the namespaces it selects', async () => {
     const team = `team-${Math.random().toString(36).slice(2)}`;
-    const story = await deployed(await newNamespace({ team }));
+    const scenario = await deployed(await newNamespace({ team }));
     const other = await deployed();
     const name = `freeze-${team}`;
     const object = schedule(undefined, name, { namespaceSelector: { matchLabels: { team } }, rules: [always] });
-    await holds(story, object, async () => {
+    await holds(scenario, object, async () => {
       await other.publish('1.1.0');
       await other.headIs('1.1.0', 'Succeeded');
       await admin.remove({ apiVersion: object.apiVersion, kind: object.kind, metadata: { name } });

@@ -84,8 +84,8 @@ describe("a hook's status", () => {
   });
 });
 
-describe("a person's status", () => {
-  it('is taken without a thought for revision, as kubectl edit --subresource=status sends it', async () => {
+describe('a status that a user writes', () => {
+  it('is accepted without a revision, as kubectl edit --subresource=status sends it', async () => {
     const before = (await admin.get(app())).status;
     await admin.mergePatch(
       app(),
@@ -97,7 +97,7 @@ describe("a person's status", () => {
     expect(after.revision).toBeGreaterThan(before.revision);
   });
 
-  it('from a typed client that drops the fields it does not know keeps them', async () => {
+  it('from a typed client that drops unknown fields keeps them', async () => {
     const before = (await admin.get(app())).status;
     const { object } = await putAsDashboard(app(), (entry) =>
       Object.assign(entry, {
@@ -112,7 +112,7 @@ describe("a person's status", () => {
       expect(after[field]).toEqual(before[field]);
   });
 
-  it('cannot rewrite the past either', async () => {
+  it('can’t rewrite the history', async () => {
     const { history: entries } = (await admin.get(app())).status;
     const forged = [{ ...entries[0], version: { tag: '6.6.6' } }];
     await expect(admin.patchStatus(app(), { history: forged })).rejects.toMatchObject({ code: 422 });
@@ -123,23 +123,26 @@ describe("a person's status", () => {
   });
 });
 
-describe('the past', () => {
+describe('the history', () => {
   let past: string;
-  const story = () => ref('rollout', past, 'story');
+  const scenario = () => ref('rollout', past, 'scenario');
   const patch = (op: string, path: string, value?: unknown) =>
-    admin.jsonPatch(story(), [{ op, path: `/status/history/${path}`, ...(value !== undefined && { value }) }], {
+    admin.jsonPatch(scenario(), [{ op, path: `/status/history/${path}`, ...(value !== undefined && { value }) }], {
       subresource: 'status',
     });
 
   beforeAll(async () => {
     past = await newNamespace();
-    await developer.create(rollout(past, 'story', { spec: { versionHistoryLimit: 3 } }));
+    await developer.create(rollout(past, 'scenario', { spec: { versionHistoryLimit: 3 } }));
     for (const [index, version] of ['1.0.0', '1.1.0', '1.2.0', '1.3.0'].entries()) {
-      await publish(past, 'story', version);
-      await waitFor(async () => (await history(admin, past, 'story'))[0]?.[0] === index + 1, `deployment ${index + 1}`);
+      await publish(past, 'scenario', version);
+      await waitFor(
+        async () => (await history(admin, past, 'scenario'))[0]?.[0] === index + 1,
+        `deployment ${index + 1}`,
+      );
     }
-    await developer.mergePatch(story(), { spec: { wantedVersion: '1.0.0' } });
-    await waitFor(async () => (await history(admin, past, 'story'))[0]?.[0] === 5, 'the deployment by hand');
+    await developer.mergePatch(scenario(), { spec: { wantedVersion: '1.0.0' } });
+    await waitFor(async () => (await history(admin, past, 'scenario'))[0]?.[0] === 5, 'the deployment by hand');
   });
 
   it.each<[string, string, string, unknown?]>([
@@ -164,15 +167,15 @@ describe('the past', () => {
     ['the outcome of the newest, from good to bad', 'replace', '0/bakeStatus', 'Failed'],
     ['the newest, called off', 'replace', '0/bakeStatus', 'Cancelled'],
   ])('cannot be rewritten: %s', async (_, op, path, value) => {
-    const before = (await admin.get(story())).status.history;
+    const before = (await admin.get(scenario())).status.history;
     await expect(patch(op, path, value)).rejects.toMatchObject({
       code: 422,
       message: expect.stringMatching(/append-only|a bake that is over stays so/),
     });
-    expect((await admin.get(story())).status.history).toEqual(before);
+    expect((await admin.get(scenario())).status.history).toEqual(before);
   });
 
-  it('is not what the dashboard writes: a failed bake is marked successful, and continued', async () => {
+  it('can be changed as the dashboard does: a failed bake is marked successful, and continued', async () => {
     await developer.create(rollout(past, 'failing', { spec: { deployTimeout: '1s' } }));
     await developer.create(ociRepository(past, 'failing', { rollout: 'failing' }));
     await publish(past, 'failing', '1.0.0');

@@ -1,4 +1,4 @@
-/** Durations that are compared by length: a client with Flux's Go types spells them otherwise. */
+/** Durations are compared by value: a client with Flux's Go types writes them in another form. */
 import { describe, expect, it } from 'vitest';
 import { DURATION_FIELDS } from '../../core/admission/storedForm.ts';
 import { type AnyObject, sharedCluster } from './support/cluster.ts';

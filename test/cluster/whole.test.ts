@@ -1,4 +1,4 @@
-/** A version arrives whole: the manifests of one version are never applied with the variable of another. */
+/** The manifests of one version are never applied with the variable of another. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { conditionAt, echo } from '../../dev/actors/conditions.ts';
 import { fakeFlux } from '../../dev/actors/fakeFlux.ts';
@@ -67,25 +67,25 @@ describe('the API server', () => {
     });
 
   it.each([
-    { says: 'an artifact that is not that of the variables', tag: '2.0.0', why: /with the variables of 1\.0\.0/ },
-    { says: 'one of a tag that only begins so', tag: '1.0.0-rc.1', why: /with the variables of 1\.0\.0/ },
-  ])('refuses an attempt at $says', async ({ tag, why }) => {
+    { title: 'an artifact that is not that of the variables', tag: '2.0.0', why: /with the variables of 1\.0\.0/ },
+    { title: 'one of a tag that only begins so', tag: '1.0.0-rc.1', why: /with the variables of 1\.0\.0/ },
+  ])('refuses an attempt at $title', async ({ tag, why }) => {
     await expect(attempt(tag, echo(await app.get()))).rejects.toThrow(why);
   });
 
-  it('refuses the right one to a controller that has not seen the newest suspension, whatever its conditions say', async () => {
+  it('refuses the right status of a controller that has not seen the newest suspension, whatever its conditions', async () => {
     await expect(attempt('1.0.0', {})).rejects.toThrow(/before kustomize-controller has handled rollout-hooks\/\d+/);
   });
 
-  it('lets any other status of that object pass', async () => {
+  it('allows any other status of that object', async () => {
     const { generation } = (await app.get()).metadata;
     await attempt('1.0.0', echo(await app.get()));
     await flux.patchStatus(ref('kustomization', app.ns, 'app'), { observedGeneration: generation });
   });
 });
 
-describe('a kustomize-controller whose caches lag, however they do', () => {
-  it('applies no mix of two versions in releases and on the way back, and every version arrives', async () => {
+describe('a kustomize-controller with stale caches', () => {
+  it('applies no mix of two versions in releases and rollbacks, and applies every version', async () => {
     const { ns } = await running();
     const seed = Math.trunc(Math.random() * 2 ** 31);
     const lagging = laggingFlux(flux, {

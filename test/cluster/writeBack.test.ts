@@ -1,4 +1,4 @@
-/** spec.writeBack: Git is the source of truth. The test is Flux's image automation: it commits what the derived ImagePolicy selects, and applies it. */
+/** spec.writeBack: the test acts as Flux's image automation, which commits the version that the derived ImagePolicy selects, and applies it. */
 import { describe, expect, it } from 'vitest';
 import { gitSync } from '../../dev/actors/gitSync.ts';
 import {
@@ -11,8 +11,8 @@ import {
   staysTrue,
   waitFor,
 } from './support/cluster.ts';
-import { ask } from './support/gates.ts';
-import { storyOf } from './support/rolloutStory.ts';
+import { requestGate } from './support/gates.ts';
+import { scenarioOf } from './support/rolloutScenario.ts';
 import { imageTag, substitutes } from './support/versions.ts';
 
 const view = sharedCluster();
@@ -23,10 +23,10 @@ const WRITE_BACK = { writeBack: { imagePolicy: 'app-deployed' } };
 async function writingBack(spec: Record<string, unknown> = {}, before?: (ns: string) => Promise<unknown>) {
   const ns = await newNamespace();
   await before?.(ns);
-  const story = storyOf(view, ns);
+  const scenario = scenarioOf(view, ns);
   const sync = gitSync(flux, { namespace: ns, name: 'deploy' });
   const derived = ref('imagePolicy', ns, 'app-deployed');
-  /** What its pattern lets through, as image-reflector-controller would find it among the tags. */
+  /** Selects among the tags by the pattern, as image-reflector-controller does. */
   const selected = async (tags: string[]) => {
     const { filterTags } = (await admin.find(derived))?.spec ?? {};
     return filterTags && tags.filter((tag) => new RegExp(filterTags.pattern).test(tag));
@@ -36,7 +36,7 @@ async function writingBack(spec: Record<string, unknown> = {}, before?: (ns: str
       expect(await selected(['1.0.0', '1.1.0', '1x1.0', '11.1.0'])).toEqual([tag]);
       return true;
     }, `the derived ImagePolicy to select ${tag}`);
-  /** A commit of this version, and the sync that applies it. */
+  /** Commits this version and applies it. */
   const commit = (tag: string) =>
     sync([
       ociRepository(ns, 'app', { rollout: 'app', spec: { ref: { tag } } }),
@@ -51,37 +51,37 @@ async function writingBack(spec: Record<string, unknown> = {}, before?: (ns: str
     return true;
   };
   const run = async () => {
-    await story.flux.fetch(ns, 'app');
-    await story.flux.apply(ns, 'app');
+    await scenario.flux.fetch(ns, 'app');
+    await scenario.flux.apply(ns, 'app');
   };
-  await story.publish('1.0.0');
-  await story.create({ ...WRITE_BACK, deployTimeout: '10m', ...spec });
+  await scenario.publish('1.0.0');
+  await scenario.create({ ...WRITE_BACK, deployTimeout: '10m', ...spec });
   await selects('1.0.0');
   await commit('1.0.0');
   await run();
-  await story.headIs('1.0.0', 'Succeeded');
-  return { ns, story, derived, selects, commit, carries, run };
+  await scenario.headIs('1.0.0', 'Succeeded');
+  return { ns, scenario, derived, selects, commit, carries, run };
 }
 
 describe('with spec.writeBack', () => {
-  it('a release waits for its Gate, is selected for Git, and has arrived when Flux has applied what Git says', async () => {
+  it('a release waits for its Gate, is selected for Git, and is applied when Flux has applied Git’s version', async () => {
     const app = await writingBack({ gates: [{ name: 'freeze' }] }, (ns) =>
       sre.create(gate(ns, 'freeze', { spec: { default: 'opened' } })),
     );
-    await ask(sre, app.ns, 'freeze', 'close');
-    await app.story.publish('1.1.0');
-    await app.story.conditionIs('DeploymentBlocked', { status: 'True' });
+    await requestGate(sre, app.ns, 'freeze', 'close');
+    await app.scenario.publish('1.1.0');
+    await app.scenario.conditionIs('DeploymentBlocked', { status: 'True' });
     await app.selects('1.0.0');
-    await ask(sre, app.ns, 'freeze', 'open');
-    await app.story.headIs('1.1.0', 'Deploying');
+    await requestGate(sre, app.ns, 'freeze', 'open');
+    await app.scenario.headIs('1.1.0', 'Deploying');
     await app.selects('1.1.0');
     await staysTrue(() => app.carries('1.0.0'), 'no field to be set', 1500);
 
     expect((await app.commit('1.1.0')).configured).toHaveLength(2);
     await app.carries('1.1.0');
-    await app.story.headIs('1.1.0', 'Deploying');
+    await app.scenario.headIs('1.1.0', 'Deploying');
     await app.run();
-    await app.story.headIs('1.1.0', 'Succeeded');
+    await app.scenario.headIs('1.1.0', 'Succeeded');
   });
 
   it('the ImagePolicy of the releases is refused as the derived one', async () => {

@@ -1,4 +1,4 @@
-/** Every request of a copy, and everything that a registry may answer instead of what it should: how the copy ends, and what it says. */
+/** Every request of a copy with every unexpected answer of a registry: the outcome of the copy, and its message. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CopyOutcome } from '../../core/releaseCopy/outcome.ts';
@@ -10,7 +10,7 @@ type Meddle = FakeRegistry['meddle'];
 
 const TAG = '1.0.0';
 const sides = {} as Record<Side, FakeRegistry>;
-/** What a side does with the requests of one repository: each case has its own, and they run beside each other. */
+/** Answers of a side to the requests for one repository: each case has its own, and they run in parallel. */
 const meddlers = { source: new Map<string, Meddle>(), target: new Map<string, Meddle>() };
 
 beforeAll(async () => {
@@ -53,7 +53,7 @@ interface Bad {
   answers: string;
   answer: (response: ServerResponse) => void;
   ends: Record<Side, CopyOutcome>;
-  says: RegExp;
+  message: RegExp;
 }
 
 const both = (outcome: CopyOutcome) => ({ source: outcome, target: outcome });
@@ -62,28 +62,33 @@ const ANSWERS: Bad[] = [
     answers: '401',
     answer: status(401, { 'www-authenticate': 'Basic realm="x"' }),
     ends: both('Denied'),
-    says: /username and password/,
+    message: /username and password/,
   },
-  { answers: '403', answer: status(403), ends: both('Denied'), says: /403.*its credentials need the right to pull/ },
-  { answers: '429', answer: status(429, { 'retry-after': '0' }), ends: both('Unavailable'), says: /429.*, 2 times$/ },
-  { answers: '500', answer: status(500), ends: both('Unavailable'), says: /500.*, 2 times$/ },
+  { answers: '403', answer: status(403), ends: both('Denied'), message: /403.*its credentials need the right to pull/ },
+  {
+    answers: '429',
+    answer: status(429, { 'retry-after': '0' }),
+    ends: both('Unavailable'),
+    message: /429.*, 2 times$/,
+  },
+  { answers: '500', answer: status(500), ends: both('Unavailable'), message: /500.*, 2 times$/ },
   {
     answers: '507',
     answer: status(507),
     ends: { source: 'Invalid', target: 'Full' },
-    says: /takes no more \(507.*make room there, or raise its quota|answers 507/,
+    message: /takes no more \(507.*make room there, or raise its quota|answers 507/,
   },
   {
     answers: 'nothing, for longer than it may',
     answer: () => {},
     ends: both('Unavailable'),
-    says: /did not answer in time, 2 times$/,
+    message: /did not answer in time, 2 times$/,
   },
   {
     answers: 'by breaking off',
     answer: (response) => void response.socket!.destroy(),
     ends: both('Unavailable'),
-    says: /cannot be reached.*, 2 times$/,
+    message: /cannot be reached.*, 2 times$/,
   },
   {
     answers: 'an error without end',
@@ -97,14 +102,14 @@ const ANSWERS: Bad[] = [
       more();
     },
     ends: both('Invalid'),
-    says: /answers 400/,
+    message: /answers 400/,
   },
 ];
 
 const CASES = STEPS.flatMap((step) => ANSWERS.map((bad) => ({ ...step, ...bad })));
 
-describe.concurrent('a registry that is asked for', () => {
-  it.each(CASES)('$what, and answers $answers', async ({ side, method, path, answer, ends, says }) => {
+describe.concurrent('a registry that gets a request for', () => {
+  it.each(CASES)('$what, answers $answers', async ({ side, method, path, answer, ends, message }) => {
     const repository = `case${CASES.findIndex((each) => each.path === path && each.answer === answer)}`;
     image(sides.source, repository, ['one', 'two'], TAG);
     const isBad = (request: IncomingMessage) => request.method === method && path.test(request.url!.split('?')[0]!);
@@ -120,7 +125,7 @@ describe.concurrent('a registry that is asked for', () => {
       tag: TAG,
       more: ['--attempts', '2', '--idle-timeout', '1'],
     });
-    expect(result).toMatchObject({ outcome: ends[side], message: expect.stringMatching(says) });
+    expect(result).toMatchObject({ outcome: ends[side], message: expect.stringMatching(message) });
     expect(result.message).toMatch(new RegExp(`^the ${side}.*${sides[side].host}`));
     expect(code).toBeGreaterThan(2);
     expect(JSON.parse(terminationLog)).toEqual(result);

@@ -1,4 +1,4 @@
-/** What the copy command does where a registry does not do what it should, and what it says of it. */
+/** The copy command with misbehaving registries, and its messages. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { copyHere, type Here, mountedLogin } from './command.ts';
@@ -33,7 +33,7 @@ const copy = (rest: Partial<Here> = {}) =>
 const taggedInTarget = () => target.manifests.get('prod/app 1.0.0');
 const release = () => image(source, 'dev/app', ['one', 'two'], '1.0.0');
 
-/** Answers the first `times` requests of a method to paths like this one. */
+/** Answers the first `times` requests of the method to matching paths. */
 function answering(
   method: string,
   path: RegExp,
@@ -50,7 +50,7 @@ function answering(
   };
 }
 
-describe('a release is not copied, and it is said why', () => {
+describe('a release is not copied, with the cause, if', () => {
   it.each([
     [
       'the source has no such tag',
@@ -122,8 +122,8 @@ describe('a release is not copied, and it is said why', () => {
   }
 });
 
-describe('a tag of the target that is there with another digest', () => {
-  it('stays, and is said, before anything is sent', async () => {
+describe('a tag of the target with another digest', () => {
+  it('stays, and is reported, before anything is sent', async () => {
     const { digest } = release();
     const other = image(target, 'prod/app', ['other'], '1.0.0');
     const { code, result } = await copy();
@@ -132,7 +132,7 @@ describe('a tag of the target that is there with another digest', () => {
     expect(target.requests.filter((line) => !/^(GET|HEAD)/.test(line))).toEqual([]);
   });
 
-  it('stays too when somebody else pushes it during the copy', async () => {
+  it('stays even if another client pushes it during the copy', async () => {
     release();
     target.meddle = (request) => {
       if (request.method === 'PUT' && /manifests/.test(request.url!)) image(target, 'prod/app', ['other'], '1.0.0');
@@ -141,7 +141,7 @@ describe('a tag of the target that is there with another digest', () => {
     expect((await copy()).result).toMatchObject({ outcome: 'Conflict' });
   });
 
-  it('is moved where that is asked for', async () => {
+  it('is moved if requested', async () => {
     const { digest } = release();
     image(target, 'prod/app', ['other'], '1.0.0');
     expect((await copy({ more: ['--overwrite'] })).result).toMatchObject({ outcome: 'Copied', digest });
@@ -158,7 +158,7 @@ describe('a tag of the target that is there with another digest', () => {
 });
 
 describe('digests', () => {
-  it('of a source that lies are found while its bytes are on their way: the target never gets them whole', async () => {
+  it('in a source are found during the transfer: the target never gets the whole content', async () => {
     image(source, 'dev/app', ['x'.repeat(300_000)], '1.0.0');
     const layer = sha256('x'.repeat(300_000));
     source.blobs.set(`dev/app ${layer}`, Buffer.from('y'.repeat(300_000)));
@@ -177,7 +177,7 @@ describe('digests', () => {
     });
   });
 
-  it('of a blob that arrived corrupted: it is sent again', async () => {
+  it('in a transferred blob make the copy send it again', async () => {
     release();
     let corrupted = 0;
     target.meddle = (request, response) => {
@@ -191,7 +191,7 @@ describe('digests', () => {
     expect(stderr).toMatch(/received other bytes than those of sha256:.*attempt 1 of 6/);
   });
 
-  it('that was asked for is copied, also when the tag has moved on', async () => {
+  it('is copied by the requested digest, even if the tag has moved', async () => {
     const { digest } = release();
     image(source, 'dev/app', ['newer'], '1.0.0');
     expect((await copy({ more: ['--digest', digest] })).result).toMatchObject({ outcome: 'Copied', digest });
@@ -199,7 +199,7 @@ describe('digests', () => {
 });
 
 describe('a registry that has trouble', () => {
-  it('is asked again, when it says so', async () => {
+  it('gets another request after its Retry-After', async () => {
     release();
     source.meddle = answering('GET', /manifests/, 429, { 'retry-after': '1' }, 2);
     target.meddle = answering('PUT', /uploads/, 500, {}, 1);
@@ -209,7 +209,7 @@ describe('a registry that has trouble', () => {
     expect(stderr).toMatch(/answers 500 OF_A_TEST to the blob .*: attempt 1 of 6/);
   });
 
-  it('and stands still in a stream is given up', async () => {
+  it('that stops in a stream is given up', async () => {
     release();
     let stalled = 0;
     source.meddle = (request, response) => {
@@ -262,7 +262,7 @@ describe('credentials', () => {
     expect(stderr).not.toMatch(/s3cret|pw|cHc/);
   });
 
-  it('for another host are no credentials, and that is said', async () => {
+  it('for another host don’t count, and that is reported', async () => {
     release();
     target.meddle = loggedIn;
     const { result } = await copy({ more: ['--target-secret', mountedLogin('registry.example', 'writer', 'pw')] });
@@ -273,11 +273,11 @@ describe('credentials', () => {
   });
 });
 
-describe('what refers to a release', () => {
+describe('referrers of a release', () => {
   const about = (subject: object, layer: string) =>
     image(source, 'dev/app', [layer], undefined, { subject, artifactType: 'application/spdx+json' });
 
-  it('is found page by page, with what refers to that, and listed by the target', async () => {
+  it('are found page by page, with their own referrers, and listed by the target', async () => {
     source.hasReferrers = target.hasReferrers = true;
     const root = release();
     const sbom = about(root, 'sbom');
@@ -287,7 +287,7 @@ describe('what refers to a release', () => {
     expect([...target.manifests.keys()].filter((key) => key.includes('sha256-'))).toEqual([]);
   });
 
-  it('is listed under a tag where the target has no API for it, beside what others have put there', async () => {
+  it('are listed under a tag if the target has no API for them, next to other clients’ entries', async () => {
     source.hasReferrers = true;
     const root = release();
     const sbom = about(root, 'sbom');

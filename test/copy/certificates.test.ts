@@ -1,4 +1,4 @@
-/** Registries with a certificate authority of their own, of which one asks who is there. */
+/** Registries with a certificate authority of their own, one of which requires a client certificate. */
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type CertificateAuthority, createAuthority, type KeyPair } from '../../dev/local/controlPlane/certificates.ts';
@@ -51,7 +51,7 @@ it('each side is trusted by its own Secret', async () => {
   expect((await copy({ target: ca(target) })).result).toMatchObject({ outcome: 'Copied' });
 });
 
-it('a target that nobody vouches for gets nothing', async () => {
+it('a target with an untrusted certificate gets nothing', async () => {
   const { result } = await copy();
   expect(result).toMatchObject({
     outcome: 'Unavailable',
@@ -61,7 +61,7 @@ it('a target that nobody vouches for gets nothing', async () => {
   expect(target.registry.manifests.size).toBe(0);
 });
 
-it('and shows its certificate to one that asks for it', async () => {
+it('a client certificate is sent to a registry that requests it', async () => {
   target.registry.meddle = (request, response) => {
     if ((request.socket as TLSSocket).getPeerCertificate().subject?.CN === 'writer') return false;
     response.writeHead(403).end();

@@ -26,11 +26,11 @@ export interface Options {
   target: string;
   tag: string;
   more?: string[];
-  /** Both registries speak plain HTTP unless it says otherwise. */
+  /** Both registries use plain HTTP by default. */
   secure?: boolean;
   /** Registries on this machine are refused, as in an installation. */
   guarded?: boolean;
-  /** Sees the process, and each line of its progress. */
+  /** Called with the process and each line of its progress. */
   watch?: (line: string, child: ChildProcess) => void;
 }
 

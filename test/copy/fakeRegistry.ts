@@ -1,4 +1,4 @@
-/** A registry in memory that does as a test says: what real ones do on a bad day. */
+/** A registry in memory that behaves as a test sets, errors included. */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerOptions } from 'node:https';
@@ -12,9 +12,9 @@ export interface FakeRegistry {
   /** By `repository digest` or `repository tag`. */
   manifests: Map<string, { mediaType: string; bytes: Buffer }>;
   blobs: Map<string, Buffer>;
-  /** Answers instead of the registry where it returns true. */
+  /** Answers instead of the registry if it returns true. */
   meddle: (request: IncomingMessage, response: ServerResponse) => boolean;
-  /** Whether it lists referrers, a page for each. */
+  /** Whether it lists referrers, one per page. */
   hasReferrers: boolean;
   blob(repository: string, content: string | Buffer): { mediaType: string; digest: string; size: number };
   manifest(repository: string, manifest: object, tag?: string): { mediaType: string; digest: string; size: number };
@@ -25,7 +25,7 @@ export const OCI_MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
 export const OCI_INDEX = 'application/vnd.oci.image.index.v1+json';
 const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip';
 
-/** @param tls speaks HTTPS with these */
+/** @param tls uses HTTPS with this certificate */
 export async function startFakeRegistry(tls?: ServerOptions): Promise<FakeRegistry> {
   const server: LocalServer = await startLocalServer((request, response) => {
     registry.authorizations.push(request.headers.authorization);

@@ -1,4 +1,4 @@
-/** The copy command and registries that do not tell the truth, change half-way, or have more than anybody wants to read. */
+/** The copy command and registries that give false answers, change during the copy, or never end. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { copyHere, type Here } from './command.ts';
@@ -31,7 +31,7 @@ const copy = (rest: Partial<Here> = {}) =>
 const release = () => image(source, 'dev', ['one', 'two'], TAG);
 const isTagged = () => target.manifests.has(`prod ${TAG}`);
 
-/** Answers some requests, instead of the registry. */
+/** Answers some requests instead of the registry. */
 const instead =
   (method: string, path: RegExp, answer: (response: ServerResponse, request: IncomingMessage) => void) =>
   (request: IncomingMessage, response: ServerResponse) => {
@@ -44,19 +44,19 @@ const instead =
 describe('a target that lies is found out, and the tag is not written', () => {
   it.each([
     {
-      says: 'that it took a blob',
+      title: 'that it took a blob',
       meddle: instead('PUT', /uploads/, (response) => response.writeHead(201).end()),
       ends: 'Invalid',
       message: /took sha256:\w+, and does not have it$/,
     },
     {
-      says: 'that a blob of another size is there',
+      title: 'that a blob of another size is there',
       meddle: instead('HEAD', /blobs/, (response) => response.writeHead(200, { 'content-length': '999' }).end()),
       ends: 'Invalid',
       message: /with 999 bytes instead of \d: delete it there/,
     },
     {
-      says: 'that all blobs are there, and then does not know them',
+      title: 'that all blobs are there, and then does not know them',
       meddle: (request: IncomingMessage, response: ServerResponse) =>
         instead('HEAD', /blobs/, (answer) => answer.writeHead(200).end())(request, response) ||
         instead('PUT', /manifests/, (answer) =>
@@ -66,7 +66,7 @@ describe('a target that lies is found out, and the tag is not written', () => {
       message: /has lost a part of the manifest sha256:\w+ since it was sent.*: start again$/,
     },
     {
-      says: 'that the manifest has another digest',
+      title: 'that the manifest has another digest',
       meddle: instead('PUT', /manifests/, (response) =>
         response.writeHead(201, { 'docker-content-digest': sha256('other') }).end(),
       ),
@@ -74,13 +74,13 @@ describe('a target that lies is found out, and the tag is not written', () => {
       message: /was sent sha256:\w+, and says that it is sha256:/,
     },
     {
-      says: 'that it took a manifest',
+      title: 'that it took a manifest',
       meddle: instead('PUT', /manifests/, (response) => response.writeHead(201).end()),
       ends: 'Invalid',
       message: /took sha256:\w+, and does not have it$/,
     },
     {
-      says: 'of a digest that it is another manifest',
+      title: 'of a digest that it is another manifest',
       meddle: instead('GET', /manifests\/sha256:/, (response) =>
         response.writeHead(200, { 'content-type': OCI_MANIFEST }).end('{"other":true}'),
       ),
@@ -88,7 +88,7 @@ describe('a target that lies is found out, and the tag is not written', () => {
       message: /the target .* answers sha256:\w+ with another manifest, sha256:\w+, 2 times$/,
     },
     {
-      says: 'that there is no such repository',
+      title: 'that there is no such repository',
       meddle: instead('POST', /uploads/, (response) =>
         response.writeHead(404).end('{"errors":[{"code":"NAME_UNKNOWN"}]}'),
       ),
@@ -96,7 +96,7 @@ describe('a target that lies is found out, and the tag is not written', () => {
       message:
         /answers 404 NAME_UNKNOWN to the blob .*: create .*\/prod there, if that registry wants it created first$/,
     },
-  ])('$says', async ({ meddle, ends, message }) => {
+  ])('$title', async ({ meddle, ends, message }) => {
     release();
     target.meddle = meddle;
     const { result } = await copy({ more: ['--attempts', '2'] });
@@ -104,7 +104,7 @@ describe('a target that lies is found out, and the tag is not written', () => {
     expect(isTagged()).toBe(false);
   });
 
-  it('that the tag is what it was sent', async () => {
+  it('that the tag has the content that was sent', async () => {
     release();
     const other = '{"other":true}';
     target.meddle = instead('GET', /manifests\/1\.0\.0$/, (response) =>
@@ -121,7 +121,7 @@ describe('a target that lies is found out, and the tag is not written', () => {
 describe('a source that is deleted half-way', () => {
   const layers = Array.from({ length: 30 }, (_, i) => `layer ${i}`);
 
-  it('as a whole: nothing is left under the tag, and what was lost is named', async () => {
+  it('completely: nothing is left under the tag, and the missing part is named', async () => {
     image(source, 'dev', layers, TAG);
     const watch = (line: string) => {
       if (!line.startsWith('blob 1 of')) return;
@@ -163,7 +163,7 @@ describe('a source that is deleted half-way', () => {
     expect(target.manifests.size).toBe(0);
   });
 
-  it('its tag alone: a release that is being copied is known by its digest', async () => {
+  it('its tag only: the release is identified by its digest during the copy', async () => {
     const { digest } = image(source, 'dev', layers, TAG);
     const watch = (line: string) => line.startsWith('blob 1 of') && source.manifests.delete(`dev ${TAG}`);
     expect((await copy({ watch })).result).toMatchObject({ outcome: 'Copied', digest });
@@ -184,9 +184,9 @@ describe('a source that is deleted half-way', () => {
 
 describe('more than a copy takes is not read to its end', () => {
   it.each([
-    { says: 'before', headers: { 'content-length': `${100 * MIB}` } },
-    { says: 'does not say', headers: {} },
-  ])('a manifest of 100 MB of a source that $says how long it is', async ({ headers }) => {
+    { title: 'before', headers: { 'content-length': `${100 * MIB}` } },
+    { title: 'does not say', headers: {} },
+  ])('a manifest of 100 MB of a source that $title how long it is', async ({ headers }) => {
     let sent = 0;
     source.meddle = instead('GET', /manifests/, (response) => {
       response.writeHead(200, { 'content-type': OCI_MANIFEST, ...headers });
@@ -205,7 +205,7 @@ describe('more than a copy takes is not read to its end', () => {
     expect(sent).toBeLessThan(50 * MIB);
   });
 
-  it('a list of what refers to a release that never ends', async () => {
+  it('an endless list of referrers', async () => {
     release();
     source.meddle = instead('GET', /referrers/, (response, { url }) => {
       const page = Number(new URL(url!, 'http://source').searchParams.get('page') ?? 0);
@@ -218,7 +218,7 @@ describe('more than a copy takes is not read to its end', () => {
     });
   });
 
-  it('a blob that goes on after its end', async () => {
+  it('a blob that continues after its end', async () => {
     release();
     source.meddle = instead('GET', /blobs/, (response) => {
       response.writeHead(200);

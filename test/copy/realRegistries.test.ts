@@ -6,7 +6,7 @@ import { OCI_INDEX, OCI_MANIFEST } from './fakeRegistry.ts';
 
 const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip';
 const CONFIG = 'application/vnd.oci.image.config.v1+json';
-/** Enough for a layer to be under way when the copy is killed. */
+/** Large enough that the copy is killed during a layer. */
 const LAYER_BYTES = 200_000;
 
 let source: RealRegistry;
@@ -35,7 +35,7 @@ async function image(layers: string[], rest: object = {}) {
   return { schemaVersion: 2, mediaType: OCI_MANIFEST, config, layers: blobs, ...rest };
 }
 
-/** Pushes a manifest; what refers to it says so with this. */
+/** Pushes a manifest; `subject` makes it a referrer. */
 async function pushed(tag: string, manifest: { mediaType: string }) {
   const digest = await source.push(REPOSITORY, tag, manifest);
   return { mediaType: manifest.mediaType, digest, size: Buffer.byteLength(JSON.stringify(manifest)) };
@@ -54,7 +54,7 @@ describe('an artifact of 50 layers', () => {
 
   it('is copied, by a process that is killed six times before', async () => {
     for (let killed = 0; killed < 6; killed++) {
-      // Each gets a few blobs further than the one before.
+      // Each copies a few more blobs than the one before.
       const enough = new RegExp(`^blob ${9 * killed + 1} of 51`);
       const { signal } = await copy('1.0.0', { watch: (line, child) => enough.test(line) && child.kill('SIGKILL') });
       expect(signal).toBe('SIGKILL');
@@ -70,7 +70,7 @@ describe('an artifact of 50 layers', () => {
     );
   }, 300_000);
 
-  it('ends at once on SIGTERM, and says that it did', async () => {
+  it('ends at once on SIGTERM, with a message', async () => {
     const { code, result } = await copy('1.0.0', {
       target: `${target.host}/interrupted`,
       watch: (line, child) => line.startsWith('blob 3 of') && child.kill('SIGTERM'),
@@ -88,7 +88,7 @@ describe('an artifact of 50 layers', () => {
   });
 });
 
-it('an index of four platforms comes with all of them, its signatures and its SBOM', async () => {
+it('copies an index of four platforms with all of them, its signatures and its SBOM', async () => {
   const platforms = [];
   for (const architecture of ['amd64', 'arm64', 'arm', 's390x']) {
     platforms.push({
@@ -100,10 +100,10 @@ it('an index of four platforms comes with all of them, its signatures and its SB
     mediaType: string;
   });
   const form = (digest: string) => digest.replace(':', '-');
-  // As cosign does, of the index and of a platform.
+  // As cosign signs the index and a platform.
   const signature = await pushed(`${form(index.digest)}.sig`, await image(['signature of the index']));
   const attestation = await pushed(`${form(platforms[0]!.digest)}.att`, await image(['attestation of amd64']));
-  // As oras and notation do where a registry has no referrers API.
+  // As oras and notation do for a registry without referrers API.
   const sbom = await pushed('sbom', await image(['sbom'], { subject: index, artifactType: 'application/spdx+json' }));
   await source.push(REPOSITORY, form(index.digest), {
     schemaVersion: 2,
@@ -123,7 +123,7 @@ it('an index of four platforms comes with all of them, its signatures and its SB
   expect((await copy('2.0.0')).result).toMatchObject({ outcome: 'Copied', uploadedBytes: 0 });
 });
 
-it('a wrong password is said of the side that it is for', async () => {
+it('names the side of a wrong password', async () => {
   await pushed('3.0.0', await image(['three']));
   const { code, result } = await copy('3.0.0', { more: ['--target-secret', mountedLogin(target.host, USER, 'guess')] });
   expect({ code, ...result }).toMatchObject({

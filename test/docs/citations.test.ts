@@ -1,4 +1,4 @@
-/** What comments, docs, tests and manifests cite is there: a file, a row of docs/reference/writes.md or docs/facts.md, a record of a decision. */
+/** Everything that comments, docs, tests and manifests cite exists: files, rows of docs/reference/writes.md and docs/facts.md, ADRs. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,12 +14,12 @@ const TREE = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude
   encoding: 'utf8',
 }).split('\n');
 
-/** Every text file of the repository that people write. */
+/** Every text file of the repository that isn't generated. */
 const FILES = TREE.filter((file) => /\.(tsx?|mjs|md|ya?ml|json|grit|go|sh)$|^Dockerfile$/.test(file))
   .filter((file) => file !== SELF && file !== 'package-lock.json' && existsSync(join(ROOT, file)))
   .map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }));
 
-/** Documents that were there when the code was written, and are not in the repository. */
+/** Names of documents that aren't in the repository. */
 const ELSEWHERE = [
   /\bDESIGN\b/,
   /\bSEAMS\b/,
@@ -45,14 +45,14 @@ const PATH = new RegExp(
   'g',
 );
 
-/** Files that name files which are not there on purpose. */
+/** Files that intentionally name missing files. */
 const INVENTS_FILES = ['test/importRules.test.ts', 'biome.json', 'CHANGELOG.md'];
 
 const CITED_ROW = /docs\/(?:reference\/writes|facts)\.md, ((?:[WMF]\d+)(?:(?:,| and| to) [WMF]\d+)*)/g;
 const CITED_ADR = /\bADRs? (\d+)((?:(?:,| and) \d+)*)/g;
 const CITED_QUIRK = /\bQ(\d+)\b/g;
 
-/** Where each write is decided, and what shows it: test file → its cases. */
+/** Files that decide a write, and tests of it: test file → cases. */
 interface Proof {
   decidedIn: string[];
   shownBy: Record<string, string[]>;
@@ -72,7 +72,7 @@ const facts = readPage('facts.md')
   .flatMap((section) => rowsOf(section).map((row) => row['']!));
 const rowIds = [...writes.map(([id]) => id), ...facts];
 
-describe('nobody cites what is not in the repository', () => {
+describe('every cited file, row and record exists', () => {
   it.each(ELSEWHERE.map((pattern) => [pattern]))('%s', (pattern) => {
     expect(linesWith(pattern)).toEqual([]);
   });
@@ -140,7 +140,7 @@ describe('docs/architecture.md', () => {
 });
 
 describe('the catalogues of docs/reference', () => {
-  it.each(writes)('write %s is decided where it says', (_, { decidedIn }) => {
+  it.each(writes)('write %s is decided in the named file', (_, { decidedIn }) => {
     expect(decidedIn.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
   });
 
@@ -158,7 +158,7 @@ describe('the catalogues of docs/reference', () => {
   });
 });
 
-/** From the root, from the folder of the file itself, or from manifests/ or docs/: their files are named from there. */
+/** Resolved from the root, from the file's folder, or from manifests/ or docs/. */
 function isThere(path: string, file: string): boolean {
   return ['', dirname(file), 'manifests', 'docs'].some((from) => existsSync(join(ROOT, from, path)));
 }

@@ -1,4 +1,4 @@
-/** What the pages show can be applied as it is. */
+/** Examples in the pages can be applied unchanged. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -28,7 +28,7 @@ describe('examples', () => {
   const shipped = objectsBelow('examples').map((object) => [`${object.kind} ${object.metadata.name}`, object] as const);
   const selecting = [...examples, ...shipped].filter(([, { kind, spec }]) => kind === 'Gate' && spec?.selects);
 
-  it.each(selecting)('%s freezes syncs or sources, not both, as docs/gates.md says', (_, { spec }) => {
+  it.each(selecting)('%s freezes syncs or sources, not both, as docs/gates.md describes', (_, { spec }) => {
     const roles = ((spec.selects.kinds ?? Object.keys(KINDS)) as (keyof typeof KINDS)[])
       .map((kind) => ('governed' in KINDS[kind] ? KINDS[kind].governed : undefined))
       .filter((role) => role !== undefined);

@@ -14,7 +14,7 @@ export interface Field {
   schema: Schema;
 }
 
-/** What is written once and not below each field that has it. */
+/** Texts that are written once, and not at each field. */
 const SHARED: Record<string, readonly string[]> = {
   'a label selector': ['matchLabels', 'matchExpressions'],
   'a condition': ['lastTransitionTime', 'message', 'observedGeneration', 'reason', 'status', 'type'],

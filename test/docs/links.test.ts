@@ -1,11 +1,11 @@
-/** Links in every page of the repository lead somewhere, and the index of docs/ has every page. */
+/** Links in every page have a target, and the index of docs/ has every page. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from './tables.ts';
 
-// Also what is not committed yet, and not what is ignored.
+// Also files that are not committed yet, without ignored ones.
 const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'], { cwd: ROOT });
 const FILES = listed
   .toString()
@@ -63,7 +63,7 @@ it("each decision has its file's number, which no other has", () => {
   expect(new Set(numbers).size).toBe(numbers.length);
 });
 
-/** As GitHub makes them of headings. */
+/** The anchors that GitHub makes of headings. */
 function anchorsOf(markdown: string): string[] {
   return [...withoutCode(markdown).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
     heading!
@@ -73,7 +73,7 @@ function anchorsOf(markdown: string): string[] {
   );
 }
 
-/** A line with # in a block of code is no heading. */
+/** A line with # in a code block isn't a heading. */
 function withoutCode(markdown: string): string {
   return markdown.replaceAll(/^( *)```[\s\S]*?^\1```$/gm, '');
 }

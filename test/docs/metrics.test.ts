@@ -1,4 +1,4 @@
-/** docs/reference/metrics.md lists every metric that is served, as it is served; alerts, runbooks and dashboard name no other. */
+/** docs/reference/metrics.md lists every served metric; alerts, runbooks and dashboard name no others. */
 import { describe, expect, it } from 'vitest';
 import { createAuditMetrics } from '../../server/audit/auditMetrics.ts';
 import { createMetrics } from '../../server/servedMetrics.ts';
@@ -6,7 +6,7 @@ import { ALERTS, metricsIn, OBJECT_METRICS, QUERIES } from '../manifests/compone
 import { codeIn, readPage, rowsOf, table } from './tables.ts';
 
 const metrics = createMetrics();
-// One value of each metric, so that its labels are seen.
+// One value of each metric, so that its labels are served.
 metrics.request('/hooks/gate/sync')('answered');
 const served = await metrics.text();
 
@@ -18,7 +18,7 @@ const isOurs = (name: string) => name.startsWith('rollout_hooks_');
 const labelsIn = (cell: string | undefined) => (cell ?? '').split(' ').filter(Boolean).map(codeIn).sort();
 const reference = (heading: string) => rowsOf(readPage('reference/metrics.md').split(`\n## ${heading}\n`)[1]!);
 
-/** Of a metric's first value; what makes a histogram one is left out. */
+/** Labels of a metric's first value, without the one that a histogram adds. */
 function labelsOf(name: string): string[] {
   const line = new RegExp(`^${name}(?:_bucket)?(?:\\{(.*)\\})? `, 'm').exec(served);
   if (!line) throw new Error(`${name} has no value: give it one at the top of this file`);
@@ -37,7 +37,7 @@ it('the reference has every metric of ours, with its type and labels', () => {
   expect(documented.sort(byName)).toEqual(real.sort(byName));
 });
 
-it('has no metric but ours and those of the process', () => {
+it('has only our metrics and those of the process', () => {
   const others = Object.keys(types).filter((name) => !isOurs(name));
   expect(others.length).toBeGreaterThan(10);
   expect(others.filter((name) => !/^(nodejs|process)_/.test(name))).toEqual([]);
@@ -54,7 +54,7 @@ describe('runbooks', () => {
   const sections = readPage('runbooks.md').split(/^## /m).slice(1);
   const titleOf = (section: string) => section.slice(0, section.indexOf('\n'));
 
-  it('there is one for each alert, in the same order, with its severity', () => {
+  it('has one for each alert, in the same order, with its severity', () => {
     expect(sections.map(titleOf)).toEqual(ALERTS.map(({ alert }) => alert));
     expect(sections.map((section) => /^Severity: (\w+)\.$/m.exec(section)?.[1])).toEqual(
       ALERTS.map(({ labels }) => labels.severity),
@@ -74,7 +74,7 @@ describe('runbooks', () => {
   });
 });
 
-/** docs/audit.md has those of the sender. */
+/** docs/audit.md has the metrics of the sender. */
 const ofSender = [...(await createAuditMetrics(() => 0).text()).matchAll(/^# TYPE (rollout_hooks_\S+) /gm)].map(
   ([, name]) => name!,
 );

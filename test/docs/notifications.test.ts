@@ -1,4 +1,4 @@
-/** docs/notifications.md lists what people are told, and everything there is to tell is an Event with a row of its own. */
+/** docs/notifications.md lists all notifications, and each is an Event with a row of its own. */
 import { expect, it } from 'vitest';
 import { NOTIFIED } from '../../api/notifications.ts';
 import { codeIn, TABLES, table } from './tables.ts';
@@ -19,10 +19,10 @@ it('everything that is sent is an Event of the objects it is about', () => {
   const EVENTS: Record<string, string> = { budget: 'RolloutBudget', 'what was bypassed': 'Gate' };
   for (const { kinds, reasons } of rows) {
     for (const kind of kinds) {
-      // The Events of a Gate with approvals are those of a RolloutGate.
+      // A Gate with approvals has the Events of a RolloutGate.
       const names = [`events ${EVENTS[kind] ?? kind}`, ...(kind === 'Gate' ? ['events RolloutGate'] : [])];
-      const told = TABLES.filter(({ name }) => names.includes(name)).flatMap((each) => each.rows);
-      expect(told.map(({ reason }) => codeIn(reason))).toEqual(expect.arrayContaining(reasons));
+      const documented = TABLES.filter(({ name }) => names.includes(name)).flatMap((each) => each.rows);
+      expect(documented.map(({ reason }) => codeIn(reason))).toEqual(expect.arrayContaining(reasons));
     }
   }
 });

@@ -14,7 +14,7 @@ interface Banned {
 
 const PHRASES: Banned[] = parse(readFileSync(join(ROOT, 'test/docs/phrases.yaml'), 'utf8'));
 
-/** Written by dev/scripts from code or YAML, which are searched themselves; CHANGELOG.md is history. */
+/** Generated from code or YAML, which are searched themselves; CHANGELOG.md is history. */
 const GENERATED = /^(?:CHANGELOG\.md|docs\/(?:cli|reference)\.md|docs\/reference\/[^/]+\.md|api\/generated\/.*)$/;
 const PAGE = /\.md$/;
 const MANIFEST = /^(?:manifests\/.*\.ya?ml|docs\/reference\/.*\.yaml)$/;

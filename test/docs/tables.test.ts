@@ -1,4 +1,4 @@
-/** The tables of docs/ say what the code has: nothing less, and nothing that is gone. */
+/** The tables of docs/ have exactly what the code has. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ const KINDS_AND_PARTS = objectsBelow('crds').flatMap(({ spec }) => {
 describe('fields', () => {
   const reference = readPage('reference/fields.md');
 
-  it.each(KINDS_AND_PARTS)('docs/reference/fields.md has those of %s', (heading, crd, part) => {
+  it.each(KINDS_AND_PARTS)('docs/reference/fields.md has the fields of %s', (heading, crd, part) => {
     const section = reference.split(`\n### ${heading}\n`)[1]!;
     const documented = rowsOf(section).map(({ field, meaning }) => [codeIn(field), meaning !== '']);
     expect(documented).toEqual(crdFields(crd, part).map(({ path }) => [path, true]));
@@ -45,7 +45,7 @@ it('outcomes of a copy are those of core/releaseCopy/outcome.ts', () => {
 });
 
 describe('annotations and labels', () => {
-  /** Written with what stands for a name in them. */
+  /** Annotations with placeholders for names. */
   const PATTERNS = [
     'rollout.kuberik.com/substitute.<VAR>.from',
     '<rollout>.rollout.kuberik.com/bound',
@@ -59,7 +59,7 @@ describe('annotations and labels', () => {
     rows.map((row) => codeIn(Object.values(row)[0])),
   );
 
-  it('are those of api/annotations.ts: in a table of a page at most once, and in the reference', () => {
+  it('are those of api/annotations.ts: at most once in a table of each page, and in the reference', () => {
     expect(documented.filter((key) => ![...keys, ...PATTERNS].includes(key))).toEqual([]);
     expect(documented.filter((key, i) => documented.indexOf(key) !== i)).toEqual([]);
     const listed = rowsOf(readPage('reference/annotations.md')).map(({ key }) => codeIn(key));
@@ -72,14 +72,14 @@ describe('annotations and labels', () => {
 });
 
 describe('conditions and Events', () => {
-  /** Which tables tell of what is said in a folder, and which of its capitalised words are no reasons. */
+  /** Tables with the reasons of a folder, and capitalised words of the folder that are no reasons. */
   const FOLDERS: Record<string, { tables: string[]; words: string }> = {
     'core/rollout core/rollout/evaluation core/rollout/upstream core/rollout/deployment core/rollout/release': {
       tables: ['conditions Rollout', 'conditions RolloutGate', 'events Rollout'],
       words:
         'True False Warning Failed Succeeded Cancelled Deploying InProgress Healthy Unhealthy Hold Continue Rollback User System ' +
         'FluxBinding ConfigMap HealthChecks AfterBake RolloutGate ' +
-        // Of status.blockers and history[].origin, which have tables of their own.
+        // Those of status.blockers and history[].origin have their own tables.
         'Problem Health Gate Bake Failure Approvals Upstream MinimumAge PinnedVersion Copy Budget Blocks Waits ' +
         'Automatic Manual InitialVersion Adopted ForceDeploy GateBypass FailedBakeUnblock',
     },
@@ -124,7 +124,7 @@ describe('conditions and Events', () => {
     expect(capitalWords(folder).filter((word) => !known.has(word))).toEqual([]);
   });
 
-  it('every row has a reason that the code says', () => {
+  it('every row has a reason that the code uses', () => {
     const said = new Set(Object.keys(FOLDERS).flatMap(capitalWords));
     for (const reason of [
       conditions.GATE_CLOSED,
@@ -134,8 +134,10 @@ describe('conditions and Events', () => {
       conditions.WAITING_FOR_BUDGET,
     ])
       said.add(reason);
-    const told = TABLES.filter(({ name }) => /^(conditions|events) /.test(name)).flatMap(({ rows }) => reasonsIn(rows));
-    expect(told.filter((reason) => !said.has(reason))).toEqual([]);
+    const documented = TABLES.filter(({ name }) => /^(conditions|events) /.test(name)).flatMap(({ rows }) =>
+      reasonsIn(rows),
+    );
+    expect(documented.filter((reason) => !said.has(reason))).toEqual([]);
   });
 
   it('every condition of a Rollout that a scenario expects has a row with its status', () => {
@@ -144,22 +146,24 @@ describe('conditions and Events', () => {
     const expected = texts.flatMap((text) =>
       [...text.matchAll(/\b(\w+): "?((?:True|False)\/\w+)/g)].map(([, ...is]) => is.join(' ')),
     );
-    const told = table('conditions Rollout').map((row) => `${codeIn(row.type)} ${row.status}/${codeIn(row.reason)}`);
+    const documented = table('conditions Rollout').map(
+      (row) => `${codeIn(row.type)} ${row.status}/${codeIn(row.reason)}`,
+    );
     expect(expected.length).toBeGreaterThan(20);
-    expect([...new Set(expected)].filter((condition) => !told.includes(condition))).toEqual([]);
+    expect([...new Set(expected)].filter((condition) => !documented.includes(condition))).toEqual([]);
   });
 
   it('the types are those of api/conditions.ts', () => {
     const { GATE_CLOSED, GATES_OPEN, ...types } = conditions;
-    const told = TABLES.filter(({ name }) => name.startsWith('conditions ')).flatMap(({ rows }) =>
+    const documented = TABLES.filter(({ name }) => name.startsWith('conditions ')).flatMap(({ rows }) =>
       rows.map(({ type }) => codeIn(type)),
     );
-    expect([...new Set(told)].sort()).toEqual(Object.values(types).sort());
+    expect([...new Set(documented)].sort()).toEqual(Object.values(types).sort());
   });
 });
 
-/** String literals of one or several capitalised words, as reasons are. */
-/** Of the files of these folders, and of those below. */
+/** String literals in the form of reasons: capitalized words. */
+/** Words in capitals in the files of these folders, and of those below. */
 function capitalWords(folders: string): string[] {
   const texts = folders.split(' ').flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })

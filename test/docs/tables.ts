@@ -39,7 +39,7 @@ export function table(name: string): Row[] {
   return found[0]!.rows;
 }
 
-/** Of the first table in the text. */
+/** Cells of the first table in the text. */
 export function rowsOf(markdown: string): Row[] {
   const lines = markdown.split('\n');
   const start = lines.findIndex((line) => line.startsWith('|'));
@@ -48,7 +48,7 @@ export function rowsOf(markdown: string): Row[] {
   return rows.map((cells) => Object.fromEntries(titles.map((title, i) => [title, cells[i] ?? ''])));
 }
 
-/** `ReleasesUpdated` of "`ReleasesUpdated`"; throws where a cell is no code. */
+/** `ReleasesUpdated` of "`ReleasesUpdated`". @throws if the cell isn't code */
 export function codeIn(cell: string | undefined): string {
   const code = /^`([^`]+)`$/.exec(cell ?? '')?.[1];
   if (code === undefined) throw new Error(`expected one word of code, not: ${cell}`);

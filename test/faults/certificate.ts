@@ -1,4 +1,4 @@
-/** The webhook's certificate and its authority are replaced while the server runs. A closed Gate holds in every step. */
+/** Replaces the webhook's certificate and its authority while the server runs. A closed Gate holds in every step. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
@@ -14,7 +14,7 @@ const CONFIGURATIONS = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfig
   metadata: { name: 'rollout-hooks' },
 }));
 
-/** Of each webhook that the API server calls. */
+/** Sets the CA of each webhook that the API server calls. */
 async function trust(bundle: string): Promise<void> {
   for (const configuration of CONFIGURATIONS) {
     const { webhooks } = (await view.admin.get(configuration)) as AnyObject;
@@ -70,7 +70,7 @@ export function certificate(): void {
     const next = await authority.issue('rollout-hooks');
     await answers(403, 'the old certificate');
 
-    // As somebody does it who forgets to trust both for a while.
+    // As a user who trusts only one of both for a while.
     await trust(authority.certificate);
     await answers(500, 'an authority that is not the certificate’s');
     await trust([old, authority.certificate].join('\n'));

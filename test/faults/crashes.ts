@@ -1,4 +1,4 @@
-/** No lost and no doubled deployment, whatever dies. A death at every write: the simulation. */
+/** No deployment is lost or repeated, whatever process is killed. The simulation kills processes at every write. */
 import { expect, it } from 'vitest';
 import { kustomization, rollout, waitFor } from '../cluster/support/cluster.ts';
 import { history, substitutes, variablesArrive } from '../cluster/support/versions.ts';
@@ -14,14 +14,14 @@ async function newApp(): Promise<string> {
   return ns;
 }
 
-/** ids n..1 without a gap, and each tag once. */
+/** Expects ids n..1 without a gap, and each tag once. */
 async function expectOneDeploymentEach(ns: string, tags: string[]): Promise<void> {
   const newestFirst = tags.map((tag, i) => [i + 1, tag]).reverse();
   expect(await history(view.admin, ns, 'app')).toEqual(newestFirst);
 }
 
 export function crashes(): void {
-  it('a tag that arrives while the hook server is down is deployed once, after it returns', async () => {
+  it('a tag that is published while the hook server is down is deployed once, after it returns', async () => {
     const ns = await newApp();
     await view.publish(ns, 'app', '1.0.0');
     await variablesArrive(view.admin, ns, 'app', { APP_VERSION: '1.0.0' });
@@ -41,28 +41,28 @@ export function crashes(): void {
 
   it.each([
     {
-      story: 'a stream of releases survives deaths of the driver, each version deployed once',
+      scenario: 'a stream of releases survives deaths of the driver, each version deployed once',
       laterMs: 40,
       die: async () => {
         await kill('driver');
         await cluster.startDriver();
       },
-      // The next one comes before the Kustomization has this one.
+      // The next version is published before the Kustomization has this one.
       hasCome: (ns: string, tag: string) =>
         waitFor(async () => (await history(view.admin, ns, 'app'))[0]?.[1] === tag, `the deployment of ${tag}`, 60_000),
     },
     {
-      story: 'a stream of releases survives deaths of the hook server in its midst',
+      scenario: 'a stream of releases survives deaths of the hook server in its midst',
       laterMs: 16,
       die: restartHooks,
       hasCome: (ns: string, tag: string) => variablesArrive(view.admin, ns, 'app', { APP_VERSION: tag }),
     },
-  ])('$story', async ({ laterMs, die, hasCome }) => {
+  ])('$scenario', async ({ laterMs, die, hasCome }) => {
     const ns = await newApp();
     const tags = Array.from({ length: 4 }, (_, round) => `1.${round}.0`);
     for (const [round, tag] of tags.entries()) {
       await view.publish(ns, 'app', tag);
-      // A different moment of the release each time: none at all up to well after the Kustomization has it.
+      // At another time of the release in each round: from its start until after the Kustomization has it.
       const deadline = performance.now() + round * laterMs;
       await waitFor(() => performance.now() >= deadline, 'the moment to strike');
       await die();

@@ -1,12 +1,12 @@
-/** A freeze holds to the second without Metacontroller, and gives back each object exactly, whatever dies or flips. */
+/** A freeze holds on time without Metacontroller, and its end restores each object exactly, whatever process is killed. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Fleet, fleet } from '../../dev/bench/fleets/gated.ts';
 import { type AnyObject, gate, staysTrue, waitFor } from '../cluster/support/cluster.ts';
-import { ask, gated, isFree, isHeld, timestamp } from '../cluster/support/gates.ts';
+import { gated, isFree, isHeld, requestGate, timestamp } from '../cluster/support/gates.ts';
 import { cluster, kill, view } from './cluster.ts';
 
 const HOUR = 3_600_000;
-/** In CI what finishes soon; `FREEZE_OBJECTS=300` for more. */
+/** A small number for CI; `FREEZE_OBJECTS=300` for more. */
 const COUNT = Number(process.env.FREEZE_OBJECTS ?? 30);
 
 const moment = (at: number) => waitFor(() => Date.now() >= at, 'the moment', 60_000);
@@ -19,7 +19,7 @@ export function freeze(): void {
       taken: boolean;
     }
 
-    /** Edits of the object, one after the other, until well after the edge. */
+    /** Edits the object repeatedly until after the Gate's change. */
     async function writesAround(edge: number, object: AnyObject): Promise<Write[]> {
       const writes: Write[] = [];
       for (let i = 0; Date.now() < edge + 1000; i++) {
@@ -50,7 +50,7 @@ export function freeze(): void {
           await view.sre.create(gate(ns, 'freeze', { spec: { default: byDefault, window: '1h' } }));
           const object = gated('Kustomization', ns, 'app', 'freeze');
           await view.developer.create(object);
-          await ask(view.sre, ns, 'freeze', action, { at });
+          await requestGate(view.sre, ns, 'freeze', action, { at });
           await (isFreeBefore ? isFree(view.admin, object) : isHeld(view.admin, object));
           return { object, isFreeBefore };
         }),
@@ -65,7 +65,7 @@ export function freeze(): void {
         expect(Math.min(early.length, late.length)).toBeGreaterThan(3);
         expect(early.map(({ taken }) => taken)).toEqual(early.map(() => isFreeBefore));
         expect(late.map(({ taken }) => taken)).toEqual(late.map(() => !isFreeBefore));
-        // And the driver, back again, brings the object to where the gate is now.
+        // The restarted driver brings the object into the Gate's state.
         await (isFreeBefore ? isHeld(view.admin, object) : isFree(view.admin, object));
       }
     });
@@ -79,32 +79,32 @@ export function freeze(): void {
       await all.create();
     });
 
-    const everyOne = (what: 'held' | 'asBefore', patience = 120_000) =>
+    const everyOne = (what: 'countHeld' | 'countRestored', patience = 120_000) =>
       waitFor(
         async () => {
           const reached = await all[what]();
           if (reached !== COUNT) throw new Error(`${reached} of ${COUNT}`);
           return true;
         },
-        `every object to be ${what}`,
+        `every object in ${what}`,
         patience,
       );
-    const some = (what: 'held' | 'asBefore') =>
-      waitFor(async () => (await all[what]()) > COUNT / 10, `the first objects to be ${what}`);
+    const some = (what: 'countHeld' | 'countRestored') =>
+      waitFor(async () => (await all[what]()) > COUNT / 10, `the first objects in ${what}`);
 
-    it('closing suspends all, opening gives each back exactly what it was', async () => {
-      await all.ask('close');
-      await everyOne('held');
-      await all.ask('open');
-      await everyOne('asBefore');
+    it('closing suspends all, opening restores each exactly', async () => {
+      await all.request('close');
+      await everyOne('countHeld');
+      await all.request('open');
+      await everyOne('countRestored');
     });
 
     it('also when the hook server and the driver are killed in the middle of both', async () => {
       for (const [action, what] of [
-        ['close', 'held'],
-        ['open', 'asBefore'],
+        ['close', 'countHeld'],
+        ['open', 'countRestored'],
       ] as const) {
-        await all.ask(action);
+        await all.request(action);
         await some(what);
         for (const victim of ['hooks', 'driver'] as const) await kill(victim);
         await cluster.startHooks();
@@ -125,12 +125,12 @@ export function freeze(): void {
       const start = Date.now();
       for (let flip = 0; flip < 6; flip++) {
         await moment(start + flip * 1500);
-        await all.ask(flip % 2 === 0 ? 'close' : 'open');
+        await all.request(flip % 2 === 0 ? 'close' : 'open');
       }
       flipping = false;
       await Promise.all(writers);
-      await everyOne('asBefore');
-      await staysTrue(async () => (await all.asBefore()) === COUNT, 'every object is what it was', 1500);
+      await everyOne('countRestored');
+      await staysTrue(async () => (await all.countRestored()) === COUNT, 'every object is what it was', 1500);
     });
   });
 }

@@ -1,4 +1,4 @@
-/** What people are told by Flux's Alerts. At the end the notification-controller hangs. */
+/** Notifications by Flux's Alerts. At the end the notification-controller hangs. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -8,8 +8,8 @@ import { installKinds } from '../../dev/local/install/kinds.ts';
 import { REPOSITORY } from '../../dev/repository.ts';
 import { gate, ref, waitFor } from '../cluster/support/cluster.ts';
 import { createStrictly, exampleObjects } from '../cluster/support/examples.ts';
-import { ask, BYPASS_REASON, gated, isHeld } from '../cluster/support/gates.ts';
-import { nextSecond, SELECTS_HEALTH, type Story, storyOf } from '../cluster/support/rolloutStory.ts';
+import { BYPASS_REASON, gated, isHeld, requestGate } from '../cluster/support/gates.ts';
+import { nextSecond, type RolloutScenario, SELECTS_HEALTH, scenarioOf } from '../cluster/support/rolloutScenario.ts';
 import { controller, view } from './cluster.ts';
 
 const bindings = (ns: string, count: number) =>
@@ -18,39 +18,39 @@ const bindings = (ns: string, count: number) =>
     `${count} bindings`,
   );
 
-/** An OCIRepository and the Kustomization that applies it, bound to a Rollout `app` that is to come. */
-async function bound(): Promise<Story> {
-  const story = storyOf(view, await view.newNamespace());
-  await story.bind();
-  await bindings(story.ns, 2);
-  return story;
+/** An OCIRepository and the Kustomization that applies it, bound to a later Rollout `app`. */
+async function bound(): Promise<RolloutScenario> {
+  const scenario = scenarioOf(view, await view.newNamespace());
+  await scenario.bind();
+  await bindings(scenario.ns, 2);
+  return scenario;
 }
 
 export function notifications(): void {
-  it('a release that fails is told by the Kustomization that applies it, each thing once, and by the Rollout for who can select it', async () => {
-    const story = await bound();
-    await story.watch();
-    await story.publish('1.0.0');
-    await story.create({ bakeTime: '10m', onFailure: 'Hold', ...SELECTS_HEALTH });
-    await story.arrive('1.0.0');
-    await story.headIs('1.0.0', 'Deploying');
-    await story.healthReset();
+  it('a failed release is reported by the Kustomization that applies it, once, and by the Rollout for Alerts that can select it', async () => {
+    const scenario = await bound();
+    await scenario.watch();
+    await scenario.publish('1.0.0');
+    await scenario.create({ bakeTime: '10m', onFailure: 'Hold', ...SELECTS_HEALTH });
+    await scenario.arrive('1.0.0');
+    await scenario.headIs('1.0.0', 'Deploying');
+    await scenario.healthReset();
     await nextSecond();
-    await story.report('Unhealthy', { message: 'out of memory' });
-    await story.headIs('1.0.0', 'Failed');
+    await scenario.report('Unhealthy', { message: 'out of memory' });
+    await scenario.headIs('1.0.0', 'Failed');
     const messages = [
       'info DeploymentSucceeded: Successfully deployed version 1.0.0',
       /^error BakeTimeFailed: /,
     ] as const;
-    await controller.says('Rollout', story.ns, 'app', ...messages);
-    await controller.says(
-      ...(['Kustomization', story.ns, 'app'] as const),
-      `info Rollout ${story.ns}/app DeploymentSucceeded: Successfully deployed version 1.0.0`,
-      new RegExp(`^error Rollout ${story.ns}/app BakeTimeFailed: `),
+    await controller.untilNotified('Rollout', scenario.ns, 'app', ...messages);
+    await controller.untilNotified(
+      ...(['Kustomization', scenario.ns, 'app'] as const),
+      `info Rollout ${scenario.ns}/app DeploymentSucceeded: Successfully deployed version 1.0.0`,
+      new RegExp(`^error Rollout ${scenario.ns}/app BakeTimeFailed: `),
     );
-    expect(controller.said('OCIRepository', story.ns, 'app')).toEqual([]);
-    const told = controller.said('Kustomization', story.ns, 'app');
-    expect(told).toEqual([...new Set(told)]);
+    expect(controller.notificationsOf('OCIRepository', scenario.ns, 'app')).toEqual([]);
+    const notifications = controller.notificationsOf('Kustomization', scenario.ns, 'app');
+    expect(notifications).toEqual([...new Set(notifications)]);
     const failure = controller.events.find(
       ({ reason, involvedObject: o }) => reason === 'BakeTimeFailed' && o.kind === 'Kustomization',
     );
@@ -60,7 +60,7 @@ export function notifications(): void {
     });
   });
 
-  it('a freeze is one message in each namespace that it holds, with who and why only in its own', async () => {
+  it('a freeze is one message in each namespace that it holds, with user and reason only in its own', async () => {
     const [home, team] = [await view.newNamespace(), await view.newNamespace()];
     await view.sre.create(gate(home, 'freeze', { spec: { default: 'opened' } }));
     const held = [home, home, team].map((ns, i) => gated('Kustomization', ns, `web-${i}`, `${home}/freeze`));
@@ -70,35 +70,40 @@ export function notifications(): void {
       'all to be counted',
     );
     const reason = { 'close.gate.fluxcd.io/reason': 'INC-42' };
-    await ask(view.sre, home, 'freeze', 'close', { more: reason });
-    await controller.says('Gate', home, 'freeze', /^info GateClosed: .*closed by sre: INC-42$/);
-    await controller.says(
+    await requestGate(view.sre, home, 'freeze', 'close', { more: reason });
+    await controller.untilNotified('Gate', home, 'freeze', /^info GateClosed: .*closed by sre: INC-42$/);
+    await controller.untilNotified(
       'Kustomization',
       home,
       'web-0',
       new RegExp(`^info Gate ${home}/freeze GateClosed: .*closed by sre: INC-42$`),
     );
-    await controller.says(
+    await controller.untilNotified(
       'Kustomization',
       team,
       'web-2',
       new RegExp(`^info Gate ${home}/freeze GateClosed: (?!.*(sre|INC-42))`),
     );
-    expect(controller.said('Kustomization', home, 'web-1')).toEqual([]);
-    expect(controller.said('Kustomization', home, 'web-0')).toHaveLength(1);
+    expect(controller.notificationsOf('Kustomization', home, 'web-1')).toEqual([]);
+    expect(controller.notificationsOf('Kustomization', home, 'web-0')).toHaveLength(1);
 
     for (const object of held) await isHeld(view.admin, object);
     const change = { metadata: { annotations: { [BYPASS_REASON]: 'INC-43' } }, spec: { path: './hotfix' } };
     await view.sre.mergePatch(held[1]!, change);
-    await controller.says(
+    await controller.untilNotified(
       'Kustomization',
       home,
       'web-1',
       new RegExp(`^error GateBypassed: sre bypassed ${home}/freeze .*INC-43$`),
     );
 
-    await ask(view.sre, home, 'freeze', 'open');
-    await controller.says('Kustomization', team, 'web-2', new RegExp(`^info Gate ${home}/freeze GateOpened: `));
+    await requestGate(view.sre, home, 'freeze', 'open');
+    await controller.untilNotified(
+      'Kustomization',
+      team,
+      'web-2',
+      new RegExp(`^info Gate ${home}/freeze GateOpened: `),
+    );
   });
 
   describe('Flux itself', () => {
@@ -124,11 +129,11 @@ export function notifications(): void {
       spec: { ...alert.spec, eventSources: [{ kind, name: '*' }] },
     });
 
-    it.each(GOVERNED_KINDS)('lets an Alert select a $kind, which may speak for ours', async ({ kind }) => {
+    it.each(GOVERNED_KINDS)('an Alert can select a $kind, which reports for our objects', async ({ kind }) => {
       await createStrictly(view.admin, selecting(kind));
     });
 
-    it('lets it select ours with the patch of docs/notifications.md, and not before', async () => {
+    it('an Alert can select our kinds with the patch of docs/notifications.md, and not without', async () => {
       const page = readFileSync(join(REPOSITORY, 'docs/notifications.md'), 'utf8');
       const patch = [...page.matchAll(/- \{ op: add, path: (\S+), value: (\w+) \}/g)].map(([, path, value]) => ({
         ...{ op: 'add', path, value },
@@ -145,23 +150,23 @@ export function notifications(): void {
   });
 
   it('a notification-controller that hangs holds up nothing: versions are deployed, writes admitted and denied', async () => {
-    const story = await bound();
-    await view.sre.create(gate(story.ns, 'freeze', { spec: { default: 'opened' } }));
-    const held = gated('GitRepository', story.ns, 'git', 'freeze');
+    const scenario = await bound();
+    await view.sre.create(gate(scenario.ns, 'freeze', { spec: { default: 'opened' } }));
+    const held = gated('GitRepository', scenario.ns, 'git', 'freeze');
     await view.developer.create(held);
     controller.hang();
-    await story.publish('2.0.0');
-    await story.create();
+    await scenario.publish('2.0.0');
+    await scenario.create();
     await waitFor(async () => controller.hanging() > 0, 'a message that is not answered');
-    await story.arrive('2.0.0');
-    await story.headIs('2.0.0', 'Succeeded');
-    await ask(view.sre, story.ns, 'freeze', 'close');
+    await scenario.arrive('2.0.0');
+    await scenario.headIs('2.0.0', 'Succeeded');
+    await requestGate(view.sre, scenario.ns, 'freeze', 'close');
     await isHeld(view.admin, held);
     const change = { spec: { url: 'https://git.example.com/other' } };
     await expect(view.developer.mergePatch(held, change)).rejects.toThrow(/freeze/);
-    await ask(view.sre, story.ns, 'freeze', 'open');
-    await story.publish('2.1.0');
-    await story.arrive('2.1.0');
-    await story.headIs('2.1.0', 'Succeeded');
+    await requestGate(view.sre, scenario.ns, 'freeze', 'open');
+    await scenario.publish('2.1.0');
+    await scenario.arrive('2.1.0');
+    await scenario.headIs('2.1.0', 'Succeeded');
   });
 }

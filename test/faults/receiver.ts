@@ -1,4 +1,4 @@
-/** Gates opened and asked, and inputs read, from outside: by a hook server with the rights we ship, which is restarted once. */
+/** Gates opened and read, and inputs read, from outside: by a hook server with the rights in our manifests, which is restarted once. */
 import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -6,8 +6,8 @@ import { parseAllDocuments } from 'yaml';
 import { requestToken } from '../../dev/local/controlPlane/serviceAccount.ts';
 import { type AnyObject, gate, ref, rollout, waitFor } from '../cluster/support/cluster.ts';
 import { createStrictly, exampleObjects } from '../cluster/support/examples.ts';
-import { ask, conditionText, gated, isFree, isHeld } from '../cluster/support/gates.ts';
-import { nextSecond } from '../cluster/support/rolloutStory.ts';
+import { conditionText, gated, isFree, isHeld, requestGate } from '../cluster/support/gates.ts';
+import { nextSecond } from '../cluster/support/rolloutScenario.ts';
 import { ask as get } from '../server/program.ts';
 import { inputsPort, issuer, receiverPort, restartHooks, view } from './cluster.ts';
 
@@ -15,7 +15,7 @@ const TOKEN = 's3cret';
 const BY_TOKEN = 'release-by-id-token';
 const base = `http://127.0.0.1:${receiverPort}`;
 
-/** manifests/examples/gate-receiver.yaml in a namespace of its own: Secret, Gate and RoleBinding. */
+/** Creates manifests/examples/gate-receiver.yaml in a new namespace: Secret, Gate and RoleBinding. */
 async function receiving(): Promise<{ ns: string; path: string }> {
   const ns = await view.newNamespace();
   const text = readFileSync(new URL('../../manifests/examples/gate-receiver.yaml', import.meta.url), 'utf8');
@@ -30,7 +30,7 @@ async function receiving(): Promise<{ ns: string; path: string }> {
     async () => (await view.admin.get(ref('gate', ns, 'release-pipeline'))).status?.webhookPath === path,
     'the path in the status, made as Flux makes a Receiver’s',
   );
-  // Paths are looked up in lists that may be two seconds old.
+  // The receiver finds paths in lists that may be two seconds old.
   await waitFor(async () => (await post(path, { body: '', headers: {} })) !== 404, 'the path to be known');
   return { ns, path };
 }
@@ -56,7 +56,7 @@ async function post(path: string, { body, headers }: Call): Promise<number> {
   return response.status;
 }
 
-/** manifests/examples/gate-receiver-oidc.yaml in a namespace of its own, with an issuer of the test's. */
+/** Creates manifests/examples/gate-receiver-oidc.yaml in a new namespace, with the test's issuer. */
 async function receivingTokens({ isBound = true } = {}): Promise<{ ns: string; path: string }> {
   const ns = await view.newNamespace();
   const names = { 'https://token.actions.githubusercontent.com': issuer.url, 'flux-system': ns };
@@ -97,7 +97,7 @@ const becomes = (ns: string, status: 'True' | 'False', name?: string) =>
 
 export function receiver(): void {
   describe('a signed call', () => {
-    it('opens and closes the Gate, and what requires it follows; the status says who and why', async () => {
+    it('opens and closes the Gate, and dependent objects follow; the status has user and reason', async () => {
       const { ns, path } = await receiving();
       const object = gated('Kustomization', ns, 'app', 'release-pipeline');
       await view.developer.create(object);
@@ -114,7 +114,7 @@ export function receiver(): void {
       await isHeld(view.admin, object);
     });
 
-    it('goes nowhere in a namespace that did not let the hook server in', async () => {
+    it('has no effect in a namespace without rights for the hook server', async () => {
       const ns = await view.newNamespace();
       await view.admin.create({
         apiVersion: 'v1',
@@ -133,7 +133,7 @@ export function receiver(): void {
   });
 
   describe('a call with an ID token', () => {
-    it('goes nowhere in a namespace that does not let the server annotate the Gate', async () => {
+    it('has no effect in a namespace where the server may not annotate the Gate', async () => {
       const { ns, path } = await receivingTokens({ isBound: false });
       expect(await post(path, await withToken(path, 'open'))).toBe(503);
       expect(await opened(ns, BY_TOKEN)).toMatch(/^False/);
@@ -190,13 +190,13 @@ export function receiver(): void {
     );
   });
 
-  it('a call is taken once, signed or with a token, and Flagger is answered from the Gate, also by a server that was just started', async () => {
+  it('a call takes effect once, signed or with a token, and Flagger gets the Gate’s state, also from a new server', async () => {
     const { ns, path } = await receiving();
     const call = signed(path, { action: 'open' });
     const renamed = { ...call, headers: { ...call.headers, 'x-nonce': randomUUID() } };
     expect(await post(path, call)).toBe(200);
     await becomes(ns, 'True');
-    await ask(view.sre, ns, 'release-pipeline', 'close');
+    await requestGate(view.sre, ns, 'release-pipeline', 'close');
     await becomes(ns, 'False');
 
     const byToken = await receivingTokens();
@@ -217,7 +217,7 @@ export function receiver(): void {
     const canary = { name: 'podinfo', namespace: ns, phase: 'Progressing', metadata: {} };
     await view.sre.create(gate(ns, 'podinfo'));
     expect(await confirm('confirm', canary)).toBe(403);
-    await ask(view.sre, ns, 'podinfo', 'open');
+    await requestGate(view.sre, ns, 'podinfo', 'open');
     expect(await confirm('confirm', canary)).toBe(200);
     expect(await confirm('rollback', { ...canary, metadata: { gate: `${ns}/rollback` } })).toBe(403);
 
@@ -235,7 +235,7 @@ export function receiver(): void {
       Array(2).fill(expect.stringMatching(/^False/)),
     );
     expect(await confirm('confirm', { ...canary, metadata: { gate: `${ns}/podinfo` } })).toBe(200);
-    await ask(view.sre, ns, 'podinfo', 'close');
+    await requestGate(view.sre, ns, 'podinfo', 'close');
     expect(await confirm('confirm', canary)).toBe(403);
     // The same request in the same second is the same call.
     await nextSecond();

@@ -13,7 +13,7 @@ export interface Around {
   settings?: Partial<HookCall['settings']>;
 }
 
-/** A sync request and the call that comes with it. */
+/** A sync request and its call. */
 export function syncCall(
   parent: KubeObject<any, any>,
   { at, objects = [], related = {}, children = {}, cluster, settings }: Around,

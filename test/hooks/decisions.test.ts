@@ -1,4 +1,4 @@
-/** What a sync logs: what it changes, and nothing when its own answer is what is stored. */
+/** The log of a sync: its changes, and nothing if the answer is stored already. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { type Sync, syncConsideration, syncDecisions } from '../../hooks/syncDecisions.ts';
@@ -16,7 +16,7 @@ const sync = (hook: string, subject: KubeObject<any, any>, answer: object): Sync
   observed: {},
   answer: { attachments: [], ...answer } as never,
 });
-const told = (of: Sync) => syncDecisions(of).map(({ reason, message }) => [reason, message]);
+const decisionsOf = (of: Sync) => syncDecisions(of).map(({ reason, message }) => [reason, message]);
 
 describe('at level info', () => {
   it.each<[what: string, sync: Sync, lines: string[][]]>([
@@ -65,7 +65,7 @@ describe('at level info', () => {
       [],
     ],
   ])('%s', (_, of, lines) => {
-    expect(told(of)).toEqual(lines);
+    expect(decisionsOf(of)).toEqual(lines);
   });
 
   it('a sync of the same object has the same key, and of a later one another', () => {
@@ -82,7 +82,7 @@ describe('at level info', () => {
 describe('at level debug', () => {
   const conditions = [{ type: 'Ready', status: 'False', reason: 'GateClosed', message: "Gate 'qa' is closed" }];
 
-  it('a sync that changes nothing says why', () => {
+  it('a sync that changes nothing logs the cause', () => {
     const subject = objectOf('Rollout', { metadata: META, status: { conditions } } as never);
     const line = syncConsideration(sync('rollout', subject, { status: { conditions }, resyncAfterSeconds: 30 }));
     expect(line).toEqual({
@@ -96,7 +96,7 @@ describe('at level debug', () => {
     });
   });
 
-  it('a sync that changes something says what', () => {
+  it('a sync that changes something logs the change', () => {
     const subject = objectOf('Kustomization', { metadata: META } as never);
     const binding = (spec: object) =>
       objectOf('FluxBinding', { metadata: { namespace: 'shop', name: 'kustomization-web' }, spec } as never);

@@ -18,7 +18,7 @@ async function sync(parent: Gate, around: Around) {
 
 const hour: Gate['spec'] = { interval: '30s', default: 'closed', window: '1h' };
 
-it('a Gate tells no approval of a Rollout that is gone, or was made anew under its name', async () => {
+it('a Gate doesn’t report approvals of a Rollout that is gone or was re-created', async () => {
   const rollout = (name: string) =>
     objectOf('Rollout', `apps/${name}`, { metadata: { uid: `uid-${name}` }, spec: { releasesImagePolicy: {} } });
   const given = ['living:uid-living', 'anew:uid-before', 'gone:uid-gone'].map((each) => {
@@ -59,7 +59,7 @@ describe('the status of a Gate', () => {
     });
   });
 
-  it('says who opened it, why, until when, and what for', async () => {
+  it('has user, reason, end and version of an opening', async () => {
     const copy = JSON.stringify({
       current: { action: 'open', at: T('10:00:00'), by: 'alice', reason: 'CHG-1', for: '1.2.0' },
       handled: {},
@@ -79,7 +79,7 @@ describe('the status of a Gate', () => {
     );
   });
 
-  it('names nobody as the one who opened or closed it once the request is over; the request stays as a record', async () => {
+  it('names no user once the request is over; the request stays as a record', async () => {
     const current = { action: 'close', at: T('10:00:00'), by: 'alice', reason: 'INC-42' };
     const copy = JSON.stringify({ current, handled: {} });
     const maintenance = gate({ ...hour, default: 'opened' }, { 'gate.fluxcd.io/accepted-request': copy });
@@ -115,7 +115,7 @@ describe('the status of a Gate', () => {
     expect(mended.status.conditions?.map(({ type }) => type)).toEqual(['Seen', 'Opened', 'Ready']);
   });
 
-  it('says that it selects beyond its namespace where that is forbidden, and stays as closed as it was', async () => {
+  it('reports that it selects beyond its namespace if that is forbidden, and stays as closed as it was', async () => {
     const wide = gate({ default: 'closed', selects: { namespaceSelector: {} } });
     const { status } = await sync(wide, { at: T('09:00:00'), settings: { noCrossNamespaceRefs: true } });
     expect(status.conditions).toMatchObject([
@@ -131,7 +131,7 @@ describe('the status of a Gate', () => {
   });
 });
 
-describe('whatever was asked, and without a webhook to keep the order', () => {
+describe('any requests, and no webhook to keep their order', () => {
   const seconds = fc.integer({ min: -7200, max: 7200 });
   const now = Date.parse(T('12:00:00'));
   const at = (offset: number) => new Date(now + offset * 1000).toISOString();
@@ -145,7 +145,7 @@ describe('whatever was asked, and without a webhook to keep the order', () => {
         fc.option(seconds, { nil: undefined }),
         fc.integer({ min: 0, max: 120_000 }),
         async (fallback, window, open, close, later) => {
-          // Which of two planned requests was made last, only the webhook could tell.
+          // Only the webhook has the order of two planned requests.
           fc.pre(!(open !== undefined && open > 60 && close !== undefined && close > 60));
           const annotations: Record<string, string> = {};
           if (open !== undefined) annotations[OPEN] = at(open);
@@ -169,7 +169,7 @@ describe('whatever was asked, and without a webhook to keep the order', () => {
   });
 });
 
-describe('the next look', () => {
+describe('the next requeue', () => {
   it.each([
     ['at the edge, exactly', '10:59:47', 13],
     ['at the edge, from within a second', '10:59:59.750', 0.25],
@@ -192,7 +192,7 @@ describe('the next look', () => {
   });
 });
 
-describe('what it holds', () => {
+describe('the objects that it holds', () => {
   const binding = (name: string) =>
     objectOf('FluxBinding', `apps/${name}`, {
       spec: {
@@ -209,7 +209,7 @@ describe('what it holds', () => {
     expect(status.heldObjects?.[0]).toEqual({ kind: 'Kustomization', namespace: 'apps', name: 'app-0' });
   });
 
-  it('is listed once for all Gates, for as long as a count may be old', async () => {
+  it('are listed once for all Gates, while a count may be that old', async () => {
     const cluster = fakeCluster([binding('app')]);
     const { request, call } = syncCall(gate(hour), { at: T('09:00:00'), cluster });
     await gateHook.sync(request, call);
@@ -225,7 +225,7 @@ describe('what it holds', () => {
       spec: { releasesImagePolicy: {}, gates },
     });
 
-  it('is every Rollout that names it, and every one that it selects, each once', async () => {
+  it('are the Rollouts that name it, and those that it selects, each once', async () => {
     const objects = [
       namespaceOf('shop', { labels: { env: 'production' } }),
       namespaceOf('lab', { labels: { env: 'test' } }),
@@ -264,8 +264,8 @@ describe('what it holds', () => {
 
     it('are one object in each namespace, its own first; the others’ texts have neither requester nor reason', async () => {
       const events = await closing();
-      const told = events.filter(({ quiet }) => !quiet);
-      expect(told).toMatchObject([
+      const notified = events.filter(({ quiet }) => !quiet);
+      expect(notified).toMatchObject([
         {
           reason: 'GateClosed',
           message: expect.stringContaining('closed by alice: INC-42'),
@@ -280,7 +280,7 @@ describe('what it holds', () => {
       expect(events.map(({ reason }) => reason)).toEqual(['CloseRequested', 'GateClosed']);
     });
 
-    it('are those that it held before, where the cluster does not answer', async () => {
+    it('are the earlier ones if the cluster does not answer', async () => {
       const heldObjects = [{ kind: 'Rollout', namespace: 'platform', name: 'web' }];
       const before = (await sync(gate({ ...hour, default: 'opened' }), { at: T('09:00:00') })).status;
       const list = () => Promise.reject(new Error('etcd is gone'));
@@ -292,7 +292,7 @@ describe('what it holds', () => {
     });
   });
 
-  it('is named no longer once there is nothing', async () => {
+  it('are removed once there are none', async () => {
     const before = (await sync(gate(hour), { at: T('09:00:00'), objects: [binding('web')] })).status;
     const { status } = await sync({ ...gate(hour), status: before }, { at: T('09:01:00') });
     expect(status.held).toBe(0);
@@ -323,7 +323,7 @@ describe('what it holds', () => {
 });
 
 describe('Events', () => {
-  it('tell of a request and of a flip, each once', async () => {
+  it('report a request and a flip once each', async () => {
     const before = (await sync(gate(hour), { at: T('09:00:00') })).status;
     const copy = JSON.stringify({
       current: { action: 'open', at: T('10:00:00'), by: 'alice', reason: 'CHG-1' },

@@ -10,7 +10,7 @@ const ROLLOUTS = 'gate.fluxcd.io/selects-rollouts';
 describe('the label by which a selecting Gate is found', () => {
   const all = { namespaceSelector: {} };
   const kinds = ['Rollout'];
-  const rows: [says: string, selects: object | undefined, label: string | undefined, answer: object | undefined][] = [
+  const rows: [title: string, selects: object | undefined, label: string | undefined, answer: object | undefined][] = [
     ['comes to a Gate stored without it', {}, undefined, { [LABEL]: 'own-namespace' }],
     ['comes to one that reaches further', all, undefined, { [LABEL]: '' }],
     ['is put right', all, 'own-namespace', { [LABEL]: '' }],

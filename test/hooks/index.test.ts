@@ -1,4 +1,4 @@
-/** What every hook has from its route: a request that is not in order is refused by name, and Metacontroller is asked to come again in its arithmetic. */
+/** Common rules of the hooks' routes: an invalid request is refused with its field, and requeues fit Metacontroller's arithmetic. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { HookCall } from '../../api/ports.ts';
@@ -19,7 +19,7 @@ const sync = (parent: object, ports: Partial<HookCall> = {}) => {
   return route.answer({ controller: {}, parent, children: {}, related: {}, finalizing: false });
 };
 
-it('a HealthCheck that is looked at every thousand years: asked again within an hour, and not at once', async () => {
+it('a HealthCheck with an interval of a thousand years: requeued within an hour, and not at once', async () => {
   const route = hookRoutes(() => fakeCall().call).find(({ path }) => path === '/hooks/healthcheck/sync')!;
   const about = 'healthcheck.kuberik.com';
   const annotations = { [`${about}/kustomization`]: 'app', [`${about}/requeue-interval`]: '9999999h' };
@@ -46,7 +46,7 @@ describe('every answer is bounded', () => {
     expect(boundedResync({ resyncAfterSeconds: wanted })).toEqual({ resyncAfterSeconds });
   });
 
-  it('one that asks for none stays so', () => {
+  it('one without a requeue stays so', () => {
     expect(boundedResync({})).toEqual({});
   });
 });

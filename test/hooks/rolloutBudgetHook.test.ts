@@ -72,7 +72,7 @@ describe('a budget relates the Rollouts it selects', () => {
 describe('a holder that the cache does not have', () => {
   const baking = { ...deployed, revision: 4, history: [{ ...deployed.history![0]!, bakeStatus: 'InProgress' }] };
 
-  it('is asked for live: one that is there keeps its slot, and is looked at again', async () => {
+  it('is read live: one that exists keeps its slot, and is requeued', async () => {
     const { status, reads, resyncAfterSeconds } = await sync(
       budget({}, { slots: [slot()] }),
       [],
@@ -90,7 +90,7 @@ describe('a holder that the cache does not have', () => {
     expect((await sync(budget({}, { slots: [slot()] }), [], live)).status.slots).toBeUndefined();
   });
 
-  it('is not asked for while the cache has it, selected or not', async () => {
+  it('is not read while the cache has it, selected or not', async () => {
     const relabelled = rollout({}, baking);
     const { reads, status } = await sync(budget({ selector: { matchLabels: { app: 'shop' } } }, { slots: [slot()] }), [
       relabelled,
@@ -100,7 +100,7 @@ describe('a holder that the cache does not have', () => {
   });
 });
 
-describe('what becomes of a budget', () => {
+describe('changes of a budget', () => {
   const failed = (name: string, namespace: string) => {
     const version = { tag: '1.1.0' };
     const history = [{ version, id: 2, timestamp: AT, bakeStatus: 'Failed' as const }];
@@ -174,7 +174,7 @@ describe('a Rollout that a budget selects', () => {
     slotRequest: { id: 3, since: AT, versions: [{ tag: '1.1.0' }], budgets: ['RolloutBudget/fleet'] },
   };
 
-  it('asks instead of deploying, and says so', async () => {
+  it('requests a slot instead of deploying, and reports it', async () => {
     const { status, tags, resyncAfterSeconds, reasons } = await waiting(deployed, [budget()]);
     expect(tags).toEqual(['1.0.0']);
     expect(status).toMatchObject({
@@ -187,13 +187,13 @@ describe('a Rollout that a budget selects', () => {
     expect(resyncAfterSeconds).toBe(5);
   });
 
-  it('is woken by its grant where its rules know of budgets', async () => {
+  it('is woken by its grant if its rules include budgets', async () => {
     const related = [imagePolicy('1.1.0'), budget()] as KubeObject<any, any>[];
     const { resyncAfterSeconds } = await syncRollout(rollout({}, deployed), related, { objects: [budget()] as never });
     expect(resyncAfterSeconds).toBeGreaterThan(40);
   });
 
-  it('deploys the version of its slot, not a newer one, and takes its request back in the same status', async () => {
+  it('deploys the version of its slot, not a newer one, and withdraws its request in the same status', async () => {
     const granted = budget({}, { slots: [slot({ request: 3, state: 'Granted' })] });
     const { status, tags } = await syncRollout(
       rollout({}, { ...requested, availableReleases: [{ tag: '1.0.0' }, { tag: '1.1.0' }] }),

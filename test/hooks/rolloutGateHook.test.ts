@@ -1,4 +1,4 @@
-/** What a RolloutGate tells of its approvals, and when. */
+/** Events of a RolloutGate about its approvals. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { EventRecord, HookCall } from '../../api/ports.ts';
@@ -50,7 +50,7 @@ async function sync(gate: RolloutGate, at: string, rollout: Rollout = rolloutOf(
 }
 
 describe('the status of a RolloutGate', () => {
-  it('says how many approvals the version that waits has, and whose', async () => {
+  it('reports the approvals of the pending version, with their users', async () => {
     const { status, resync, said, involvedObjects } = await sync(
       gateOf({ required: 2, expireAfter: '1h' }, { given: [alice] }),
       T('10:01:00'),
@@ -76,7 +76,7 @@ describe('the status of a RolloutGate', () => {
     expect([again.status, again.resync, again.said]).toEqual([status, 59 * 60, []]);
   });
 
-  it('says 0 of a version that waits and that nobody has approved, and only the number where none waits', async () => {
+  it('reports 0 of a pending version without approvals, and only the required number if none is pending', async () => {
     expect((await sync(gateOf({ required: 2 }, {}), T('10:00:00'))).status?.approvals?.progress).toBe('0/2 for 1.1.0');
     const idle = objectOf('Rollout', { ...rolloutOf(), status: {} });
     expect((await sync(gateOf({ required: 2 }, {}), T('10:00:00'), idle)).status?.approvals?.progress).toBe('0/2');
@@ -126,18 +126,18 @@ describe('the status of a RolloutGate', () => {
       expect(await versionOf(deployed({ pendingVersion: undefined, history }))).toMatchObject({ count: 1 });
     });
 
-    it('goes by who asks now, where it is to be deployed again', async () => {
+    it('uses the current requester if the version is to be deployed again', async () => {
       const again = { [`${P}force-deploy`]: '1.1.0', [`${P}requesters`]: '{"force-deploy":"alice"}' };
       const rollout = deployed({ history: [{ ...entry, requestedBy: 'bob' }] }, again);
       expect(await versionOf(rollout)).toMatchObject({ count: 1, aside: ['alice requested it'] });
     });
 
-    it('counts everybody where nobody asked', async () => {
+    it('counts every user if there is no requester', async () => {
       expect(await versionOf(deployed({ pendingVersion: undefined, history: [entry] }))).toMatchObject({ count: 2 });
     });
   });
 
-  it('tells what is complete, what has expired, and what was taken back', async () => {
+  it('reports complete, expired and withdrawn approvals', async () => {
     const rule: Rule = { required: 2, expireAfter: '1h' };
     const first = await sync(gateOf(rule, { given: [alice] }), T('10:01:00'));
     const both = await sync(gateOf(rule, { given: [alice, bob] }, first.status), T('10:06:00'));
@@ -157,7 +157,7 @@ describe('the status of a RolloutGate', () => {
   const required = (from: string | undefined, to: string | undefined) => ({ path: 'approvals.required', from, to });
   const change = (number: number, at: string, ...fields: object[]) => ({ number, by: 'sre', at: T(at), fields });
 
-  it('tells each change of the rule once, with who made it, and forgets what was approved where none is asked for', async () => {
+  it('reports each change of the rule once, with its user, and drops approvals if none are required', async () => {
     const first = await sync(gateOf({ required: 2 }, { given: [alice] }), T('10:01:00'));
     const lowered = { ...change(1, '10:02:00', required('2', '1')), progress: '1/2 for 1.1.0' };
     const record = { given: [alice], changes: [lowered] };
@@ -180,7 +180,7 @@ describe('the status of a RolloutGate', () => {
     ]);
   });
 
-  it('tells of several changes between two looks, of more approvals and of another Rollout too', async () => {
+  it('reports several changes between two syncs, of more approvals and of another Rollout too', async () => {
     const first = await sync(gateOf({ required: 2 }, {}), T('10:00:00'));
     const changes = [
       change(1, '10:01:00', { path: 'rolloutRef.name', from: 'app', to: 'other' }),
@@ -200,7 +200,7 @@ describe('the status of a RolloutGate', () => {
     ]);
   });
 
-  it('tells a change of the last minute whatever the status says, which somebody may have written', async () => {
+  it('reports a change of the last minute whatever the status has, which a client may have written', async () => {
     const changes = [change(1, '10:01:00', required('2', '1'))];
     const forged = { approvals: { required: 1, changes: 7 } };
     for (const status of [undefined, forged]) {
@@ -210,7 +210,7 @@ describe('the status of a RolloutGate', () => {
     }
   });
 
-  it('tells of a change that the webhook has not seen, without a name', async () => {
+  it('reports a change that the webhook has not seen, without a user', async () => {
     const { said } = await sync(gateOf({ required: 1 }, {}, { approvals: { required: 2 } }), T('10:00:00'));
     expect(said).toEqual([
       'Warning ApprovalsChanged: spec.approvals.required changed from 2 to 1 while the webhook was down: user unknown',
@@ -232,7 +232,7 @@ describe('the status of a RolloutGate', () => {
   });
 });
 
-it('only a gate that asks for approvals relates its Rollout', async () => {
+it('only a gate that requires approvals relates its Rollout', async () => {
   const rules = async (gate: RolloutGate) =>
     (await rolloutGateHook.customize!({ controller, parent: gate as unknown as KubeObject }, {} as HookCall))
       .relatedResources;

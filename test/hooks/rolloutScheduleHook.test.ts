@@ -48,7 +48,7 @@ async function sync(
 }
 
 describe('the gates of a RolloutSchedule', () => {
-  it('are one for each Rollout, with the labels and annotations that clients look for', async () => {
+  it('are one for each Rollout, with the labels and annotations that clients use', async () => {
     const parent = schedule(office, { annotations: { [PRETTY]: 'Office hours', other: 'x' } });
     const { gates } = await sync(parent, '2025-01-01T10:00:00Z', [rollout('web'), rollout('api')]);
     expect(gates).toHaveLength(2);
@@ -95,7 +95,7 @@ describe('the gates of a RolloutSchedule', () => {
     expect(gates[0]?.metadata.annotations).not.toHaveProperty(PRETTY);
   });
 
-  it('say until when, where the calendar ever changes', async () => {
+  it('have an end if the calendar ever changes', async () => {
     const ends = async (spec: object) => (await sync(schedule(spec), '2025-01-01T18:00:00Z')).gates[0]?.metadata;
     expect((await ends(office))?.annotations).toEqual({ [UNTIL]: '2025-01-02T09:00:00Z' });
     const past = { dateRange: { start: '2001-01-01', end: '2001-01-02' } };
@@ -109,7 +109,7 @@ describe('the gates of a RolloutSchedule', () => {
     expect(gates[0]?.spec?.rolloutRef.name).toHaveLength(253);
   });
 
-  it('are of no Rollout without the labels, or of another namespace; what there was is left out, which deletes it', async () => {
+  it('are created for no Rollout without the labels, or of another namespace; others are left out, which deletes them', async () => {
     const others = [rollout('web', 'prod', {}), rollout('web', 'dev')];
     const { gates } = await sync(schedule(office), '2025-01-01T10:00:00Z');
     expect(gates).toHaveLength(1);
@@ -118,7 +118,7 @@ describe('the gates of a RolloutSchedule', () => {
 });
 
 describe('the status of a RolloutSchedule', () => {
-  it('has what is active and what comes next', async () => {
+  it('has the active window and the next', async () => {
     const { status, resyncAfterSeconds, gates } = await sync(schedule(office), '2025-01-01T16:59:48Z');
     expect(status).toEqual({
       observedGeneration: 3,
@@ -133,7 +133,7 @@ describe('the status of a RolloutSchedule', () => {
     expect((await sync(schedule(office), '2025-01-01T16:59:52Z')).resyncAfterSeconds).toBe(8);
   });
 
-  it('leaves out what is false or nothing', async () => {
+  it('leaves out false and empty fields', async () => {
     const { status } = await sync(
       schedule({ ...office, rules: [{ dateRange: { start: '2020-01-01', end: '2020-01-01' } }] }),
       '2025-01-01T10:00:00Z',
@@ -149,7 +149,7 @@ describe('the status of a RolloutSchedule', () => {
 });
 
 describe('a schedule that does not compile', () => {
-  it('keeps its gates as they are and says why', async () => {
+  it('keeps its gates unchanged with the cause', async () => {
     const spec = { ...office, timezone: 'Mars/Olympus' };
     const message = 'spec.timezone: Invalid value: "Mars/Olympus"';
     const before = await sync(schedule(office), '2025-01-01T10:00:00Z');
@@ -163,7 +163,7 @@ describe('a schedule that does not compile', () => {
       [],
       [added],
     );
-    // All but when they change: that is not known.
+    // All fields except the next change, which isn't known.
     expect(after.gates).toMatchObject(
       before.gates.map(({ spec, metadata: { annotations: _, ...rest } }) => ({ spec, metadata: rest })),
     );
@@ -239,7 +239,7 @@ describe('the Rollouts of a schedule', () => {
     },
   );
 
-  it('beyond the limit take turns by namespace, so that one of many takes no gate from another, and Ready says so', async () => {
+  it('beyond the limit take turns by namespace, so that one with many takes no gate from another, as Ready reports', async () => {
     const many = Array.from({ length: LIMITS.scheduledRollouts + 20 }, (_, i) => rollout(`a-${i}`, 'crowd'));
     const { gates, status } = await sync(cluster({}), '2025-01-01T12:00:00Z', [...many, rollout('web', 'zoo')]);
     expect(gates).toHaveLength(LIMITS.scheduledRollouts);

@@ -13,7 +13,7 @@ const { admin, developer, sre, newNamespace } = (await ownCluster()).view;
 
 /** HELD_RUNS=200 takes ten minutes, and prints how long the slowest took. */
 const RUNS = Number(process.env.HELD_RUNS ?? 4);
-/** Fills what a Kustomization may take. */
+/** Fills a Kustomization up to its size limit. */
 const LARGE = 430_000;
 
 const tenant = fc.record({
@@ -27,13 +27,13 @@ const tenant = fc.record({
     }),
     { minLength: 1, maxLength: 5 },
   ),
-  /** Of the tenant's own people, who may set Gates there. */
+  /** Gates of the tenant's own users in the namespace. */
   gates: fc.array(fc.constantFrom('opened', 'closed'), { maxLength: 3 }),
   existsBefore: fc.boolean(),
   edit: text,
 });
 
-/** What was stored; a refusal is an answer, an error of the server is none. */
+/** The stored object; a refusal is a valid outcome, an error of the server isn't. */
 async function stored(write: () => Promise<unknown>): Promise<boolean> {
   try {
     await write();
@@ -52,7 +52,7 @@ describe('a closed Gate of another namespace holds', { timeout: 60_000 + RUNS * 
     const platform = await newNamespace();
     let count = 0;
     let longestMs = 0;
-    /** Not deleted yet: still to be resumed, or held for good by what they name. */
+    /** Objects that aren't deleted yet: not resumed so far, or held permanently by the Gates that they name. */
     const left = new Set<AnyObject>();
     await fc.assert(
       fc.asyncProperty(tenant, async ({ objects, gates, existsBefore, edit }) => {
@@ -98,7 +98,7 @@ describe('a closed Gate of another namespace holds', { timeout: 60_000 + RUNS * 
           const { spec } = await admin.get(object as never);
           expect(spec).toEqual(before.spec);
         }
-        // Left behind, two hundred tenants would be a fleet, and the time that of its size.
+        // Deleted, because two hundred leftover tenants would make later ones slower.
         const closed = [ref('gate', platform, name), ...gates.map((_, i) => ref('gate', ns, `own-${i}`))];
         for (const gate of closed) await sre.mergePatch(gate, { spec: { default: 'opened' } });
         for (const object of [...left, ...there]) {

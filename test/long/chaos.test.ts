@@ -25,12 +25,12 @@ afterEach(async () => {
   await replicas.close();
 });
 
-it('nothing is lost and nothing gets past a closed gate while every process dies', async () => {
+it('nothing is lost and no closed Gate is bypassed while every process dies', async () => {
   const { findings, processes } = await runChaos(cluster, replicas, { ...OPTIONS, seconds: 35 });
   expect(findings.violations).toEqual([]);
   const faults = [...processes.values()].reduce((sum, { killed, paused }) => sum + killed + paused, 0);
   expect(faults).toBeGreaterThan(5);
-  expect(findings.closings).toBeGreaterThan(0);
+  expect(findings.closures).toBeGreaterThan(0);
   expect(findings.deployments).toBeGreaterThan(0);
   expect(findings.outcomes.Succeeded).toBeGreaterThan(0);
 });

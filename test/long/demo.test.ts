@@ -1,4 +1,4 @@
-/** `npm run demo -- --flux`: the story of README.md on the real controllers of Flux, from a real registry. */
+/** `npm run demo -- --flux`: the output of README.md on the real controllers of Flux, from a real registry. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** The command as one executable: in a folder of its own, with nothing on the PATH. */
+/** The command as a single executable, in an empty folder and with an empty PATH. */
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { USERS } from '../../dev/local/controlPlane/users.ts';
 import { buildCli } from '../../dev/scripts/build-cli.ts';
 import { type BINS, buildExecutable } from '../../dev/scripts/executable.ts';
 import { ownCluster } from '../cluster/support/ownCluster.ts';
-import { storyOf } from '../cluster/support/rolloutStory.ts';
+import { scenarioOf } from '../cluster/support/rolloutScenario.ts';
 
 const { view } = await ownCluster();
 const folder = mkdtempSync(join(tmpdir(), 'executable-'));
@@ -30,10 +30,10 @@ describe.skipIf(!isTarget(target))(`the executable (Node makes none for ${target
     await buildCli(join(folder, 'built'));
     await buildExecutable(join(folder, 'built'), out, target as Target);
     namespace = await view.newNamespace();
-    const story = storyOf(view, namespace);
-    await story.create();
-    await story.publish('1.0.0');
-    await story.headIs('1.0.0', 'Succeeded');
+    const scenario = scenarioOf(view, namespace);
+    await scenario.create();
+    await scenario.publish('1.0.0');
+    await scenario.headIs('1.0.0', 'Succeeded');
   }, 300_000);
 
   it('has the names of the package, its version and its help', async () => {
@@ -55,7 +55,7 @@ describe.skipIf(!isTarget(target))(`the executable (Node makes none for ${target
     expect(execFileSync('kubectl', args, { encoding: 'utf8', env: { ...env, PATH } })).toMatch(/1\.0\.0 runs\n$/);
   });
 
-  it('serves the page that is inside of it', async () => {
+  it('serves its embedded page', async () => {
     const child = spawn(join(out, 'kubectl-rollouts'), ['ui', '--no-open'], { cwd: folder, env });
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
     const [line] = await new Promise<string[]>((resolve) =>
@@ -70,7 +70,7 @@ describe.skipIf(!isTarget(target))(`the executable (Node makes none for ${target
     expect(await ended).toBe(130);
   });
 
-  it('comes with the licenses of what is inside of it', () => {
+  it('has the licenses of its content', () => {
     const notices = readFileSync(join(out, 'THIRD_PARTY_NOTICES.txt'), 'utf8');
     const wanted = ['\ncommander ', '\npreact ', '\nNode.js\n', '- V8, '];
     expect(wanted.filter((text) => !notices.includes(text))).toEqual([]);

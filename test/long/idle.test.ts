@@ -1,4 +1,4 @@
-/** A cluster in which nothing happens is left alone. */
+/** Nothing is written in a cluster without changes. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.dispose());
 
-/** Writes of the hook server and of whatever drives it, from the API server's audit log. */
+/** Writes of the hook server and of its driver, from the API server's audit log. */
 function ourWrites(): string[] {
   return readFileSync(join(cluster.dir, 'audit.log'), 'utf8')
     .split('\n')
@@ -23,7 +23,7 @@ function ourWrites(): string[] {
     .map((line) => JSON.parse(line))
     .filter(({ user, verb, objectRef }) => {
       const write = ['create', 'update', 'patch', 'delete', 'deletecollection'].includes(verb);
-      // Leader election and reviews store nothing of ours.
+      // Leader election and reviews write none of our objects.
       return (
         write && OURS.test(user.username) && objectRef.resource !== 'leases' && !objectRef.resource.endsWith('reviews')
       );

@@ -1,4 +1,4 @@
-/** The image as the Dockerfile describes it, run with nothing else to see, as the Deployment and the copy Jobs run it. */
+/** The image of the Dockerfile, run in isolation like in the Deployment and in copy Jobs. */
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import { ask } from '../server/program.ts';
 const { spec: pod } = objectIn('app/deployment.yaml').spec.template;
 const [{ env, ports, ...deployed }] = pod.containers;
 const portOf = (name: string): number => ports.find((port: { name: string }) => port.name === name).containerPort;
-/** Of manifests/components/resource-set-inputs. */
+/** Port of manifests/components/resource-set-inputs. */
 const INPUTS_PORT = 9443;
 const bytesBelow = (dir: string): number =>
   readdirSync(dir, { recursive: true, withFileTypes: true })
@@ -28,7 +28,7 @@ const bytesBelow = (dir: string): number =>
 
 const ORDER = { tag: '1.0.0', source: { image: 'a/b' }, target: { url: 'oci://a/c' } };
 
-/** Runs in the image: asks the kernel about every file, but those that the container itself brings along. */
+/** Runs in the image: checks the kernel's permissions on every file, except those of the container itself. */
 const AUDIT = `
   const { accessSync, constants, readdirSync } = require('node:fs');
   const { join } = require('node:path');
@@ -49,7 +49,7 @@ const AUDIT = `
 `;
 
 const problem = containerProblem();
-// Our workflow asks for it; a machine without these rights goes on without.
+// Our workflow requires it; a machine without these rights skips the test.
 const isSkipped = problem !== undefined && process.env.CONTAINERS !== 'true';
 
 let dir: string;
@@ -84,13 +84,13 @@ describe.skipIf(isSkipped)(`the image${isSkipped ? ` (${problem})` : ''}`, () =>
   });
 
   // docs/releases.md names these sizes.
-  it('has at most 50 MB beside Node and Debian', () => {
+  it('has at most 50 MB besides Node and Debian', () => {
     const megabytes = (path: string) => bytesBelow(join(image.root, path)) / 1_000_000;
     expect(megabytes('app')).toBeLessThan(50);
     expect(megabytes('app/node_modules')).toBeGreaterThan(10);
   });
 
-  it('has no file or folder that its user may write, even where the file system would let it', async () => {
+  it('has no file or folder that its user may write, even on a writable file system', async () => {
     const container = startContainer(image, { command: ['node', '-e', AUDIT], readOnly: false });
     expect(await container.exited, container.stderr()).toBe(0);
     const { seen, writable, uid, pid } = JSON.parse(container.stdout());
@@ -175,13 +175,13 @@ describe.skipIf(isSkipped)(`the image${isSkipped ? ` (${problem})` : ''}`, () =>
       await variablesArrive(admin, ns, 'app', { APP_VERSION: '1.1.0' });
     });
 
-    it('answers signed calls, and refuses one that is not', async () => {
+    it('answers signed calls, and refuses others', async () => {
       const { status } = await fetch(`http://127.0.0.1:${here.receiver}/hook/none`, { method: 'POST', body: '{}' });
       expect(status).toBeGreaterThanOrEqual(400);
       expect(status).toBeLessThan(500);
     });
 
-    it('ends by SIGTERM, as process 1, within the grace of its Pod', async () => {
+    it('ends on SIGTERM, as process 1, within its Pod’s grace period', async () => {
       server.kill('SIGTERM');
       const kubelet = setTimeout(() => server.kill('SIGKILL'), pod.terminationGracePeriodSeconds * 1000);
       expect(await server.exited).toBe(0);
@@ -196,7 +196,7 @@ describe.skipIf(isSkipped)(`the image${isSkipped ? ` (${problem})` : ''}`, () =>
     const port = await freePort();
     const key = join(dir, 'cookie-key');
     writeFileSync(key, 'a'.repeat(64), { mode: 0o644 });
-    // Its Secret is optional: the kubelet mounts an empty folder without one.
+    // The Secret is optional: without it, the kubelet mounts an empty folder.
     const noClusters = mkdtempSync(join(dir, 'clusters-'));
     chmodSync(noClusters, 0o755);
     const account = '/var/run/secrets/kubernetes.io/serviceaccount';

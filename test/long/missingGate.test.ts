@@ -1,20 +1,20 @@
-/** A Gate that does not exist: every remedy that `why` proposes is taken by the API server, and nobody leaves a Gate that is gone. */
+/** A missing Gate: the API server accepts every action that `why` proposes, and no object can stop requiring it. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Remedy } from '../../client/explain/application.ts';
 import { USERS } from '../../dev/local/controlPlane/users.ts';
 import { gate, kustomization, ref, waitFor } from '../cluster/support/cluster.ts';
 import { ownCluster } from '../cluster/support/ownCluster.ts';
-import { storyOf } from '../cluster/support/rolloutStory.ts';
+import { scenarioOf } from '../cluster/support/rolloutScenario.ts';
 import { newReader, type Reader } from './install/reader.ts';
 
 const { view } = await ownCluster();
 const { admin, developer, sre } = view;
-const people = ['developer', 'sre', 'admin'] as const;
-const shells = {} as Record<(typeof people)[number], Reader>;
+const users = ['developer', 'sre', 'admin'] as const;
+const shells = {} as Record<(typeof users)[number], Reader>;
 
 beforeAll(async () => {
-  for (const name of people) {
+  for (const name of users) {
     shells[name] = await newReader(join(view.dir, USERS[name].file), 'registry.example.com');
   }
 }, 900_000);
@@ -22,10 +22,10 @@ afterAll(() => {
   for (const shell of Object.values(shells)) shell.dispose();
 });
 
-/** Each remedy, with the first person who may. */
-async function remedies(target: string, ns: string): Promise<{ by: (typeof people)[number]; remedy: Remedy }[]> {
-  const found = new Map<string, { by: (typeof people)[number]; remedy: Remedy }>();
-  for (const by of people) {
+/** Each remedy, with the first user who has the rights for it. */
+async function remedies(target: string, ns: string): Promise<{ by: (typeof users)[number]; remedy: Remedy }[]> {
+  const found = new Map<string, { by: (typeof users)[number]; remedy: Remedy }>();
+  for (const by of users) {
     const said = JSON.parse(await shells[by].run(`kubectl rollouts why ${target} -n ${ns} -o json`));
     for (const remedy of said.remedies as Remedy[]) {
       if (remedy.allowed && !found.has(remedy.text)) found.set(remedy.text, { by, remedy });
@@ -36,92 +36,92 @@ async function remedies(target: string, ns: string): Promise<{ by: (typeof peopl
 
 const names = (gates: string[]) => ({ gates: gates.map((name) => ({ name })) });
 
-const isSeen = (story: ReturnType<typeof storyOf>, seen: boolean) =>
+const isSeen = (scenario: ReturnType<typeof scenarioOf>, seen: boolean) =>
   waitFor(async () => {
-    const status = await story.statusOf();
-    expect(status.namedGates).toEqual([{ gate: `${story.ns}/typo`, seen }]);
+    const status = await scenario.statusOf();
+    expect(status.namedGates).toEqual([{ gate: `${scenario.ns}/typo`, seen }]);
     return true;
   }, 'the record of the name');
 
-/** 1.0.0 waits for a Gate that does not exist. */
+/** 1.0.0 waits for a missing Gate. */
 async function waiting() {
-  const story = storyOf(view, await view.newNamespace());
-  await story.create(names(['typo']));
-  await story.publish('1.0.0');
-  await waitFor(async () => (await story.statusOf()).pendingVersion === '1.0.0', 'the version to wait');
-  return story;
+  const scenario = scenarioOf(view, await view.newNamespace());
+  await scenario.create(names(['typo']));
+  await scenario.publish('1.0.0');
+  await waitFor(async () => (await scenario.statusOf()).pendingVersion === '1.0.0', 'the version to wait');
+  return scenario;
 }
 
-/** The Gate was there and closed; who may bypass it has deleted it. */
+/** The Gate was closed, and a user with the right to bypass it has deleted it. */
 async function gone() {
-  const story = storyOf(view, await view.newNamespace());
-  await sre.create(gate(story.ns, 'typo', { spec: { default: 'closed' } }));
-  await story.create(names(['typo']));
-  await story.publish('1.0.0');
-  await isSeen(story, true);
-  const typo = ref('gate', story.ns, 'typo');
+  const scenario = scenarioOf(view, await view.newNamespace());
+  await sre.create(gate(scenario.ns, 'typo', { spec: { default: 'closed' } }));
+  await scenario.create(names(['typo']));
+  await scenario.publish('1.0.0');
+  await isSeen(scenario, true);
+  const typo = ref('gate', scenario.ns, 'typo');
   await sre.mergePatch(typo, { metadata: { annotations: { 'gate.fluxcd.io/bypass-reason': 'replaced' } } });
   await sre.remove(typo);
-  return story;
+  return scenario;
 }
 
 describe('a name that never was a Gate', () => {
-  it('doctor names the command that says what to do', async () => {
+  it('doctor names the command to run', async () => {
     const { ns } = await waiting();
     const { findings } = JSON.parse(await shells.admin.run(`kubectl rollouts doctor -n ${ns} -o json || true`));
     const { command } = findings.find(({ about, level }: any) => about === 'References' && level === 'problem');
     expect(await shells.admin.run(command)).toContain('create Gate');
   });
 
-  it('is taken back, or becomes one, by what why proposes', async () => {
+  it('is removed, or becomes one, by the action that why proposes', async () => {
     const tried: string[] = [];
     for (let index = 0; ; index++) {
-      const story = await waiting();
-      await isSeen(story, false);
-      const all = await remedies('app', story.ns);
+      const scenario = await waiting();
+      await isSeen(scenario, false);
+      const all = await remedies('app', scenario.ns);
       if (index === all.length) break;
       const { by, remedy } = all[index]!;
       await shells[by].run(remedy.command);
-      await story.headIs('1.0.0', 'Succeeded');
+      await scenario.headIs('1.0.0', 'Succeeded');
       tried.push(`${by}: ${remedy.verb} ${remedy.resource}`);
     }
     expect(tried).toEqual(['developer: patch rollouts', 'sre: create gates']);
   });
 
   it('does not keep the Rollout from being deleted', async () => {
-    const story = await waiting();
-    await isSeen(story, false);
-    await developer.remove(story.app);
+    const scenario = await waiting();
+    await isSeen(scenario, false);
+    await developer.remove(scenario.app);
   });
 });
 
 describe('a Gate that is gone', () => {
-  it('is not left by whoever may not bypass it', async () => {
-    const story = await gone();
-    await expect(story.spec(names([]))).rejects.toThrow(/cannot stop requiring a closed Gate/);
-    await expect(developer.remove(story.app)).rejects.toThrow(/cannot be deleted/);
+  it('can’t be removed by a user who may not bypass it', async () => {
+    const scenario = await gone();
+    await expect(scenario.spec(names([]))).rejects.toThrow(/cannot stop requiring a closed Gate/);
+    await expect(developer.remove(scenario.app)).rejects.toThrow(/cannot be deleted/);
     // Nor with a record of one's own.
-    await admin.patchStatus(story.app, { namedGates: [{ gate: `${story.ns}/typo`, seen: false }] });
-    await expect(story.spec(names([]))).rejects.toThrow(/cannot stop requiring a closed Gate/);
-    await isSeen(story, true);
+    await admin.patchStatus(scenario.app, { namedGates: [{ gate: `${scenario.ns}/typo`, seen: false }] });
+    await expect(scenario.spec(names([]))).rejects.toThrow(/cannot stop requiring a closed Gate/);
+    await isSeen(scenario, true);
   });
 
   it('is created again, or left with a bypass, as why proposes', async () => {
     const tried: string[] = [];
     for (let index = 0; ; index++) {
-      const story = await gone();
-      const all = await remedies('app', story.ns);
+      const scenario = await gone();
+      const all = await remedies('app', scenario.ns);
       if (index === all.length) break;
       const { by, remedy } = all[index]!;
       await shells[by].run(remedy.command);
-      await story.headIs('1.0.0', 'Succeeded');
+      await scenario.headIs('1.0.0', 'Succeeded');
       tried.push(`${by}: ${remedy.verb} ${remedy.resource}`);
     }
     expect(tried).toEqual(['sre: create gates', 'sre: bypass gates']);
   });
 });
 
-it('a Flux object that names one goes on once it is created', async () => {
+it('a Flux object that names one is resumed once it is created', async () => {
   const ns = await view.newNamespace();
   await developer.create(kustomization(ns, 'web', { annotations: { 'gate.fluxcd.io/gates': 'typo' } }));
   const isSuspended = async () => (await admin.get(ref('kustomization', ns, 'web'))).spec.suspend === true;

@@ -12,28 +12,28 @@ import { follow } from '../../server/cluster/follow.ts';
 import { createClient, type KubeClient } from '../../tools/kube/kubeClient.ts';
 import { selectCluster } from '../../tools/kube/kubeconfig.ts';
 import { type ClusterView, viewCluster, waitFor } from '../cluster/support/cluster.ts';
-import { type Story, storyOf } from '../cluster/support/rolloutStory.ts';
+import { type RolloutScenario, scenarioOf } from '../cluster/support/rolloutScenario.ts';
 import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
 
 let cluster: TestCluster;
 let view: ClusterView;
-let story: Story;
+let scenario: RolloutScenario;
 let client: KubeClient;
 let newest = '';
 let releases = 0;
 
 async function release(): Promise<string> {
   newest = `1.${releases++}.0`;
-  await story.publish(newest);
+  await scenario.publish(newest);
   return newest;
 }
 
 beforeAll(async () => {
   cluster = await startTestCluster();
   view = viewCluster(cluster);
-  story = storyOf(view, await view.newNamespace());
-  await story.create();
-  await story.headIs(await release(), {});
+  scenario = scenarioOf(view, await view.newNamespace());
+  await scenario.create();
+  await scenario.headIs(await release(), {});
   const selected = selectCluster({ kubeconfig: cluster.kubeconfigOf('developer') }, {});
   client = createClient(selected, { timeoutMs: 3000, userAgent: 'test' });
 });
@@ -42,61 +42,61 @@ afterAll(async () => {
   await cluster?.dispose();
 });
 
-/** What a watch of the Rollouts tells, in the order in which it does. */
+/** Follows the Rollouts, and records what is reported, in order. */
 function followed(by: KubeClient, silenceMs?: number) {
   const ended = new AbortController();
-  const told: string[] = [];
-  const from = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace: story.ns };
+  const changes: string[] = [];
+  const from = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace: scenario.ns };
   const done = (async () => {
     for await (const change of follow<Rollout>(by, from, ended.signal, silenceMs)) {
-      told.push(change.type === 'set' ? (change.object.status?.history?.[0]?.version.tag ?? '') : change.type);
+      changes.push(change.type === 'set' ? (change.object.status?.history?.[0]?.version.tag ?? '') : change.type);
     }
   })();
   const end = async () => {
     ended.abort();
     await done;
   };
-  return { told, end };
+  return { changes, end };
 }
 
-it('a watch whose version the API server no longer knows begins anew', async () => {
+it('a watch whose version the API server no longer has starts again', async () => {
   let lists = 0;
   const aged: KubeClient = {
     ...client,
-    // As after a night: the first list is so old that its version has been compacted away.
+    // The first list is so old that its resourceVersion is compacted, as after a night.
     async *pages(from) {
       lists++;
       for await (const page of client.pages(from))
         yield (lists === 1 ? { ...page, resourceVersion: '1' } : page) as never;
     },
   };
-  const { told, end } = followed(aged);
-  await waitFor(() => told.length === 2, 'the second list');
+  const { changes, end } = followed(aged);
+  await waitFor(() => changes.length === 2, 'the second list');
   const version = await release();
-  await waitFor(() => told.includes(version), 'the watch to go on');
-  expect([told[0], told[1], lists]).toEqual(['all', 'all', 2]);
+  await waitFor(() => changes.includes(version), 'the watch to go on');
+  expect([changes[0], changes[1], lists]).toEqual(['all', 'all', 2]);
   await end();
 });
 
-it('an API server that has stopped answering is said to be lost, and heard again when it goes on', async () => {
+it('an API server that has stopped answering is reported as lost, and watched again when it returns', async () => {
   const apiServer = cluster.child('kube-apiserver')!;
-  const { told, end } = followed(client, 2000);
-  await waitFor(() => told.includes('all'), 'the list');
+  const { changes, end } = followed(client, 2000);
+  await waitFor(() => changes.includes('all'), 'the list');
   apiServer.kill('SIGSTOP');
   try {
-    await waitFor(() => told.includes('lost'), 'the loss to be said', 60_000);
+    await waitFor(() => changes.includes('lost'), 'the loss to be reported', 60_000);
   } finally {
     apiServer.kill('SIGCONT');
   }
   const version = await release();
-  await waitFor(() => told.includes(version), 'the watch to go on', 60_000);
+  await waitFor(() => changes.includes(version), 'the watch to go on', 60_000);
   await end();
 });
 
-it('a page whose server was stopped for an hour says so, and goes on by itself', async () => {
+it('a page whose server was stopped for an hour reports it, and continues by itself', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'page-'));
   await buildCli(folder);
-  const args = [join(folder, 'kubectl-rollouts.js'), 'ui', '--no-open', '-n', story.ns];
+  const args = [join(folder, 'kubectl-rollouts.js'), 'ui', '--no-open', '-n', scenario.ns];
   const env = { ...process.env, KUBECONFIG: cluster.kubeconfigOf('developer') };
   const server = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
   const browser = await launchBrowser();

@@ -1,4 +1,4 @@
-/** The removal of docs/install.md, as it is written: nothing stays suspended, held or undeletable. */
+/** The removal steps of docs/install.md: nothing stays suspended, held or undeletable. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -46,7 +46,7 @@ afterAll(async () => {
 const [endAutomation, openGates, remove, deleteKinds] = stepsOf('Upgrading and removing', '').map((step) =>
   'run' in step ? step.run : '',
 );
-/** What is held, by docs/gates.md: the last column is MEMORY. */
+/** The command of docs/gates.md that lists held objects; its last column is MEMORY. */
 const list = /^kubectl get .*MEMORY.*$/m.exec(readFileSync(join(REPOSITORY, 'docs/gates.md'), 'utf8'))![0];
 const flux = () => fakeFlux(view);
 /** From Git, by the Kustomization `parent`. */
@@ -54,7 +54,7 @@ const child = () => gated('Kustomization', ns, 'child', 'freeze');
 let syncFromGit: ReturnType<typeof gitSync>;
 const app = () => view.admin.get(ref('kustomization', ns, 'app'));
 
-/** Of all kinds: by kind and name. */
+/** Held objects of all kinds. */
 const frozen = () => [
   { object: gated('Kustomization', ns, 'running', 'freeze'), suspend: undefined },
   { object: gated('Kustomization', ns, 'stopped', 'freeze', { suspend: true }), suspend: true },
@@ -62,7 +62,7 @@ const frozen = () => [
   { object: gated('GitRepository', ns, 'running', 'freeze'), suspend: undefined },
 ];
 
-it('begins with a release that has arrived, one that waits, and a freeze', async () => {
+it('starts with an applied release, a pending one, and a freeze', async () => {
   const { admin, developer, publish } = view;
   await developer.create(rollout(ns, 'app'));
   await developer.create(ociRepository(ns, 'app', { rollout: 'app' }));
@@ -91,7 +91,7 @@ it('begins with a release that has arrived, one that waits, and a freeze', async
   await publish(ns, 'app', '1.1.0');
 });
 
-it('opening every Gate gives each object back what it had, and deploys nothing that waited', async () => {
+it('opening every Gate restores each object, and deploys no pending version', async () => {
   await reader.run(endAutomation!);
   await reader.run(openGates!);
   await waitFor(async () => {
@@ -110,7 +110,7 @@ it('opening every Gate gives each object back what it had, and deploys nothing t
   await staysTrue(async () => (await history(view.admin, ns, 'app'))[0]?.[1] === '1.0.0', 'no deployment', 2_000);
 });
 
-it('once it is removed, nobody is refused anything, and Flux applies what people write', async () => {
+it('after the removal no write is refused, and Flux applies users’ writes', async () => {
   await reader.run(remove!);
   // Its Pods go with their namespace.
   await cluster.hooks()?.stop();
@@ -149,8 +149,8 @@ it('nothing has a finalizer but of Flux, and its namespace can be deleted', asyn
   await waitFor(async () => !(await admin.find(namespace)), 'the namespace to be gone', 60_000);
 });
 
-it('the kinds go too, where that is asked for', async () => {
-  // What the local cluster was installed from.
+it('the kinds are removed too, if requested', async () => {
+  // The manifests of the local cluster.
   const components = ['authenticated-hooks', ...FOR_FEATURES];
   const paths = components.map((name) => `rollout-hooks/manifests/components/${name}`);
   const installed = { kind: 'Kustomization', resources: ['rollout-hooks/manifests'], components: paths };

@@ -1,7 +1,7 @@
-/** CRDs of Flux that serve an older version: what is written by way of it is held like everything else; one without a newer version is found. */
+/** Flux CRDs that serve an older version: writes of the older version are held too, and a CRD with only the older one is reported. */
 import { beforeAll, expect, it } from 'vitest';
 import { gate, waitFor } from '../cluster/support/cluster.ts';
-import { ask, gated, isFree, isHeld } from '../cluster/support/gates.ts';
+import { gated, isFree, isHeld, requestGate } from '../cluster/support/gates.ts';
 import { ownCluster } from '../cluster/support/ownCluster.ts';
 import { call } from '../support/command.ts';
 
@@ -11,7 +11,7 @@ const CRD = {
   metadata: { name: 'kustomizations.kustomize.toolkit.fluxcd.io' },
 } as const;
 const OLDER = 'v1beta2';
-// The API server initializes the storage of a kind anew, and answers nothing about it meanwhile.
+// The API server initializes the kind's storage again, and answers no requests about it meanwhile.
 const { cluster, view } = await ownCluster();
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ it('an object behind a closed Gate', async () => {
   await expect(developer.remove(older)).rejects.toThrow(`${ns}/freeze`);
 });
 
-it('is not written in an older version that would drop a field of it; with that field gone, or the Gate open, it is', async () => {
+it('is not written in an older version that would drop a field of it; it is without that field, or with an open Gate', async () => {
   const { admin, developer, sre, newNamespace } = view;
   const ns = await newNamespace();
   const app = gated('Kustomization', ns, 'app', 'freeze', { wait: true });
@@ -51,7 +51,7 @@ it('is not written in an older version that would drop a field of it; with that 
   const finalizers = ['example.com/hold'];
   await expect(developer.mergePatch(older, { metadata: { finalizers } })).rejects.toThrow('drops or changes spec.wait');
   expect((await admin.get(app)).spec.wait).toBe(true);
-  await ask(sre, ns, 'freeze', 'open');
+  await requestGate(sre, ns, 'freeze', 'open');
   await isFree(admin, app);
   await label('b');
   expect((await admin.get(app)).spec).not.toHaveProperty('wait');

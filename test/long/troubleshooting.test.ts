@@ -1,4 +1,4 @@
-/** docs/troubleshooting.md: in each of its situations the commands of its section print what the page shows. */
+/** docs/troubleshooting.md: in each situation, the commands of its section print the documented output. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -15,9 +15,9 @@ import {
   viewCluster,
   waitFor,
 } from '../cluster/support/cluster.ts';
-import { ask, isHeld, STATE } from '../cluster/support/gates.ts';
+import { isHeld, requestGate, STATE } from '../cluster/support/gates.ts';
 import { masked } from '../cluster/support/golden.ts';
-import { healthCheck } from '../cluster/support/rolloutStory.ts';
+import { healthCheck } from '../cluster/support/rolloutScenario.ts';
 import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
 import { conditionOf, variablesArrive } from '../cluster/support/versions.ts';
 import { newReader, type Reader } from '../long/install/reader.ts';
@@ -41,7 +41,7 @@ afterAll(async () => {
   await cluster?.dispose();
 });
 
-/** Of my-app 1.0.0 runs, and 1.1.0 waits for a gate; api waits for health. */
+/** The objects of the examples: my-app runs 1.0.0, and 1.1.0 waits for a gate; api waits for health. */
 async function aRelease(): Promise<void> {
   const { admin, developer, publish } = view;
   for (const name of ['my-app', 'api']) {
@@ -62,7 +62,7 @@ async function aRelease(): Promise<void> {
   await conditionIs('api', 'Progressing');
 }
 
-/** web is held by freeze; child was, and waits for its applier. */
+/** `freeze` holds `web`; it has held `child`, which now waits for its applier. */
 async function aFreeze(): Promise<void> {
   const { admin, sre, flux } = view;
   for (const name of ['freeze', 'over']) await sre.create(gate(NS, name, { spec: { default: 'opened' } }));
@@ -71,10 +71,10 @@ async function aFreeze(): Promise<void> {
   const web = kustomization(NS, 'web', { annotations: { 'gate.fluxcd.io/gates': 'freeze' } });
   const child = kustomization(NS, 'child', { labels: applied, annotations: { 'gate.fluxcd.io/gates': 'over' } });
   for (const object of [web, child]) await flux.apply(object);
-  await ask(sre, NS, 'freeze', 'close', { more: { 'close.gate.fluxcd.io/reason': 'INC-42' } });
-  await ask(sre, NS, 'over', 'close');
+  await requestGate(sre, NS, 'freeze', 'close', { more: { 'close.gate.fluxcd.io/reason': 'INC-42' } });
+  await requestGate(sre, NS, 'over', 'close');
   for (const object of [web, child]) await isHeld(admin, object);
-  await ask(sre, NS, 'over', 'open');
+  await requestGate(sre, NS, 'over', 'open');
   await waitFor(
     async () => (await admin.get(child as never)).metadata.annotations?.[STATE]?.startsWith('opening'),
     'child to wait for its applier',
@@ -92,7 +92,7 @@ interface Shown {
 
 const PAGE = readFileSync(join(REPOSITORY, 'docs/troubleshooting.md'), 'utf8');
 
-/** What a section shows as typed and printed. */
+/** Commands and output in a section. */
 function shownIn(heading: string): Shown[] {
   const section = PAGE.split(/^## /m).find((text) => text.startsWith(`${heading}\n`));
   const blocks = [...(section ?? '').matchAll(/^```\n\$ (.*)\n([\s\S]*?)^```$/gm)];
@@ -115,7 +115,7 @@ async function expectShown(heading: string): Promise<void> {
   }
 }
 
-/** Of a cluster with Pods, as the page has them. */
+/** Output from a cluster with Pods, in the form of the page. */
 const asInPods = (text: string) =>
   text
     .replaceAll(/https:\/\/127\.0\.0\.1:\d+/g, 'https://rollout-hooks.rollout-hooks.svc:443')

@@ -1,4 +1,4 @@
-/** `npm run up -- --kubeconfig FILE`: an API server that is there already, with a bare control plane in its place. */
+/** `npm run up -- --kubeconfig FILE`, with a bare control plane as the existing API server. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -47,7 +47,7 @@ const configurations = async (): Promise<string[]> => {
   );
 };
 
-/** `up` as a process: its output so far, and its end. */
+/** The process of `up`, with its output and end. */
 function up(kubeconfig: string): {
   child: ChildProcess;
   stdout(): string;
@@ -71,7 +71,7 @@ function up(kubeconfig: string): {
 }
 
 describe('up --kubeconfig', () => {
-  it('serves the cluster of that file until it is told to end, and then takes away what points here', async () => {
+  it('serves the cluster of that file until it ends, and then removes its webhooks and controllers', async () => {
     const { admin, newNamespace, publish } = view;
     const running = up(bare.kubeconfigOf('admin'));
     await waitFor(
@@ -94,7 +94,7 @@ describe('up --kubeconfig', () => {
     expect(await history(admin, ns, 'app')).toEqual([[1, '1.0.0']]);
   });
 
-  it('asked to end while it starts leaves nothing that points here', async () => {
+  it('a signal during the start leaves no webhook and no controller', async () => {
     const running = up(bare.kubeconfigOf('admin'));
     await waitFor(async () => (await configurations()).length > 0, 'the first configuration');
     running.child.kill('SIGINT');
@@ -104,7 +104,7 @@ describe('up --kubeconfig', () => {
 });
 
 describe('up --kubeconfig refuses', () => {
-  const says = async (kubeconfig: string, sentence: string) => {
+  const failsWith = async (kubeconfig: string, sentence: string) => {
     const before = await configurations();
     const { code, stderr } = await up(kubeconfig).ended;
     expect(stderr).toContain(sentence);
@@ -112,10 +112,10 @@ describe('up --kubeconfig refuses', () => {
     expect(await configurations()).toEqual(before);
   };
 
-  it('a file that is not there', () => says('/nowhere/config', '/nowhere/config cannot be used as a kubeconfig'));
+  it('a file that is not there', () => failsWith('/nowhere/config', '/nowhere/config cannot be used as a kubeconfig'));
 
   it('a user who is not cluster admin', () =>
-    says(bare.kubeconfigOf('developer'), 'developer.kubeconfig is not cluster admin'));
+    failsWith(bare.kubeconfigOf('developer'), 'developer.kubeconfig is not cluster admin'));
 
   it('a cluster in which rollout-hooks is installed', async () => {
     const installed = {
@@ -133,10 +133,10 @@ describe('up --kubeconfig refuses', () => {
     };
     await view.admin.create(installed);
     cleanups.push(() => view.admin.remove(installed));
-    await says(bare.kubeconfigOf('admin'), 'ValidatingWebhookConfiguration rollout-hooks');
+    await failsWith(bare.kubeconfigOf('admin'), 'ValidatingWebhookConfiguration rollout-hooks');
   });
 
-  it('a cluster whose Metacontroller drives something', async () => {
+  it('a cluster with a Metacontroller that drives other controllers', async () => {
     const foreign = {
       apiVersion: 'metacontroller.k8s.io/v1alpha1',
       kind: 'DecoratorController',
@@ -148,7 +148,7 @@ describe('up --kubeconfig refuses', () => {
     };
     await view.admin.create(foreign);
     cleanups.push(() => view.admin.remove(foreign));
-    await says(bare.kubeconfigOf('admin'), 'DecoratorController of-somebody');
+    await failsWith(bare.kubeconfigOf('admin'), 'DecoratorController of-somebody');
   });
 
   it('a hook server that the API server cannot reach', async () => {

@@ -1,4 +1,4 @@
-/** What an approver's write may change besides: of each kind what its webhook writes there, and no other kind's. */
+/** Further fields in an approver's write: those of each kind that its webhook writes, and no other kind's. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { ACCEPTED_REQUEST, APPROVALS, BYPASSED_BY, GATE_APPROVALS, USED_CALLS } from '../../api/annotations.ts';

@@ -1,4 +1,4 @@
-/** A renewal of the webhook's certificate does not change whom the API server trusts. */
+/** A renewal of the webhook's certificate doesn't change the authority that the API server trusts. */
 import { expect, it } from 'vitest';
 import { objectIn, objectsIn } from './files.ts';
 

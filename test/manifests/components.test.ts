@@ -1,4 +1,4 @@
-/** What the components name is what server and local control plane use. */
+/** Names in the components are those of server and local control plane. */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ const patched = kustomizations()
   .filter((folder) => folder.startsWith('components/authenticated-'))
   .map((folder) => folder.replace('components/', ''));
 
-it.each(patched)('%s sets what the server knows, in files that are mounted', (component) => {
+it.each(patched)('%s sets variables of the server, to mounted files', (component) => {
   const { containers, volumes } = patchOf(component);
   const [{ env, volumeMounts }] = containers;
   for (const { name, value } of env) {
@@ -32,7 +32,7 @@ it.each(patched)('%s sets what the server knows, in files that are mounted', (co
   }
 });
 
-it('the API server is let in under the name that the local one has', () => {
+it('the API server may connect under the name of the local one', () => {
   const { env } = patchOf('authenticated-webhook').containers[0];
   expect(env).toContainEqual({ name: 'WEBHOOK_CLIENT_NAMES', value: WEBHOOK_CLIENT_NAME });
 });
@@ -43,7 +43,7 @@ it('notifications sets an address that the server takes', () => {
   expect(readConfig({ [value.name]: value.value })).toMatchObject({ eventsAddress: value.value });
 });
 
-it('kuberik-compat sets what the Go controller did: a failed version holds, and health is watched without consent', () => {
+it('kuberik-compat sets the Go controller’s behaviour: a failed version holds, and health is watched without consent', () => {
   const set: { name: string; value: string }[] = patchOf('kuberik-compat').containers[0].env;
   const { settings } = readConfig(Object.fromEntries(set.map(({ name, value }) => [name, value])));
   expect(settings).toMatchObject({ onFailure: 'Hold', watchWithoutConsent: true });
@@ -97,7 +97,7 @@ describe('ui', () => {
     expect(existsSync(container.command.at(-1))).toBe(true);
   });
 
-  it('sets what the program knows, in files that are mounted, and starts with what the ConfigMap is to have', () => {
+  it('sets variables of the program, to mounted files, and starts with the ConfigMap’s content', () => {
     const mounts: string[] = container.volumeMounts.map(({ mountPath }: { mountPath: string }) => mountPath);
     for (const [name, value] of Object.entries(env)) {
       expect(PAGE_ENVIRONMENT, name).toHaveProperty(name);
@@ -119,7 +119,7 @@ describe('audit', () => {
   );
   const { serviceAccountName, containers, volumes } = objectIn('components/audit/deployment.yaml').spec.template.spec;
 
-  it('may watch what it watches, write nothing, and shares its rights with nobody', () => {
+  it('may watch its objects, write nothing, and shares its rights with no other', () => {
     const rules: { apiGroups: string[]; resources: string[]; verbs: string[] }[] = role!.rules;
     expect(rules.map(({ verbs }) => verbs)).toEqual(rules.map(() => ['get', 'list', 'watch']));
     const granted = rules.flatMap(({ apiGroups, resources }) => resources.map((each) => `${apiGroups[0]}/${each}`));
@@ -140,7 +140,7 @@ describe('audit', () => {
     expect(metadata.labels).not.toMatchObject(server.selector.matchLabels);
   });
 
-  it('gets its Secret where its arguments say', () => {
+  it('gets its Secret at the path in its arguments', () => {
     const mount = containers[0].volumeMounts[0];
     expect(containers[0].args).toContain(`--sink=${mount.mountPath}`);
     expect(volumes.map(({ name }: { name: string }) => name)).toEqual([mount.name]);

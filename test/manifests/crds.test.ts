@@ -125,11 +125,11 @@ describe('a RolloutGate', () => {
 describe('a ClusterRolloutBudget', () => {
   const { spec } = crdOf('clusterrolloutbudgets').spec.versions[0].schema.openAPIV3Schema.properties;
 
-  it('has to say which namespaces share it', () => {
+  it('must name the namespaces that share it', () => {
     expect(spec.required).toContain('namespaceSelector');
   });
 
-  it('gives a slot back after a day, whatever bakeTime a tenant writes', () => {
+  it('returns a slot after a day, whatever bakeTime a tenant writes', () => {
     expect(spec.properties.slotTimeout.default).toBe('24h');
     expect(
       crdOf('rolloutbudgets').spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.slotTimeout,
@@ -140,7 +140,7 @@ describe('a ClusterRolloutBudget', () => {
 describe('examples', () => {
   const examples = objectsBelow('examples').filter((object) => schemas.has(typeOf(object)));
 
-  it('show every kind that people write', () => {
+  it('show every kind that users write', () => {
     const shown = new Set(examples.map(({ kind }) => kind));
     const written = crds.map(({ spec }) => spec.names.kind).filter((kind) => kind !== 'FluxBinding');
     expect([...shown].sort()).toEqual(written.sort());

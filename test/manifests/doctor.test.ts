@@ -1,4 +1,4 @@
-/** What `doctor` expects of an installation is what the manifests install. */
+/** `doctor` expects of an installation what the manifests install. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { EXPECTED_WEBHOOKS } from '../../cli/doctor/checkWebhooks.ts';
 import { REPOSITORY } from '../../dev/repository.ts';
 
 const read = (path: string) => readFileSync(join(REPOSITORY, 'manifests', path), 'utf8');
-/** Of components of Flux that a cluster may do without. */
+/** Controllers for optional components of Flux. */
 const OPTIONAL = ['flux-helm', 'flux-image-automation', 'hold-helm', 'hold-image-automation'];
 
 it('the controllers', () => {

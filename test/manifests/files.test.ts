@@ -7,7 +7,7 @@ const all = kustomizations();
 const top = all.find(({ folder }) => folder === '.')!;
 
 describe('kustomizations', () => {
-  it.each(all.map((entry) => [entry.folder, entry] as const))('%s names every file beside it', (folder, entry) => {
+  it.each(all.map((entry) => [entry.folder, entry] as const))('%s names every file in its folder', (folder, entry) => {
     const beside = filesBelow(folder)
       .filter((file) => dirname(file) === folder && /\.ya?ml$/.test(file))
       .map((file) => basename(file))
@@ -21,27 +21,27 @@ describe('kustomizations', () => {
     }
   });
 
-  it('of the overlays take the same rooms as the plain installation', () => {
+  it('of the overlays use the same namespaces as the plain installation', () => {
     const overlays = all.filter(({ folder }) => folder.startsWith('overlays/'));
     expect(overlays.length).toBeGreaterThan(0);
     for (const { folder, resources } of overlays) {
-      const rooms = resources.filter((path) => path !== '../../metacontroller/bundled');
-      expect(rooms, folder).toEqual(top.resources.map((room) => `../../${room}`));
+      const namespaces = resources.filter((path) => path !== '../../metacontroller/bundled');
+      expect(namespaces, folder).toEqual(top.resources.map((path) => `../../${path}`));
     }
   });
 });
 
-it('of the kinds has no .yaml of kustomize beside them, which kubectl apply -f manifests/crds would send', () => {
+it('of the kinds has no kustomization file next to them, which kubectl apply -f manifests/crds would send', () => {
   expect(filesBelow('crds').filter((file) => file.endsWith('.yaml') && !/_\w+\.yaml$/.test(file))).toEqual([]);
 });
 
 describe('the installation', () => {
-  it('names no registry: whoever installs it knows theirs', () => {
+  it('names no registry, which the installation sets', () => {
     const deployment = objectIn('app/deployment.yaml');
     expect(deployment.spec.template.spec.containers[0].image).toMatch(/^rollout-hooks:\d+\.\d+\.\d+$/);
   });
 
-  it('knows Metacontroller by one name, in the server, the condition and the binding', () => {
+  it('has one name of Metacontroller, in the server, the condition and the binding', () => {
     const deployment = objectIn('app/deployment.yaml');
     const { env } = deployment.spec.template.spec.containers[0];
     const user = env.find(({ name }: { name: string }) => name === 'METACONTROLLER_USER').value;
@@ -51,7 +51,7 @@ describe('the installation', () => {
     expect(binding?.subjects).toEqual([{ kind: 'ServiceAccount', namespace, name }]);
   });
 
-  it('keeps secrets from the hook server unless somebody binds them', () => {
+  it('gives the hook server no secrets without a binding', () => {
     const optional = ['rollout-hooks-secret-reader', 'rollout-hooks-gate-receiver'];
     const rules = objectsBelow('rbac')
       .filter(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name.startsWith('rollout-hooks'))
@@ -63,7 +63,7 @@ describe('the installation', () => {
     for (const name of optional) expect(bound).not.toContain(name);
   });
 
-  it('gives the hook server only what is named here: no role of the cluster, no logs', () => {
+  it('gives the hook server only the rights named here: no role of the cluster, no logs', () => {
     const mine = objectsBelow('rbac').filter(({ subjects }) =>
       subjects?.some(({ name }: { name: string }) => name === 'rollout-hooks'),
     );

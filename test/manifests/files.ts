@@ -38,7 +38,7 @@ export function objectIn(file: string): Manifest {
   return object;
 }
 
-/** All objects of a folder, kustomize's own files left out. */
+/** All objects of a folder, without kustomize's files. */
 export function objectsBelow(folder: string): Manifest[] {
   return filesBelow(folder)
     .filter((file) => file.endsWith('.yaml') && !file.endsWith('kustomization.yaml'))

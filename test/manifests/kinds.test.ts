@@ -63,7 +63,7 @@ describe('every governed kind of Flux', () => {
     }
   });
 
-  it('can be named in spec.selects.kinds of a Gate, and beside them Rollouts alone', () => {
+  it('can be named in spec.selects.kinds of a Gate, as Rollouts can, and no others', () => {
     const [version] = objectIn('crds/gating.toolkit.fluxcd.io_gates.yaml').spec.versions;
     const { kinds } = version.schema.openAPIV3Schema.properties.spec.properties.selects.properties;
     expect(kinds.items.enum).toEqual([...GOVERNED_KINDS.map(({ kind }) => kind), KINDS.Rollout.kind]);
@@ -78,13 +78,13 @@ describe('every kind in api/kinds.ts', () => {
     resource: spec.names.plural,
   }));
 
-  it('that is ours is what its CRD says', () => {
+  it('of ours is the one in its CRD', () => {
     const ours = Object.values(KINDS).filter(({ group }) => crds.some((crd) => crd.group === group));
     const byKind = (a: { kind: string }, b: { kind: string }) => (a.kind < b.kind ? -1 : 1);
     expect([...ours].sort(byKind)).toEqual([...crds].sort(byKind));
   });
 
-  it('that hooks are sent beside their parent is bounded in size, with its status', () => {
+  it('that hooks get with their parent is limited in size, with its status', () => {
     const policy = objectsBelow('policies').find(({ metadata }) => metadata.name === 'rollout-sizes.kuberik.com')!;
     const covered = policy.spec.matchConstraints.resourceRules.flatMap(({ apiGroups, resources }: any) =>
       resources.map((resource: string) => `${apiGroups[0]}/${resource}`),

@@ -7,7 +7,7 @@ import { webhookRoutes } from '../../webhooks/index.ts';
 
 import { type Manifest, objectsBelow, ROOT } from './files.ts';
 
-/** The routes are only listed: nothing is called. */
+/** Only lists the routes: no handler is called. */
 const hookPaths = hookRoutes(() => ({}) as HookCall).map(({ path }) => path);
 const webhookPaths = webhookRoutes(() => ({}) as WebhookCall).map(({ path }) => path);
 const INSTALL = readFileSync(join(ROOT, 'docs/install.md'), 'utf8');
@@ -43,13 +43,13 @@ describe('controllers', () => {
     expect(removed.sort()).toEqual(controllers.map(({ metadata }) => metadata.name).sort());
   });
 
-  it('update what they create: the default would create it once and never again', () => {
+  it('update their children: the default would create them once and never again', () => {
     const created = controllers.flatMap(({ spec }) => [...(spec.childResources ?? []), ...(spec.attachments ?? [])]);
     expect(created.length).toBeGreaterThan(0);
     for (const { updateStrategy } of created) expect(updateStrategy).toEqual({ method: 'InPlace' });
   });
 
-  it('decorate without a selector: an object that leaves one is forgotten with its attachment', () => {
+  it('decorate without a selector: an object that leaves one loses its attachment', () => {
     const resources = controllers.flatMap(({ spec }) => spec.resources ?? []);
     expect(resources.length).toBeGreaterThan(0);
     for (const resource of resources) expect(resource).not.toHaveProperty('labelSelector');
@@ -61,7 +61,7 @@ describe('controllers', () => {
   });
 });
 
-/** Where a bypass, or the deletion of what asks for approvals, is recorded as an Event. */
+/** Routes that record a bypass, or the deletion of an approval rule, as an Event. */
 const RECORDS_EVENTS = [
   '/admission/mutate/flux',
   '/admission/mutate/flux-fails-open',
@@ -85,7 +85,7 @@ describe('webhooks', () => {
     '%s %s fails as it should, has no side effects in a dry run and answers within five seconds',
     (kind, name, webhook) => {
       expect(webhook).toMatchObject({
-        // Every new Flux object of the cluster comes by there, whether it concerns us or not.
+        // The API server calls it for every new Flux object of the cluster, gated or not.
         failurePolicy: /^flux-(unmarked|beside)\./.test(name) ? 'Ignore' : 'Fail',
         sideEffects: RECORDS_EVENTS.includes(webhook.clientConfig.service.path) ? 'NoneOnDryRun' : 'None',
         timeoutSeconds: 5,
@@ -94,7 +94,7 @@ describe('webhooks', () => {
         clientConfig: { service: { ...SERVICE, port: 443 } },
       });
       expect(webhook.clientConfig.service.path).toMatch(kind.startsWith('Mutating') ? /\/mutate\// : /\/validate\//);
-      // Where the first call takes an approval off the object, a second one would not find it.
+      // A second call wouldn't find the approval request that the first one removes.
       const again = TAKES_APPROVALS.includes(webhook.clientConfig.service.path) ? 'Never' : 'IfNeeded';
       expect(webhook.reinvocationPolicy).toBe(kind.startsWith('Mutating') ? again : undefined);
       expect(webhook).not.toHaveProperty('namespaceSelector');

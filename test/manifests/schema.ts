@@ -1,4 +1,4 @@
-/** A CRD's schema as ajv understands it: defaults first, and unknown fields are errors, as with strict field validation. */
+/** A CRD's schema for ajv: with defaults, and with errors for unknown fields as in strict field validation. */
 import { Ajv, type ValidateFunction } from 'ajv';
 import addFormatsModule from 'ajv-formats';
 import { type Manifest, objectsBelow } from './files.ts';

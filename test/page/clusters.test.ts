@@ -1,4 +1,4 @@
-/** One page for several clusters: each answers for itself, a write goes to the one that is named, and one that is silent keeps nobody waiting. */
+/** The page with several clusters: each answers for itself, a write goes to the named one, and none waits for a silent one. */
 import { expect, it, onTestFinished } from 'vitest';
 import { openPage } from '../../page/laptop.ts';
 import { createClient } from '../../tools/kube/kubeClient.ts';
@@ -8,7 +8,7 @@ import { apiServer, json, kubeconfigWith, list, rollout } from '../cli/apiServer
 const TOKEN = 'the-key-of-this-server-1234';
 const HEADERS = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
 
-/** Has the Rollout shop/web, and nothing else. */
+/** Has only the Rollout shop/web. */
 async function clusterWith(version: string) {
   const writes: string[] = [];
   const { url } = await apiServer((request, response, { pathname, searchParams }) => {
@@ -45,7 +45,7 @@ async function pageOfClusters(servers: Record<string, string>) {
   return { origin: page.origin, ask };
 }
 
-/** The stream, until all of these texts have come. */
+/** The stream, until it has all of these texts. */
 async function streamed(origin: string, ...texts: string[]): Promise<string> {
   const response = await fetch(`${origin}/api/stream`, { headers: HEADERS });
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();

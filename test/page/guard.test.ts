@@ -17,7 +17,7 @@ describe('the server of the page', () => {
     },
   );
 
-  it('answers who has the key, from its own page or from no page', () => {
+  it('answers requests with the key, from its own page or from no page', () => {
     expect(refuseCaller(good, TOKEN)).toBeUndefined();
     expect(
       refuseCaller({ ...good, origin: 'http://127.0.0.1:40123', 'sec-fetch-site': 'same-origin' }, TOKEN),
@@ -47,7 +47,7 @@ describe('the server of the page', () => {
     expect(refusal).toMatchObject({ status: 401, message: expect.stringContaining('kubectl rollouts ui') });
   });
 
-  it('lets a page load nothing from elsewhere, run nothing inline, and be framed by nobody', () => {
+  it('allows a page no external resources, no inline scripts, and no frames', () => {
     const policy = SECURITY_HEADERS['content-security-policy'];
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");

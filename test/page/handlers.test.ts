@@ -1,4 +1,4 @@
-/** What the page asks the server to write, against an API server that changes its objects between a read and the write. */
+/** Writes that the page requests, with an API server that changes its objects between a read and the write. */
 import { describe, expect, it } from 'vitest';
 import type { ActionRequest } from '../../client/actions/action.ts';
 import { createHandlers } from '../../page/handlers.ts';
@@ -7,7 +7,7 @@ import { createClient } from '../../tools/kube/kubeClient.ts';
 import { selectCluster } from '../../tools/kube/kubeconfig.ts';
 import { apiServer, json, rollout, status } from '../cli/apiServer.ts';
 
-/** `reads`: the object as each read finds it, undefined: there is none. A write conflicts as long as `refuses` says so. */
+/** `reads`: the object in each read; undefined if it is missing. A write conflicts while `refuses` returns true. */
 async function deskOf(reads: (object | undefined)[], refuses: () => { code: number; reason: string } | undefined) {
   let read = 0;
   const server = await apiServer((request, response) => {

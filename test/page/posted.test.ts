@@ -5,7 +5,7 @@ const at = { namespace: 'shop', name: 'checkout' };
 const rollout = { kind: 'Rollout', ...at };
 const gate = { kind: 'Gate', namespace: 'ops', name: 'prod' };
 
-describe('what the page posts', () => {
+describe('the page’s requests', () => {
   it.each([
     [{ type: 'deploy', object: rollout, version: '1.2.0', reason: 'fix' }],
     [{ type: 'unpin', object: rollout }],
@@ -48,7 +48,7 @@ describe('what the page posts', () => {
     expect(actionRequestOf(value)).toBeUndefined();
   });
 
-  it('loses what does not belong to it', () => {
+  it('loses unknown fields', () => {
     expect(actionRequestOf({ type: 'retry', object: { ...rollout, path: '/api' }, method: 'DELETE' })).toEqual({
       type: 'retry',
       object: rollout,
@@ -56,7 +56,7 @@ describe('what the page posts', () => {
   });
 });
 
-describe('what is to be taken over', () => {
+describe('an adoption', () => {
   const asked = { kind: 'Kustomization', namespace: 'shop', name: 'checkout' };
 
   it.each([[{}], [{ policy: 'checkout', variable: 'CHECKOUT_VERSION', rollout: 'checkout', runs: '1.4.0' }]])(

@@ -1,4 +1,4 @@
-/** The page's server and requests that no page makes: it answers them, and blames the caller. */
+/** Invalid requests to the page's server get an answer of 4xx. */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PageServer, servePage } from '../../page/laptop.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** As written, where fetch would put a target right. */
+/** Sends a request with the target as written, which fetch would normalize. */
 function ask(method: string, path: string, body = ''): Promise<{ status: number; message: string }> {
   const { hostname, port } = new URL(server.origin);
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
@@ -47,12 +47,15 @@ describe('a request that cannot be read', () => {
     expect({ status, message }).toEqual({ status: 400, message: `'${target}' is not an address of this server.` });
   });
 
-  it.each(['null', '1', '[]', '"text"', '{}'])('is told from one that asks for nothing: %s', async (body) => {
-    const message = "The page doesn't make such a request.";
-    expect(await ask('POST', '/api/act', body)).toEqual({ status: 400, message });
-  });
+  it.each(['null', '1', '[]', '"text"', '{}'])(
+    'is distinguished from a body that requests nothing: %s',
+    async (body) => {
+      const message = "The page doesn't make such a request.";
+      expect(await ask('POST', '/api/act', body)).toEqual({ status: 400, message });
+    },
+  );
 
-  it('is told from one that is too long', async () => {
+  it('differs from one that is too long', async () => {
     expect(await ask('POST', '/api/act', 'x'.repeat(70_000))).toMatchObject({ status: 413 });
   });
 });

@@ -1,4 +1,4 @@
-/** What the page shows is computed again when an object changes, and when its time has come. */
+/** Views are computed again when an object changes, and at their time. */
 import { describe, expect, it } from 'vitest';
 import { Views } from '../../page/views.ts';
 import { objectOf } from '../support/objects.ts';
@@ -16,7 +16,7 @@ const schedule = objectOf('ClusterRolloutSchedule', {
   spec: { rolloutSelector: {}, action: 'Deny', rules },
 } as never);
 
-it('a Gate and a schedule that close by the clock are closed, and so is the row of who requires it, though nothing has changed', () => {
+it('a Gate and a schedule that close by the clock are closed, and so is the row of a Rollout that requires it, without a change', () => {
   let now = Date.parse('2026-11-26T19:59:00Z');
   const views = new Views(() => now);
   views.set('Gate', gate({ default: 'opened', schedule: { rules } }));
@@ -51,7 +51,7 @@ it('a Gate and a schedule that close by the clock are closed, and so is the row 
   });
 });
 
-it('what is gone is told once', () => {
+it('a deletion is sent once', () => {
   const views = new Views(() => 0);
   views.set('Gate', gate({ default: 'opened' }));
   views.refresh();
@@ -103,7 +103,7 @@ describe('a Flux object that takes the version', () => {
     expect(views.refresh().rows.set).toMatchObject([{ state: 'done' }]);
   });
 
-  it('that Flux looks at again costs nothing, and of it is kept what is looked at', () => {
+  it('whose status Flux renews costs nothing, and only the used part of it is kept', () => {
     const views = started();
     views.refresh();
     views.set('Kustomization', web('2', 'True', { lastAppliedRevision: 'main@sha1:2', inventory: { entries: [] } }));

@@ -1,4 +1,4 @@
-/** A page that is open for days: what may not be read, a connection that is lost, credentials that expire. */
+/** A page that is open for days: forbidden reads, lost connections, expired credentials. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
 import { keepWatching } from '../../page/feed.ts';
@@ -10,8 +10,8 @@ const FROM = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts' };
 
 type Turn = (response: ServerResponse, url: URL, request: IncomingMessage) => unknown;
 
-/** What the sink is told until it is told `last`. */
-async function told(answer: Turn, last: string | ((text: string) => boolean)): Promise<string[]> {
+/** The sink's messages until `last`. */
+async function changesFrom(answer: Turn, last: string | ((text: string) => boolean)): Promise<string[]> {
   const server = await apiServer((request, response, url) => {
     if (url.pathname === '/version') return json(response, { major: '1' });
     return void answer(response, url, request);
@@ -41,10 +41,10 @@ async function told(answer: Turn, last: string | ((text: string) => boolean)): P
 const isWatch = (url: URL) => url.searchParams.has('watch');
 const hold = (response: ServerResponse) => response.writeHead(200).flushHeaders();
 
-it('a connection that is lost is said, and that it is there again, though nothing has changed', async () => {
+it('a lost connection is reported, and its return too, without a change of objects', async () => {
   let watches = 0;
   const states: string[] = [];
-  const seen = await told(
+  const seen = await changesFrom(
     (response, url) => {
       if (!isWatch(url)) return json(response, list([rollout('app')]));
       watches++;
@@ -59,23 +59,22 @@ it('a connection that is lost is said, and that it is there again, though nothin
 });
 
 it('where the whole cluster may not be read, the namespace of the context is', async () => {
-  const seen = await told((response, url) => {
+  const seen = await changesFrom((response, url) => {
     if (!url.pathname.includes('/namespaces/')) return status(response, 403, 'Forbidden', 'cannot list');
     return isWatch(url) ? hold(response) : json(response, list([rollout('app')]));
   }, 'live in shop');
   expect(seen).toEqual(['all: app', 'live in shop']);
 });
 
-it('where that may not be either, nothing is shown, and it is said', async () => {
-  expect(await told((response) => status(response, 403, 'Forbidden', 'cannot list'), 'forbidden in shop')).toEqual([
-    'all: ',
-    'forbidden in shop',
-  ]);
+it('without that right either, nothing is shown, as reported', async () => {
+  expect(
+    await changesFrom((response) => status(response, 403, 'Forbidden', 'cannot list'), 'forbidden in shop'),
+  ).toEqual(['all: ', 'forbidden in shop']);
 });
 
-it('a right that is taken away ends what is shown within five minutes, with the watch', async () => {
+it('a withdrawn right ends the view within five minutes, with the watch', async () => {
   let isRevoked = false;
-  const seen = await told((response, url) => {
+  const seen = await changesFrom((response, url) => {
     if (isRevoked) return status(response, 403, 'Forbidden', 'cannot list');
     if (!isWatch(url)) return json(response, list([rollout('app')]));
     expect(url.searchParams.get('timeoutSeconds')).toBe('300');
@@ -86,16 +85,16 @@ it('a right that is taken away ends what is shown within five minutes, with the 
 });
 
 it('a kind that is not served is absent', async () => {
-  expect(await told((response) => status(response, 404, 'NotFound', 'no such kind'), 'absent')).toEqual([
+  expect(await changesFrom((response) => status(response, 404, 'NotFound', 'no such kind'), 'absent')).toEqual([
     'all: ',
     'absent',
   ]);
 });
 
-it('credentials that have expired leave what was known, and are tried again', async () => {
+it('expired credentials keep the objects, and are tried again', async () => {
   let isExpired = false;
   let hasExpired = false;
-  const seen = await told((response, url) => {
+  const seen = await changesFrom((response, url) => {
     if (isExpired) {
       isExpired = false;
       return status(response, 401, 'Unauthorized', 'Unauthorized');

@@ -2,11 +2,11 @@ import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import type { Gate } from '../../api/types.ts';
 import { gate } from '../core/gate/gate.ts';
-import { OPEN, world } from './world.ts';
+import { OPEN, receiver } from './receiverSetup.ts';
 
 describe('Flagger', () => {
   const ask = (spec: Gate['spec'], body: unknown, path = '/flagger/confirm') =>
-    request(world({ ...gate(spec) }).app)
+    request(receiver({ ...gate(spec) }).app)
       .post(path)
       .send(body as object);
 
@@ -32,7 +32,7 @@ describe('Flagger', () => {
     expect((await ask({ default: state }, body)).status).toBe(status);
   });
 
-  it('is told why', async () => {
+  it('is explained', async () => {
     expect((await ask({ default: 'closed' }, { name: 'freeze', namespace: 'platform' })).text).toBe(
       "Gate 'platform/freeze': Gate closed by default.\n",
     );
@@ -45,7 +45,7 @@ describe('Flagger', () => {
   });
 
   it('a body that is not JSON is a bad request', async () => {
-    const answer = await request(world().app)
+    const answer = await request(receiver().app)
       .post('/flagger/confirm')
       .set('Content-Type', 'application/json')
       .send('{');
@@ -53,7 +53,7 @@ describe('Flagger', () => {
   });
 
   it(`${OPEN} opens it for Flagger too, and its window closes it`, async () => {
-    const { app, clock, state } = world();
+    const { app, clock, state } = receiver();
     state.gate = gate({ default: 'closed', window: '1h' }, { [OPEN]: '2026-01-05T10:00:00Z' });
     const canary = { name: 'freeze', namespace: 'platform' };
     expect((await request(app).post('/flagger/confirm').send(canary)).status).toBe(200);

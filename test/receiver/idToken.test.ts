@@ -1,4 +1,4 @@
-/** Calls with ID tokens of a real issuer, from the receiver's HTTP to the Gate. */
+/** Calls with ID tokens of a real issuer, from HTTP to the Gate. */
 import type { Express } from 'express';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { createReceiver, RECEIVER_LIMITS } from '../../receiver/index.ts';
 import { createIdTokenVerifier } from '../../server/oidc/verifier.ts';
 import { gate } from '../core/gate/gate.ts';
 import { type Issuer, KEYS, startIssuer } from '../server/oidc/issuer.ts';
-import { T0, world } from './world.ts';
+import { receiver, T0 } from './receiverSetup.ts';
 
 const PATH = '/hook/platform/freeze';
 const AUDIENCE = `https://gates.example.com${PATH}`;
@@ -39,7 +39,7 @@ function receiving(oidc: Partial<Oidc> = {}, oidcIssuers = [issuer.url], metadat
   const idTokens = createIdTokenVerifier({ clock: () => performance.now(), ca: issuer.ca });
   const stored = { ...gate(spec), status: {} };
   Object.assign(stored.metadata, metadata);
-  return world(stored, { now: T0 }, { idTokens, oidcIssuers });
+  return receiver(stored, { now: T0 }, { idTokens, oidcIssuers });
 }
 
 const tokenWith = (others: object = {}) =>
@@ -62,7 +62,7 @@ function call(app: Express, token: string | undefined, body: unknown = { action:
 }
 
 describe('POST /hook/<namespace>/<name>', () => {
-  it('opens and closes the Gate, says whose pipeline asked, and answers nothing', async () => {
+  it('opens and closes the Gate, records the pipeline, and answers with an empty body', async () => {
     const { app, clock, opened } = receiving();
     const first = await call(app, await tokenWith(), { action: 'open', reason: 'CHG-1', for: '1.2.0' });
     expect([first.status, first.text]).toEqual([200, '']);
@@ -140,7 +140,7 @@ describe('POST /hook/<namespace>/<name>', () => {
     expect((await call(app, largest)).status).toBe(200);
   });
 
-  it('413 above 8 kB, 405 for other methods, 404 for what can be no path of a Gate, before anything is read', async () => {
+  it('413 above 8 kB, 405 for other methods, 404 for a path that no Gate can have, before anything is read', async () => {
     const { app, state } = receiving();
     const token = await tokenWith();
     expect((await call(app, token, 'x'.repeat(8 * 1024 + 1))).status).toBe(413);
@@ -153,7 +153,7 @@ describe('POST /hook/<namespace>/<name>', () => {
 
   it('404 for a Gate that takes no ID tokens, or is not there', async () => {
     const token = await tokenWith();
-    expect((await call(world().app, token)).status).toBe(404);
+    expect((await call(receiver().app, token)).status).toBe(404);
     expect((await call(receiving().app, token, {}, '/hook/platform/other')).status).toBe(404);
   });
 
@@ -196,10 +196,10 @@ it('a Gate that names another issuer by the time it is written takes no token of
   const { state, ports } = receiving();
   const idTokens: typeof ports.idTokens = {
     async verify(...token) {
-      const verdict = await ports.idTokens.verify(...token);
+      const result = await ports.idTokens.verify(...token);
       state.gate!.spec.receiver!.oidc!.issuer = 'https://elsewhere.example';
       state.version++;
-      return verdict;
+      return result;
     },
   };
   const answer = await call(createReceiver({ ...ports, idTokens }), await tokenWith());
@@ -222,7 +222,7 @@ describe('a captured token', () => {
     expect(state.gate).toEqual(after);
   });
 
-  it('is refused for as long as the longest token counts', async () => {
+  it('is refused for the lifetime of the longest token', async () => {
     const { app, clock, replica } = receiving();
     const token = await tokenWith({ iat: T0 / 1000 + 30, exp: T0 / 1000 + 9999 });
     expect((await call(app, token)).status).toBe(200);

@@ -15,12 +15,12 @@ const FLUX: UserInfo = { username: 'system:serviceaccount:apps:my-app-inputs', g
 
 interface Options {
   history?: HistoryEntry[];
-  /** What the API server refuses to do. */
+  /** Requests that the API server refuses. */
   broken?: 'tokenreviews' | 'subjectaccessreviews' | 'rollouts';
 }
 
-/** An API server with Rollout apps/my-app, whose readers may get every Rollout of the namespace apps. */
-function world({ history = [entry('1.1.0', 2), entry('1.0.0', 1)], broken }: Options = {}) {
+/** An API server with Rollout apps/my-app. Readers may get every Rollout of namespace apps. */
+function receiver({ history = [entry('1.1.0', 2), entry('1.0.0', 1)], broken }: Options = {}) {
   const clock = { now: Date.parse('2026-01-05T10:00:00Z') };
   const state = { history, reviews: 0, reads: 0, log: [] as object[] };
   const { counts, metrics } = fakeMetrics();
@@ -74,7 +74,7 @@ const inputOf = (answer: request.Response) => answer.body.inputs?.[0];
 
 describe('GET /inputs/<namespace>/<rollout>', () => {
   it('answers the version that is deployed, in the form that Flux Operator reads', async () => {
-    const answer = await world().ask();
+    const answer = await receiver().ask();
     expect([answer.status, answer.type]).toEqual([200, 'application/json']);
     expect(answer.body).toEqual({
       inputs: [
@@ -90,9 +90,9 @@ describe('GET /inputs/<namespace>/<rollout>', () => {
     });
   });
 
-  it('answers what docs/resource-set-inputs.md lists', async () => {
+  it('answers with the fields in docs/resource-set-inputs.md', async () => {
     const documented = table('inputs').map(({ input }) => codeIn(input));
-    expect(Object.keys(inputOf(await world().ask()))).toEqual(documented);
+    expect(Object.keys(inputOf(await receiver().ask()))).toEqual(documented);
   });
 
   it.each<[string, Partial<HistoryEntry>]>([
@@ -100,12 +100,12 @@ describe('GET /inputs/<namespace>/<rollout>', () => {
     ['has failed', { bakeStatus: 'Failed' }],
     ['is a rollback', { origin: ['Rollback'] }],
   ])('a deployment that %s is the one that is deployed', async (_what, more) => {
-    const { ask } = world({ history: [entry('1.0.0', 3, more), entry('1.1.0', 2)] });
+    const { ask } = receiver({ history: [entry('1.0.0', 3, more), entry('1.1.0', 2)] });
     expect(inputOf(await ask())).toMatchObject({ tag: '1.0.0', deployment: '3' });
   });
 
   it('keeps the id from version to version: ResourceSets name objects after it', async () => {
-    const { ask, state } = world();
+    const { ask, state } = receiver();
     const { id } = inputOf(await ask());
     state.history = [entry('1.2.0', 3)];
     expect(inputOf(await ask())).toMatchObject({ id, tag: '1.2.0' });
@@ -115,13 +115,13 @@ describe('GET /inputs/<namespace>/<rollout>', () => {
     ['nothing is deployed', []],
     ['what is deployed is no tag', [entry('1.0.0"\nkind: ClusterRole', 1)]],
   ])('409 where %s, and never an empty list, for which Flux Operator deletes everything', async (_what, history) => {
-    const answer = await world({ history }).ask();
+    const answer = await receiver({ history }).ask();
     expect(answer.status).toBe(409);
     expect(answer.body).toEqual({ error: expect.stringContaining('Rollout apps/my-app has deployed nothing yet') });
   });
 
   it('leaves out a digest that is none', async () => {
-    const { ask } = world({ history: [entry('1.0.0', 1, { version: { tag: '1.0.0', digest: 'sha256:x\n- y' } })] });
+    const { ask } = receiver({ history: [entry('1.0.0', 1, { version: { tag: '1.0.0', digest: 'sha256:x\n- y' } })] });
     expect(inputOf(await ask())).toMatchObject({ tag: '1.0.0', digest: '' });
   });
 
@@ -131,7 +131,7 @@ describe('GET /inputs/<namespace>/<rollout>', () => {
     ['an empty token', 'Bearer '],
     ['a token that the API server refuses', 'Bearer guess'],
   ])('401 with %s, before anything is read', async (_what, authorization) => {
-    const { ask, state } = world();
+    const { ask, state } = receiver();
     const answer = await ask(undefined, authorization);
     expect([answer.status, state.reads]).toEqual([401, 0]);
     expect(answer.body).toEqual({ error: expect.stringContaining('for the audience rollout-hooks') });
@@ -139,22 +139,22 @@ describe('GET /inputs/<namespace>/<rollout>', () => {
   });
 
   it('403 without the right to get that Rollout, whether it exists or not', async () => {
-    const { ask, state } = world();
+    const { ask, state } = receiver();
     const answers = [await ask('/inputs/other/my-app'), await ask('/inputs/other/nothing')];
     expect(answers.map(({ status }) => status)).toEqual([403, 403]);
     expect(answers[0]!.text.replace('other/my-app', 'other/nothing')).toBe(answers[1]!.text);
     expect(state.reads).toBe(0);
   });
 
-  it('404 for one that does not exist, to those who may get it', async () => {
-    const answer = await world().ask('/inputs/apps/nothing');
+  it('404 for a missing Rollout, to those who may get it', async () => {
+    const answer = await receiver().ask('/inputs/apps/nothing');
     expect([answer.status, answer.body]).toEqual([404, { error: "Rollout apps/nothing doesn't exist" }]);
   });
 
   it.each(['tokenreviews', 'subjectaccessreviews', 'rollouts'] as const)(
     '503 while the API server refuses %s; neither answer nor log has the token',
     async (broken) => {
-      const { ask, state } = world({ broken });
+      const { ask, state } = receiver({ broken });
       for (let i = 0; i < 20; i++) expect((await ask()).status).toBe(503);
       const answer = await ask();
       expect(answer.get('Retry-After')).toBe('5');
@@ -164,17 +164,17 @@ describe('GET /inputs/<namespace>/<rollout>', () => {
     },
   );
 
-  it('reviews the token in every request: one that was withdrawn is refused at once', async () => {
-    const { ask, state } = world();
+  it('reviews the token in every request: a withdrawn one is refused at once', async () => {
+    const { ask, state } = receiver();
     await ask();
     await ask();
     expect(state.reviews).toBe(2);
   });
 
-  it('429 beyond the limit, of unknown tokens together: no guesses keep out whoever has been accepted', async () => {
-    const { ask, clock, state } = world();
+  it('429 beyond the limit of unknown tokens together: guesses lock out no accepted client', async () => {
+    const { ask, clock, state } = receiver();
     expect((await ask()).status).toBe(200);
-    // The first request of an accepted token counts as a guess.
+    // The first request with a valid token counts as an attempt to guess one.
     for (let i = 1; i < RECEIVER_LIMITS.inputsPerMinute; i++) await ask(undefined, `Bearer guess-${i}`);
     const { reviews } = state;
     const refused = await ask(undefined, 'Bearer another');
@@ -185,13 +185,13 @@ describe('GET /inputs/<namespace>/<rollout>', () => {
   });
 
   it('429 beyond the limit of one user too', async () => {
-    const { ask } = world();
+    const { ask } = receiver();
     for (let i = 0; i <= RECEIVER_LIMITS.inputsPerMinute; i++) expect((await ask()).status).toBe(200);
     expect((await ask()).status).toBe(429);
   });
 
-  it('405 for other methods, 404 for other paths, 400 for a path that cannot be decoded, each with nothing said', async () => {
-    const { app, ask } = world();
+  it('405 for other methods, 404 for other paths, 400 for a path that can’t be decoded, each with an empty body', async () => {
+    const { app, ask } = receiver();
     const answers = [
       await request(app).post('/inputs/apps/my-app'),
       await ask('/inputs/apps'),
@@ -205,7 +205,7 @@ describe('GET /inputs/<namespace>/<rollout>', () => {
   });
 
   it('is counted by its answer', async () => {
-    const { ask, counts } = world();
+    const { ask, counts } = receiver();
     await ask();
     await ask(undefined, 'Bearer guess');
     expect(counts.map(({ labels }) => Object.values(labels).join(' '))).toEqual(['inputs 200', 'inputs 401']);

@@ -6,11 +6,11 @@ import { webhookPath } from '../../core/receiver/webhookPath.ts';
 import { mutateGate } from '../../webhooks/gate/gateAdmission.ts';
 import { gate } from '../core/gate/gate.ts';
 import { write } from '../webhooks/gate/call.ts';
-import { type Call, headers, PATH, send, T0, TOKEN, world } from './world.ts';
+import { type Call, headers, PATH, receiver, send, T0, TOKEN } from './receiverSetup.ts';
 
 describe('POST /hook/<digest>', () => {
   it('opens and closes the Gate, with reason and version, and answers nothing', async () => {
-    const { app, clock, opened } = world();
+    const { app, clock, opened } = receiver();
     const first = await send(app, { body: { action: 'open', reason: 'CHG-1', for: '1.2.0' } });
     expect([first.status, first.text]).toEqual([200, '']);
     expect(opened()).toMatchObject({ openFor: '1.2.0', request: { by: 'hooks', reason: 'CHG-1' } });
@@ -24,7 +24,7 @@ describe('POST /hook/<digest>', () => {
   });
 
   it('opens no Gate with approvals, except to end a closing, and closes it', async () => {
-    const { app, state, clock, opened } = world();
+    const { app, state, clock, opened } = receiver();
     state.gate!.spec = { ...state.gate!.spec, default: 'opened', approvals: { required: 2 } };
     expect((await send(app)).status).toBe(400);
     expect(state.refusals).toHaveLength(1);
@@ -36,8 +36,8 @@ describe('POST /hook/<digest>', () => {
     expect(opened().opened).toBe(true);
   });
 
-  it('is counted by its answer, as is what is called in vain', async () => {
-    const { app, counts } = world();
+  it('is counted by its answer, as are calls without effect', async () => {
+    const { app, counts } = receiver();
     await send(app);
     await send(app, { signature: 'none', nonce: 'n-2' });
     await request(app).post('/flagger/confirm').send({ name: 'freeze', namespace: 'platform' });
@@ -47,7 +47,7 @@ describe('POST /hook/<digest>', () => {
   });
 
   it('counts each of several calls in one second', async () => {
-    const { app, opened } = world();
+    const { app, opened } = receiver();
     for (const [i, [action, reason]] of [
       ['open', 'a'],
       ['close', 'b'],
@@ -60,7 +60,7 @@ describe('POST /hook/<digest>', () => {
   });
 
   it('takes a timestamp in RFC 3339 too', async () => {
-    expect((await send(world().app, { timestamp: '2026-01-05T10:00:00Z' })).status).toBe(200);
+    expect((await send(receiver().app, { timestamp: '2026-01-05T10:00:00Z' })).status).toBe(200);
   });
 
   it.each<[string, Call]>([
@@ -83,7 +83,7 @@ describe('POST /hook/<digest>', () => {
     ['right signature, a reason that is no text', { body: { action: 'open', reason: 7 } }],
     ['right signature, a reason of 1,025 characters', { body: { action: 'open', reason: 'x'.repeat(1025) } }],
   ])('%s: 400, nothing said, nothing changed', async (_name, call) => {
-    const { app, state, opened } = world();
+    const { app, state, opened } = receiver();
     const answer = await send(app, call);
     expect([answer.status, answer.text]).toEqual([400, '']);
     expect(opened().opened).toBe(false);
@@ -92,7 +92,7 @@ describe('POST /hook/<digest>', () => {
   });
 
   it('the signature covers the timestamp', async () => {
-    const { app } = world();
+    const { app } = receiver();
     const { text, set } = headers({ timestamp: `${T0 / 1000 - 400}` });
     const answer = await request(app)
       .post(PATH)
@@ -108,7 +108,7 @@ describe('POST /hook/<digest>', () => {
       ['just before its time is over', 'n-1', 299_000],
       ['after its time', 'n-2', 301_000],
     ])('sent again %s is refused, by a replica that was not there', async (_name, nonce, later) => {
-      const { app, clock, replica, state } = world();
+      const { app, clock, replica, state } = receiver();
       expect((await send(app)).status).toBe(200);
       const after = structuredClone(state.gate);
       clock.now += later;
@@ -117,7 +117,7 @@ describe('POST /hook/<digest>', () => {
     });
 
     it('is refused when a Git sync has stripped the record', async () => {
-      const { app, replica, state } = world();
+      const { app, replica, state } = receiver();
       await send(app);
       const { annotations: _, ...metadata } = state.gate!.metadata;
       const synced = await write(
@@ -129,20 +129,20 @@ describe('POST /hook/<digest>', () => {
     });
 
     it('sent to two replicas at the same time counts once', async () => {
-      const { replica } = world();
+      const { replica } = receiver();
       const answers = await Promise.all([send(replica()), send(replica()), send(replica())]);
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
     });
 
     it('and another body under a used nonce is refused', async () => {
-      const { app } = world();
+      const { app } = receiver();
       await send(app);
       expect((await send(app, { body: { action: 'close' } })).status).toBe(400);
     });
   });
 
-  it('404 for a path that is nobody’s, without a list for each', async () => {
-    const { app, state } = world();
+  it('404 for an unknown path, without a list for each', async () => {
+    const { app, state } = receiver();
     for (let i = 0; i < 20; i++) {
       const answer = await send(app, {}, `/hook/${String(i).padStart(64, '0')}`);
       expect([answer.status, answer.text]).toEqual([404, '']);
@@ -151,15 +151,15 @@ describe('POST /hook/<digest>', () => {
     expect((await send(app, {}, '/hook/short')).status).toBe(404);
   });
 
-  it('404 for the path of an earlier token, and of a Gate that takes no calls any more', async () => {
-    const rotated = world();
+  it('404 for the path of an earlier token, and of a Gate that no longer takes calls', async () => {
+    const rotated = receiver();
     rotated.state.token = 'new';
     expect((await send(rotated.app, { token: 'new' })).status).toBe(404);
-    expect((await send(world({ spec: { default: 'closed' } }).app)).status).toBe(404);
+    expect((await send(receiver({ spec: { default: 'closed' } }).app)).status).toBe(404);
   });
 
-  it('finds a Gate whose path has appeared since', async () => {
-    const { app, clock, state } = world({ status: {} });
+  it('finds a Gate whose path is new', async () => {
+    const { app, clock, state } = receiver({ status: {} });
     expect((await send(app)).status).toBe(404);
     state.gate!.status = { webhookPath: PATH };
     clock.now += 2000;
@@ -167,31 +167,31 @@ describe('POST /hook/<digest>', () => {
   });
 
   it('503 while the Secret is missing, or the Gate is going', async () => {
-    const { app, state } = world();
+    const { app, state } = receiver();
     state.token = undefined;
     expect((await send(app)).status).toBe(503);
-    const going = world();
+    const going = receiver();
     going.state.gate!.metadata.deletionTimestamp = '2026-01-05T09:59:59Z';
     expect((await send(going.app)).status).toBe(503);
   });
 
   it('413 above 8 kB, before anything is read from the cluster', async () => {
-    const { app, state } = world();
+    const { app, state } = receiver();
     const answer = await send(app, { body: 'x'.repeat(8 * 1024 + 1) });
     expect([answer.status, answer.text, state.lists]).toEqual([413, '', 0]);
   });
 
-  it('a path that can be none is 404 before its body is looked at', async () => {
-    const answer = await send(world().app, { body: 'x'.repeat(3 * 1024 * 1024) }, '/hook/short');
+  it('an impossible path is 404 before its body is read', async () => {
+    const answer = await send(receiver().app, { body: 'x'.repeat(3 * 1024 * 1024) }, '/hook/short');
     expect([answer.status, answer.text]).toEqual([404, '']);
   });
 
   it('405 for other methods', async () => {
-    expect((await request(world().app).get(PATH)).status).toBe(405);
+    expect((await request(receiver().app).get(PATH)).status).toBe(405);
   });
 
   it('429 after ten calls in a minute, all replicas together', async () => {
-    const { replica, clock } = world();
+    const { replica, clock } = receiver();
     for (let i = 0; i < 10; i++) {
       clock.now += 1000;
       expect((await send(replica(), { nonce: `n-${i}`, body: { action: 'open', reason: `${i}` } })).status).toBe(200);
@@ -203,7 +203,7 @@ describe('POST /hook/<digest>', () => {
   });
 
   it('wrong calls, however many, keep no right one out, cost no reads and do not fill the log', async () => {
-    const { app, state } = world();
+    const { app, state } = receiver();
     expect((await send(app, { token: 'guess' })).status).toBe(400);
     const { reads } = state;
     for (let i = 0; i < 100; i++) expect((await send(app, { token: 'guess' })).status).toBe(400);
@@ -213,21 +213,21 @@ describe('POST /hook/<digest>', () => {
   });
 
   it('429 after sixty calls with the token to one process, which lead to nothing', async () => {
-    const { app } = world();
+    const { app } = receiver();
     for (let i = 0; i < 60; i++) expect((await send(app, { body: { action: 'explode' } })).status).toBe(400);
     expect((await send(app)).status).toBe(429);
   });
 
   it('the signature covers the path: a call of another Gate with the same Secret is refused', async () => {
     const other = `/hook/${createHash('sha256').update(`${TOKEN}otherplatform`).digest('hex')}`;
-    const { app, opened } = world();
+    const { app, opened } = receiver();
     expect((await send(app, { path: other })).status).toBe(400);
     expect(opened().opened).toBe(false);
   });
 
   it('a Gate that was made again takes no call from before', async () => {
     const metadata = { ...gate({ default: 'closed' }).metadata, creationTimestamp: new Date(T0).toISOString() };
-    const { app } = world({ metadata });
+    const { app } = receiver({ metadata });
     expect((await send(app, { timestamp: `${T0 / 1000 - 1}` })).status).toBe(400);
     expect((await send(app, { timestamp: `${T0 / 1000}` })).status).toBe(200);
   });
@@ -237,14 +237,14 @@ describe('POST /hook/<digest>', () => {
     const ref = { namespace: 'platform', name: 'freeze' };
     const path = `/hook/${createHash('sha256').update(bytes).update('freezeplatform').digest('hex')}`;
     expect(webhookPath(bytes, ref)).toBe(path);
-    const { app, state } = world({ status: { webhookPath: path } });
+    const { app, state } = receiver({ status: { webhookPath: path } });
     state.token = bytes;
     expect((await send(app, { token: bytes }, path)).status).toBe(200);
   });
 
   it('a token of zero length opens nothing', async () => {
     const path = `/hook/${createHash('sha256').update('freezeplatform').digest('hex')}`;
-    const { app, state, opened } = world({ status: { webhookPath: path } });
+    const { app, state, opened } = receiver({ status: { webhookPath: path } });
     state.token = '';
     expect((await send(app, { token: '' }, path)).status).toBe(503);
     expect(opened().opened).toBe(false);
@@ -253,14 +253,14 @@ describe('POST /hook/<digest>', () => {
   it.each([
     [-301, /X-Timestamp is 301 s behind the server's clock \(at most 300 s\)/],
     [301, /X-Timestamp is 301 s ahead of the server's clock \(at most 300 s\)/],
-  ])('a clock that is %i s off is told of in the log', async (off, sentence) => {
-    const { app, state } = world();
+  ])('a clock that is %i s off is logged', async (off, sentence) => {
+    const { app, state } = receiver();
     await send(app, { timestamp: `${T0 / 1000 + off}` });
     expect(state.refusals.join()).toMatch(sentence);
   });
 
-  it('500 with nothing said when the cluster does not answer', async () => {
-    const { state, app } = world();
+  it('500 with an empty body when the cluster does not answer', async () => {
+    const { state, app } = receiver();
     await send(app, { token: 'guess' });
     Object.defineProperty(state, 'gate', {
       get: () => {

@@ -1,4 +1,4 @@
-/** package.json against what is imported. */
+/** package.json compared with imports. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { SOURCES } from '../support/sources.ts';
 
 const { dependencies, devDependencies } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8'));
 
-/** Used without an import: programs, types that come with them, fonts that a style sheet names, and a script that a browser is given. */
+/** Used without an import: programs, types, fonts of a style sheet, and a script for a browser. */
 const NAMED = [
   '@biomejs/biome',
   '@fontsource-variable/inter',
@@ -24,7 +24,7 @@ const packagesOf = (isChosen: (path: string) => boolean) =>
       .flatMap(({ packages }) => packages)
       .filter((name) => !name.startsWith('node:')),
   );
-/** What runs in a cluster. The command and what browsers get are bundled: what they import is not installed in the image. */
+/** Whether a file belongs to a program that runs in a cluster. Command and page are bundled: their imports aren't installed in the image. */
 const isProduct = (path: string) => !/^(cli\/(?!kube\/|read\/)|(dev|test|ui)\/|vitest\.config\.ts$)/.test(path);
 const product = packagesOf(isProduct);
 const everywhere = packagesOf(() => true);
@@ -32,11 +32,11 @@ const everywhere = packagesOf(() => true);
 /** `@types/express` is used where `express` is. */
 const typed = (name: string) => name.replace('@types/', '');
 
-it('the dependencies are what the product imports', () => {
+it('the dependencies are the product’s imports', () => {
   expect(Object.keys(dependencies).sort()).toEqual([...product].sort());
 });
 
-it('the devDependencies are what the rest imports beside that', () => {
+it('the devDependencies are the other imports', () => {
   const used = (name: string) => everywhere.has(typed(name)) || NAMED.includes(name);
   expect(Object.keys(devDependencies).filter((name) => !used(name))).toEqual([]);
   const undeclared = [...everywhere].filter((name) => !product.has(name) && !(name in devDependencies));

@@ -1,4 +1,4 @@
-/** The image has what its programs need, and nothing else is sent to its build. */
+/** The image has the files that its programs need, and its build context has no others. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, it } from 'vitest';
@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
 const stages = parseDockerfile(textOf('Dockerfile'));
-/** Sources of COPY, those from another stage left out. */
+/** Sources of COPY, without those from another stage. */
 const sourcesOf = ({ steps }: Stage) =>
   steps.flatMap((step) => (step.does === 'copy' && step.from === undefined ? step.sources : []));
 const copied = sourcesOf(stages.at(-1)!);
@@ -16,7 +16,7 @@ const ignored = textOf('.dockerignore')
   .split('\n')
   .filter((line) => line !== '' && !line.startsWith('#'));
 
-/** Files and packages that programs load, from their imports and from the modules that they start as threads. */
+/** Files and packages that programs load, by imports and as threads. */
 function loadedBy(...programs: string[]): { files: Set<string>; packages: Set<string> } {
   const files = new Set<string>();
   const packages = new Set<string>();
@@ -65,7 +65,7 @@ it('nothing of the command is loaded', () => {
   expect([...loaded.files].filter((file) => file.startsWith('cli/'))).toEqual([]);
 });
 
-it('.dockerignore lets through what is copied, and nothing else', () => {
+it('.dockerignore includes exactly the copied files', () => {
   expect(ignored[0]).toBe('*');
   const sent = new Set(stages.flatMap(sourcesOf));
   expect([...new Set(ignored.slice(1))].sort()).toEqual([...sent].map((source) => `!${source}`).sort());

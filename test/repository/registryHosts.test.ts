@@ -1,4 +1,4 @@
-/** No host of a package registry is written down: where images and packages go is a setting of those who build and install them. */
+/** No host of a package registry is in the repository: it is a setting of those who build and install images and packages. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** In parts, or this file would be found itself. */
+/** Concatenated, so that this file isn't found. */
 const DOCKER_HUB = ['docker io', 'hub docker com'].map(hostOf);
 const HOSTS = [
   ...DOCKER_HUB,
@@ -33,7 +33,7 @@ const HOSTS = [
 ];
 const HOST = new RegExp(`(?<![\\w-])(${HOSTS.map((host) => host.replaceAll('.', '\\.')).join('|')})(?![\\w-])`, 'i');
 
-/** An image without a host is Docker Hub's, and Docker Hub has three names more: who reads images has to know them. */
+/** An image without a host is Docker Hub's, which has three more names. */
 const KNOWS_DOCKER_HUB = ['server/registry/image.ts', 'test/server/registry/'];
 
 it('no file names a registry', () => {

@@ -1,4 +1,4 @@
-/** What GitHub reads: workflows that can do little, and pin what they run; every ecosystem kept up to date. */
+/** GitHub's files: workflows with few rights and pinned actions; updates for every ecosystem. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, matchesGlob } from 'node:path';
@@ -28,7 +28,7 @@ const jobsOf = (file: string): [string, any][] => Object.entries(read(file).jobs
 const stepsOf = (file: string): any[] => jobsOf(file).flatMap(([, { steps = [] }]) => steps);
 
 describe.each(WORKFLOWS)('%s', (file) => {
-  it('runs actions of others at a commit, and says which version that is', () => {
+  it('runs actions of others at a commit, with the version in a comment', () => {
     const uses = [...textOf(file).matchAll(/uses: (.+)$/gm)].map(([, action]) => action!);
     const others = uses.filter((action) => !action.startsWith('./'));
     expect(others.length).toBeGreaterThan(0);
@@ -42,7 +42,7 @@ describe.each(WORKFLOWS)('%s', (file) => {
     }
   });
 
-  it('may do nothing that no job asks for', () => {
+  it('has only the rights that a job declares', () => {
     expect(read(file).permissions).toEqual({});
     for (const [job, { permissions }] of jobsOf(file)) expect(permissions, job).toBeTypeOf('object');
   });
@@ -113,7 +113,7 @@ it('CodeQL reads the language of the repository and its workflows', () => {
   ]);
 });
 
-it('every file that pins a dependency is looked at by Dependabot', () => {
+it('Dependabot reads every file that pins a dependency', () => {
   const updates: { 'package-ecosystem': string; directory?: string; directories?: string[] }[] =
     read('.github/dependabot.yml').updates;
   const watches = (ecosystem: string, folder: string) =>

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ConfigError, ENVIRONMENT, readConfig } from '../../server/config.ts';
 
 describe('configuration', () => {
-  it('reads what --help lists, and nothing else', () => {
+  it('reads the settings of --help, and no others', () => {
     const read = new Set<string>();
     const env = { WEBHOOK_TLS_CERT: '/tls.crt', WEBHOOK_TLS_KEY: '/tls.key', RECEIVER_PORT: '9292' };
     const get = (of: Record<string, string>, name: string) => {
@@ -10,7 +10,7 @@ describe('configuration', () => {
       return of[name];
     };
     readConfig(new Proxy<Record<string, string>>(env, { get }));
-    // The kubeconfig is read by the client of the API server; every Pod has a HOSTNAME.
+    // The API server's client reads the kubeconfig; every Pod has a HOSTNAME.
     expect([...read, 'KUBECONFIG'].filter((name) => name !== 'HOSTNAME').sort()).toEqual(
       Object.keys(ENVIRONMENT).sort(),
     );
@@ -32,7 +32,7 @@ describe('configuration', () => {
     });
   });
 
-  it('reads what is set', () => {
+  it('reads the values', () => {
     const config = readConfig({
       HOOKS_PORT: '1',
       WEBHOOK_TLS_CERT: '/tls.crt',

@@ -1,4 +1,4 @@
-/** A decision is one line, however often it is repeated, and nobody can fill the log with what costs them nothing. */
+/** A decision is one line, however often it is repeated, and no client can fill the log with cheap requests. */
 import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../api/ports.ts';
 import { createDecisionLog, loggedEvents } from '../../server/decisionLog.ts';
@@ -41,7 +41,7 @@ describe('a decision', () => {
     expect(lines).toHaveLength(2);
   });
 
-  it('is another one after the time that it says', () => {
+  it('changes after its time', () => {
     const { lines, clock, decisions } = written();
     const after = [0, 999, 1000, 1001, 2000].map((now) => {
       clock.now = now;
@@ -88,7 +88,7 @@ it('an Event is a decision, once for its object and key', () => {
   ]);
 });
 
-it('what is considered costs nothing below level debug', () => {
+it('a considered decision costs nothing below level debug', () => {
   const quiet = written();
   quiet.decisions.considered(() => {
     throw new Error('made for nobody');

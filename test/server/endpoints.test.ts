@@ -1,4 +1,4 @@
-/** Every endpoint answers bad input with an HTTP error and a sentence; none is applied, none breaks the process. */
+/** Every endpoint answers bad input with an HTTP error and a sentence; it neither applies it nor crashes. */
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import type { HookCall, WebhookCall } from '../../api/ports.ts';
@@ -8,7 +8,7 @@ import { createLog } from '../../server/log.ts';
 import { createMetrics } from '../../server/servedMetrics.ts';
 import { webhookRoutes } from '../../webhooks/index.ts';
 
-/** Nothing here gets far enough to use a port. */
+/** No request gets far enough to use a port. */
 const nothing = (): never => {
   throw new Error('a bad request must not reach the cluster');
 };
@@ -35,7 +35,7 @@ describe.each(paths)('%s', (path) => {
     { what: '20 MB', body: tooLarge, status: 413 },
   ])('refuses $what with $status', async ({ body, status }) => {
     const answer = await post(body);
-    // What suspends is answered at any size.
+    // A write that suspends is allowed at any size.
     if (path === '/hooks/hold/sync' && status === 413) return expect(answer.status).toBe(200);
     expect(answer.status).toBe(status);
     expect(answer.body.error).toMatch(/\w+ \w+/);

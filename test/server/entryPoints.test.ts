@@ -1,4 +1,4 @@
-/** Who is let in at the ports of hooks and webhook, with which certificate or token. */
+/** Authentication at the ports of hooks and webhook: certificates and tokens. */
 import { once } from 'node:events';
 import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,34 +6,34 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type CertificateAuthority, createAuthority, type KeyPair } from '../../dev/local/controlPlane/certificates.ts';
-import { type Answer, admit, ask, createWorld, type Program, type World } from './program.ts';
+import { type Answer, admit, ask, createServerSetup, type Program, type ServerSetup } from './program.ts';
 
 const POLL_MS = 10;
-// Each starts processes, on a machine that may be busy.
+// Each test starts processes, possibly on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-let world: World;
+let setup: ServerSetup;
 let program: Program;
 let clients: CertificateAuthority;
 let foreign: CertificateAuthority;
 const HOUR = 3_600_000;
 
 beforeAll(async () => {
-  world = await createWorld((_request, response) => void response.writeHead(404).end('{}'));
+  setup = await createServerSetup((_request, response) => void response.writeHead(404).end('{}'));
   clients = await createAuthority(Date.now(), { name: 'clients' });
   foreign = await createAuthority(Date.now(), { name: 'clients' });
-  writeFileSync(join(world.dir, 'clients.crt'), clients.certificate);
-  program = await world.start({
-    WEBHOOK_CLIENT_CA: join(world.dir, 'clients.crt'),
+  writeFileSync(join(setup.dir, 'clients.crt'), clients.certificate);
+  program = await setup.start({
+    WEBHOOK_CLIENT_CA: join(setup.dir, 'clients.crt'),
     WEBHOOK_CLIENT_NAMES: 'kube-apiserver, other.example',
   });
 });
-afterAll(() => world.dispose());
+afterAll(() => setup.dispose());
 
 const shown = ({ certificate, key }: KeyPair) => ({ cert: certificate, key });
 const errorOf = ({ text }: Answer) => JSON.parse(text).error as string;
 
-/** A connection without a certificate, on which these bytes are sent. */
+/** Sends these bytes on a connection without a certificate. */
 function call(text: string, session?: Buffer): TLSSocket {
   const socket = connect({ host: '127.0.0.1', port: program.webhookPort, ca: program.ca, ...(session && { session }) });
   socket.write(text);
@@ -82,7 +82,7 @@ describe('an admission request', () => {
 
   it('on a resumed session that never showed a certificate is refused too', async () => {
     const first = call('GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n');
-    // The session comes after the handshake, before the first answer.
+    // TLS sessions are sent after the handshake, before the first answer.
     let session: Buffer | undefined;
     first.on('session', (bytes) => {
       session = bytes;
@@ -110,7 +110,7 @@ it('probes need no certificate', async () => {
 });
 
 describe('a certificate that is replaced', () => {
-  /** What the port shows now. */
+  /** The certificate that the port presents. */
   const shows = (of: Program, ca: string) =>
     ask({ port: of.webhookPort, path: '/healthz', ca, agent: false }).then(
       ({ status }) => status === 200,
@@ -120,11 +120,11 @@ describe('a certificate that is replaced', () => {
     while (!(await condition())) await wait(POLL_MS);
   };
 
-  it('half-way, by one that has ended, or by none stays until it is whole; the log says so once', async () => {
-    const files = { cert: join(world.dir, 'own.crt'), key: join(world.dir, 'own.key') };
-    copyFileSync(join(world.dir, 'tls.crt'), files.cert);
-    copyFileSync(join(world.dir, 'tls.key'), files.key);
-    const own = await world.start({ WEBHOOK_TLS_CERT: files.cert, WEBHOOK_TLS_KEY: files.key });
+  it('an incomplete, expired or missing certificate does not replace the current one; the log reports it once', async () => {
+    const files = { cert: join(setup.dir, 'own.crt'), key: join(setup.dir, 'own.key') };
+    copyFileSync(join(setup.dir, 'tls.crt'), files.cert);
+    copyFileSync(join(setup.dir, 'tls.key'), files.key);
+    const own = await setup.start({ WEBHOOK_TLS_CERT: files.cert, WEBHOOK_TLS_KEY: files.key });
     const later = await createAuthority(Date.now(), { name: 'later' });
     const whole = await later.issue('rollout-hooks');
     const ended = await later.issue('rollout-hooks', { notAfterMs: Date.now() - HOUR / 60 });
@@ -134,7 +134,7 @@ describe('a certificate that is replaced', () => {
       [
         () => {
           writeFileSync(files.cert, whole.certificate);
-          copyFileSync(join(world.dir, 'tls.key'), files.key);
+          copyFileSync(join(setup.dir, 'tls.key'), files.key);
         },
         /do not match/,
       ],
@@ -160,7 +160,7 @@ describe('a certificate that is replaced', () => {
           .filter((line) => problem.test(line)).length,
       ).toBeLessThanOrEqual(2);
     }
-    // The certificate is there, and its file does not change again: the key's does.
+    // Only the key's file changes: the certificate is already there.
     writeFileSync(files.cert, whole.certificate);
     await until(() => own.log().split('do not match').length > 2);
     writeFileSync(files.key, whole.key);
@@ -168,17 +168,17 @@ describe('a certificate that is replaced', () => {
     expect(await shows(own, own.ca)).toBe(false);
   }, 90_000);
 
-  it('and one whose key is another’s is a start that fails with a sentence', async () => {
+  it('and a certificate with another one’s key fails the start with a sentence', async () => {
     const other = await clients.issue('rollout-hooks');
-    writeFileSync(join(world.dir, 'wrong.key'), other.key);
-    await expect(world.start({ WEBHOOK_TLS_KEY: join(world.dir, 'wrong.key') })).rejects.toThrow(
+    writeFileSync(join(setup.dir, 'wrong.key'), other.key);
+    await expect(setup.start({ WEBHOOK_TLS_KEY: join(setup.dir, 'wrong.key') })).rejects.toThrow(
       /tls\.crt and .*wrong\.key do not match/,
     );
   });
 });
 
 describe('the hooks', () => {
-  const file = (name: string) => join(world.dir, name);
+  const file = (name: string) => join(setup.dir, name);
   const sync = (of: Program, authorization?: string) =>
     fetch(`http://127.0.0.1:${of.hooksPort}/hooks/gate/sync`, {
       method: 'POST',
@@ -189,10 +189,10 @@ describe('the hooks', () => {
       error: ((await response.json()) as { error: string }).error,
     }));
 
-  it('answer who has the token; probes and metrics need none', async () => {
+  it('answer with the token; probes and metrics need none', async () => {
     writeFileSync(file('token'), 's3cret\n');
-    const own = await world.start({ HOOKS_TOKEN_FILE: file('token') });
-    // With the token the body is looked at, which is none of a hook.
+    const own = await setup.start({ HOOKS_TOKEN_FILE: file('token') });
+    // With the token the body is read, and isn't one of a hook.
     expect((await sync(own, 'Bearer s3cret')).status).toBe(400);
     expect((await sync(own, 'bearer s3cret')).status).toBe(400);
     for (const wrong of ['Bearer s3cre', 'Bearer s3cret2', 'Bearer ', 'Basic s3cret', 's3cret']) {
@@ -208,7 +208,7 @@ describe('the hooks', () => {
   it('take the new token and the one before while both are there', async () => {
     writeFileSync(file('token'), 'one');
     const env = { HOOKS_TOKEN_FILE: file('token'), HOOKS_PREVIOUS_TOKEN_FILE: file('previous') };
-    const own = await world.start(env);
+    const own = await setup.start(env);
     const statuses = async () => [(await sync(own, 'Bearer one')).status, (await sync(own, 'Bearer two')).status];
     expect(await statuses()).toEqual([400, 401]);
     writeFileSync(file('previous'), 'one');
@@ -220,11 +220,11 @@ describe('the hooks', () => {
     expect(await statuses()).toEqual([401, 400]);
   }, 30_000);
 
-  it('a token of zero length is no start, and does not replace the one that is there', async () => {
+  it('an empty token fails the start, and does not replace the current one', async () => {
     writeFileSync(file('empty'), '\n');
-    await expect(world.start({ HOOKS_TOKEN_FILE: file('empty') })).rejects.toThrow(/empty is empty: an empty token/);
+    await expect(setup.start({ HOOKS_TOKEN_FILE: file('empty') })).rejects.toThrow(/empty is empty: an empty token/);
     writeFileSync(file('token'), 's3cret');
-    const own = await world.start({ HOOKS_TOKEN_FILE: file('token') });
+    const own = await setup.start({ HOOKS_TOKEN_FILE: file('token') });
     writeFileSync(file('token'), '');
     while (!own.log().includes('an empty token')) await wait(POLL_MS);
     expect((await sync(own, 'Bearer s3cret')).status).toBe(400);

@@ -1,4 +1,4 @@
-/** Nobody's calls take what admission needs: neither its connections to the API server nor its processor time. */
+/** No client can use up admission's connections to the API server or its processor time. */
 import { createHash } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { Agent as PlainAgent, request as plainRequest } from 'node:http';
@@ -6,10 +6,10 @@ import { Agent } from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { objectOf } from '../support/objects.ts';
-import { admit, ask, createWorld, fluxReview, type World } from './program.ts';
+import { admit, ask, createServerSetup, fluxReview, type ServerSetup } from './program.ts';
 
 const POLL_MS = 10;
-// Each starts processes, on a machine that may be busy.
+// Each test starts processes, possibly on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const TOKEN = 's3cret';
@@ -20,12 +20,12 @@ const GATE = objectOf('Gate', {
   status: { webhookPath: PATH },
 });
 
-let world: World;
+let setup: ServerSetup;
 let apiServer: RequestListener;
 beforeAll(async () => {
-  world = await createWorld((request, response) => apiServer(request, response));
+  setup = await createServerSetup((request, response) => apiServer(request, response));
 });
-afterAll(() => world.dispose());
+afterAll(() => setup.dispose());
 
 interface PlainCall {
   port: number;
@@ -51,13 +51,13 @@ function post({ port, path, body, headers, agent }: PlainCall): Promise<number> 
   });
 }
 
-it('HealthChecks whose reads hang do not take the connections of admission', async () => {
+it('HealthChecks whose reads hang do not use up the connections of admission', async () => {
   let held = 0;
   apiServer = (request, response) => {
     if (request.url?.includes('/kustomizations/slow-')) held++;
     else response.writeHead(request.url?.includes('labelSelector=') ? 200 : 404).end('{"items":[]}');
   };
-  const program = await world.start();
+  const program = await setup.start();
   const agent = new PlainAgent({ keepAlive: true });
   const calls = Array.from({ length: 100 }, (_, i) => {
     const annotations = { 'healthcheck.kuberik.com/kustomization': `slow-${i}` };
@@ -66,7 +66,7 @@ it('HealthChecks whose reads hang do not take the connections of admission', asy
     const body = JSON.stringify({ object, attachments: {}, related: {}, finalizing: false });
     return post({ port: program.hooksPort, path: '/hooks/healthcheck/sync', body, agent });
   });
-  // As many as the pool of HealthChecks has.
+  // As many as the connection pool of HealthChecks.
   while (held < 16) await wait(POLL_MS);
   const review = JSON.stringify(fluxReview());
   const answers = Array.from({ length: 20 }, () =>
@@ -91,7 +91,7 @@ it('admission answers while the receiver is flooded', async () => {
         : { metadata: {}, items: [GATE] };
     response.end(JSON.stringify(answer));
   };
-  const [program, other] = [await world.start(), await world.start()];
+  const [program, other] = [await setup.start(), await setup.start()];
   const keptAlive = new Agent({ keepAlive: true, maxSockets: 1 });
   const headers = {
     'x-signature': `sha256=${'0'.repeat(64)}`,
@@ -100,7 +100,7 @@ it('admission answers while the receiver is flooded', async () => {
   };
   const body = 'x'.repeat(2_900_000);
 
-  /** How long admission takes at `program` while the receiver at this port is flooded: the machine is as busy for either. */
+  /** The latency of admission at `program` while the receiver at this port is flooded; the load is equal for both programs. */
   async function whileFlooded(port: number): Promise<number> {
     const agent = new PlainAgent({ keepAlive: true, maxSockets: 100 });
     let over = false;
@@ -121,7 +121,7 @@ it('admission answers while the receiver is flooded', async () => {
     over = true;
     await Promise.all(flood);
     agent.destroy();
-    // A quick one: on a shared event loop each of them would wait for the flood, on a busy machine some do anyway.
+    // The quickest: on a shared event loop each would wait for the flood, and on a busy machine some do anyway.
     return times.sort((a, b) => a - b)[4]!;
   }
   await whileFlooded(other.receiverPort);

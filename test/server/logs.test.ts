@@ -1,23 +1,23 @@
-/** The log of the server as a process: its lines, and its level while it runs. */
+/** The server's log: its lines, and changes of its level at run time. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { objectOf } from '../support/objects.ts';
-import { ask, createWorld, type Program, REVIEW, type World } from './program.ts';
+import { ask, createServerSetup, type Program, REVIEW, type ServerSetup } from './program.ts';
 
-// Each starts processes, on a machine that may be busy.
+// Each test starts processes, possibly on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-let world: World;
+let setup: ServerSetup;
 let program: Program;
 let levelFile: string;
 
 beforeAll(async () => {
-  world = await createWorld((_request, response) => void response.writeHead(404).end('{}'));
-  levelFile = join(world.dir, 'level');
-  program = await world.start({ LOG_LEVEL_FILE: levelFile });
+  setup = await createServerSetup((_request, response) => void response.writeHead(404).end('{}'));
+  levelFile = join(setup.dir, 'level');
+  program = await setup.start({ LOG_LEVEL_FILE: levelFile });
 });
-afterAll(() => world.dispose());
+afterAll(() => setup.dispose());
 
 type Line = Record<string, any>;
 const lines = (): Line[] =>
@@ -56,7 +56,7 @@ async function sync(name: string, rest: object = {}): Promise<number> {
 }
 
 describe('a line', () => {
-  it('of a denial names the object, who and why, once', async () => {
+  it('of a denial names object, user and reason, once', async () => {
     for (const uid of ['1', '2', '3']) await admit(review('denied', INVALID, { uid }));
     await admit(review('dry', INVALID, { dryRun: true }));
     await admit(review('after', INVALID));
@@ -75,7 +75,7 @@ describe('a line', () => {
     });
   });
 
-  it('is one line of bounded length, whatever somebody wrote', async () => {
+  it('is one line of limited length, whatever a user wrote', async () => {
     const long = `evil\n{"level":"info","msg":"forged"}\u2028${'x'.repeat(100_000)}`;
     await admit(review('long', { ...INVALID, window: long }, { userInfo: { username: long } }));
     const [line] = await soon(({ name }) => name === 'long', 'the denial');
@@ -113,7 +113,7 @@ describe('the level', () => {
     expect(lines().filter(debug)).toEqual([]);
 
     writeFileSync(levelFile, 'debug\n');
-    // The receiver's thread follows it by itself.
+    // The receiver's thread follows the change.
     await vi.waitFor(() => expect(lines().filter(({ what }) => what === 'log level')).toHaveLength(2), 30_000);
     await sync('at-debug');
     const [line] = await soon(({ name, level }) => name === 'at-debug' && level === 'debug', 'the sync');

@@ -5,7 +5,7 @@ import { createMetrics } from '../../server/servedMetrics.ts';
 const lines = async (metrics: ReturnType<typeof createMetrics>) =>
   (await metrics.text()).split('\n').filter((line) => line.startsWith('rollout_hooks_'));
 
-it('every series is there from the start, with 0', async () => {
+it('every series exists from the start, with 0', async () => {
   const served = await lines(createMetrics());
   for (const [name, { labels }] of Object.entries(COUNTERS)) {
     const series = served.filter((line) => line.startsWith(name));

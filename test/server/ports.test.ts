@@ -1,21 +1,21 @@
 /** Each endpoint answers on the ports that docs/security.md names, and on no other. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { codeIn, table } from '../docs/tables.ts';
-import { ask, createWorld, type Program, type World } from './program.ts';
+import { ask, createServerSetup, type Program, type ServerSetup } from './program.ts';
 
-// Starts a process, on a machine that may be busy.
+// Starts a process, possibly on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-let world: World;
+let setup: ServerSetup;
 let program: Program;
 beforeAll(async () => {
-  world = await createWorld((_request, response) => void response.writeHead(404).end('{}'));
-  program = await world.start();
+  setup = await createServerSetup((_request, response) => void response.writeHead(404).end('{}'));
+  program = await setup.start();
 });
-afterAll(() => world.dispose());
+afterAll(() => setup.dispose());
 
 const PORTS = ['hooks, 8080', 'webhook, 8443', 'receiver, 9292', 'inputs, 9443', 'health, 8081'] as const;
-/** One of each: any method finds it, and only a wrong path is 404. Inputs are what is got, with a token. */
+/** A route of each program: any method finds it, and only a wrong path is 404. Inputs need GET, with a token. */
 const PATHS: Record<string, string> = {
   '/hooks/…': '/hooks/gate/sync',
   '/admission/…': '/admission/mutate/gate',

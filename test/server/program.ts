@@ -1,4 +1,4 @@
-/** The server as it runs in a Pod, as a process, with an API server that the test plays. */
+/** The server as a process, with an API server that the test provides. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
@@ -28,14 +28,14 @@ export interface Program {
   exited: Promise<number | null>;
 }
 
-export interface World {
+export interface ServerSetup {
   dir: string;
   start(env?: Record<string, string>): Promise<Program>;
   dispose(): Promise<void>;
 }
 
-/** `apiServer` answers what the program asks. */
-export async function createWorld(apiServer: RequestListener): Promise<World> {
+/** `apiServer` answers the program's requests. */
+export async function createServerSetup(apiServer: RequestListener): Promise<ServerSetup> {
   const dir = mkdtempSync(join(tmpdir(), 'rollout-hooks-'));
   const authority = await createAuthority(Date.now());
   const { certificate, key } = await authority.issue('rollout-hooks');
@@ -118,7 +118,7 @@ const reviewOf = (object: KubeObject<any, any>) => ({
   request: requestOf({ object }),
 });
 
-/** A Gate's review that needs nothing from the API server. */
+/** An admission review of a Gate that needs no reads from the API server. */
 export const REVIEW = JSON.stringify(
   reviewOf(
     objectOf('Gate', {
@@ -128,7 +128,7 @@ export const REVIEW = JSON.stringify(
   ),
 );
 
-/** Of a Kustomization that names a Gate, which is read from the API server. */
+/** A review of a Kustomization that names a Gate, which the webhook reads from the API server. */
 export const fluxReview = () =>
   reviewOf(
     objectOf('Kustomization', {
@@ -142,7 +142,7 @@ export interface Answer {
   text: string;
 }
 
-/** One request over TLS. Rejects with the socket's error. */
+/** Sends a request over TLS. Rejects with the socket's error. */
 export function ask(options: RequestOptions & { agent?: Agent | false }, body?: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const call = request(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createQueue } from '../../server/queue.ts';
 
-/** Items are `lane:name`; each is at work until it is finished. */
+/** Items are `lane:name`; each runs until it is finished. */
 function lanesOf({ limit = 100, atOnce = 4, perLane = 2 } = {}) {
   const started: string[] = [];
   const evicted: string[] = [];
@@ -26,7 +26,7 @@ function lanesOf({ limit = 100, atOnce = 4, perLane = 2 } = {}) {
 const many = (lane: string, count: number) => Array.from({ length: count }, (_, i) => `${lane}:${i}`);
 
 describe('a queue with lanes', () => {
-  it('works on so many of one lane only, and leaves room for others', () => {
+  it('runs a limited number of one lane, and leaves room for others', () => {
     const queue = lanesOf();
     for (const item of [...many('hangs', 50), 'a:0', 'b:0', 'c:0']) queue.push(item);
     expect(queue.started).toEqual(['hangs:0', 'hangs:1', 'a:0', 'b:0']);
@@ -41,7 +41,7 @@ describe('a queue with lanes', () => {
     await queue.idle();
   });
 
-  it('when full gives places of the longest lane to others, up to an equal share', () => {
+  it('when full, drops tasks of the longest lane for others, up to an equal share', () => {
     const queue = lanesOf({ limit: 10, perLane: 1 });
     for (const item of many('a', 11)) expect(queue.push(item)).toBe(true);
     expect(queue.push('a:11')).toBe(false);

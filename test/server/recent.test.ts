@@ -18,7 +18,7 @@ function asked() {
   };
 }
 
-it('asks once for all who ask within the time that each of them allows', async () => {
+it('reads once for all callers within their time limits', async () => {
   const { within, keys, later } = asked();
   expect(await Promise.all([within(1000, 'a'), within(1000, 'a'), within(1000, 'b')])).toEqual([1, 1, 2]);
   later(999);
@@ -29,13 +29,13 @@ it('asks once for all who ask within the time that each of them allows', async (
   expect(keys).toEqual(['a', 'b', 'a', 'a']);
 });
 
-it('remembers no failure', async () => {
+it('caches no failure', async () => {
   const { within } = asked();
   await expect(within(1000, 'a', () => Promise.reject(new Error('timeout')))).rejects.toThrow('timeout');
   expect(await within(1000, 'a')).toBe(2);
 });
 
-it('answers nobody with what was asked for before they came, and asks once for all who come meanwhile', async () => {
+it('returns no result of an earlier read, and reads once for all later callers', async () => {
   const recent = createRecent(() => 0);
   let stored = 'nothing';
   let asks = 0;
@@ -56,7 +56,7 @@ it('answers nobody with what was asked for before they came, and asks once for a
   expect(await read()).toBe('another');
 });
 
-it("a failure is nobody else's", async () => {
+it('a failure concerns its own callers only', async () => {
   const recent = createRecent(() => 0);
   const failing = recent.fresh('checks', () => Promise.reject(new Error('timeout')));
   const next = recent.fresh('checks', async () => 'fine');

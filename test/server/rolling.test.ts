@@ -1,22 +1,22 @@
-/** A replica that is told to end, under requests of clients that keep their connections as the API server does. */
+/** A replica that ends during requests of clients that keep their connections as the API server does. */
 import type { RequestListener } from 'node:http';
 import { Agent } from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { admit, ask, createWorld, fluxReview, type Program, type World } from './program.ts';
+import { admit, ask, createServerSetup, fluxReview, type Program, type ServerSetup } from './program.ts';
 
 const POLL_MS = 10;
-// Each starts processes, on a machine that may be busy.
+// Each test starts processes, possibly on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const CLIENTS = 8;
 
-let world: World;
+let setup: ServerSetup;
 let apiServer: RequestListener = (_request, response) => void response.writeHead(404).end('{}');
 beforeAll(async () => {
-  world = await createWorld((request, response) => apiServer(request, response));
+  setup = await createServerSetup((request, response) => apiServer(request, response));
 });
-afterAll(() => world.dispose());
+afterAll(() => setup.dispose());
 
 const isReady = async (program: Program) => {
   const options = { port: program.webhookPort, path: '/readyz', ca: program.ca, agent: false } as const;
@@ -34,10 +34,10 @@ const accepts = (program: Program) =>
 
 it('a rolling restart fails no admission request', async () => {
   const [old, next] = [
-    await world.start({ SHUTDOWN_DELAY_SECONDS: '2' }),
-    await world.start({ SHUTDOWN_DELAY_SECONDS: '2' }),
+    await setup.start({ SHUTDOWN_DELAY_SECONDS: '2' }),
+    await setup.start({ SHUTDOWN_DELAY_SECONDS: '2' }),
   ];
-  // What a Service does: new connections go to the Pods that are ready.
+  // As a Service does: new connections go to ready Pods.
   let target = old;
   let ended = false;
   const failures: string[] = [];
@@ -50,7 +50,7 @@ it('a rolling restart fails no admission request', async () => {
     while (!ended) {
       const agent = agents.get(mine)!;
       const hasConnection = Object.keys(agent.freeSockets).length > 0;
-      // A connection that is kept is used, whatever the balancer would say of a new one.
+      // A kept connection is used, even if the balancer would refuse a new one.
       if (!hasConnection) mine = target;
       try {
         const { status, text } = await admit(mine, { agent: agents.get(mine)! });
@@ -77,7 +77,7 @@ it('a rolling restart fails no admission request', async () => {
   expect(failures).toEqual([]);
 }, 60_000);
 
-it('a request that is under way at the end is answered, with nothing more accepted beside it', async () => {
+it('a request that is running at the end is answered, and no other is accepted', async () => {
   const { promise: asked, resolve: reached } = Promise.withResolvers<void>();
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   apiServer = async ({ url }, response) => {
@@ -86,7 +86,7 @@ it('a request that is under way at the end is answered, with nothing more accept
     const isList = url?.includes('labelSelector=');
     response.writeHead(isList ? 200 : 404).end('{"items":[]}');
   };
-  const program = await world.start();
+  const program = await setup.start();
   const agent = new Agent({ keepAlive: true });
   const options = { port: program.webhookPort, path: '/admission/mutate/flux', ca: program.ca, agent };
   const answer = ask(options, JSON.stringify(fluxReview()));

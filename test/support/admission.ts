@@ -1,10 +1,10 @@
-/** Calls an admission handler as the API server would; the patch is applied by an independent library. */
+/** Calls an admission handler as the API server does. An independent library applies the patch. */
 import jsonpatch from 'jsonpatch';
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import { type AdmissionHandler, reviewOf } from '../../webhooks/response.ts';
 
-/** A CREATE without an old object, a DELETE without a new one. */
+/** The operation is CREATE without an old object, and DELETE without a new one. */
 export function requestOf({ object = null, oldObject = null, ...rest }: Partial<AdmissionRequest>): AdmissionRequest {
   const { apiVersion, kind, metadata } = (object ?? oldObject)!;
   const [group = '', version = ''] = apiVersion.split('/');

@@ -1,4 +1,4 @@
-/** Calls the command as a shell would, in this process: its two streams, its exit code. */
+/** Runs the command in this process. Resolves to both streams and the exit code. */
 import { PassThrough, Writable } from 'node:stream';
 import { run } from '../../cli/runCommand.ts';
 
@@ -10,14 +10,14 @@ export interface Called {
 
 export interface RelatedObjects {
   env?: Record<string, string>;
-  /** Of a terminal; without it the command writes to a pipe. */
+  /** Columns of a terminal; without them the command writes to a pipe. */
   columns?: number;
   now?: () => number;
   program?: string;
   signal?: AbortSignal;
-  /** What is typed on the terminal. */
+  /** Text typed on the terminal. */
   answers?: string;
-  /** Sees what is written to standard output as it is written. */
+  /** Gets standard output as it is written. */
   onOutput?: (all: string) => void;
   /** Likewise, standard error. */
   onNote?: (all: string) => void;
@@ -44,7 +44,7 @@ class Sink extends Writable {
   }
 }
 
-/** `line`: what stands after the program's name, words parted by spaces. */
+/** `line`: the words after the program's name, separated by spaces. */
 export async function call(line: string | readonly string[], around: RelatedObjects = {}): Promise<Called> {
   const { env = {}, columns, now = Date.now, program = 'kubectl rollouts', signal, answers } = around;
   const [stdout, stderr] = [new Sink(columns, around.onOutput), new Sink(columns, around.onNote)];

@@ -1,6 +1,6 @@
-/** What work costs beside its input, for rules on hostile input: times alone say nothing on a busy machine. */
+/** The cost of work in relation to its input, for rules on hostile input: times alone vary on a busy machine. */
 
-/** How many times as long the work takes as writing and reading its input once as JSON. */
+/** The duration of the work, as a multiple of the time to serialize and parse its input as JSON. */
 export function costInReadings(input: unknown, work: () => unknown): number {
   const reading = fastest(5, () => JSON.parse(JSON.stringify(input)));
   return fastest(2, work) / reading;

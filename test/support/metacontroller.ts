@@ -1,4 +1,4 @@
-/** What Metacontroller sends to hooks. */
+/** Requests of Metacontroller to hooks. */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, ObjectMap } from '../../api/metacontroller.ts';
 
@@ -19,7 +19,7 @@ export function mapOf(...objects: (AnyObject | undefined)[]): ObjectMap {
   return map;
 }
 
-/** What a decorator's sync is sent. `attachments` as a map where the kinds that are missing count, too. */
+/** The request of a decorator's sync. `attachments` as a map, if missing kinds matter. */
 export function decorating(
   object: AnyObject,
   { related = [], attachments = [] }: { related?: readonly AnyObject[]; attachments?: AnyObject[] | ObjectMap } = {},

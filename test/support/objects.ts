@@ -1,4 +1,4 @@
-/** Objects of a kind for tests of decisions: what a test says of one, under the apiVersion that api/kinds.ts has for it. */
+/** Objects of a kind for tests of decisions, with the apiVersion in api/kinds.ts. */
 import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
 import { apiVersionOf, KINDS, type KindName } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
@@ -32,7 +32,7 @@ type ObjectOf<K extends KindName> = K extends keyof Typed ? Typed[K] : FluxObjec
 
 type Fields<K extends KindName> = Omit<ObjectOf<K>, 'apiVersion' | 'kind'>;
 
-/** An object of a kind, with what is said of it and nothing else. `path`: its namespace, where it has one, and its name: `shop/web`. */
+/** An object of a kind with the given fields only. `path`: namespace, if any, and name: `shop/web`. */
 export function objectOf<K extends KindName>(kind: K, path: string, rest?: Partial<Fields<K>>): ObjectOf<K>;
 export function objectOf<K extends KindName>(kind: K, rest: Fields<K>): ObjectOf<K>;
 export function objectOf(kind: KindName, of: string | object, rest?: Parameters<typeof kubeObject>[3]): object {

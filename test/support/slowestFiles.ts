@@ -1,10 +1,10 @@
-/** Says at the end of a run where its time went (each project's sum, and the files that took longest) and what was skipped. */
+/** Prints at the end of a run its time by project, the slowest files, and skipped tests. */
 import { relative } from 'node:path';
 import type { Reporter, TestCollection, TestModule } from 'vitest/node';
 
 const SHOWN = 15;
 
-/** Seconds that the files of a run took, setup included. Files run side by side: the sums are more than the run took. */
+/** Seconds of each file, including setup. Files run in parallel, so that the sums exceed the duration of the run. */
 export function timeTable(files: readonly { project: string; file: string; seconds: number }[]): string {
   const line = (seconds: number, what: string) => `${seconds.toFixed(0).padStart(7)} s  ${what}`;
   const sums = Map.groupBy(files, ({ project }) => project);
@@ -22,7 +22,7 @@ export function timeTable(files: readonly { project: string; file: string; secon
   ].join('\n');
 }
 
-/** Names of what was skipped: of a suite instead of all its tests. A name says what it needs. */
+/** Names of skipped tests, or of a suite instead of all its tests. A name has the requirement. */
 function skippedIn(children: TestCollection): string[] {
   return [...children].flatMap((child) => {
     const state = child.type === 'test' ? child.result().state : child.state();
@@ -33,7 +33,7 @@ function skippedIn(children: TestCollection): string[] {
 
 export class SlowestFiles implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
-    // Whoever runs a few files sees their times anyway.
+    // For a few files, Vitest prints the times itself.
     if (modules.length <= SHOWN) return;
     const fileOf = (module: TestModule) => relative(module.project.vitest.config.root, module.moduleId);
     const files = modules.map((module) => {

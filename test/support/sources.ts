@@ -9,7 +9,7 @@ export interface Source {
   lines: number;
   /** Paths in the repository. */
   files: string[];
-  /** Names of packages, without what is inside of them; Node's own with `node:`. */
+  /** Names of packages without paths; Node's modules with `node:`. */
   packages: string[];
 }
 
@@ -41,13 +41,13 @@ function packageOf(specifier: string): string {
   return specifier.split('/').slice(0, names).join('/');
 }
 
-/** What is in Git or about to be. Generated files have no say in where things live. */
+/** Files in Git or about to be added, without generated ones. */
 export const SOURCES: Source[] = git('ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.tsx', '*.mjs')
   .filter((path) => !path.startsWith('api/generated/') && existsSync(join(REPOSITORY, path)))
   .map(read);
 
-/** The circles of a graph, each once, as the way around. */
-export function circles(graph: ReadonlyMap<string, Iterable<string>>): string[] {
+/** The cycles of a graph, each once, as a path. */
+export function cycles(graph: ReadonlyMap<string, Iterable<string>>): string[] {
   const found: string[] = [];
   const done = new Set<string>();
   const visit = (node: string, way: string[]): void => {

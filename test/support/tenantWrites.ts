@@ -1,7 +1,7 @@
-/** What a tenant may write on a governed object: names that mean something to us, odd characters, and as much as the API server takes. */
+/** Writes of a tenant on a governed object: names with a meaning to us, odd characters, and sizes up to the API server's limit. */
 import fc from 'fast-check';
 
-/** What may be on an object in all: 131,072 bytes of annotations that are not ours. */
+/** The largest total of annotations that aren't ours: 131,072 bytes. */
 const MOST = 131_072;
 
 export const text = fc.oneof(

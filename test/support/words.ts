@@ -1,6 +1,6 @@
 /** Command lines as a POSIX shell splits them. */
 
-/** When a command is run, in a line of ours. */
+/** Trailing words in our command lines that say when to run them. */
 const TIME = '$(date -u +%Y-%m-%dT%H:%M:%SZ)';
 const MANIFEST = " <<'EOF'\n";
 

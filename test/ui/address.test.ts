@@ -41,7 +41,7 @@ const routes: fc.Arbitrary<Address> = fc.oneof(
 );
 
 describe('an address', () => {
-  it('shows again what it was made of', () => {
+  it('can be read back', () => {
     fc.assert(
       fc.property(routes, (route) => {
         expect(parseAddress(formatAddress(route))).toEqual(route);

@@ -30,7 +30,7 @@ const freezes: fc.Arbitrary<Freeze> = fc
   })
   .map((freeze) => (freeze.when === 'weekly' ? freeze : { ...freeze, timezone: 'UTC' }));
 
-/** As it goes through an address, for a reader in another namespace. */
+/** The value after a round trip through an address, for a reader in another namespace. */
 const shared = (freeze: Freeze) => {
   const address = formatAddress({ page: 'gates', query: { do: 'freeze', ...queryOf(freeze) } });
   return freezeOf(parseAddress(address).query, 'elsewhere', 'UTC');
@@ -45,7 +45,7 @@ describe('a freeze in the making', () => {
     );
   });
 
-  it('takes nothing from an address that it does not know', () => {
+  it('ignores unknown values in an address', () => {
     const freeze = freezeOf({ when: 'soon', kinds: 'Secret,Rollout', days: 'Caturday', from: 'then' }, 'shop', 'UTC');
     expect(freeze).toMatchObject({ when: 'now', kinds: ['Rollout'], days: [], from: '', lasts: '24h' });
   });

@@ -8,7 +8,7 @@ import { mayDo, primaryOf } from '../../ui/parts/rights.ts';
 const action = (type: ActionType, kind: KindName): Action =>
   offer({ type, object: { kind, namespace: 'shop', name: 'web' }, version: '1.2.0' })[0]!;
 
-describe('the button that stands out', () => {
+describe('the primary button', () => {
   const all = Object.entries(ACTIONS).flatMap(([type, { kinds }]) =>
     kinds.map((kind) => [type as ActionType, kind] as const),
   );
@@ -24,7 +24,7 @@ describe('the button that stands out', () => {
     expect(primaryOf([action('approve', 'Rollout')])).toBeUndefined();
   });
 
-  it('is the likely one of those that are about one version', () => {
+  it('is the likely action for one version', () => {
     const [open, retry, approve] = [action('open', 'Gate'), action('retry', 'Rollout'), action('approve', 'Gate')];
     expect(primaryOf([open, retry, approve])).toBe(retry);
     const likely: Action = { ...approve, primary: true };
@@ -32,10 +32,10 @@ describe('the button that stands out', () => {
   });
 });
 
-describe('what the reader may do', () => {
+describe('the reader’s rights', () => {
   const open = action('open', 'Gate');
 
-  it('takes every right, and names what is lacking', () => {
+  it('needs every right, and names the missing ones', () => {
     expect(mayDo(open, { 'patch gates shop/web': true })).toBe(true);
     expect(mayDo(open, {})).toBe(false);
     expect(lackingText(open.rights, { 'patch gates shop/web': false })).toBe('patch on gates shop/web');

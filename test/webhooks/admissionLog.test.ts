@@ -1,4 +1,4 @@
-/** What an admission request logs. */
+/** Log lines of an admission request. */
 import { describe, expect, it } from 'vitest';
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
@@ -19,7 +19,7 @@ const ALLOWED: AdmissionDecision = { allowed: true };
 const DENIED: AdmissionDecision = { allowed: false, reason: 'gate_closed', message: "Gate 'freeze' is closed" };
 const HELD: AdmissionDecision = { allowed: true, holdReason: 'gate_closed', warnings: ['kept as it was'] };
 
-const told = (route: string, asked: AdmissionRequest, decision: AdmissionDecision = ALLOWED) =>
+const logged = (route: string, asked: AdmissionRequest, decision: AdmissionDecision = ALLOWED) =>
   admissionDecisions(route, asked, decision).map(({ reason, message }) => [reason, message]);
 /** The mutating webhook decides that `before` becomes `after`. */
 const change = (before: AnyObject | undefined, after: AnyObject, more: Partial<AdmissionRequest> = {}) =>
@@ -59,12 +59,12 @@ describe('a write of a Flux object, as it is stored', () => {
 
   it('that is suspended in the write that creates it', () => {
     const decision = { allowed: true, object: marked('closed: a/a') } as const;
-    expect(told('mutate/flux-fails-open', request(marked(undefined)), decision)).toEqual([
+    expect(logged('mutate/flux-fails-open', request(marked(undefined)), decision)).toEqual([
       ['Suspended', 'held, suspended by closed Gates: a/a'],
     ]);
   });
 
-  it('that is asked about again after a conflict is one decision, and two seconds later another', () => {
+  it('that is reviewed again after a conflict is one decision, and two seconds later another', () => {
     const line = (uid: string) => change(marked(undefined), marked('closed: a/a'), { uid })[0];
     expect([line('1')?.key === line('2')?.key, line('1')?.againAfterMs]).toEqual([true, 2000]);
   });
@@ -77,8 +77,8 @@ describe('a write of a Flux object, as it is stored', () => {
 
   it('is logged as decided, once: not as requested, not by the validating webhook, not in a dry run, not of a status', () => {
     const [before, after] = [marked(undefined), marked('closed: a/a')];
-    expect(told('mutate/flux', request(after, before))).toEqual([]);
-    expect(told('validate/flux', request(after, before))).toEqual([]);
+    expect(logged('mutate/flux', request(after, before))).toEqual([]);
+    expect(logged('validate/flux', request(after, before))).toEqual([]);
     expect(changed(before, after, { dryRun: true })).toEqual([]);
     expect(changed(before, after, { subResource: 'status' })).toEqual([]);
   });
@@ -98,14 +98,14 @@ describe('a write of a Rollout', () => {
     ['its end', annotated({}, '1.2.0'), annotated({}), [['Requested', 'spec.wantedVersion: none']]],
     ['a request that was acted on', annotated(force), annotated({}), []],
   ])('%s', (_, before, after, lines) => {
-    expect(told('validate/rollout', request(after, before))).toEqual(lines);
+    expect(logged('validate/rollout', request(after, before))).toEqual(lines);
   });
 });
 
 describe('a denial', () => {
   const asked = request(marked('closed: a/a'), marked('closed: a/a'));
 
-  it('says who was refused what, and why', () => {
+  it('has the user, the refused action and the cause', () => {
     expect(admissionDecisions('mutate/flux', asked, DENIED)).toMatchObject([
       {
         kind: 'Kustomization',
@@ -127,7 +127,7 @@ describe('a denial', () => {
   });
 
   it('in a dry run is only in the answer', () => {
-    expect(told('mutate/flux', { ...asked, dryRun: true }, DENIED)).toEqual([]);
+    expect(logged('mutate/flux', { ...asked, dryRun: true }, DENIED)).toEqual([]);
   });
 });
 
@@ -139,11 +139,11 @@ describe('a hold', () => {
   };
 
   it('is logged in a dry run too: Flux sends nothing else', () => {
-    expect(told('mutate/flux', asked(1), HELD)).toEqual([['Held', 'UPDATE: kept as it was']]);
+    expect(logged('mutate/flux', asked(1), HELD)).toEqual([['Held', 'UPDATE: kept as it was']]);
   });
 
   it('of a managed field is logged at level debug: with a literal in Git each sync repeats it', () => {
-    expect(told('mutate/flux', asked(1), { ...HELD, holdReason: 'managed_field' })).toEqual([]);
+    expect(logged('mutate/flux', asked(1), { ...HELD, holdReason: 'managed_field' })).toEqual([]);
   });
 
   it('is one decision for each generation and closing, whatever syncs repeat it', () => {

@@ -1,4 +1,4 @@
-/** Approvals as a write meets them: who gives one, what of it is kept, and who cannot. */
+/** Approvals at admission: who can give one, and what is recorded. */
 import { describe, expect, it } from 'vitest';
 import type { RolloutGate } from '../../api/types.ts';
 import { LIMITS } from '../../core/limits.ts';
@@ -20,7 +20,7 @@ const app = (annotations = {}) => {
   return { ...rollout, status, metadata: { ...rollout.metadata, annotations } };
 };
 
-/** `approvals` null: it asks for none. */
+/** `approvals` null: none are required. */
 const gate = (annotations: Record<string, string> = {}, approvals: Rule | null = { required: 2 }) => {
   const made = object('kuberik.com/v1alpha1', 'RolloutGate', 'prod', {
     rolloutRef: { name: 'app' },
@@ -30,7 +30,7 @@ const gate = (annotations: Record<string, string> = {}, approvals: Rule | null =
   return { ...made, metadata: { ...made.metadata, labels: { [`${P}rollout-name`]: 'app' }, annotations } };
 };
 
-/** What a write by `user` leaves. */
+/** The stored object after a write by `user`. */
 async function approve(
   annotations: Record<string, string | undefined>,
   { user = 'alice', old = gate(), rule = { required: 2 } as Rule | null, at = AT, rollout = app() } = {},
@@ -53,13 +53,13 @@ const recorded = ({ metadata }: ReturnType<typeof gate>) => {
 };
 
 describe('an approval', () => {
-  it('is recorded with the authenticated user and taken off', async () => {
+  it('is recorded with the authenticated user, and the request is removed', async () => {
     const { stored, allowed } = await approve({ [`${P}approve`]: '1.1.0', [`${P}approve-reason`]: 'CHG-1\n by root' });
     expect(allowed).toBe(true);
     expect(recorded(stored).given).toEqual([{ version: '1.1.0', by: 'alice', at: AT, reason: 'CHG-1 by root' }]);
   });
 
-  it('by the same person counts once, from then on', async () => {
+  it('by the same user counts once, from the last time', async () => {
     const { stored: first } = await approve({ [`${P}approve`]: '1.1.0' });
     const later = '2026-03-01T13:00:00Z';
     const { stored, warnings } = await approve({ [`${P}approve`]: '1.1.0' }, { old: first, at: later });
@@ -67,7 +67,7 @@ describe('an approval', () => {
     expect(warnings).toEqual([`you approved 1.1.0 at ${AT} already: it counts once, from now`]);
   });
 
-  it('is nobody’s to write, nor to take off', async () => {
+  it('can’t be written or removed by any user', async () => {
     const { stored: first } = await approve({ [`${P}approve`]: '1.1.0' });
     for (const text of [undefined, '', '[]', '{"given":[]}', '{"given":[{"version":"1.1.0","by":"bob","at":"now"}]}']) {
       const { stored } = await approve(
@@ -99,14 +99,14 @@ describe('an approval', () => {
     expect(recorded(named.stored).given).toMatchObject([{ by: bot.user }]);
   });
 
-  it('of the requester is recorded, and the answer says that it does not count', async () => {
+  it('of the requester is recorded, with a Warning that it does not count', async () => {
     const rule: Rule = { required: 2, notBy: ['requester'] };
     const rollout = app({ [`${P}force-deploy`]: '1.1.0', [`${P}requesters`]: '{"force-deploy":"alice"}' });
     const { warnings } = await approve({ [`${P}approve`]: '1.1.0' }, { rule, old: gate({}, rule), rollout });
     expect(warnings).toEqual(['you requested 1.1.0, so your approval does not count (spec.approvals.notBy)']);
   });
 
-  it('from before the webhook was back counts for no user, and the next writer gets a Warning', async () => {
+  it('from before the webhook’s return counts for no user, and the next writer gets a Warning', async () => {
     const old = gate({ [`${P}approve`]: '1.1.0' });
     const { stored, allowed, warnings } = await approve({}, { old, user: 'bob' });
     expect(recorded(stored).given).toEqual([]);
@@ -196,14 +196,14 @@ describe('a forged record', () => {
     for (const warning of warnings) expect(warning.length).toBeLessThanOrEqual(120);
   });
 
-  it('beside an approval of one’s own leaves that', async () => {
+  it('together with an own approval keeps the latter', async () => {
     const both = { [`${P}approvals`]: record('bob'), [`${P}approve`]: '1.1.0' };
     const { stored, warnings } = await approve(both, { user: 'mallory' });
     expect(recorded(stored).given).toMatchObject([{ by: 'mallory' }]);
     expect(warnings).toContain(OURS);
   });
 
-  it('is not what a write leaves as it was, or a sync takes off', async () => {
+  it('is none if a write leaves the annotation unchanged, or a sync removes it', async () => {
     const { stored: first } = await approve({ [`${P}approve`]: '1.1.0' });
     expect((await approve({}, { old: first, user: 'bob' })).warnings).toEqual([]);
     const stripped = await approve({ [`${P}approvals`]: undefined }, { old: first, user: KUSTOMIZE_CONTROLLER });
@@ -218,7 +218,7 @@ describe('a change of the rule', () => {
     return (await write({ mutate: mutateRolloutGate }, { object, old, user, at: AT })).object as typeof old;
   };
 
-  it('is noted with who made it, and with how many approvals there were', async () => {
+  it('is recorded with its user and the number of approvals', async () => {
     const { stored: first } = await approve({ [`${P}approve`]: '1.1.0' });
     const old = { ...first, status: { approvals: { required: 2, progress: '1/2 for 1.1.0' } } } as never;
     expect(recorded(await changed(old, { required: 1 }))).toMatchObject({
@@ -256,7 +256,7 @@ describe('a change of the rule', () => {
     expect(recorded(await changed(gate({}, before), after)).changes).toMatchObject([{ by: 'bob', fields }]);
   });
 
-  it('that removes it forgets what was approved, and is noted; so is one that brings it back', async () => {
+  it('that removes it drops the approvals, and is recorded; so is one that restores it', async () => {
     const { stored: first } = await approve({ [`${P}approve`]: '1.1.0' });
     const without = await changed(first, null);
     const removal = { number: 1, fields: [{ path: 'approvals.required', from: '2' }] };
@@ -274,7 +274,7 @@ describe('a change of the rule', () => {
     ]);
   });
 
-  it('is not noted where nothing asked for approvals, or nothing of it changes', async () => {
+  it('is not recorded without a rule before, or without a change of it', async () => {
     expect(recorded(await changed(gate({}, null), { required: 1 }))).toEqual({ given: [] });
     expect(recorded(await changed(gate({}, null), null, { rollout: 'other' }))).toEqual({ given: [] });
     expect(recorded(await changed(gate(), { required: 2, notBy: [] }))).toEqual({ given: [] });

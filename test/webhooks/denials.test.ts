@@ -1,4 +1,4 @@
-/** Every denial and every hold is counted by its reason; what is allowed as it is, is not. */
+/** Denied and held writes are counted by reason; writes that are allowed unchanged are not. */
 import { expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { fakeWebhookCall } from '../../dev/fakes/ports.ts';
@@ -69,7 +69,7 @@ it('nothing of a write that is allowed', async () => {
   expect(await counted({ route: 'validate/gate', object: gate({ default: 'closed' }) })).toEqual([]);
 });
 
-it('what the writer reads has one line, whatever others wrote in it', () => {
+it('a user’s message has one line, whatever others wrote', () => {
   const forged = 'closed by bob: x\nallowed\u001b[2J';
   const answer = { allowed: false, reason: 'invalid', message: forged, warnings: [forged] } as const;
   const { response } = reviewOf({ uid: 'u' } as never, { ...answer, warnings: [forged] });

@@ -3,7 +3,7 @@ import jsonpatch from 'jsonpatch';
 import { expect, it } from 'vitest';
 import { patchOf } from '../../webhooks/response.ts';
 
-/** As it is after a transport: JSON has no -0. */
+/** The value after a round trip through JSON, which has no -0. */
 const json = fc
   .dictionary(fc.constantFrom('a', 'b/c', 'd~e', 'metadata'), fc.jsonValue({ maxDepth: 5 }), { maxKeys: 4 })
   .map((value) => JSON.parse(JSON.stringify(value)));
@@ -16,11 +16,11 @@ it('makes one object of any other', () => {
   );
 });
 
-it('has nothing to say of the same object with other keys first', () => {
+it('is empty for the same object with its keys in another order', () => {
   expect(patchOf({ a: 1, b: { c: 2, d: 3 } }, { b: { d: 3, c: 2 }, a: 1 })).toEqual([]);
 });
 
-it('names one annotation, and no more than the third level', () => {
+it('names one annotation, and no deeper level than the third', () => {
   const before = { metadata: { annotations: { 'a/b': '1', c: '2' } }, spec: { values: { x: { y: { z: 1 } } } } };
   const after = { metadata: { annotations: { 'a/b': '2', c: '2' } }, spec: { values: { x: { y: { z: 2 } } } } };
   expect(patchOf(before, after)).toEqual([

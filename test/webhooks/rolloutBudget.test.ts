@@ -1,4 +1,4 @@
-/** Who lets a version go on, as a write of a budget meets it. */
+/** A write of a budget that continues a version: its user is recorded. */
 import { expect, it } from 'vitest';
 import { mutateRolloutBudget } from '../../webhooks/smallKinds.ts';
 import { object } from '../hooks/rollout/call.ts';
@@ -46,7 +46,7 @@ it.each([
   const first = await write({ validate: mutateRolloutBudget }, of);
   expect(first.allowed).toBe(isAllowed);
   if (!isAllowed) expect(first.message).toContain(`metadata.annotations[${CONTINUE}]: Invalid value`);
-  // What is there already stops no other write.
+  // A stored problem blocks no other write.
   const later = { ...of, old: of.object, object: budget({ [CONTINUE]: value, seen: 'yes' }) };
   expect((await write({ validate: mutateRolloutBudget }, later)).allowed).toBe(true);
 });

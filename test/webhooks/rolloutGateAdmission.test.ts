@@ -9,8 +9,8 @@ describe('mutate/rolloutgate', () => {
     const gate = (name: string) =>
       object('kuberik.com/v1alpha1', 'RolloutGate', 'g', { rolloutRef: { name }, passing: true });
     const labelOf = async (name: string) => {
-      const verdict = await mutateRolloutGate(write({ object: gate(name) }), call().webhookCall);
-      return verdict.allowed ? verdict.object?.metadata.labels?.[`${P}rollout-name`] : undefined;
+      const result = await mutateRolloutGate(write({ object: gate(name) }), call().webhookCall);
+      return result.allowed ? result.object?.metadata.labels?.[`${P}rollout-name`] : undefined;
     };
     expect(await labelOf('app')).toBe('app');
     expect((await labelOf('a'.repeat(253)))!.length).toBe(63);
@@ -18,19 +18,18 @@ describe('mutate/rolloutgate', () => {
   });
 });
 
-describe('who changes a list', () => {
+describe('the user who changes a list', () => {
   const gate = (more: object, annotations: Record<string, string> = {}) => {
     const made = object('kuberik.com/v1alpha1', 'RolloutGate', 'qa', { rolloutRef: { name: 'app' }, ...more });
     return { ...made, metadata: { ...made.metadata, annotations } };
   };
   const stored = async (next: object, old: object | undefined, user = 'alice') => {
-    const verdict = await mutateRolloutGate(write({ object: next, old, user }), call().webhookCall);
-    return (verdict.allowed && verdict.object ? verdict.object : (next as ReturnType<typeof gate>)).metadata
-      .annotations;
+    const result = await mutateRolloutGate(write({ object: next, old, user }), call().webhookCall);
+    return (result.allowed && result.object ? result.object : (next as ReturnType<typeof gate>)).metadata.annotations;
   };
   const reason = { [`${P}reason`]: 'tested, QA-88' };
 
-  it('is recorded with the authenticated user and the reason, which is taken off', async () => {
+  it('is recorded with the authenticated user and the reason, which is removed', async () => {
     const annotations = await stored(gate({ allowedVersions: ['1.6.0'] }, reason), gate({ allowedVersions: [] }));
     expect(annotations).not.toHaveProperty([`${P}reason`]);
     expect(JSON.parse(annotations![`${P}listed`]!)).toEqual([
@@ -38,7 +37,7 @@ describe('who changes a list', () => {
     ]);
   });
 
-  it('is nobody’s to write: a record in the write is dropped, one that a sync strips comes back', async () => {
+  it('can’t be written by any user: a record in a write is dropped, a removed one is restored', async () => {
     const old = gate({ allowedVersions: ['1.6.0'] }, (await stored(gate({ allowedVersions: ['1.6.0'] }), gate({})))!);
     const forged = {
       [`${P}listed`]: '[{"field":"allowedVersions","version":"1.6.0","by":"carol","at":"2026-03-01T12:00:00Z"}]',
@@ -75,7 +74,7 @@ describe('validate/rolloutgate', () => {
   const remove = (old: ReturnType<typeof gate>, how: Partial<Write> = {}) =>
     send({ validate: validateRolloutGate }, { old, at: AT, user: 'bob', objects: [app, old], ...how });
 
-  it('tells on the Rollout who deleted a gate with approvals, once it is gone', async () => {
+  it('reports on the Rollout who deleted a gate with approvals, once it is gone', async () => {
     const { allowed, events, facts } = await remove(gate());
     expect(allowed).toBe(true);
     expect(events).toMatchObject([
@@ -90,13 +89,13 @@ describe('validate/rolloutgate', () => {
     expect(facts).toMatchObject([{ object: { resource: 'rolloutgates', name: 'prod' }, uid: 'u-1', gone: true }]);
   });
 
-  it('tells on the gate itself where its Rollout does not exist', async () => {
+  it('reports on the gate itself if its Rollout does not exist', async () => {
     const old = gate();
     const { events } = await remove(old, { objects: [old] });
     expect(events).toMatchObject([{ regarding: { kind: 'RolloutGate' }, reason: 'ApprovalsChanged' }]);
   });
 
-  it('tells what was changed just before, which no hook may have seen', async () => {
+  it('reports a change just before, which no hook may have seen', async () => {
     const change = { number: 1, by: 'bob', at: AT, fields: [{ path: 'approvals.required', from: '2' }] };
     const record = { [`${P}approvals`]: JSON.stringify({ given: [], changes: [change] }) };
     const { events } = await remove(gate({ approvals: undefined }, record));
@@ -105,7 +104,7 @@ describe('validate/rolloutgate', () => {
     ]);
   });
 
-  it('tells of the gate as it is stored, whatever the request says of it', async () => {
+  it('reports the stored gate, whatever the request has', async () => {
     const stored = gate();
     const change = { number: 1, by: 'alice', at: AT, fields: [{ path: 'approvals.required', from: '9' }] };
     const record = { [`${P}approvals`]: JSON.stringify({ given: [], changes: [change] }) };
@@ -120,7 +119,7 @@ describe('validate/rolloutgate', () => {
     ]);
   });
 
-  it('tells of both whom two requests name, and of each deletion', async () => {
+  it('reports both users of two requests, and each deletion', async () => {
     const keysOf = async (how: Partial<Write>, old = gate()) =>
       (await remove(old, { objects: [app, old], ...how })).events.map(({ key }) => key);
     const keys = [await keysOf({}), await keysOf({ user: 'alice' }), await keysOf({}, gate({}, {}, 'u-2'))].flat();
@@ -128,7 +127,7 @@ describe('validate/rolloutgate', () => {
     expect(await keysOf({})).toEqual([keys[0]]);
   });
 
-  it('names nobody where anybody may have called', async () => {
+  it('names no user if the caller is unknown', async () => {
     const { events } = await remove(gate(), { authenticatesCallers: false });
     expect(events).toMatchObject([
       {

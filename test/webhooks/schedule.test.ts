@@ -33,7 +33,7 @@ describe('RolloutSchedules', () => {
     });
   });
 
-  it('what got in before does not block other changes', async () => {
+  it('an earlier invalid value does not block other changes', async () => {
     const old = object({ ...good, timezone: 'Mars/Olympus' });
     expect(
       (

@@ -1,4 +1,4 @@
-/** A write that the webhook cannot read is denied where an error would let it through. */
+/** A write that the webhook can't read is denied if an error would allow it. */
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import type { UnreadBody } from '../../api/ports.ts';
@@ -11,7 +11,7 @@ import { kubeObject } from '../support/objects.ts';
 
 const FAILS_OPEN = '/admission/mutate/flux-fails-open';
 
-/** As the API server sends it: Go writes six bytes for each `<`. */
+/** The request as the API server sends it: Go writes six bytes for each `<`. */
 function review(status: string): string {
   const kind = { group: 'kustomize.toolkit.fluxcd.io', version: 'v1', kind: 'Kustomization' };
   const object = kubeObject('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', 'shop/web', {
@@ -50,7 +50,7 @@ describe('a review that is too large', () => {
   });
 });
 
-describe('the denial of what was not read', () => {
+describe('the denial if Gates can’t be read', () => {
   it.each<[UnreadBody['why'], number, string]>([
     ['tooLarge', 413, 'leave out its status'],
     ['busy', 429, 'if that keeps failing'],

@@ -1,6 +1,6 @@
 /**
- * A fleet for benches: applications, each an ImagePolicy, a Rollout and a Kustomization, dealt out to the namespaces in turn. With
- * HealthChecks of class kustomization the Rollouts bake on them, and Flux is played: it applies some ConfigMaps for each Kustomization.
+ * A fleet for benches: applications, each an ImagePolicy, a Rollout and a Kustomization, spread over the namespaces. With `bakes`, the
+ * Rollouts bake on HealthChecks of class kustomization, and a fake Flux applies some ConfigMaps for each Kustomization.
  */
 import { inParallel } from '../../../hooks/inParallel.ts';
 import { conditionAt, conditions } from '../../actors/conditions.ts';
@@ -9,12 +9,12 @@ import { User } from '../../actors/user.ts';
 import { applyObject, pathOf } from '../../client/resources.ts';
 import type { AnyObject } from '../../client/send.ts';
 import type { LocalCluster } from '../../local/cluster.ts';
-import { watchArrivals } from './arrivals.ts';
+import { watchObjects } from './objectWatch.ts';
 import { createSource, REVISION, SOURCE, serveAlways } from './source.ts';
 
 const FLEET = SOURCE.name;
 const WIDTH = 32;
-/** Thousands at once take half an hour. */
+/** The longest wait: thousands of applications at once take half an hour. */
 const PATIENCE_MS = 3_600_000;
 
 interface FleetSize {
@@ -25,11 +25,11 @@ interface FleetSize {
 }
 
 interface ApplicationFleet {
-  /** Adds what is missing to have that many, and deploys the version of the others into what is new. */
+  /** Grows the fleet, and deploys the current version to the new applications. */
   growTo(size: FleetSize): Promise<void>;
-  /** Releases the next version to those, or to all. Resolves when each Kustomization has it, and each bake has succeeded. */
+  /** Releases the next version to some applications, or to all. Resolves when each Kustomization has it and each bake has succeeded. */
   release(apps?: readonly number[]): Promise<void>;
-  /** kustomize-controller looks at one Kustomization and finds nothing to do, in its four writes: it fetches, builds, looks for drift, is ready. */
+  /** Writes a status as kustomize-controller does when nothing has changed, in four writes: fetching, building, drift detection, ready. */
   reconcile(index: number): Promise<void>;
   close(): void;
 }
@@ -49,7 +49,7 @@ export async function applicationFleet(
   const put = (object: AnyObject) => applyObject(access, object, { manager: 'bench', force: true });
   const watch = async (kind: 'kustomization' | 'rollout' | 'healthCheck') => {
     const { apiVersion, kind: name } = ref(kind, undefined, '');
-    return watchArrivals(access, await pathOf(access, { apiVersion, kind: name, metadata: {} }));
+    return watchObjects(access, await pathOf(access, { apiVersion, kind: name, metadata: {} }));
   };
   const [kustomizations, rollouts, checks] = [
     await watch('kustomization'),
@@ -60,7 +60,7 @@ export async function applicationFleet(
   let releases = 0;
   for (let i = 0; i < namespaces; i++) await createNamespace(namespaceOf(i));
 
-  /** With what every cluster has: a Kustomization that applies the others. It alone may be asked to apply them again. */
+  /** Creates a namespace with a Kustomization that applies the others: the only one that hooks ask to apply again. */
   async function createNamespace(namespace: string): Promise<void> {
     await put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
     await put(kustomization(namespace, FLEET, { spec: { sourceRef: SOURCE } }));
@@ -120,7 +120,7 @@ export async function applicationFleet(
     });
   }
 
-  /** `count`: how many have the tag in the end. */
+  /** Publishes the current tag, and waits until `count` applications have it. */
   async function deploy(apps: readonly number[], count: number): Promise<void> {
     const tag = `1.${releases}.0`;
     await inParallel(apps, WIDTH, (i) => {
@@ -128,15 +128,15 @@ export async function applicationFleet(
       return admin.patchStatus(ref('imagePolicy', namespaceOf(i), nameOf(i)), { latestRef });
     });
     const carries = ({ spec }: AnyObject) => spec.postBuild?.substitute?.APP_VERSION === tag;
-    await kustomizations.all(count, carries, PATIENCE_MS);
+    await kustomizations.until(count, carries, PATIENCE_MS);
     if (!bakes) return;
     await inParallel(apps, WIDTH, reconcile);
     const hasBaked = ({ status }: AnyObject) => {
       const head = status?.history?.[0];
       return head?.version.tag === tag && head.bakeStatus === 'Succeeded';
     };
-    await rollouts.all(count, hasBaked, PATIENCE_MS);
-    await checks.all(size.checks, ({ status }) => status?.status === 'Healthy', PATIENCE_MS);
+    await rollouts.until(count, hasBaked, PATIENCE_MS);
+    await checks.until(size.checks, ({ status }) => status?.status === 'Healthy', PATIENCE_MS);
   }
 
   return {
@@ -165,7 +165,7 @@ const MANIFEST = JSON.stringify({
   annotations: { 'org.opencontainers.image.revision': 'main' },
 });
 
-/** A registry on loopback in which every tag of every repository is the same release: what is known of it is not asked for again. */
+/** A registry on loopback in which every tag of every repository is one release, so that its metadata is read once. */
 async function startRegistry(): Promise<{ image: string; close(): void }> {
   const { host, close } = await serveAlways(MANIFEST);
   return { image: `${host}/app`, close };

@@ -1,6 +1,7 @@
 /** Many Flux objects behind one Gate, for bench and fault tests. */
 
 import { inParallel } from '../../../hooks/inParallel.ts';
+import { timestamp } from '../../actors/timestamp.ts';
 import type { Access } from '../../client/kubeconfig.ts';
 import { applyObject, pathOf } from '../../client/resources.ts';
 import { type AnyObject, send } from '../../client/send.ts';
@@ -21,11 +22,11 @@ const KINDS = [
     spec: { interval: '10m', url: 'oci://registry.example/fleet' },
   },
 ];
-/** What people had made of `spec.suspend` before: the opening must give back exactly that. */
+/** Values of `spec.suspend` before the Gate closes, which the opening must restore. */
 const BEFORE = [undefined, false, undefined, true];
 
-/** As kustomize-controller leaves one that applies no Flux objects. */
-async function applied(admin: Access, object: AnyObject): Promise<void> {
+/** Writes the inventory of a Kustomization that applies no Flux objects. */
+async function writeInventory(admin: Access, object: AnyObject): Promise<void> {
   const { namespace, name } = object.metadata;
   await send(admin, 'PATCH', await pathOf(admin, object, 'status'), {
     body: { status: { inventory: { entries: [{ id: `${namespace}_${name}_apps_Deployment`, v: 'v1' }] } } },
@@ -34,17 +35,17 @@ async function applied(admin: Access, object: AnyObject): Promise<void> {
 }
 
 export interface Fleet {
-  /** The Gate, open, and the objects; of different kinds, most of them not suspended. */
+  /** Creates the open Gate and the objects, of different kinds, most of them not suspended. */
   create(): Promise<void>;
-  ask(action: 'open' | 'close'): Promise<void>;
-  /** How many a closed gate holds: suspended, and the memory says what they were. */
-  held(): Promise<number>;
-  /** How many are exactly what they were before any gate closed. */
-  asBefore(): Promise<number>;
+  request(action: 'open' | 'close'): Promise<void>;
+  /** Number of held objects: suspended, with the annotation that has the value before. */
+  countHeld(): Promise<number>;
+  /** Number of objects in their state before the Gate closed. */
+  countRestored(): Promise<number>;
   objects: AnyObject[];
   isHeld(object: AnyObject): boolean;
-  isAsBefore(object: AnyObject): boolean;
-  /** The collections the objects are in, and how many of them are in each. */
+  isRestored(object: AnyObject): boolean;
+  /** The collections of the objects, and the number of objects in each. */
   collections(): Promise<{ path: string; count: number }[]>;
 }
 
@@ -63,11 +64,12 @@ export function fleet(admin: Access, namespace: string, count: number): Fleet {
   });
   const before = new Map(objects.map(({ kind, metadata, spec }) => [`${kind} ${metadata.name}`, spec.suspend]));
 
-  const was = ({ kind, metadata }: AnyObject) => before.get(`${kind} ${metadata.name}`);
-  const memory = ({ metadata }: AnyObject) => metadata.annotations?.[SUSPENDED];
+  const suspendBefore = ({ kind, metadata }: AnyObject) => before.get(`${kind} ${metadata.name}`);
+  const suspendedAnnotation = ({ metadata }: AnyObject) => metadata.annotations?.[SUSPENDED];
   const isHeld = (object: AnyObject) =>
-    object.spec.suspend === true && memory(object) === String(was(object) ?? 'unset');
-  const isAsBefore = (object: AnyObject) => object.spec.suspend === was(object) && memory(object) === undefined;
+    object.spec.suspend === true && suspendedAnnotation(object) === String(suspendBefore(object) ?? 'unset');
+  const isRestored = (object: AnyObject) =>
+    object.spec.suspend === suspendBefore(object) && suspendedAnnotation(object) === undefined;
   const collections = () =>
     Promise.all(
       KINDS.map(async ({ apiVersion, kind }) => ({
@@ -89,7 +91,7 @@ export function fleet(admin: Access, namespace: string, count: number): Fleet {
   return {
     objects,
     isHeld,
-    isAsBefore,
+    isRestored,
     collections,
     async create() {
       await put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
@@ -101,18 +103,17 @@ export function fleet(admin: Access, namespace: string, count: number): Fleet {
       });
       await inParallel(objects, WIDTH, async (object) => {
         await put(object);
-        if (object.kind === 'Kustomization') await applied(admin, object);
+        if (object.kind === 'Kustomization') await writeInventory(admin, object);
       });
     },
-    async ask(action) {
-      const at = `${new Date().toISOString().slice(0, 19)}Z`;
+    async request(action) {
       const path = `/apis/gating.toolkit.fluxcd.io/v1alpha1/namespaces/${namespace}/gates/${GATE}`;
       await send(admin, 'PATCH', path, {
-        body: { metadata: { annotations: { [`${action}.gate.fluxcd.io/requestedAt`]: at } } },
+        body: { metadata: { annotations: { [`${action}.gate.fluxcd.io/requestedAt`]: timestamp() } } },
         contentType: 'application/merge-patch+json',
       });
     },
-    held: () => countWhere(isHeld),
-    asBefore: () => countWhere(isAsBefore),
+    countHeld: () => countWhere(isHeld),
+    countRestored: () => countWhere(isRestored),
   };
 }

@@ -1,4 +1,4 @@
-/** Where the applications of a fleet come from: a GitRepository whose artifact a bench brings, so that fetching is no part of what it measures. */
+/** The source of a fleet's applications: a GitRepository whose artifact the bench provides, so that fetching isn't measured. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { conditionAt } from '../../actors/conditions.ts';
@@ -8,7 +8,7 @@ import type { User } from '../../actors/user.ts';
 export const SOURCE = { kind: 'GitRepository', name: 'fleet' } as const;
 export const REVISION = `main@sha1:${'0'.repeat(40)}`;
 
-/** Suspended: a source-controller that runs leaves it alone. */
+/** Creates the GitRepository, suspended, so that a running source-controller ignores it. */
 export async function createSource(
   admin: User,
   flux: User,

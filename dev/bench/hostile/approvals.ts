@@ -1,4 +1,4 @@
-/** Approvals on Gates and RolloutGates, and who is behind a version. */
+/** Approvals on Gates and RolloutGates, with requesters and authors of versions. */
 import { gate, type Input, object, review, rollout, synced, text, times, written } from './input.ts';
 
 const KUBERIK = 'kuberik.com/v1alpha1';
@@ -31,7 +31,7 @@ const imagePolicy = object('image.toolkit.fluxcd.io/v1', 'ImagePolicy', {
   status: { latestRef: { name: 'registry.example/web', tag: '1.999.0' } },
 });
 
-/** A Rollout with 1,000 candidates, one of which somebody wants by hand, in these words. */
+/** A Rollout with 1,000 candidates, one of which this user requests. */
 const wanted = (deployUser: string, more: object = {}) =>
   rollout({
     metadata: {
@@ -55,8 +55,8 @@ const authors = (tag: string, words: string) => ({ tag, authors: words });
 const required = (about: ReturnType<typeof rollout>, gates: ReturnType<typeof gate>[]): Input =>
   synced('rollout', about, [imagePolicy, ...gates], [about, ...gates]);
 
-/** 40 RolloutGates with 64 approvals of one version, which was asked for in 250 kB of these words. */
-function askedFor(words: string): Input {
+/** 40 RolloutGates with 64 approvals of one version, whose requester is 250 kB of these words. */
+function requestedBy(words: string): Input {
   const gates = times(40, (i) =>
     rolloutGate(
       i,
@@ -84,8 +84,8 @@ export const APPROVALS: Record<string, () => Input> = {
         ),
       ),
     ),
-  '40 RolloutGates with 64 approvals of one version, asked for in 250 kB of words': () => askedFor('ab.'),
-  '40 RolloutGates with 64 approvals of one version, asked for in 250 kB of short words': () => askedFor('a '),
+  '40 RolloutGates with 64 approvals of one version, asked for in 250 kB of words': () => requestedBy('ab.'),
+  '40 RolloutGates with 64 approvals of one version, asked for in 250 kB of short words': () => requestedBy('a '),
   '100 Gates with 64 of the longest approvals': () => {
     const gates = times(100, (i) => {
       const made = approvable(longest);
@@ -113,8 +113,8 @@ export const APPROVALS: Record<string, () => Input> = {
   'an approval that 5,000 Rollouts may be meant by': () => {
     const gates = times(10, (j) => ({ name: j === 9 ? 'web' : `g${j}` }));
     const status = { availableReleases: times(10, (j) => ({ tag: `1.${j}.0` })) };
-    const world = times(5000, (i) => rollout({ metadata: { name: `r${i}`, uid: `u${i}` }, spec: { gates }, status }));
+    const stored = times(5000, (i) => rollout({ metadata: { name: `r${i}`, uid: `u${i}` }, spec: { gates }, status }));
     const asked = approvable('', { 'approve.gate.fluxcd.io/for': '1.1.0' });
-    return { paths: ['/admission/mutate/gate'], body: review(asked, approvable('')), world };
+    return { paths: ['/admission/mutate/gate'], body: review(asked, approvable('')), stored };
   },
 };

@@ -1,4 +1,4 @@
-/** RolloutBudgets, and the Rollouts that they select: one of the cluster selects what anybody may write in a namespace of their own. */
+/** RolloutBudgets and the Rollouts that they select. A ClusterRolloutBudget selects Rollouts that any tenant may write. */
 import { type Input, object, review, rollout, synced, text, times } from './input.ts';
 
 const KUBERIK = 'kuberik.com/v1alpha1';
@@ -14,7 +14,7 @@ const budget = (spec: object = {}, status?: object, annotations: Record<string, 
 
 const digest = (i: number) => `sha256:${String(i).padStart(64, '0')}`;
 
-/** One that asks the budget for these versions, and has these deployments behind it. */
+/** A Rollout that requests a slot for these versions, with a history. */
 const asking = (i: number, versions: object[], history: object[] = [], more: object = {}) =>
   rollout({
     metadata: { name: `r${i}`, uid: `u${i}`, labels: { app: 'web', ring: `r${i % 25}` } },
@@ -43,7 +43,7 @@ const slot = (i: number, more: object = {}) => ({
   ...more,
 });
 
-/** What the CRD takes: 16 labels, and 16 expressions of 64 values each. */
+/** The largest selector that the CRD allows: 16 labels, and 16 expressions of 64 values each. */
 const largest = {
   matchLabels: Object.fromEntries(times(16, (i) => [`l${i}`, 'x'.repeat(63)])),
   matchExpressions: times(16, (i) => ({

@@ -1,6 +1,6 @@
 /**
- * `node --expose-gc child.ts FOLDER`: decides the hostile input in the folder and prints what that took. A process of its own: the peak of
- * resident memory never goes down, and one that hangs or runs out of memory takes nothing with it.
+ * `node --expose-gc child.ts FOLDER`: decides the hostile input in the folder and prints the cost. Runs as a process of its own, since the
+ * peak of resident memory never falls, and an input may hang the process or use up its memory.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,18 +12,18 @@ import { webhookRoutes } from '../../../webhooks/index.ts';
 import { fakeCluster, fakeHookCall, fakeWebhookCall } from '../../fakes/ports.ts';
 import { type AnyObject, NOW } from './input.ts';
 
-/** Times are of the processor, of one pass over all paths, in milliseconds. */
+/** The measured cost. Times are processor time in milliseconds, for one pass over all paths. */
 export interface Measured {
   bytes: number;
   parse: number;
-  /** The best of several: the code is warm then, as in a server. */
+  /** The best of several, with warm code as in a server. */
   decide: number;
-  /** The first of all, with nothing warm and nothing remembered. */
+  /** The first decision, with cold code and empty caches. */
   first: number;
   /** Growth of the peak of resident memory over reading, parsing and deciding once. */
   peakBytes: number;
   requests: number;
-  /** Larger than any body that the server parses. */
+  /** Set if the body is larger than the server's limit. */
   refused?: true;
   /** The first route that did not answer, and its error. */
   failed?: string;
@@ -37,7 +37,7 @@ const SPENT_MS = 600;
 interface Sent {
   paths: string[];
   body: string;
-  world: string[];
+  stored: string[];
 }
 
 function processorMs(): number {
@@ -45,8 +45,8 @@ function processorMs(): number {
   return (user + system) / 1000;
 }
 
-function routesOver(world: AnyObject[]) {
-  const cluster = fakeCluster(world);
+function routesOver(stored: AnyObject[]) {
+  const cluster = fakeCluster(stored);
   const around = { now: NOW, cluster, access: { may: async () => true } };
   const hookCall = (): HookCall => fakeHookCall(around).call;
   const webhookCall = (): WebhookCall => fakeWebhookCall(around).call;
@@ -54,9 +54,9 @@ function routesOver(world: AnyObject[]) {
   return { cluster, routes: new Map(routes.map((route) => [route.path, route])) };
 }
 
-/** Everything is parsed again: nothing that is remembered by identity may help. */
-async function decideOnce({ paths, body, world }: Sent) {
-  const { cluster, routes } = routesOver(world.map((each) => JSON.parse(each)));
+/** Decides once. Parses everything again, so that caches by identity don't help. */
+async function decideOnce({ paths, body, stored }: Sent) {
+  const { cluster, routes } = routesOver(stored.map((each) => JSON.parse(each)));
   let took = 0;
   let failed: string | undefined;
   for (const path of paths) {
@@ -72,7 +72,7 @@ async function decideOnce({ paths, body, world }: Sent) {
   return { took, cluster, failed };
 }
 
-/** The smallest of several samples. Their end is told in processor time: on a busy machine a clock ends them before the code is warm. */
+/** The smallest of several samples. Their end is in processor time: on a busy machine, real time would end before the code is warm. */
 async function best(sample: () => Promise<number>): Promise<number> {
   const end = processorMs() + SPENT_MS;
   let least = Number.POSITIVE_INFINITY;
@@ -89,7 +89,7 @@ async function best(sample: () => Promise<number>): Promise<number> {
 }
 
 async function measure(read: () => Sent): Promise<Measured> {
-  // The peak of what is in use, and not of garbage that nobody has collected yet.
+  // A peak without uncollected garbage.
   setFlagsFromString('--heap-growing-percent=25');
   globalThis.gc?.();
   const before = process.resourceUsage().maxRSS;

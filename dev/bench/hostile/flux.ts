@@ -1,4 +1,4 @@
-/** Writes of Flux objects: whoever may update an object of their own may send these. */
+/** Writes of Flux objects that any tenant may send for an object of its own. */
 import { gate, type Input, kustomization, nested, object, rollout, synced, text, times, written } from './input.ts';
 
 /** A Gate that does not exist counts as closed. */

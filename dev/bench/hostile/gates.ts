@@ -1,12 +1,12 @@
-/** Gates and schedules: whoever may write one in a namespace of their own may send these. */
+/** Gates and schedules that any tenant may write in its own namespace. */
 import { gate, type Input, kustomization, object, review, rollout, synced, text, times, written } from './input.ts';
 
 const hhmm = (minutes: number) =>
   `${String(Math.floor(minutes / 60) % 24).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
 
-/** Windows that follow each other all day long, so that the calendar turns and the gate does not. */
+/** Adjacent windows for the whole day: the active rule changes, but the Gate doesn't. */
 const adjoining = times(64, (i) => ({ timeRange: { start: hhmm(i * 22), end: hhmm((i + 1) * 22) } }));
-/** The same beside the default: each edge of a rule is a change that changes nothing. */
+/** Windows whose action is the Gate's default: each start and end changes nothing. */
 const changesNothing = {
   timezone: 'Europe/Berlin',
   action: 'Open',
@@ -29,7 +29,7 @@ const farAway = {
   })),
 };
 
-/** A Gate's own sync, a write of it, and a write of an object that names it. */
+/** Inputs for a Gate: its sync, a write of it, and a write of an object that names it. */
 function scheduled(name: string, spec: object): Record<string, () => Input> {
   const about = gate({ spec });
   const marked = kustomization({ metadata: { annotations: { 'gate.fluxcd.io/gates': 'web' } } });
@@ -86,7 +86,7 @@ export const GATES: Record<string, () => Input> = {
     });
     const rollouts = times(5000, (i) => rollout({ metadata: { name: `r${i}` }, spec: { gates: [{ name: 'web' }] } }));
     const body = review(null, gate({ spec: { default: 'closed' } }));
-    return { paths: ['/admission/validate/gate'], body, world: [...bindings, ...rollouts] };
+    return { paths: ['/admission/validate/gate'], body, stored: [...bindings, ...rollouts] };
   },
   'a schedule for 2,000 Rollouts': () =>
     schedule({ timezone: 'Europe/Berlin', rules: [{ daysOfWeek: ['Friday'] }] }, 2000),

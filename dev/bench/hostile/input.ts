@@ -1,4 +1,4 @@
-/** One hostile input: what is sent, to which routes, and what the cluster answers to the reads that follow. */
+/** A hostile input: a request body, its routes, and the stored objects. */
 import type { AdmissionRequest } from '../../../api/admission.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { ObjectMap } from '../../../api/metacontroller.ts';
@@ -9,8 +9,8 @@ export interface Input {
   /** Route paths that the body is sent to, one after the other. */
   paths: string[];
   body: unknown;
-  /** What live reads find. What of it is read counts as input. */
-  world?: AnyObject[];
+  /** Objects that live reads find. Those that are read count as input. */
+  stored?: AnyObject[];
 }
 
 const NAMESPACE = 'shop';
@@ -58,19 +58,19 @@ export function review(object: AnyObject | null, oldObject: AnyObject | null = n
   return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request };
 }
 
-/** A write that goes through both webhooks. `what`: the end of their paths. */
-export function written(what: string, object: AnyObject, oldObject?: AnyObject, world?: AnyObject[]): Input {
+/** A write through both webhooks. `what`: the end of their paths. */
+export function written(what: string, object: AnyObject, oldObject?: AnyObject, stored?: AnyObject[]): Input {
   const paths = [`/admission/mutate/${what}`, `/admission/validate/${what}`];
-  return { paths, body: review(object, oldObject ?? null), ...(world && { world }) };
+  return { paths, body: review(object, oldObject ?? null), ...(stored && { stored }) };
 }
 
 const DECORATORS = ['flux', 'healthcheck', 'rolloutgate', 'rolloutbudget-slots'];
 
-export function synced(hook: string, about: AnyObject, related: AnyObject[] = [], world?: AnyObject[]): Input {
+export function synced(hook: string, about: AnyObject, related: AnyObject[] = [], stored?: AnyObject[]): Input {
   const controller = { apiVersion: 'metacontroller.k8s.io/v1alpha1', kind: 'Controller', metadata: { name: 'c' } };
   const own = DECORATORS.includes(hook) ? { object: about, attachments: {} } : { parent: about, children: {} };
   const body = { controller, ...own, related: byKind(related), finalizing: false };
-  return { paths: [`/hooks/${hook}/sync`], body, ...(world && { world }) };
+  return { paths: [`/hooks/${hook}/sync`], body, ...(stored && { stored }) };
 }
 
 function byKind(objects: AnyObject[]): ObjectMap {

@@ -1,4 +1,4 @@
-/** What the decision of a hostile input costs, held against a budget. */
+/** Measures the cost of a hostile input, and compares it with a budget. */
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,40 +9,40 @@ import type { Input } from './input.ts';
 
 /** In parses of the same input as JSON, and in its bytes. */
 export const BUDGET = { time: 50, memory: 20 } as const;
-/** Nothing is remembered and no code is warm in the first decision of a process: that much is not the input's. */
+/** The part of the first decision's time that cold code and empty caches take. */
 const COLD_START_MS = 400;
-/** Anything parsed faster is too fast for the clock, and for anybody to notice. */
+/** The shortest parsing time that counts: faster ones are below the clock's resolution. */
 const LEAST_PARSE_MS = 0.2;
-/** Resident memory grows in steps so large that less than this says nothing about a small input. */
+/** The smallest input size that counts, since resident memory grows in large steps. */
 const LEAST_BYTES = 2 * 1024 * 1024;
 
 export interface Cost {
   name: string;
   bytes: number;
-  /** Processor time of the decision, in parses. Infinity: it did not end. */
+  /** Processor time of the decision, in parses; Infinity if it didn't end. */
   time: number;
-  /** Milliseconds of the first decision of a process. */
+  /** Milliseconds of the first decision in a process. */
   first: number;
   /** Peak of memory, in bytes of the input. */
   memory: number;
   requests: number;
-  /** Empty when it is within the budget. */
+  /** Empty if the cost is within the budget. */
   problems: string[];
 }
 
-export function costOf(name: string, { paths, body, world = [] }: Input, timeoutMs = 60_000): Promise<Cost> {
+export function costOf(name: string, { paths, body, stored = [] }: Input, timeoutMs = 60_000): Promise<Cost> {
   return inTemporaryDirectory('hostile-', async (folder) => {
-    const rest = { paths, world: world.map((each) => JSON.stringify(each)) };
+    const rest = { paths, stored: stored.map((each) => JSON.stringify(each)) };
     writeFileSync(join(folder, 'body.json'), JSON.stringify(body));
     writeFileSync(join(folder, 'rest.json'), JSON.stringify(rest));
     const found = await run(folder, timeoutMs);
-    if (typeof found !== 'string') return judge(name, found);
+    if (typeof found !== 'string') return costFrom(name, found);
     const endless = { time: Number.POSITIVE_INFINITY, first: timeoutMs };
     return { name, bytes: Number.NaN, ...endless, memory: Number.NaN, requests: 0, problems: [found] };
   });
 }
 
-function judge(name: string, found: Measured): Cost {
+function costFrom(name: string, found: Measured): Cost {
   const { bytes, requests, first } = found;
   if (found.refused) return { name, bytes, time: 0, first: 0, memory: 0, requests, problems: [] };
   const parse = Math.max(found.parse, LEAST_PARSE_MS);
@@ -57,9 +57,9 @@ function judge(name: string, found: Measured): Cost {
   return { name, bytes, time, first, memory, requests, problems };
 }
 
-/** What the process measured, or why it did not. */
+/** The process's measurement, or the reason why it has none. */
 function run(folder: string, timeout: number): Promise<Measured | string> {
-  // A small young generation: garbage that lies around says nothing about the decision.
+  // A small young generation keeps uncollected garbage out of the measurement.
   const args = ['--expose-gc', '--max-semi-space-size=2', join(import.meta.dirname, 'child.ts'), folder];
   return new Promise((resolve) => {
     const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'hostile-compile-cache') };

@@ -78,11 +78,11 @@ export const ROLLOUTS: Record<string, () => Input> = {
     );
   },
   'a Rollout after 200 others, each after 20 of them': () => {
-    const world = times(200, (i) => {
+    const stored = times(200, (i) => {
       const after = times(20, (j) => ({ name: `s${Math.min(199, i + 1 + j)}` }));
       return object(KUBERIK, 'Rollout', { metadata: { name: `s${i}` }, spec: { after } });
     });
-    return { paths: VALIDATION, body: review(rollout({ spec: { after: [{ name: 's0' }] } })), world };
+    return { paths: VALIDATION, body: review(rollout({ spec: { after: [{ name: 's0' }] } })), stored };
   },
   '2,000 HealthChecks': () => {
     const status = { status: 'Unhealthy', message: text(0.2) };

@@ -1,18 +1,18 @@
-/** A tenant who plays every known way around a closed Gate, all the time, in a namespace of its own that a Gate of the platform team selects. */
+/** A tenant who continuously tries every known way around a closed Gate, in a namespace that a Gate of the platform team selects. */
 import { API, gate, kustomization, ociRepository, rollout } from '../../actors/objects.ts';
 import type { Random } from '../../actors/random.ts';
 import { type AnyObject, ApiError } from '../../client/send.ts';
-import type { People } from './team.ts';
+import type { Users } from './team.ts';
 
 const NAMESPACE = 'hostile';
-/** What the policies of the API server leave to a tenant, and a little more: some of it is refused. */
-const MOST_ANNOTATIONS = 132_000;
-const MOST_TEXT = 450_000;
+/** A little more than the policies of the API server allow, so that some of it is refused. */
+const MAX_ANNOTATION_BYTES = 132_000;
+const MAX_TEXT_BYTES = 450_000;
 const NAMES = ['a', 'b', 'c', 'd'];
-/** Each is large: more of them would test etcd. */
+/** Each Rollout is large: more of them would test etcd. */
 const MOST_ROLLOUTS = 16;
 
-/** What it does, and how often. */
+/** The attacks, with weights. */
 const ATTACKS = {
   edit: 6,
   resume: 6,
@@ -34,13 +34,13 @@ type Attack = keyof typeof ATTACKS;
 interface HostileTenant {
   create(): Promise<void>;
   act(): Promise<void>;
-  /** Those of its Flux objects that run, as `Kind name (uid)`. */
+  /** The tenant's Flux objects that aren't suspended, as `Kind name (uid)`. */
   running(): Promise<string[]>;
-  /** Takes away all that it has made. */
+  /** Deletes everything that the tenant created. */
   leave(): Promise<void>;
 }
 
-export function hostileTenant({ admin, developer, sre }: People, random: Random): HostileTenant {
+export function hostileTenant({ admin, developer, sre }: Users, random: Random): HostileTenant {
   let count = 0;
   const any = <T>(list: readonly T[]) => list[random.integer(0, list.length - 1)]!;
   const object = (name = any(NAMES)): AnyObject =>
@@ -59,10 +59,10 @@ export function hostileTenant({ admin, developer, sre }: People, random: Random)
       if (random.next() < 0.5) await developer.remove(one as never);
       await developer.create(one);
     },
-    fillAnnotations: () => annotated({ 'x/filled': text(size(MOST_ANNOTATIONS)) }),
+    fillAnnotations: () => annotated({ 'x/filled': text(size(MAX_ANNOTATION_BYTES)) }),
     fillSpec: () =>
       developer.mergePatch(kustomization(NAMESPACE, any(NAMES)) as never, {
-        spec: { postBuild: { substitute: { FILLED: text(size(MOST_TEXT)) } } },
+        spec: { postBuild: { substitute: { FILLED: text(size(MAX_TEXT_BYTES)) } } },
       }),
     fillManagers: () =>
       developer.apply(kustomization(NAMESPACE, any(NAMES), { spec: { path: `./${++count}` } }), {
@@ -89,7 +89,7 @@ export function hostileTenant({ admin, developer, sre }: People, random: Random)
       ),
     nameMany: () =>
       annotated({
-        // Only Gates that exist: what never existed may be taken off again, and the judge knows no such Gates.
+        // Only existing Gates: the name of a Gate that never existed may be removed again, and the oracle has no such Gate.
         'gate.fluxcd.io/gates': any([null, Array(300).fill('own').join(), 'own']),
       }),
     label: () =>
@@ -144,7 +144,7 @@ export function hostileTenant({ admin, developer, sre }: People, random: Random)
   return {
     create: async () => {
       await admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels: { chaos: '' } } });
-      // Counts what requires it often enough to be still before the end.
+      // Counts its objects often enough to be at rest before the end.
       await sre.create(gate(NAMESPACE, 'own', { spec: { default: 'opened', interval: '5s' } }));
     },
     act: async () => {
@@ -156,7 +156,7 @@ export function hostileTenant({ admin, developer, sre }: People, random: Random)
         .map(({ kind, metadata }) => `${kind} ${metadata.name} (${metadata.uid})`),
     leave: async () => {
       for (const one of await all()) {
-        // Its labels name an applier that never works.
+        // The labels name an applier that never applies.
         await developer.mergePatch(one as never, { metadata: { finalizers: null, labels: null } });
         await developer.mergePatch(one as never, { spec: { suspend: false } });
         await developer.remove(one as never);

@@ -1,13 +1,14 @@
-/** The client that reports the health of a team's application: two HealthChecks, one of which comes and goes, by clocks that may be an hour wrong. */
-import { timestamp } from '../../actors/ask.ts';
+/** A client that reports health into a team's two HealthChecks, by clocks that may be an hour wrong, and deletes and re-creates one of them. */
+
 import { ref } from '../../actors/objects.ts';
 import type { Random } from '../../actors/random.ts';
+import { timestamp } from '../../actors/timestamp.ts';
 import type { User } from '../../actors/user.ts';
 import type { AnyObject } from '../../client/send.ts';
 
 type Report = 'Healthy' | 'Pending' | 'Unhealthy';
 
-/** `create`: the second one, or its deletion where it exists. */
+/** The reporter's actions, with weights. `create` deletes the second HealthCheck if it exists. */
 const ACTS: Record<Report | 'create', number> = { Healthy: 12, Pending: 3, Unhealthy: 1, create: 1 };
 const NAMES = ['app', 'smoke'] as const;
 const HOUR_MS = 3_600_000;
@@ -18,11 +19,11 @@ export const WATCHED = { app: 'app' };
 
 export interface Reporter {
   create(): Promise<void>;
-  /** One report, or the second HealthCheck is deleted or created. */
+  /** Makes a report, or deletes or creates the second HealthCheck. */
   act(): Promise<void>;
-  /** Both exist, and report Healthy where they do not yet. */
+  /** Creates what is missing, and reports Healthy in both. */
   recover(): Promise<void>;
-  /** The first one reports an error. */
+  /** Reports an error in the first HealthCheck. */
   fail(): Promise<void>;
 }
 
@@ -34,7 +35,7 @@ export function reporterOf(namespace: string, user: User, random: Random): Repor
     await user.create({ ...check, metadata: { ...check.metadata, labels: WATCHED }, spec: {} } as AnyObject);
   }
 
-  /** docs/healthchecks.md: the time of a change with each change, and that of an error with each error. */
+  /** Writes a status by docs/healthchecks.md: `lastChangeTime` with each change, `lastErrorTime` with each error. */
   async function report(name: string, status: Report): Promise<void> {
     const check = ref('healthCheck', namespace, name);
     const before = (await user.get(check)).status?.status;

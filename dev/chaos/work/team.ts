@@ -1,6 +1,5 @@
-/** One team's namespace: a Rollout, what it deploys into, what Git brings, the Gates, and what people do to all of it. */
+/** A team's namespace: a Rollout, its bound objects, manifests in Git, Gates, and the users' actions. */
 import { isDeepStrictEqual } from 'node:util';
-import { ask, timestamp } from '../../actors/ask.ts';
 import { fakeFlux } from '../../actors/fakeFlux.ts';
 import { gitSync } from '../../actors/gitSync.ts';
 import {
@@ -14,11 +13,13 @@ import {
   rolloutGate,
 } from '../../actors/objects.ts';
 import type { Random } from '../../actors/random.ts';
+import { requestGate } from '../../actors/requestGate.ts';
+import { timestamp } from '../../actors/timestamp.ts';
 import type { User } from '../../actors/user.ts';
 import type { AnyObject } from '../../client/send.ts';
 import { reporterOf, WATCHED } from './reporter.ts';
 
-export interface People {
+export interface Users {
   admin: User;
   developer: User;
   sre: User;
@@ -27,7 +28,7 @@ export interface People {
 }
 
 type Ref = ReturnType<typeof refTo>;
-/** What a person does, and how often. */
+/** Users' actions, with weights. */
 const ACTS = {
   edit: 6,
   managedFieldEdit: 4,
@@ -45,66 +46,68 @@ const ACTS = {
 };
 type Act = keyof typeof ACTS;
 
-/** A bake takes a while: people who deploy by hand cancel it. */
+/** The weights in teams that bake: a manual deployment cancels a bake. */
 const ACTS_WHERE_BAKED = { ...ACTS, pin: 1, force: 1, retry: 3 };
-/** Of the teams that bake, in turns. */
+/** `spec.onFailure` of the teams that bake, in turn. */
 const ON_FAILURE = ['Rollback', 'Continue', 'Hold'];
 const BAKE_TIMES = ['2s', '5s'];
 
-/** Of the Rollouts that share the budget. */
+/** Labels of the Rollouts that share the budget. */
 export const SHARED = { chaos: '' };
-/** A window that ends by itself while others go on. */
+/** A window that ends during the run. */
 const APPROVAL_WINDOW = '15s';
 const SUSPENDED = 'gate.fluxcd.io/suspended';
-/** What is used up in the end; a bypass stays until the next deployment. */
+/** Requests that must be handled at the end; a bypass stays until the next deployment. */
 const REQUESTS = ['force-deploy', 'deploy-message', 'retry'];
 export const FLUX_NAMESPACE = 'flux-system';
 
 export interface Team {
   namespace: string;
   create(): Promise<void>;
-  /** A new version of the image; the number of those so far. */
+  /** Releases a new version of the image. */
   release(): Promise<void>;
+  /** The number of releases so far. */
   releases(): number;
-  /** Somebody closes or opens one of the Gates. */
-  turnGate(): Promise<void>;
-  /** To Git. */
+  /** Opens or closes one of the Gates. */
+  toggleGate(): Promise<void>;
+  /** Commits a change to Git. */
   commit(): Promise<void>;
   sync(): Promise<void>;
-  /** source-controller and kustomize-controller. */
+  /** Runs source-controller and kustomize-controller. */
   reconcile(): Promise<void>;
-  /** A person does something, allowed or not. */
+  /** Makes a random write of a user, allowed or not. */
   act(): Promise<void>;
-  /** Somebody writes other people's approvals into the record of a Gate or RolloutGate. */
+  /** Writes other users' approvals into the record of a Gate or RolloutGate. */
   forge(): Promise<void>;
-  /** Health is reported: at random, and Healthy once nobody wants anything any more. */
+  /** Reports random health, or Healthy after `calm`. */
   report(): Promise<void>;
-  /** Every Gate opens that holds its versions. */
+  /** Opens every Gate of the team. */
   open(): Promise<void>;
-  /** Its application works, or does not. */
+  /** Reports Healthy. */
   recover(): Promise<void>;
+  /** Reports an error. */
   fail(): Promise<void>;
-  /** Nobody wants anything any more: no pins, no bypass, and every Gate open. */
+  /** Withdraws pins and bypasses, and opens every Gate. */
   calm(): Promise<void>;
-  /** People retry what has failed, and deploy the newest version again where it was rolled back. */
+  /** Retries a failed deployment, and deploys the newest version again after its rollback. */
   mend(): Promise<void>;
-  /** What is not yet as it must be in the end. */
+  /** Differences from the state to which the team must converge. */
   unsettled(): Promise<string[]>;
 }
 
-export function teamOf(index: number, { admin, developer, sre, flux, reporter }: People, random: Random): Team {
+export function teamOf(index: number, { admin, developer, sre, flux, reporter }: Users, random: Random): Team {
   const namespace = `team-${index}`;
   const owner = { namespace: FLUX_NAMESPACE, name: namespace };
   const fake = fakeFlux({ flux });
   const sync = gitSync(flux, owner);
   const app = ref('rollout', namespace, 'app');
   const qa = ref('rolloutGate', namespace, 'qa');
-  /** What Git says: a path, or an interval, for each object. */
+  /** Number of the newest commit for each object, which is in its path or interval. */
   const commits = { app: 0, web: 0, source: 0, fetched: 0 };
-  /** What some deploy takes the word of two people, while others do not: those have more to do meanwhile. */
-  const takesApprovals = index % 4 === 3;
+  /** Whether deployments require two approvals. */
+  const requiresApprovals = index % 4 === 3;
   const signed = ref('gate', namespace, 'signed');
-  /** What another source brings takes the version too: only Flux's report of it shows that it was applied. */
+  /** Whether a Kustomization of a GitRepository is bound too; only Flux's status shows that it was applied. */
   const bindsGit = index % 4 < 2;
   const bakes = index % 2 === 1;
   const health = bakes ? reporterOf(namespace, reporter, random) : undefined;
@@ -136,8 +139,8 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
       spec: { interval: `${commits.source + 10}m`, url: 'https://git.example.com/web' },
     } as AnyObject,
   ];
-  /** Made by hand: nothing of Git's comes to it. */
-  const byHand = () =>
+  /** A Kustomization that isn't in Git. */
+  const manual = () =>
     kustomization(namespace, 'side', {
       annotations: { 'gate.fluxcd.io/gates': 'freeze,approval' },
       spec: { sourceRef: { kind: 'GitRepository', name: 'web' } },
@@ -150,7 +153,7 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
     kind !== 'GitRepository' && (name === 'app' || (name === 'web' && bindsGit));
   const any = <T>(list: readonly T[]) => list[random.integer(0, list.length - 1)]!;
   const someVersion = () => tag(random.integer(1, Math.max(1, newest)));
-  /** One that the Rollout has never seen would be waited for. */
+  /** A version that the Rollout has seen; a request for another would stay pending. */
   const knownVersion = async (): Promise<string | undefined> => {
     const known: { tag: string }[] = (await developer.get(app)).status?.availableReleases ?? [];
     return known.length > 0 ? any(known).tag : undefined;
@@ -162,24 +165,24 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
   const changeOf = (one: Ref, text: string) =>
     one.kind === 'Kustomization' ? { path: text } : { url: `oci://registry.example.com/${text.slice(2)}` };
 
-  const approve = async (person: User, version: string) => {
-    await person.mergePatch(signed, { metadata: { annotations: { 'approve.gate.fluxcd.io/for': version } } });
-    await person.mergePatch(qa, request({ approve: version }));
+  const approve = async (user: User, version: string) => {
+    await user.mergePatch(signed, { metadata: { annotations: { 'approve.gate.fluxcd.io/for': version } } });
+    await user.mergePatch(qa, request({ approve: version }));
   };
 
-  /** What somebody has asked for, and the newest; refused until the Rollout knows it. */
+  /** Approves the requested version and the newest; refused until the Rollout has seen it. */
   const approveAll = async () => {
     const { annotations } = (await admin.get(app)).metadata;
     const forced = annotations?.['rollout.kuberik.com/force-deploy'];
     for (const version of new Set([forced ?? tag(newest), tag(newest)])) {
-      for (const person of [sre, admin]) await approve(person, version);
+      for (const user of [sre, admin]) await approve(user, version);
     }
   };
 
   const acts: Record<Act, () => Promise<unknown>> = {
     edit: () => {
       const one = any(held);
-      return developer.mergePatch(one, { spec: changeOf(one, `./by-hand-${++requests}`) });
+      return developer.mergePatch(one, { spec: changeOf(one, `./manual-${++requests}`) });
     },
     managedFieldEdit: () =>
       random.next() < 0.5
@@ -190,7 +193,7 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
     remove: async () => {
       const one = any(held.slice(1));
       await developer.remove(one);
-      if (one.metadata.name === 'side') await developer.create(byHand());
+      if (one.metadata.name === 'side') await developer.create(manual());
     },
     unmark: () =>
       developer.mergePatch(any(held), {
@@ -222,7 +225,7 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
       if (version !== undefined) await developer.mergePatch(app, request({ 'bypass-gates': version }));
     },
     approve: async () => {
-      if (takesApprovals) await approve(any([sre, admin]), random.next() < 0.7 ? tag(newest) : someVersion());
+      if (requiresApprovals) await approve(any([sre, admin]), random.next() < 0.7 ? tag(newest) : someVersion());
     },
     forge: () => self.forge(),
   };
@@ -234,12 +237,12 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
       await admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels: { chaos: '' } } });
       await sre.create(gate(namespace, 'freeze', { spec: { default: 'opened' } }));
       await sre.create(gate(namespace, 'approval', { spec: { default: 'closed', window: APPROVAL_WINDOW } }));
-      if (takesApprovals) await sre.create(gate(namespace, 'signed', { spec: { approvals: { required: 2 } } }));
-      const approvals = takesApprovals && { approvals: { required: 2 } };
+      if (requiresApprovals) await sre.create(gate(namespace, 'signed', { spec: { approvals: { required: 2 } } }));
+      const approvals = requiresApprovals && { approvals: { required: 2 } };
       await sre.create(rolloutGate(namespace, 'qa', 'app', { passing: true, ...approvals }));
       await admin.create(kustomization(owner.namespace, owner.name, { spec: { sourceRef: source } }));
       await admin.create(imagePolicy(namespace, 'app'));
-      const names = [index % 2 === 0 ? 'freeze' : 'approval', ...(takesApprovals ? ['signed'] : [])];
+      const names = [index % 2 === 0 ? 'freeze' : 'approval', ...(requiresApprovals ? ['signed'] : [])];
       const gates = names.map((name) => ({ name }));
       const turn = index >> 1;
       const bake = bakes && {
@@ -250,18 +253,18 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
       };
       await health?.create();
       await developer.create(rollout(namespace, 'app', { labels: SHARED, spec: { gates, ...bake } }));
-      await developer.create(byHand());
+      await developer.create(manual());
     },
     release: async () => {
       const latestRef = { name: `registry.example.com/${namespace}`, tag: tag(newest + 1) };
       await admin.patchStatus(ref('imagePolicy', namespace, 'app'), { latestRef });
       newest++;
     },
-    turnGate: async () => {
+    toggleGate: async () => {
       const which = any(['freeze', 'approval', 'qa'] as const);
       const opens = random.next() < 0.65;
       if (which === 'qa') await sre.mergePatch(qa, { spec: { passing: opens } });
-      else await ask(sre, namespace, which, opens ? 'open' : 'close');
+      else await requestGate(sre, namespace, which, opens ? 'open' : 'close');
     },
     commit: async () => {
       commits[any(['app', 'web', 'source', 'fetched'] as const)]++;
@@ -275,7 +278,7 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
       await acts[random.weighted(bakes ? ACTS_WHERE_BAKED : ACTS)]();
     },
     forge: async () => {
-      if (!takesApprovals) return;
+      if (!requiresApprovals) return;
       const [object, record, about] = any([
         [signed, 'gate.fluxcd.io/approvals', { rollout: `${namespace}/app` }],
         [qa, 'rollout.kuberik.com/approvals', {}],
@@ -283,7 +286,7 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
       const { uid } = (await sre.get(app)).metadata;
       const by = ['developer', 'admin'];
       const at = timestamp(sre.now());
-      const given = by.map((person) => ({ version: tag(newest), ...about, uid, by: person, at }));
+      const given = by.map((user) => ({ version: tag(newest), ...about, uid, by: user, at }));
       await sre.mergePatch(object, { metadata: { annotations: { [record]: JSON.stringify({ given }) } } });
     },
     report: async () => {
@@ -293,13 +296,13 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
     fail: async () => health?.fail(),
     open: async () => {
       await sre.mergePatch(qa, { spec: { passing: true } });
-      for (const name of ['freeze', 'approval']) await ask(sre, namespace, name, 'open');
-      if (takesApprovals) await approveAll();
+      for (const name of ['freeze', 'approval']) await requestGate(sre, namespace, name, 'open');
+      if (requiresApprovals) await approveAll();
     },
     calm: async () => {
       isCalm = true;
-      if (!(await developer.find(held.at(-1)!))) await developer.create(byHand());
-      // What a bypass asks for goes before all else, and would wait for approvals that nobody gives any more.
+      if (!(await developer.find(held.at(-1)!))) await developer.create(manual());
+      // A bypass takes precedence, and would wait for approvals that no user gives then.
       await developer.mergePatch(app, { ...request({ 'bypass-gates': null }), spec: { wantedVersion: null } });
       await sre.mergePatch(ref('gate', namespace, 'approval'), { spec: { default: 'opened', window: null } });
       await self.open();
@@ -315,7 +318,7 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
       }
     },
     unsettled: async () => {
-      const objects = await Promise.all([...manifests(), byHand()].map(async (wanted) => differences(wanted)));
+      const objects = await Promise.all([...manifests(), manual()].map(async (wanted) => differences(wanted)));
       const { status, metadata } = await admin.get(app);
       const [head] = status?.history ?? [];
       const open = openRequests(metadata);
@@ -331,14 +334,14 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
     const { kind, metadata } = wanted;
     const live = await admin.find(wanted as never);
     const name = `${kind} ${metadata.name}`;
-    if (!live) return [`${name} is not there`];
+    if (!live) return [`${name} is missing`];
     const fields = Object.entries(wanted.spec).filter(([field]) => !(metadata.name === 'side' && field === 'path'));
     const wrong = fields.filter(([field, value]) => !isDeepStrictEqual(live.spec[field], value));
     const value = live.kind === 'OCIRepository' ? live.spec.ref?.tag : live.spec.postBuild?.substitute?.APP_VERSION;
     return [
       ...wrong.map(([field, value]) => `${name} has ${field} ${JSON.stringify(live.spec[field])}, not ${value}`),
       ...(live.spec.suspend ? [`${name} is suspended`] : []),
-      ...(live.metadata.annotations?.[SUSPENDED] === undefined ? [] : [`${name} remembers a suspension`]),
+      ...(live.metadata.annotations?.[SUSPENDED] === undefined ? [] : [`${name} still has ${SUSPENDED}`]),
       ...(!isBound(wanted) || value === tag(newest) ? [] : [`${name} has ${value}, not ${tag(newest)}`]),
     ];
   }

@@ -1,40 +1,40 @@
-/** Everybody at work, whatever is down: releases, Gates, Git syncs, health and people, until they are stopped. */
+/** The workload: releases, Gates, Git syncs, health reports and users' writes, until it is stopped. */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { ask } from '../../actors/ask.ts';
 import { gate, rolloutBudget } from '../../actors/objects.ts';
 import { type Random, randomFrom } from '../../actors/random.ts';
+import { requestGate } from '../../actors/requestGate.ts';
 import { User } from '../../actors/user.ts';
 import { ApiError } from '../../client/send.ts';
 import type { LocalCluster } from '../../local/cluster.ts';
 import type { Log } from '../../local/process/log.ts';
 import { hostileTenant } from './hostile.ts';
-import { FLUX_NAMESPACE, type People, SHARED, type Team, teamOf } from './team.ts';
+import { FLUX_NAMESPACE, SHARED, type Team, teamOf, type Users } from './team.ts';
 
-const TELL_MS = 10_000;
+const PROGRESS_MS = 10_000;
 const EMERGENCY = 'emergency';
-/** How long the freeze lasts that the hostile tenant works against while every process runs. */
+/** Duration of the freeze against which the hostile tenant works while every process runs. */
 const FREEZE_MS = 30_000;
-/** What the documentation promises, and as much again for a machine on which everything runs at once. */
+/** Twice the time in the documentation, since everything runs on one machine. */
 const HELD_WITHIN_MS = 10_000;
 
-/** The outcome of each attempt. */
+/** Numbers of attempts by outcome. */
 export type Tally = Record<'done' | 'denied' | 'conflict' | 'missing' | 'unavailable', number>;
 
 export interface Workload {
   teams: readonly Team[];
   tally: Tally;
-  /** Closes the platform team's Gate while everybody goes on; resolves to what of the hostile tenant's was not held in time, or not for long. */
+  /** Closes the platform team's Gate during the work. Resolves to the hostile tenant's objects that weren't held in time or didn't stay held. */
   freeze(): Promise<{ heldAfterSeconds: number; violations: string[] }>;
-  /** Nobody begins anything new, every Gate is opened, all is Healthy; Git and Flux go on. Resolves when all has arrived, or to what never did. */
+  /** Ends the users' work, opens every Gate and reports Healthy, while Git and Flux continue. Resolves to the differences that are left at the deadline. */
   settle(patienceMs: number): Promise<string[]>;
   stop(): Promise<void>;
 }
 
 export interface Pace {
-  /** How many times slower than usual people do what they do. */
-  people: number;
-  /** The same of Flux, Git syncs and health reports. */
+  /** Factor for the pauses between users' actions. */
+  users: number;
+  /** Factor for the pauses of Flux, Git syncs and health reports. */
   controllers: number;
 }
 
@@ -44,7 +44,7 @@ export async function startWorkload(
   { teams: teamCount, pace, log }: { teams: number; pace: Pace; log: Log },
 ): Promise<Workload> {
   const as = (user: 'admin' | 'developer' | 'sre' | 'flux' | 'reporter') => new User(cluster.accessOf(user));
-  const people: People = {
+  const users: Users = {
     admin: as('admin'),
     developer: as('developer'),
     sre: as('sre'),
@@ -52,19 +52,19 @@ export async function startWorkload(
     reporter: as('reporter'),
   };
   const next = () => randomFrom(random.integer(0, 2 ** 31));
-  const teams = Array.from({ length: teamCount }, (_, i) => teamOf(i + 1, people, next()));
+  const teams = Array.from({ length: teamCount }, (_, i) => teamOf(i + 1, users, next()));
   const tally: Tally = { done: 0, denied: 0, conflict: 0, missing: 0, unavailable: 0 };
-  const hostile = hostileTenant(people, next());
-  /** Nobody begins anything new; and nobody at all. */
+  const hostile = hostileTenant(users, next());
+  /** Aborted when the users' work ends, and when all work ends. */
   const [resting, ended] = [new AbortController(), new AbortController()];
   for (const { signal } of [resting, ended]) setMaxListeners(0, signal);
   let frozen = false;
 
   const selects = { namespaceSelector: { matchExpressions: [{ key: 'chaos', operator: 'Exists' }] } };
-  await people.admin.create(gate(FLUX_NAMESPACE, EMERGENCY, { spec: { default: 'opened', selects } }));
+  await users.admin.create(gate(FLUX_NAMESPACE, EMERGENCY, { spec: { default: 'opened', selects } }));
   // Half of the teams bake, and take turns.
   const fleet = { selector: { matchLabels: SHARED }, maxConcurrent: Math.ceil(teamCount / 4) };
-  await people.sre.create(rolloutBudget(undefined, 'fleet', fleet));
+  await users.sre.create(rolloutBudget(undefined, 'fleet', fleet));
   for (const team of teams) await team.create();
   await hostile.create();
 
@@ -77,8 +77,8 @@ export async function startWorkload(
     }
   }
 
-  /** Does it again and again, with a pause of up to twice `everyMs`. */
-  async function habit({ signal }: AbortController, everyMs: number, what: () => Promise<unknown>): Promise<void> {
+  /** Repeats the work with pauses of up to twice `everyMs`. */
+  async function repeat({ signal }: AbortController, everyMs: number, what: () => Promise<unknown>): Promise<void> {
     const dice = next();
     while (!signal.aborted) {
       await wait(dice.integer(0, 2 * everyMs), undefined, { signal }).catch(() => {});
@@ -86,26 +86,26 @@ export async function startWorkload(
     }
   }
 
-  const ofPeople = (everyMs: number, what: () => Promise<unknown>) => habit(resting, everyMs * pace.people, what);
+  const ofUsers = (everyMs: number, what: () => Promise<unknown>) => repeat(resting, everyMs * pace.users, what);
   const ofControllers = (everyMs: number, what: () => Promise<unknown>) =>
-    habit(ended, everyMs * pace.controllers, what);
+    repeat(ended, everyMs * pace.controllers, what);
   const dice = next();
-  const turnEmergency = async () => {
-    if (!frozen) await ask(people.sre, FLUX_NAMESPACE, EMERGENCY, dice.next() < 0.65 ? 'open' : 'close');
+  const toggleEmergencyGate = async () => {
+    if (!frozen) await requestGate(users.sre, FLUX_NAMESPACE, EMERGENCY, dice.next() < 0.65 ? 'open' : 'close');
   };
-  const passing = [
-    ofPeople(4000, turnEmergency),
-    // Two at once: some ways are races.
-    ofPeople(150, hostile.act),
-    ofPeople(150, hostile.act),
+  const usersWork = [
+    ofUsers(4000, toggleEmergencyGate),
+    // Two at once: some attacks are races.
+    ofUsers(150, hostile.act),
+    ofUsers(150, hostile.act),
     ...teams.flatMap((team) => [
-      ofPeople(3000, team.release),
-      ofPeople(2500, team.turnGate),
-      ofPeople(350, team.act),
-      ofPeople(2000, team.commit),
+      ofUsers(3000, team.release),
+      ofUsers(2500, team.toggleGate),
+      ofUsers(350, team.act),
+      ofUsers(2000, team.commit),
     ]),
   ];
-  const lasting = teams.flatMap((team) => [
+  const controllersWork = teams.flatMap((team) => [
     ofControllers(1000, team.sync),
     ofControllers(500, team.reconcile),
     ofControllers(1000, team.report),
@@ -121,9 +121,9 @@ export async function startWorkload(
     freeze: async () => {
       frozen = true;
       const begun = performance.now();
-      await retry(() => ask(people.sre, FLUX_NAMESPACE, EMERGENCY, 'close'), begun + FREEZE_MS);
+      await retry(() => requestGate(users.sre, FLUX_NAMESPACE, EMERGENCY, 'close'), begun + FREEZE_MS);
       const closed = performance.now();
-      /** Since when each has been seen to run. */
+      /** Since when each running object has been seen. */
       const since = new Map<string, number>();
       const violations = new Set<string>();
       let heldAfterSeconds = Number.NaN;
@@ -134,7 +134,7 @@ export async function startWorkload(
         for (const one of running) {
           if (!since.has(one)) since.set(one, now);
           if (now - since.get(one)! > HELD_WITHIN_MS)
-            violations.add(`runs behind ${FLUX_NAMESPACE}/${EMERGENCY}: ${one}`);
+            violations.add(`runs though ${FLUX_NAMESPACE}/${EMERGENCY} is closed: ${one}`);
         }
         if (Number.isNaN(heldAfterSeconds) && running.length === 0) heldAfterSeconds = (now - closed) / 1000;
         await wait(100);
@@ -143,20 +143,20 @@ export async function startWorkload(
     },
     settle: async (patienceMs) => {
       resting.abort();
-      await Promise.all(passing);
+      await Promise.all(usersWork);
       const deadline = performance.now() + patienceMs;
-      let told = performance.now();
-      await retry(() => ask(people.sre, FLUX_NAMESPACE, EMERGENCY, 'open'), deadline);
+      let reported = performance.now();
+      await retry(() => requestGate(users.sre, FLUX_NAMESPACE, EMERGENCY, 'open'), deadline);
       for (const team of teams) await retry(team.calm, deadline);
       await retry(hostile.leave, deadline);
       for (;;) {
         await Promise.all(teams.map((team) => attempt(team.mend)));
         const left = await unsettled().catch((error: Error) => [error.message]);
         if (left.length === 0) return [];
-        if (performance.now() > told + TELL_MS) {
-          told = performance.now();
+        if (performance.now() > reported + PROGRESS_MS) {
+          reported = performance.now();
           log(
-            `  still to come: ${left.slice(0, 3).join('; ')}${left.length > 3 ? ` and ${left.length - 3} more` : ''}`,
+            `  not converged: ${left.slice(0, 3).join('; ')}${left.length > 3 ? ` and ${left.length - 3} more` : ''}`,
           );
         }
         if (performance.now() > deadline) return left;
@@ -166,7 +166,7 @@ export async function startWorkload(
     stop: async () => {
       resting.abort();
       ended.abort();
-      await Promise.all([...passing, ...lasting]);
+      await Promise.all([...usersWork, ...controllersWork]);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** What all controllers of the process share. */
+/** Services that all controllers of the process share. */
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { ObjectGroups } from '../json/objects.ts';
 import type { Clock } from '../runtime/clock.ts';

@@ -1,4 +1,4 @@
-/** One informer per resource in the process, shared by all controllers and stopped with its last user. */
+/** Informers, one per resource, shared by all controllers and stopped with their last user. */
 
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';

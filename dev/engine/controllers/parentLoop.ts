@@ -1,4 +1,4 @@
-/** What both kinds of controllers have in common: events of parents and children fill a queue, workers empty it. */
+/** The loop of both kinds of controllers: events of parents and children fill a queue, workers empty it. */
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Resource } from '../cluster/discovery.ts';
 import type { Engine } from '../cluster/engine.ts';
@@ -12,7 +12,7 @@ import { every, goDurationMs } from '../runtime/clock.ts';
 import { LIMITS } from '../runtime/limits.ts';
 import { reasonOf } from '../runtime/log.ts';
 
-/** Metacontroller looks at every parent at least this often. */
+/** Metacontroller's resync period. */
 const DEFAULT_RESYNC_SECONDS = 30 * 60;
 
 export interface ParentKind {
@@ -38,7 +38,7 @@ interface LoopParts {
 export interface SyncJob {
   parent: KubeObject;
   kind: ParentKind;
-  /** Asks the customize hook where its answer is not known; throws what fails the sync. */
+  /** The related objects; calls the customize hook unless its answer is cached. Throws errors that fail the sync. */
   related(): Promise<ObjectGroups>;
   resyncAfter(seconds: number): void;
 }
@@ -136,7 +136,7 @@ export class ParentLoop {
     }
   }
 
-  /** Calls `found` with the key of the parent that controls this child, if it is one of ours. */
+  /** Calls `found` with the key of the parent that controls the child, if this controller has that parent. */
   #ownerOf(child: KubeObject, found: (key: string) => void): void {
     const owner = controllerOf(child);
     if (!owner) return;
@@ -185,7 +185,7 @@ export class ParentLoop {
   }
 }
 
-/** Resyncs pass too: they show the same object as old and current. */
+/** Whether an update changes more than the status. A resync counts: its old and current object are the same. */
 function concernsMoreThanStatus(old: KubeObject, current: KubeObject): boolean {
   return (
     old === current ||

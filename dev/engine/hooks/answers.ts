@@ -1,4 +1,4 @@
-/** What hooks may answer. As in Metacontroller's strict mode an unknown or duplicate field fails the sync, as a wrong type does. */
+/** Parses answers of hooks. As in Metacontroller's strict mode, unknown and duplicate fields and wrong types fail the sync. */
 import { z } from 'zod';
 import type { KubeObject, LabelSelector } from '../../../api/kubernetes.ts';
 import { findDuplicateKey } from '../json/duplicateKeys.ts';
@@ -15,7 +15,7 @@ export interface SyncAnswer {
   resyncAfterSeconds: number;
 }
 
-/** As answered: `null` and absent mean the same. */
+/** A rule in a customize answer. `null` and absent mean the same. */
 export interface RelatedRule {
   apiVersion: string;
   resource: string;

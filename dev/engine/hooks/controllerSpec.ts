@@ -1,4 +1,4 @@
-/** The custom resources that describe controllers, as far as ours use them: what they ask for beyond that is refused, never ignored. */
+/** The custom resources that describe controllers, with the fields that ours use. Other fields are refused, never ignored. */
 import { z } from 'zod';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { labelSelector, requireShape } from '../json/schemas.ts';

@@ -1,4 +1,4 @@
-/** Calls one hook over HTTP: only 200 counts, 429 asks to come back later, everything else fails the sync. */
+/** Calls a hook over HTTP: 200 is an answer, 429 a request to retry later, and anything else fails the sync. */
 import { Agent, request } from 'undici';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { parseDuration } from '../../../core/kube/duration.ts';
@@ -11,7 +11,7 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 const IDLE_MS = 90_000;
 const CONNECTIONS_PER_SERVER = 64;
 
-/** Not a failure: the hook says when it wants to be asked again. */
+/** The hook's request to be called again later, which is no failure. */
 export class TooManyRequests extends Error {
   readonly afterSeconds: number;
   constructor(afterSeconds: number) {
@@ -25,7 +25,7 @@ export interface HookClient {
   call(body: HookRequest): Promise<string>;
 }
 
-/** As in Metacontroller, credentials are read once, when the controller starts. */
+/** A client of the hook. As in Metacontroller, credentials are read once, when the controller starts. */
 export async function hookClient(
   { webhook: { url, timeout } }: HookSpec,
   { hooks, client }: Pick<Engine, 'hooks' | 'client'>,
@@ -48,7 +48,7 @@ export async function hookClient(
   };
 }
 
-/** Over HTTP, with one agent for all hooks of the process: connections are kept and shared per server. */
+/** A transport over HTTP, with one agent for all hooks: connections are kept and shared per server. */
 export function hooksOverHttp(): HookTransport {
   const agent = new Agent({
     connections: CONNECTIONS_PER_SERVER,
@@ -73,7 +73,7 @@ function textOf(body: HookRequest): string {
 
 type Secret = KubeObject & { data?: Record<string, string> };
 
-/** That of the hook's host. */
+/** The authorization of the hook's host. */
 function authorizationAt(url: string, endpointConfigs: readonly EndpointConfig[]): Authorization | undefined {
   const { protocol, hostname, port, host } = new URL(url);
   const usual = protocol === 'https:' ? '443' : '80';

@@ -54,7 +54,7 @@ export function addObject(groups: ObjectGroups, object: KubeObject): void {
   addGroup(groups, object.apiVersion, object.kind).set(keyOf(object), object);
 }
 
-/** One Gate may be related to hundreds of parents: its text is made once per version of the object. */
+/** JSON texts, made once per version of an object: a Gate may be related to hundreds of parents. */
 const texts = new WeakMap<KubeObject, string>();
 
 export function jsonText(object: KubeObject): string {

@@ -1,4 +1,4 @@
-/** What the engine is handed as JSON, by schemas that refuse every other field. Null stands for an absent one everywhere. */
+/** Schemas of the engine's JSON input, which refuse unknown fields. Null means absent everywhere. */
 import { z } from 'zod';
 import type { LabelSelector } from '../../../api/kubernetes.ts';
 

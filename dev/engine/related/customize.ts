@@ -1,4 +1,4 @@
-/** The customize hook of one controller: asks it for rules, finds the related objects, triggers a sync of parents when those change. */
+/** The customize hook of a controller: its rules, the related objects, and syncs of parents when these change. */
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Engine } from '../cluster/engine.ts';
 import type { Informer } from '../cluster/informer.ts';
@@ -10,12 +10,12 @@ import { CustomizeCache } from './customizeCache.ts';
 import { RelatedIndex } from './relatedIndex.ts';
 import { type CompiledRule, compileRule, type NamespaceLabels, select } from './relatedRule.ts';
 
-/** A related resource is still being listed: the sync is tried again soon, which is no failure worth a message. */
+/** Thrown while a related resource is being listed. The sync is retried soon, without a message. */
 export class NotSyncedError extends Error {}
 
 interface Answer {
   rules: RelatedRule[];
-  /** Made at first use, and again until it works: a rule may name a resource whose CRD comes later. */
+  /** Compiled at the first use, and retried after an error: a rule may name a resource whose CRD is installed later. */
   compiled?: CompiledRule[];
 }
 
@@ -62,7 +62,7 @@ export class Customize {
     return related;
   }
 
-  /** The parent is gone. */
+  /** Deletes the answer for a parent that is gone. */
   forget(key: string): void {
     this.#cache.delete(key);
     this.#index.delete(key);
@@ -150,7 +150,7 @@ export class Customize {
     for (const key of this.#cache.expired(this.#engine.clock.now())) this.#askAgain(key, apiVersion, name, versions);
   }
 
-  /** An answer that ran out is asked for at the next related event, whose object the new rules may mean. */
+  /** Renews an expired answer at the next related event, whose object the new rules may match. */
   #askAgain(key: string, apiVersion: string, name: string, versions: KubeObject[]): void {
     const parent = this.#parts.parent(key);
     if (!parent || !this.#parts.hook) {

@@ -47,7 +47,7 @@ export class RelatedIndex {
   }
 }
 
-/** Where a rule is kept. Every object it matches looks into at least one of these. */
+/** The buckets of a rule. Every object that it matches has at least one of them in `bucketsFor`. */
 function bucketsOf(rule: CompiledRule): string[] {
   const resource = `${rule.apiVersion} ${rule.resource}`;
   if (rule.names) return [...rule.names].map((name) => `${resource} name ${rule.namespace ?? '*'}/${name}`);
@@ -55,7 +55,7 @@ function bucketsOf(rule: CompiledRule): string[] {
   return [`${resource} namespace ${rule.namespace ?? '*'}`];
 }
 
-/** Where the rules are that may match an object. */
+/** The buckets whose rules may match an object. */
 function bucketsFor(resource: string, { metadata }: KubeObject): string[] {
   const namespace = metadata.namespace ?? '';
   const buckets = [

@@ -1,4 +1,4 @@
-/** One JSON line per message on stderr. */
+/** A log with a JSON line per message on stderr. */
 export interface Log {
   info(message: string, fields?: Record<string, unknown>): void;
   problem(message: string, fields?: Record<string, unknown>): void;

@@ -1,9 +1,9 @@
-/** RolloutSchedules: the RolloutGates they make, against what a wall clock shows. */
+/** RolloutSchedules: their RolloutGates and status, against dev/reference/calendar.ts. */
 import fc from 'fast-check';
-import { timestamp } from '../../actors/ask.ts';
+import { timestamp } from '../../actors/timestamp.ts';
 import { type Calendar, isActive, nextChange } from '../../reference/calendar.ts';
-import { ask, expectThat } from '../world/call.ts';
-import { ROUTES, reviewOf, serve } from '../world/routes.ts';
+import { callRoute, expectThat } from '../routes/callRoute.ts';
+import { ROUTES, reviewOf, serve } from '../routes/routes.ts';
 
 const time = fc
   .integer({ min: 0, max: 47 })
@@ -22,7 +22,7 @@ const rule = fc.record(
   { requiredKeys: [] },
 );
 
-/** Around the end of March the clocks of both change. */
+/** A calendar around the end of March, when clocks change in Europe, and at another time in Australia. */
 const calendar = fc.record({
   timezone: fc.constantFrom('UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe'),
   rules: fc.array(rule, { minLength: 1, maxLength: 3 }),
@@ -58,7 +58,7 @@ export async function checkScheduled({ spec, action, cluster, at }: Scheduled): 
     metadata,
     spec: { rolloutSelector: {}, ...spec, ...(action && { action }) },
   };
-  const review = await ask(
+  const review = await callRoute(
     ROUTES.get('/admission/validate/schedule')!,
     reviewOf({ user: 'developer', object: parent }),
   );
@@ -71,7 +71,7 @@ export async function checkScheduled({ spec, action, cluster, at }: Scheduled): 
     related: {},
     finalizing: false,
   };
-  const answer = await ask(ROUTES.get(`/hooks/${kind.toLowerCase()}/sync`)!, body);
+  const answer = await callRoute(ROUTES.get(`/hooks/${kind.toLowerCase()}/sync`)!, body);
   if (!('body' in answer)) return expectThat(false, 'a sync is refused', { answer });
   const { children, status } = answer.body;
   const active = isActive(spec, at);
@@ -79,13 +79,13 @@ export async function checkScheduled({ spec, action, cluster, at }: Scheduled): 
   expectThat(children.length === 1, 'there is not one RolloutGate for one Rollout', details);
   expectThat(
     (children[0].spec.passing === ((action ?? 'Deny') === 'Allow')) === active,
-    'the gate does not say what the calendar says',
+    "the RolloutGate doesn't follow the calendar",
     details,
   );
-  expectThat((status.active ?? false) === active, 'the status does not say what the calendar says', details);
+  expectThat((status.active ?? false) === active, "the status doesn't follow the calendar", details);
   const next = nextChange(spec, at);
   const seen = status.nextTransition === undefined ? undefined : Date.parse(status.nextTransition);
-  // What is further ahead than the naive calculation looks may be there or not.
+  // The reference doesn't look further ahead.
   if (next !== undefined || (seen !== undefined && seen < at + 15 * 86_400_000))
     expectThat(seen === next, 'the next transition is another one', { ...details, next: next && timestamp(next) });
 }

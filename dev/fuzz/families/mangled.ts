@@ -1,14 +1,14 @@
-/** Bodies in which anything may be of a wrong type, missing, or far too much: a clear refusal is an answer, a crash is not. */
+/** Request bodies with values of wrong types, missing or far too large: they may be refused, but must not crash a route. */
 import fc from 'fast-check';
-import { ask, expectThat } from '../world/call.ts';
-import { ROUTES, type reviewOf, serve } from '../world/routes.ts';
+import { callRoute, expectThat } from '../routes/callRoute.ts';
+import { ROUTES, type reviewOf, serve } from '../routes/routes.ts';
 import { sampleBodies } from './samples.ts';
 
 interface Damage {
-  /** Which place of the body, counted over all of them. */
+  /** Index of the damaged value among all values of the body. */
   at: number;
   value?: unknown;
-  /** A key is added there instead. */
+  /** A key to add to that value, instead of replacing it. */
   key?: string;
 }
 
@@ -98,14 +98,14 @@ export const mangled: fc.Arbitrary<Mangled> = fc.record({
 
 export async function checkMangled({ path, body, damages }: Mangled): Promise<void> {
   const samples = sampleBodies(path);
-  const { request, world } = samples[body % samples.length]!;
+  const { request, stored } = samples[body % samples.length]!;
   const sent = structuredClone(request);
   for (const each of damages) spoil(sent, each);
-  serve({ now: Date.parse('2026-03-27T10:00:00Z'), objects: world });
-  const answer = await ask(ROUTES.get(path)!, sent);
+  serve({ now: Date.parse('2026-03-27T10:00:00Z'), objects: stored });
+  const answer = await callRoute(ROUTES.get(path)!, sent);
   if (!('body' in answer) || !path.startsWith('/admission/')) return;
   const { response } = answer.body;
-  expectThat(typeof response?.allowed === 'boolean', 'the answer says neither yes nor no', { answer });
+  expectThat(typeof response?.allowed === 'boolean', "the answer has no boolean 'allowed'", { answer });
   expectThat(
     response.uid === (sent as ReturnType<typeof reviewOf>).request?.uid,
     'the answer is about another request',
@@ -115,7 +115,7 @@ export async function checkMangled({ path, body, damages }: Mangled): Promise<vo
 
 type Place = { parent: any; key: string };
 
-/** Not recursive: what was put in may be deeper than the stack. */
+/** Every value of the body. Not recursive, since an inserted value may be deeper than the stack. */
 function places(root: object): Place[] {
   const found: Place[] = [];
   const todo: object[] = [root];

@@ -1,7 +1,7 @@
-/** What a generated case of dev/fuzz/families/rollouts.ts is about, and the objects that it makes of it. */
-import { timestamp } from '../../actors/ask.ts';
-import type { RolloutGateSpec, Stage } from '../../reference/rollout.ts';
-import type { AnyObject } from '../world/routes.ts';
+/** A generated case of dev/fuzz/families/rollouts.ts, and its objects. */
+import { timestamp } from '../../actors/timestamp.ts';
+import type { RolloutGateSpec, UpstreamRollout } from '../../reference/rollout.ts';
+import type { AnyObject } from '../routes/routes.ts';
 
 export const NOW = Date.parse('2026-03-27T10:00:00Z');
 const KUBERIK = 'kuberik.com/v1alpha1';
@@ -20,44 +20,44 @@ export interface State {
   gateStates: Record<string, GateState>;
   bound: string[];
   rolloutGates: RolloutGateSpec[];
-  /** What it comes after, and what is there: one that is named may be missing. */
+  /** `spec.after`, and the upstream Rollouts, not all of which need to exist. */
   after: { name: string; hours: 0 | 1 }[];
-  stages: Record<string, Stage>;
+  upstream: Record<string, UpstreamRollout>;
   latest: string;
   below: string | undefined;
-  going: boolean;
+  isDeleted: boolean;
 }
-/** `approved 1.2.0`: with approvals, and what one person's opening is worth there. */
+/** `approved 1.2.0`: a Gate that requires approvals, with one approval; `approvals`: the same without one. */
 export type GateState = 'opened' | 'closed' | 'for 1.2.0' | 'approved 1.2.0' | 'approvals' | 'missing';
 
 export interface RolloutCase {
   live: State;
-  /** What the cache has instead, where it is behind. */
+  /** Fields that differ in the cache. */
   stale: Partial<State>;
   policy: boolean;
   available: { tag: string; firstSeen: FirstSeen }[];
   history: { tag: string; bakeStatus: string; rolledBackFrom: string | undefined; namesCheck: boolean }[];
   bakes: boolean;
   onFailure: 'Continue' | 'Hold' | 'Rollback';
-  /** `spec.rollback.barrier`, and the releases that say so themselves. */
+  /** `spec.rollback.barrier`, and releases that are barriers by their metadata. */
   barrier: string | undefined;
   barriers: string[];
   rolledBack: string[];
   minimumReleaseAge: string | undefined;
   gateFirst: boolean | undefined;
-  /** What `status.copy` says is in the target repository, where releases are copied before they are deployed. */
+  /** `status.copy`, if releases are copied before they are deployed. */
   copies: { done: string | undefined } | undefined;
   health: { status: 'Healthy' | 'Unhealthy' | 'Pending'; changed: keyof typeof CHANGED } | undefined;
 }
 
-/** Since when a release is known here; undefined: a status from before such times were kept. */
+/** When a release was first seen; undefined in a status of an older version. */
 export type FirstSeen = 'long ago' | 'just now' | undefined;
 
 const TARGET = 'oci://registry.example/prod/app';
 const HOUR_MS = 3_600_000;
 export const MINIMUM_AGE = '1h';
 const SEEN = { 'long ago': NOW - 2 * HOUR_MS, 'just now': NOW - HOUR_MS / 2 };
-/** When the newest deployment was made, and each before it an hour earlier. */
+/** Time of the newest deployment; each earlier one is an hour older. */
 const DEPLOYED = NOW - HOUR_MS;
 const CHANGED = { 'before it': DEPLOYED - 1000, 'since then': DEPLOYED };
 
@@ -68,7 +68,7 @@ const named = (apiVersion: string, kind: string, name: string, fields: object, m
   ...fields,
 });
 
-/** Who asks for everything. */
+/** The user of every request. */
 export const REQUESTER = 'ann';
 
 const record = (given: { by: string; tag: string; hours: number }[], rollout?: string) =>
@@ -99,19 +99,19 @@ function rolloutGateOf({ approvals, given = [], ...spec }: RolloutGateSpec, name
   );
 }
 
-/** A request to open for everything stands on each that asks for approvals. */
+/** A Gate; one that requires approvals has a request to open it for every version. */
 function gateOf(name: string, state: GateState, selects: boolean): AnyObject {
-  const asks = state === 'approved 1.2.0' || state === 'approvals';
+  const requiresApprovals = state === 'approved 1.2.0' || state === 'approvals';
   const given = state === 'approved 1.2.0' ? [{ by: 'bob', tag: '1.2.0', hours: 0 }] : [];
   const open = {
     'open.gate.fluxcd.io/requestedAt': timestamp(DEPLOYED),
-    ...(!asks && { 'open.gate.fluxcd.io/for': '1.2.0' }),
+    ...(!requiresApprovals && { 'open.gate.fluxcd.io/for': '1.2.0' }),
     'gate.fluxcd.io/approvals': record(given, 'shop/app'),
   };
   const spec = {
     default: state === 'opened' ? 'opened' : 'closed',
     ...(selects && { selects: { kinds: ['Rollout'] } }),
-    ...(asks && { approvals: { required: 1 } }),
+    ...(requiresApprovals && { approvals: { required: 1 } }),
   };
   return named(
     'gating.toolkit.fluxcd.io/v1alpha1',
@@ -125,19 +125,19 @@ function gateOf(name: string, state: GateState, selects: boolean): AnyObject {
   );
 }
 
-/** Everything of one moment. */
+/** The objects of a state, with the Rollout apart. */
 export function objectsOf(of: State, input: RolloutCase, generation: number) {
   const { policy, available, history, bakes, onFailure, health } = input;
   const at = timestamp(DEPLOYED);
   const annotations: Record<string, string> = {};
   const request: string[] = [];
-  const asked = {
+  const requests = {
     'force-deploy': of.forceDeploy,
     'bypass-gates': of.bypassGates,
     'unblock-failed': of.unblock ? 'true' : undefined,
     retry: of.retry ? '' : undefined,
   };
-  for (const [key, value] of Object.entries(asked)) {
+  for (const [key, value] of Object.entries(requests)) {
     if (value === undefined) continue;
     annotations[`rollout.kuberik.com/${key}`] = value;
     request.push(`${key}=r-${value}`);
@@ -189,14 +189,14 @@ export function objectsOf(of: State, input: RolloutCase, generation: number) {
         ...(input.barriers.length > 0 && { rollbackBarriers: input.barriers }),
       },
     },
-    { generation, annotations, ...(of.going && { deletionTimestamp: at, finalizers: ['x'] }) },
+    { generation, annotations, ...(of.isDeleted && { deletionTimestamp: at, finalizers: ['x'] }) },
   );
   const gates = Object.entries(of.gateStates).flatMap(([name, gate]) => {
     if (gate === 'missing') return [];
     return [gateOf(name, gate, of.selecting.includes(name))];
   });
   const rolloutGates = of.rolloutGates.map((spec, i) => rolloutGateOf(spec, `qa${i}`));
-  const stages = Object.entries(of.stages).map(([name, { history: had, rolledBack }]) =>
+  const upstream = Object.entries(of.upstream).map(([name, { history: had, rolledBack }]) =>
     named(KUBERIK, 'Rollout', name, {
       spec: { releasesImagePolicy: { name: 'app' } },
       status: {
@@ -240,7 +240,7 @@ export function objectsOf(of: State, input: RolloutCase, generation: number) {
     others: [
       ...gates,
       ...rolloutGates,
-      ...stages,
+      ...upstream,
       ...(of.bound.length > 0 ? [binding] : []),
       ...(policy ? [imagePolicy, repository] : []),
       ...(health ? [check] : []),

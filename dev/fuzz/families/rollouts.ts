@@ -1,9 +1,9 @@
-/** One sync of a Rollout in any state, seen through a cache that may be older than the cluster. */
+/** A sync of a Rollout in any state, from a cache that may be older than the cluster, against dev/reference/rollout.ts. */
 import fc from 'fast-check';
 import type { RolloutStatus } from '../../../api/types.ts';
-import { beginning, objections, runs, type Stage } from '../../reference/rollout.ts';
-import { ask, expectThat } from '../world/call.ts';
-import { type AnyObject, ROUTES, serve } from '../world/routes.ts';
+import { initialBakeStatus, objections, type UpstreamRollout, versionsOf } from '../../reference/rollout.ts';
+import { callRoute, expectThat } from '../routes/callRoute.ts';
+import { type AnyObject, ROUTES, serve } from '../routes/routes.ts';
 import {
   type FirstSeen,
   type GateState,
@@ -31,7 +31,7 @@ const approval = fc.record({
   tag: fc.constantFrom(...TAGS),
   hours: fc.constantFrom(0, 0, 0, 1),
 });
-const stageState: fc.Arbitrary<Stage> = fc.record({
+const upstreamRollout: fc.Arbitrary<UpstreamRollout> = fc.record({
   history: fc.array(
     fc.record({
       tag: fc.constantFrom(...TAGS),
@@ -77,14 +77,14 @@ const state: fc.Arbitrary<State> = fc.record({
       { maxLength: 2, selector: ({ name }) => name },
     ),
   ),
-  stages: fc.record({ s: stageState, t: stageState }),
+  upstream: fc.record({ s: upstreamRollout, t: upstreamRollout }),
   latest: fc.constantFrom(...TAGS),
   below: fc.constantFrom(undefined, undefined, '1.3.0'),
-  going: fc.constantFrom(false, false, false, false, false, true),
+  isDeleted: fc.constantFrom(false, false, false, false, false, true),
 });
 
-/** What is read again before a deployment. A cache that is behind in something else has an older Rollout too, and nothing is deployed from it. */
-const READ_LIVE: readonly (keyof State)[] = ['gateStates', 'rolloutGates', 'stages'];
+/** Fields that a hook reads again before a deployment. A cache that is stale in another field has an older Rollout too, which deploys nothing. */
+const READ_LIVE: readonly (keyof State)[] = ['gateStates', 'rolloutGates', 'upstream'];
 
 const anyCase: fc.Arbitrary<RolloutCase> = fc.record({
   live: state,
@@ -136,7 +136,7 @@ const anyCase: fc.Arbitrary<RolloutCase> = fc.record({
   ),
 });
 
-/** A version has just failed, another one had succeeded, and nobody asks for anything: by chance alone that is rare. */
+/** The case with a version that has just failed after another succeeded, and without requests, which is rare at random. */
 function withFailure(input: RolloutCase): RolloutCase {
   const [head, ...older] = input.history;
   const failed = { tag: '1.2.0', namesCheck: false, ...head, bakeStatus: 'Failed' };
@@ -150,15 +150,21 @@ function withFailure(input: RolloutCase): RolloutCase {
   };
 }
 
-/** Nothing but its stages is in the way of a newer version: by chance alone that is rare, too. */
-function withStages(input: RolloutCase): RolloutCase {
-  const free = { wantedVersion: undefined, forceDeploy: undefined, bypassGates: undefined, retry: false, going: false };
+/** The case with nothing but upstream Rollouts that can block a newer version, which is rare at random. */
+function withUpstream(input: RolloutCase): RolloutCase {
+  const free = {
+    wantedVersion: undefined,
+    forceDeploy: undefined,
+    bypassGates: undefined,
+    retry: false,
+    isDeleted: false,
+  };
   const open = { gates: [], bound: [], rolloutGates: [], below: undefined, latest: '1.4.0' };
-  const { stages } = input.stale;
+  const { upstream } = input.stale;
   return {
     ...input,
     live: { ...input.live, ...free, ...open, after: [{ name: 's', hours: input.gateFirst ? 1 : 0 }] },
-    stale: stages ? { stages } : {},
+    stale: upstream ? { upstream } : {},
     policy: true,
     history: [{ tag: '1.0.0', bakeStatus: 'Succeeded', rolledBackFrom: undefined, namesCheck: false }],
     rolledBack: [],
@@ -167,31 +173,31 @@ function withStages(input: RolloutCase): RolloutCase {
   };
 }
 
-/** Nothing but approvals is in the way of a newer version, by hand or not: by chance alone that is rare, too. */
+/** The case with nothing but approvals that can block a newer version, manual or not, which is rare at random. */
 function withApprovals(input: RolloutCase): RolloutCase {
   const [gate = {}] = input.live.rolloutGates;
   const { given = [], approvals = { required: 2, notByRequester: true, expire: true } } = gate;
-  const free = { gates: [], bound: [], selecting: [], after: [], below: undefined, latest: '1.2.0', going: false };
+  const free = { gates: [], bound: [], selecting: [], after: [], below: undefined, latest: '1.2.0', isDeleted: false };
   const asked = input.gateFirst ? '1.2.0' : undefined;
   const rolloutGates = [{ approvals, given: given.map((each) => ({ ...each, tag: '1.2.0' })) }];
   const requests = { wantedVersion: undefined, forceDeploy: asked, bypassGates: input.bakes ? '1.2.0' : undefined };
   const { rolloutGates: stale } = input.stale;
   return {
-    ...withStages(input),
+    ...withUpstream(input),
     live: { ...input.live, ...free, ...requests, retry: false, rolloutGates },
     stale: stale ? { rolloutGates: stale } : {},
     copies: undefined,
   };
 }
 
-/** Nothing but RolloutGates is in the way of a first deployment: by chance alone that is rare, too. */
+/** The case with nothing but RolloutGates that can block a first deployment, which is rare at random. */
 function withFirst(input: RolloutCase): RolloutCase {
-  const { live } = withStages(input);
+  const { live } = withUpstream(input);
   const { gateStates, rolloutGates, bound } = input.live;
   const opened: State['gateStates'] = Object.fromEntries(Object.keys(gateStates).map((name) => [name, 'opened']));
   const bypassGates = input.onFailure === 'Hold' ? '1.4.0' : undefined;
   return {
-    ...withStages(input),
+    ...withUpstream(input),
     live: { ...live, after: [], bound, selecting: [], gateStates: opened, rolloutGates, bypassGates },
     stale: {},
     history: [],
@@ -202,7 +208,7 @@ function withFirst(input: RolloutCase): RolloutCase {
 export const rolloutCase: fc.Arbitrary<RolloutCase> = fc.oneof(
   { weight: 2, arbitrary: anyCase },
   { weight: 1, arbitrary: anyCase.map(withFailure) },
-  { weight: 1, arbitrary: anyCase.map(withStages) },
+  { weight: 1, arbitrary: anyCase.map(withUpstream) },
   { weight: 1, arbitrary: anyCase.map(withApprovals) },
   { weight: 1, arbitrary: anyCase.map(withFirst) },
 );
@@ -227,7 +233,7 @@ export async function checkRollout(input: RolloutCase): Promise<void> {
     related,
     finalizing: false,
   };
-  const answer = await ask(ROUTES.get('/hooks/rollout/sync')!, body);
+  const answer = await callRoute(ROUTES.get('/hooks/rollout/sync')!, body);
   // A hook in doubt fails as a whole.
   if (!('body' in answer)) return;
   const status: RolloutStatus = answer.body.status;
@@ -242,11 +248,11 @@ export async function checkRollout(input: RolloutCase): Promise<void> {
   const again = status.releaseCandidates?.find(({ tag: each }) => rolledBack.includes(each));
   expectThat(!again, 'what was rolled back is a candidate', details);
   const isBound = live.bound.length > 0;
-  // A cache that knows other bound objects knows other versions to be applied.
-  if (!('bound' in input.stale) && !('going' in input.stale) && !live.going) {
+  // With other bound objects in the cache, other versions count as applied.
+  if (!('bound' in input.stale) && !('isDeleted' in input.stale) && !live.isDeleted) {
     const entries = after.map(({ version, bakeStatus }) => ({ tag: version.tag, bakeStatus }));
-    const { current, rollingOut } = runs(entries, isBound);
-    expectThat(status.currentVersion === current, `${current} runs`, { ...details, status });
+    const { current, rollingOut } = versionsOf(entries, isBound);
+    expectThat(status.currentVersion === current, `${current} is current`, { ...details, status });
     expectThat(status.rollingOutVersion === rollingOut, `${rollingOut} is rolling out`, { ...details, status });
   }
   const copied = copiedBy(answer.body.children ?? []);
@@ -262,33 +268,33 @@ export async function checkRollout(input: RolloutCase): Promise<void> {
   expectThat(id === history.length + 1, 'an id is skipped', details);
   const from = head.rolledBackFrom;
   const expected = input.rolledBack.filter((each) => each !== head.version.tag && each !== from);
-  const forgets = expected.filter((each) => isKnownStill(each, status) && !rolledBack.includes(each));
-  expectThat(forgets.length === 0, `it is forgotten that ${forgets} was rolled back`, details);
-  expectThat(!from || rolledBack.includes(from), `it is not remembered that ${from} was rolled back`, details);
+  const lost = expected.filter((each) => isKnownStill(each, status) && !rolledBack.includes(each));
+  expectThat(lost.length === 0, `${lost} no longer counts as rolled back`, details);
+  expectThat(!from || rolledBack.includes(from), `${from} doesn't count as rolled back`, details);
   expectThat(!rolledBack.includes(head.version.tag), 'what is deployed still counts as rolled back', details);
   const inTarget = input.copies ? input.copies.done === head.version.tag : undefined;
   const found = objectionsTo({ deployed: head.version.tag, rolledBackFrom: from, past, inTarget }, input);
-  const begins = beginning({ bakes: input.bakes, isBound });
-  expectThat(head.bakeStatus === begins, `a deployment does not begin as ${begins}`, details);
+  const initial = initialBakeStatus({ bakes: input.bakes, isBound });
+  expectThat(head.bakeStatus === initial, `a deployment does not begin as ${initial}`, details);
   expectThat(found.length === 0, `${head.version.tag} is deployed though ${found.join('; ')}`, details);
 }
 
-/** The version that a Job is to copy before it is deployed. */
+/** The version that a Job is to copy. */
 function copiedBy(children: AnyObject[]): string | undefined {
   const args: string[] = children.find(({ kind }) => kind === 'Job')?.spec.template.spec.containers[0].args ?? [];
   return args.find((arg) => arg.startsWith('--tag='))?.slice('--tag='.length);
 }
 
-interface Going {
+interface Deployment {
   deployed: string;
   rolledBackFrom: string | undefined;
   past: NonNullable<RolloutStatus['history']>;
   inTarget: boolean | undefined;
 }
 
-function objectionsTo(going: Going, input: RolloutCase): string[] {
+function objectionsTo(deployment: Deployment, input: RolloutCase): string[] {
   const { live, available, health, barrier } = input;
-  const { deployed, past } = going;
+  const { deployed, past } = deployment;
   const open = (name: string, version?: string) => {
     const gate = live.gateStates[name];
     return gate === 'opened' || ((gate === 'for 1.2.0' || gate === 'approved 1.2.0') && version === '1.2.0');
@@ -300,7 +306,7 @@ function objectionsTo(going: Going, input: RolloutCase): string[] {
   ];
   const isOld = (each: string) => available.some((of) => of.tag === each && of.firstSeen === 'long ago');
   return objections({
-    ...going,
+    ...deployment,
     past: past.map((entry) => ({ ...entry, tag: entry.version.tag })),
     wantedVersion: live.wantedVersion,
     forceDeploy: live.forceDeploy,
@@ -315,7 +321,7 @@ function objectionsTo(going: Going, input: RolloutCase): string[] {
     requester: REQUESTER,
     gateFirst: input.gateFirst,
     bakes: input.bakes,
-    after: live.after.map(({ name, hours }) => ({ bakedHours: hours, stage: live.stages[name] })),
+    after: live.after.map(({ name, hours }) => ({ bakedHours: hours, upstream: live.upstream[name] })),
     gatesOpenFor: [...live.gates, ...live.selecting.filter((name) => live.gateStates[name] !== 'missing')].map((name) =>
       open(name, deployed),
     ),
@@ -323,7 +329,7 @@ function objectionsTo(going: Going, input: RolloutCase): string[] {
     unhealthy: input.bakes && health?.status === 'Unhealthy',
     brokenByFailed: health?.changed === 'since then' || (past[0]?.failedHealthChecks?.length ?? 0) > 0,
     onFailure: input.onFailure,
-    going: live.going,
+    isDeleted: live.isDeleted,
   });
 }
 

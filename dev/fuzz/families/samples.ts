@@ -1,22 +1,22 @@
-/** For each route, valid requests: what the mangled ones start from. Their objects are in samples.yaml. */
+/** Valid requests for each route, which dev/fuzz/families/mangled.ts damages. Their objects are in samples.yaml. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { SCHEMAS } from '../../../api/generated/schemas.ts';
 import { apiVersionOf, KINDS, type KindName } from '../../../api/kinds.ts';
 import { jobNameOf } from '../../../core/health/job/checkJob.ts';
-import { type AnyObject, reviewOf } from '../world/routes.ts';
+import { type AnyObject, reviewOf } from '../routes/routes.ts';
 
 interface Sample {
   request: object;
-  world: AnyObject[];
+  stored: AnyObject[];
 }
 
 interface Described extends Record<string, any> {
   kind: string;
   name: string;
   isFull?: boolean;
-  /** Live reads do not find it. */
+  /** Whether the cluster lacks the object. */
   isUnstored?: boolean;
 }
 
@@ -50,7 +50,7 @@ function filled(schema: Schema, field: string): unknown {
   return IS_TIME.test(field) ? AT : 'a';
 }
 
-/** What is null is left out. */
+/** The fields without those that are null. */
 const withoutNulls = (fields: object) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 
@@ -94,9 +94,11 @@ function made({
 
 const ALL = new Map(DATA.objects.map((each) => [`${each.kind} ${each.name}`, made(each)]));
 const objectOf = (id: string): AnyObject => ALL.get(id)!;
-const WORLD = DATA.objects.filter(({ isUnstored }) => !isUnstored).map(({ kind, name }) => objectOf(`${kind} ${name}`));
+const STORED = DATA.objects
+  .filter(({ isUnstored }) => !isUnstored)
+  .map(({ kind, name }) => objectOf(`${kind} ${name}`));
 
-/** The newest is baking and was not applied yet; what comes before has every field. */
+/** An entry of a history. The newest is baking and not applied yet; the one before has every field. */
 const deployment = (tag: string, id: number) => ({
   ...(id === 1 && full('Rollout', 'status')!.history[0]),
   timestamp: AT,
@@ -147,7 +149,7 @@ function mapOf(objects: AnyObject[]) {
 function hookBody(about: AnyObject): object {
   const owned = [objectOf('FluxBinding kustomization-web'), objectOf('RolloutGate qa')];
   const own = mapOf([...owned, ...(about.kind === 'HealthCheck' ? [job] : [])]);
-  const related = mapOf(WORLD);
+  const related = mapOf(STORED);
   return { controller, parent: about, object: about, children: own, attachments: own, related, finalizing: false };
 }
 
@@ -160,14 +162,14 @@ export function sampleBodies(path: string): Sample[] {
 }
 
 function make(path: string): Sample[] {
-  const [, door, first, second = ''] = path.split('/');
-  const name = door === 'hooks' ? first! : second;
+  const [, endpoint, first, second = ''] = path.split('/');
+  const name = endpoint === 'hooks' ? first! : second;
   const subjects = DATA.subjects[name]?.map(objectOf);
   if (!subjects) throw new Error(`no sample for ${path}: add one to dev/fuzz/families/samples.yaml`);
   const requests = subjects.flatMap((about) =>
-    door === 'hooks' ? [hookBody(about)] : reviews(about, name === 'rollout-status'),
+    endpoint === 'hooks' ? [hookBody(about)] : reviews(about, name === 'rollout-status'),
   );
-  return requests.map((request) => ({ request, world: WORLD }));
+  return requests.map((request) => ({ request, stored: STORED }));
 }
 
 function reviews(about: AnyObject, ofStatus: boolean): object[] {

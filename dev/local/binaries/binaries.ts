@@ -13,12 +13,12 @@ const PACKAGES = {
   'kube-controller-manager': 'k8s.io/kubernetes/cmd/kube-controller-manager',
 } as const;
 
-export type BinaryName = keyof typeof PACKAGES;
-/** Path of each binary. */
+type BinaryName = keyof typeof PACKAGES;
+/** Paths of the binaries. */
 export type Binaries = Record<BinaryName, string>;
 const BINARY_NAMES = Object.keys(PACKAGES) as BinaryName[];
 
-/** Finds each binary in KUBEBUILDER_ASSETS, PATH or the cache, and builds those that are nowhere. */
+/** Finds each binary in KUBEBUILDER_ASSETS, PATH or the cache, and builds the missing ones. */
 export async function provideBinaries(log: Log): Promise<Binaries> {
   const cache = controlPlaneCache();
   const { KUBEBUILDER_ASSETS, PATH = '' } = process.env;
@@ -27,16 +27,16 @@ export async function provideBinaries(log: Log): Promise<Binaries> {
     ...PATH.split(delimiter).filter(Boolean),
     cache,
   ];
-  const found = () => Object.fromEntries(BINARY_NAMES.map((name) => [name, findIn(folders, name)]));
-  let binaries = found();
+  const find = () => Object.fromEntries(BINARY_NAMES.map((name) => [name, findIn(folders, name)]));
+  let binaries = find();
   if (missingOf(binaries).length > 0) {
     const waiting = () => log(`Another process is building the control plane in ${cache}; waiting for it`);
     await withLock(cache, waiting, async (work) => {
-      binaries = found();
+      binaries = find();
       const missing = missingOf(binaries);
       if (missing.length > 0) await build(missing, work, cache, log);
     });
-    binaries = found();
+    binaries = find();
   }
   return binaries as Binaries;
 }
@@ -44,10 +44,10 @@ export async function provideBinaries(log: Log): Promise<Binaries> {
 const missingOf = (binaries: Record<string, string | undefined>) => BINARY_NAMES.filter((name) => !binaries[name]);
 
 function findIn(folders: string[], name: BinaryName): string | undefined {
-  return folders.map((folder) => join(folder, name)).find((file) => works(file, name));
+  return folders.map((folder) => join(folder, name)).find((file) => canUse(file, name));
 }
 
-function works(file: string, name: BinaryName): boolean {
+function canUse(file: string, name: BinaryName): boolean {
   try {
     accessSync(file, constants.X_OK);
     return isUsable(name, execFileSync(file, ['--version'], { encoding: 'utf8', timeout: 20_000 }));
@@ -57,8 +57,8 @@ function works(file: string, name: BinaryName): boolean {
 }
 
 /**
- * Whether a binary with that `--version` output will do: `etcd Version: 3.6.16`, `Kubernetes v1.36.3`. Kubernetes is new enough where selectable fields
- * of custom resources are on for good. v0.0.0, a build from source without a version, is trusted.
+ * Whether a binary with this `--version` output (`etcd Version: 3.6.16`, `Kubernetes v1.36.3`) is new enough: Kubernetes must have selectable
+ * fields of custom resources. v0.0.0, a build from source without a version, is accepted.
  */
 export function isUsable(binary: BinaryName, versionOutput: string): boolean {
   if (binary === 'etcd') return versionOutput.includes('etcd Version: 3.');
@@ -103,7 +103,7 @@ async function build(names: BinaryName[], work: string, cache: string, log: Log)
   }
 }
 
-/** Without these flags the binaries call themselves v0.0.0, to their clients as well. */
+/** Linker flags that set the version, which is v0.0.0 otherwise. */
 function versionFlags(): string {
   const goMod = readFileSync(join(REPOSITORY, 'dev/tools/go.mod'), 'utf8');
   const version = /k8s\.io\/kubernetes (v\S+)/.exec(goMod)?.[1] ?? 'v0.0.0';

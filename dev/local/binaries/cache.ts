@@ -1,4 +1,4 @@
-/** The user's cache, keyed by what is in it, and a lock so that two starts do not build the same thing at once. */
+/** The user's cache, keyed by content, with a lock against two builds of the same content. */
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -9,23 +9,23 @@ import { identify, isSameProcess, type ProcessIdentity } from '../process/pids.t
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** `$XDG_CACHE_HOME` (or ~/.cache) `/rollout-hooks/NAME`. It need not exist yet. */
+/** The folder `$XDG_CACHE_HOME/rollout-hooks/NAME`, or in ~/.cache, which may not exist yet. */
 export function cacheOf(name: string): string {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'rollout-hooks', name);
 }
 
-/** That of the control plane: by dev/tools/go.mod. */
+/** The cache of the control plane, keyed by dev/tools/go.mod. */
 export function controlPlaneCache(): string {
   return cacheOf(sha256(readFileSync(join(REPOSITORY, 'dev/tools/go.mod'), 'utf8')));
 }
 
-/** That of a program: by the files that pin it. */
+/** The cache of a program, keyed by the files that pin its version. */
 export function cacheOfPins(name: string, pins: readonly string[]): string {
   const hash = sha256(pins.map((file) => readFileSync(file, 'utf8')).join('\n')).slice(0, 16);
   return cacheOf(`${name}-${hash}`);
 }
 
-/** The path of NAME in a cache. Where it is not there, `make` makes it at another path on the same disk, from which it is moved in one step. */
+/** The path of NAME in a cache. If NAME is missing, `make` creates it elsewhere on the same disk, and it is moved in one step. */
 export async function madeOnce(
   cache: string,
   name: string,
@@ -43,8 +43,8 @@ export async function madeOnce(
 }
 
 /**
- * Runs `work` while no other process on this machine runs any for the same cache, with an empty directory on the same disk, from
- * which things can be moved into the cache in one step. A lock whose holder is dead is free.
+ * Runs `work` exclusively for a cache on this machine, with an empty directory on the same disk, from which files can be moved into
+ * the cache in one step. The lock of a dead process is free.
  */
 export async function withLock<T>(
   cache: string,
@@ -54,18 +54,18 @@ export async function withLock<T>(
   mkdirSync(cache, { recursive: true });
   const lock = join(cache, 'lock');
   const directory = join(cache, 'work');
-  let told = false;
+  let isReported = false;
   while (!tryLock(lock)) {
     if (!isHeld(lock)) {
       rmSync(lock, { force: true });
       continue;
     }
-    if (!told) waiting();
-    told = true;
+    if (!isReported) waiting();
+    isReported = true;
     await wait(500);
   }
   try {
-    // A killed build may have left its own.
+    // A killed build may have left its directory.
     rmSync(directory, { recursive: true, force: true });
     mkdirSync(directory);
     return await work(directory);
@@ -75,7 +75,7 @@ export async function withLock<T>(
   }
 }
 
-/** A link appears with its content in one step; a file made in place would look dead until it is written. */
+/** Takes the lock if it is free. A link appears with its content in one step; a file would look like a dead lock until it is written. */
 function tryLock(lock: string): boolean {
   const mine = `${lock}-${randomUUID()}`;
   writeFileSync(mine, JSON.stringify(identify(process.pid)));

@@ -1,11 +1,11 @@
-/** CRDs of others, out of their Go modules. */
+/** CRDs of other projects, from their Go modules. */
 import { cpSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Log } from '../process/log.ts';
 import { controlPlaneCache, madeOnce } from './cache.ts';
 import { requireGo, runGo } from './goTool.ts';
 
-/** The one place that pins Flux's versions. Image and Helm have no CRDs in a Go module: dev/local/install/crds has small ones. */
+/** Flux's CRDs, with their versions, which are pinned here only. dev/local/install/crds has small CRDs for Image and Helm, which have none in a Go module. */
 export const FLUX_MODULES = [
   {
     path: 'github.com/fluxcd/kustomize-controller',
@@ -21,7 +21,7 @@ export const FLUX_MODULES = [
   },
 ] as const;
 
-/** For the Certificate of components/cert-manager. */
+/** CRDs for the Certificate of components/cert-manager. */
 export const CERT_MANAGER: CrdModule = {
   path: 'github.com/cert-manager/cert-manager',
   version: 'v1.19.2',
@@ -29,7 +29,7 @@ export const CERT_MANAGER: CrdModule = {
   crds: 'deploy/crds',
 };
 
-/** For the ServiceMonitor and the PrometheusRule of components/monitoring. */
+/** CRDs for the ServiceMonitor and the PrometheusRule of components/monitoring. */
 export const PROMETHEUS_OPERATOR: CrdModule = {
   path: 'github.com/prometheus-operator/prometheus-operator',
   version: 'v0.85.0',
@@ -38,7 +38,7 @@ export const PROMETHEUS_OPERATOR: CrdModule = {
   files: ['monitoring.coreos.com_prometheusrules.yaml', 'monitoring.coreos.com_servicemonitors.yaml'],
 };
 
-/** For the Providers and Alerts of manifests/examples/notifications.yaml. */
+/** CRDs for the Providers and Alerts of manifests/examples/notifications.yaml. */
 export const NOTIFICATION_CONTROLLER: CrdModule = {
   path: 'github.com/fluxcd/notification-controller',
   version: 'v1.9.3',
@@ -49,11 +49,11 @@ export const NOTIFICATION_CONTROLLER: CrdModule = {
 interface CrdModule {
   path: string;
   version: string;
-  /** Of all kinds in it. */
+  /** The API group of all its kinds. */
   group: string;
   /** The folder with the CRDs. */
   crds: string;
-  /** Those of them that are needed; all when absent. */
+  /** The needed files in the folder; all if absent. */
   files?: readonly string[];
 }
 
@@ -75,7 +75,7 @@ async function download({ path, version, crds, files }: CrdModule, folder: strin
   log(`Downloading the CRDs of ${name}`);
   const answer = await runGo({
     purpose: `Downloading ${name}`,
-    // Outside any module: the versions are those named here.
+    // Outside any module, so that the versions above are used.
     cwd: dirname(folder),
     args: ['mod', 'download', '-json', `${path}@${version}`],
   });

@@ -1,4 +1,4 @@
-/** A program of one Go module under dev/tools, built once for this machine into the user's cache, under the hash of what pins it. */
+/** Builds a program of a Go module under dev/tools once, into the user's cache, keyed by go.mod and go.sum. */
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { REPOSITORY } from '../../repository.ts';
@@ -7,23 +7,23 @@ import { cacheOfPins, madeOnce } from './cache.ts';
 import { requireGo, runGo } from './goTool.ts';
 
 interface GoBinaryOptions {
-  /** Of the binary, where a module pins several; the folder's by default. */
+  /** Name of the binary, if the module has several; the folder's name by default. */
   name?: string;
   /** Build tags. */
   tags?: string;
-  /** A file that the program's module embeds, made by a build of its own, and that its release does not hold: an empty one takes its place. */
+  /** A generated file that the program embeds and its module lacks: replaced by an empty file. */
   embedded?: { module: string; file: string };
-  /** Takes what is built, and how long that took. */
+  /** Gets progress lines. */
   log?: Log | undefined;
 }
 
-/** The path of a binary that was built before; undefined where it was not. `module` is a folder of dev/tools. */
+/** The path of a binary in the cache; undefined if it wasn't built yet. `module` is a folder of dev/tools. */
 export function cachedGoBinary(module: string, name: string = basename(module)): string | undefined {
   const binary = join(cacheOf(module), name);
   return existsSync(binary) ? binary : undefined;
 }
 
-/** `module` is a folder of dev/tools, `program` the package that it pins. Resolves to the path of the binary. */
+/** Builds the binary unless the cache has it. `module` is a folder of dev/tools, `program` a package. Resolves to the path. */
 export async function provideGoBinary(
   module: string,
   program: string,
@@ -43,7 +43,7 @@ export async function provideGoBinary(
   return madeOnce(cacheOf(module), name, build, waiting);
 }
 
-/** Go writes nothing into its module cache: a copy of the module, and the pins with that in its place. Resolves to the folder to build in. */
+/** Copies the module, adds the embedded file, and replaces the module by the copy. Resolves to the folder to build in. */
 async function withEmbedded(
   { module, file }: NonNullable<GoBinaryOptions['embedded']>,
   pins: string,
@@ -63,7 +63,7 @@ async function withEmbedded(
   return folder;
 }
 
-/** Where Go keeps what `module` is, in the version that the folder of dev/tools pins. */
+/** The folder of `module` in Go's module cache, in the version that a folder of dev/tools pins. */
 export function moduleFolder(pins: string, module: string): Promise<string> {
   return downloaded(module, join(REPOSITORY, 'dev/tools', pins));
 }

@@ -24,19 +24,19 @@ export function requireGo(missing: string): void {
 interface GoRun {
   args: string[];
   cwd: string;
-  /** What this is for, as in `Building kube-apiserver failed`. */
+  /** The purpose in messages: `Building kube-apiserver`. */
   purpose: string;
   /** Called with each line on stderr. */
   onLine?: (line: string) => void;
 }
 
-/** Resolves to what go wrote on stdout; rejects with a Problem that carries the last lines of stderr. */
+/** Runs go. Resolves to its stdout; rejects with a Problem that has the last lines of stderr. */
 export function runGo({ args, cwd, purpose, onLine }: GoRun): Promise<string> {
   return new Promise((resolve, reject) => {
     // GOFLAGS and GOWORK of another project would change which modules are used.
     const env = { ...process.env, GOFLAGS: '', GOWORK: 'off' };
     const child = spawn('go', args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-    // Of all signals this one has go remove what it has in the temporary directory.
+    // On SIGINT, go removes its temporary files.
     const end = () => child.kill('SIGINT');
     process.once('exit', end);
     let stdout = '';
@@ -60,8 +60,8 @@ export function runGo({ args, cwd, purpose, onLine }: GoRun): Promise<string> {
   });
 }
 
-/** The sentence for a failed run of go, from what it wrote. */
-export function goProblem(purpose: string, output: string): Problem {
+/** The Problem for a failed run of go, by its output. */
+function goProblem(purpose: string, output: string): Problem {
   const full = diskFullProblem(output, "Go's build cache (go env GOCACHE) or its temporary files");
   if (full) return full;
   if (/requires go >= |go: download go1\..* toolchain not available|GOTOOLCHAIN=local/.test(output)) {

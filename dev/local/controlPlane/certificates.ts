@@ -23,7 +23,7 @@ export interface CertificateAuthority extends KeyPair {
 /** A year: longer than a control plane on a laptop runs without a restart. */
 const LIFETIME_MS = 365 * 24 * 3_600_000;
 
-/** `existing`: made before, instead of a new one. */
+/** A certificate authority; `existing` reuses an earlier one. */
 export async function createAuthority(
   nowMs: number,
   { name = 'rollout-hooks local authority', existing }: { name?: string; existing?: KeyPair | undefined } = {},

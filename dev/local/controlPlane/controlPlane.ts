@@ -1,4 +1,4 @@
-/** etcd, kube-apiserver and kube-controller-manager on loopback, with everything they need in one directory. */
+/** etcd, kube-apiserver and kube-controller-manager on loopback, with their files in one directory. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -17,16 +17,16 @@ interface ControlPlane {
   etcdUrl: string;
   /** PEM of the CA that signed the certificates of the API server and of the webhook. */
   ca: string;
-  /** For the admission webhook on loopback. */
+  /** Server certificate of the webhook. */
   webhookCertificate: KeyPair;
-  /** Path of the CA (PEM) of the client certificate that the API server presents to webhooks. */
+  /** Path of the CA (PEM) of the API server's client certificate for webhooks. */
   webhookClientCa: string;
   accessOf(user: UserName): Access;
   /** etcd, then kube-apiserver. */
   children: RunningChild[];
   /**
-   * Starts one of them, again where its handle was stopped or killed: same ports, same data. The garbage collector looks for
-   * kinds every 30 s only: start the controller manager when the CRDs are there.
+   * Starts a process, with the same ports and data as before. Start the controller manager after the CRDs are installed: its garbage
+   * collector looks for new kinds every 30 s only.
    */
   start(name: ControlPlaneProcess): Promise<RunningChild>;
 }
@@ -37,16 +37,16 @@ export type ControlPlaneProcess = (typeof CONTROL_PLANE)[number];
 
 interface ControlPlaneOptions {
   dir: string;
-  /** Of the API server; 0 is that of the last start, or a free one. */
+  /** Port of the API server; 0 for the port of the last start, or a free one. */
   port: number;
   binaries: Binaries;
-  /** What the API server writes to DIR/audit.log: rules of an audit Policy. */
+  /** Rules of the audit Policy for DIR/audit.log. */
   auditRules?: object[] | undefined;
   /** More flags of the API server. */
   apiServerFlags?: readonly string[] | undefined;
 }
 
-/** Nothing but metadata, once per request, so that requests can be counted by user, verb and resource. */
+/** Audit rules for the metadata of each request, to count requests by user, verb and resource. */
 const METADATA = [{ level: 'Metadata', omitStages: ['RequestReceived'] }];
 
 const auditPolicy = (rules: object[]) => ({
@@ -89,7 +89,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
           `--etcd-servers=${etcdUrl}`,
           '--bind-address=127.0.0.1',
           '--advertise-address=127.0.0.1',
-          // Endpoints of the kubernetes Service may not be on loopback, and nobody here uses them.
+          // Endpoints of the Service `kubernetes` can't be on loopback, and nothing here uses them.
           '--endpoint-reconciler-type=none',
           `--secure-port=${port}`,
           `--cert-dir=${pki}`,
@@ -98,7 +98,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
           `--token-auth-file=${file('tokens.csv', tokenFile(tokens))}`,
           '--authorization-mode=RBAC',
           `--admission-control-config-file=${file('admission.yaml', admissionConfig)}`,
-          // It would require every Namespace's default ServiceAccount, which is made by a controller that we do not run.
+          // The plugin requires the default ServiceAccount of each Namespace, whose controller doesn't run here.
           '--disable-admission-plugins=ServiceAccount',
           '--service-cluster-ip-range=10.0.0.0/24',
           '--service-account-issuer=https://kubernetes.default.svc',
@@ -127,7 +127,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
           `--authentication-kubeconfig=${kubeconfig}`,
           `--authorization-kubeconfig=${kubeconfig}`,
           '--controllers=garbage-collector-controller,namespace-controller,job-controller',
-          // So that they act under their real names, which admission knows.
+          // Controllers act under their real names, which our admission distinguishes.
           '--use-service-account-credentials',
           `--service-account-private-key-file=${signingKeyFile}`,
           '--leader-elect=false',
@@ -172,7 +172,7 @@ function startEtcd(dir: string, command: string, clientUrl: string, peerUrl: str
       `--listen-peer-urls=${peerUrl}`,
       `--initial-advertise-peer-urls=${peerUrl}`,
       `--initial-cluster=local=${peerUrl}`,
-      // The data is worth a restart of a process, not a power cut.
+      // The data must survive the death of a process, not a power failure.
       '--unsafe-no-fsync',
       '--log-level=warn',
     ],

@@ -1,6 +1,6 @@
 /**
- * What a control plane is known by: its authority, the key of its ServiceAccount tokens, everybody's token, its port. Kept in its
- * directory, so that a kubeconfig that was copied works after a later start.
+ * The identity of a control plane: authority, key of ServiceAccount tokens, users' tokens and port. Stored in its directory, so that a
+ * copied kubeconfig works after a later start.
  */
 import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ export interface Identity {
   authority: CertificateAuthority;
   signing: ReturnType<typeof createSigningKey>;
   tokens: Tokens;
-  /** Of the API server. */
+  /** Port of the API server. */
   port: number;
 }
 
@@ -24,10 +24,10 @@ interface Stored {
   port: number;
 }
 
-/** An authority that ends sooner is made anew: what it signs would end with it. */
+/** The shortest remaining lifetime of an authority that is reused: its certificates expire with it. */
 const LEAST_LIFETIME_MS = 30 * 24 * 3_600_000;
 
-/** `port`: 0 is the port of the last start, or a free one where that is taken. */
+/** The identity in the directory, created or completed. `port`: 0 for the port of the last start, or a free one. */
 export async function identityIn(dir: string, port: number, nowMs: number): Promise<Identity> {
   const file = join(dir, 'identity.json');
   const stored = read(file);
@@ -49,7 +49,7 @@ async function portOf(stored: Stored | undefined): Promise<number> {
   return stored && (await isFree(stored.port)) ? stored.port : freePort();
 }
 
-/** undefined where there is none, or one that was cut off while it was written: then all of it is new. */
+/** The stored identity; undefined if there is none or it is incomplete. */
 function read(file: string): Stored | undefined {
   if (!existsSync(file)) return undefined;
   try {

@@ -1,10 +1,10 @@
-/** Tokens of ServiceAccounts, and the kubeconfig of one that has one ClusterRole. */
+/** Tokens and kubeconfigs of ServiceAccounts. */
 import type { User } from '../../actors/user.ts';
 import type { Access } from '../../client/kubeconfig.ts';
 import { type AnyObject, send } from '../../client/send.ts';
 import { kubeconfigOf } from './users.ts';
 
-/** `npm run up` stays for days. The API server may give less. */
+/** The requested lifetime, since `npm run up` may run for days. The API server may shorten it. */
 const MONTH_S = 30 * 86_400;
 
 /** Creates the ServiceAccount, binds it to a ClusterRole that exists, and returns a kubeconfig with a token. */
@@ -25,7 +25,7 @@ export async function serviceAccountKubeconfig(
   return kubeconfigOf(name, { url, ca, token: await requestToken(admin, { namespace, name }) });
 }
 
-/** For the API server itself where no audience is given. */
+/** A token of the ServiceAccount; without an audience it is for the API server itself. */
 export async function requestToken(
   { access }: { access: Access },
   { namespace, name }: { namespace: string; name: string },

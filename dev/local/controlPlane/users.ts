@@ -1,4 +1,4 @@
-/** Who can log in to the local control plane: one token each. Their rights are in dev/local/install/users/*.yaml. */
+/** Users of the local control plane, with a token each. Their rights are in dev/local/install/users/*.yaml. */
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,9 +6,9 @@ import { stringify } from 'yaml';
 import type { Access } from '../../client/kubeconfig.ts';
 
 interface LocalUser {
-  /** Of the kubeconfig: DIR/FILE. */
+  /** Name of the kubeconfig in DIR. */
   file: string;
-  /** What the API server sees. */
+  /** User name in the API server. */
   userName: string;
   groups: string[];
 }
@@ -23,7 +23,7 @@ export const USERS = {
   admin: { file: 'kubeconfig', userName: 'admin', groups: ['system:masters'] },
   /** An application team. */
   developer: { file: 'developer.kubeconfig', userName: 'developer', groups: [] },
-  /** A person who sets gates and may bypass them. */
+  /** A user who manages Gates and may bypass them. */
   sre: { file: 'sre.kubeconfig', userName: 'sre', groups: [] },
   /** A client that reports health: docs/healthchecks.md. */
   reporter: { file: 'reporter.kubeconfig', userName: 'reporter', groups: [] },

@@ -1,15 +1,15 @@
-/** How the API server proves its identity to webhooks: a client certificate, and the configuration that makes it present one. */
+/** The API server's client certificate for webhooks, and the configuration that makes it present the certificate. */
 import { stringify } from 'yaml';
 import { createAuthority } from './certificates.ts';
 
 interface WebhookClient {
-  /** PEM of the CA that signed nothing else. */
+  /** PEM of the CA, which signs nothing else. */
   ca: string;
   /** A kubeconfig with the certificate and its key. */
   kubeconfig: string;
 }
 
-/** The name in the certificate: manifests/components/authenticated-webhook lets nobody else in. */
+/** The name in the certificate, which manifests/components/authenticated-webhook requires. */
 export const WEBHOOK_CLIENT_NAME = 'kube-apiserver-webhooks';
 
 export async function createWebhookClient(nowMs: number): Promise<WebhookClient> {
@@ -24,7 +24,7 @@ export async function createWebhookClient(nowMs: number): Promise<WebhookClient>
   };
 }
 
-/** For --admission-control-config-file. */
+/** The file for --admission-control-config-file. */
 export function admissionConfiguration(kubeconfigFile: string): string {
   return stringify({
     apiVersion: 'apiserver.config.k8s.io/v1',

@@ -1,4 +1,4 @@
-/** Flux in the demo: a fake, or the real controllers and a real registry. The story is the same with either. */
+/** Flux in the demo: a fake, or the real controllers and a real registry. */
 import { fakeFlux } from '../../actors/fakeFlux.ts';
 import * as build from '../../actors/objects.ts';
 import { User } from '../../actors/user.ts';
@@ -12,18 +12,18 @@ import { startRealRegistry } from '../registry/realRegistry.ts';
 import { APP, HOME, NEIGHBOURS } from './objects.ts';
 
 export interface DemoFlux {
-  /** More of the OCIRepository's spec: where its artifacts are. */
+  /** Fields of the OCIRepository's spec that locate its artifacts. */
   readonly source: Record<string, unknown>;
-  /** What source-controller needs in the OCIRepository's namespace to read them. */
+  /** Secrets in the OCIRepository's namespace with which source-controller reads the artifacts. */
   readonly credentials: readonly AnyObject[];
   /** CI pushes a version. */
   push(tag: string): Promise<void>;
-  /** A Git sync applies a manifest. Resolves with the Warnings of the API server, where they are shown to anybody. */
+  /** A Git sync applies a manifest. Resolves to the API server's Warnings; the real Flux shows none. */
   sync(manifest: AnyObject): Promise<string[]>;
   stop(): Promise<void>;
 }
 
-/** Nothing is fetched or applied: only statuses are written. */
+/** The fake Flux, which only writes statuses. */
 export function withFakeFlux(accessOf: (user: 'flux') => Access): DemoFlux {
   const user = new User(accessOf('flux'));
   const flux = fakeFlux({ flux: user });
@@ -39,18 +39,18 @@ export function withFakeFlux(accessOf: (user: 'flux') => Access): DemoFlux {
   };
 }
 
-/** What CI pushes: Flux sets the variable, and the source brings the rest. */
+/** The manifest in an artifact; Flux substitutes the variable. */
 const manifest = (tag: string) => `apiVersion: v1
 kind: ConfigMap
 metadata: { name: ${APP} }
 data: { artifact: "${tag}", variable: "\${APP_VERSION}" }
 `;
-/** Of what the demo's Git repository has, as an artifact. */
+/** Name of the artifact with the manifests of the demo's Git repository. */
 const FLEET = 'fleet';
 const SYSTEM = 'flux-system';
 const SECRET = 'registry';
 
-/** Builds what the cache does not have: ten minutes on two cores. */
+/** The real Flux with a real registry, built if the cache lacks them: ten minutes on two cores. */
 export async function withRealFlux(accessOf: (user: 'admin') => Access, log: Log): Promise<DemoFlux> {
   const admin = new User(accessOf('admin'));
   const registry = await startRealRegistry(log);
@@ -65,7 +65,7 @@ export async function withRealFlux(accessOf: (user: 'admin') => Access, log: Log
   const push = async (tag: string) => {
     await pushArtifact(registry, APP, tag, { 'deploy/app.yaml': manifest(tag) });
   };
-  // What Git says.
+  // The version in Git.
   await push('0.9.0');
   return {
     source: source(APP),

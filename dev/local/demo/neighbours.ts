@@ -1,38 +1,35 @@
-/**
- * Other applications beside the one of the demo, so that the page shows what a page is for. Nothing of them is made up: people and a
- * registry do something, and the hooks make of it what they make of it.
- */
+/** Other applications on the demo's page, in many states. Users and a registry act, and the hooks produce the states. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { timestamp } from '../../actors/ask.ts';
 import { gate, imagePolicy, kustomization, ref, rollout, rolloutBudget, rolloutGate } from '../../actors/objects.ts';
+import { timestamp } from '../../actors/timestamp.ts';
 import { User } from '../../actors/user.ts';
 import type { Access } from '../../client/kubeconfig.ts';
 import type { AnyObject } from '../../client/send.ts';
 import { until } from '../process/until.ts';
 import { NEIGHBOURS as SHOP } from './objects.ts';
 
-export async function settleNeighbours(accessOf: (user: keyof People) => Access): Promise<void> {
-  const people = {
+export async function settleNeighbours(accessOf: (user: keyof Users) => Access): Promise<void> {
+  const users = {
     admin: new User(accessOf('admin')),
     sre: new User(accessOf('sre')),
     developer: new User(accessOf('developer')),
   };
-  await people.admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: SHOP } });
-  await calendar(people);
-  await Promise.all([done, baking, approval, failed, pinned, stages, fleet, ungoverned].map((each) => each(people)));
-  await freeze(people);
+  await users.admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: SHOP } });
+  await calendar(users);
+  await Promise.all([done, baking, approval, failed, pinned, stages, fleet, unmanaged].map((each) => each(users)));
+  await freeze(users);
 }
 
-type People = Record<'admin' | 'sre' | 'developer', User>;
+type Users = Record<'admin' | 'sre' | 'developer', User>;
 
-async function publish({ admin }: People, policy: string, tag: string): Promise<void> {
+async function publish({ admin }: Users, policy: string, tag: string): Promise<void> {
   if (!(await admin.find(ref('imagePolicy', SHOP, policy)))) await admin.create(imagePolicy(SHOP, policy));
   const latestRef = { name: `registry.example/${policy}`, tag, digest: null };
   await admin.patchStatus(ref('imagePolicy', SHOP, policy), { latestRef });
 }
 
-/** Until the newest deployment is this one, and its bake as said. */
-async function runs({ admin }: People, name: string, tag: string, bakeStatus?: string): Promise<void> {
+/** Waits until the newest deployment has the tag, and the bakeStatus if given. */
+async function untilDeployed({ admin }: Users, name: string, tag: string, bakeStatus?: string): Promise<void> {
   let ready = '';
   const isThere = async () => {
     const { status } = await admin.get(ref('rollout', SHOP, name));
@@ -43,40 +40,40 @@ async function runs({ admin }: People, name: string, tag: string, bakeStatus?: s
   await until(`${name} to come to ${tag} (${bakeStatus ?? 'any'})`, isThere, () => ready);
 }
 
-/** An application that has gone through some versions. */
-async function through(people: People, name: string, tags: readonly string[], spec: Record<string, unknown> = {}) {
+/** An application that has deployed some versions. */
+async function deployAll(users: Users, name: string, tags: readonly string[], spec: Record<string, unknown> = {}) {
   const [first = '', ...others] = tags;
-  await publish(people, name, first);
-  await people.developer.create(rollout(SHOP, name, { spec, labels: { team: 'shop' } }));
-  await runs(people, name, first);
+  await publish(users, name, first);
+  await users.developer.create(rollout(SHOP, name, { spec, labels: { team: 'shop' } }));
+  await untilDeployed(users, name, first);
   for (const tag of others) {
-    await publish(people, name, tag);
-    await runs(people, name, tag);
+    await publish(users, name, tag);
+    await untilDeployed(users, name, tag);
   }
 }
 
 const patchOf = (name: string) => ref('rollout', SHOP, name);
 
-async function done(people: People): Promise<void> {
-  await through(people, 'catalog', ['2.3.0', '2.3.1', '2.4.0', '2.4.1']);
+async function done(users: Users): Promise<void> {
+  await deployAll(users, 'catalog', ['2.3.0', '2.3.1', '2.4.0', '2.4.1']);
 }
 
-async function baking(people: People): Promise<void> {
-  await through(people, 'search', ['4.1.0', '4.2.0']);
-  await people.developer.mergePatch(patchOf('search'), { spec: { bakeTime: '10m' } });
-  await publish(people, 'search', '5.0.0');
-  await runs(people, 'search', '5.0.0', 'InProgress');
+async function baking(users: Users): Promise<void> {
+  await deployAll(users, 'search', ['4.1.0', '4.2.0']);
+  await users.developer.mergePatch(patchOf('search'), { spec: { bakeTime: '10m' } });
+  await publish(users, 'search', '5.0.0');
+  await untilDeployed(users, 'search', '5.0.0', 'InProgress');
 }
 
-async function approval(people: People): Promise<void> {
-  await through(people, 'payments', ['1.8.0', '1.8.1']);
-  await people.sre.create(rolloutGate(SHOP, 'two-of-us', 'payments', { approvals: { required: 2 } }));
-  await publish(people, 'payments', '1.9.0');
+async function approval(users: Users): Promise<void> {
+  await deployAll(users, 'payments', ['1.8.0', '1.8.1']);
+  await users.sre.create(rolloutGate(SHOP, 'two-of-us', 'payments', { approvals: { required: 2 } }));
+  await publish(users, 'payments', '1.9.0');
 }
 
-async function failed(people: People): Promise<void> {
+async function failed(users: Users): Promise<void> {
   const labels = { app: 'images' };
-  await people.developer.create({
+  await users.developer.create({
     apiVersion: 'kuberik.com/v1alpha1',
     kind: 'HealthCheck',
     metadata: { namespace: SHOP, name: 'images', labels },
@@ -85,48 +82,48 @@ async function failed(people: People): Promise<void> {
   const report = (status: string, message: string) => {
     const at = timestamp();
     const error = status === 'Unhealthy' ? { lastErrorTime: at } : {};
-    return people.admin.patchStatus(ref('healthCheck', SHOP, 'images'), {
+    return users.admin.patchStatus(ref('healthCheck', SHOP, 'images'), {
       status,
       message,
       lastChangeTime: at,
       ...error,
     });
   };
-  await through(people, 'images', ['3.0.0', '3.0.1']);
+  await deployAll(users, 'images', ['3.0.0', '3.0.1']);
   const healthCheckSelector = { selector: { matchLabels: labels } };
-  await people.developer.mergePatch(patchOf('images'), { spec: { bakeTime: '10m', healthCheckSelector } });
-  await publish(people, 'images', '3.1.0');
-  await runs(people, 'images', '3.1.0');
-  // What is reported counts from the second after the arrival, and an error from that after the bake has begun.
+  await users.developer.mergePatch(patchOf('images'), { spec: { bakeTime: '10m', healthCheckSelector } });
+  await publish(users, 'images', '3.1.0');
+  await untilDeployed(users, 'images', '3.1.0');
+  // A report counts from the second after the apply, an error from the second after the start of the bake.
   await wait(1100);
   await report('Healthy', 'all thumbnails answer');
-  await runs(people, 'images', '3.1.0', 'InProgress');
+  await untilDeployed(users, 'images', '3.1.0', 'InProgress');
   await wait(1100);
   await report('Unhealthy', '7 % of thumbnails answer 500');
-  await runs(people, 'images', '3.1.0', 'Failed');
+  await untilDeployed(users, 'images', '3.1.0', 'Failed');
 }
 
-async function pinned(people: People): Promise<void> {
-  await through(people, 'mailer', ['1.3.0', '1.4.0']);
-  await people.sre.mergePatch(patchOf('mailer'), {
+async function pinned(users: Users): Promise<void> {
+  await deployAll(users, 'mailer', ['1.3.0', '1.4.0']);
+  await users.sre.mergePatch(patchOf('mailer'), {
     metadata: { annotations: { 'rollout.kuberik.com/deploy-message': 'leaks memory' } },
     spec: { wantedVersion: '1.3.0' },
   });
-  await runs(people, 'mailer', '1.3.0');
+  await untilDeployed(users, 'mailer', '1.3.0');
 }
 
-/** The same image, first in staging. */
-async function stages(people: People): Promise<void> {
+/** Rollouts of one image, with staging upstream. */
+async function stages(users: Users): Promise<void> {
   const follows = { releasesImagePolicy: { name: 'checkout-staging' } };
-  await through(people, 'checkout-staging', ['2.2.4']);
+  await deployAll(users, 'checkout-staging', ['2.2.4']);
   for (const name of ['checkout-eu', 'checkout-us']) {
     const spec = { ...follows, after: [{ name: 'checkout-staging' }] };
-    await people.developer.create(rollout(SHOP, name, { spec }));
-    await runs(people, name, '2.2.4');
+    await users.developer.create(rollout(SHOP, name, { spec }));
+    await untilDeployed(users, name, '2.2.4');
   }
-  await people.developer.mergePatch(patchOf('checkout-staging'), { spec: { bakeTime: '15m' } });
-  await publish(people, 'checkout-staging', '2.3.0');
-  await runs(people, 'checkout-staging', '2.3.0', 'InProgress');
+  await users.developer.mergePatch(patchOf('checkout-staging'), { spec: { bakeTime: '15m' } });
+  await publish(users, 'checkout-staging', '2.3.0');
+  await untilDeployed(users, 'checkout-staging', '2.3.0', 'InProgress');
 }
 
 const EDGE: [name: string, wave: string][] = [
@@ -136,29 +133,29 @@ const EDGE: [name: string, wave: string][] = [
   ['edge-tokyo', ''],
 ];
 
-/** Many of one image, a few at a time. */
-async function fleet(people: People): Promise<void> {
-  await publish(people, 'edge', '0.9.0');
+/** Many Rollouts of one image, with a budget. */
+async function fleet(users: Users): Promise<void> {
+  await publish(users, 'edge', '0.9.0');
   for (const [name, wave] of EDGE) {
     const labels = { fleet: 'edge', ...(wave && { wave }) };
-    await people.developer.create(rollout(SHOP, name, { spec: { releasesImagePolicy: { name: 'edge' } }, labels }));
-    await runs(people, name, '0.9.0');
-    await people.developer.mergePatch(patchOf(name), { spec: { bakeTime: name === 'edge-canary' ? '0s' : '20m' } });
+    await users.developer.create(rollout(SHOP, name, { spec: { releasesImagePolicy: { name: 'edge' } }, labels }));
+    await untilDeployed(users, name, '0.9.0');
+    await users.developer.mergePatch(patchOf(name), { spec: { bakeTime: name === 'edge-canary' ? '0s' : '20m' } });
   }
   const order = { label: 'wave', values: ['canary', 'eu'] };
   const selector = { matchLabels: { fleet: 'edge' } };
-  await people.sre.create(rolloutBudget(SHOP, 'edge', { selector, maxConcurrent: 1, maxFailures: 1, order }));
-  await publish(people, 'edge', '1.0.0');
-  await runs(people, 'edge-canary', '1.0.0');
+  await users.sre.create(rolloutBudget(SHOP, 'edge', { selector, maxConcurrent: 1, maxFailures: 1, order }));
+  await publish(users, 'edge', '1.0.0');
+  await untilDeployed(users, 'edge-canary', '1.0.0');
 }
 
-async function ungoverned(people: People): Promise<void> {
-  await publish(people, 'reports', '1.4.0');
+async function unmanaged(users: Users): Promise<void> {
+  await publish(users, 'reports', '1.4.0');
   const spec = { postBuild: { substitute: { REPORTS_VERSION: '1.4.0' } } };
-  await people.developer.create(kustomization(SHOP, 'reports', { spec }));
+  await users.developer.create(kustomization(SHOP, 'reports', { spec }));
 }
 
-async function calendar({ sre }: People): Promise<void> {
+async function calendar({ sre }: Users): Promise<void> {
   const weekend = { daysOfWeek: ['Saturday', 'Sunday'] };
   const evenings = { name: 'Friday afternoon', daysOfWeek: ['Friday'], timeRange: { start: '14:00', end: '00:00' } };
   await sre.create(
@@ -179,13 +176,13 @@ async function calendar({ sre }: People): Promise<void> {
   } as AnyObject);
 }
 
-/** Somebody closes a Gate, and a version comes. */
-async function freeze(people: People): Promise<void> {
-  await people.sre.create(gate(SHOP, 'month-end', { spec: { default: 'opened', window: '24h' } }));
-  await through(people, 'ledger', ['7.2.0', '7.2.1'], { gates: [{ name: 'month-end' }] });
-  // A request counts from its second on.
+/** A closed Gate, and a version that waits for it. */
+async function freeze(users: Users): Promise<void> {
+  await users.sre.create(gate(SHOP, 'month-end', { spec: { default: 'opened', window: '24h' } }));
+  await deployAll(users, 'ledger', ['7.2.0', '7.2.1'], { gates: [{ name: 'month-end' }] });
+  // A request takes effect in its second.
   await wait(1000);
-  await people.sre.mergePatch(ref('gate', SHOP, 'month-end'), {
+  await users.sre.mergePatch(ref('gate', SHOP, 'month-end'), {
     metadata: {
       annotations: {
         'close.gate.fluxcd.io/requestedAt': timestamp(),
@@ -193,5 +190,5 @@ async function freeze(people: People): Promise<void> {
       },
     },
   });
-  await publish(people, 'ledger', '7.3.0');
+  await publish(users, 'ledger', '7.3.0');
 }

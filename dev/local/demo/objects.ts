@@ -1,12 +1,12 @@
-/** What the demo puts into the cluster: the manifests of one small team. */
+/** The manifests of the demo's team. */
 import * as build from '../../actors/objects.ts';
 import type { AnyObject } from '../../client/send.ts';
 
-/** Where the story is told. */
+/** Namespace of the demo's application. */
 export const HOME = 'apps';
-/** Where the others are that the page shows beside it. */
+/** Namespace of the other applications on the page. */
 export const NEIGHBOURS = 'shop';
-/** Name of every object but the gate. */
+/** Name of every object but the RolloutGate. */
 export const APP = 'my-app';
 
 export const namespace: AnyObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: HOME } };
@@ -14,7 +14,7 @@ export const imagePolicy = build.imagePolicy(HOME, APP, { policy: { semver: { ra
 export const rollout = build.rollout(HOME, APP);
 export const rolloutGate = (passing: boolean) => build.rolloutGate(HOME, 'qa', APP, { passing });
 
-/** As it stands in Git, with an old literal that nobody ever updates. */
+/** The Kustomization in Git, with an old version that is never updated there. */
 export const kustomization = build.kustomization(HOME, APP, {
   variables: { APP_VERSION: APP },
   spec: {
@@ -24,6 +24,6 @@ export const kustomization = build.kustomization(HOME, APP, {
   },
 });
 
-/** `source`: where its artifacts are. */
+/** The OCIRepository; `source` locates its artifacts. */
 export const ociRepository = (source: Record<string, unknown>) =>
   build.ociRepository(HOME, APP, { rollout: APP, spec: { ref: { tag: '0.9.0' }, ...source } });

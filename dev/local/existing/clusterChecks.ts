@@ -1,4 +1,4 @@
-/** What must hold before `up` serves a cluster that it did not start. Each throws a Problem when it does not. */
+/** Checks before `up` serves an existing cluster. Each throws a Problem if it fails. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { ROLLOUT_NAME_LABEL } from '../../../api/annotations.ts';
 import { type Access, readKubeconfig } from '../../client/kubeconfig.ts';
@@ -38,7 +38,7 @@ function readAccess(file: string): Access {
   }
 }
 
-/** Takes over neither a real installation nor another running `up`, only what a killed one has left. */
+/** Refuses a cluster with rollout-hooks, another running `up`, or another Metacontroller. Leftovers of a killed `up` are fine. */
 export async function requireFree(admin: Access): Promise<void> {
   for (const configuration of await listAll(admin, 'admissionregistration.k8s.io/v1', WEBHOOK_KINDS)) {
     for (const { name, clientConfig } of configuration.webhooks ?? []) {
@@ -89,7 +89,7 @@ const PROBE = {
   spec: { rolloutRef: { name: 'none' } },
 };
 
-/** Call it with the webhooks installed. It waits, since the API server reads webhook configurations a moment later. */
+/** Checks that the API server reaches the installed webhooks, with retries, since it reads webhook configurations a moment later. */
 export async function requireReach(admin: Access, patienceMs = 10_000): Promise<void> {
   const path = await pathOf(admin, { ...PROBE, metadata: { namespace: PROBE.metadata.namespace } });
   const deadline = performance.now() + patienceMs;

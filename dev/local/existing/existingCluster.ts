@@ -1,4 +1,4 @@
-/** The hooks on this machine for a cluster that is there already: `up --kubeconfig`. */
+/** Serves an existing cluster with hooks on this machine: `up --kubeconfig`. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Access } from '../../client/kubeconfig.ts';
@@ -24,9 +24,9 @@ import { superviseChildren } from '../process/superviseChildren.ts';
 import { requireAdmin, requireFree, requireReach } from './clusterChecks.ts';
 
 interface ExistingClusterOptions {
-  /** Path; the user of its current context is cluster admin. */
+  /** Path of a kubeconfig whose current user is cluster admin. */
   kubeconfig: string;
-  /** For logs, keys and the kubeconfigs of the two ServiceAccounts. */
+  /** Directory of logs, keys and the kubeconfigs of the two ServiceAccounts. */
   dir: string;
   /** Path of a Metacontroller binary, to use it instead of the engine. */
   metacontroller?: string;
@@ -36,11 +36,11 @@ interface ExistingClusterOptions {
 export interface ServedCluster {
   /** Resolves when a process ends by itself. */
   died: Promise<Problem>;
-  /** Removes what points at this machine and ends every process. Kinds, rights and objects stay. */
+  /** Removes webhooks and controllers, and ends every process. Kinds, rights and objects stay. */
   stop(): Promise<void>;
 }
 
-/** Without authenticated-hooks: Metacontroller could read the Secrets of somebody else's cluster. */
+/** Components of manifests/components. authenticated-hooks isn't among them: it lets Metacontroller read the cluster's Secrets. */
 const COMPONENTS = ['health-jobs', 'release-config-map', 'release-copies', 'write-back'];
 
 export async function serveCluster(options: ExistingClusterOptions): Promise<ServedCluster> {
@@ -54,7 +54,7 @@ export async function serveCluster(options: ExistingClusterOptions): Promise<Ser
   let installed = false;
   const stop = async () => {
     try {
-      // First of all: a webhook that fails closed and has no server would lock the cluster.
+      // Before all else: a webhook that fails closed without a server blocks the cluster.
       if (installed) await removeHooks(admin).catch((error) => refuse(error, kubeconfig));
     } finally {
       await Promise.all([...running.values()].map((child) => child.stop()));
@@ -91,7 +91,7 @@ export async function serveCluster(options: ExistingClusterOptions): Promise<Ser
   }
 }
 
-/** Kubeconfigs of Metacontroller's and the hook server's ServiceAccounts, so that both act under their real names. */
+/** Writes kubeconfigs of Metacontroller's and the hook server's ServiceAccounts, so that both act under their real names. */
 async function writeServiceAccounts(admin: Access, dir: string): Promise<void> {
   for (const user of ['metacontroller', 'hooks'] as const) {
     const [, , namespace, name] = USERS[user].userName.split(':');

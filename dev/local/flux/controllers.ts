@@ -23,17 +23,17 @@ type ControllerName = 'source-controller' | 'kustomize-controller' | 'helm-contr
 const OPERATOR = 'github.com/controlplaneio-fluxcd/flux-operator';
 
 interface Options {
-  /** helm-controller too. */
+  /** Starts helm-controller too. */
   withHelm?: boolean;
-  /** Flux Operator too, with its CRDs. */
+  /** Starts Flux Operator too, with its CRDs. */
   withOperator?: boolean;
-  /** notification-controller too, with its CRDs: where it takes events, as `127.0.0.1:9090`. */
+  /** Starts notification-controller too, with its CRDs; it receives events at this address, such as `127.0.0.1:9090`. */
   eventsAddress?: string | undefined;
-  /** Takes what is built. */
+  /** Gets progress lines of builds. */
   log?: Log;
 }
 
-/** Builds them where the cache has none: ten minutes on two cores. Resolves when all are ready. */
+/** Starts Flux, built if the cache lacks it: ten minutes on two cores. Resolves when all controllers are ready. */
 export async function startFlux(
   admin: User,
   { withHelm, withOperator, eventsAddress, log }: Options = {},
@@ -69,7 +69,7 @@ export async function startFlux(
     for (const crd of await operatorCrds()) await admin.create(crd);
     const embedded = { module: OPERATOR, file: 'web/dist/index.html' };
     const command = await provideGoBinary('flux/flux-operator', `${OPERATOR}/cmd/operator`, { embedded, log });
-    // It refuses to run without.
+    // Flux Operator refuses to run without FIPS mode.
     const env = { GODEBUG: 'fips140=on' };
     await start('flux-operator', command, [`--web-server-port=${await freePort()}`, `--storage-path=${dir}`], env);
   };
@@ -91,7 +91,7 @@ export async function startFlux(
     if (withOperator) await startOperator();
     if (eventsAddress) await startNotifications(eventsAddress);
   } catch (error) {
-    // The error names a log in it.
+    // The error names a log in the directory.
     directory.keep();
     await stop();
     throw error;

@@ -1,4 +1,4 @@
-/** What calls the hooks: the engine of this repository, or a real Metacontroller. */
+/** The driver, which calls the hooks: the engine of this repository, or a real Metacontroller. */
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { LIMITS } from '../../engine/runtime/limits.ts';
@@ -10,7 +10,7 @@ import { Problem } from '../process/problem.ts';
 
 export interface DriverOptions {
   dir: string;
-  /** Path of a Metacontroller binary; without one, the engine. */
+  /** Path of a Metacontroller binary; without it the engine runs. */
   metacontroller?: string;
 }
 

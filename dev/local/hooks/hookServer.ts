@@ -12,14 +12,14 @@ export interface HookPorts {
 
 export interface HookServerOptions extends HookPorts {
   dir: string;
-  /** Of the process and its log. */
+  /** Name of the process and its log. */
   name?: string;
   /** Paths of PEM files. */
   certificateFile: string;
   keyFile: string;
   /** PEM. */
   ca: string;
-  /** Path of the CA of the API server's client certificate, where it presents one. */
+  /** Path of the CA of the API server's client certificate, if it presents one. */
   clientCaFile?: string;
   /** Path of the token that the hooks require. */
   hooksTokenFile?: string;

@@ -5,7 +5,7 @@ import { Problem } from '../process/problem.ts';
 
 export const MANAGER = 'rollout-hooks-local';
 
-/** Applies all at once, strictly: a field that the kind does not have is an error. A refusal becomes a Problem that names the object. */
+/** Applies objects in parallel. Unknown fields are errors. A refusal becomes a Problem that names the object. */
 export async function applyAll(admin: Access, objects: AnyObject[]): Promise<void> {
   await Promise.all(
     objects.map(async (object) => {

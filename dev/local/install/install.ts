@@ -1,4 +1,4 @@
-/** Puts into the API server what a cluster would have: rights, controllers, webhooks. Every step can be repeated. */
+/** Installs rights, controllers and webhooks into the API server. Every step can be repeated. */
 import { join } from 'node:path';
 import type { Access } from '../../client/kubeconfig.ts';
 import { pathOf } from '../../client/resources.ts';
@@ -9,13 +9,13 @@ import type { Installation } from './installation.ts';
 import { readManifests } from './manifests.ts';
 import { type LoopbackServer, useLoopback } from './references.ts';
 
-/** Marks what points at this machine. */
+/** Label of objects that point at this machine. */
 export const MANAGED_BY = { 'app.kubernetes.io/managed-by': MANAGER };
 
 const ours = (folder: string) => readManifests(join(REPOSITORY, 'dev/local/install', folder));
 
-/** The people of this control plane and Flux, with their rights. */
-export async function installPeople(admin: Access): Promise<void> {
+/** Installs the rights of the control plane's users and of Flux. */
+export async function installUsers(admin: Access): Promise<void> {
   const users = ours('users');
   await applyAll(
     admin,
@@ -27,17 +27,17 @@ export async function installPeople(admin: Access): Promise<void> {
   );
 }
 
-/** All of the installation that calls nobody, and the people. */
+/** Installs everything but kinds, controllers and webhooks, and the users. */
 export async function installRights(admin: Access, { namespaces, rights, workloads }: Installation): Promise<void> {
   await applyAll(admin, namespaces);
-  // Their Pods would never be ready: the same programs are processes of this machine.
+  // No Deployments: their programs run as processes of this machine.
   const withoutPods = workloads.filter(({ kind }) => kind !== 'Deployment');
-  await Promise.all([applyAll(admin, [...rights, ...withoutPods, ...ours('rights')]), installPeople(admin)]);
+  await Promise.all([applyAll(admin, [...rights, ...withoutPods, ...ours('rights')]), installUsers(admin)]);
 }
 
-/** The two ServiceAccounts in somebody else's cluster, with the rights that manifests/rbac gives them and no others. */
+/** Installs the two ServiceAccounts in an existing cluster, with the rights in manifests/rbac only. */
 export async function installServiceAccounts(admin: Access, installation: Installation): Promise<void> {
-  // Their labels are for Pods, of which there are none here.
+  // Without labels, which concern Pods.
   const bare = installation.namespaces.map(({ apiVersion, kind, metadata: { name } }) => ({
     apiVersion,
     kind,
@@ -47,7 +47,7 @@ export async function installServiceAccounts(admin: Access, installation: Instal
   await applyAll(admin, [...installation.rights, ...ours('rights')]);
 }
 
-/** Webhook configurations, with this machine's addresses. Call it when the hook server answers. */
+/** Installs webhook configurations with this machine's addresses. The hook server must be running. */
 export async function installWebhooks(
   admin: Access,
   { webhooks }: Pick<Installation, 'webhooks'>,
@@ -58,7 +58,7 @@ export async function installWebhooks(
   await prune(admin, 'admissionregistration.k8s.io/v1', WEBHOOK_KINDS, wanted);
 }
 
-/** Metacontroller's controllers, with this machine's addresses; before them the token, where they send one. */
+/** Installs Metacontroller's controllers with this machine's addresses, after the Secret with their token, if they send one. */
 export async function installControllers(
   admin: Access,
   { controllers }: Pick<Installation, 'controllers'>,
@@ -70,14 +70,14 @@ export async function installControllers(
   await prune(admin, 'metacontroller.k8s.io/v1alpha1', CONTROLLER_KINDS, wanted);
 }
 
-/** The Secret that components/authenticated-hooks has Metacontroller read. */
+/** The Secret with the token of components/authenticated-hooks. */
 function tokenSecret(controllers: AnyObject[], token: string): AnyObject {
   const [endpoint] = controllers.flatMap(({ spec }) => spec.endpointConfigs ?? []);
   const { name, namespace, key } = endpoint.authorization.secretRef;
   return { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, stringData: { [key]: token } };
 }
 
-/** Removes what an earlier start with hooks has left: nothing answers there now. */
+/** Removes webhooks and controllers of an earlier start. */
 export async function removeHooks(admin: Access): Promise<void> {
   await prune(admin, 'admissionregistration.k8s.io/v1', WEBHOOK_KINDS, []);
   await prune(admin, 'metacontroller.k8s.io/v1alpha1', CONTROLLER_KINDS, []);

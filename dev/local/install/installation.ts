@@ -1,4 +1,4 @@
-/** What `kubectl apply -k` would put into a cluster, in the parts in which a start on this machine needs it. */
+/** The objects of `kubectl apply -k`, in the groups in which they are installed here. */
 import type { AnyObject } from '../../client/send.ts';
 import { kustomizeBuild } from './kustomize.ts';
 import { parseManifests } from './manifests.ts';
@@ -15,7 +15,7 @@ export interface Installation {
   controllers: AnyObject[];
 }
 
-/** Everything at once: overlays/with-metacontroller with these of manifests/components. */
+/** Renders overlays/with-metacontroller with these components of manifests/components. */
 export async function renderInstallation(components: readonly string[]): Promise<Installation> {
   const text = await kustomizeBuild({
     resources: ['manifests/overlays/with-metacontroller'],

@@ -16,7 +16,7 @@ export async function installKinds(admin: Access, kinds: AnyObject[], fluxFolder
   await install(admin, [...kinds, ...flux(fluxFolders)]);
 }
 
-/** Installs those of `kinds` that are ours, and those of Metacontroller and Flux that the cluster does not have. */
+/** Installs our kinds, and kinds of Metacontroller and Flux that the cluster lacks. */
 export async function installMissingKinds(admin: Access, kinds: AnyObject[], log: Log): Promise<void> {
   const { object } = await send<{ items: AnyObject[] }>(admin, 'GET', CRDS);
   const groups = new Set(object.items.map(({ spec }) => spec.group));

@@ -1,4 +1,4 @@
-/** The real kustomize, on a kustomization as docs/install.md has its reader write one. */
+/** Runs kustomize on a kustomization in the form of docs/install.md. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import { delimiter, join, relative, resolve } from 'node:path';
@@ -7,14 +7,14 @@ import { provideGoBinary } from '../binaries/goBinary.ts';
 import { inTemporaryDirectory } from '../process/temporaryDirectory.ts';
 
 export interface Kustomization {
-  /** Folders of this repository, as `manifests/overlays/cert-manager`, or absolute ones. */
+  /** Folders in this repository, such as `manifests/overlays/cert-manager`, or absolute paths. */
   resources: readonly string[];
-  /** Likewise: `manifests/components/cert-manager`. */
+  /** Folders of components, such as `manifests/components/cert-manager`. */
   components?: readonly string[];
   images?: readonly { name: string; newName?: string; newTag?: string; digest?: string }[];
 }
 
-/** The pinned one. Where there is no Go to build it: the one in kubectl, which whoever has a cluster has. */
+/** The pinned kustomize, or the one in kubectl if Go is missing. */
 async function kustomizeCommand(): Promise<[program: string, verb: string]> {
   try {
     return [await provideGoBinary('kustomize', 'sigs.k8s.io/kustomize/kustomize/v5'), 'build'];
@@ -27,7 +27,7 @@ async function kustomizeCommand(): Promise<[program: string, verb: string]> {
 const isOnPath = (program: string) =>
   (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
 
-/** What `kustomize build` writes: YAML, with what others need first. */
+/** The YAML of `kustomize build`, in the order of dependencies. */
 export async function kustomizeBuild({ resources, components = [], images = [] }: Kustomization): Promise<string> {
   const [program, verb] = await kustomizeCommand();
   return inTemporaryDirectory('kustomization-', (folder) => {

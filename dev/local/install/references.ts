@@ -1,4 +1,4 @@
-/** How manifests made for a cluster reach the hook server on this machine: Service references become loopback URLs. */
+/** Replaces references to Services in manifests by loopback URLs of the hook server on this machine. */
 import type { AnyObject } from '../../client/send.ts';
 
 export interface LoopbackServer {
@@ -12,7 +12,7 @@ export interface LoopbackServer {
   hooksToken?: string;
 }
 
-/** The object with each reference to a Service replaced; everything else, and every other object, is left as it is. */
+/** The object with each reference to a Service replaced. */
 export function useLoopback(object: AnyObject, server: LoopbackServer): AnyObject {
   const changed = structuredClone(object);
   if (object.apiVersion.startsWith('metacontroller.k8s.io/')) {

@@ -1,6 +1,6 @@
 /**
- * Runs the Pods of copies on this machine, where there is no kubelet: the command with its arguments, Secrets as folders, and the
- * result in the Pod's status. Everything else about a Job is kube-controller-manager's.
+ * Runs the Pods of copies on this machine in place of a kubelet: the command with its arguments, Secrets as folders, and the result in
+ * the Pod's status. kube-controller-manager handles the Jobs.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,19 +12,19 @@ import { type AnyObject, ApiError, send } from '../../client/send.ts';
 import { REPOSITORY } from '../../repository.ts';
 import type { Log } from '../process/log.ts';
 
-const LOOK_MS = 500;
-const KILLED = 137;
+const POLL_MS = 500;
+const KILLED_EXIT_CODE = 137;
 
 export interface CopyPods {
   stop(): Promise<void>;
 }
 
-/** @param dir where Secrets are put while a Pod runs */
+/** @param dir folder for Secrets while a Pod runs */
 export function runCopyPods(admin: Access, dir: string, log: Log): CopyPods {
   const running = new Map<string, ChildProcess>();
   const end = new AbortController();
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const query = { labelSelector: COPY_LABEL };
     const { items } = (await send<{ items: AnyObject[] }>(admin, 'GET', '/api/v1/pods', { query })).object;
     const wanted = items.filter(({ metadata, status }) => !metadata.deletionTimestamp && !isOver(status?.phase));
@@ -57,7 +57,7 @@ export function runCopyPods(admin: Access, dir: string, log: Log): CopyPods {
     });
     running.set(uid, child);
     child.on('close', async (code) => {
-      const exitCode = code ?? KILLED;
+      const exitCode = code ?? KILLED_EXIT_CODE;
       const message = readFileSync(terminationLog, 'utf8');
       rmSync(folder, { recursive: true });
       const terminated = { exitCode, message, startedAt, finishedAt: new Date().toISOString() };
@@ -71,9 +71,9 @@ export function runCopyPods(admin: Access, dir: string, log: Log): CopyPods {
 
   const loop = async () => {
     while (!end.signal.aborted) {
-      // The API server may be away: it is asked again.
-      await look().catch(() => {});
-      await wait(LOOK_MS, undefined, { signal: end.signal }).catch(() => {});
+      // The API server may be down.
+      await poll().catch(() => {});
+      await wait(POLL_MS, undefined, { signal: end.signal }).catch(() => {});
     }
   };
   const done = loop();
@@ -88,7 +88,7 @@ export function runCopyPods(admin: Access, dir: string, log: Log): CopyPods {
 
 const isOver = (phase: string | undefined) => phase === 'Succeeded' || phase === 'Failed';
 
-/** As folders named after the volumes. False while a Secret is not there: the Pod waits for it. */
+/** Writes the Pod's Secrets into folders named after the volumes. False if a Secret is missing: the Pod waits for it. */
 async function mountSecrets(admin: Access, { metadata, spec }: AnyObject, folder: string): Promise<boolean> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const { name, secret } of spec.volumes ?? []) {

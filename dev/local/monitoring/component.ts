@@ -1,4 +1,4 @@
-/** What manifests/components/monitoring ships. */
+/** Files of manifests/components/monitoring. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AnyObject } from '../../client/send.ts';

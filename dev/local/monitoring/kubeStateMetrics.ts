@@ -13,14 +13,14 @@ export interface KubeStateMetrics {
   child: RunningChild;
   /** `127.0.0.1:port`. */
   host: string;
-  /** Of one namespace: `name{label="value",…}` → value, without the labels that every series of it has. */
+  /** Series of a namespace, `name{label="value",…}` → value, without the labels that all of them have. */
   series(namespace: string): Promise<Record<string, number>>;
-  /** What its log says of errors: an object that lacks something is none. */
+  /** Error lines of the log. */
   errors(): string[];
   stop(): Promise<void>;
 }
 
-/** Its ServiceAccount is made in that namespace. */
+/** Starts kube-state-metrics, with a ServiceAccount in the namespace. */
 export async function startKubeStateMetrics(admin: User, namespace: string): Promise<KubeStateMetrics> {
   const command = await provideGoBinary('kube-state-metrics', 'k8s.io/kube-state-metrics/v2');
   const { path: dir, remove } = temporaryDirectory('kube-state-metrics-');
@@ -63,7 +63,7 @@ export async function startKubeStateMetrics(admin: User, namespace: string): Pro
   };
 }
 
-/** A ServiceAccount that may do what manifests/components/monitoring/role.yaml says, and nothing else. */
+/** The kubeconfig of a ServiceAccount with the rights in manifests/components/monitoring/role.yaml. */
 async function kubeconfigOf(admin: User, namespace: string): Promise<string> {
   const role = exporterRole();
   await admin.apply(role, { manager: 'test' });

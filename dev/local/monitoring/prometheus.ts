@@ -1,4 +1,4 @@
-/** A real Prometheus with our alerts: it and promtool as dev/tools/prometheus pins them. */
+/** A real Prometheus with our alerts, and promtool, pinned in dev/tools/prometheus. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { User } from '../../actors/user.ts';
@@ -9,13 +9,13 @@ import { temporaryDirectory } from '../process/temporaryDirectory.ts';
 import { rules } from './component.ts';
 
 const MODULE = 'prometheus';
-/** Service discovery of every cloud is most of the build. */
+/** Leaves out the clouds' service discovery, which is most of the build. */
 const TAGS = 'remove_all_sd';
 
 type Program = 'prometheus' | 'promtool';
 const PROGRAMS: readonly Program[] = ['prometheus', 'promtool'];
 
-/** Where they were built before, or MONITORING=true: to build them takes several minutes (CONTRIBUTING.md). */
+/** Whether Prometheus may be used: it was built before, or MONITORING=true allows a build of several minutes (CONTRIBUTING.md). */
 export const hasPrometheus: boolean =
   process.env.MONITORING === 'true' || PROGRAMS.every((name) => cachedGoBinary(MODULE, name) !== undefined);
 
@@ -46,9 +46,9 @@ export interface Prometheus {
   host: string;
   /** An instant query; rejects with Prometheus' own sentence. */
   query(expr: string): Promise<Sample[]>;
-  /** Its values between two times (in seconds), one at each scrape. */
+  /** Values of a query between two times (in seconds), one per scrape. */
   range(expr: string, from: number, to: number): Promise<Series[]>;
-  /** Warnings and infos of the same query, such as about a metric that is no counter. */
+  /** Warnings and infos about a query, for example that a metric is no counter. */
   remarks(expr: string): Promise<string[]>;
   stop(): Promise<void>;
 }
@@ -61,7 +61,7 @@ interface Answer {
   data: { result: any[] };
 }
 
-/** Scrapes, and evaluates the alerts, every so many seconds. */
+/** Starts Prometheus, which scrapes and evaluates alerts at the interval. */
 export async function startPrometheus(targets: readonly Target[], intervalSeconds = 1): Promise<Prometheus> {
   const command = await providePrometheus('prometheus');
   const { path: dir, remove } = temporaryDirectory('prometheus-');
@@ -118,7 +118,7 @@ export async function startPrometheus(targets: readonly Target[], intervalSecond
   };
 }
 
-/** `127.0.0.1:port`: where Metacontroller reaches the hooks, which serve `/metrics` too. */
+/** The address at which Metacontroller reaches the hooks, which serve `/metrics` too: `127.0.0.1:port`. */
 export async function hooksHost(admin: User): Promise<string> {
   const controller = await admin.get({
     apiVersion: 'metacontroller.k8s.io/v1alpha1',

@@ -1,4 +1,4 @@
-/** One process of the local control plane: started with its log and pid on file, ended without leaving anything behind. */
+/** A process of the local control plane, with a log, a recorded pid and a clean end. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,17 +15,17 @@ interface ChildSpec {
   cwd?: string;
   /** Where log and pid go. */
   dir: string;
-  /** Resolves to true once it serves. Asked every 50 ms. */
+  /** Whether the process is ready; called every 50 ms. */
   ready: (output: () => string) => Promise<boolean>;
   readyTimeoutMs?: number;
-  /** How long SIGTERM may take before SIGKILL. */
+  /** The time between SIGTERM and SIGKILL. */
   stopTimeoutMs?: number;
 }
 
 export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
-  /** Whether it was ended through this object. */
+  /** Whether `kill` or `stop` ended the process. */
   asked: boolean;
 }
 
@@ -34,9 +34,9 @@ export interface RunningChild {
   readonly pid: number;
   readonly logFile: string;
   readonly exited: Promise<Exit>;
-  /** What it has written to its log since this start. */
+  /** The log since this start. */
   output(): string;
-  /** Sends a signal, waits for nothing. The death that follows counts as asked for, but not after a pause. */
+  /** Sends a signal without waiting. Marks the exit as requested, unless the signal only pauses. */
   kill(signal: NodeJS.Signals): void;
   /** SIGTERM, then SIGKILL; resolves when the process is gone. */
   stop(): Promise<void>;
@@ -45,12 +45,12 @@ export interface RunningChild {
 const PAUSES: NodeJS.Signals[] = ['SIGSTOP', 'SIGCONT'];
 
 const alive = new Set<ChildProcess>();
-// Whatever ends this process (an uncaught error included) ends its children: nothing asynchronous can run here any more.
+// Ends the children with this process, even after an uncaught error. Nothing asynchronous can run here.
 process.on('exit', () => {
   for (const child of alive) child.kill('SIGKILL');
 });
 
-/** Starts a process and waits until it is ready. Rejects with a Problem that carries the end of its log. */
+/** Starts a process and waits until it is ready. Rejects with a Problem that has the end of its log. */
 export async function startChild(spec: ChildSpec): Promise<RunningChild> {
   const logFile = join(spec.dir, `${spec.name}.log`);
   const log = openSync(logFile, 'a');
@@ -59,7 +59,7 @@ export async function startChild(spec: ChildSpec): Promise<RunningChild> {
     cwd: spec.cwd,
     env: { ...process.env, ...spec.env },
     stdio: ['ignore', log, log],
-    // Its own process group: Ctrl-C in a terminal must reach the supervisor alone, which stops things in order.
+    // A process group of its own: Ctrl-C must reach only the supervisor, which stops processes in order.
     detached: true,
   });
   closeSync(log);
@@ -114,7 +114,7 @@ async function untilReady(spec: ChildSpec, child: RunningChild): Promise<void> {
   }
 }
 
-/** The sentence for a process that ended by itself. */
+/** The Problem for a process that ended by itself. */
 export function deathProblem(name: string, exit: Exit, logFile: string, output: string): Problem {
   const full = diskFullProblem(lastLines(output, 40).join('\n'), logFile);
   if (full) return full;

@@ -5,21 +5,21 @@ import { endLeftovers, forgetPid, recordPid, runningProcess } from './pids.ts';
 import { Problem } from './problem.ts';
 
 const SUPERVISOR = 'supervisor';
-/** A supervisor that is just stopping, or whose terminal was just killed, is gone by then. */
+/** The time in which a stopping supervisor ends. */
 const PATIENCE_MS = 10_000;
 
-/** Makes this process the supervisor of `dir`, and ends what a killed one has left. */
+/** Makes this process the supervisor of `dir`, and ends the leftover processes of a killed supervisor. */
 export async function claimDirectory(dir: string, log: Log): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
-  let told = false;
+  let isReported = false;
   for (;;) {
     const other = runningProcess(dir, SUPERVISOR);
     if (!other) break;
     if (other.pid === process.pid || performance.now() > deadline) {
       throw new Problem(`${dir} is in use by process ${other.pid}: stop it, or give another directory with --dir.`);
     }
-    if (!told) log(`${dir} is in use by process ${other.pid}; waiting for it to end`);
-    told = true;
+    if (!isReported) log(`${dir} is in use by process ${other.pid}; waiting for it to end`);
+    isReported = true;
     await wait(100);
   }
   recordPid(dir, SUPERVISOR, process.pid);

@@ -1,7 +1,6 @@
 /**
- * Resolves when the process is asked to end: by a signal, or the death of the npm that started this. The listeners stay: npm passes
- * on the Ctrl-C that the terminal has already sent, and a second one without a listener would kill this process before it has
- * ended its children.
+ * Resolves on a signal to end, or when the npm that started this process dies. The listeners stay: npm repeats the Ctrl-C of the
+ * terminal, and without a listener the second signal would kill this process before it has ended its children.
  */
 export function endRequested(): Promise<void> {
   return new Promise((end) => {

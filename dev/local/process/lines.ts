@@ -1,7 +1,7 @@
-/** The lines of a file, however large, one after the other. */
+/** Reads files of any size by line. */
 import { createReadStream } from 'node:fs';
 
-/** node:readline would end a line at U+2028 too, which JSON has in strings. A last line without an end is left out: it is being written. */
+/** The lines of a file. An incomplete last line is left out. node:readline would split JSON strings at U+2028. */
 export async function* linesOf(file: string, start = 0): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of createReadStream(file, { encoding: 'utf8', start })) {

@@ -1,13 +1,13 @@
-/** The command line of every program of dev/: `--help`, options, and what is wrong with them. */
+/** The command line of every program of dev/: `--help`, options and their errors. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { logToStderr } from './log.ts';
 
-/** A command line that is wrong. The message is a sentence that says what to change. */
+/** An error in the command line. The message says what to change. */
 export class UsageError extends Error {}
 
 /**
- * Returns what `read` makes of the command line. `--help` prints `help` and ends the process with 0. A UsageError ends it with 2, and prints its sentence
- * and the first line of `help`, which is the usage.
+ * The options that `read` parses. `--help` prints `help` and ends the process with 0. A UsageError ends it with 2, and prints its message and
+ * the first line of `help`, which is the usage.
  */
 export function readCommandLine<T>(help: string, read: (args: string[]) => T): T {
   const args = process.argv.slice(2);
@@ -25,7 +25,7 @@ export function readCommandLine<T>(help: string, read: (args: string[]) => T): T
   }
 }
 
-/** `parseArgs` of Node, which throws a UsageError for what it does not know. */
+/** Node's `parseArgs`, with a UsageError for an invalid command line. */
 export function parseOptions<const T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
   try {
     return parseArgs(config);
@@ -41,7 +41,7 @@ interface Range {
   whole?: boolean;
 }
 
-/** The number that an option was given. */
+/** The numeric value of an option. */
 export function numberOf(option: string, text: string, { least, most, whole = true }: Range): number {
   const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= most && (!whole || Number.isInteger(value))) return value;

@@ -1,13 +1,13 @@
 /**
- * Which processes a directory has started, kept in DIR/pids so that a start after a SIGKILL can end exactly those.
- * The system reuses pids, so a record also has the command line and the start time of the process.
+ * Processes started in a directory, recorded in DIR/pids, so that a start after a SIGKILL can end exactly those.
+ * The system reuses pids, so a record also has command line and start time.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** What can be seen of a running process. */
+/** Identifies a running process. */
 export interface ProcessIdentity {
   pid: number;
   command: string;
@@ -21,12 +21,12 @@ export function isSameProcess(recorded: ProcessIdentity, seen: ProcessIdentity |
     seen !== undefined &&
     seen.pid === recorded.pid &&
     seen.started === recorded.started &&
-    // A process that is ending has no command line any more, but still its files, ports and locks.
+    // An ending process no longer has a command line, but still has its files, ports and locks.
     (seen.command === recorded.command || seen.command === '')
   );
 }
 
-/** Looks at a pid; undefined when there is no such process or it has ended (a zombie). */
+/** The process with this pid; undefined if there is none or it has ended (a zombie). */
 export function identify(pid: number): ProcessIdentity | undefined {
   try {
     if (process.platform !== 'linux') return identifyByPs(pid);
@@ -61,7 +61,7 @@ export function forgetPid(dir: string, name: string): void {
   rmSync(join(folder(dir), `${name}.json`), { force: true });
 }
 
-/** The recorded process of that name, when it still runs. */
+/** The recorded process of this name, if it still runs. */
 export function runningProcess(dir: string, name: string): ProcessIdentity | undefined {
   try {
     const recorded = JSON.parse(readFileSync(join(folder(dir), `${name}.json`), 'utf8')) as ProcessIdentity;
@@ -71,7 +71,7 @@ export function runningProcess(dir: string, name: string): ProcessIdentity | und
   }
 }
 
-/** Names of all processes that `dir` has on record. */
+/** Names of all recorded processes. */
 export function recordedNames(dir: string): string[] {
   try {
     return readdirSync(folder(dir))
@@ -82,7 +82,7 @@ export function recordedNames(dir: string): string[] {
   }
 }
 
-/** Ends what an earlier start in `dir` left running, and only that; `spared` stays. Answers the names of what it ended. */
+/** Ends recorded processes that still run, except `spared`. Resolves to their names. */
 export async function endLeftovers(dir: string, spared: string): Promise<string[]> {
   const ended: string[] = [];
   for (const name of recordedNames(dir)) {

@@ -2,14 +2,11 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { Problem } from './problem.ts';
 
-/**
- * Systems take the ports of outgoing connections from above these: one of those would now and then be taken between this
- * question and the start of the process that listens on it.
- */
+/** Below the ports of outgoing connections, which could take a free port before the process listens on it. */
 const FREE_PORTS = { least: 10_000, most: 29_999 };
 const TRIES = 50;
 
-/** A loopback port nobody listens on at this moment. */
+/** A free loopback port. */
 export async function freePort(): Promise<number> {
   for (let left = TRIES; ; left--) {
     try {

@@ -1,6 +1,6 @@
 /**
- * A failure the person at the terminal can do something about. Its message is one sentence that says what went wrong and what
- * to do; `details` are lines to print below it (the end of a log, a compiler's output).
+ * An error that the user can fix. The message says in one sentence what went wrong and what to do; `details` are lines to print below
+ * it (the end of a log, a compiler's output).
  */
 export class Problem extends Error {
   readonly details: string[];
@@ -14,7 +14,7 @@ export class Problem extends Error {
 
 const DISK_FULL = /no space left on device|ENOSPC|disk quota exceeded/i;
 
-/** The sentence for a full disk when `text` (a log, a compiler's output, an error) mentions one. */
+/** The Problem for a full disk, if `text` (a log, a compiler's output, an error) mentions one. */
 export function diskFullProblem(text: string, where: string): Problem | undefined {
   if (!DISK_FULL.test(text)) return undefined;
   return new Problem(
@@ -22,7 +22,7 @@ export function diskFullProblem(text: string, where: string): Problem | undefine
   );
 }
 
-/** Any thrown value as a Problem. What is not ours to explain keeps its message, on one line. */
+/** Any thrown value as a Problem. An unknown error keeps its message, on one line. */
 export function asProblem(error: unknown, where: string): Problem {
   if (error instanceof Problem) return error;
   const { code, message, path } = error as NodeJS.ErrnoException;

@@ -2,10 +2,10 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export interface TemporaryDirectory {
+interface TemporaryDirectory {
   path: string;
   remove(): void;
-  /** It stays when this process ends: for what a log in it says. */
+  /** Keeps the directory, for its logs, when this process ends. */
   keep(): void;
 }
 
@@ -16,9 +16,9 @@ const removeNow = (path: string) => rmSync(path, { recursive: true, force: true,
 
 const removeAll = () => all.forEach(removeNow);
 
-/** A new directory, which is gone at the latest when this process ends. `prefix`: what its name begins with. */
+/** A new directory, removed at the latest when this process ends. Its name begins with `prefix`. */
 export function temporaryDirectory(prefix: string): TemporaryDirectory {
-  // At the first use: what ends the children at that time has registered before.
+  // Registered at the first use, after the listener that ends the children.
   if (!process.listeners('exit').includes(removeAll)) process.once('exit', removeAll);
   const path = realpathSync(mkdtempSync(join(tmpdir(), prefix)));
   all.add(path);
@@ -32,7 +32,7 @@ export function temporaryDirectory(prefix: string): TemporaryDirectory {
   };
 }
 
-/** Does the work in such a directory. */
+/** Runs the work with a temporary directory. */
 export async function inTemporaryDirectory<T>(prefix: string, work: (path: string) => T): Promise<Awaited<T>> {
   const directory = temporaryDirectory(prefix);
   try {

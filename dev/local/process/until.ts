@@ -3,7 +3,7 @@ import { Problem } from './problem.ts';
 
 const PATIENCE_MS = 30_000;
 
-/** Asks again and again until there is an answer. A Problem says what was waited for in vain, and what `why` says then. */
+/** Polls until `probe` returns a value. Throws a Problem with `what` and the detail `why()` after a timeout. */
 export async function until<T>(
   what: string,
   probe: () => Promise<T | undefined>,

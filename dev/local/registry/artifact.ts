@@ -1,4 +1,4 @@
-/** What `flux push artifact` and `helm push` push: a folder of manifests, or a chart, as an OCI artifact. */
+/** OCI artifacts as `flux push artifact` and `helm push` make them: manifests, or a chart. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ export const CHART = {
   content: 'application/vnd.cncf.helm.chart.content.v1.tar+gzip',
 };
 
-/** `files`: by name. Returns the digest of the manifest. */
+/** Pushes files, by name. Resolves to the digest of the manifest. */
 export async function pushArtifact(
   registry: RealRegistry,
   repository: string,
@@ -33,7 +33,7 @@ export async function pushArtifact(
   });
 }
 
-/** What `helm push` pushes; `templates`: by name. */
+/** Pushes a chart; `templates`: by name. */
 export function pushChart(registry: RealRegistry, name: string, version: string, templates: Record<string, string>) {
   const chart = `apiVersion: v2\nname: ${name}\nversion: ${version}\n`;
   const named = Object.entries(templates).map(([file, text]) => [`${name}/templates/${file}`, text]);
@@ -51,7 +51,7 @@ export function archive(files: Record<string, string>): Promise<Uint8Array> {
   });
 }
 
-/** The Secret by which source-controller reads the registry. */
+/** The Secret with which source-controller reads the registry. */
 export function registrySecret(namespace: string, name: string, { host }: RealRegistry) {
   const auths = { [host]: { username: USER, password: PASSWORD } };
   return {

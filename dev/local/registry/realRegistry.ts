@@ -20,19 +20,19 @@ const AUTHORIZATION = `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base
 export interface RealRegistry {
   /** `127.0.0.1:port`, plain HTTP. */
   host: string;
-  /** Pushes a manifest under a tag; its digest. `config` becomes the config blob. */
+  /** Pushes a manifest under a tag. Resolves to its digest. */
   push(repository: string, tag: string, manifest: object): Promise<string>;
   pushBlob(repository: string, content: string | Uint8Array): Promise<{ digest: string; size: number }>;
-  /** undefined where there is none. */
+  /** The manifest; undefined if there is none. */
   pull(repository: string, reference: string): Promise<{ digest: string; text: string } | undefined>;
   pullBlob(repository: string, digest: string): Promise<string>;
   pullBytes(repository: string, digest: string): Promise<Uint8Array>;
-  /** Empty where there is no such repository. */
+  /** The tags; none without such a repository. */
   tags(repository: string): Promise<string[]>;
   stop(): Promise<void>;
 }
 
-/** Builds it where the cache has none; `log` takes that. */
+/** Starts the registry, built if the cache lacks it. */
 export async function startRealRegistry(log?: Log): Promise<RealRegistry> {
   const command = await provideGoBinary('registry', PACKAGE, { log });
   const { path: dir, remove } = temporaryDirectory('registry-');

@@ -1,4 +1,4 @@
-/** RBAC, as far as the manifests of the installation and of the people use it. */
+/** RBAC, with the features that the manifests of the installation and of the local users need. */
 import { join } from 'node:path';
 import type { UserInfo } from '../../../api/admission.ts';
 import type { AnyObject } from '../../client/send.ts';
@@ -9,7 +9,7 @@ import { REPOSITORY } from '../../repository.ts';
 export interface Attributes {
   verb: string;
   group: string;
-  /** With a subresource after a slash. */
+  /** `rollouts`, or `rollouts/status` for a subresource. */
   resource: string;
 }
 
@@ -20,8 +20,8 @@ interface PolicyRule {
 }
 
 const COLLECTOR = 'system:serviceaccount:kube-system:generic-garbage-collector';
-/** May all: what they are part of is not under test. */
-const UNBOUNDED = ['system:masters'];
+/** Groups that may do everything. */
+const UNRESTRICTED = ['system:masters'];
 
 export function userOf(name: UserName | 'collector'): UserInfo {
   if (name === 'collector') return { username: COLLECTOR, groups: ['system:masters'] };
@@ -33,11 +33,11 @@ const manifests = ['manifests/rbac', 'dev/local/install/users', 'dev/local/insta
   readManifests(join(REPOSITORY, folder)),
 );
 const rolesOf = new Map<string, PolicyRule[]>();
-/** The manifests don't change, and the same questions come again and again. */
+/** Answers by question: the manifests don't change. */
 const answers = new Map<string, boolean>();
 
 export function may({ username, groups = [] }: UserInfo, attributes: Attributes): boolean {
-  if (groups.some((each) => UNBOUNDED.includes(each))) return true;
+  if (groups.some((each) => UNRESTRICTED.includes(each))) return true;
   const question = `${username} ${attributes.verb} ${attributes.group}/${attributes.resource}`;
   const answer = answers.get(question) ?? isAllowed(username, attributes);
   answers.set(question, answer);
@@ -58,10 +58,10 @@ function isAllowed(username: string, { verb, group, resource }: Attributes): boo
 }
 
 function rulesFor(username: string): PolicyRule[] {
-  const isMeant = ({ kind, name, namespace }: AnyObject) =>
+  const isUser = ({ kind, name, namespace }: AnyObject) =>
     kind === 'ServiceAccount' ? username === `system:serviceaccount:${namespace}:${name}` : name === username;
   const roles = manifests
-    .filter(({ kind, subjects }) => kind === 'ClusterRoleBinding' && subjects.some(isMeant))
+    .filter(({ kind, subjects }) => kind === 'ClusterRoleBinding' && subjects.some(isUser))
     .map(({ roleRef }) => roleRef.name);
   if (roles.includes('cluster-admin')) return [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
   return roles.flatMap((role) => rulesOfRole(role));

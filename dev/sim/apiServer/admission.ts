@@ -1,4 +1,4 @@
-/** Admission as the webhook configurations and policies of manifests/ say: which webhooks are asked about a write, and which policies refuse it. */
+/** Admission by the webhook configurations and policies of manifests/: which webhooks get a write, and which policies refuse it. */
 import { join } from 'node:path';
 import type { AdmissionRequest, AdmissionResponse, UserInfo } from '../../../api/admission.ts';
 import type { AnyObject } from '../../client/send.ts';
@@ -24,10 +24,10 @@ export interface Write {
   options: { fieldManager?: string };
 }
 
-/** Asks a webhook; rejects where nothing answers. */
-type AskWebhook = (path: string, request: AdmissionRequest) => Promise<AdmissionResponse>;
+/** Calls a webhook; rejects if nothing answers. */
+type CallWebhook = (path: string, request: AdmissionRequest) => Promise<AdmissionResponse>;
 
-/** What the API server answers a write that is not let through. */
+/** An error that the API server answers. */
 export class Refusal extends Error {
   readonly code: number;
   readonly reason: string;
@@ -99,31 +99,31 @@ const POLICIES: Policy[] = readManifests(join(REPOSITORY, 'manifests/policies'))
     })),
   }));
 
-/** The object as the mutating webhooks leave it. `shape` is done to it after each of them. */
+/** The object after the mutating webhooks; `shape` is applied after each, and `other` is another team's webhook, called after ours. */
 export async function mutate(
   write: Write,
-  ask: AskWebhook,
+  call: CallWebhook,
   shape: (object: AnyObject) => AnyObject,
   other: (object: AnyObject) => AnyObject = (object) => object,
 ): Promise<AnyObject | null> {
   let current = write;
-  const asked = new Set<WebhookRow>();
+  const called = new Set<WebhookRow>();
   const changedAfter = new Set<WebhookRow>();
   for (const round of [1, 2]) {
     for (const row of MUTATING) {
-      if (round === 2 && !(row.reinvoked && (changedAfter.has(row) || !asked.has(row)))) continue;
-      const response = await answerOf(row, current, ask);
-      asked.add(row);
+      if (round === 2 && !(row.reinvoked && (changedAfter.has(row) || !called.has(row)))) continue;
+      const response = await answerOf(row, current, call);
+      called.add(row);
       if (!response?.patch || !current.object) continue;
       const operations = JSON.parse(Buffer.from(response.patch, 'base64').toString());
       if (operations.length === 0) continue;
       current = { ...current, object: shape(patched(current.object, operations)) };
-      for (const each of asked) if (each !== row) changedAfter.add(each);
+      for (const each of called) if (each !== row) changedAfter.add(each);
     }
     const changed = current.object && shape(other(current.object));
     if (!jsonEqual(changed, current.object)) {
       current = { ...current, object: changed };
-      for (const row of asked) changedAfter.add(row);
+      for (const row of called) changedAfter.add(row);
     }
     if (changedAfter.size === 0) break;
   }
@@ -131,19 +131,19 @@ export async function mutate(
 }
 
 /** @throws Refusal */
-export async function validate(write: Write, ask: AskWebhook): Promise<void> {
+export async function validate(write: Write, call: CallWebhook): Promise<void> {
   for (const policy of POLICIES) enforce(policy, write);
-  await Promise.all(VALIDATING.map((row) => answerOf(row, write, ask)));
+  await Promise.all(VALIDATING.map((row) => answerOf(row, write, call)));
 }
 
-/** undefined where it is not asked, or where it may be left out and does not answer. @throws Refusal */
-async function answerOf(row: WebhookRow, write: Write, ask: AskWebhook): Promise<AdmissionResponse | undefined> {
-  if (!isMeant(row.rules, write)) return undefined;
+/** The webhook's answer; undefined if the write isn't for it, or if it may fail and doesn't answer. @throws Refusal */
+async function answerOf(row: WebhookRow, write: Write, call: CallWebhook): Promise<AdmissionResponse | undefined> {
+  if (!matchesRules(row.rules, write)) return undefined;
   const scope = scopeOf(write);
   if (!row.conditions.every(({ holds }) => holds(scope))) return undefined;
   let response: AdmissionResponse;
   try {
-    response = await ask(row.path, scope.request);
+    response = await call(row.path, scope.request);
   } catch (error) {
     if (row.ignoresFailure) return undefined;
     throw new Refusal(
@@ -158,7 +158,7 @@ async function answerOf(row: WebhookRow, write: Write, ask: AskWebhook): Promise
 }
 
 function enforce(policy: Policy, write: Write): void {
-  if (!isMeant(policy.rules, write)) return;
+  if (!matchesRules(policy.rules, write)) return;
   const scope: Scope = { ...scopeOf(write) };
   if (!policy.conditions.every(({ holds }) => holds(scope))) return;
   const variables = {};
@@ -183,7 +183,7 @@ function enforce(policy: Policy, write: Write): void {
   }
 }
 
-function isMeant(rules: readonly Rule[], { group, resource, subresource, operation }: Write): boolean {
+function matchesRules(rules: readonly Rule[], { group, resource, subresource, operation }: Write): boolean {
   const full = subresource ? `${resource}/${subresource}` : resource;
   return rules.some(
     (rule) =>
@@ -193,7 +193,7 @@ function isMeant(rules: readonly Rule[], { group, resource, subresource, operati
   );
 }
 
-/** What expressions about a write see; its request is also what webhooks are sent. */
+/** The variables of CEL expressions, by write. `request` is also sent to webhooks. */
 const scopes = new WeakMap<Write, Scope & { request: AdmissionRequest }>();
 
 function scopeOf(write: Write): Scope & { request: AdmissionRequest } {

@@ -1,8 +1,9 @@
 /**
  * The API server: resourceVersion and conflicts, generation, the status subresource, server-side apply, finalizers, watches, RBAC, admission and
- * policies. It answers at once; what a network adds is connection.ts's.
+ * policies. Answers take no time; the network's delays are in dev/sim/cluster/process.ts.
  */
 import type { AdmissionRequest, AdmissionResponse, UserInfo } from '../../../api/admission.ts';
+import { timestamp } from '../../actors/timestamp.ts';
 import type { ConnectionRequest } from '../../client/kubeconfig.ts';
 import type { AnyObject } from '../../client/send.ts';
 import { jsonEqual } from '../../engine/json/json.ts';
@@ -11,16 +12,16 @@ import { matching } from '../../fakes/selectors.ts';
 import { may } from './access.ts';
 import { mutate, Refusal, validate, type Write } from './admission.ts';
 import { resourcesOf } from './kinds.ts';
-import { bodyOf, type Target, targetOf, wanted } from './requests.ts';
+import { bodyOf, requestedObject, type Target, targetOf } from './requests.ts';
 import { keyOf, Storage, type StoredEvent } from './storage.ts';
 import { settled, sharing } from './values.ts';
 
-export interface RelatedObjects {
+interface ServerContext {
   now(): number;
-  askWebhook(path: string, request: AdmissionRequest): Promise<AdmissionResponse>;
-  /** What a mutating webhook of somebody else makes of an object, after ours. */
+  callWebhook(path: string, request: AdmissionRequest): Promise<AdmissionResponse>;
+  /** The object after another team's mutating webhook, which is called after ours. */
   otherWebhook?(object: AnyObject): AnyObject;
-  /** A write is answered, or refused. */
+  /** Called when a write is answered or refused. */
   answered?(write: AnsweredWrite): void;
 }
 
@@ -33,7 +34,7 @@ export interface AnsweredWrite {
   receivedMs: number;
   answeredRevision: number;
   answeredMs: number;
-  /** As it is stored after it. */
+  /** The stored object after the write. */
   object: AnyObject | undefined;
   bypass: string | undefined;
 }
@@ -43,37 +44,37 @@ export interface Answer {
   body: unknown;
 }
 
-/** A patch is tried again on what others have written meanwhile. */
+/** How often a patch is applied to a newer version of the object. */
 const ATTEMPTS = 5;
 const VERBS: Record<string, string> = { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
 
 export class ApiServer {
   readonly storage: Storage;
-  readonly #around: RelatedObjects;
-  /** Changes when the server dies: what is under way is never stored. */
+  readonly #context: ServerContext;
+  /** Incremented when the server dies: a write of an earlier life is never stored. */
   #life = 0;
   #uids = 0;
   #reviews = 0;
 
-  constructor(around: RelatedObjects) {
-    this.#around = around;
-    this.storage = new Storage(() => around.now());
+  constructor(context: ServerContext) {
+    this.#context = context;
+    this.storage = new Storage(() => context.now());
   }
 
-  /** Whatever it was about to store is lost. */
+  /** Loses the writes that aren't stored yet. */
   die(): void {
     this.#life++;
   }
 
   async handle(user: UserInfo, request: ConnectionRequest): Promise<Answer> {
-    const received = { receivedRevision: this.storage.revision, receivedMs: this.#around.now() };
+    const received = { receivedRevision: this.storage.revision, receivedMs: this.#context.now() };
     const life = this.#life;
-    const record: { bypass?: string } = {};
-    const tell = (code: number, message: string, object?: AnyObject) => {
+    const grant: { bypass?: string } = {};
+    const record = (code: number, message: string, object?: AnyObject) => {
       if (request.method === 'GET' || life !== this.#life) return;
-      const answered = { answeredRevision: this.storage.revision, answeredMs: this.#around.now() };
-      const { bypass } = record;
-      this.#around.answered?.({
+      const answered = { answeredRevision: this.storage.revision, answeredMs: this.#context.now() };
+      const { bypass } = grant;
+      this.#context.answered?.({
         ...received,
         ...answered,
         user: user.username,
@@ -85,19 +86,19 @@ export class ApiServer {
       });
     };
     try {
-      const body = await this.#answer(user, request, record);
+      const body = await this.#answer(user, request, grant);
       const isWrite = request.method !== 'GET' && 'metadata' in body;
-      tell(200, '', isWrite ? (body as AnyObject) : undefined);
+      record(200, '', isWrite ? (body as AnyObject) : undefined);
       return { code: request.method === 'POST' ? 201 : 200, body };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const { code, reason, message } = error;
-      tell(code, message);
+      record(code, message);
       return { code, body: { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message } };
     }
   }
 
-  /** Events of a resource after this revision. */
+  /** Events of a resource after the revision. */
   eventsOf({ kind }: Target, after: number): StoredEvent[] {
     const resource = `${kind.group}/${kind.resource}`;
     const { events } = this.storage;
@@ -106,7 +107,7 @@ export class ApiServer {
     return events.slice(from).filter((event) => event.resource === resource);
   }
 
-  async #answer(user: UserInfo, request: ConnectionRequest, record: { bypass?: string }): Promise<object> {
+  async #answer(user: UserInfo, request: ConnectionRequest, grant: { bypass?: string }): Promise<object> {
     const { method, path } = request;
     if (path.endsWith('/subjectaccessreviews')) return reviewed(bodyOf(request));
     const target = targetOf(path);
@@ -127,7 +128,7 @@ export class ApiServer {
     }
     if (method === 'DELETE') return this.#remove(user, request, target);
     if (subresource !== undefined && subresource !== 'status') throw new Refusal(404, 'NotFound', `no ${subresource}`);
-    return this.#write(user, request, target, record);
+    return this.#write(user, request, target, grant);
   }
 
   #authorize(user: UserInfo, verb: string, { kind, subresource, name }: Target): void {
@@ -146,7 +147,7 @@ export class ApiServer {
     user: UserInfo,
     request: ConnectionRequest,
     target: Target,
-    record: { bypass?: string },
+    grant: { bypass?: string },
   ): Promise<AnyObject> {
     const { kind, namespace, query, subresource } = target;
     const resource = `${kind.group}/${kind.resource}`;
@@ -161,7 +162,7 @@ export class ApiServer {
         throw new Refusal(409, 'AlreadyExists', `${kind.resource} "${name}" already exists`);
       if (!old && request.method !== 'POST' && !isApply)
         throw new Refusal(404, 'NotFound', `${kind.resource} "${name}" not found`);
-      const sent = wanted(request, old, manager);
+      const sent = requestedObject(request, old, manager);
       const stated = sent.metadata?.resourceVersion;
       if (old && stated !== undefined && stated !== old.metadata.resourceVersion)
         throw new Refusal(409, 'Conflict', `${kind.resource} "${name}": the object has been modified`);
@@ -177,21 +178,21 @@ export class ApiServer {
         subresource,
         namespace,
         name,
-        // As in Kubernetes nobody owns what the webhooks add.
+        // As in Kubernetes, fields that webhooks add have no field manager.
         object: subresource
           ? shape(sent)
-          : sharing(settled(owned(shape(sent), old, manager, isApply ? bodyOf(request) : undefined)), old),
+          : sharing(settled(withFieldOwners(shape(sent), old, manager, isApply ? bodyOf(request) : undefined)), old),
         oldObject: old ?? null,
         dryRun: query.get('dryRun') === 'All',
         options: { fieldManager: manager },
       };
-      const ask = this.#asking(record);
-      const mutated = (await mutate(write, ask, shape, subresource ? undefined : this.#around.otherWebhook))!;
+      const call = this.#webhookCaller(grant);
+      const mutated = (await mutate(write, call, shape, subresource ? undefined : this.#context.otherWebhook))!;
       const next = settled(withGeneration(mutated, old, subresource));
       const problems = kind.schema?.problems(next, old) ?? [];
       if (problems.length > 0)
         throw new Refusal(422, 'Invalid', `${kind.kind} "${name}" is invalid: ${problems.join('; ')}`);
-      await validate({ ...write, object: next }, ask);
+      await validate({ ...write, object: next }, call);
       if (life !== this.#life) return new Promise(() => {});
       if (this.storage.get(resource, `${namespace}/${name}`) !== old) {
         if (attempt < ATTEMPTS && (request.method === 'PATCH' || stated === undefined)) continue;
@@ -206,7 +207,7 @@ export class ApiServer {
     }
   }
 
-  /** What a client cannot change stays, and what the schema does not know goes. */
+  /** The object with the metadata that clients can't change restored, and pruned by the schema. */
   #shaped(
     object: AnyObject,
     old: AnyObject | undefined,
@@ -214,12 +215,12 @@ export class ApiServer {
     name: string,
   ): AnyObject {
     const metadata: AnyObject['metadata'] = {
-      ...without(object.metadata, ['annotations', 'labels', 'finalizers', 'ownerReferences', 'managedFields']),
+      ...withoutEmpty(object.metadata, ['annotations', 'labels', 'finalizers', 'ownerReferences', 'managedFields']),
       ...(subresource && old && { ...old.metadata, managedFields: object.metadata.managedFields }),
       name,
       ...(namespace && { namespace }),
       uid: old?.metadata.uid ?? `uid-${kind.resource}-${++this.#uids}`,
-      creationTimestamp: old?.metadata.creationTimestamp ?? timestamp(this.#around.now()),
+      creationTimestamp: old?.metadata.creationTimestamp ?? timestamp(this.#context.now()),
       resourceVersion: old?.metadata.resourceVersion,
       generation: old?.metadata.generation ?? 1,
       deletionTimestamp: old?.metadata.deletionTimestamp,
@@ -227,7 +228,7 @@ export class ApiServer {
     for (const key of Object.keys(metadata)) if ((metadata as any)[key] === undefined) delete (metadata as any)[key];
     let result: AnyObject = { ...object, metadata };
     if (kind.hasStatus) {
-      // Conditions of what a write of the spec says of the status, and the other way round: dropped.
+      // A write of the spec doesn't change the status, nor a write of the status the rest.
       const { status: _, ...rest } = subresource === 'status' && old ? { ...old, metadata } : result;
       const status = subresource === 'status' ? object.status : old?.status;
       result = { ...rest, ...(status !== undefined && { status }) } as AnyObject;
@@ -235,12 +236,12 @@ export class ApiServer {
     return kind.schema?.prepare(result) ?? result;
   }
 
-  #asking(record: { bypass?: string }): (path: string, request: AdmissionRequest) => Promise<AdmissionResponse> {
+  #webhookCaller(grant: { bypass?: string }): (path: string, request: AdmissionRequest) => Promise<AdmissionResponse> {
     return async (path, request) => {
       const uid = `review-${++this.#reviews}`;
-      const response = await this.#around.askWebhook(path, { ...request, uid });
+      const response = await this.#context.callWebhook(path, { ...request, uid });
       const bypass = Object.entries(response.auditAnnotations ?? {}).find(([name]) => name.endsWith('bypass'))?.[1];
-      if (bypass !== undefined) record.bypass = bypass;
+      if (bypass !== undefined) grant.bypass = bypass;
       return response;
     };
   }
@@ -269,9 +270,9 @@ export class ApiServer {
         dryRun: query.get('dryRun') === 'All',
         options: {},
       };
-      const ask = this.#asking({});
-      await mutate(write, ask, (object) => object);
-      await validate(write, ask);
+      const call = this.#webhookCaller({});
+      await mutate(write, call, (object) => object);
+      await validate(write, call);
       if (life !== this.#life) return new Promise(() => {});
       if (this.storage.get(resource, `${namespace}/${name}`) !== old) continue;
       if (write.dryRun) return old;
@@ -280,14 +281,12 @@ export class ApiServer {
         return old;
       }
       if (old.metadata.deletionTimestamp) return old;
-      const deletionTimestamp = timestamp(this.#around.now());
+      const deletionTimestamp = timestamp(this.#context.now());
       const generation = (old.metadata.generation ?? 1) + 1;
       return this.storage.put(resource, { ...old, metadata: { ...old.metadata, deletionTimestamp, generation } });
     }
   }
 }
-
-const timestamp = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
 function reviewed({ spec }: AnyObject): object {
   const { user, groups, resourceAttributes } = spec;
@@ -299,22 +298,27 @@ function groupVersionOf(path: string): [group: string, version: string] {
   return parts[0] === 'api' ? ['', parts[1] ?? ''] : [parts[1] ?? '', parts[2] ?? ''];
 }
 
-/** The part of the user agent before the slash, as the API server has it. */
+/** The default field manager: the user agent up to the slash. */
 const managerOf = ({ headers }: ConnectionRequest) => (headers['user-agent'] ?? 'unknown').split('/')[0]!;
 
-/** Empty maps and lists are as if they were not there. */
-function without(metadata: AnyObject['metadata'], keys: readonly string[]): AnyObject['metadata'] {
+/** The metadata without these keys if their map or list is empty. */
+function withoutEmpty(metadata: AnyObject['metadata'], keys: readonly string[]): AnyObject['metadata'] {
   const entries = Object.entries(metadata ?? {}).filter(
     ([key, value]) => !(keys.includes(key) && (value === null || Object.keys(value as object).length === 0)),
   );
   return Object.fromEntries(entries) as AnyObject['metadata'];
 }
 
-/** `said`: of an apply. */
-function owned(object: AnyObject, old: AnyObject | undefined, manager: string, said: AnyObject | undefined): AnyObject {
+/** The object with its field owners after the write. `applied`: the body of a server-side apply. */
+function withFieldOwners(
+  object: AnyObject,
+  old: AnyObject | undefined,
+  manager: string,
+  applied: AnyObject | undefined,
+): AnyObject {
   const managedFields = object.metadata.managedFields ?? old?.metadata.managedFields;
   const before = old && { ...old, metadata: { ...old.metadata, managedFields } };
-  return withOwners(object, before, manager, said ? 'Apply' : 'Update', said);
+  return withOwners(object, before, manager, applied ? 'Apply' : 'Update', applied);
 }
 
 function withGeneration(object: AnyObject, old: AnyObject | undefined, subresource: string | undefined): AnyObject {

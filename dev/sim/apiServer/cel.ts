@@ -1,6 +1,6 @@
 /**
- * The Common Expression Language as match conditions, policies and CRDs in manifests/ use it: the library's, and what Kubernetes adds to that. Numbers
- * of JSON are doubles to the library, and integers to Kubernetes: those of both kinds are added.
+ * The Common Expression Language of match conditions, policies and CRDs in manifests/: the library, and the functions of Kubernetes that they use.
+ * A JSON number is a double to the library and an integer to Kubernetes, so `+` accepts both.
  */
 import { Environment, type Optional } from '@marcbachmann/cel-js';
 import { jsonEqual } from '../../engine/json/json.ts';
@@ -9,7 +9,7 @@ import type { Attributes } from './access.ts';
 export type Scope = Record<string, unknown>;
 export type Expression = (scope: Scope) => any;
 
-/** `authorizer` in an expression, with what the expression has named so far. */
+/** `authorizer` in an expression, with the group, resource and verb that the expression has set so far. */
 export class Authorizer {
   readonly requestResource: Authorizer;
   readonly #may: (named: Attributes) => boolean;
@@ -36,7 +36,7 @@ const isSame = (a: Optional, b: Optional) =>
   a.hasValue() === b.hasValue() && (!a.hasValue() || jsonEqual(a.value(), b.value()));
 const isSorted = (list: any[]) => list.every((each, i) => i === 0 || list[i - 1] <= each);
 const replace = (text: string, from: string, to: string) => text.replaceAll(from, to);
-/** Of `%s` alone, and of any value what JSON writes: expressions ask for its size. */
+/** `format` with `%s` only; values are written as JSON, since expressions only measure them. */
 const format = (text: string, [...values]: unknown[]) => text.replaceAll('%s', () => JSON.stringify(values.shift()));
 
 const environment = new Environment({
@@ -57,11 +57,11 @@ const environment = new Environment({
   .registerFunction('Authorizer.check(string): Authorizer', (of: Authorizer, verb) => of.with({ verb }))
   .registerFunction('Authorizer.allowed(): bool', (of: Authorizer) => of.allowed());
 
-/** The library's has() takes no index in its argument. */
+/** The expression with `has(a[0].b)` replaced: the library's has() allows no index. */
 const withoutIndexInHas = (source: string) =>
   source.replaceAll(/\bhas\(([^()]*\][^()]*)\.(\w+)\)/g, '$1.?$2.hasValue()');
 
-/** @throws where it is no expression, or calls what there is not */
+/** @throws for an invalid expression, or an unknown function */
 export function compile(source: string): Expression {
   const expression = environment.parse(withoutIndexInHas(source));
   const { valid, error } = expression.check();

@@ -1,4 +1,4 @@
-/** Which resources the API server serves: those of api/kinds.ts, Metacontroller's, and the few of Kubernetes that are used. */
+/** The resources that the API server serves: api/kinds.ts, Metacontroller's, and a few of Kubernetes. */
 import { join } from 'node:path';
 import { apiVersionOf, KINDS } from '../../../api/kinds.ts';
 import { readManifests } from '../../local/install/manifests.ts';
@@ -25,7 +25,7 @@ const custom = Object.values(KINDS).flatMap((row): Kind[] => {
   const namespaced = definition?.spec.scope !== 'Cluster';
   const schema = definition && new CustomResource(definition);
   const { kind, group, resource } = row;
-  // An older version that is still served would be converted: nobody here writes it.
+  // Only the newest version: conversion isn't simulated.
   return [{ kind, group, resource, version: apiVersionOf(row).split('/')[1]!, namespaced, hasStatus: true, schema }];
 });
 
@@ -54,7 +54,7 @@ export function kindOf({ apiVersion, kind }: { apiVersion: string; kind: string 
   return byKind.get(`${apiVersion.includes('/') ? apiVersion.split('/')[0] : ''}/${kind}`);
 }
 
-/** As discovery lists them. */
+/** The resources of a group and version, in the form of discovery. */
 export function resourcesOf(group: string, version: string): { name: string; kind: string; namespaced: boolean }[] {
   return ALL.filter((kind) => kind.group === group && kind.version === version).flatMap(
     ({ kind, resource, namespaced, hasStatus }) => [

@@ -1,4 +1,4 @@
-/** What a request means: its path, its selectors, and the object that its body makes of the stored one. */
+/** Parses requests: path, selectors, and the object that results from the body and the stored object. */
 import type { ConnectionRequest } from '../../client/kubeconfig.ts';
 import type { AnyObject } from '../../client/send.ts';
 import { patched } from '../../fakes/jsonPatch.ts';
@@ -9,21 +9,21 @@ import { type Kind, kindAt } from './kinds.ts';
 export interface Target {
   kind: Kind;
   namespace: string;
-  /** Empty for a collection. */
+  /** Name of the object; empty for a collection. */
   name: string;
   subresource: string | undefined;
   query: URLSearchParams;
 }
 
-/** Paths come again and again. */
+/** Parsed paths. */
 const targets = new Map<string, Target | undefined>();
-const MOST_TARGETS = 10_000;
+const MAX_TARGETS = 10_000;
 
-/** undefined for a path that names no resource. @throws Refusal for one that is not served. */
+/** The resource or object of the path; undefined for discovery. @throws Refusal for a resource that isn't served. */
 export function targetOf(path: string): Target | undefined {
   if (targets.has(path)) return targets.get(path);
   const target = parsed(path);
-  if (targets.size > MOST_TARGETS) targets.clear();
+  if (targets.size > MAX_TARGETS) targets.clear();
   targets.set(path, target);
   return target;
 }
@@ -45,8 +45,8 @@ export function bodyOf({ body = {} }: ConnectionRequest): AnyObject {
   return typeof body === 'string' ? JSON.parse(body) : (body as AnyObject);
 }
 
-/** The object that the request wants stored in the place of this one. @throws Refusal */
-export function wanted(request: ConnectionRequest, old: AnyObject | undefined, manager: string): AnyObject {
+/** The object to store in place of `old`, by the request. @throws Refusal */
+export function requestedObject(request: ConnectionRequest, old: AnyObject | undefined, manager: string): AnyObject {
   const body: any = bodyOf(request);
   if (request.method !== 'PATCH') return body;
   const type = request.headers['content-type'] ?? '';
@@ -59,17 +59,17 @@ export function wanted(request: ConnectionRequest, old: AnyObject | undefined, m
       throw new Refusal(422, 'Invalid', (error as Error).message);
     }
   }
-  return merged(old, body) as AnyObject;
+  return mergePatched(old, body) as AnyObject;
 }
 
-/** RFC 7386. */
-function merged(target: unknown, patch: unknown): unknown {
+/** The target after a JSON merge patch (RFC 7386). */
+function mergePatched(target: unknown, patch: unknown): unknown {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
   const isMap = typeof target === 'object' && target !== null && !Array.isArray(target);
   const result: Record<string, unknown> = isMap ? { ...(target as object) } : {};
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) delete result[key];
-    else result[key] = merged(result[key], value);
+    else result[key] = mergePatched(result[key], value);
   }
   return result;
 }

@@ -1,4 +1,4 @@
-/** What a CustomResourceDefinition does to a write: defaults, pruning, its schema and its rules in CEL. */
+/** A CustomResourceDefinition: defaulting, pruning, schema validation and CEL rules. */
 import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { AnyObject } from '../../client/send.ts';
@@ -9,7 +9,7 @@ type Schema = Record<string, any>;
 
 interface Rule {
   holds: Expression;
-  /** Compares with the value before; silent where there is none. */
+  /** Whether the rule compares with the old value, and is skipped without one. */
   isTransition: boolean;
   message: string;
 }
@@ -20,7 +20,7 @@ const rules = new WeakMap<object, Rule[]>();
 
 export class CustomResource {
   readonly #schema: Schema;
-  /** Spec and status: what is stored already needs no look. */
+  /** Validators of spec and status, which skip a part that hasn't changed. */
   readonly #parts: readonly (readonly [name: string, isValid: ValidateFunction])[];
 
   constructor(definition: AnyObject) {
@@ -29,14 +29,14 @@ export class CustomResource {
     this.#parts = Object.entries(parts).map(([name, schema]) => [name, ajv.compile(schema as Schema)]);
   }
 
-  /** The object with its defaults, and without what the schema does not know. */
+  /** The object with defaults, without fields that the schema doesn't have. */
   prepare(object: AnyObject): AnyObject {
     const { apiVersion, kind, metadata } = object;
     const rest = { ...object, metadata: {} };
     return { ...(shaped(rest, this.#schema) as AnyObject), apiVersion, kind, metadata };
   }
 
-  /** A sentence for each thing that is wrong. */
+  /** Validation errors. */
   problems(object: AnyObject, before: AnyObject | undefined): string[] {
     const missing = (this.#schema.required ?? []).filter((key: string) => object[key] === undefined);
     const wrong = this.#parts
@@ -47,11 +47,11 @@ export class CustomResource {
           : (isValid.errors ?? []).map((error) => `/${key}${error.instancePath} ${error.message}`),
       );
     const problems = [...missing.map((key: string) => `must have ${key}`), ...wrong];
-    return problems.length > 0 ? problems : broken(object, before, this.#schema, '');
+    return problems.length > 0 ? problems : violatedRules(object, before, this.#schema, '');
   }
 }
 
-/** Frozen values that have gone through this schema before. */
+/** Frozen values that already have the shape of the schema. */
 const shapes = new WeakMap<object, Schema>();
 
 function shaped(value: unknown, schema: Schema): unknown {
@@ -94,8 +94,8 @@ function rulesOf(schema: Schema): Rule[] {
   return made;
 }
 
-/** Lists are compared as a whole: an item has no value before. */
-function broken(value: unknown, before: unknown, schema: Schema, path: string): string[] {
+/** Messages of violated CEL rules. Items of lists have no old value. */
+function violatedRules(value: unknown, before: unknown, schema: Schema, path: string): string[] {
   if (value === before && typeof value === 'object') return [];
   const problems = rulesOf(schema)
     .filter(({ isTransition }) => !isTransition || before !== undefined)
@@ -103,7 +103,7 @@ function broken(value: unknown, before: unknown, schema: Schema, path: string): 
     .map(({ message }) => `${path}: ${message}`);
   if (Array.isArray(value)) {
     if (!schema.items) return problems;
-    return [...problems, ...value.flatMap((item, i) => broken(item, undefined, schema.items, `${path}[${i}]`))];
+    return [...problems, ...value.flatMap((item, i) => violatedRules(item, undefined, schema.items, `${path}[${i}]`))];
   }
   if (typeof value !== 'object' || value === null) return problems;
   const within = (key: string) =>
@@ -111,7 +111,7 @@ function broken(value: unknown, before: unknown, schema: Schema, path: string): 
     (typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined);
   const inside = Object.entries(value).flatMap(([key, each]) => {
     const inner = within(key);
-    return inner ? broken(each, (before as Schema | undefined)?.[key], inner, `${path}.${key}`) : [];
+    return inner ? violatedRules(each, (before as Schema | undefined)?.[key], inner, `${path}.${key}`) : [];
   });
   return [...problems, ...inside];
 }

@@ -1,4 +1,4 @@
-/** What is stored, in order: each version of each object, as etcd keeps it. Stored objects are shared and never changed. */
+/** Every stored version of every object, in order, as in etcd. Stored objects are shared and never changed. */
 import type { AnyObject } from '../../client/send.ts';
 import { settled } from './values.ts';
 
@@ -9,9 +9,9 @@ export interface StoredEvent {
   /** `group/resource`. */
   resource: string;
   type: 'ADDED' | 'MODIFIED' | 'DELETED';
-  /** After a deletion as it was, with the revision of the deletion. */
+  /** The object; after a deletion its last version, with the revision of the deletion. */
   object: AnyObject;
-  /** As it was before this. */
+  /** The version before. */
   before: AnyObject | undefined;
 }
 
@@ -42,7 +42,7 @@ export class Storage {
     );
   }
 
-  /** Stores the next version; answers it with its resourceVersion. */
+  /** Stores the next version and returns it with its resourceVersion. */
   put(resource: string, object: AnyObject): AnyObject {
     const key = keyOf(object);
     const objects = this.#objects.get(resource) ?? new Map<string, AnyObject>();
@@ -50,7 +50,7 @@ export class Storage {
     const before = objects.get(key);
     const stored = this.#next(object);
     objects.set(key, stored);
-    this.#tell({
+    this.#publish({
       at: this.#now(),
       revision: this.revision,
       resource,
@@ -65,10 +65,10 @@ export class Storage {
     this.#objects.get(resource)?.delete(keyOf(object));
     const last = this.#next(object);
     const { revision } = this;
-    this.#tell({ at: this.#now(), revision, resource, type: 'DELETED', object: last, before: object });
+    this.#publish({ at: this.#now(), revision, resource, type: 'DELETED', object: last, before: object });
   }
 
-  /** Is called with each event from now on; the returned function ends that. */
+  /** Calls the listener with each event from now on; the returned function unsubscribes. */
   follow(listener: (event: StoredEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -79,7 +79,7 @@ export class Storage {
     return settled({ ...object, metadata: { ...object.metadata, resourceVersion } });
   }
 
-  #tell(event: StoredEvent): void {
+  #publish(event: StoredEvent): void {
     this.events.push(event);
     for (const listener of this.#listeners) listener(event);
   }

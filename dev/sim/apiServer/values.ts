@@ -1,9 +1,9 @@
-/** JSON values that are shared by everybody: what is stored, sent and cached in the simulation is frozen, so that nobody copies or compares it twice. */
+/** Frozen, shared JSON values: the simulation neither copies nor compares a value twice. */
 import { jsonEqual } from '../../engine/json/json.ts';
 
 const settledValues = new WeakSet<object>();
 
-/** The value as JSON keeps it, frozen; the value itself where it is so already. */
+/** The value after a round trip through JSON, frozen; the same value if it is frozen already. */
 export function settled<T>(value: T): T {
   if (typeof value !== 'object' || value === null || settledValues.has(value)) return value;
   let result: any;
@@ -20,7 +20,7 @@ export function settled<T>(value: T): T {
   return result;
 }
 
-/** `value`, with every part of it that equals the part of `old` in the same place replaced by that. */
+/** `value`, with each part that equals the part of `old` in the same place replaced by the latter. */
 export function sharing<T>(value: T, old: unknown): T {
   if (value === old || typeof value !== 'object' || value === null || typeof old !== 'object' || old === null)
     return value;

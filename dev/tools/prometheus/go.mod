@@ -1,4 +1,4 @@
-// Pins the Prometheus and promtool that judge rules and dashboard of manifests/components/monitoring in tests. Its own module: its versions do not agree with those of ../go.mod.
+// Pins the Prometheus and promtool that check rules and dashboard of manifests/components/monitoring in tests. Its own module: its versions do not agree with those of ../go.mod.
 module github.com/rollout-hooks/rollout-hooks/dev/tools/prometheus
 
 go 1.26.0

@@ -179,7 +179,7 @@ describe('an action', () => {
     status: waits(),
   }).filter(({ request: { object, type } }) => object.name === 'freeze' || type === 'bypass');
 
-  it('takes a right on each object that it goes past', () => {
+  it('needs a right on each object that it bypasses', () => {
     expect(open!.rights.map(({ verb, name }) => `${verb} ${name}`)).toEqual(['patch freeze']);
     expect(bypass!.rights.map(({ verb, name }) => `${verb} ${name}`)).toEqual([
       'bypass freeze',
@@ -188,7 +188,7 @@ describe('an action', () => {
     ]);
   });
 
-  it('that goes past Gates takes the right on a missing one too', () => {
+  it('needs the right on a missing Gate too', () => {
     const past = offered({
       spec: { gates: [{ name: 'freeze' }, { name: 'typo' }] },
       gates: [gate('freeze')],
@@ -209,12 +209,12 @@ describe('an action', () => {
     ]);
   });
 
-  it('that goes past a Gate takes the version and a reason from the user', () => {
+  it('that bypasses a Gate needs the version and a reason from the user', () => {
     expect(bypass).toMatchObject({ confirm: '1.1.0', danger: true, needsReason: true });
     expect(open).not.toHaveProperty('confirm');
   });
 
-  it('that lets one version pass is the likely one, and never one that goes past a Gate', () => {
+  it('for one version is the default, and never one that bypasses a Gate', () => {
     const rolloutGates = [rolloutGate('list', { allowedVersions: ['1.0.0'] })];
     const primary = (each: Case) =>
       offered(each)
@@ -226,7 +226,7 @@ describe('an action', () => {
   });
 });
 
-describe('the text of an action says what comes of it', () => {
+describe('the text of an action names its effect', () => {
   const approvals = { required: 2 };
   const closedByUser = gate('prod', { default: 'opened', approvals }, CLOSE_REQUEST);
   const held = { spec: { gates: [{ name: 'prod' }] }, status: waits() };

@@ -1,4 +1,4 @@
-/** Rollouts, Gates and Flux objects as tests describe them, and the actions that each comes with. */
+/** Rollouts, Gates and Flux objects for tests, and the actions that are offered for each. */
 import type { Rollout } from '../../../api/types.ts';
 import type { Action } from '../../../client/actions/action.ts';
 import { fluxActions } from '../../../client/actions/gateActions.ts';
@@ -64,7 +64,7 @@ export function offered({ spec = {}, status = {}, annotations = {}, gates = [], 
 
 export const closedGate = (name: string) => ({ ref: { namespace: 'shop', name }, open: false, message: 'closed' });
 
-/** Of a Kustomization behind these Gates. */
+/** The actions on a Kustomization with these closed Gates. */
 export function behind(
   closed: Parameters<typeof fluxActions>[2],
   gates: ReturnType<typeof gate>[],

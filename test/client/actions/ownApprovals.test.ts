@@ -1,4 +1,4 @@
-/** What the user has approved already can be withdrawn, and is not offered again. */
+/** A user's own approval can be withdrawn, and isn't offered again. */
 import { expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Action, ActionRequest } from '../../../client/actions/action.ts';

@@ -1,4 +1,4 @@
-/** What can be done with one version of a Rollout. */
+/** Actions for one version of a Rollout. */
 import { describe, expect, it } from 'vitest';
 import { versionActions } from '../../../client/actions/rolloutActions.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';

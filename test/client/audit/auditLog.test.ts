@@ -1,4 +1,4 @@
-/** What lines of the API server's audit log tell an auditor. */
+/** Records from lines of the API server's audit log. */
 import { describe, expect, it } from 'vitest';
 import { AuditLog } from '../../../client/audit/auditLog.ts';
 
@@ -21,7 +21,7 @@ const line = (objectRef: object, requestObject: unknown, more: object = {}) =>
   });
 const annotated = (annotations: Record<string, string | null>) => ({ metadata: { annotations } });
 
-function told(...lines: string[]): string[] {
+function recordsFrom(...lines: string[]): string[] {
   const log = new AuditLog();
   for (const each of lines) log.add(each);
   return log.records.map(({ action, user, object: { kind, name }, version, reason, detail, resourceVersion }) =>
@@ -83,7 +83,7 @@ it.each<[what: string, line: string, records: string[]]>([
     ['Deleted bob Gate/freeze @42'],
   ],
 ])('%s', (_, given, records) => {
-  expect(told(given)).toEqual(records);
+  expect(recordsFrom(given)).toEqual(records);
 });
 
 const closing = annotated({ 'close.gate.fluxcd.io/requestedAt': 'now' });
@@ -101,7 +101,7 @@ describe('no record of', () => {
     ['other kinds', line({ apiGroup: '', resource: 'secrets', namespace: 'shop', name: 'x' }, {})],
     ['a request annotation that is removed', line(GATE, annotated({ 'close.gate.fluxcd.io/requestedAt': null }))],
   ])('%s', (_, given) => {
-    expect(told(given)).toEqual([]);
+    expect(recordsFrom(given)).toEqual([]);
   });
 });
 

@@ -1,4 +1,4 @@
-/** One act that several sources tell is one record; two acts are two. */
+/** An act in several sources is one record; two acts are two. */
 import { describe, expect, it } from 'vitest';
 import { mergeRecords } from '../../../client/audit/auditReport.ts';
 import type { AuditRecord } from '../../../core/audit/auditRecord.ts';
@@ -59,7 +59,7 @@ describe('two records', () => {
   });
 });
 
-it('what is older than asked for, or has no time, is left out', () => {
+it('leaves out entries that are too old or have no time', () => {
   const since = Date.parse('2026-03-04T10:00:30Z');
   const records = [closed('29'), closed('31'), closed('40', { time: 'yesterday' })];
   expect(mergeRecords(records, since).map(({ time }) => time)).toEqual(['2026-03-04T10:00:31Z']);

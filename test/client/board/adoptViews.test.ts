@@ -23,8 +23,8 @@ const around = (more: Partial<ClusterAdoptionContext> = {}): ClusterAdoptionCont
 
 const runs = (version: string) => ({ postBuild: { substitute: { VERSION: version } } });
 
-describe('what no Rollout is in charge of', () => {
-  it('is told with what runs and where it would go, what can be taken over first', () => {
+describe('objects without a Rollout', () => {
+  it('shows the running version and its source, adoptable ones first', () => {
     const found = unboundObjects(
       [object('Kustomization', 'a-cluster', {}), object('Kustomization', 'checkout', runs('1.4.0'))],
       around(),
@@ -40,7 +40,7 @@ describe('what no Rollout is in charge of', () => {
     ]);
   });
 
-  it('is not what an annotation has bound', () => {
+  it('leaves out objects with a binding annotation', () => {
     const bound = object('Kustomization', 'checkout', runs('1.4.0'), {
       'rollout.kuberik.com/substitute.VERSION.from': 'checkout',
     });
@@ -48,7 +48,7 @@ describe('what no Rollout is in charge of', () => {
     expect(unboundObjects([bound, follower], around())).toEqual([]);
   });
 
-  it('is judged by the policies and Rollouts of its own namespace', () => {
+  it('matches policies and Rollouts of its own namespace', () => {
     const elsewhere = object('Kustomization', 'checkout', runs('1.4.0'), {}, 'other');
     expect(unboundObjects([elsewhere], around())[0]?.problem).toContain('No ImagePolicy of namespace other');
     const rollout = objectOf('Rollout', {
@@ -70,14 +70,14 @@ describe('what no Rollout is in charge of', () => {
       [object('OCIRepository', 'charts', { ref: { tag: '1.4.0' } }, { 'rollout.kuberik.com/rollout': 'checkout' })],
       /annotate --field-manager=rollouts-cli helmrelease\/checkout rollout.kuberik.com\/rollout=checkout/,
     ],
-  ])('a HelmRelease %s', (_, sources, told) => {
+  ])('a HelmRelease %s', (_, sources, advice) => {
     const release = object('HelmRelease', 'checkout', { chartRef: { kind: 'OCIRepository', name: 'charts' } });
     expect(unboundObjects([release, ...sources], around()).find(({ kind }) => kind === 'HelmRelease')?.problem).toMatch(
-      told,
+      advice,
     );
   });
 
-  it('a HelmRelease with a chart of a HelmRepository is told that it cannot be', () => {
+  it('reports that a HelmRelease with a chart of a HelmRepository can’t be adopted', () => {
     const release = object('HelmRelease', 'checkout', { chart: { spec: { chart: 'checkout' } } });
     expect(unboundObjects([release], around())[0]?.problem).toMatch(/no Rollout can manage it/);
   });

@@ -17,7 +17,7 @@ const closed = (gate: Gate, days: number) =>
     .map(({ from, to }) => [from, to]);
 
 describe('the bands of a Gate', () => {
-  it('are its windows, the one that is under way from now on', () => {
+  it('are its windows; the current one starts now', () => {
     const gate = gateOf({ schedule: { rules: [{ daysOfWeek: ['Friday', 'Sunday'] }] } });
     expect(closed(gate, 8)).toEqual([
       ['2026-11-22T08:00:00Z', '2026-11-23T00:00:00Z'],
@@ -26,7 +26,7 @@ describe('the bands of a Gate', () => {
     ]);
   });
 
-  it('show what is planned, with who and why', () => {
+  it('show planned requests, with user and reason', () => {
     const planned = { action: 'close' as const, at: '2026-11-24T10:00:00Z', by: 'alice', reason: 'stocktaking' };
     const bands = bandsOf(gateOf({ window: '4h' }, { planned }), SUNDAY, SUNDAY + 7 * DAY);
     expect(bands[1]).toMatchObject({
@@ -40,14 +40,14 @@ describe('the bands of a Gate', () => {
     expect(bands[2]).toMatchObject({ opened: true });
   });
 
-  it('end nowhere where nobody knows an end', () => {
+  it('have no end if none is known', () => {
     expect(bandsOf(gateOf({ default: 'closed' }), SUNDAY, SUNDAY + DAY)).toEqual([
       expect.objectContaining({ opened: false }),
     ]);
     expect(bandsOf(gateOf({ default: 'closed' }), SUNDAY, SUNDAY + DAY)[0]).not.toHaveProperty('to');
   });
 
-  it('are as many as can be drawn, whatever a calendar asks for', () => {
+  it('are as many as can be drawn, for any calendar', () => {
     const rules = Array.from({ length: 64 }, (_, hour) => ({
       timeRange: { start: `${String(hour % 24).padStart(2, '0')}:00`, end: `${String(hour % 24).padStart(2, '0')}:30` },
     }));

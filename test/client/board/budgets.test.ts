@@ -21,7 +21,7 @@ const NONE = { value: 'canary', total: 4, done: 0, underWay: 0, waiting: 0, fail
 describe('a wave', () => {
   it.each([
     ['done', { done: 4 }],
-    // Somebody let it go on: an excused failure counts as done.
+    // A user continued after it: an excused failure counts as done.
     ['done', { done: 3, failed: 1, excused: 1 }],
     ['failed', { done: 3, failed: 1 }],
     ['underWay', { underWay: 1, waiting: 3 }],
@@ -34,7 +34,7 @@ describe('a wave', () => {
   });
 });
 
-it('a budget says what `why` says, and leaves the waves to the picture', () => {
+it('a budget has the sentences of `why`, and leaves the waves to the picture', () => {
   const held = { held: true, failed: 1, failures: [{ namespace: 'shop', name: 'a', uid: 'x' }], waves: [NONE] };
   expect(budgetView(budget(held))).toMatchObject({
     id: 'shop/fleet',

@@ -82,13 +82,13 @@ describe('the row of an application that waits', () => {
   };
   const row = (rest: Partial<Application>) => rowOf({ spec: {} } as Rollout, app({ ...waits, ...rest }));
 
-  it('begins with the cause, and has what else stands in the way, and since when', () => {
+  it('begins with the cause, followed by other blockers, with times', () => {
     const steps = [step('rolloutGate', 'blocks', { title: 'RolloutGate qa' }), step('gate', 'blocks', gate)];
     const why = 'Gate shop/freeze: closed by alice: INC-42; RolloutGate qa';
     expect(row({ steps })).toMatchObject({ why, since: '2026-11-22T08:00:00Z' });
   });
 
-  it('has the sentence where the cause is no step in the way', () => {
+  it('has the sentence if the cause is no step', () => {
     expect(row({}).why).toBe('Version 1.1.0 waits for Gate shop/freeze');
   });
 
@@ -98,7 +98,7 @@ describe('the row of an application that waits', () => {
     expect(row({ state: 'failed' }).since).toBeUndefined();
   });
 
-  it('has what stands before it, and not the stages, which it names by itself', () => {
+  it('has the blockers before it, without the upstream Rollouts, which it names itself', () => {
     const kinds = (['stage', 'copy', 'binding', 'bake'] as const).map((kind) => step(kind, 'waits'));
     const gates = [
       step('rolloutGate', 'blocks', { detail: '1/2 approvals' }),
@@ -111,7 +111,7 @@ describe('the row of an application that waits', () => {
     ]);
   });
 
-  it('has the version that waits behind one that is rolling out', () => {
+  it('has the version that waits for the one that is rolling out', () => {
     expect(row({ state: 'deploying', runs: runs('Deploying') })).toMatchObject({
       waits: '1.1.0',
       track: { version: '1.0.0' },

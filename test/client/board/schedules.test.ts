@@ -27,7 +27,7 @@ it('a schedule that denies is closed while a rule is active, by the name of the 
   });
 });
 
-it('one that allows is closed outside of its windows', () => {
+it('a schedule that allows is closed outside its windows', () => {
   const rules = [{ daysOfWeek: ['Thursday'] }];
   expect(scheduleView(schedule({ action: 'Allow', rules }), NOW).bands.slice(0, 2)).toMatchObject([
     { opened: true },
@@ -35,7 +35,7 @@ it('one that allows is closed outside of its windows', () => {
   ]);
 });
 
-it('one that does not parse says so, and closes nothing', () => {
+it('an invalid schedule reports the error and closes nothing', () => {
   const { problem, opened, bands } = scheduleView(schedule({ timezone: 'Nowhere/At_All', rules: [] }), NOW);
   expect([problem !== undefined, opened, bands]).toEqual([true, true, []]);
 });

@@ -1,4 +1,4 @@
-/** The Flux objects on the way of a version: what their FluxBindings say may be of the version before. */
+/** Flux objects of a version that is rolling out: their FluxBindings may report the version before. */
 import { describe, expect, it } from 'vitest';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { trackOf } from '../../../client/board/row.ts';
@@ -10,7 +10,7 @@ import { explainRollout } from '../../../client/explain/rollout/explainRollout.t
 import { bindingOf } from '../../../core/binding/bindingSpec.ts';
 import { kustomization, rollout } from '../../core/admission/objects.ts';
 
-/** 1.1.0 is the newest deployment, the second. */
+/** 1.1.0 is the newest deployment, with id 2. */
 const app: Rollout = rollout('my-app', '1.1.0', '1.0.0');
 
 const DEPLOYING = { ...app.status!.history![0]!, bakeStatus: 'Deploying' as const };
@@ -58,7 +58,7 @@ it('of the version before is no step that the waiting version has passed', () =>
   expect([isDone(waiting), isDone(app)]).toEqual([[true], [false]]);
 });
 
-it('of a reason of its own is a cause although the version runs', () => {
+it('with an unknown reason is a cause although the version runs', () => {
   const around = { ...NO_RELATED, bindings: [binding(2, 'False', "Rollout 'ghost' does not exist")] };
   const done = explainRollout(app, around, 0);
   const text = "Kustomization shop/web: Rollout 'ghost' does not exist";
@@ -119,7 +119,7 @@ describe('of which Flux reports a failure', () => {
     expect(explained(app, binding(2, 'True', 'applied'), [other]).steps).toMatchObject([{ state: 'passed' }]);
   });
 
-  it('could not be read: that is told to whom it matters', () => {
+  it('that can’t be read are reported if they matter', () => {
     const unread = [{ kind: 'Kustomization' as const, namespace: 'shop', why: 'you may not read them' }];
     const around = { ...NO_RELATED, unread };
     expect(explainRollout(app, { ...around, bindings: [binding(2, 'True', 'applied')] }, 0).unread).toEqual([

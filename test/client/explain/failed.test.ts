@@ -1,4 +1,4 @@
-/** A deployment that failed: what Flux and its HealthChecks reported, the last good version, and remedies that take effect. */
+/** The explanation of a failed deployment: reports of Flux and HealthChecks, the last good version, and effective remedies. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';
@@ -60,7 +60,7 @@ const RETRY = 'kubectl rollouts retry app -n shop --reason "<why>"';
 const ROLLBACK = 'kubectl rollouts rollback app 1.1.0 -n shop --reason "<why>"';
 const UNBLOCK = 'kubectl rollouts unblock app -n shop --reason "<why>"';
 
-it('says what the failed HealthChecks reported, and which version succeeded last', () => {
+it('has the reports of the failed HealthChecks, and the last version that Succeeded', () => {
   const { causes, failure } = explained(failed());
   expect(causes.map(({ text }) => text)).toEqual([
     'Bake of 1.2.0 failed',
@@ -90,7 +90,7 @@ describe('proposes', () => {
     expect(own.map(({ command }) => command)).toEqual(commands);
   });
 
-  it('none of it for a deployment that has succeeded', () => {
+  it('has none of it for a deployment that has Succeeded', () => {
     const { failure, remedies } = explained(failed({ history: HISTORY.slice(2) }));
     expect([failure, remedies]).toEqual([undefined, []]);
   });

@@ -1,4 +1,4 @@
-/** What people read of each kind: kinds.yaml has the objects and the sentences. */
+/** Explanations of each kind: kinds.yaml has the objects and the sentences. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import { objectOf } from '../../support/objects.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
-/** The parts of an object, its metadata among them; shop/web unless it says otherwise. */
+/** The parts of an object, metadata included; shop/web by default. */
 type Parts = { kind?: string; [part: string]: any };
 
 interface Case {
@@ -56,7 +56,7 @@ it.each(CASES.map((each) => [each.title, each] as const))('%s', (_, each) => {
   expect(shown(EXPLAIN[each.object.kind](each))).toEqual(each.expected);
 });
 
-/** As the file has it: texts alone, without empty lists. */
+/** The explanation in the form of the file: texts alone, without empty lists. */
 function shown({ headline, state, causes, next, remedies, unread }: Explanation) {
   return {
     headline,

@@ -1,4 +1,4 @@
-/** Thousands of Rollouts are explained in one look: linear in all that is around them. */
+/** Explaining thousands of Rollouts takes time linear in their number and in related objects. */
 import { expect, it } from 'vitest';
 import type { Gate, HealthCheck, Rollout, RolloutGate } from '../../../api/types.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';
@@ -7,7 +7,7 @@ import { costInReadings } from '../../support/cost.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
-function world(many: number) {
+function fleet(many: number) {
   const each = <T>(make: (metadata: { namespace: string; name: string; uid: string; labels: object }) => object): T[] =>
     Array.from({ length: many }, (_, i) =>
       make({ namespace: `team-${i % 100}`, name: `app-${i}`, uid: `u${i}`, labels: { app: `app-${i}` } }),
@@ -37,9 +37,9 @@ function world(many: number) {
   return { rollouts, around };
 }
 
-it('ten times as many cost no more for each', () => {
+it('ten times as many cost no more each', () => {
   const cost = (many: number) => {
-    const { rollouts, around } = world(many);
+    const { rollouts, around } = fleet(many);
     expect(explainRollouts(rollouts, around, NOW).every(({ steps }) => steps.length === 4)).toBe(true);
     return costInReadings([rollouts, around], () => explainRollouts(rollouts, { ...around }, NOW));
   };

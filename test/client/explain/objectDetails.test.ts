@@ -1,4 +1,4 @@
-/** What an object has to tell besides its explanation. */
+/** Details of an object besides its explanation. */
 import { expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { objectDetails } from '../../../client/explain/objectDetails.ts';
@@ -55,7 +55,7 @@ it('has its Events, newest first, with the controller and how often', () => {
   expect(objectDetails(kustomization({}), undefined)).not.toHaveProperty('events');
 });
 
-it('has its inventory, with the kinds that the page knows, and as much of it as can be shown', () => {
+it('has its inventory, with the page’s kinds, up to a limit', () => {
   const entries = [
     { id: 'shop_web_apps_Deployment', v: 'v1' },
     { id: '_shop__Namespace', v: 'v1' },

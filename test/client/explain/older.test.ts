@@ -1,4 +1,4 @@
-/** Objects of an older version of this software, or of a client that dropped what it did not know: what is absent is absent, and nothing fails. */
+/** Objects of an older version of this software, or of a client that dropped unknown fields: absent fields cause no error. */
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../../api/types.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';
@@ -10,7 +10,7 @@ const condition = (type: string, status: string, reason: string) => {
   return { type, status, reason, message: 'why', lastTransitionTime: '2026-03-01T11:00:00Z' };
 };
 
-/** A Rollout that has something of everything. */
+/** A Rollout with every field. */
 const FULL = {
   apiVersion: 'kuberik.com/v1alpha1',
   kind: 'Rollout',
@@ -60,7 +60,7 @@ const FULL = {
 
 type Path = (string | number)[];
 
-/** Every place in the object that could be missing. */
+/** Every path in the object that could be missing. */
 function places(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, below]) => {
@@ -78,7 +78,7 @@ function without(path: Path): Rollout {
   return copy as Rollout;
 }
 
-/** What the API server and our CRD require of every object since the first version. */
+/** Fields that the API server and our CRD have required of every object since the first version. */
 const REQUIRED =
   /^(metadata|spec\.gates\.\d\.name|metadata\.name|status\.history\.\d\.version(\.tag)?|status\.(conditions|gates)\.\d\.\w+)$/;
 
@@ -101,7 +101,7 @@ describe('a Rollout is explained', () => {
     });
   });
 
-  it('of another namespace than its Gates, which may not be read: their state is what the status says, or not known', () => {
+  it('has the Gates’ state from the status, or unknown, if they are in another, unreadable namespace', () => {
     const around = {
       ...NO_RELATED,
       unread: [{ kind: 'Gate' as const, namespace: 'flux-system', why: 'you may not read them' }],

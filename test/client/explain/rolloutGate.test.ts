@@ -76,7 +76,7 @@ it('a RolloutGate that rejects the pending version holds it', () => {
   });
 });
 
-it('a closed RolloutGate that a version bypasses says so', () => {
+it('a closed RolloutGate that a version bypasses is shown as bypassed', () => {
   const message = 'Gate bypassed for version 1.2.0';
   const gates = [{ name: 'two', passing: false, bypassGates: true, message }];
   expect(rolloutGateSteps(waitingAt(false, { gates }), NO_RELATED, '1.2.0', NOW)).toMatchObject([

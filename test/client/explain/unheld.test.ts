@@ -1,4 +1,4 @@
-/** What is said of what a Gate has not reached. */
+/** Objects that a Gate doesn't hold yet are explained. */
 import { expect, it } from 'vitest';
 import { absentFindings } from '../../../cli/doctor/checkReferences.ts';
 import { explainGate } from '../../../client/explain/kinds/explainGates.ts';

@@ -1,4 +1,4 @@
-/** What the hooks rely on in whatever calls them: answers, and when they are asked for. */
+/** Requirements of the hooks for their driver: answers, and when they are requested. */
 import { describe, expect, it } from 'vitest';
 import { sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
 import { drivenThings } from './drivenThings.ts';

@@ -1,4 +1,4 @@
-/** What the hooks rely on in whatever calls them: parents with children. */
+/** Requirements of the hooks for their driver: parents with children. */
 import { describe, expect, it } from 'vitest';
 import { configMap, sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
 import { child, drivenThings } from './drivenThings.ts';
@@ -19,7 +19,7 @@ const {
 const LAST_APPLIED = 'metacontroller.k8s.io/last-applied-configuration';
 
 describe('composite', () => {
-  it('asks with every group of children, and adds observedGeneration to the status', async () => {
+  it('calls the hook with every group of children, and adds observedGeneration to the status', async () => {
     const controller = await composite({}, () => ({ body: { status: { phase: 'Ready' } } }));
     await thing('shape', controller);
     await waitFor(async () => (await statusOf('shape'))?.phase, 'the status');
@@ -41,7 +41,7 @@ describe('composite', () => {
     expect(await statusOf('wiped')).toEqual({ observedGeneration: 2 });
   });
 
-  it('writes the status over what others wrote in the meantime', async () => {
+  it('overwrites status changes made in the meantime', async () => {
     const controller = await composite({}, async (_request, call) => {
       if (call === 1) {
         await admin.patchStatus(thingRef('overwritten'), { theirs: true });
@@ -54,7 +54,7 @@ describe('composite', () => {
     expect(await statusOf('overwritten')).toEqual({ phase: 'Ready', observedGeneration: 1 });
   });
 
-  it('creates, updates and deletes children as the hook answers, and leaves fields of others alone', async () => {
+  it('creates, updates and deletes children by the answer, and keeps other managers’ fields', async () => {
     const controller = await composite({}, ({ parent }) => ({
       body: { status: {}, children: parent.spec.v ? [child('owned', { v: parent.spec.v })] : [] },
     }));
@@ -99,7 +99,7 @@ describe('composite', () => {
     expect((await admin.get(settings('frozen'))).data).toEqual({ v: '1' });
   });
 
-  it('adopts orphans with the label of the parent, and then deletes what the hook does not want', async () => {
+  it('adopts orphans with the parent’s label, then deletes those that the hook doesn’t want', async () => {
     const controller = await composite({}, ({ children }) => ({
       body: { status: {}, children: children['ConfigMap.v1'][`${ns}/adopted`] ? [child('adopted', { v: '1' })] : [] },
     }));

@@ -1,4 +1,4 @@
-/** What the hooks rely on in whatever calls them: what is written on an object, and attached to it. */
+/** Requirements of the hooks for their driver: writes on an object, and its attachments. */
 import { describe, expect, it } from 'vitest';
 import { sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
 import { child, drivenThings } from './drivenThings.ts';
@@ -8,7 +8,7 @@ const { admin } = cluster;
 const { namespace: ns, decorator, thing, thingRef, statusOf, settings, calls } = await drivenThings(cluster);
 
 describe('decorator', () => {
-  it('writes status, labels and annotations, and marks what it attaches', async () => {
+  it('writes status, labels and annotations, and marks attachments', async () => {
     const controller = await decorator({}, ({ object }) => ({
       body: {
         labels: { added: 'yes' },

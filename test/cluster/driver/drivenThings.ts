@@ -10,7 +10,7 @@ import { type Script, startScriptedHooks } from './scriptedHooks.ts';
 /** A real Metacontroller learns of a new CRD within 30 s and tries a failed controller again in growing steps. */
 const DISCOVERY_MS = 100_000;
 
-/** Paths of the hooks of a controller; see `calls`. */
+/** Paths of a controller's hooks; see `calls`. */
 export interface Controller {
   name: string;
   path: string;
@@ -20,12 +20,12 @@ export interface Controller {
 export interface ControllerOptions {
   /** On top of the controller's spec. */
   spec?: object;
-  /** On top of the rule for its parents. */
+  /** Added to the rule for its parents. */
   rule?: object;
   customize?: Script;
 }
 
-/** Installs a kind `Thing` of its own before the first test of a file, and removes it after the last. */
+/** Installs a kind `Thing` for the tests of a file. */
 export async function drivenThings({ admin }: ClusterView) {
   const id = `t${randomBytes(4).toString('hex')}`;
   const group = `${id}.example.com`;
@@ -43,7 +43,7 @@ export async function drivenThings({ admin }: ClusterView) {
   beforeAll(async () => {
     await install({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
     for (const object of [...kindThing(group), ...rights(group)]) await install(object);
-    // The driver knows the new kind once a controller for it works.
+    // The driver has discovered the new kind once a controller for it works.
     const first = await composite({}, () => ({ body: { status: {} } }));
     await waitFor(() => thing('first', first), 'the API server to serve the new kind');
     await waitFor(() => hooks.calls(first.path).length > 0, 'the driver to find the new kind', DISCOVERY_MS);
@@ -81,7 +81,7 @@ export async function drivenThings({ admin }: ClusterView) {
     return { name, path: `/${name}/sync`, customizePath: `/${name}/customize` };
   }
 
-  /** Children: ConfigMaps, updated in place unless `spec.childResources` says otherwise. */
+  /** Children: ConfigMaps, updated in place by default. */
   function composite(options: ControllerOptions, sync: Script): Promise<Controller> {
     const childResources = [{ apiVersion: 'v1', resource: 'configmaps', updateStrategy: { method: 'InPlace' } }];
     return controller(
@@ -144,7 +144,7 @@ function kindThing(group: string): AnyObject[] {
   ];
 }
 
-/** The driver has the rights of Metacontroller as we ship it, which say nothing of this kind. */
+/** The driver has Metacontroller's rights in our manifests, which don't include this kind. */
 function rights(group: string): AnyObject[] {
   const rbac = 'rbac.authorization.k8s.io';
   const metadata = { name: group };
@@ -162,7 +162,7 @@ export function child(name: string, data: Record<string, string>) {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data };
 }
 
-/** A customize hook that asks for ConfigMaps. */
+/** A customize hook that relates ConfigMaps. */
 export function related(rules: object[]): Script {
   const relatedResources = rules.map((rule) => ({ apiVersion: 'v1', resource: 'configmaps', ...rule }));
   return () => ({ body: { relatedResources } });

@@ -1,4 +1,4 @@
-/** What the hooks rely on in whatever calls them: related objects. */
+/** Requirements of the hooks for their driver: related objects. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { configMap, sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';

@@ -1,11 +1,11 @@
-/** A hook server that answers as a test tells it to and keeps what it was asked. */
+/** A hook server that answers as a test sets, and records its requests. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface ScriptedAnswer {
   status?: number;
   headers?: Record<string, string>;
-  /** Sent as it is when it is a text, as JSON otherwise. */
+  /** A string is sent as it is, other values as JSON. */
   body?: unknown;
 }
 
@@ -15,12 +15,12 @@ export type Script = (request: any, call: number) => ScriptedAnswer | Promise<Sc
 export interface ScriptedHooks {
   /** Defines the hook at a path such as `/sync`; answers its URL. */
   on(path: string, script: Script): string;
-  /** Bodies of the requests to a path so far, oldest first. */
+  /** Bodies of all requests to a path, oldest first. */
   calls(path: string): any[];
   close(): Promise<void>;
 }
 
-/** A path that no test has defined answers 404. */
+/** Undefined paths answer 404. */
 export async function startScriptedHooks(): Promise<ScriptedHooks> {
   const scripts = new Map<string, Script>();
   const received = new Map<string, any[]>();

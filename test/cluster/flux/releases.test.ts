@@ -1,6 +1,6 @@
 /** The fake Flux of dev/actors does what the real one does. */
 
+import { fakeFluxSetup } from './fluxSetup.ts';
 import { releaseStories } from './releases.ts';
-import { fakeWorld } from './world.ts';
 
-releaseStories(fakeWorld());
+releaseStories(fakeFluxSetup());

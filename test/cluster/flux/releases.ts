@@ -10,9 +10,9 @@ import {
   staysTrue,
   waitFor,
 } from '../support/cluster.ts';
-import { ask, isHeld } from '../support/gates.ts';
+import { isHeld, requestGate } from '../support/gates.ts';
 import { conditionOf } from '../support/versions.ts';
-import type { FluxWorld } from './world.ts';
+import type { FluxSetup } from './fluxSetup.ts';
 
 const configMap = (version: string) => `apiVersion: v1
 kind: ConfigMap
@@ -22,7 +22,7 @@ data:
   artifact: "${version}"
   variable: "\${APP_VERSION}"
 `;
-/** Nothing here runs Pods: it never becomes available. */
+/** It never becomes available, because no Pods run. */
 const DEPLOYMENT = `apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -34,19 +34,19 @@ spec:
     spec: { containers: [{ name: web, image: web }] }
 `;
 
-export function releaseStories(world: FluxWorld): void {
+export function releaseStories(setup: FluxSetup): void {
   const release = async (version: string, files: Record<string, string> = {}) => {
-    const { push, view, ns } = world;
+    const { push, view, ns } = setup;
     await push('app', version, { 'app.yaml': configMap(version), ...files });
     await view.publish(ns, 'app', version);
   };
-  const getRollout = () => world.view.admin.get(ref('rollout', world.ns, 'app'));
+  const getRollout = () => setup.view.admin.get(ref('rollout', setup.ns, 'app'));
   const applied = async () =>
     (
-      await world.view.admin.find<AnyObject>({
+      await setup.view.admin.find<AnyObject>({
         apiVersion: 'v1',
         kind: 'ConfigMap',
-        metadata: { namespace: world.ns, name: 'app' },
+        metadata: { namespace: setup.ns, name: 'app' },
       })
     )?.data;
   const head = async () => (await getRollout()).status?.history?.[0];
@@ -65,7 +65,7 @@ export function releaseStories(world: FluxWorld): void {
       ns,
       source,
       view: { developer },
-    } = world;
+    } = setup;
     const spec = { wait: true, timeout: '10s', interval: '1m', retryInterval: '2s', targetNamespace: ns };
     await developer.create(ociRepository(ns, 'app', { rollout: 'app', spec: source('app') }));
     await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' }, spec }));
@@ -116,7 +116,7 @@ export function releaseStories(world: FluxWorld): void {
     const {
       ns,
       view: { admin, developer, sre },
-    } = world;
+    } = setup;
     await sre.create(gate(ns, 'freeze', { spec: { default: 'closed' } }));
     await developer.mergePatch(ref('kustomization', ns, 'app'), {
       metadata: { annotations: { 'gate.fluxcd.io/gates': 'freeze' } },
@@ -129,13 +129,13 @@ export function releaseStories(world: FluxWorld): void {
     await release('1.3.0');
     await waitFor(async () => (await getRollout()).status.pendingVersion === '1.3.0', 'the Rollout to wait with 1.3.0');
     await staysTrue(async () => (await applied())?.artifact === '1.0.0', 'nothing is applied', 5000);
-    await ask(sre, ns, 'freeze', 'open');
+    await requestGate(sre, ns, 'freeze', 'open');
     await outcome('1.3.0', 'Succeeded');
     expect(await applied()).toEqual({ artifact: '1.3.0', variable: '1.3.0' });
   });
 
-  it('a sync of what a closed Gate holds goes on: Flux reads it as unchanged, a person is refused, and the opening brings it', async () => {
-    const { ns, source, view } = world;
+  it('a sync of held objects continues: Flux reads them as unchanged, a user is refused, and the opening applies them', async () => {
+    const { ns, source, view } = setup;
     const child = ref('kustomization', ns, 'child');
     const push = async (tag: string) => {
       const object = kustomization(ns, 'child', {
@@ -143,7 +143,7 @@ export function releaseStories(world: FluxWorld): void {
         spec: { interval: '1m', path: `./${tag}`, prune: true, sourceRef: { kind: 'OCIRepository', name: 'app' } },
       });
       const { namespace: _, ...metadata } = object.metadata;
-      await world.push('parent', tag, { 'child.yaml': JSON.stringify({ ...object, metadata }) });
+      await setup.push('parent', tag, { 'child.yaml': JSON.stringify({ ...object, metadata }) });
     };
     const parentApplied = (tag: string) =>
       waitFor(
@@ -161,7 +161,7 @@ export function releaseStories(world: FluxWorld): void {
     await view.admin.create(ociRepository(ns, 'parent', { spec: { ...source('parent'), ref: { tag: '1.0.0' } } }));
     await view.admin.create(kustomization(ns, 'parent', { spec: { interval: '1m', targetNamespace: ns } }));
     await parentApplied('1.0.0');
-    await ask(view.sre, ns, 'held', 'close');
+    await requestGate(view.sre, ns, 'held', 'close');
     await isHeld(view.admin, child as AnyObject);
     await push('2.0.0');
     await view.admin.mergePatch(ref('ociRepository', ns, 'parent'), { spec: { ref: { tag: '2.0.0' } } });
@@ -170,7 +170,7 @@ export function releaseStories(world: FluxWorld): void {
     const edit = { ...child, spec: { path: './mine' } };
     const refused = view.developer.apply(edit as AnyObject, { force: true });
     await expect(refused).rejects.toMatchObject({ code: 403 });
-    await ask(view.sre, ns, 'held', 'open');
+    await requestGate(view.sre, ns, 'held', 'open');
     await waitFor(
       async () => {
         expect((await view.admin.get(child)).spec).toMatchObject({ path: './2.0.0' });
@@ -182,8 +182,8 @@ export function releaseStories(world: FluxWorld): void {
     );
   });
 
-  it('what depends on a Kustomization that a closed Gate holds goes on, as docs/gates.md says', async () => {
-    const { ns, push, source, view } = world;
+  it('Kustomizations that depend on a held one continue, as docs/gates.md describes', async () => {
+    const { ns, push, source, view } = setup;
     const own = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: base }\n';
     await push('base', '1.0.0', { 'a.yaml': own });
     await view.admin.create(ociRepository(ns, 'base', { spec: { ...source('base'), ref: { tag: '1.0.0' } } }));
@@ -199,16 +199,16 @@ export function releaseStories(world: FluxWorld): void {
     const reasonOf = async (name: string) =>
       conditionOf(await view.admin.get(ref('kustomization', ns, name)), 'Ready')?.reason;
     await waitFor(async () => (await reasonOf('base')) === 'ReconciliationSucceeded', 'base', 90_000);
-    await ask(view.sre, ns, 'base', 'close');
+    await requestGate(view.sre, ns, 'base', 'close');
     await isHeld(view.admin, ref('kustomization', ns, 'base') as AnyObject);
     await view.admin.create(kustomization(ns, 'above', { spec: { ...spec, dependsOn: [{ name: 'base' }] } }));
     await waitFor(async () => (await reasonOf('above')) === 'ReconciliationSucceeded', 'above', 90_000);
   });
 
   describe('when a Gate closes', () => {
-    /** An OCIRepository and a Kustomization of `files`, of which `gated` requires the Gate of the name. */
+    /** An OCIRepository and a Kustomization of `files`; objects in `gated` require the Gate of this name. */
     const create = async (name: string, gated: 'source' | 'sync', spec: object, files: Record<string, string>) => {
-      const { push, source, ns, view } = world;
+      const { push, source, ns, view } = setup;
       const annotations = { 'gate.fluxcd.io/gates': name };
       const own = { spec: { ...source(name), ref: { tag: '1.0.0' } }, ...(gated === 'source' && { annotations }) };
       const settings = { interval: '5s', retryInterval: '1s', targetNamespace: ns, ...spec };
@@ -217,15 +217,15 @@ export function releaseStories(world: FluxWorld): void {
       await view.admin.create(ociRepository(ns, name, own));
       await view.admin.create(kustomization(ns, name, { spec: settings, ...(gated === 'sync' && { annotations }) }));
     };
-    const statusOf = async (name: string) => (await world.view.admin.get(ref('kustomization', world.ns, name))).status;
+    const statusOf = async (name: string) => (await setup.view.admin.get(ref('kustomization', setup.ns, name))).status;
 
-    it('a reconciliation that goes on is finished, and no other one begins', async () => {
-      const { ns, view } = world;
+    it('a running reconciliation finishes, and no other starts', async () => {
+      const { ns, view } = setup;
       await create('goes-on', 'sync', { wait: true, timeout: '15s' }, { 'web.yaml': DEPLOYMENT });
       const reconciling = async () => conditionOf({ status: await statusOf('goes-on') } as AnyObject, 'Reconciling');
       const waits = async () => (await reconciling())?.message.startsWith('Running health checks');
       await waitFor(waits, 'Flux to wait for the Deployment');
-      await ask(view.sre, ns, 'goes-on', 'close');
+      await requestGate(view.sre, ns, 'goes-on', 'close');
       await isHeld(view.admin, ref('kustomization', ns, 'goes-on') as AnyObject);
       expect((await statusOf('goes-on')).history).toBeUndefined();
       const ended = async () => (await statusOf('goes-on')).history?.[0];
@@ -233,14 +233,14 @@ export function releaseStories(world: FluxWorld): void {
       await staysTrue(async () => (await ended())?.totalReconciliations === 1, 'nothing more is tried', 5000);
     });
 
-    it('over a source, Flux goes on to create what somebody has deleted', async () => {
-      const { ns, view } = world;
+    it('with a held source, Flux still re-creates deleted objects', async () => {
+      const { ns, view } = setup;
       const metadata = { namespace: ns, name: 'drift' };
       const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
       await create('drift', 'source', {}, { 'a.yaml': JSON.stringify({ ...object, metadata: { name: 'drift' } }) });
       const uid = async () => (await view.admin.find<AnyObject>(object))?.metadata.uid;
       const first = await waitFor(uid, 'the ConfigMap', 90_000);
-      await ask(view.sre, ns, 'drift', 'close');
+      await requestGate(view.sre, ns, 'drift', 'close');
       await isHeld(view.admin, ref('ociRepository', ns, 'drift') as AnyObject);
       await view.admin.remove(object);
       await waitFor(async () => ![undefined, first].includes(await uid()), 'another one', 60_000);
@@ -250,10 +250,10 @@ export function releaseStories(world: FluxWorld): void {
   describe('docs/depend-on-a-gate.md', () => {
     const GATE = { apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', kind: 'Gate' };
     const readyReason = async (name: string) =>
-      conditionOf(await world.view.admin.get(ref('kustomization', world.ns, name)), 'Ready')?.reason;
+      conditionOf(await setup.view.admin.get(ref('kustomization', setup.ns, name)), 'Ready')?.reason;
     /** An OCIRepository and a Kustomization of one ConfigMap; `more`: of what else it applies. */
     const create = async (name: string, spec: object, more: Record<string, string> = {}) => {
-      const { push, source, ns, view } = world;
+      const { push, source, ns, view } = setup;
       const own = `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name} }\n`;
       await push(name, '1.0.0', { 'a.yaml': own, ...more });
       await view.admin.create(ociRepository(ns, name, { spec: { ...source(name), ref: { tag: '1.0.0' } } }));
@@ -261,23 +261,23 @@ export function releaseStories(world: FluxWorld): void {
       await view.admin.create(kustomization(ns, name, { spec: { ...settings, ...spec } }));
     };
 
-    it('what depends on a closed Gate waits, by healthChecks and dependsOn alone', async () => {
-      const { ns, view } = world;
+    it('a Kustomization waits for a closed Gate by healthChecks and dependsOn alone', async () => {
+      const { ns, view } = setup;
       await view.sre.create(gate(ns, 'change', { spec: { default: 'closed' } }));
       await create('approved', { healthChecks: [{ ...GATE, name: 'change', namespace: ns }] });
       await create('dependent', { dependsOn: [{ name: 'approved' }] });
       await waitFor(async () => (await readyReason('approved')) === 'HealthCheckFailed', 'approved to fail', 180_000);
       expect(await readyReason('dependent')).toBe('DependencyNotReady');
-      await ask(view.sre, ns, 'change', 'open');
+      await requestGate(view.sre, ns, 'change', 'open');
       await waitFor(async () => (await readyReason('dependent')) === 'ReconciliationSucceeded', 'dependent', 180_000);
     });
 
     const exprs = [{ ...GATE, current: 'status.observedGeneration == metadata.generation' }];
     it.each<[name: string, spec: object, reason: string]>([
       ['own-gate', {}, 'HealthCheckFailed'],
-      // The fake knows no CEL.
-      ...(world.isReal
-        ? [['own-gate-judged', { healthCheckExprs: exprs }, 'ReconciliationSucceeded'] as [string, object, string]]
+      // The fake has no CEL.
+      ...(setup.isReal
+        ? [['own-gate-evaluated', { healthCheckExprs: exprs }, 'ReconciliationSucceeded'] as [string, object, string]]
         : []),
     ])('with wait: true, %s, that applies a closed Gate, with %j ends with %s', async (name, spec, reason) => {
       const closed = { ...GATE, metadata: { name }, spec: { default: 'closed' } };

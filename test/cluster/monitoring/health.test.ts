@@ -4,7 +4,7 @@ import { hasPrometheus, type Prometheus, startPrometheus } from '../../../dev/lo
 import { objectOf } from '../../support/objects.ts';
 import { withPrometheus } from '../../support/prometheus.ts';
 import { type AnyObject, ref, sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
-import { healthCheck, SELECTS_HEALTH, type Story, storyOf } from '../support/rolloutStory.ts';
+import { healthCheck, type RolloutScenario, SELECTS_HEALTH, scenarioOf } from '../support/rolloutScenario.ts';
 
 const view = sharedCluster();
 const { admin, developer, newNamespace } = view;
@@ -22,12 +22,12 @@ const provider = (name: string, team: string): AnyObject =>
     spec: { address: `http://${prometheus.host}`, namespaceSelector: { matchLabels: { team } } },
   }) as AnyObject;
 
-/** A Rollout that bakes for two seconds on a check, and a MetricProvider of its namespace's name, for namespaces of that team. */
-async function watched(team: string): Promise<Story> {
-  const story = storyOf(view, await newNamespace({ team: 'ours' }));
-  await admin.create(provider(story.ns, team));
-  await story.create({ ...SELECTS_HEALTH, bakeTime: '2s' });
-  return story;
+/** A Rollout with a bake of two seconds on a HealthCheck, and a MetricProvider named as its namespace, for namespaces of that team. */
+async function watched(team: string): Promise<RolloutScenario> {
+  const scenario = scenarioOf(view, await newNamespace({ team: 'ours' }));
+  await admin.create(provider(scenario.ns, team));
+  await scenario.create({ ...SELECTS_HEALTH, bakeTime: '2s' });
+  return scenario;
 }
 
 const check = (ns: string, fields: object): AnyObject => {
@@ -41,37 +41,37 @@ describe.runIf(hasPrometheus)(withPrometheus('a HealthCheck of class prometheus'
   }, 600_000);
   afterAll(() => prometheus?.stop());
 
-  it('lets a version succeed whose value is inside the range, and fails one whose value is outside', async () => {
-    const story = await watched('ours');
-    await developer.create(check(story.ns, { failureLimit: 1 }));
-    await story.publish('1.0.0');
-    await story.headIs('1.0.0', 'Succeeded');
-    const { status } = await admin.get(ref('healthCheck', story.ns, 'app'));
+  it('lets a version succeed with a value inside the range, and fails one with a value outside', async () => {
+    const scenario = await watched('ours');
+    await developer.create(check(scenario.ns, { failureLimit: 1 }));
+    await scenario.publish('1.0.0');
+    await scenario.headIs('1.0.0', 'Succeeded');
+    const { status } = await admin.get(ref('healthCheck', scenario.ns, 'app'));
     expect(status).toMatchObject({ status: 'Healthy', message: '3 is inside the range (at most 5)' });
     expect(status.prometheus.measurements[0]).toMatchObject({ result: 'InRange', value: '3' });
 
-    await story.publish('1.1.0');
-    await story.headIs('1.1.0', 'Failed');
-    const { failedHealthChecks } = await story.head();
+    await scenario.publish('1.1.0');
+    await scenario.headIs('1.1.0', 'Failed');
+    const { failedHealthChecks } = await scenario.head();
     expect(failedHealthChecks).toEqual([
-      { name: 'app', namespace: story.ns, message: '9 is outside the range (at most 5)' },
+      { name: 'app', namespace: scenario.ns, message: '9 is outside the range (at most 5)' },
     ]);
   }, 90_000);
 
-  it('of a namespace that may not use the provider holds the bake, and says why', async () => {
-    const story = await watched('theirs');
-    await developer.create(check(story.ns, {}));
-    await story.publish('1.0.0');
-    await story.headIs('1.0.0', 'Deploying');
+  it('in a namespace without the provider holds the bake, with the cause', async () => {
+    const scenario = await watched('theirs');
+    await developer.create(check(scenario.ns, {}));
+    await scenario.publish('1.0.0');
+    await scenario.headIs('1.0.0', 'Deploying');
     await waitFor(async () => {
-      const { status } = await admin.get(ref('healthCheck', story.ns, 'app'));
+      const { status } = await admin.get(ref('healthCheck', scenario.ns, 'app'));
       expect(status).toMatchObject({
         status: 'Pending',
-        message: expect.stringContaining(`does not select namespace '${story.ns}': ask the platform team`),
+        message: expect.stringContaining(`does not select namespace '${scenario.ns}': ask the platform team`),
       });
       return true;
     }, 'the check to say so');
-    await staysTrue(async () => (await story.head()).bakeStatus === 'Deploying', 'Deploying', 3000);
+    await staysTrue(async () => (await scenario.head()).bakeStatus === 'Deploying', 'Deploying', 3000);
   });
 
   it.each([

@@ -1,10 +1,10 @@
-/** What kube-state-metrics exports of a story, by the configuration that we ship. */
+/** Series that kube-state-metrics exports during a scenario, with our configuration. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type KubeStateMetrics, startKubeStateMetrics } from '../../../dev/local/monitoring/kubeStateMetrics.ts';
 import { objectOf } from '../../support/objects.ts';
 import { type AnyObject, gate, ref, sharedCluster, waitFor } from '../support/cluster.ts';
-import { ask } from '../support/gates.ts';
-import { SELECTS_HEALTH, secondsOf, storyOf } from '../support/rolloutStory.ts';
+import { requestGate } from '../support/gates.ts';
+import { SELECTS_HEALTH, scenarioOf, secondsOf } from '../support/rolloutScenario.ts';
 
 const view = sharedCluster();
 const { admin, sre, newNamespace } = view;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 900_000);
 afterAll(() => exporter?.stop());
 
-/** Waits until the series of a namespace hold these; undefined: there is no such series. */
+/** Waits until a namespace's series have these values; undefined: the series doesn't exist. */
 const exports = (ns: string, expected: Record<string, unknown>) =>
   waitFor(async () => {
     const series = await exporter.series(ns);
@@ -30,16 +30,16 @@ const bakeStatus = (status: string) =>
 const rollout = (name: string, labels = '') => `kuberik_rollout_${name}{name="app"${labels}}`;
 
 describe('a release', () => {
-  it('is told from its wait to its end, and nothing of the version before is left', async () => {
-    const story = storyOf(view, await newNamespace());
-    await story.bind();
-    await story.create({ bakeTime: '1h' });
-    await story.publish('1.0.0');
-    await story.headIs('1.0.0', 'Deploying');
-    await exports(story.ns, { [bakeStatus('Deploying')]: 1, [bakeStatus('InProgress')]: 0 });
-    await story.arrive('1.0.0');
-    const baking = await story.headIs('1.0.0', 'InProgress');
-    await exports(story.ns, {
+  it('is exported from the wait to the end, without leftovers of the version before', async () => {
+    const scenario = scenarioOf(view, await newNamespace());
+    await scenario.bind();
+    await scenario.create({ bakeTime: '1h' });
+    await scenario.publish('1.0.0');
+    await scenario.headIs('1.0.0', 'Deploying');
+    await exports(scenario.ns, { [bakeStatus('Deploying')]: 1, [bakeStatus('InProgress')]: 0 });
+    await scenario.arrive('1.0.0');
+    const baking = await scenario.headIs('1.0.0', 'InProgress');
+    await exports(scenario.ns, {
       [bakeStatus('Deploying')]: 0,
       [bakeStatus('InProgress')]: 1,
       [rollout('latest_deployment_timestamp')]: secondsOf(baking.timestamp),
@@ -48,32 +48,32 @@ describe('a release', () => {
       [rollout('available_releases_total')]: 1,
       [rollout('pending_info', ',tag="1.1.0"')]: undefined,
     });
-    await story.publish('1.1.0');
-    await exports(story.ns, { [rollout('pending_info', ',tag="1.1.0"')]: 1 });
-    await story.spec({ bakeTime: '0s' });
-    await story.headIs('1.1.0', 'Deploying');
-    const series = await exports(story.ns, {
+    await scenario.publish('1.1.0');
+    await exports(scenario.ns, { [rollout('pending_info', ',tag="1.1.0"')]: 1 });
+    await scenario.spec({ bakeTime: '0s' });
+    await scenario.headIs('1.1.0', 'Deploying');
+    const series = await exports(scenario.ns, {
       [rollout('pending_info', ',tag="1.1.0"')]: undefined,
       'kuberik_rollout_latest_deployment_info{bake_status="Deploying",name="app",tag="1.1.0"}': 1,
     });
     expect(Object.keys(series).filter((key) => key.includes('tag="1.0.0"'))).toEqual([]);
-    // docs/metrics.md says how many series an object has.
+    // docs/metrics.md has the number of series of an object.
     expect(Object.keys(series).length).toBeLessThanOrEqual(40);
   });
 });
 
 describe('a freeze', () => {
-  it('shows in the Gate, in the Rollout and in what the Gate holds', async () => {
+  it('is shown in the Gate, the Rollout and the held objects', async () => {
     const ns = await newNamespace();
-    const story = storyOf(view, ns);
+    const scenario = scenarioOf(view, ns);
     await admin.create(gate(ns, 'freeze', { spec: { default: 'opened', window: '2h' } }));
-    await story.create({ gates: [{ name: 'freeze' }] });
-    await story.publish('1.0.0');
-    await story.headIs('1.0.0', 'Succeeded');
+    await scenario.create({ gates: [{ name: 'freeze' }] });
+    await scenario.publish('1.0.0');
+    await scenario.headIs('1.0.0', 'Succeeded');
     const freeze = (name: string) => `kuberik_gate_${name}{default="opened",name="freeze"}`;
     await exports(ns, { [freeze('open')]: 1, [freeze('held_objects')]: 1, [rollout('gates_passing')]: undefined });
-    await ask(sre, ns, 'freeze', 'close');
-    await story.publish('1.1.0');
+    await requestGate(sre, ns, 'freeze', 'close');
+    await scenario.publish('1.1.0');
     const { nextTransition } = await waitFor(async () => {
       const { status } = await admin.get(ref('gate', ns, 'freeze'));
       return status?.nextTransition ? status : undefined;
@@ -88,20 +88,20 @@ describe('a freeze', () => {
   });
 });
 
-describe('what else there is', () => {
-  it('is exported too: budgets with their slots, health, calendars; of what has no status yet, nothing', async () => {
+describe('other series', () => {
+  it('budgets with their slots, health and calendars are exported; nothing for objects without a status', async () => {
     const ns = await newNamespace();
-    const story = storyOf(view, ns);
+    const scenario = scenarioOf(view, ns);
     const inNamespace = (kind: Parameters<typeof objectOf>[0], name: string, spec: object) =>
       admin.create(objectOf(kind, { metadata: { namespace: ns, name }, spec }) as AnyObject);
     await inNamespace('RolloutBudget', 'few', { selector: {}, maxConcurrent: 1 });
     await inNamespace('RolloutSchedule', 'days', { rolloutSelector: {}, rules: [{}], action: 'Allow' });
-    await story.watch();
-    await story.create({ ...SELECTS_HEALTH, bakeTime: '1h' });
+    await scenario.watch();
+    await scenario.create({ ...SELECTS_HEALTH, bakeTime: '1h' });
     await exports(ns, { 'kuberik_healthcheck_status{name="app",status="Healthy"}': undefined });
-    await story.publish('1.0.0');
-    await story.headIs('1.0.0', 'Deploying');
-    await story.healthReset();
+    await scenario.publish('1.0.0');
+    await scenario.headIs('1.0.0', 'Deploying');
+    await scenario.healthReset();
     await exports(ns, {
       'kuberik_rolloutbudget_slots{name="few"}': 1,
       'kuberik_rolloutbudget_slots_taken{name="few"}': 1,

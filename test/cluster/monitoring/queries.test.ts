@@ -1,4 +1,4 @@
-/** Every alert and every panel of the dashboard, asked of a real Prometheus that scrapes a release, a rollback and a freeze. */
+/** Every alert and every panel of the dashboard, in a real Prometheus that scrapes a release, a rollback and a freeze. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type KubeStateMetrics, startKubeStateMetrics } from '../../../dev/local/monitoring/kubeStateMetrics.ts';
 import {
@@ -11,8 +11,8 @@ import { ALERTS, QUERIES } from '../../manifests/components/monitoring/monitorin
 import { objectOf } from '../../support/objects.ts';
 import { withPrometheus } from '../../support/prometheus.ts';
 import { type AnyObject, gate, ref, sharedCluster, waitFor } from '../support/cluster.ts';
-import { ask, gated } from '../support/gates.ts';
-import { SELECTS_HEALTH, type Story, storyOf } from '../support/rolloutStory.ts';
+import { gated, requestGate } from '../support/gates.ts';
+import { type RolloutScenario, SELECTS_HEALTH, scenarioOf } from '../support/rolloutScenario.ts';
 
 const view = sharedCluster();
 const { admin, sre, newNamespace } = view;
@@ -20,9 +20,9 @@ const { admin, sre, newNamespace } = view;
 let exporter: KubeStateMetrics | undefined;
 let prometheus: Prometheus;
 
-/** One version succeeds, the next fails and is rolled back, a third waits behind a Gate and in a budget. */
-async function tell(story: Story): Promise<void> {
-  const { ns } = story;
+/** Three versions: one Succeeded, one that failed and was rolled back, and one that waits for a Gate and a budget. */
+async function tell(scenario: RolloutScenario): Promise<void> {
+  const { ns } = scenario;
   await admin.create(gate(ns, 'freeze', { spec: { default: 'opened', window: '2h' } }));
   await admin.create(
     objectOf('RolloutBudget', {
@@ -31,30 +31,30 @@ async function tell(story: Story): Promise<void> {
     }) as AnyObject,
   );
   await admin.create(gated('Kustomization', ns, 'web', 'freeze'));
-  await story.watch();
-  await story.create({ ...SELECTS_HEALTH, bakeTime: '1s', onFailure: 'Rollback', gates: [{ name: 'freeze' }] });
-  await story.publish('1.0.0');
-  await story.headIs('1.0.0', 'Deploying');
-  await story.healthReset();
-  await story.report('Healthy');
-  await story.headIs('1.0.0', 'Succeeded');
+  await scenario.watch();
+  await scenario.create({ ...SELECTS_HEALTH, bakeTime: '1s', onFailure: 'Rollback', gates: [{ name: 'freeze' }] });
+  await scenario.publish('1.0.0');
+  await scenario.headIs('1.0.0', 'Deploying');
+  await scenario.healthReset();
+  await scenario.report('Healthy');
+  await scenario.headIs('1.0.0', 'Succeeded');
 }
 
-async function goOn(story: Story): Promise<void> {
-  const { ns } = story;
-  await story.publish('1.1.0');
-  await story.headIs('1.1.0', 'Deploying');
-  await story.healthReset();
-  await story.report('Unhealthy', { message: 'out of memory' });
-  await story.headIs('1.0.0', 'Deploying');
-  await story.healthReset();
-  await story.report('Healthy');
-  await story.headIs('1.0.0', 'Succeeded');
-  await ask(sre, ns, 'freeze', 'close');
+async function goOn(scenario: RolloutScenario): Promise<void> {
+  const { ns } = scenario;
+  await scenario.publish('1.1.0');
+  await scenario.headIs('1.1.0', 'Deploying');
+  await scenario.healthReset();
+  await scenario.report('Unhealthy', { message: 'out of memory' });
+  await scenario.headIs('1.0.0', 'Deploying');
+  await scenario.healthReset();
+  await scenario.report('Healthy');
+  await scenario.headIs('1.0.0', 'Succeeded');
+  await requestGate(sre, ns, 'freeze', 'close');
   const path = { spec: { path: './other' } };
   await expect(admin.mergePatch(ref('kustomization', ns, 'web'), path)).rejects.toThrow('is closed');
-  await story.publish('1.2.0');
-  await story.conditionIs('DeploymentBlocked', { status: 'True', reason: 'GateClosed' });
+  await scenario.publish('1.2.0');
+  await scenario.conditionIs('DeploymentBlocked', { status: 'True', reason: 'GateClosed' });
 }
 
 const answers = (expr: string) => waitFor(async () => (await prometheus.query(expr))[0], `an answer to ${expr}`);
@@ -66,13 +66,13 @@ describe.runIf(hasPrometheus)(withPrometheus('a real Prometheus'), () => {
       { job: 'rollout-hooks', host: await hooksHost(admin) },
       { job: 'kube-state-metrics', host: exporter.host, honorLabels: true },
     ]);
-    const story = storyOf(view, await newNamespace());
-    await tell(story);
+    const scenario = scenarioOf(view, await newNamespace());
+    await tell(scenario);
     // An increase needs a value before it.
     await answers('rollout_hooks_bakes_total');
-    await goOn(story);
-    await answers(`kuberik_gate_open{namespace="${story.ns}"} == 0`);
-    await answers(`kuberik_rollout_pending_info{namespace="${story.ns}",tag="1.2.0"}`);
+    await goOn(scenario);
+    await answers(`kuberik_gate_open{namespace="${scenario.ns}"} == 0`);
+    await answers(`kuberik_rollout_pending_info{namespace="${scenario.ns}",tag="1.2.0"}`);
   }, 900_000);
   afterAll(() => Promise.all([exporter?.stop(), prometheus?.stop()]));
 

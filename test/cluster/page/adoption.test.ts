@@ -1,4 +1,4 @@
-/** Adopting on the page: what no Rollout is in charge of, what would be written, and that nothing that runs changes by it. */
+/** Adopting objects on the page: objects without Rollout, the writes, and no change of running workloads. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { fakeFlux } from '../../../dev/actors/fakeFlux.ts';
 import { complaints, type Visitor, visitorOf } from '../support/browser.ts';
@@ -42,7 +42,7 @@ describe('adopting', () => {
     await tab.getByText(/Kustomization .*\/cluster sets no variable|No ImagePolicy .*REGION/).waitFor();
   });
 
-  it('names what it takes to who may not, and the command for who may', async () => {
+  it('names the missing rights, and the command for a user who has them', async () => {
     const tab = await developer.tab(`/adopt?object=Kustomization+${ns}/app`);
     await tab.getByText(`You need create on rolloutgates ${ns}/*.`).waitFor();
     await tab.getByText('+  initialVersion: 1.0.0').waitFor();
@@ -50,7 +50,7 @@ describe('adopting', () => {
     expect(await tab.getByRole('button', { name: 'Put under Rollout app' }).isDisabled()).toBe(true);
   });
 
-  it('writes nothing that nobody has seen', async () => {
+  it('writes nothing without confirmation', async () => {
     const tab = await sre.tab(`/adopt?object=Kustomization+${ns}/app`);
     await tab.getByText('+  initialVersion: 1.0.0').waitFor();
     await runs('1.0.1');

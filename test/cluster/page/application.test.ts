@@ -1,9 +1,9 @@
-/** The page of one application: why it waits in one look, and every request that can be made there, with what the API server said. */
+/** The page of one application: why it waits, and every request that it offers, with the API server's answers. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { complaints, type Visitor, visitorOf } from '../support/browser.ts';
 import { gate, ref, sharedCluster, waitFor } from '../support/cluster.ts';
-import { nextSecond, type Story, storyAtQa, storyOf } from '../support/rolloutStory.ts';
+import { nextSecond, type RolloutScenario, scenarioOf, storyAtQa } from '../support/rolloutScenario.ts';
 
 const view = sharedCluster();
 
@@ -24,23 +24,23 @@ async function accepted(tab: Page): Promise<string> {
 }
 
 describe('an application that waits for an approval', () => {
-  let story: Story;
+  let scenario: RolloutScenario;
   let sre: Visitor;
   let developer: Visitor;
   let at: string;
 
   beforeAll(async () => {
-    story = await storyAtQa(view);
-    at = `/rollout/${story.ns}/app`;
+    scenario = await storyAtQa(view);
+    at = `/rollout/${scenario.ns}/app`;
     [sre, developer] = await Promise.all([
-      visitorOf(view.dir, 'sre', story.ns),
-      visitorOf(view.dir, 'developer', story.ns),
+      visitorOf(view.dir, 'sre', scenario.ns),
+      visitorOf(view.dir, 'developer', scenario.ns),
     ]);
   });
   afterEach(() => Promise.all([sre.leave(), developer.leave()]));
   afterAll(() => Promise.all([sre.close(), developer.close()]));
 
-  it('says why in words and as a picture, with one click from the board', async () => {
+  it('explains the cause in words and as a picture, one click from the board', async () => {
     const tab = await developer.tab('/');
     await tab.getByText('held at the gates').waitFor();
     await tab.getByRole('link', { name: 'app', exact: true }).click();
@@ -50,7 +50,7 @@ describe('an application that waits for an approval', () => {
       .first()
       .waitFor();
     await tab.getByText('RolloutGate qa').first().waitFor();
-    await tab.getByText(`Kustomization ${story.ns}/app`).first().waitFor();
+    await tab.getByText(`Kustomization ${scenario.ns}/app`).first().waitFor();
   });
 
   it('has its open dialog in the address, for a colleague with fewer rights too', async () => {
@@ -72,28 +72,31 @@ describe('an application that waits for an approval', () => {
     await tab.getByRole('dialog').waitFor({ state: 'hidden' });
   });
 
-  it('is approved with a reason, after the command that does the same, and goes on before the eyes of everybody', async () => {
+  it('is approved with a reason, after the command is shown, and every open page shows the progress', async () => {
     const other = await developer.tab(at);
     await other.getByRole('heading', { name: '1.1.0 waits, 1.0.0 runs' }).waitFor();
     const tab = await sre.tab(at);
     await tab.getByRole('button', { name: 'Approve 1.1.0' }).click();
     await tab.getByLabel('Reason').fill("it's tested");
-    const command = `kubectl rollouts approve rolloutgate/qa 1.1.0 -n ${story.ns} --reason 'it'\\''s tested'`;
+    const command = `kubectl rollouts approve rolloutgate/qa 1.1.0 -n ${scenario.ns} --reason 'it'\\''s tested'`;
     await tab.getByText(command).waitFor();
     await tab.getByRole('dialog').getByRole('button', { name: 'Approve', exact: true }).click();
     expect(await accepted(tab)).toContain('The API server has accepted it.');
-    await story.headIs('1.1.0', {});
+    await scenario.headIs('1.1.0', {});
     await other.getByRole('heading', { name: '1.1.0 is being deployed, 1.0.0 runs' }).waitFor();
-    expect((await view.admin.get(ref('rolloutGate', story.ns, 'qa'))).spec.allowedVersions).toEqual(['1.0.0', '1.1.0']);
+    expect((await view.admin.get(ref('rolloutGate', scenario.ns, 'qa'))).spec.allowedVersions).toEqual([
+      '1.0.0',
+      '1.1.0',
+    ]);
     expect(complaints(tab)).toEqual([]);
   });
 
-  it('is pinned to what ran before, and unpinned', async () => {
-    await story.arrive('1.1.0');
+  it('is pinned to the version before, and unpinned', async () => {
+    await scenario.arrive('1.1.0');
     const tab = await developer.tab(at);
     await ask(tab, 'Roll back to 1.0.0', 'leaks memory', 'Roll back');
     await accepted(tab);
-    await story.headIs('1.0.0', { reason: 'leaks memory', requestedBy: 'developer' });
+    await scenario.headIs('1.0.0', { reason: 'leaks memory', requestedBy: 'developer' });
     await tab.getByText('pinned to 1.0.0', { exact: true }).waitFor();
     await tab
       .getByText(/^Pinned to 1\.0\.0 by developer .*: leaks memory/)
@@ -108,30 +111,30 @@ describe('an application that waits for an approval', () => {
 });
 
 describe('an application behind a closed Gate', () => {
-  let story: Story;
+  let scenario: RolloutScenario;
   let sre: Visitor;
   let at: string;
 
   beforeAll(async () => {
-    story = storyOf(view, await view.newNamespace());
-    at = `/rollout/${story.ns}/app`;
-    await view.admin.create(gate(story.ns, 'freeze', { spec: { default: 'opened' } }));
-    await story.create({ gates: [{ name: 'freeze' }] });
-    await story.publish('1.0.0');
-    await story.headIs('1.0.0', {});
+    scenario = scenarioOf(view, await view.newNamespace());
+    at = `/rollout/${scenario.ns}/app`;
+    await view.admin.create(gate(scenario.ns, 'freeze', { spec: { default: 'opened' } }));
+    await scenario.create({ gates: [{ name: 'freeze' }] });
+    await scenario.publish('1.0.0');
+    await scenario.headIs('1.0.0', {});
     await nextSecond();
     const request = {
       'close.gate.fluxcd.io/requestedAt': `${new Date().toISOString().slice(0, 19)}Z`,
       'close.gate.fluxcd.io/reason': 'INC-42',
     };
-    await view.sre.mergePatch(ref('gate', story.ns, 'freeze'), { metadata: { annotations: request } });
-    await story.publish('1.1.0');
-    sre = await visitorOf(view.dir, 'sre', story.ns);
+    await view.sre.mergePatch(ref('gate', scenario.ns, 'freeze'), { metadata: { annotations: request } });
+    await scenario.publish('1.1.0');
+    sre = await visitorOf(view.dir, 'sre', scenario.ns);
   });
   afterEach(() => sre.leave());
   afterAll(() => sre.close());
 
-  it('says who closed it and why, and lets one version past by who may, when the version is typed', async () => {
+  it('names user and reason of the closing, and bypasses for one version after a user with the right types it', async () => {
     const tab = await sre.tab(at);
     await tab
       .getByText(/closed by sre: INC-42/)
@@ -145,13 +148,13 @@ describe('an application behind a closed Gate', () => {
     await dialog.getByLabel('Type the version to confirm').fill('1.1.0');
     await deploy.click();
     await accepted(tab);
-    await story.headIs('1.1.0', { bypass: { by: 'sre', reason: 'INC-42, the fix' } });
+    await scenario.headIs('1.1.0', { bypass: { by: 'sre', reason: 'INC-42, the fix' } });
     await tab.getByText(/bypassed .*freeze, by sre: INC-42, the fix/).waitFor();
   });
 
   it('shows the warnings of the API server', async () => {
-    await story.publish('1.2.0');
-    const developer = await visitorOf(view.dir, 'developer', story.ns);
+    await scenario.publish('1.2.0');
+    const developer = await visitorOf(view.dir, 'developer', scenario.ns);
     const tab = await developer.tab(at);
     await tab.getByRole('heading', { name: /^1\.2\.0 waits/ }).waitFor();
     await tab.getByLabel('Version', { exact: true }).selectOption('1.2.0');
@@ -165,10 +168,10 @@ describe('an application behind a closed Gate', () => {
     await ask(tab, 'Open Gate freeze', 'INC-42 is over', 'Open freeze');
     await accepted(tab);
     await waitFor(
-      async () => (await view.admin.get(ref('gate', story.ns, 'freeze'))).status?.openedBy === 'sre',
+      async () => (await view.admin.get(ref('gate', scenario.ns, 'freeze'))).status?.openedBy === 'sre',
       'the opening',
     );
-    await story.headIs('1.2.0', {});
+    await scenario.headIs('1.2.0', {});
     await tab.getByRole('heading', { name: /^1\.2\.0 runs/ }).waitFor();
   });
 });

@@ -1,34 +1,34 @@
-/** The page in a real Chromium, on a real API server with the hooks: the Board, live. */
+/** The board in a real Chromium, with a real API server and the hooks. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { complaints, type Visitor, visitorOf } from '../support/browser.ts';
 import { rolloutGate, sharedCluster } from '../support/cluster.ts';
-import { type Story, storyOf } from '../support/rolloutStory.ts';
+import { type RolloutScenario, scenarioOf } from '../support/rolloutScenario.ts';
 
 const rowOf = (tab: Page) =>
   tab.getByRole('listitem').filter({ has: tab.getByRole('link', { name: 'app', exact: true }) });
 
 describe('the board', () => {
   const view = sharedCluster();
-  let story: Story;
+  let scenario: RolloutScenario;
   let visitor: Visitor;
 
   beforeAll(async () => {
-    story = storyOf(view, await view.newNamespace());
-    await story.create({}, {});
-    await story.publish('1.0.0');
-    await story.headIs('1.0.0', {});
-    visitor = await visitorOf(view.dir, 'developer', story.ns);
+    scenario = scenarioOf(view, await view.newNamespace());
+    await scenario.create({}, {});
+    await scenario.publish('1.0.0');
+    await scenario.headIs('1.0.0', {});
+    visitor = await visitorOf(view.dir, 'developer', scenario.ns);
   });
   afterEach(() => visitor.leave());
   afterAll(() => visitor.close());
 
-  it('shows what runs, and what waits and why, the moment it is so, in two tabs', async () => {
+  it('shows current and pending versions with the cause at once, in two tabs', async () => {
     const [one, two] = [await visitor.tab('/'), await visitor.tab('/')];
     for (const tab of [one, two]) await rowOf(tab).getByText('1.0.0').first().waitFor();
 
-    await view.admin.create(rolloutGate(story.ns, 'qa', 'app', { passing: false }));
-    await story.publish('1.1.0');
+    await view.admin.create(rolloutGate(scenario.ns, 'qa', 'app', { passing: false }));
+    await scenario.publish('1.1.0');
     for (const tab of [one, two]) {
       const row = rowOf(tab);
       await row.getByText('held at the gates').waitFor();
@@ -58,7 +58,7 @@ describe('the board', () => {
     await tab.locator('.row-link:focus').waitFor();
     await tab.keyboard.press('Enter');
     await tab.getByRole('heading', { name: 'app', exact: true }).waitFor();
-    expect(new URL(tab.url()).pathname).toBe(`/rollout/${story.ns}/app`);
+    expect(new URL(tab.url()).pathname).toBe(`/rollout/${scenario.ns}/app`);
     await tab.keyboard.press('g');
     await tab.keyboard.press('b');
     await rowOf(tab).waitFor();
@@ -66,14 +66,14 @@ describe('the board', () => {
     await tab.getByRole('dialog').getByText('next row').waitFor();
   });
 
-  it('lets nobody in with another key, and says what to do', async () => {
+  it('refuses another key, and says what to do', async () => {
     const tab = await visitor.tab('/', { width: 1000, token: 'another-key-another-key-another' });
     await tab.getByText('This page is not authorized').waitFor();
     await tab.getByText('kubectl rollouts ui').first().waitFor();
   });
 
-  it('shows on without its server what it knew, and goes on when there is one again', async () => {
-    const own = await visitorOf(view.dir, 'developer', story.ns);
+  it('keeps its content without the server, and continues when the server is back', async () => {
+    const own = await visitorOf(view.dir, 'developer', scenario.ns);
     const tab = await own.tab('/');
     await rowOf(tab).waitFor();
     await own.server.close();

@@ -1,4 +1,4 @@
-/** Several clusters on one page: here one cluster under the names of two users, and one that does not answer. */
+/** Several clusters on one page: one cluster as two users, and one that doesn't answer. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,12 +7,12 @@ import { parse, stringify } from 'yaml';
 import { USERS } from '../../../dev/local/controlPlane/users.ts';
 import { complaints, expectAccessible, expectFits, type Visitor, visitorWith } from '../support/browser.ts';
 import { ref, sharedCluster } from '../support/cluster.ts';
-import { type Story, storyOf } from '../support/rolloutStory.ts';
+import { type RolloutScenario, scenarioOf } from '../support/rolloutScenario.ts';
 
 describe('several clusters', () => {
   const view = sharedCluster();
   const folder = mkdtempSync(join(tmpdir(), 'clusters-'));
-  let story: Story;
+  let scenario: RolloutScenario;
   let visitor: Visitor;
 
   /** Contexts `east` of sre, `west` of developer, and `gone`. */
@@ -34,11 +34,11 @@ describe('several clusters', () => {
   }
 
   beforeAll(async () => {
-    story = storyOf(view, await view.newNamespace());
-    await story.create({}, {});
-    await story.publish('1.0.0');
-    await story.headIs('1.0.0', 'Succeeded');
-    visitor = await visitorWith(kubeconfig(), story.ns, ['east', 'west', 'gone']);
+    scenario = scenarioOf(view, await view.newNamespace());
+    await scenario.create({}, {});
+    await scenario.publish('1.0.0');
+    await scenario.headIs('1.0.0', 'Succeeded');
+    visitor = await visitorWith(kubeconfig(), scenario.ns, ['east', 'west', 'gone']);
   });
   afterEach(() => visitor.leave());
   afterAll(async () => {
@@ -46,7 +46,7 @@ describe('several clusters', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('are one board with a column, a filter in the address, and a word about the one that does not answer', async () => {
+  it('are one board with a column, a filter in the address, and a note about the one without an answer', async () => {
     const tab = await visitor.tab('/');
     const row = (cluster: string) => tab.locator('.row').filter({ hasText: cluster });
     await row('east').getByText('1.0.0').first().waitFor();
@@ -64,9 +64,9 @@ describe('several clusters', () => {
 
   it('are one pipeline where they deploy the same image', async () => {
     const tab = await visitor.tab('/promotion');
-    await tab.getByRole('link', { name: `1.0.0 in west ${story.ns}/app: Runs` }).click();
-    await tab.getByRole('region', { name: `Stage west ${story.ns}/app` }).waitFor();
-    expect(new URL(tab.url()).search).toBe(`?cluster=west&stage=${story.ns}/app&release=1.0.0`);
+    await tab.getByRole('link', { name: `1.0.0 in west ${scenario.ns}/app: Runs` }).click();
+    await tab.getByRole('region', { name: `Stage west ${scenario.ns}/app` }).waitFor();
+    expect(new URL(tab.url()).search).toBe(`?cluster=west&stage=${scenario.ns}/app&release=1.0.0`);
     await expectAccessible(tab);
   });
 
@@ -77,14 +77,14 @@ describe('several clusters', () => {
     await tab.getByRole('button', { name: 'Pin 1.0.0' }).first().click();
     const dialog = tab.getByRole('dialog');
     await dialog.getByText('In cluster west').waitFor();
-    await dialog.getByText(`kubectl rollouts --context west pin app 1.0.0 -n ${story.ns}`).waitFor();
+    await dialog.getByText(`kubectl rollouts --context west pin app 1.0.0 -n ${scenario.ns}`).waitFor();
     await dialog.getByRole('button', { name: 'Pin in west' }).click();
     await dialog.getByText('The API server has accepted it.').waitFor();
     await tab
       .getByText(/Pinned to 1\.0\.0 by developer/)
       .first()
       .waitFor();
-    expect((await view.admin.get(ref('rollout', story.ns, 'app'))).spec.wantedVersion).toBe('1.0.0');
+    expect((await view.admin.get(ref('rollout', scenario.ns, 'app'))).spec.wantedVersion).toBe('1.0.0');
     expect(complaints(tab)).toEqual([]);
   });
 
@@ -98,15 +98,15 @@ describe('several clusters', () => {
     await dialog.getByLabel('Cluster', { exact: true }).selectOption('east');
     await dialog.getByText('It would hold 1:').waitFor();
     await expectAccessible(tab);
-    await dialog.getByRole('button', { name: `Freeze ${story.ns}: 1 object in east` }).click();
+    await dialog.getByRole('button', { name: `Freeze ${scenario.ns}: 1 object in east` }).click();
     await dialog.getByText('The API server has accepted it.').waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
     await tab.locator('.closed-gates').getByText('east').waitFor();
-    expect((await view.admin.get(ref('gate', story.ns, 'incident'))).metadata.name).toBe('incident');
+    expect((await view.admin.get(ref('gate', scenario.ns, 'incident'))).metadata.name).toBe('incident');
   });
 
-  it('that the page does not show are not mistaken for one that it shows', async () => {
-    const tab = await visitor.tab(`/rollout/${story.ns}/app?cluster=north`);
+  it('with unknown names are not mistaken for others', async () => {
+    const tab = await visitor.tab(`/rollout/${scenario.ns}/app?cluster=north`);
     await tab.getByText('Cluster north is not shown here').waitFor();
     await tab.getByText('kubectl rollouts ui --context north').waitFor();
   });

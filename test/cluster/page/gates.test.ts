@@ -1,4 +1,4 @@
-/** Gates and their calendar: freezes are seen, planned, begun and ended. */
+/** Gates and their calendar: shows, plans, starts and ends freezes. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Visitor, visitorOf } from '../support/browser.ts';
 import { gate, kustomization, ref, rollout, sharedCluster, waitFor } from '../support/cluster.ts';
@@ -37,7 +37,7 @@ describe('gates', () => {
   afterEach(() => sre.leave());
   afterAll(() => sre.close());
 
-  it('stand on one calendar with schedules, those of the cluster too', async () => {
+  it('are on one calendar with schedules, cluster-wide ones included', async () => {
     const tab = await sre.tab('/gates');
     const line = (name: string) => tab.locator('.calendar-row').filter({ hasText: name });
     await line('nights')
@@ -49,7 +49,7 @@ describe('gates', () => {
     await tab.getByRole('heading', { name: 'nights' }).waitFor();
   });
 
-  it('freeze a team now, after what it would hold is shown', async () => {
+  it('freeze a team now, after the affected objects are shown', async () => {
     const tab = await sre.tab('/gates');
     await tab.getByRole('button', { name: 'Freeze', exact: true }).click();
     const dialog = tab.getByRole('dialog');
@@ -67,7 +67,7 @@ describe('gates', () => {
     await tab.getByText('sre: INC-42', { exact: true }).waitFor();
   });
 
-  it('say on the page of what they hold who closed them and what would let it go', async () => {
+  it('show on the pages of held objects who closed them and how to release the objects', async () => {
     const gatePage = await sre.tab(`/gate/${ns}/incident`);
     await gatePage.locator(`a[href="/kustomization/${ns}/app"]`).waitFor();
     const tab = await sre.tab(`/kustomization/${ns}/app`);
@@ -88,7 +88,7 @@ describe('gates', () => {
       .then((none) => none.getByText(`There is no kustomization ${ns}/no-such`).waitFor());
   });
 
-  it('are opened on their own page, which says what they hold', async () => {
+  it('are opened on their own page, which lists the held objects', async () => {
     const tab = await sre.tab(`/gate/${ns}/incident`);
     await tab.getByText(`Kustomization${ns}/app`).waitFor();
     await tab.getByRole('button', { name: 'Open Gate incident' }).click();

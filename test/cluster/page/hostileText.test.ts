@@ -1,9 +1,9 @@
-/** What tenants write is text on the page, in a real browser: nothing of it runs or is fetched. */
+/** Tenants' text on the page, in a real browser: none of it runs or is fetched. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Visitor, visitorOf } from '../support/browser.ts';
 import { gate, rolloutGate, sharedCluster } from '../support/cluster.ts';
 import { timestamp } from '../support/gates.ts';
-import { storyOf } from '../support/rolloutStory.ts';
+import { scenarioOf } from '../support/rolloutScenario.ts';
 
 const MARKUP =
   'hostile <img src=x onerror="window.ran=1"><script>window.ran=1</script><a href="javascript:window.ran=1">go</a>';
@@ -14,7 +14,7 @@ let visitor: Visitor;
 
 beforeAll(async () => {
   ns = await view.newNamespace();
-  const story = storyOf(view, ns);
+  const scenario = scenarioOf(view, ns);
   const annotations = {
     'kubernetes.io/change-cause': MARKUP,
     'gate.kuberik.com/description': MARKUP,
@@ -24,15 +24,15 @@ beforeAll(async () => {
   };
   const freeze = gate(ns, 'freeze', { spec: { default: 'opened', window: '1h' } });
   await view.sre.create(freeze);
-  await story.create({ gates: [{ name: 'freeze' }] });
-  await story.bind();
-  await story.publish('1.0.0');
-  await story.arrive('1.0.0');
-  await view.developer.mergePatch(story.app as never, { metadata: { annotations } });
+  await scenario.create({ gates: [{ name: 'freeze' }] });
+  await scenario.bind();
+  await scenario.publish('1.0.0');
+  await scenario.arrive('1.0.0');
+  await view.developer.mergePatch(scenario.app as never, { metadata: { annotations } });
   await view.sre.mergePatch(freeze as never, { metadata: { annotations } });
   const qa = rolloutGate(ns, 'qa', 'app', { allowedVersions: [] });
   await view.sre.create({ ...qa, metadata: { ...qa.metadata, annotations } });
-  await story.publish('1.1.0');
+  await scenario.publish('1.1.0');
   visitor = await visitorOf(view.dir, 'sre', ns);
 });
 afterAll(() => visitor.close());

@@ -1,17 +1,17 @@
-/** A HealthCheck of class prometheus on the page of its application: its measurements as a line, in a real browser. */
+/** The chart of a prometheus HealthCheck's measurements on the application's page, in a real browser. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { complaints, expectAccessible, expectFits, type Visitor, visitorOf } from '../support/browser.ts';
 import { ref, sharedCluster, waitFor } from '../support/cluster.ts';
-import { inSeconds, nextSecond, SELECTS_HEALTH, type Story, storyOf } from '../support/rolloutStory.ts';
+import { inSeconds, nextSecond, type RolloutScenario, SELECTS_HEALTH, scenarioOf } from '../support/rolloutScenario.ts';
 
 const view = sharedCluster();
-let story: Story;
+let scenario: RolloutScenario;
 let visitor: Visitor;
 
 const RESULTS = [{ value: '2' }, { value: '4.25' }, { result: 'Unknown' }, { value: '3' }, { value: '1' }];
 const OUTSIDE = [...RESULTS, { value: '9', result: 'OutOfRange' }];
 
-/** The newest comes last, a minute after the one before. */
+/** The newest measurement is last; measurements are a minute apart. */
 async function measure(results: readonly { value?: string; result?: string }[], message: string): Promise<void> {
   const now = Date.now();
   const measurements = results.map((each, index) => ({
@@ -19,7 +19,7 @@ async function measure(results: readonly { value?: string; result?: string }[], 
     ...each,
     time: inSeconds(now - (results.length - 1 - index) * 60_000),
   }));
-  await view.admin.patchStatus(ref('healthCheck', story.ns, 'app'), {
+  await view.admin.patchStatus(ref('healthCheck', scenario.ns, 'app'), {
     status: 'Pending',
     message,
     lastChangeTime: inSeconds(now),
@@ -28,25 +28,25 @@ async function measure(results: readonly { value?: string; result?: string }[], 
 }
 
 beforeAll(async () => {
-  story = storyOf(view, await view.newNamespace());
-  await story.create({ ...SELECTS_HEALTH, bakeTime: '1h', deployTimeout: '2h' });
-  await story.publish('1.0.0');
-  await story.headIs('1.0.0', {});
+  scenario = scenarioOf(view, await view.newNamespace());
+  await scenario.create({ ...SELECTS_HEALTH, bakeTime: '1h', deployTimeout: '2h' });
+  await scenario.publish('1.0.0');
+  await scenario.headIs('1.0.0', {});
   const prometheus = { provider: 'none', query: 'up', thresholdRange: { max: 5 }, interval: '24h' };
-  await story.watch('app', { spec: { class: 'prometheus', prometheus } });
-  // Nothing answers: it is not measured again for a day, and its status is the test's.
+  await scenario.watch('app', { spec: { class: 'prometheus', prometheus } });
+  // The server isn't there and the interval is a day, so that the status stays as the test writes it.
   await waitFor(
-    async () => (await view.admin.get(ref('healthCheck', story.ns, 'app'))).status?.prometheus?.measurements?.length,
+    async () => (await view.admin.get(ref('healthCheck', scenario.ns, 'app'))).status?.prometheus?.measurements?.length,
     'the measurement of the hook',
   );
   await nextSecond();
-  visitor = await visitorOf(view.dir, 'developer', story.ns);
+  visitor = await visitorOf(view.dir, 'developer', scenario.ns);
 });
 afterAll(() => visitor?.close());
 
-it('is drawn with its range and its gaps, and drawn again when there is another measurement', async () => {
+it('is drawn with its range and gaps, and redrawn after another measurement', async () => {
   await measure(RESULTS, '1 is inside the range (at most 5)');
-  const tab = await visitor.tab(`/rollout/${story.ns}/app`);
+  const tab = await visitor.tab(`/rollout/${scenario.ns}/app`);
   await tab
     .getByRole('img', {
       name: /^1, inside the range \(at most 5\), at .+\. 5 measurements since .+: 0 outside the range, 1 without a value$/,
@@ -64,13 +64,13 @@ it('is drawn with its range and its gaps, and drawn again when there is another 
   expect(complaints(tab)).toEqual([]);
 });
 
-it('gives axe nothing to find, and fits a phone', async () => {
+it('passes axe, and fits a phone', async () => {
   await measure(OUTSIDE, '9 is outside the range (at most 5)');
   for (const [colorScheme, width] of [
     ['light', 1280],
     ['dark', 360],
   ] as const) {
-    const tab = await visitor.tab(`/rollout/${story.ns}/app`, { colorScheme, width });
+    const tab = await visitor.tab(`/rollout/${scenario.ns}/app`, { colorScheme, width });
     await tab.getByRole('img', { name: /^9, outside the range/ }).waitFor();
     await expectAccessible(tab);
     await expectFits(tab);

@@ -16,7 +16,7 @@ describe('promotion', () => {
       rollout(ns, 'staging', { spec: { releasesImagePolicy: { name: 'app' }, bakeTime: '1h' } }),
     );
     for (const region of ['eu', 'us']) await view.developer.create(rollout(ns, region, from('staging')));
-    await view.developer.create(rollout(ns, 'world', from('eu', 'us')));
+    await view.developer.create(rollout(ns, 'global', from('eu', 'us')));
     await view.publish(ns, 'app', '1.0.0');
     visitor = await visitorOf(view.dir, 'developer', ns);
   });
@@ -29,12 +29,12 @@ describe('promotion', () => {
     await node('staging')
       .getByText(/1\.0\.0 baking/)
       .waitFor();
-    await node('world').getByText('1.0.0 held at the gates').waitFor();
+    await node('global').getByText('1.0.0 held at the gates').waitFor();
     const phone = await visitor.tab('/promotion', { width: 360 });
     await phone.getByText(/after eu, us/).waitFor();
   });
 
-  it('is walked by keys to a stage, which says what it waits for, at an address of its own', async () => {
+  it('is navigated by keys to a stage, which shows its blockers, at an address of its own', async () => {
     const tab = await visitor.tab('/promotion');
     await tab.getByRole('link', { name: 'staging', exact: true }).waitFor();
     await tab.keyboard.press('j');
@@ -65,7 +65,7 @@ describe('promotion', () => {
 
 describe('a budget', () => {
   const view = sharedCluster();
-  const WAVES = { canary: ['first'], eu: ['berlin', 'paris'], '': ['world'] };
+  const WAVES = { canary: ['first'], eu: ['berlin', 'paris'], '': ['global'] };
   let ns: string;
   let visitor: Visitor;
 
@@ -109,7 +109,7 @@ describe('a budget', () => {
     await expectFits(phone);
   });
 
-  it('that failures hold says so, and leads to what lets it go on', async () => {
+  it('held by failures is shown, with a link to the action that continues it', async () => {
     const tab = await visitor.tab('/promotion');
     await end('berlin', 'Failed');
     await tab.getByText('held after 1 failure').waitFor();

@@ -1,4 +1,4 @@
-/** Every screen of the page in a cluster with others: axe finds nothing, keys reach everything, and a phone shows it. */
+/** Every screen, in a page with several clusters: axe finds no problem, keys reach every control, and phones show everything. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,14 +18,14 @@ import {
 } from '../support/browser.ts';
 import { gate, kustomization, rollout, rolloutBudget } from '../support/cluster.ts';
 import { ownCluster } from '../support/ownCluster.ts';
-import { type Story, storyAtQa } from '../support/rolloutStory.ts';
+import { type RolloutScenario, storyAtQa } from '../support/rolloutScenario.ts';
 
-// Of its own: one image in several clusters is one pipeline, and the other tests deploy this one too.
+// A separate image, because Rollouts of one image form one pipeline, and other tests deploy `app`.
 const { view } = await ownCluster();
-/** Many phones have 390, the narrow ones 360. */
+/** Widths of common and of narrow phones. */
 const PHONE = { colorScheme: 'dark', width: 360 } as const;
 
-/** The address, and what is there once the screen is. */
+/** Path, and a text that the complete screen has. */
 type Screen = readonly [path: (ns: string) => string, shown: (tab: Page, ns: string) => Locator];
 
 const heading = (name: string | RegExp) => (tab: Page) => tab.getByRole('heading', { name, exact: true });
@@ -66,13 +66,13 @@ const SCREENS: Record<string, Screen> = {
   'another cluster': [() => '/?cluster=north', heading('Cluster north is not shown here')],
 };
 
-/** Looked at in a cluster beside the page's own, while a third one does not answer. */
+/** Shown for another cluster than the page's own, while a third one doesn't answer. */
 const LOOKED_AT = 'west';
 
-let story: Story;
+let scenario: RolloutScenario;
 beforeAll(async () => {
-  story = await storyAtQa(view);
-  const { ns } = story;
+  scenario = await storyAtQa(view);
+  const { ns } = scenario;
   const loose = kustomization(ns, 'loose', {});
   await view.developer.create({
     ...loose,
@@ -88,8 +88,8 @@ beforeAll(async () => {
 
 async function expectGood(tabs: Pick<Tabs, 'tab'>, name: string, [path, shown]: Screen): Promise<void> {
   for (const look of [{}, PHONE]) {
-    const tab = await tabs.tab(path(story.ns), look);
-    await shown(tab, story.ns).first().waitFor();
+    const tab = await tabs.tab(path(scenario.ns), look);
+    await shown(tab, scenario.ns).first().waitFor();
     await expectAccessible(tab);
     if (look === PHONE) await expectFits(tab);
     else await expectReachableByKeys(tab);
@@ -144,9 +144,9 @@ describe('a browser that is not signed in', () => {
   });
 });
 
-it('a dialog gives the focus back to what opened it, however it is closed', async () => {
-  const tabs = await visitorOf(view.dir, 'sre', story.ns);
-  const tab = await tabs.tab(`/rollout/${story.ns}/app`);
+it('a dialog returns the focus to its opener, however it is closed', async () => {
+  const tabs = await visitorOf(view.dir, 'sre', scenario.ns);
+  const tab = await tabs.tab(`/rollout/${scenario.ns}/app`);
   const opener = tab.getByRole('button', { name: 'Approve 1.1.0' });
   for (const close of [
     () => tab.keyboard.press('Escape'),

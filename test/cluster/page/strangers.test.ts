@@ -1,4 +1,4 @@
-/** Who is a stranger to the page's server, and who may see only a part. */
+/** Requests that the page's server refuses, and users who may read only some objects. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,7 +22,7 @@ describe('a stranger', () => {
   });
   afterAll(() => visitor.close());
 
-  it('of another origin is told nothing, with the key too, and gets nothing done', async () => {
+  it('of another origin get no data and no effect, even with the key', async () => {
     const elsewhere = createServer((_, response) => {
       response.writeHead(200, { 'content-type': 'text/html' });
       response.end('<title>elsewhere</title>');
@@ -61,7 +61,7 @@ describe('a stranger', () => {
   });
 });
 
-describe('somebody with half of the rights', () => {
+describe('a user with half of the rights', () => {
   let ns: string;
   const dir = mkdtempSync(join(tmpdir(), 'page-'));
   const visitors: Visitor[] = [];
@@ -99,7 +99,7 @@ describe('somebody with half of the rights', () => {
     return visitor;
   }
 
-  it('sees the Rollouts, and is told what is not shown', async () => {
+  it('sees the Rollouts, and a note about hidden objects', async () => {
     const visitor = await visitorWhoReads('half', [{ group: 'kuberik.com', names: ['rollouts'] }]);
     const tab = await visitor.tab('/');
     await tab.getByRole('link', { name: 'app', exact: true }).waitFor();
@@ -111,7 +111,7 @@ describe('somebody with half of the rights', () => {
     await tab.getByText('You may not see Gates').waitFor();
   });
 
-  it('and who has none is told whom to ask', async () => {
+  it('without any sees whom to ask', async () => {
     const visitor = await visitorWhoReads('none', []);
     const tab = await visitor.tab('/');
     await tab.getByText('You may not see Rollouts').waitFor();

@@ -1,13 +1,13 @@
-/** Many tabs of one browser, which has six connections to one server: a tab that is not seen has no stream. */
+/** Many tabs of one browser, which has six connections per server: a hidden tab has no stream. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Visitor, visitorOf } from '../support/browser.ts';
 import { sharedCluster } from '../support/cluster.ts';
-import { type Story, storyOf } from '../support/rolloutStory.ts';
+import { type RolloutScenario, scenarioOf } from '../support/rolloutScenario.ts';
 
 const TABS = 8;
 
-/** Playwright shows every tab at once: a browser would hide all but one. */
+/** In Playwright all tabs are visible; a browser hides all but one. */
 const show = (tab: Page, state: 'visible' | 'hidden') =>
   tab.evaluate((value) => {
     const { document, Event } = globalThis as any;
@@ -17,15 +17,15 @@ const show = (tab: Page, state: 'visible' | 'hidden') =>
 
 describe('eight tabs', () => {
   const view = sharedCluster();
-  let story: Story;
+  let scenario: RolloutScenario;
   let visitor: Visitor;
 
   beforeAll(async () => {
-    story = storyOf(view, await view.newNamespace());
-    await story.create({}, {});
-    await story.publish('1.0.0');
-    await story.headIs('1.0.0', {});
-    visitor = await visitorOf(view.dir, 'developer', story.ns);
+    scenario = scenarioOf(view, await view.newNamespace());
+    await scenario.create({}, {});
+    await scenario.publish('1.0.0');
+    await scenario.headIs('1.0.0', {});
+    visitor = await visitorOf(view.dir, 'developer', scenario.ns);
   });
   afterAll(() => visitor.close());
 
@@ -37,7 +37,7 @@ describe('eight tabs', () => {
       await tabs.at(-1)!.getByRole('link', { name: 'app', exact: true }).waitFor();
     }
     const [first, last] = [tabs[0]!, tabs.at(-1)!];
-    await story.publish('1.1.0');
+    await scenario.publish('1.1.0');
     const found = (tab: Page) => tab.getByText('1.1.0', { exact: true });
     await found(last).first().waitFor();
     expect(await found(first).count()).toBe(0);

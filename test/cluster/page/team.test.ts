@@ -1,4 +1,4 @@
-/** The page in the cluster: two users with different rights, each in a browser of their own, at one address. */
+/** The page in the cluster, for two users with different rights and separate browsers. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,13 +9,13 @@ import { send } from '../../../dev/client/send.ts';
 import { launchBrowser } from '../../../dev/page/browser.ts';
 import { servePageInCluster, type TeamPage } from '../../../dev/page/serveInCluster.ts';
 import { ref, sharedCluster, waitFor } from '../support/cluster.ts';
-import { type Story, storyAtQa } from '../support/rolloutStory.ts';
+import { type RolloutScenario, storyAtQa } from '../support/rolloutScenario.ts';
 
 const view = sharedCluster();
 
 describe('two users of the page in the cluster', () => {
   const dir = mkdtempSync(join(tmpdir(), 'team-'));
-  let story: Story;
+  let scenario: RolloutScenario;
   let at: string;
   let served: TeamPage;
   let browser: Browser;
@@ -23,8 +23,8 @@ describe('two users of the page in the cluster', () => {
   let developer: Page;
 
   beforeAll(async () => {
-    story = await storyAtQa(view);
-    at = `/rollout/${story.ns}/app`;
+    scenario = await storyAtQa(view);
+    at = `/rollout/${scenario.ns}/app`;
     [served, browser] = await Promise.all([servePageInCluster(view.admin.access, dir), launchBrowser()]);
     [sre, developer] = await Promise.all([newTab(), newTab()]);
   });
@@ -34,7 +34,7 @@ describe('two users of the page in the cluster', () => {
     rmSync(dir, { recursive: true });
   });
 
-  /** A context has cookies of its own, as a browser has. */
+  /** Each context has its own cookies. */
   async function newTab(): Promise<Page> {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
     return context.newPage();
@@ -45,7 +45,7 @@ describe('two users of the page in the cluster', () => {
     await tab.getByRole('link', { name: as, exact: true }).click();
   }
 
-  it('are asked to sign in, and come back to the address that they were sent', async () => {
+  it('sign in and return to the address that they opened', async () => {
     await Promise.all([sre.goto(served.origin + at), developer.goto(served.origin + at)]);
     await sre.getByRole('heading', { name: 'You are not signed in' }).waitFor();
     await signIn(sre, 'sre');
@@ -72,16 +72,16 @@ describe('two users of the page in the cluster', () => {
     expect(cookies.some(({ name }) => name.endsWith('sign-in'))).toBe(false);
   });
 
-  it('may do what their rights allow: the developer is refused, by the page and by the API server', async () => {
+  it('have their own rights: the developer is refused by the page and by the API server', async () => {
     expect(await developer.getByRole('button', { name: 'Approve 1.1.0' }).count()).toBe(0);
     await developer.getByText('2 more that you lack rights for').click();
-    await developer.getByText(`You need patch on rolloutgates ${story.ns}/qa`).first().waitFor();
+    await developer.getByText(`You need patch on rolloutgates ${scenario.ns}/qa`).first().waitFor();
     const answer = await developer.evaluate(async (namespace) => {
       const object = { kind: 'RolloutGate', namespace, name: 'qa' };
       const headers = { 'x-rollouts-page': '1', 'content-type': 'application/json' };
       const body = JSON.stringify({ action: { type: 'approve', object, version: '1.1.0' } });
       return (await fetch('/api/act', { method: 'POST', headers, body })).json();
-    }, story.ns);
+    }, scenario.ns);
     expect(answer).toMatchObject({
       ok: false,
       code: 403,
@@ -96,13 +96,13 @@ describe('two users of the page in the cluster', () => {
     await sre.getByRole('dialog').getByText('The API server has accepted it.').waitFor();
     await sre.getByRole('button', { name: 'Done', exact: true }).click();
     await developer.getByRole('heading', { name: '1.1.0 is being deployed, 1.0.0 runs' }).waitFor();
-    const { metadata } = await view.admin.get(ref('rolloutGate', story.ns, 'qa'));
+    const { metadata } = await view.admin.get(ref('rolloutGate', scenario.ns, 'qa'));
     expect(JSON.stringify(metadata.managedFields)).toContain('rollouts');
     await developer.getByRole('button', { name: 'Pin 1.1.0' }).first().click();
     await developer.getByLabel('Reason').fill('stays');
     await developer.getByRole('dialog').getByRole('button', { name: /^Pin/ }).click();
     await waitFor(
-      async () => (await view.admin.get(ref('rollout', story.ns, 'app'))).spec.wantedVersion === '1.1.0',
+      async () => (await view.admin.get(ref('rollout', scenario.ns, 'app'))).spec.wantedVersion === '1.1.0',
       'the pinned version',
     );
     await sre
@@ -111,15 +111,15 @@ describe('two users of the page in the cluster', () => {
       .waitFor();
   });
 
-  it('are who the audit log names, and the server may do nothing by itself', async () => {
+  it('appear in the audit log under their names, and the server has no rights of its own', async () => {
     const own = readKubeconfig(join(dir, 'ui/kubeconfig'));
-    const gates = `/apis/gating.toolkit.fluxcd.io/v1alpha1/namespaces/${story.ns}/gates`;
+    const gates = `/apis/gating.toolkit.fluxcd.io/v1alpha1/namespaces/${scenario.ns}/gates`;
     await expect(send(own, 'GET', gates)).rejects.toMatchObject({ code: 403 });
     const written = await waitFor(
       async () =>
         readFileSync(join(view.dir, 'audit.log'), 'utf8')
           .split('\n')
-          .filter((line) => line.includes(`/namespaces/${story.ns}/`) && line.includes('rollout-hooks-ui'))
+          .filter((line) => line.includes(`/namespaces/${scenario.ns}/`) && line.includes('rollout-hooks-ui'))
           .map((line) => JSON.parse(line))
           .filter(({ verb, stage }) => verb === 'patch' && stage === 'ResponseComplete'),
       'the writes of the page in the audit log',
@@ -134,7 +134,7 @@ describe('two users of the page in the cluster', () => {
     ]);
   });
 
-  it('sign out, and are asked to sign in again', async () => {
+  it('sign out, and must sign in again', async () => {
     await sre.getByRole('button', { name: 'Sign out' }).click();
     await sre.getByRole('heading', { name: 'You are not signed in' }).waitFor();
     expect((await sre.context().cookies(served.origin)).map(({ name }) => name)).not.toContain('rollouts-session');

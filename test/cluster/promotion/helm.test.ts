@@ -1,4 +1,4 @@
-/** A Helm application: the Rollout manages the chart's OCIRepository, and waits for the HelmRelease that follows it. helm-controller is played. */
+/** A Helm application: the Rollout manages the chart's OCIRepository and waits for its HelmRelease. helm-controller is a fake. */
 import { describe, expect, it } from 'vitest';
 import { fakeFlux } from '../../../dev/actors/fakeFlux.ts';
 import { ApiError, ref, sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
@@ -49,7 +49,7 @@ async function installed() {
 }
 
 describe('manifests/examples/promotion/helm.yaml', () => {
-  it('a version has arrived when Helm has released its chart, and not when that is fetched', async () => {
+  it('a version is applied when Helm has released its chart, not when the chart is fetched', async () => {
     const app = await installed();
     await app.fetched('1.0.0');
     await app.isOnItsWay('1.0.0');

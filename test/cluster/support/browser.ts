@@ -1,4 +1,4 @@
-/** The page, served with a user's kubeconfig, and a real Chromium that looks at it. Screenshots are kept in .local/screenshots. */
+/** The page, served with a user's kubeconfig, in a real Chromium. Screenshots are in .local/screenshots. */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -19,9 +19,9 @@ const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 let assets: Promise<Assets> | undefined;
 
-/** A browser with a page that is served, and cookies and settings for each look of it. */
+/** A browser and a served page; each tab of a test has cookies and settings in common. */
 export interface Tabs {
-  /** A tab of a browser that has been let in; in one test all tabs are of one browser. */
+  /** A tab that is signed in. All tabs of a test share cookies. */
   tab(path?: string, options?: TabOptions): Promise<Page>;
   /** Closes the tabs. */
   leave(): Promise<void>;
@@ -30,7 +30,7 @@ export interface Tabs {
 
 export interface Visitor extends Tabs {
   server: PageServer;
-  /** At the same address with the same key, after it was closed. */
+  /** Serves the page again at the same address with the same key. */
   serveAgain(): Promise<PageServer>;
 }
 
@@ -41,7 +41,7 @@ export interface TabOptions {
   token?: string;
 }
 
-/** `namespace`: the only one that is looked at; the cluster is shared with other tests. */
+/** `namespace`: the only one shown, since the cluster is shared with other tests. */
 export const visitorOf = (dir: string, user: UserName, namespace: string): Promise<Visitor> =>
   visitorWith(join(dir, USERS[user].file), namespace);
 
@@ -86,13 +86,13 @@ export async function teamTabs({ origin }: Pick<TeamPage, 'origin'>, account: st
   return tabsOf(await launchBrowser(), (path) => origin + path, enter);
 }
 
-/** From the page that asks for it, at the local issuer. */
+/** Signs in from the page's redirect, at the local issuer. */
 export async function signIn(tab: Page, account: string): Promise<void> {
   await tab.getByRole('link', { name: 'Sign in' }).click();
   await tab.getByRole('link', { name: account, exact: true }).click();
 }
 
-/** `enter`: what a new set of cookies needs. */
+/** `enter`: signs in a new browser context. */
 export function tabsOf(
   browser: Browser,
   addressOf: (path: string, options: TabOptions) => string,
@@ -101,7 +101,7 @@ export function tabsOf(
   const contexts = new Map<string, Promise<BrowserContext>>();
   const newContext = async (colorScheme: 'light' | 'dark', width: number) => {
     const viewport = { width, height: width < 500 ? 780 : 900 };
-    // axe reads computed styles in the middle of a transition.
+    // axe would read computed styles during a transition.
     const context = await browser.newContext({ colorScheme, viewport, reducedMotion: 'reduce' });
     await enter(context);
     return context;
@@ -130,7 +130,7 @@ export function tabsOf(
 
 const problems = new WeakMap<Page, string[]>();
 
-/** What the browser complained about: violations of the content security policy are among it. */
+/** The browser's errors, with violations of the content security policy. */
 export function complaints(page: Page): string[] {
   return problems.get(page) ?? [];
 }
@@ -140,9 +140,9 @@ export async function keepScreenshot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
 }
 
-/** Nothing that axe-core finds, of the rules of WCAG 2.2 AA and of good practice. */
+/** Expects no findings of axe-core, by the rules of WCAG 2.2 AA and best practices. */
 export async function expectAccessible(page: Page): Promise<void> {
-  // By CDP, not as a script element: the page's policy would not run one.
+  // Injected by CDP, because the page's policy blocks script elements.
   await page.evaluate(readFileSync(AXE, 'utf8'));
   const found = await page.evaluate(async () => {
     const { violations } = await (globalThis as any).axe.run((globalThis as any).document, {
@@ -155,7 +155,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(found).toEqual([]);
 }
 
-/** A phone shows everything without scrolling sideways. */
+/** Expects that nothing is wider than the screen. */
 export async function expectFits(page: Page): Promise<void> {
   const [content, window] = await page.evaluate(() => {
     const { document, innerWidth } = globalThis as any;
@@ -164,7 +164,7 @@ export async function expectFits(page: Page): Promise<void> {
   expect(content).toBeLessThanOrEqual(window);
 }
 
-/** Tab comes to everything that a mouse does, in the open dialog or on the page, and shows where it is. */
+/** Expects that Tab reaches every control in the open dialog or on the page, with visible focus. */
 export async function expectReachableByKeys(page: Page): Promise<void> {
   const count = await page.evaluate(() => {
     const { document, getComputedStyle } = globalThis as any;
@@ -183,7 +183,7 @@ export async function expectReachableByKeys(page: Page): Promise<void> {
     targets.delete(document.activeElement);
     return targets.size;
   });
-  // A few more: between the last and the first there is the browser's own.
+  // A few more presses: the browser's own controls are between the last and the first.
   for (let presses = 0; presses < count + 5; presses++) await page.keyboard.press('Tab');
   const report = await page.evaluate(() => (globalThis as any).focusReport());
   expect(report).toEqual({ missed: [], unmarked: [] });

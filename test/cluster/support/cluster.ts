@@ -1,4 +1,4 @@
-/** The shared cluster as a test sees it: its users, a namespace of its own, and releases to publish. */
+/** The shared cluster for tests: users, new namespaces, and publishing releases. */
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import type { LocalCluster } from '../../../dev/local/cluster.ts';
@@ -21,9 +21,9 @@ export interface ClusterView {
   flux: User;
   metacontroller: User;
   hooks: User;
-  /** Creates a namespace and answers its name. */
+  /** Creates a namespace. Resolves to its name. */
   newNamespace(labels?: Record<string, string>): Promise<string>;
-  /** What image-reflector-controller does when a new tag wins: creates the ImagePolicy if need be, sets its status. */
+  /** Publishes a tag as image-reflector-controller does: creates the ImagePolicy if needed, and sets its status. */
   publish(namespace: string, policy: string, tag: string, digest?: string): Promise<void>;
 }
 
@@ -51,8 +51,8 @@ function viewOf({ dir, access }: ConnectionData): ClusterView {
   };
 }
 
-/** The cluster that globalSetup started; in a test of the project `cluster`. */
+/** The cluster that globalSetup started, for tests of project `cluster`. */
 export const sharedCluster = (): ClusterView => viewOf(inject('cluster'));
 
-/** A cluster that the test started itself, with startTestCluster. */
+/** A cluster that the test started with startTestCluster. */
 export const viewCluster = (cluster: LocalCluster): ClusterView => viewOf(connectionData(cluster));

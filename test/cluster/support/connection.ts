@@ -1,4 +1,4 @@
-/** How a test's worker, another process, reaches the cluster that globalSetup started. Plain data. */
+/** The connection of test workers, which are other processes, to the cluster of globalSetup, as plain data. */
 
 import type { Access } from '../../../dev/client/kubeconfig.ts';
 import type { LocalCluster } from '../../../dev/local/cluster.ts';

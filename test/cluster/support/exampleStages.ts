@@ -1,45 +1,45 @@
-/** What each command's first example finds: a namespace for `shop`, one for `flux-system`, and in them what the example names. */
+/** The objects of each command's first example: namespaces for `shop` and `flux-system`, with the named objects. */
 import { type ClusterView, gate, kustomization, ref, rollout, rolloutBudget, rolloutGate, waitFor } from './cluster.ts';
-import { ask } from './gates.ts';
-import { nextSecond, type Story } from './rolloutStory.ts';
+import { requestGate } from './gates.ts';
+import { nextSecond, type RolloutScenario } from './rolloutScenario.ts';
 
 export interface Stage {
   /** `shop`; the Rollout `my-app` is `app` in it. */
   shop: string;
   /** `flux-system`. */
   flux: string;
-  story: Story;
+  scenario: RolloutScenario;
 }
 
 type Setup = (stage: Stage, view: ClusterView) => Promise<unknown>;
 
 /** Deployed one after the other. */
-async function runs({ story }: Stage, tags: string[], spec: Record<string, unknown> = {}): Promise<void> {
-  await story.create(spec);
+async function runs({ scenario }: Stage, tags: string[], spec: Record<string, unknown> = {}): Promise<void> {
+  await scenario.create(spec);
   for (const tag of tags) {
-    await story.publish(tag);
-    await story.headIs(tag, 'Succeeded');
+    await scenario.publish(tag);
+    await scenario.headIs(tag, 'Succeeded');
   }
 }
 
-/** It runs 1.1.0, and `tag` waits at the RolloutGate qa. */
+/** A Rollout that runs 1.1.0, whose `tag` waits for the RolloutGate qa. */
 async function waits(stage: Stage, { sre }: ClusterView, tag: string): Promise<void> {
   await runs(stage, ['1.1.0']);
   await sre.create(rolloutGate(stage.shop, 'qa', 'app', { passing: true, allowedVersions: [] }));
-  await stage.story.publish(tag);
-  await stage.story.conditionIs('WaitingForRolloutGates', { status: 'True' });
+  await stage.scenario.publish(tag);
+  await stage.scenario.conditionIs('WaitingForRolloutGates', { status: 'True' });
 }
 
-/** It runs 1.1.0, and `tag` waits for the closed Gate `flux-system/year-end`. */
+/** A Rollout that runs 1.1.0, whose `tag` waits for the closed Gate `flux-system/year-end`. */
 async function waitsForGate(stage: Stage, { admin, sre }: ClusterView, tag: string): Promise<void> {
   await admin.create(gate(stage.flux, 'year-end', { spec: { default: 'opened' } }));
   await runs(stage, ['1.1.0'], { gates: [{ name: 'year-end', namespace: stage.flux }] });
-  await ask(sre, stage.flux, 'year-end', 'close');
-  await stage.story.publish(tag);
-  await stage.story.conditionIs('DeploymentBlocked', { status: 'True', reason: 'GateClosed' });
+  await requestGate(sre, stage.flux, 'year-end', 'close');
+  await stage.scenario.publish(tag);
+  await stage.scenario.conditionIs('DeploymentBlocked', { status: 'True', reason: 'GateClosed' });
 }
 
-/** The bake of its newest version is ended by hand, as a person or a dashboard would. */
+/** Ends the bake of the newest version manually, as a user or a dashboard would. */
 async function fails({ admin }: ClusterView, namespace: string, name: string): Promise<void> {
   await waitFor(async () => {
     const { status } = await admin.get(ref('rollout', namespace, name));
@@ -52,11 +52,11 @@ async function fails({ admin }: ClusterView, namespace: string, name: string): P
   }, `the bake of ${name} to be ended`);
 }
 
-const failed: Setup = async ({ story, shop }, view) => {
-  await story.create({ bakeTime: '1h' });
-  await story.publish('1.2.0');
+const failed: Setup = async ({ scenario, shop }, view) => {
+  await scenario.create({ bakeTime: '1h' });
+  await scenario.publish('1.2.0');
   await fails(view, shop, 'app');
-  await story.headIs('1.2.0', 'Failed');
+  await scenario.headIs('1.2.0', 'Failed');
 };
 
 const held: Setup = async ({ shop }, view) => {
@@ -81,7 +81,7 @@ const unadopted: Setup = async ({ shop }, { developer, publish }) => {
   await developer.create({ ...running, spec: { ...running.spec, postBuild } });
 };
 
-/** What a Gate holds is said with its question. */
+/** Waits until the Gate's status has the number of held objects, which the command's question contains. */
 const counted = ({ admin }: ClusterView, namespace: string, name: string) =>
   waitFor(async () => (await admin.get(ref('gate', namespace, name))).status?.held !== undefined, 'what it holds');
 
@@ -91,8 +91,8 @@ export const STAGES: Record<string, Setup> = {
   history: async (stage) => {
     await runs(stage, ['1.0.0']);
     await nextSecond();
-    await stage.story.publish('1.1.0');
-    await stage.story.headIs('1.1.0', 'Succeeded');
+    await stage.scenario.publish('1.1.0');
+    await stage.scenario.headIs('1.1.0', 'Succeeded');
   },
   audit: (stage) => runs(stage, ['1.1.0']),
   status: (stage) => runs(stage, ['1.2.0']),
@@ -100,15 +100,15 @@ export const STAGES: Record<string, Setup> = {
   pin: (stage) => runs(stage, ['1.1.0', '1.2.0']),
   unpin: async (stage) => {
     await runs(stage, ['1.1.0'], { wantedVersion: '1.1.0' });
-    await stage.story.publish('1.2.0');
+    await stage.scenario.publish('1.2.0');
     await waitFor(
-      async () => (await stage.story.statusOf()).gatedReleaseCandidates?.[0]?.tag === '1.2.0',
+      async () => (await stage.scenario.statusOf()).gatedReleaseCandidates?.[0]?.tag === '1.2.0',
       'the candidate',
     );
   },
   withdraw: async (stage) => {
     await runs(stage, ['1.1.0']);
-    await stage.story.ask({ 'force-deploy': '9.9.9' });
+    await stage.scenario.ask({ 'force-deploy': '9.9.9' });
   },
   rollback: (stage) => runs(stage, ['1.0.3', '1.1.0']),
   retry: failed,
@@ -120,7 +120,7 @@ export const STAGES: Record<string, Setup> = {
   close: ({ flux }, { admin }) => admin.create(gate(flux, 'payments-freeze', { spec: { default: 'opened' } })),
   open: async ({ flux }, view) => {
     await view.admin.create(gate(flux, 'year-end', { spec: { default: 'opened' } }));
-    await ask(view.sre, flux, 'year-end', 'close');
+    await requestGate(view.sre, flux, 'year-end', 'close');
     await counted(view, flux, 'year-end');
   },
   calendar: async ({ shop }, view) => {

@@ -1,4 +1,4 @@
-/** Examples of manifests/examples as somebody applies them: strictly, and in namespaces of the test's own. */
+/** Applies examples of manifests/examples as a user does: strictly, and in namespaces of the test. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
@@ -7,7 +7,7 @@ import { send } from '../../../dev/client/send.ts';
 import { REPOSITORY } from '../../../dev/repository.ts';
 import type { AnyObject, User } from './cluster.ts';
 
-/** @param names what in its text becomes what, longest first */
+/** @param names replacements in the text, longest first */
 export function exampleObjects(file: string, names: Readonly<Record<string, string>> = {}): AnyObject[] {
   const text = readFileSync(join(REPOSITORY, 'manifests/examples', file), 'utf8');
   const named = Object.entries(names).reduce((all, [from, to]) => all.replaceAll(from, to), text);

@@ -1,11 +1,12 @@
-/** What people do to Gates, and what the objects that require them look like: written and read as with kubectl. */
+/** Users' requests to Gates, and the state of the objects that require them, written and read as with kubectl. */
 
 import type { AnyObject } from '../../../dev/client/send.ts';
 import type { ClusterView } from './cluster.ts';
 import { conditionOf } from './versions.ts';
 import { waitFor } from './waitFor.ts';
 
-export { ask, timestamp } from '../../../dev/actors/ask.ts';
+export { requestGate } from '../../../dev/actors/requestGate.ts';
+export { timestamp } from '../../../dev/actors/timestamp.ts';
 
 type User = ClusterView['admin'];
 
@@ -16,7 +17,7 @@ export const SELECTED_BY = 'gate.fluxcd.io/selected-by';
 export const BYPASS_REASON = 'gate.fluxcd.io/bypass-reason';
 export const BYPASSED_BY = 'gate.fluxcd.io/bypassed-by';
 
-/** The governed kinds, each with a spec that its CRD takes. */
+/** The gated kinds, each with a valid spec. */
 export const GOVERNED = [
   {
     kind: 'Kustomization',
@@ -49,7 +50,7 @@ export const GOVERNED = [
 
 export type Governed = (typeof GOVERNED)[number]['kind'];
 
-/** A governed object that requires `gates` (the annotation's text). */
+/** An object that requires `gates` (the annotation's value). */
 export function gated(
   kind: Governed,
   namespace: string,
@@ -74,10 +75,10 @@ export function conditionText(object: AnyObject | undefined, type: string): stri
   return condition && `${condition.status} ${condition.reason}: ${condition.message}`;
 }
 
-/** What `spec.suspend` is, and what our annotation remembers that it was. */
+/** `spec.suspend`, and the value before it in our annotation. */
 export const suspension = ({ spec, metadata }: AnyObject) => [spec.suspend, metadata.annotations?.[SUSPENDED]] as const;
 
-/** Waits until the object is held by a closed gate: suspended, with the memory of what it was. */
+/** Waits until a closed Gate holds the object: it is suspended, and its earlier value is recorded. */
 export async function isHeld(reader: User, object: AnyObject, memory = 'unset'): Promise<AnyObject> {
   return waitFor(async () => {
     const live = await reader.get(object as never);
@@ -86,7 +87,7 @@ export async function isHeld(reader: User, object: AnyObject, memory = 'unset'):
   }, `${object.kind} ${object.metadata.name} to be suspended by a gate`);
 }
 
-/** Waits until no gate suspends the object: the memory is gone, and `spec.suspend` is what it was. */
+/** Waits until no Gate suspends the object, and `spec.suspend` has its earlier value. */
 export async function isFree(reader: User, object: AnyObject, suspend?: boolean): Promise<AnyObject> {
   return waitFor(async () => {
     const live = await reader.get(object as never);
@@ -95,7 +96,7 @@ export async function isFree(reader: User, object: AnyObject, suspend?: boolean)
   }, `${object.kind} ${object.metadata.name} to be as it was before a gate closed`);
 }
 
-/** Waits until the condition of a type reads exactly so: `STATUS REASON: MESSAGE`. */
+/** Waits until the condition of a type is exactly `STATUS REASON: MESSAGE`. */
 export async function saysSoon(reader: User, object: AnyObject, type: string, text: string): Promise<AnyObject> {
   return waitFor(async () => {
     const live = await reader.get(object as never);

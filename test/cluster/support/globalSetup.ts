@@ -1,4 +1,4 @@
-/** One cluster for all files of the project `cluster`, in a temporary directory. */
+/** Starts a cluster for all files of the project `cluster`, in a temporary directory. */
 import type { TestProject } from 'vitest/node';
 import { logToStderr } from '../../../dev/local/process/log.ts';
 import { type ConnectionData, connectionData } from './connection.ts';
@@ -13,7 +13,7 @@ declare module 'vitest' {
 let cluster: TestCluster | undefined;
 
 export async function setup(project: TestProject): Promise<void> {
-  // WITHOUT_HOOKS is for work on the harness itself, or on a hook server that does not start yet.
+  // WITHOUT_HOOKS is for work on the harness, or on a hook server that doesn't start yet.
   cluster = await startTestCluster({ log: logToStderr, hooks: !process.env.WITHOUT_HOOKS });
   void cluster.died.then((problem) => {
     logToStderr([problem.message, ...problem.details].join('\n  '));

@@ -1,4 +1,4 @@
-/** Outputs as files: what differs from run to run is masked, the rest has to be the same to the letter. */
+/** Compares outputs with files. Parts that vary between runs are masked. */
 import { join } from 'node:path';
 import { expect } from 'vitest';
 
@@ -6,13 +6,13 @@ const FOLDER = join(import.meta.dirname, '../golden');
 const RFC3339 = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z/g;
 const CLOCK = /\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) |\d{1,2} [A-Z][a-z]{2} \d{4} )?\d{2}:\d{2}(?::\d{2})?\b/g;
 const AGE = /\b(?:\d+[ywdhms]){1,2}\b/g;
-/** An age of less than a second; `, not now` is no age. */
+/** An age below a second; `, not now` isn't an age. */
 const JUST_NOW = /(?<!not )\bnow(?= *$| {2})/gm;
 const UID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
 
-/** Columns are as wide as their ages: of more spaces than part two columns, three stay. */
+/** Column widths depend on ages: three or more spaces become three. */
 export function masked(text: string, namespace: string): string {
-  // The uid goes before the ages: a part of one may look like `3d9h`.
+  // The uid is masked before ages, because a part of it can look like `3d9h`.
   return text
     .replaceAll(namespace, 'NAMESPACE')
     .replace(UID, 'UID')
@@ -23,7 +23,7 @@ export function masked(text: string, namespace: string): string {
     .replace(/(?<=\S) {4,}/g, '   ');
 }
 
-/** Written where there is none, unless CI is set; `vitest -u` writes it anew. */
+/** Writes a missing file, unless CI is set; `vitest -u` writes all of them. */
 export async function expectGolden(name: string, text: string, namespace: string): Promise<void> {
   await expect(masked(text, namespace)).toMatchFileSnapshot(join(FOLDER, `${name}.txt`));
 }

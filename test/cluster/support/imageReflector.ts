@@ -1,4 +1,4 @@
-/** image-reflector-controller in a test: it scans a real registry, and an ImagePolicy selects the highest version that is there. */
+/** A fake image-reflector-controller: scans a real registry, and selects the highest version for an ImagePolicy. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RealRegistry } from '../../../dev/local/registry/realRegistry.ts';
 import type { ClusterView } from './cluster.ts';
@@ -6,7 +6,7 @@ import type { ClusterView } from './cluster.ts';
 const SCAN_MS = 200;
 const VERSION = /^\d+\.\d+\.\d+$/;
 
-/** In a loop, until it is stopped. @param repository of the registry, that the ImageRepository of the ImagePolicy names */
+/** Scans until it is stopped. @param repository the repository of the ImagePolicy's ImageRepository */
 export function scanning(
   { publish }: Pick<ClusterView, 'publish'>,
   registry: RealRegistry,

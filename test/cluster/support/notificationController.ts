@@ -1,9 +1,9 @@
-/** notification-controller as the hook server sees it: takes events, and can be slow to death. What was posted, in order. */
+/** A fake notification-controller, which records posted events in order and can stop answering. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { waitFor } from './waitFor.ts';
 
-export interface Told {
+export interface Notification {
   involvedObject: { apiVersion: string; kind: string; namespace: string; name: string };
   severity: string;
   reason: string;
@@ -13,11 +13,11 @@ export interface Told {
 
 export interface PlayedController {
   address: string;
-  /** What the object said, as `severity message`. */
-  said(kind: string, namespace: string, name: string): string[];
-  /** Waits until it has said these, among others. */
-  says(kind: string, namespace: string, name: string, ...expected: (string | RegExp)[]): Promise<void>;
-  events: Told[];
+  /** Notifications of the object, as `severity message`. */
+  notificationsOf(kind: string, namespace: string, name: string): string[];
+  /** Waits until the object has these notifications, among others. */
+  untilNotified(kind: string, namespace: string, name: string, ...expected: (string | RegExp)[]): Promise<void>;
+  events: Notification[];
   /** From now on no request is answered. */
   hang(): void;
   /** Requests that wait for an answer. */
@@ -26,7 +26,7 @@ export interface PlayedController {
 }
 
 export async function playNotificationController(): Promise<PlayedController> {
-  const events: Told[] = [];
+  const events: Notification[] = [];
   let hangs = false;
   let hanging = 0;
   const server: Server = createServer(async (request, response) => {
@@ -40,23 +40,23 @@ export async function playNotificationController(): Promise<PlayedController> {
     response.writeHead(202).end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const said = (kind: string, namespace: string, name: string) =>
+  const notificationsOf = (kind: string, namespace: string, name: string) =>
     events
       .filter(({ involvedObject: o }) => o.kind === kind && o.namespace === namespace && o.name === name)
       .map(({ severity, message }) => `${severity} ${message}`);
   return {
     address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     events,
-    said,
-    says: async (kind, namespace, name, ...expected) => {
+    notificationsOf,
+    untilNotified: async (kind, namespace, name, ...expected) => {
       const isIn = (texts: string[], one: string | RegExp) =>
         texts.some((text) => (typeof one === 'string' ? text === one : one.test(text)));
       await waitFor(() => {
-        const texts = said(kind, namespace, name);
+        const texts = notificationsOf(kind, namespace, name);
         const missing = expected.filter((one) => !isIn(texts, one));
-        if (missing.length > 0) throw new Error(`missing: ${missing.join(' | ')}\nsaid: ${texts.join('\n')}`);
+        if (missing.length > 0) throw new Error(`missing: ${missing.join(' | ')}\ngot: ${texts.join('\n')}`);
         return true;
-      }, `${kind} ${namespace}/${name} to have told of it`);
+      }, `${kind} ${namespace}/${name} to have these notifications`);
     },
     hang: () => {
       hangs = true;

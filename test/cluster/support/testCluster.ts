@@ -1,4 +1,4 @@
-/** A cluster in a temporary directory: shared by globalSetup, own for fault tests and bench. */
+/** A cluster in a temporary directory: one shared by globalSetup, and separate ones for fault tests and bench. */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ export interface TestCluster extends LocalCluster {
   dispose(): Promise<void>;
 }
 
-/** METACONTROLLER in the environment puts a real Metacontroller in the engine's place. */
+/** The environment variable METACONTROLLER selects a real Metacontroller instead of the engine. */
 export async function startTestCluster(options: Partial<ClusterOptions> = {}): Promise<TestCluster> {
   await removeAbandoned();
   const dir = mkdtempSync(join(tmpdir(), PREFIX));
@@ -25,11 +25,11 @@ export async function startTestCluster(options: Partial<ClusterOptions> = {}): P
   return { ...cluster, dispose };
 }
 
-/** Clusters of test runs that were killed before they could stop them. */
+/** Stops clusters of killed test runs. */
 async function removeAbandoned(): Promise<void> {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(PREFIX))) {
     const dir = join(tmpdir(), name);
-    // A directory without a record is just being made by another run.
+    // Another run is just creating a directory without a record.
     if (runningProcess(dir, 'supervisor') || readdirSync(dir).length === 0) continue;
     await endLeftovers(dir, 'supervisor');
     if (!process.env.KEEP_TEST_CLUSTER) rmSync(dir, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** What Flux objects carry and what a Rollout remembers, read live. */
+/** Live reads of the versions in Flux objects and of the Rollout's history. */
 
 import { ref } from '../../../dev/actors/objects.ts';
 import type { AnyObject } from '../../../dev/client/send.ts';
@@ -21,7 +21,7 @@ export async function history(reader: Reader, namespace: string, name: string): 
   return (status?.history ?? []).map(({ id, version }: AnyObject) => [id, version.tag]);
 }
 
-/** Waits until a Kustomization's variables are exactly these (others may be there too). */
+/** Waits until a Kustomization has these values of variables. */
 export async function variablesArrive(
   reader: Reader,
   namespace: string,

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { inspect } from 'node:util';
 
-/** Who waits for long can wait a little longer, and leaves the processor to what is waited for. */
+/** Long waits poll less often, and leave the processor to the cluster. */
 const pauseFor = (waitMs: number) => Math.min(Math.max(waitMs / 10, 20), 250);
 
 /**

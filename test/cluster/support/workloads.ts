@@ -1,4 +1,4 @@
-/** What controllers and kubelets say of workloads, where there are none. */
+/** Statuses that controllers and kubelets, which don't run here, would write into workloads. */
 import { type AnyObject, type User, waitFor } from './cluster.ts';
 
 export const deploymentOf = (ns: string) => ({
@@ -11,8 +11,8 @@ export const deploymentOf = (ns: string) => ({
   },
 });
 
-/** What the Deployment controller says of the newest generation; there is none here. */
-export async function workload(admin: User, ns: string, says: 'available' | 'stuck' | 'progressing'): Promise<void> {
+/** Writes the status of the newest generation in place of the Deployment controller. */
+export async function workload(admin: User, ns: string, state: 'available' | 'stuck' | 'progressing'): Promise<void> {
   const web = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', namespace: ns } };
   const { generation } = (await admin.get(web)).metadata;
   const at = new Date().toISOString();
@@ -25,10 +25,10 @@ export async function workload(admin: User, ns: string, says: 'available' | 'stu
     lastUpdateTime: at,
   });
   const progressing =
-    says === 'stuck'
+    state === 'stuck'
       ? condition('Progressing', 'False', 'ProgressDeadlineExceeded')
-      : condition('Progressing', 'True', says === 'available' ? 'NewReplicaSetAvailable' : 'ReplicaSetUpdated');
-  const ready = says === 'available' ? 1 : 0;
+      : condition('Progressing', 'True', state === 'available' ? 'NewReplicaSetAvailable' : 'ReplicaSetUpdated');
+  const ready = state === 'available' ? 1 : 0;
   await admin.patchStatus(web, {
     observedGeneration: generation,
     replicas: 1,
@@ -41,7 +41,7 @@ export async function workload(admin: User, ns: string, says: 'available' | 'stu
 
 export const jobsOf = async (admin: User, ns: string): Promise<AnyObject[]> => admin.list('batch/v1', 'Job', ns);
 
-/** The Job that is not among those that were there. */
+/** The Job that isn't among the earlier ones. */
 export function newJob(admin: User, ns: string, before: readonly string[] = []): Promise<AnyObject> {
   return waitFor(
     async () => (await jobsOf(admin, ns)).find(({ metadata }) => !before.includes(metadata.name!)),
@@ -49,7 +49,7 @@ export function newJob(admin: User, ns: string, before: readonly string[] = []):
   );
 }
 
-/** What the kubelet says of the Pod of a Job. */
+/** Ends the Pod of a Job with an exit code, in place of a kubelet. */
 export async function podEnds(admin: User, ns: string, job: AnyObject, exitCode: number): Promise<void> {
   const pod = await waitFor(async () => {
     const pods: AnyObject[] = await admin.list('v1', 'Pod', ns);

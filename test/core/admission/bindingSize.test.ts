@@ -1,4 +1,4 @@
-/** What a FluxBinding may grow to: an object whose binding cannot be written does not learn that its gate has closed. */
+/** The size limit of a FluxBinding: without one, an object would not be informed of its closed Gate. */
 import { expect, it } from 'vitest';
 import type { FluxBinding } from '../../../api/types.ts';
 import { objectGates } from '../../../core/admission/objectGates.ts';
@@ -24,7 +24,7 @@ it('a revision beyond the limit is no proof, and is not copied', () => {
   expect(provesApply(binding, undefined, head)).toBe(false);
 });
 
-it('nor is what a Kustomization says it has applied', () => {
+it('nor is the inventory of a Kustomization', () => {
   const ready = {
     type: 'Ready',
     status: 'True' as const,
@@ -43,7 +43,7 @@ it('a source with a name that nothing can have is not copied', () => {
   expect(size(bindingOf(object, gates, undefined))).toBeLessThan(2000);
 });
 
-it('an object with more marked variables than the limit counts as behind a closed gate, and says why', () => {
+it('an object with more marked variables than the limit counts as held, with the cause', () => {
   const annotations = Object.fromEntries(
     Array.from({ length: 500 }, (_, i) => [`rollout.kuberik.com/substitute.V${i}.from`, 'a']),
   );

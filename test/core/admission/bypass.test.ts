@@ -1,4 +1,4 @@
-/** docs/reference/writes.md, W21: what becomes of a bypass. */
+/** docs/reference/writes.md, W21: the end of a bypass. */
 
 import { describe, expect, it } from 'vitest';
 import { BYPASSED_GATES } from '../../../api/annotations.ts';
@@ -17,12 +17,12 @@ import { BY, closedGate, frozen, GIT, git, itDecides, MARK, MEMORY, REASON, row,
 const at110 = { deployed: deployment('my-app', 2, '1.1.0'), substitute: { APP: '1.1.0' } };
 const granted = { bypass: { granted: true as const }, user: 'admin' };
 const BYPASSED = { [STATE]: 'bypassed: shop/freeze' };
-/** It runs behind the closed gate. */
+/** An object that bypasses its closed Gate. */
 const running = (annotations: Record<string, string>, spec: object = {}) =>
   without(frozen({ annotations, spec: { suspend: false, ...spec } }), MEMORY);
 const BOTH = { 'gate.fluxcd.io/gates': 'freeze,two' };
 
-describe('one write of a gated Kustomization past a closed gate', () => {
+describe('a write that bypasses the closed Gate of a Kustomization', () => {
   itDecides([
     row(
       'with a bypass an edit passes and is recorded; the object stays suspended',

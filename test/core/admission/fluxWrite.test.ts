@@ -1,4 +1,4 @@
-/** What becomes of a write of a Kustomization that requires Gates: docs/reference/writes.md, W10 to W18. */
+/** Writes of a Kustomization that requires Gates: docs/reference/writes.md, W10 to W18. */
 
 import { describe } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
@@ -23,9 +23,9 @@ import {
 } from './writes.ts';
 
 const ASKING = { 'gate.fluxcd.io/gates': 'freeze' };
-/** A write of a Kustomization that requires the gate alone, which is closed: what is stored of its suspension. */
-const suspending = (says: string, suspend: boolean): Row => ({
-  says,
+/** The stored suspension after a write of a Kustomization that requires only one Gate, which is closed. */
+const suspending = (title: string, suspend: boolean): Row => ({
+  title,
   old: kustomization({ annotations: ASKING, spec: { suspend } }),
   object: kustomization({ annotations: { ...ASKING, [STATE]: 'x' }, spec: { suspend } }),
   stored: kustomization({
@@ -34,12 +34,12 @@ const suspending = (says: string, suspend: boolean): Row => ({
   }),
 });
 /** A Git sync of a frozen Kustomization. */
-const held = (says: string, old: KustomizationParts, object: FluxObject, rest: Partial<Row> = {}): Row => {
-  return { says, old: frozen(old), object, fieldManager: GIT, stored: 'old', warning: /^held/, ...rest };
+const held = (title: string, old: KustomizationParts, object: FluxObject, rest: Partial<Row> = {}): Row => {
+  return { title, old: frozen(old), object, fieldManager: GIT, stored: 'old', warning: /^held/, ...rest };
 };
 /** An edit of a frozen Kustomization. */
-const denied = (says: string, object: FluxObject, denial: RegExp, rest: Partial<Row> = {}): Row => {
-  return { says, old: frozen(), object, denial, ...rest };
+const denied = (title: string, object: FluxObject, denial: RegExp, rest: Partial<Row> = {}): Row => {
+  return { title, old: frozen(), object, denial, ...rest };
 };
 const atPath = (path: string, managedFields?: KustomizationParts['managedFields']) =>
   frozen({ spec: { path }, ...(managedFields && { managedFields }) });

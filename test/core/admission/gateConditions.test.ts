@@ -9,28 +9,28 @@ const freeze = { namespace: 'shop', name: 'freeze' };
 const audit = { namespace: 'ops', name: 'audit' };
 const state = (text: string) => ({ annotations: { 'gate.fluxcd.io/state': text } });
 
-const rows: { says: string; object: FluxObject; closed: NamespacedName[]; message: string }[] = [
+const rows: { title: string; object: FluxObject; closed: NamespacedName[]; message: string }[] = [
   {
-    says: 'a sync behind closed gates waits for all of them',
+    title: 'a sync behind closed gates waits for all of them',
     object: kustomization(state('closed: ops/audit,shop/freeze')),
     closed: [freeze, audit],
     message:
       "Reconciliation is waiting approval, gate 'shop/freeze' is closed. Reconciliation is waiting approval, gate 'ops/audit' is closed.",
   },
   {
-    says: 'a sync whose gate is bypassed does not wait',
+    title: 'a sync whose gate is bypassed does not wait',
     object: kustomization(state('bypassed: shop/freeze')),
     closed: [freeze],
     message: "Reconciliation continues although gate 'shop/freeze' is closed: it was bypassed.",
   },
   {
-    says: 'a source whose gate is bypassed is not blocked',
+    title: 'a source whose gate is bypassed is not blocked',
     object: ociRepository(null, state('bypassed: shop/freeze')),
     closed: [freeze],
     message: "Reconciliation continues although gate 'shop/freeze' is closed: it was bypassed.",
   },
   {
-    says: 'another gate has closed since: that one is not bypassed',
+    title: 'another gate has closed since: that one is not bypassed',
     object: kustomization(state('bypassed: shop/freeze')),
     closed: [freeze, audit],
     message:
@@ -38,7 +38,7 @@ const rows: { says: string; object: FluxObject; closed: NamespacedName[]; messag
   },
 ];
 
-it.each(rows)('$says', ({ object, closed: refs, message }) => {
+it.each(rows)('$title', ({ object, closed: refs, message }) => {
   const closed = refs.map((ref) => ({ ref, open: false, message: '' }));
   const gates = { all: closed, closed, closings: refs.map(refKey) };
   const status = withGateCondition(object, gates, NOW);

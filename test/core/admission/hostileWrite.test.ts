@@ -1,4 +1,4 @@
-/** A write by somebody who wants admission to be busy or out of memory. All objects here are behind a closed gate. */
+/** A write of a user who wants to use up admission's time or memory. All Gates here are closed. */
 
 import { describe, expect, it } from 'vitest';
 import { GATE_STATE, LAST_APPLIED } from '../../../api/annotations.ts';
@@ -14,7 +14,7 @@ import { decide, gatesByName, kustomization, NOW, owner, rollout, rolloutsByName
 
 const context = { rollouts: rolloutsByName(), gates: gatesByName(), namespaceLabels: {}, now: NOW };
 const GATED = { 'gate.fluxcd.io/gates': 'missing' };
-/** Times one reading of the write: what is super-linear here costs thousands. */
+/** The cost as a multiple of reading the write once; super-linear work costs thousands. */
 const CHEAP = 100;
 
 const variables = (count: number, value: string) =>
@@ -51,7 +51,7 @@ function behindGate(object: FluxObject): FluxObject {
 
 const manyOwners = Array.from({ length: 1000 }, (_, i) => ({ ...owner('Update', `spec.v${i}`), manager: `m${i}` }));
 
-const writes: [says: string, object: FluxObject, oldObject: FluxObject][] = [
+const writes: [title: string, object: FluxObject, oldObject: FluxObject][] = [
   [
     '2000 changed variables beside long last-applied annotations',
     kustomization({
@@ -100,7 +100,7 @@ it.each(writes)('%s: verified at little cost, in few words', (_, object, oldObje
   expect(cost).toBeLessThan(CHEAP);
 });
 
-it('thousands of managed fields beside a long last-applied annotation cost little', () => {
+it('thousands of managed fields with a long last-applied annotation cost little', () => {
   const annotations = Object.fromEntries(
     Array.from({ length: 2000 }, (_, i) => [`rollout.kuberik.com/substitute.V${i}.from`, 'my-app']),
   );
@@ -137,6 +137,6 @@ describe.each([LIMITS.nesting + 1, 2000, 9000])('a spec nested %i levels deep', 
   });
 });
 
-it('as many levels as are allowed are let in', () => {
+it('the largest allowed depth is accepted', () => {
   expect(stored(helmRelease(nested(LIMITS.nesting - 1, 'a'))).spec?.suspend).toBe(true);
 });

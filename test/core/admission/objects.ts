@@ -10,7 +10,7 @@ import { fullText } from '../../../core/text/commands.ts';
 import { objectOf } from '../../support/objects.ts';
 
 export const NOW = Date.parse('2026-03-04T10:00:00Z');
-/** Older than any race between two webhook calls. */
+/** Too old for a race between two webhook calls. */
 const COMMITTED = '2026-03-04T09:00:00Z';
 
 /** A Rollout whose history is `tags`, newest first; ids count down to 1. */
@@ -43,7 +43,7 @@ export interface KustomizationParts {
   generation?: number;
 }
 
-/** Named shop/web; `APP` follows Rollout my-app unless annotations say otherwise. */
+/** Named shop/web; `APP` follows Rollout my-app by default. */
 export function kustomization(parts: KustomizationParts = {}): FluxObject {
   const substitute = parts.substitute === null ? undefined : (parts.substitute ?? { APP: '1.1.0' });
   const lastApplied = parts.lastApplied && JSON.stringify({ spec: { postBuild: { substitute: parts.lastApplied } } });
@@ -90,7 +90,7 @@ export function ociRepository(ref: Record<string, string> | null, parts: Kustomi
   });
 }
 
-/** Named shop/web; follows Rollout my-app by its OCIRepository unless annotations say otherwise. */
+/** Named shop/web; follows Rollout my-app by its OCIRepository by default. */
 export function helmRelease(parts: KustomizationParts = {}): FluxObject {
   return objectOf('HelmRelease', 'shop/web', {
     metadata: {
@@ -103,7 +103,7 @@ export function helmRelease(parts: KustomizationParts = {}): FluxObject {
   });
 }
 
-/** As helm-controller reports a release of the chart in an OCI artifact. */
+/** The status of helm-controller after it has released the chart in an OCI artifact. */
 export function released(ociDigest: string, { generation = 3, ready = 'True', status = 'deployed' } = {}) {
   return {
     observedGeneration: generation,
@@ -138,7 +138,7 @@ export function owner(operation: 'Apply' | 'Update', ...paths: string[]): Manage
 
 export const APP_PATH = 'spec.postBuild.substitute.APP';
 
-/** Closed unless it says otherwise; `ns/name`. */
+/** A Gate `ns/name`, closed by default. */
 export function gate(at: string, spec: Partial<Gate['spec']> = {}, annotations: Record<string, string> = {}): Gate {
   const [namespace = '', name = ''] = at.split('/');
   return objectOf('Gate', {
@@ -161,7 +161,7 @@ export function gatesByName(...gates: Gate[]): Map<string, Gate> {
 type Denied = { denial: string; warnings: string[] };
 type Stored = { object: FluxObject; warnings: string[]; denial?: undefined };
 
-/** What becomes of a write in shop, with a refusal as its writer reads it who may read no other namespace. */
+/** The outcome of a write in shop, with the denial for a user who may read no other namespace. */
 export function decide(write: FluxWrite): Stored | Denied {
   const { fieldManager } = write;
   const isSync = fieldManager !== undefined && !fieldManager.startsWith('kubectl');

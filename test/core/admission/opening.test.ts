@@ -1,4 +1,4 @@
-/** docs/reference/writes.md, W23 and W24: what the opening of its Gates gives back to a Kustomization. */
+/** docs/reference/writes.md, W23 and W24: the spec and suspension of a Kustomization after its Gates have opened. */
 
 import { describe } from 'vitest';
 import { deployment, type KustomizationParts, kustomization, NOW } from './objects.ts';
@@ -29,14 +29,14 @@ const SELF = { [NAME_LABEL]: 'web', [NAMESPACE_LABEL]: 'shop' };
 /** Frozen, and applied by another Kustomization. */
 const owned = (annotations: Record<string, string>, parts: KustomizationParts = {}) =>
   frozen({ labels: OWNER, annotations, ...parts });
-/** Open again, with the newest deployment. */
+/** Opened again, with the newest deployment. */
 const opened = (parts: KustomizationParts = {}) =>
   kustomization({ annotations: { ...GATED, [STATE]: 'open' }, deployed: at110.deployed, ...parts });
-/** The decorator's write that should end the wait. */
-const alone = (says: string, rest: Partial<Row>): Row => ({ says, ...resumedAlone, ...rest });
+/** The write of the decorator that should resume. */
+const alone = (title: string, rest: Partial<Row>): Row => ({ title, ...resumedAlone, ...rest });
 /** The first write after the opening of an object that another Kustomization applies. */
-const waits = (says: string, now: number, since: string): Row => ({
-  says,
+const waits = (title: string, now: number, since: string): Row => ({
+  title,
   old: owned(GATES),
   object: owned({ ...GATES, [STATE]: 'open' }),
   gates: [openGate],
@@ -48,7 +48,7 @@ describe('one write of a gated Kustomization at the opening', () => {
   itDecides([
     ...(['unset', 'false', 'true'] as const).map(
       (memory): Row => ({
-        says: `opening restores suspend to ${memory}, and the managed field changes in the same write`,
+        title: `opening restores suspend to ${memory}, and the managed field changes in the same write`,
         old: frozen({ annotations: { [MEMORY]: memory } }),
         object: frozen({ annotations: { [MEMORY]: memory, [STATE]: 'open' } }),
         gates: [openGate],

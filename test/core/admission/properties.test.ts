@@ -5,7 +5,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import { governedChanges } from '../../../core/admission/heldWrite.ts';
 import { decide, gate, gatesByName, kustomization, NOW, owner, rollout, rolloutsByName } from './objects.ts';
 
-/** Anything a person or a controller could try on one object. */
+/** Any write that a user or a controller could make on an object. */
 const object: fc.Arbitrary<FluxObject> = fc
   .record({
     gates: fc.constantFrom(undefined, 'a', 'b', 'a,b', 'a/b/c'),
@@ -50,16 +50,16 @@ const object: fc.Arbitrary<FluxObject> = fc
 const state = fc.constantFrom('opened' as const, 'closed' as const, undefined);
 const rollouts = rolloutsByName(rollout('my-app', '1.1.0', '1.0.0'));
 
-function worldOf(a: 'opened' | 'closed' | undefined, b: 'opened' | 'closed' | undefined) {
+function gatesOf(a: 'opened' | 'closed' | undefined, b: 'opened' | 'closed' | undefined) {
   const gates = [...(a ? [gate('shop/a', { default: a })] : []), ...(b ? [gate('shop/b', { default: b })] : [])];
   return { rollouts, gates: gatesByName(...gates), namespaceLabels: {}, now: NOW };
 }
 
-it('a second pass changes nothing, in any world', () => {
+it('a second pass changes nothing, whatever the Gates are', () => {
   fc.assert(
     fc.property(object, fc.option(object, { nil: undefined }), state, state, (wanted, old, a, b) => {
-      const context = worldOf(a, b);
-      const stored = old && decide({ object: old, context: worldOf(b, a), user: 'u', fieldManager: 'm' });
+      const context = gatesOf(a, b);
+      const stored = old && decide({ object: old, context: gatesOf(b, a), user: 'u', fieldManager: 'm' });
       const oldObject = stored && 'object' in stored ? stored.object : undefined;
       const write = { object: wanted, oldObject, context, user: 'u', fieldManager: 'm' };
       const first = decide(write);
@@ -77,13 +77,13 @@ it('behind a closed gate nothing that gates govern moves but the suspension, and
         ...old,
         metadata: { ...old.metadata, annotations: { ...old.metadata.annotations, 'gate.fluxcd.io/gates': 'a' } },
       };
-      const created = decide({ object: gated, context: worldOf('opened', b), user: 'u' });
+      const created = decide({ object: gated, context: gatesOf('opened', b), user: 'u' });
       if (!('object' in created)) throw new Error('a CREATE is never denied');
       const oldObject = created.object;
       const outcome = decide({
         object: wanted,
         oldObject,
-        context: worldOf('closed', b),
+        context: gatesOf('closed', b),
         user: 'u',
         fieldManager: 'm',
       });

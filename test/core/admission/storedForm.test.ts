@@ -1,4 +1,4 @@
-/** A typed Go client sends back what it has read, spelled as Go spells it. */
+/** A typed Go client writes durations in Go's form. */
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import { decide, gatesByName, NOW, rolloutsByName } from './objects.ts';

@@ -1,4 +1,4 @@
-/** What a Gate has not reached, by the objects' own annotations. */
+/** Objects that a Gate doesn't hold yet, by their own annotations. */
 import { describe, expect, it } from 'vitest';
 import { unheldOf, unresumedOf } from '../../../core/admission/unreachedObjects.ts';
 import { gate, kustomization } from './objects.ts';
@@ -35,7 +35,7 @@ describe('a Flux object is reported', () => {
 
   it.each([
     ['that is suspended by us', freeze, { ...named, 'gate.fluxcd.io/suspended': 'unset' }],
-    ['that somebody has let past the Gate', freeze, { ...named, 'gate.fluxcd.io/state': 'bypassed: shop/freeze' }],
+    ['with a bypass of the Gate', freeze, { ...named, 'gate.fluxcd.io/state': 'bypassed: shop/freeze' }],
     ['that runs for one deployment', freeze, { ...named, 'gate.fluxcd.io/state': 'passing: shop/freeze' }],
     ['that requires another Gate', freeze, { 'gate.fluxcd.io/gates': 'other' }],
     [

@@ -1,4 +1,4 @@
-/** Writes of a Kustomization that requires Gates, as rows of a table, and how they are decided. */
+/** Writes of a Kustomization that requires Gates, as table rows, with the expected decisions. */
 
 import { expect, it } from 'vitest';
 import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
@@ -30,7 +30,7 @@ export const NAME_LABEL = 'kustomize.toolkit.fluxcd.io/name';
 export const NAMESPACE_LABEL = 'kustomize.toolkit.fluxcd.io/namespace';
 export const OWNER = { [NAME_LABEL]: 'apps', [NAMESPACE_LABEL]: 'flux-system' };
 
-/** As stored behind the closed gate shop/freeze. */
+/** The stored object while Gate shop/freeze is closed. */
 export const FROZEN = { ...GATED, [MEMORY]: 'unset', [STATE]: 'closed: shop/freeze' };
 export const frozen = (parts: KustomizationParts = {}): FluxObject =>
   kustomization({
@@ -40,14 +40,14 @@ export const frozen = (parts: KustomizationParts = {}): FluxObject =>
     annotations: { ...FROZEN, ...parts.annotations },
     spec: { suspend: true, ...parts.spec },
   });
-/** Who owns what: Git the spec, in one server-side apply. */
+/** Field owners: Git owns the spec, by one server-side apply. */
 export const git = (...paths: string[]) => ({ ...owner('Apply', ...paths), manager: GIT });
 export const kubectl = (...paths: string[]) => ({ ...owner('Update', ...paths), manager: 'kubectl-edit' });
 
 export const closedGate = gate('shop/freeze');
 export const openGate = gate('shop/freeze', { default: 'opened' });
 
-/** The Kustomization flux-system/apps, asked for an apply at the opening and done with it. */
+/** The Kustomization flux-system/apps, which has handled the request to apply of the opening. */
 export const applier = (status: string, reason: string): FluxObject =>
   kustomization({
     annotations: { [RECONCILE_REQUESTED_AT]: '2026-03-04T10:00:00Z' },
@@ -57,7 +57,7 @@ export const applier = (status: string, reason: string): FluxObject =>
     },
   });
 
-/** The decorator says that the object should wait no more. */
+/** The decorator's annotation that ends the object's wait. */
 export const resumedAlone = {
   old: frozen({
     labels: OWNER,
@@ -80,7 +80,7 @@ export const resumedAlone = {
 };
 
 export interface Row {
-  says: string;
+  title: string;
   old?: FluxObject;
   object: FluxObject;
   gates?: Gate[];
@@ -90,14 +90,14 @@ export interface Row {
   applier?: FluxObject;
   namespaceLabels?: Record<string, string>;
   now?: number;
-  /** What is stored; the old object when 'old'. */
+  /** The stored object; 'old' for the old one. */
   stored?: FluxObject | 'old' | 'sent';
   warning?: RegExp;
   denial?: RegExp;
 }
 
-export const row = (says: string, old: FluxObject | undefined, object: FluxObject, rest: Partial<Row>): Row => {
-  return { says, ...(old && { old }), object, ...rest };
+export const row = (title: string, old: FluxObject | undefined, object: FluxObject, rest: Partial<Row>): Row => {
+  return { title, ...(old && { old }), object, ...rest };
 };
 
 export const without = (object: FluxObject, ...annotations: string[]): FluxObject => {
@@ -111,7 +111,7 @@ export function deleting(annotations: Record<string, string>): FluxObject {
 }
 
 export const itDecides = (rows: readonly Row[]) =>
-  it.each(rows)('$says', (row) => {
+  it.each(rows)('$title', (row) => {
     const write: FluxWrite = {
       object: row.object,
       oldObject: row.old,

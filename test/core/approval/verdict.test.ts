@@ -7,17 +7,17 @@ const by = (name: string, hoursAgo = 0) => ({ version: '1.0.0', by: name, at: NO
 const nobody = { requesters: [], authors: undefined };
 
 describe('the approvals of a version', () => {
-  it('count once per person, whatever a record says', () => {
-    const verdict = evaluateApprovals({ required: 2 }, [by('alice', 1), by('alice')], nobody, NOW);
-    expect(verdict).toMatchObject({ enough: false, counted: [{ at: NOW }] });
+  it('count once per user, whatever a record has', () => {
+    const result = evaluateApprovals({ required: 2 }, [by('alice', 1), by('alice')], nobody, NOW);
+    expect(result).toMatchObject({ enough: false, counted: [{ at: NOW }] });
   });
 
-  it('expire in the second in which their time is over, and the soonest is the next look', () => {
+  it('expire in their last second, and the next expiry is the next requeue', () => {
     const rule = { required: 1, expireAfter: '2h' };
     const given = [by('alice', 2), by('bob', 1), by('carol')];
-    const verdict = evaluateApprovals(rule, given, nobody, NOW);
-    expect(verdict.counted.map((each) => each.by)).toEqual(['bob', 'carol']);
-    expect(verdict.until).toBe(NOW + HOUR);
+    const result = evaluateApprovals(rule, given, nobody, NOW);
+    expect(result.counted.map((each) => each.by)).toEqual(['bob', 'carol']);
+    expect(result.until).toBe(NOW + HOUR);
     expect(evaluateApprovals(rule, given, nobody, NOW - 1).counted.length).toBe(3);
   });
 
@@ -26,9 +26,9 @@ describe('the approvals of a version', () => {
   });
 
   it('are none where expireAfter cannot be read', () => {
-    const verdict = evaluateApprovals({ required: 1, expireAfter: 'soon' }, [by('alice')], nobody, NOW);
-    expect(verdict).toMatchObject({ enough: false, counted: [] });
-    expect(verdictText(verdict)).toContain('none counts: spec.approvals.expireAfter: "soon" is not a duration');
+    const result = evaluateApprovals({ required: 1, expireAfter: 'soon' }, [by('alice')], nobody, NOW);
+    expect(result).toMatchObject({ enough: false, counted: [] });
+    expect(verdictText(result)).toContain('none counts: spec.approvals.expireAfter: "soon" is not a duration');
   });
 
   it('of ServiceAccounts that are named no longer do not count', () => {
@@ -40,7 +40,7 @@ describe('the approvals of a version', () => {
     });
   });
 
-  it('name five people and how many more', () => {
+  it('name five users and the number of the others', () => {
     const all = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => by(name));
     expect(verdictText(evaluateApprovals({ required: 8 }, all, nobody, NOW))).toBe(
       '7 of 8 approvals (a, b, c, d, e and 2 more)',
@@ -48,7 +48,7 @@ describe('the approvals of a version', () => {
   });
 });
 
-it('the version that was approved last comes first, and one of expired approvals not at all', () => {
+it('name the version that was approved last first, and leave out expired ones', () => {
   const given = [
     { ...by('alice', 3), version: '1.0.0' },
     { ...by('alice', 2), version: '1.1.0' },

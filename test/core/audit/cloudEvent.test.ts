@@ -1,4 +1,4 @@
-/** An audit record as a CloudEvent: the shape, the type, and an id by which a receiver drops doubles. */
+/** An audit record as a CloudEvent: its form, type, and an id by which receivers drop duplicates. */
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ const text = { type: 'string', minLength: 1 };
 const uri = { ...text, format: 'uri-reference' };
 const time = { ...text, format: 'date-time' };
 
-/** As the JSON Schema of CloudEvents has it; of the attributes that are optional there, those that are always sent. */
+/** The required attributes of CloudEvents' JSON Schema, and the optional ones that are always sent. */
 const isCloudEvent = ajv.compile({
   type: 'object',
   required: ['id', 'source', 'specversion', 'type', 'subject', 'time', 'datacontenttype', 'data'],
@@ -28,7 +28,7 @@ const isCloudEvent = ajv.compile({
   },
 });
 
-/** As the schemas of service deployed, upgraded and rolledback in CDEvents 0.5.1 have it. */
+/** The schemas of service deployed, upgraded and rolledback in CDEvents 0.5.1. */
 const isCdEvent = ajv.compile({
   type: 'object',
   required: ['context', 'subject'],
@@ -114,7 +114,7 @@ describe('the shape', () => {
     });
   });
 
-  it('of a gap says which kind was not watched, and when', () => {
+  it('of a gap names the unwatched kind and the time', () => {
     const [from, to] = [Date.parse(AT), Date.parse(AT) + 60_000];
     const event = gapEventOf({ kind: 'Gate', from, to }, SOURCE);
     expect(isCloudEvent(event), ajv.errorsText(isCloudEvent.errors)).toBe(true);

@@ -1,4 +1,4 @@
-/** What objects of the cluster tell an auditor. */
+/** Records from objects of the cluster. */
 import { expect, it } from 'vitest';
 import type { Rollout } from '../../../api/types.ts';
 import { historyGap } from '../../../client/audit/auditReport.ts';
@@ -131,13 +131,13 @@ it.each<[what: string, object: AuditedObject, lines: string[]]>([
     [],
   ],
 ])('%s', (_, given, lines) => {
-  const told = recordsOfObject(given).map(
+  const records = recordsOfObject(given).map(
     ({ action, object: { kind, namespace, name }, user, version, reason, detail }) =>
       [action, kind, `${namespace}/${name}`, user ?? '-', version ?? '-', reason, detail && `(${detail})`]
         .filter(Boolean)
         .join(' '),
   );
-  expect(told).toEqual(lines);
+  expect(records).toEqual(lines);
 });
 
 it.each<[what: string, tags: string[], changes: string[]]>([
@@ -147,8 +147,8 @@ it.each<[what: string, tags: string[], changes: string[]]>([
   ['deploys one version twice', ['1.1.0', '1.1.0'], ['Upgrade', 'First']],
 ])('a history that %s', (_, tags, changes) => {
   const entries = tags.map((tag, index) => ({ ...deployment, id: tags.length - index, version: { tag } }));
-  const told = recordsOfObject(object('Rollout', {}, { status: { history: entries } }));
-  expect(told.map(({ change }) => change)).toEqual(changes);
+  const records = recordsOfObject(object('Rollout', {}, { status: { history: entries } }));
+  expect(records.map(({ change }) => change)).toEqual(changes);
 });
 
 it('a rollback of the hooks is one, and a history that was cut does not begin with a first deployment', () => {

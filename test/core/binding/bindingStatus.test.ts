@@ -31,7 +31,7 @@ const synced = (revision: string, { generation = 3, readyAt = 3, ready = 'True' 
 const fetched = (revision: string, observedGeneration = 3) => ({ observedGeneration, artifact: { revision } });
 
 interface Row {
-  says: string;
+  title: string;
   object: FluxObject;
   source: FluxObject | undefined;
   applier?: FluxObject;
@@ -43,7 +43,7 @@ interface Row {
   ready: [status: string, message: RegExp];
 }
 
-/** It waits for Flux. */
+/** A binding that waits for Flux. */
 const waits: Pick<Row, 'state' | 'ready'> = {
   state: 'Waiting',
   ready: ['Unknown', /^waiting for Flux to apply my-app 1\.1\.0 \(2\)$/],
@@ -57,21 +57,21 @@ const waitsForSource: Pick<Row, 'state' | 'ready'> = {
 const at1 = { deployed: deployment('my-app', 1, '1.0.0') };
 const git = { ...ociRepository(null, { annotations: {}, status: fetched('main@sha1:1') }), kind: 'GitRepository' };
 const oci = ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.1.0@sha256:1') });
-/** The source with the version before. */
+/** The source with the previous version. */
 const before = ociRepository({ tag: '1.0.0' }, { ...at1, status: fetched('1.0.0@sha256:0') });
-/** The source with the version, of which it has not fetched the artifact yet. */
+/** The source with the version's tag, before its artifact is fetched. */
 const fetching = ociRepository({ tag: '1.1.0' }, { ...at2, status: fetched('1.0.0@sha256:0', 2) });
 const ofGit = (status?: object, spec: object = {}) =>
   kustomization({ ...at2, spec: { ...spec }, ...(status && { status: { ...status } }) });
 const ofSource = (revision: string) => ofGit(synced(revision), { sourceRef: SOURCE });
 
 const row = (
-  says: string,
+  title: string,
   object: FluxObject,
   source: Row['source'],
-  rest: Omit<Row, 'says' | 'object' | 'source'>,
+  rest: Omit<Row, 'title' | 'object' | 'source'>,
 ): Row => {
-  return { says, object, source, ...rest };
+  return { title, object, source, ...rest };
 };
 
 const rows: Row[] = [
@@ -79,8 +79,8 @@ const rows: Row[] = [
   row('written, not applied', ofGit(), git, waits),
   row('applied from the newest artifact', ofGit(synced('main@sha1:1')), git, applied),
   row('an older artifact was applied', ofGit(synced('main@sha1:0')), git, waits),
-  row('Ready speaks of an older generation', ofGit(synced('main@sha1:1', { readyAt: 2 })), git, waits),
-  row('the status speaks of an older generation', ofGit(synced('main@sha1:1', { generation: 2 })), git, waits),
+  row('Ready is of an older generation', ofGit(synced('main@sha1:1', { readyAt: 2 })), git, waits),
+  row('the status is of an older generation', ofGit(synced('main@sha1:1', { generation: 2 })), git, waits),
   row('a suspended Kustomization looks ready and is not', ofGit(synced('main@sha1:1'), { suspend: true }), git, waits),
   row('the source is not there', ofGit(synced('main@sha1:1')), undefined, waits),
   row(
@@ -219,7 +219,7 @@ function bound(object: FluxObject, row?: Partial<Row>): FluxBinding {
 }
 
 describe('spec of a FluxBinding', () => {
-  it('names the source in the version that is read, whatever the object says: anybody may write anything there', () => {
+  it('has the source in the version that is read, since users may write any version', () => {
     const sourceRef = { ...SOURCE, apiVersion: '../version' };
     const { spec } = bound(kustomization({ spec: { sourceRef } }));
     expect(spec?.source?.apiVersion).toBe('source.toolkit.fluxcd.io/v1');
@@ -239,7 +239,7 @@ describe('spec of a FluxBinding', () => {
 });
 
 describe('status of a FluxBinding', () => {
-  it.each([...rows, ...followers])('$says', (row) => {
+  it.each([...rows, ...followers])('$title', (row) => {
     const binding = bound(row.object, row);
     const { source, applier, gates = [] } = row;
     const rollouts = rolloutsByName(...(row.rollouts ?? [my]));
@@ -253,7 +253,7 @@ describe('status of a FluxBinding', () => {
     expect(bindingStatus({ ...binding, status }, related, NOW + 60_000), 'a minute later').toEqual(status);
   });
 
-  it('says since when a gate holds, and what the gate says', () => {
+  it('reports since when a Gate holds, with the Gate’s message', () => {
     const object = kustomization(at2);
     const binding = bound(object, { gates: [closed] });
     const around = (gate: GateEntry) => ({

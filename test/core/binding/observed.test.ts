@@ -28,7 +28,7 @@ const reconciling = {
 const before: Observed = { deployed: [one], applied: 'main@sha1:1' };
 
 interface Row {
-  says: string;
+  title: string;
   object: FluxObject;
   before: Observed;
   /** Proven deployments in the binding's status. */
@@ -37,13 +37,13 @@ interface Row {
 }
 
 const row = (
-  says: string,
+  title: string,
   object: FluxObject,
   before: Observed,
   now: Row['now'],
   rest: Pick<Row, 'latched'> = {},
 ): Row => {
-  return { says, object, before, now, ...rest };
+  return { title, object, before, now, ...rest };
 };
 const APPLIED = { deployed: [two], applied: 'main@sha1:1' };
 
@@ -139,7 +139,7 @@ const releases: Row[] = [
   ),
 ];
 
-it.each([...rows, ...releases])('$says', ({ object, before: observed, latched, now }) => {
+it.each([...rows, ...releases])('$title', ({ object, before: observed, latched, now }) => {
   const binding: FluxBinding = objectOf('FluxBinding', 'x', {
     spec: { target: { apiVersion: '', kind: '', name: '', uid: object.metadata.uid! }, ...(observed && { observed }) },
     ...(latched && { status: { applied: latched } }),
@@ -147,7 +147,7 @@ it.each([...rows, ...releases])('$says', ({ object, before: observed, latched, n
   expect(observedOf(object, binding)).toEqual(now === 'as before' ? observed : now);
 });
 
-it('a binding of an earlier object of that name tells nothing', () => {
+it('a binding of an earlier object of that name reports nothing', () => {
   const binding = objectOf('FluxBinding', 'x', {
     spec: { target: { apiVersion: '', kind: '', name: '', uid: 'earlier' }, observed: before },
   }) as FluxBinding;

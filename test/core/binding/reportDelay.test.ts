@@ -13,95 +13,99 @@ const two = at(2, '1.1.0');
 const open = [{ ...FREEZE, opened: true, message: 'Gate opened by default' }];
 const shut = [{ ...FREEZE, opened: false, message: 'Gate closed by default' }];
 
-/** Its newest deployment, the second, is so old. */
+/** The age of its newest deployment, with id 2. */
 function deployed(secondsAgo: number): Rollout {
   const found = rollout('my-app', '1.1.0', '1.0.0');
   found.status!.history![0]!.timestamp = ago(secondsAgo);
   return found;
 }
 
-/** Its own status says that it is opened or closed since then. */
+/** The report of its own status, opened or closed since then. */
 function gateOf(opens: boolean, status: 'True' | 'False', secondsAgo: number): Gate {
   const condition = { type: 'Opened', status, reason: 'x', message: '', lastTransitionTime: ago(secondsAgo) };
   return { ...gate('shop/freeze', opens ? { default: 'opened' } : {}), status: { conditions: [condition] } };
 }
 
 interface Row {
-  says: string;
+  title: string;
   rollout?: Rollout;
   gate?: Gate;
-  /** The report that is stored; undefined: there is no FluxBinding. */
+  /** The stored report; undefined: no FluxBinding exists. */
   before?: Report | undefined;
-  /** The rest of the stored spec, where it differs. */
+  /** Other fields of the stored spec. */
   other?: Partial<FluxBindingSpec>;
   report: Report | undefined;
   /** Seconds until the next sync. */
   requeueIn?: number;
 }
 
-/** Of it nothing is said yet: what was reported before stays, until so many seconds later. */
+/** A binding without a new report yet: the earlier report stays for some seconds. */
 const later = (before: Report, requeueIn: number) => ({ before, report: before, requeueIn });
 const NONE: Report = { rollouts: [{ rollout: 'my-app' }] };
 
 const rows: Row[] = [
-  { says: 'a deployment that was just made, later', rollout: deployed(0), ...later({ rollouts: one }, 600) },
-  { says: 'one of ten seconds ago, later', rollout: deployed(10), ...later({ rollouts: one }, 590) },
+  { title: 'a deployment that was just made, later', rollout: deployed(0), ...later({ rollouts: one }, 600) },
+  { title: 'one of ten seconds ago, later', rollout: deployed(10), ...later({ rollouts: one }, 590) },
   {
-    says: 'one that should have been applied by now',
+    title: 'one that should have been applied by now',
     rollout: deployed(600),
     before: { rollouts: one },
     report: { rollouts: two },
   },
   {
-    says: 'one of tomorrow: a clock is wrong',
+    title: 'one of tomorrow: a clock is wrong',
     rollout: deployed(-86_400),
     before: { rollouts: one },
     report: { rollouts: two },
   },
-  { says: 'one of a Rollout that had deployed nothing, a little later', rollout: deployed(1), ...later(NONE, 59) },
+  { title: 'one of a Rollout that had deployed nothing, a little later', rollout: deployed(1), ...later(NONE, 59) },
   {
-    says: 'one of a Rollout that had deployed nothing, of a minute ago',
+    title: 'one of a Rollout that had deployed nothing, of a minute ago',
     rollout: deployed(60),
     before: NONE,
     report: { rollouts: two },
   },
   {
-    says: 'one of another Rollout of the name',
+    title: 'one of another Rollout of the name',
     rollout: deployed(620),
     before: { rollouts: [{ ...two[0]!, uid: 'another' }] },
     report: { rollouts: two },
   },
   {
-    says: 'a deployment together with its proof: at once',
+    title: 'a deployment together with its proof: at once',
     rollout: deployed(1),
     before: { rollouts: one },
     other: { observed: {} },
     report: { rollouts: two },
   },
-  { says: 'nothing new', rollout: deployed(1), before: { rollouts: two }, report: { rollouts: two } },
-  { says: 'the newest deployment, with the FluxBinding itself', rollout: deployed(1), report: { rollouts: two } },
-  { says: 'nothing where a Rollout is missing from the inputs', before: { rollouts: one }, report: undefined },
+  { title: 'nothing new', rollout: deployed(1), before: { rollouts: two }, report: { rollouts: two } },
+  { title: 'the newest deployment, with the FluxBinding itself', rollout: deployed(1), report: { rollouts: two } },
+  { title: 'nothing where a Rollout is missing from the inputs', before: { rollouts: one }, report: undefined },
   {
-    says: 'a Gate whose own status does not show it yet, later',
+    title: 'a Gate whose own status does not show it yet, later',
     gate: gateOf(false, 'True', 600),
     ...later({ gates: open }, 15),
   },
-  { says: 'a Gate that closed two seconds ago, later', gate: gateOf(false, 'False', 2), ...later({ gates: open }, 13) },
   {
-    says: 'a Gate that closed long ago',
+    title: 'a Gate that closed two seconds ago, later',
+    gate: gateOf(false, 'False', 2),
+    ...later({ gates: open }, 13),
+  },
+  {
+    title: 'a Gate that closed long ago',
     gate: gateOf(false, 'False', 60),
     before: { gates: open },
     report: { gates: shut },
   },
-  { says: 'a Gate that is required only now', gate: gateOf(false, 'False', 1), before: {}, report: { gates: shut } },
+  { title: 'a Gate that is required only now', gate: gateOf(false, 'False', 1), before: {}, report: { gates: shut } },
   {
-    says: 'a deployment and a Gate, when the first of them is due',
+    title: 'a deployment and a Gate, when the first of them is due',
     rollout: deployed(1),
     gate: gateOf(true, 'True', 1),
     ...later({ rollouts: one, gates: shut }, 14),
   },
   {
-    says: 'a Gate together with a wait for the applier: at once',
+    title: 'a Gate together with a wait for the applier: at once',
     gate: gateOf(true, 'True', 1),
     before: { gates: shut },
     other: { awaits: { namespace: 'shop', name: 'apps', since: ago(1) } },
@@ -109,7 +113,7 @@ const rows: Row[] = [
   },
 ];
 
-it.each(rows)('a FluxBinding gets the report of $says', ({ rollout, gate, other, report, requeueIn, ...row }) => {
+it.each(rows)('a FluxBinding gets the report of $title', ({ rollout, gate, other, report, requeueIn, ...row }) => {
   const isManaged = rollout !== undefined || gate === undefined;
   const object = kustomization({ deployed: deployment('my-app', 1, '1.0.0'), ...(!isManaged && { annotations: {} }) });
   const wanted = bindingOf(object, { gates: gate ? [FREEZE] : [], problems: [] }, undefined)!;

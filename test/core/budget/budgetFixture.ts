@@ -21,11 +21,11 @@ export const clusterBudget = (spec: object = {}, status?: BudgetStatus): Budget 
     ...(status && { status }),
   });
 
-interface Told {
-  /** Newest first; asks `fleet` where there are any. */
+interface RolloutInput {
+  /** Newest first; requests a slot of `fleet` for these versions, if any. */
   asks?: string[];
   since?: number;
-  /** `1.0.0 Succeeded`, or by hand `1.0.0 Succeeded alice`, newest first. */
+  /** `1.0.0 Succeeded`, or manually `1.0.0 Succeeded alice`, newest first. */
   history?: string[];
   ring?: string;
   image?: string;
@@ -34,7 +34,7 @@ interface Told {
 
 export const rollout = (
   name: string,
-  { asks, since = 0, history = [], ring, image = 'shop', revision = 5 }: Told = {},
+  { asks, since = 0, history = [], ring, image = 'shop', revision = 5 }: RolloutInput = {},
 ): Rollout =>
   objectOf('Rollout', `team-a/${name}`, {
     metadata: { uid: `uid-of-${name}`, labels: ring ? { ring } : {} },

@@ -1,4 +1,4 @@
-/** The same answers as a search through all that was added. */
+/** The same results as a search of all added values. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ByVersion, isSameImage } from '../../../core/budget/imageVersion.ts';
@@ -10,7 +10,7 @@ const version = fc.record({
 });
 const added = fc.array(fc.record({ version, id: fc.constantFrom('x', 'y', 'z') }), { maxLength: 60 });
 
-it('finds what is the same version, once for each id, however many there are', () => {
+it('finds equal versions, once for each id, for any number', () => {
   fc.assert(
     fc.property(added, version, (entries, asked) => {
       const known = new ByVersion<number>();

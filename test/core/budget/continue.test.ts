@@ -13,7 +13,7 @@ const CONTINUE = 'rollout.kuberik.com/continue';
 const RECORD = 'rollout.kuberik.com/continue-request';
 const alice = { uid: 'uid-1', user: 'alice' };
 
-describe('the record of who continues', () => {
+describe('the record of the user who continues', () => {
   it('names the user, and is acted on once', () => {
     const asked = recordContinue(budget({ [CONTINUE]: '1.2.0' }), budget({}), alice, NOW);
     expect(asked.metadata.annotations?.[RECORD]).toBe('uid-1 2026-03-01T12:00:00Z alice');
@@ -35,7 +35,7 @@ describe('the record of who continues', () => {
     expect(recordContinue(forged, before, alice, NOW).metadata.annotations?.[RECORD]).toBe(expected);
   });
 
-  it('goes with the request, and nobody has one without it', () => {
+  it('is removed with the request, and never exists without it', () => {
     const forged = budget({ [RECORD]: 'uid-9 2026-03-01T12:00:00Z root' });
     expect(recordContinue(forged, undefined, alice, NOW).metadata.annotations).toBeUndefined();
     expect(pendingContinue(budget({ [CONTINUE]: '1.2.0' }))).toBeUndefined();

@@ -1,4 +1,4 @@
-/** What a budget grants, and says. */
+/** Grants of a budget, and its messages. */
 import { describe, expect, it } from 'vitest';
 import { UNUSED_GRANT_MS } from '../../../core/budget/slots.ts';
 import { formatTime } from '../../../core/kube/time.ts';
@@ -7,7 +7,7 @@ import { NOW } from '../rollout/observedFixture.ts';
 import { AT, budget, granted, plan, readyOf, rollout } from './budgetFixture.ts';
 
 describe('slots', () => {
-  it('go to those who asked first, as many as there are', () => {
+  it('are granted in the order of requests, up to the limit', () => {
     const fleet = ['c', 'a', 'b'].map((name, since) => rollout(name, { asks: ['1.0.0'], since: since * 1000 }));
     const { status, requeueAt } = plan(budget(), fleet.toReversed());
     expect(granted(status)).toEqual(['c 1.0.0', 'a 1.0.0']);
@@ -38,7 +38,7 @@ describe('slots', () => {
     expect(readyOf(status)).toMatchObject({ status: 'False', reason, message });
   });
 
-  it('are taken by who is on the way without having asked, and nobody is stopped', () => {
+  it('are used by deployments without a request, and none of these is stopped', () => {
     const fleet = [
       rollout('a', { history: ['1.0.0 InProgress'] }),
       rollout('b', { history: ['1.0.0 Deploying'] }),
@@ -52,7 +52,7 @@ describe('slots', () => {
     expect(status).toMatchObject({ underWay: 2, waiting: 1 });
   });
 
-  it('are not granted to who asks another budget, or nobody', () => {
+  it('are not granted to requests of other budgets, or without one', () => {
     const asks = rollout('a', { asks: ['1.0.0'] });
     const other = {
       ...asks,
@@ -66,7 +66,7 @@ describe('slots', () => {
     expect(readyOf(status)).toMatchObject({ reason: 'Idle', message: '1 Rollout, and none requests a slot' });
   });
 
-  it('are nobody’s where nothing is selected, and none are granted beyond the limit', () => {
+  it('are none if nothing is selected, and never exceed the limit', () => {
     expect(readyOf(plan(budget(), []).status)).toMatchObject({ status: 'True', reason: 'NothingSelected' });
     const many = (count: number) => Array.from({ length: count }, (_, i) => rollout(`r${i}`, { asks: ['1.0.0'] }));
     expect(granted(plan(budget(), many(LIMITS.rolloutsOfBudget)).status)).toHaveLength(2);
@@ -94,7 +94,7 @@ describe('slots', () => {
     expect(setBack.status.cooling).toEqual([formatTime(NOW - 86_400_000)]);
   });
 
-  it('are free when their holder is gone, and an Event says so; a holder that is selected no longer keeps its own', () => {
+  it('are free when their holder is gone, with an Event; a holder that is no longer selected keeps its own', () => {
     const slot = { ...plan(budget(), [rollout('a', { asks: ['1.0.0'] })]).status.slots![0]!, state: 'Baking' as const };
     const waiting = rollout('b', { asks: ['1.0.0'] });
     const freed = plan(budget({ maxConcurrent: 1 }, { slots: [slot] }), [waiting], NOW, [['uid-of-a', 'gone']]);

@@ -1,4 +1,4 @@
-/** A slot that is granted and not used yet, with what a test says on top. */
+/** A slot that is granted and not used yet, with overrides. */
 import type { Slot } from '../../../api/types.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { NOW } from '../rollout/observedFixture.ts';

@@ -1,4 +1,4 @@
-/** What becomes of a slot, by what is seen of its holder. */
+/** A slot's state, by the state of its holder. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, Rollout, Slot } from '../../../api/types.ts';
 import {
@@ -13,7 +13,7 @@ import { objectOf } from '../../support/objects.ts';
 import { NOW } from '../rollout/observedFixture.ts';
 import { slot } from './slot.ts';
 
-/** Its holder in a revision of its status, with its newest deployment and its request. */
+/** The slot's holder, in a revision of its status, with its newest deployment and its request. */
 const holder = (revision: number, head: Partial<HistoryEntry>, request?: number): Rollout =>
   objectOf('Rollout', 'team-a/app', {
     metadata: { uid: 'uid-1' },
@@ -77,7 +77,7 @@ describe('a slot', () => {
     expect(evaluateSlot(before, sight, undefined, NOW)).toMatchObject(what);
   });
 
-  it('that nobody uses is taken back in two steps, the second only when its holder was reported for a minute', () => {
+  it('without use is revoked in two steps, the second after its holder was reported for a minute', () => {
     const waiting = holder(7, earlier, 7);
     const late = NOW + UNUSED_GRANT_MS;
     expect(evaluateSlot(slot(), waiting, undefined, late - 1)).toMatchObject({
@@ -90,11 +90,11 @@ describe('a slot', () => {
     expect(evaluateSlot(reported!, waiting, undefined, late + REVOKED_SLOT_MS)).toEqual({ freed: 'Revoked' });
     expect(evaluateSlot(reported!, holder(8, earlier, 8), undefined, late + 1)).toEqual({ freed: 'Declined' });
     expect(evaluateSlot(reported!, holder(8, deploying), undefined, late + 1).slot).not.toHaveProperty('revokedTime');
-    // Set back, the clock makes it wait for longer.
+    // A clock that is set back makes it wait longer.
     expect(evaluateSlot(reported!, waiting, undefined, NOW)).toMatchObject({ slot: reported });
   });
 
-  it('is taken back rounded up to a second: it must not be free before its time', () => {
+  it('is revoked rounded up to a second, never early', () => {
     expect(revokeGrant(slot(), NOW + 1).revokedTime).toBe(formatTime(NOW + 1000));
     expect(revokeGrant(used, NOW)).toBe(used);
   });

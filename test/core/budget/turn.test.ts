@@ -1,4 +1,4 @@
-/** What a Rollout asks of the budgets that select it, and when it may begin. */
+/** A Rollout's requests to the budgets that select it, and when its deployment may start. */
 import { describe, expect, it } from 'vitest';
 import type { Budget, Rollout, Slot, SlotRequest } from '../../../api/types.ts';
 import { budgetsOf } from '../../../core/budget/selectingBudgets.ts';
@@ -31,7 +31,7 @@ describe('a Rollout', () => {
     expect(turn(rollout(), [])).toBeUndefined();
   });
 
-  it('asks with the revision that its request comes in, and keeps it while it waits', () => {
+  it('is requested with the revision of its request, which stays the same while it waits', () => {
     const asked = turn(rollout(), [budget('a')]);
     expect(asked?.request).toEqual({ id: 10, since: formatTime(NOW), versions: OFFERED, budgets: ['RolloutBudget/a'] });
     expect(asked).toMatchObject({
@@ -55,7 +55,7 @@ describe('a Rollout', () => {
     expect(again?.request).toMatchObject({ id: 7, since: formatTime(NOW - 5000), versions: OFFERED });
   });
 
-  it('looks again in about a minute, each at a time of its own', () => {
+  it('is read again after about a minute, each at a time of its own', () => {
     const [look = 0] = turn(rollout(), [budget('a')])!.requeueAt;
     expect(look - NOW).toBeGreaterThanOrEqual(45_000);
     expect(look - NOW).toBeLessThanOrEqual(75_000);
@@ -79,7 +79,7 @@ describe('a Rollout', () => {
     expect(turn(rollout(request), [budget('a', slots)])).toBeDefined();
   });
 
-  it('gives a slot that is being taken back up, by another request', () => {
+  it('that is being revoked is returned by another request', () => {
     const taken = budget('a', [slot({ state: 'Revoking', revokedTime: formatTime(NOW) })]);
     expect(turn(rollout({}), [taken])?.request).toMatchObject({ id: 10, budgets: ['RolloutBudget/a'] });
   });
@@ -110,7 +110,7 @@ describe('a Rollout', () => {
 describe('several budgets', () => {
   const granted = [slot()];
 
-  it('are asked one after the other, and all have to grant', () => {
+  it('are requested in turn, and all must grant', () => {
     const first = turn(rollout(), [budget('a'), budget('b')]);
     expect(first?.request?.budgets).toEqual(['RolloutBudget/a']);
     const second = turn(rollout({}), [budget('a', granted), budget('b')]);
@@ -119,7 +119,7 @@ describe('several budgets', () => {
     expect(turn(rollout({}), [budget('a', granted), budget('b', granted)])).toBeUndefined();
   });
 
-  it('do not wait for each other for long: a slot that is held for a minute is given back, and asked for again after half a minute', () => {
+  it('don’t wait long for each other: a slot held for a minute is returned, and requested again after half a minute', () => {
     const budgets = [budget('a', granted), budget('b')];
     expect(turn(rollout({}), budgets, NOW + 59_000)?.request?.id).toBe(7);
     const paused = turn(rollout({}), budgets, NOW + 60_000)?.request;
@@ -129,7 +129,7 @@ describe('several budgets', () => {
     const again = turn(rollout({ ...paused }), [budget('a'), budget('b')], NOW + 90_000)?.request;
     expect(again).toMatchObject({ id: 10, budgets: ['RolloutBudget/a'] });
     expect(again).not.toHaveProperty('pausedUntil');
-    // After the clock was set back by an hour nobody waits for an hour.
+    // After the clock was set back by an hour, no slot waits for an hour.
     expect(turn(rollout({ ...paused }), budgets, NOW - 3_600_000)?.request).not.toHaveProperty('pausedUntil');
   });
 });
@@ -166,11 +166,11 @@ describe('which budgets select a Rollout', () => {
     expect(keys([budget])).toEqual(expected ? ['x'] : []);
   });
 
-  it('in one order for all: those of the cluster first, then by name', () => {
+  it('have one order: those of the cluster first, then by name', () => {
     expect(keys([named('b', {}), cluster('d', {}), named('a', {}), cluster('c', {})])).toEqual(['c', 'd', 'a', 'b']);
   });
 
-  it('are as many as the limit; with more nothing begins, and the sentence says so', () => {
+  it('are limited; with more, no deployment starts, with the cause', () => {
     const many = (count: number) => Array.from({ length: count }, (_, i) => named(`b${i}`, {}));
     expect(keys(many(LIMITS.budgetsOfRollout))).toHaveLength(LIMITS.budgetsOfRollout);
     const beyond = budgetsOf(rollout(), many(LIMITS.budgetsOfRollout + 1), {}, false);

@@ -1,4 +1,4 @@
-/** What a budget remembers of versions. */
+/** Versions in a budget's status. */
 
 import { describe, expect, it } from 'vitest';
 import type { Rollout, Slot } from '../../../api/types.ts';
@@ -18,7 +18,7 @@ describe('failures', () => {
     expect(granted(status)).toEqual(['w 1.0.1']);
     expect(status.versions).toMatchObject([{ version: '1.0.1' }, { version: '1.1.0', failed: 2, held: true }]);
     expect(events).toMatchObject([
-      // Which Rollouts these are, other namespaces are not told.
+      // Other namespaces don't get the names of these Rollouts.
       {
         type: 'Warning',
         reason: 'VersionHeld',
@@ -50,7 +50,7 @@ describe('failures', () => {
       message: expect.stringMatching(/^To continue 1+0 despite its failures:$/m),
     });
     expect(readyOf(status)!.message.length).toBeLessThanOrEqual(32_768);
-    // What an Event takes: the names are cut, and the command is not.
+    // Events have a maximum size: names are cut, the command isn't.
     for (const event of events)
       expect(boundedText({ ...event, text: event.message }, 1024)).toMatch(/rollout\.kuberik\.com\/continue=1+\d*$/);
   });
@@ -77,7 +77,7 @@ describe('failures', () => {
     expect(granted(plan(budget({ maxFailures: 2 }), all).status)).toEqual(['w 1.1.0']);
   });
 
-  it('are not forgotten when their Rollout is deleted, or has succeeded in a retry, or is seen as it was before', () => {
+  it('stay recorded if their Rollout is deleted, has succeeded in a retry, or is seen in an older state', () => {
     const before = plan(budget(spec), [failed('a'), failed('b'), waits]).status;
     const fleet = [rollout('b', { history: ['1.1.0 Succeeded'] }), failed('c'), waits];
     expect(plan(budget(spec, before), fleet).status.versions).toMatchObject([
@@ -86,13 +86,13 @@ describe('failures', () => {
     ]);
   });
 
-  it('take grants back that nobody has used', () => {
+  it('revoke unused grants', () => {
     const { status } = plan(budget(spec), [failed('a'), waits]);
     const { status: after } = plan(budget(spec, status), [failed('a'), failed('b'), waits]);
     expect(after.slots).toMatchObject([{ name: 'w', state: 'Revoking', revokedTime: AT }]);
   });
 
-  it('count a deployment that is overdue, whose slot is free then', () => {
+  it('count an overdue deployment, whose slot is free then', () => {
     const slot: Slot = {
       namespace: 'team-a',
       name: 'a',
@@ -119,7 +119,7 @@ describe('failures', () => {
     });
   });
 
-  it('are excused by who continues, once; so many new ones hold again', () => {
+  it('are excused by a user once; as many new ones hold again', () => {
     const annotations = {
       'rollout.kuberik.com/continue': '1.1.0',
       'rollout.kuberik.com/continue-request': `uid-1 ${AT} alice`,
@@ -141,7 +141,7 @@ describe('failures', () => {
     expect(more('c', 'd').versions![0]).toMatchObject({ failed: 4, held: true, failuresExcused: 2 });
   });
 
-  it('by hand hold in the same namespace, and no other: in a ClusterRolloutBudget they do not count', () => {
+  it('of manual deployments hold in the same namespace only, and don’t count in a ClusterRolloutBudget', () => {
     const byHand = rollout('a', { history: ['1.1.0 Failed mallory', '1.0.0 Succeeded'] });
     const one = { maxFailures: 1 };
     expect(granted(plan(budget(one), [byHand, waits]).status)).toEqual(['w 1.0.1']);
@@ -151,7 +151,7 @@ describe('failures', () => {
     expect(granted(plan(clusterBudget(one), [failed('b'), byHand, waits]).status)).toEqual(['w 1.0.1']);
   });
 
-  it('of a ClusterRolloutBudget do not include a deployment by hand that is overdue; its slot is free all the same', () => {
+  it('of a ClusterRolloutBudget exclude an overdue manual deployment, whose slot is free', () => {
     const spec = { maxConcurrent: 1, maxFailures: 1, slotTimeout: '1h' };
     const byHand = rollout('a', { history: ['1.1.0 InProgress mallory', '1.0.0 Succeeded'] });
     const taken = plan(clusterBudget(spec), [byHand, waits]).status;
@@ -161,7 +161,7 @@ describe('failures', () => {
     expect(status.slots).toMatchObject([{ name: 'a', state: 'Overdue' }, { name: 'w' }]);
   });
 
-  it('that nobody knows are not excused', () => {
+  it('that aren’t known are not excused', () => {
     const annotations = {
       'rollout.kuberik.com/continue': '9.9.9',
       'rollout.kuberik.com/continue-request': `uid-1 ${AT} alice`,
@@ -171,7 +171,7 @@ describe('failures', () => {
     expect(events).toMatchObject([{ reason: 'ContinueIgnored' }]);
   });
 
-  it('of more versions than can be remembered, where somebody asks for each, let nobody begin', () => {
+  it('of more requested versions than can be recorded block every deployment', () => {
     const tags = (count: number) => Array.from({ length: count }, (_, i) => `1.${i}.0`);
     const fleet = (count: number) => [
       ...tags(count).map((tag, i) => rollout(`f${i}`, { history: [`${tag} Failed`] })),

@@ -48,7 +48,7 @@ describe('waves', () => {
     expect(granted(plan(budget(spec), fleet).status)).toEqual(expected);
   });
 
-  it('let nobody of a later one begin while an earlier one may be of the same image, and the budget says who', () => {
+  it('block later ones while an earlier one may have the same image, and the budget names it', () => {
     const silent = objectOf('Rollout', 'team-a/c', {
       metadata: { uid: 'uid-of-c', labels: { ring: 'canary' } },
       spec: { releasesImagePolicy: { name: 'shop' } },
@@ -65,7 +65,7 @@ describe('waves', () => {
     expect(granted(plan(budget(spec), [later, asking('e', 'eu', ['1.1.0'])]).status)).toEqual(['e 1.1.0']);
   });
 
-  it('go on past a failure that somebody has excused, until it is tried once more', () => {
+  it('continue after an excused failure, until it is retried', () => {
     const annotations = {
       'rollout.kuberik.com/continue': '1.1.0',
       'rollout.kuberik.com/continue-request': `uid-1 ${AT} alice`,

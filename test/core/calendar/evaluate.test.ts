@@ -27,7 +27,7 @@ describe('calendar rules', () => {
   });
 });
 
-describe('what does not compile is named with its field', () => {
+describe('an invalid schedule is reported with its field', () => {
   const one = (rule: CalendarRule, timezone = 'UTC'): CalendarSpec => ({ timezone, rules: [rule] });
   it.each<[CalendarSpec, string]>([
     [
@@ -71,7 +71,7 @@ describe('for every calendar', () => {
       rules: fc.array(rule, { minLength: 1, maxLength: 3 }),
     })
     .map(calendar);
-  /** Half of them near a change of the clocks. */
+  /** Half of them are near a change of the clocks. */
   const instant = fc.oneof(
     fc.integer({ min: 0, max: 365 * 86_400 }).map((s) => T0 + s * 1000),
     fc

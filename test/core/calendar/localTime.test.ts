@@ -18,7 +18,7 @@ const ZONES = [
 ];
 const DAY_MS = 86_400_000;
 
-/** The definition, with nothing remembered and nothing spared. */
+/** The definition, without caching and shortcuts. */
 function reference(day: number, minutes: number, timeZone: string): number {
   const wall = new Temporal.PlainDate(1970, 1, 1)
     .add({ days: day })
@@ -29,10 +29,10 @@ function reference(day: number, minutes: number, timeZone: string): number {
 }
 
 const zone = fc.constantFrom(...ZONES);
-/** From 2000 to 2040; the clocks turn on a quarter of the days near the end of a month. */
+/** From 2000 to 2040; a quarter are near the end of a month, when clocks change. */
 const day = fc.integer({ min: 10_957, max: 25_567 });
 
-it('a time of day is the instant that Temporal says', () => {
+it('a time of day is the instant in Temporal', () => {
   fc.assert(
     fc.property(zone, day, fc.integer({ min: 0, max: 1439 }), (timeZone, on, minutes) => {
       expect(instantOf(on, minutes, timeZone)).toBe(reference(on, minutes, timeZone));
@@ -58,7 +58,7 @@ it('on every day on which a clock turns, for every half hour', () => {
   }
 }, 60_000);
 
-it('the local day of an instant is the one that Temporal says', () => {
+it('the local day of an instant is the one in Temporal', () => {
   fc.assert(
     fc.property(zone, fc.integer({ min: -1e12, max: 4e12 }), (timeZone, at) => {
       const date = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone).toPlainDate();

@@ -13,7 +13,7 @@ type CalendarRules = NonNullable<Gate['spec']['schedule']>['rules'];
 const load = (file: string) => parse(readFileSync(join(import.meta.dirname, '../../scenario/gate', file), 'utf8'));
 const TIMES = ['until', 'requestedAt', 'resetToDefaultAt'] as const;
 
-/** The evaluation with its times as they would be stored, so that scenarios can be read. */
+/** The evaluation, with times in the stored form. */
 function evaluated(of: Gate, at: string): Record<string, unknown> {
   const { request, cause: _, ...evaluation } = evaluateGate(of, Date.parse(at));
   const shown: Record<string, unknown> = { ...evaluation };
@@ -115,7 +115,7 @@ describe('for every gate', () => {
     );
   }, 20_000);
 
-  it('the same gate at the same instant gives the same answer', () => {
+  it('the same Gate at the same instant gives the same result', () => {
     fc.assert(
       fc.property(gates, seconds, (of, s) => {
         const now = T0 + s * 1000;

@@ -1,4 +1,4 @@
-/** When a Gate's status says what its opening or closing has not reached. */
+/** A Gate's status reports objects that its opening or closing hasn't reached. */
 import { expect, it } from 'vitest';
 import { evaluateGate } from '../../../core/gate/gateState.ts';
 import { gateStatus } from '../../../core/gate/gateStatus.ts';

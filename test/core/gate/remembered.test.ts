@@ -1,4 +1,4 @@
-/** What a gate's evaluation costs, and that a remembered one is the same as a fresh one. */
+/** The cost of a Gate's evaluation, and its equality with a cached one. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Gate } from '../../../api/types.ts';
@@ -27,7 +27,7 @@ const schedule: fc.Arbitrary<Schedule> = fc.record(
   { requiredKeys: ['rules'] },
 );
 
-/** With requests in all three places where they may be. */
+/** With requests in all three places that can have them. */
 const gates: fc.Arbitrary<Gate> = fc
   .record({
     spec: fc.record({
@@ -58,17 +58,17 @@ const gates: fc.Arbitrary<Gate> = fc
     return { ...gate(spec as Gate['spec'], annotations), ...(status && { status }) } as Gate;
   });
 
-it('a remembered evaluation is the same as a fresh one, at any instants, also of a clock that goes back', () => {
+it('a cached evaluation equals a fresh one at any instant, even if the clock is set back', () => {
   const instants = fc.array(fc.integer({ min: -86_400, max: 6 * 86_400 }), { minLength: 2, maxLength: 12 });
   fc.assert(
     fc.property(gates, instants, (of, seconds) => {
-      // Right at an edge and just before it, too.
+      // Also exactly at a boundary and just before it.
       const edges = seconds.flatMap((s) => {
         const { until, planned } = evaluateAfresh(of, T0 + s * 1000);
         return [until, planned?.at].flatMap((at) => (at === undefined ? [] : [at - 60_001, at - 60_000, at - 1, at]));
       });
       for (const now of [...seconds.map((s) => T0 + s * 1000), ...edges]) {
-        // Requests to open count on one of the two only.
+        // Requests to open count on only one of the two Gates.
         for (const each of [of, { ...of, spec: { ...of.spec, approvals: { required: 2 } } }]) {
           expect(evaluateGate(structuredClone(each), now)).toEqual(evaluateAfresh(each, now));
         }
@@ -105,7 +105,7 @@ describe('64 windows', () => {
     },
   );
 
-  it('are looked at once until something can change', () => {
+  it('are evaluated once until something can change', () => {
     const many = of('every day, with gaps', 'Close');
     const first = evaluateGate(many, now);
     expect(evaluateGate(structuredClone(many), now + 1000)).toBe(first);

@@ -1,12 +1,12 @@
-/** A workload that was ready and is not any more, with nothing rolled out. */
+/** A workload that is no longer ready, without a new rollout. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { kubeObject } from '../../support/objects.ts';
-import { at, judged, ms } from './kustomizationFixture.ts';
+import { at, evaluated, ms } from './kustomizationFixture.ts';
 
 const ENTRY = { id: 'demo_web_apps_Deployment', v: 'v1' };
 
-/** Two of three Pods crash, as Kubernetes says it after a complete rollout. */
+/** Two of three Pods crash, in Kubernetes' status after a complete rollout. */
 function crashing(changedAt: string, subresource?: string): KubeObject<any, any> {
   return kubeObject('apps/v1', 'Deployment', 'demo/web', {
     metadata: {
@@ -45,7 +45,7 @@ describe('a Deployment with too few Pods available', () => {
     ['was applied anew since it was ready', '11:59:00', undefined, '11:58:30', 'Pending'],
     ['was scaled since it was ready', '11:59:00', 'scale', '11:58:30', 'Pending'],
   ])('%s', (_, changedAt, subresource, healthyUntil, health) => {
-    const { verdict } = judged({
+    const { result } = evaluated({
       kustomization: { entries: [ENTRY] },
       observed: [
         {
@@ -58,9 +58,9 @@ describe('a Deployment with too few Pods available', () => {
       ],
       ...(healthyUntil && { healthyUntil: ms(healthyUntil) }),
     });
-    expect(verdict.health).toBe(health);
+    expect(result.health).toBe(health);
     if (health === 'Unhealthy')
-      expect(verdict).toMatchObject({
+      expect(result).toMatchObject({
         message: 'Unhealthy resources: demo/web (was complete, and is not since 2026-01-02T11:58:30Z: Available: 1/3)',
         failedAt: ms('11:58:30'),
       });

@@ -1,4 +1,4 @@
-/** When an object failed. K18 to K23 are cases of the Go controller's test suite. */
+/** The time at which an object failed. K18 to K23 are cases of the Go controller's test suite. */
 import { expect, it } from 'vitest';
 import { failureTime } from '../../../core/health/objects/broken.ts';
 

@@ -29,12 +29,12 @@ describe('inventory ids', () => {
     expect(resources).toHaveLength(1);
   });
 
-  it('is empty when there is no list', () => {
+  it('is empty without a list', () => {
     expect(parseInventory(undefined)).toEqual({ resources: [], errors: [] });
     expect(parseInventory('demo_app__Service')).toEqual({ resources: [], errors: [] });
   });
 
-  it('says so when there are more entries than are looked at', () => {
+  it('reports entries beyond the limit', () => {
     const entries = Array.from({ length: MAX_RESOURCES + 1 }, (_, i) => ({ id: `demo_app${i}__Service`, v: 'v1' }));
     const { resources, errors } = parseInventory(entries);
     expect(resources).toHaveLength(MAX_RESOURCES);

@@ -1,11 +1,11 @@
-/** Health of what kstatus takes for current, or for in progress, whatever it says; docs/healthchecks.md has the same table. */
+/** Health of kinds for which kstatus reports Current or InProgress; docs/healthchecks.md has the same table. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { healthOf } from '../../../core/health/objects/kindHealth.ts';
 import { at, ms } from './kustomizationFixture.ts';
 
 const NOW = ms('12:00:00');
-/** The version was applied a minute and a half ago. */
+/** The version was applied 90 seconds ago. */
 const SINCE = ms('11:58:30');
 
 const object = (apiVersion: string, kind: string, status: object, spec: object = {}): KubeObject<any, any> => ({
@@ -163,7 +163,7 @@ describe('health of', () => {
   });
 });
 
-/** Nothing has been reported of it: neither `status` nor an empty one says that Pods run. */
+/** An object without a report: neither a missing `status` nor an empty one shows running Pods. */
 describe('without a status', () => {
   const one = { template: { spec: { containers: [] } } };
   it.each<[string, string, object, 'InProgress' | 'Current']>([

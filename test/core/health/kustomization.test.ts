@@ -3,12 +3,12 @@ import type { ObservedResource } from '../../../core/health/objects/resources.ts
 import {
   at,
   type Case,
+  evaluated,
   expectVerdict,
   failedAt,
   failing,
   good,
   HEALTHY,
-  judged,
   ms,
   NEW,
   notBegun,
@@ -105,7 +105,7 @@ const CASES: Record<string, Case[]> = {
     }),
   ],
   'Flux reconciles what it has applied, and nothing has changed': [
-    on('it says nothing new', waits(PROGRESSING, { isAttempting: true, isRepeat: true }), { kustomization: AGAIN }),
+    on('it reports nothing new', waits(PROGRESSING, { isAttempting: true, isRepeat: true }), { kustomization: AGAIN }),
     on('in the cluster of its kubeConfig', waits(PROGRESSING, { isAttempting: true, isRepeat: true }), {
       kustomization: { ...AGAIN, spec: { kubeConfig: {} } },
     }),
@@ -130,31 +130,31 @@ describe.each(Object.entries(CASES))('%s', (_, cases) => {
 
 describe('spec.kubeConfig: another cluster', () => {
   const elsewhere = (setup: Setup, observed: ObservedResource[] = []) =>
-    judged({ kustomization: { ...setup, spec: { kubeConfig: { secretRef: { name: 'prod' } } } }, observed });
+    evaluated({ kustomization: { ...setup, spec: { kubeConfig: { secretRef: { name: 'prod' } } } }, observed });
 
-  it('is judged by Ready alone: local objects of the same names are others', () => {
-    const { own, verdict } = elsewhere({}, [failedAt('11:58:00')]);
+  it('is decided by Ready alone: local objects of the same names are others', () => {
+    const { own, result } = elsewhere({}, [failedAt('11:58:00')]);
     expect(own.settled).toBeDefined();
-    expect(verdict).toEqual({ health: 'Healthy', message: 'Kustomization is ready in the cluster of its kubeConfig' });
+    expect(result).toEqual({ health: 'Healthy', message: 'Kustomization is ready in the cluster of its kubeConfig' });
   });
 
   it.each(['HealthCheckFailed', 'BuildFailed', 'ReconciliationFailed'])('is Unhealthy with %s', (reason) => {
-    expect(elsewhere(failing(reason)).verdict).toMatchObject({ health: 'Unhealthy', failedAt: ms('11:55:00') });
+    expect(elsewhere(failing(reason)).result).toMatchObject({ health: 'Unhealthy', failedAt: ms('11:55:00') });
   });
 
   it('is Pending while Flux is at it, and while it is behind its source', () => {
-    expect(elsewhere(failing('', { ready: { status: 'Unknown' } })).verdict.health).toBe('Pending');
-    expect(elsewhere({ applied: OLD }).verdict.health).toBe('Pending');
-    expect(elsewhere({ ready: { status: 'False', reason: 'DependencyNotReady' } }).verdict.health).toBe('Pending');
+    expect(elsewhere(failing('', { ready: { status: 'Unknown' } })).result.health).toBe('Pending');
+    expect(elsewhere({ applied: OLD }).result.health).toBe('Pending');
+    expect(elsewhere({ ready: { status: 'False', reason: 'DependencyNotReady' } }).result.health).toBe('Pending');
   });
 });
 
-it('HealthCheckFailed is Flux’s own verdict, whatever its objects say', () => {
-  const { verdict } = judged({ kustomization: failing('HealthCheckFailed'), observed: [] });
-  expect(verdict).toMatchObject({ health: 'Unhealthy', message: /HealthCheckFailed/, failedAt: ms('11:55:00') });
+it('HealthCheckFailed is Flux’s own result, whatever the state of its objects', () => {
+  const { result } = evaluated({ kustomization: failing('HealthCheckFailed'), observed: [] });
+  expect(result).toMatchObject({ health: 'Unhealthy', message: /HealthCheckFailed/, failedAt: ms('11:55:00') });
 });
 
-describe('a kind with healthCheckExprs is judged by Flux', () => {
+describe('a kind with healthCheckExprs is decided by Flux', () => {
   const exprs = [{ apiVersion: 'apps/v1', kind: 'Deployment', current: 'true' }];
   const others = [{ ...exprs[0], kind: 'Cluster' }];
   it.each([
@@ -163,14 +163,14 @@ describe('a kind with healthCheckExprs is judged by Flux', () => {
     ['and here where Flux waits for none', { healthCheckExprs: exprs }, 'Unhealthy'],
     ['and here where they are for another', { healthCheckExprs: others, wait: true }, 'Unhealthy'],
   ])('%s', (_, spec, health) => {
-    const { own } = judged({ kustomization: { spec }, observed: [] });
+    const { own } = evaluated({ kustomization: { spec }, observed: [] });
     const read = own.inventory.resources.length > 0 ? [failedAt('11:58:00')] : [];
-    expect(judged({ kustomization: { spec }, observed: read }).verdict.health).toBe(health);
+    expect(evaluated({ kustomization: { spec }, observed: read }).result.health).toBe(health);
   });
 });
 
 it('lists twenty of many unhealthy resources', () => {
-  const { verdict } = judged({ observed: Array.from({ length: 2000 }, () => failedAt('11:58:00')) });
-  expect(verdict.message).toMatch(/; and 1980 more$/);
-  expect(verdict.message.length).toBeLessThan(2000);
+  const { result } = evaluated({ observed: Array.from({ length: 2000 }, () => failedAt('11:58:00')) });
+  expect(result.message).toMatch(/; and 1980 more$/);
+  expect(result.message.length).toBeLessThan(2000);
 });

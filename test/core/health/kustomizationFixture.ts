@@ -1,4 +1,4 @@
-/** A Kustomization fed by an OCIRepository, and the objects it applied, each as a test wants them. */
+/** A Kustomization with its OCIRepository and applied objects, with a test's changes. */
 import { expect } from 'vitest';
 import type { FluxObject, Kustomization } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
@@ -111,7 +111,7 @@ export interface Case {
   rollouts?: Rollout[];
   observed?: ObservedResource[];
   cutoff?: number | null;
-  /** When it was seen Healthy last, of this deployment. */
+  /** When this deployment was last Healthy. */
   healthyUntil?: number;
   likeKuberik?: boolean;
   expected: {
@@ -124,7 +124,7 @@ export interface Case {
   };
 }
 
-export function judged({
+export function evaluated({
   kustomization: setup,
   source: from = source(),
   rollouts = [],
@@ -135,20 +135,20 @@ export function judged({
 }: Omit<Case, 'name' | 'expected'>) {
   const own = ownHealth(kustomization(setup), { source: from ?? undefined, rollouts }, NOW);
   const since = { deployed: cutoff ?? undefined, gracePeriod: 60_000, ...(healthyUntil && { healthyUntil }) };
-  return { own, verdict: evaluateWithResources(own, observed, since, NOW, likeKuberik) };
+  return { own, result: evaluateWithResources(own, observed, since, NOW, likeKuberik) };
 }
 
-/** What is said of its objects. */
+/** The message about the objects. */
 export const waits = (message: string | RegExp, rest: Partial<Case['expected']> = {}) => {
   return { health: 'Pending', message, ...rest };
 };
-/** What is said of the Kustomization itself: nothing is wrong with its objects. */
+/** The message about the Kustomization itself, with healthy objects. */
 export const pending = (message: string, isAttempting = false) => ({
   health: 'Pending',
   message: `Kustomization pending: ${message}`,
   isAttempting,
 });
-/** Until Flux begins, which triggers a sync. */
+/** Until Flux starts, which triggers a sync. */
 export const notBegun = (reason: string) => ({ ...pending(reason), waitsForEvent: true });
 export const HEALTHY = { health: 'Healthy', message: 'Kustomization and all managed resources are healthy' };
 export const unhealthy = (message: string | RegExp, time?: string) => ({
@@ -157,18 +157,18 @@ export const unhealthy = (message: string | RegExp, time?: string) => ({
   ...(time && { failedAt: ms(time) }),
 });
 
-/** A row: what is expected of a Kustomization and its objects where they are not as usual. */
+/** A table row: changes to the Kustomization and its objects, and the expected health. */
 export const on = (name: string, expected: Case['expected'], given: Omit<Case, 'name' | 'expected'> = {}): Case => {
   return { name, ...given, expected };
 };
 
-/** The verdict of a row, as it is expected. */
+/** The expected result of a row. */
 export function expectVerdict(row: Case): void {
   const { message, ...rest } = row.expected;
-  const { verdict } = judged(row);
-  expect(verdict).toEqual({ ...rest, message: expect.any(String) });
-  if (typeof message === 'string') expect(verdict.message).toBe(message);
-  else expect(verdict.message).toMatch(message);
+  const { result } = evaluated(row);
+  expect(result).toEqual({ ...rest, message: expect.any(String) });
+  if (typeof message === 'string') expect(result.message).toBe(message);
+  else expect(result.message).toMatch(message);
 }
 
 export const failing = (reason: string, extra: Setup = {}): Setup => ({

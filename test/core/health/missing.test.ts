@@ -1,12 +1,12 @@
-/** An object that Flux has applied and that does not exist any more. */
+/** An object that Flux has applied and that no longer exists. */
 import { describe, expect, it } from 'vitest';
 import type { ObservedResource } from '../../../core/health/objects/resources.ts';
 import {
   type Case,
+  evaluated,
   failing,
   good,
   HEALTHY,
-  judged,
   ms,
   NEW,
   OLD,
@@ -22,7 +22,7 @@ const DELETED = 'Unhealthy resources: demo/web (Flux has applied it, and it does
 const MISSING = 'Pending resources: demo/web (not found)';
 const NOT_FOUND = waits(MISSING);
 
-/** Flux has applied everything at 11:55, the version was deployed at 11:50, and it is 12:00. */
+/** The version was deployed at 11:50 and applied at 11:55; now is 12:00. */
 const CASES: Case[] = [
   on('was there when Flux applied it', unhealthy(DELETED, '11:55:00')),
   on('was seen healthy until five minutes ago', unhealthy(DELETED, '11:56:00'), { healthyUntil: ms('11:56:00') }),
@@ -57,21 +57,21 @@ const CASES: Case[] = [
 
 describe('an object that does not exist', () => {
   it.each(CASES)('$name', (row) => {
-    const { verdict } = judged({ observed: [seen()], ...row });
-    expect(verdict).toMatchObject({
+    const { result } = evaluated({ observed: [seen()], ...row });
+    expect(result).toMatchObject({
       ...row.expected,
       message:
         typeof row.expected.message === 'string' ? row.expected.message : expect.stringMatching(row.expected.message),
     });
-    if (row.expected.failedAt === undefined) expect(verdict).not.toHaveProperty('failedAt');
+    if (row.expected.failedAt === undefined) expect(result).not.toHaveProperty('failedAt');
   });
 
-  it('is Pending where Flux does not say since when it has applied it', () => {
+  it('is Pending if Flux doesn’t report when it applied the object', () => {
     const observed = [seen()];
-    const { verdict } = judged({
+    const { result } = evaluated({
       observed,
       kustomization: { ready: { status: 'True', lastTransitionTime: 'yesterday' } as never },
     });
-    expect(verdict).toMatchObject(waits(MISSING));
+    expect(result).toMatchObject(waits(MISSING));
   });
 });

@@ -1,4 +1,4 @@
-/** Why the Pods of a workload do not run. */
+/** The reasons why the Pods of a workload don't run. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { causeOf, podQueries } from '../../../core/health/objects/pods.ts';
@@ -100,7 +100,7 @@ describe('the cause', () => {
     expect(causeOf([])).toBeUndefined();
   });
 
-  it('is short and on one line, whatever somebody has written into the Pod', () => {
+  it('is short and on one line, whatever the Pod contains', () => {
     const cause = causeOf([running(waits(`a\nb${'x'.repeat(10_000)}`))])!;
     expect(cause.length).toBeLessThan(300);
     expect(cause).toContain('a b');

@@ -43,7 +43,7 @@ describe('from when on health counts', () => {
     expect(cutoffOf(rollout(head ? { head } : {}))).toBe(expected);
   });
 
-  it('takes the newest that has come, and names the next that has not', () => {
+  it('is the newest past time, and names the next future one', () => {
     const times = ['10:00:00', '11:00:00', '13:00:00', '14:00:00'];
     const rollouts = times.map((time) => rollout({ head: { timestamp: at(time) } }));
     expect(cutoffsOf(rollouts, NOW)).toEqual({ reached: ms('11:00:00'), ahead: ms('13:00:00') });
@@ -52,7 +52,7 @@ describe('from when on health counts', () => {
 });
 
 describe('reset', () => {
-  it('comes at the arrival too where the deployment remembers an error that the reset before has removed', () => {
+  it('comes at the apply too if the deployment has an error that the reset before has removed', () => {
     const known = { name: 'hc', namespace: 'demo', status: 'Healthy', lastChangeTime: at('11:00:00') };
     const knownHealth = [{ ...known, lastErrorTime: at('10:00:00') }];
     const head = { timestamp: at('11:00:00'), appliedTime: at('11:30:00'), knownHealth };
@@ -160,7 +160,7 @@ describe('association', () => {
     expect(association(rollout(selector ? { selector } : {}), healthCheck, namespaceLabels)).toBe(expected);
   });
 
-  it('Q19: a Rollout without a selector does not reset what another Rollout watches', () => {
+  it('Q19: a Rollout without a selector does not reset HealthChecks of another Rollout', () => {
     const watching = rollout({ name: 'web', selector: { selector: web } });
     const plain = rollout({ name: 'plain' });
     expect(associatedRollouts([plain, watching], check({ app: 'web' }), undefined)).toEqual([watching]);

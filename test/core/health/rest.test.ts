@@ -24,7 +24,7 @@ describe('at rest', () => {
   });
 });
 
-describe('the next look', () => {
+describe('the next requeue', () => {
   it('is after the interval where it is not at rest', () => {
     expect(msUntilEvaluation(healthCheck(healthy), false, false, NOW)).toBe(30_000);
     expect(msUntilEvaluation(healthCheck(every('2m')), false, false, NOW)).toBe(120_000);
@@ -75,7 +75,7 @@ describe('Flux is at work', () => {
     expect(isJustReconciling(reconciling(fields), NOW)).toBe(expected);
   });
 
-  it('not on what is not there', () => {
+  it('ignores missing objects', () => {
     expect(isJustReconciling(undefined, NOW)).toBe(false);
   });
 });

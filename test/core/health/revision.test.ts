@@ -4,11 +4,11 @@ import { objectOf } from '../../support/objects.ts';
 import {
   at,
   type Case,
+  evaluated,
   expectVerdict,
   failedAt,
   failing,
   HEALTHY,
-  judged,
   NEW,
   notBegun,
   OLD,
@@ -20,7 +20,7 @@ import {
 } from './kustomizationFixture.ts';
 
 const BEHIND = notBegun('Kustomization generation is 2, but latest observed generation is 1');
-/** Flux is at a new spec on the same artifact. */
+/** Flux is applying a new spec on the same artifact. */
 const NEW_SPEC = { observed: 1, ready: { status: 'Unknown' }, reconcilingSince: '11:52:00' };
 const AT_IT = failing('', { ready: { status: 'Unknown' } });
 const OF_BEFORE = waits(/Before: Unhealthy resources/);
@@ -93,18 +93,18 @@ describe('Q28: health of the old revision', () => {
   it.each(CASES)('$name', expectVerdict);
 });
 
-describe('Q28: a deployment on its way', () => {
+describe('Q28: a deployment that is rolling out', () => {
   const rollout: Rollout = objectOf('Rollout', 'demo/web', {
     metadata: { uid: 'u1' },
     status: { history: [{ id: 7, version: { tag: '1.1.0' }, timestamp: at('11:50:00') }] },
   });
   const carrying = (deployed: string) => ({ 'rollout.kuberik.com/deployed': deployed });
   const health = (onSource: string | undefined, onKustomization?: string) =>
-    judged({
+    evaluated({
       rollouts: [rollout],
       ...(onKustomization && { kustomization: { annotations: carrying(onKustomization) } }),
       source: source(onSource ? { annotations: carrying(onSource) } : {}),
-    }).verdict;
+    }).result;
 
   it('is awaited by its source, and by the Kustomization itself', () => {
     const message = (kind: string) =>

@@ -8,7 +8,7 @@ import { objectOf } from '../../support/objects.ts';
 
 const NOW = Date.parse('2026-01-02T12:00:00Z');
 
-/** Text that means something now and then. */
+/** Random text, sometimes with a meaning. */
 const word = fc.oneof(
   fc.constantFrom(
     'True',
@@ -55,19 +55,19 @@ const kinds = [
 ];
 
 describe('whatever an object holds', () => {
-  it('kstatus says something', () => {
+  it('kstatus returns a result', () => {
     fc.assert(
       fc.property(fc.constantFrom(...kinds), fc.anything(), status, (kind, spec, ofObject) => {
         const [apiVersion = '', name = ''] = kind.split(' ');
         const object = { apiVersion, kind: name, metadata: { name: 'x', generation: 1 }, spec, status: ofObject };
-        const { status: says, message } = kstatusOf(object, NOW);
-        expect(['Current', 'InProgress', 'Failed', 'Terminating', 'Unknown']).toContain(says);
+        const { status: kstatus, message } = kstatusOf(object, NOW);
+        expect(['Current', 'InProgress', 'Failed', 'Terminating', 'Unknown']).toContain(kstatus);
         expect(typeof message).toBe('string');
       }),
     );
   });
 
-  it('the health of a Kustomization is found, and said again it changes nothing', () => {
+  it('the health of a Kustomization is computed, and a second sync changes nothing', () => {
     fc.assert(
       fc.property(
         status,
@@ -77,15 +77,15 @@ describe('whatever an object holds', () => {
           const metadata = { name: 'web', namespace: 'demo', generation: 2 };
           const kustomization = objectOf('Kustomization', { metadata, status: of as never }) as Kustomization;
           const source = objectOf('OCIRepository', { metadata, status: ofSource as never });
-          const judge = (now: number) =>
+          const evaluate = (now: number) =>
             evaluateWithResources(
               ownHealth(kustomization, { source, rollouts: [] }, now),
               [],
               { deployed: NOW - 60_000, gracePeriod: 0 },
               now,
             );
-          const once = statusAfter(before, judge(NOW), NOW);
-          expect(sameStatus(statusAfter(once, judge(NOW + 30_000), NOW + 30_000), once)).toBe(true);
+          const once = statusAfter(before, evaluate(NOW), NOW);
+          expect(sameStatus(statusAfter(once, evaluate(NOW + 30_000), NOW + 30_000), once)).toBe(true);
         },
       ),
     );

@@ -22,7 +22,7 @@ const ABSENT: Verdict = { health: 'Unhealthy', message: 'gone', absent: true };
 const HEALTHY: Verdict = { health: 'Healthy', message: 'good' };
 const UNKNOWN: Verdict = { health: 'Unknown', message: 'no answer' };
 
-/** A status: when it changed, and when it failed and was Healthy last. */
+/** A status with the times of its last change, last error and last Healthy. */
 const is = (status: string, message?: string, ...[changed, error, healthy]: (string | undefined)[]): HealthStatus => ({
   status,
   ...(message && { message }),
@@ -45,9 +45,9 @@ const still = (status: string) => `Still ${status}: not everything could be read
 const TRYING: Verdict = { health: 'Pending', message: 'trying', isAttempting: true };
 const AGAIN: Verdict = { ...TRYING, isRepeat: true };
 
-describe('what a verdict makes of the status', () => {
+describe('the status after a result', () => {
   const rows: [string, HealthStatus | undefined, Verdict, HealthStatus][] = [
-    ['the first verdict', undefined, HEALTHY, good(NOON)],
+    ['the first result', undefined, HEALTHY, good(NOON)],
     ['no change keeps its time', is('Healthy', 'old words', TEN), HEALTHY, good(TEN)],
     ['a wait for Flux, soon after a reset, is no news', NEW_RESET, WAITING, NEW_RESET],
     ['a wait for Flux, long after a reset', RESET, WAITING, is('Pending', 'behind', ELEVEN)],
@@ -89,7 +89,7 @@ describe('what a verdict makes of the status', () => {
       is('Unhealthy', 'trying', ELEVEN, ELEVEN),
     ],
     ['what Flux applies once more stays Healthy, to the word', good(ELEVEN, TEN), AGAIN, good(ELEVEN, TEN)],
-    ['but becomes Healthy by nothing less than a verdict', RESET, AGAIN, is('Pending', 'trying', ELEVEN)],
+    ['but becomes Healthy only by a result', RESET, AGAIN, is('Pending', 'trying', ELEVEN)],
     [
       'the first attempt is Pending',
       is('Healthy', undefined, ELEVEN),
@@ -98,13 +98,13 @@ describe('what a verdict makes of the status', () => {
     ],
   ];
 
-  it.each(rows)('%s', (_, before, verdict, after) => {
-    expect(statusAfter(before, verdict, NOW)).toEqual(after);
+  it.each(rows)('%s', (_, before, result, after) => {
+    expect(statusAfter(before, result, NOW)).toEqual(after);
   });
 
-  it.each(rows)('%s: said again later, it changes nothing', (_, before, verdict) => {
-    const once = statusAfter(before, verdict, NOW);
-    expect(sameStatus(statusAfter(once, verdict, NOW + 30_000), once)).toBe(true);
+  it.each(rows)('%s: the same result later changes nothing', (_, before, result) => {
+    const once = statusAfter(before, result, NOW);
+    expect(sameStatus(statusAfter(once, result, NOW + 30_000), once)).toBe(true);
   });
 });
 
@@ -123,7 +123,7 @@ describe('requeue interval', () => {
   });
 });
 
-it('a message that is cut amid an emoji is the same at the next look: Go has stored U+FFFD in place of the half', () => {
+it('a message cut within an emoji is the same at the next sync: Go stores U+FFFD for the half', () => {
   const message = `${'x'.repeat(16_382)}\u{1f600}${'y'.repeat(10)}`;
   const after = statusAfter(undefined, { health: 'Unhealthy', message }, NOW);
   expect(after.message?.slice(-2)).toBe('\ufffd…');
@@ -132,9 +132,9 @@ it('a message that is cut amid an emoji is the same at the next look: Go has sto
 it.each([
   ['seen', { health: 'Unhealthy', message: 'x'.repeat(20_000) } as Verdict],
   ['kept', { health: 'Unknown', message: 'x'.repeat(20_000) } as Verdict],
-])('a message is no longer than the CRD takes: %s', (_name, verdict) => {
+])('a message is no longer than the CRD takes: %s', (_name, result) => {
   const { versions } = objectIn('crds/kuberik.com_healthchecks.yaml').spec;
   const { maxLength } = versions[0].schema.openAPIV3Schema.properties.status.properties.message;
   const before = { status: 'Healthy', lastChangeTime: at('09:00:00') };
-  expect(statusAfter(before, verdict, NOW).message).toHaveLength(maxLength);
+  expect(statusAfter(before, result, NOW).message).toHaveLength(maxLength);
 });

@@ -8,14 +8,14 @@ import { healthCheck, rollout } from '../../hooks/healthCheck/fixture.ts';
 const watching = (healthCheckSelector?: RolloutSpec['healthCheckSelector']) =>
   rollout(undefined, healthCheckSelector ? { healthCheckSelector } : {});
 const check = (labels: Record<string, string>) => healthCheck({ metadata: { name: 'hc', namespace: 'demo', labels } });
-/** As the webhook labels it. */
+/** The labels of the webhook. */
 const labelled = (object: ReturnType<typeof rollout>) => label(object, watchesLabel(object));
 const crowdOf = (...objects: ReturnType<typeof rollout>[]) => [
   ...objects.map(labelled),
   ...Array.from({ length: 20 - objects.length }, () => labelled(watching())),
 ];
 
-/** Whether a change of the Rollout wakes the check, which was told what to relate when `others` were there. */
+/** Whether a change of the Rollout wakes the check, whose related objects were chosen with `others` present. */
 function wakes(object: ReturnType<typeof rollout>, labels: Record<string, string>, others = crowdOf()): boolean {
   return watchingRolloutRules(check(labels), others).some(({ labelSelector }) =>
     matchesSelector(labelSelector, labelled(object).metadata.labels ?? {}),
@@ -54,12 +54,12 @@ describe('in a namespace of many a HealthCheck is woken', () => {
     }
   });
 
-  it('which has no labels, by those that may watch anything', () => {
+  it('without labels, by Rollouts that may watch anything', () => {
     expect(wakes(watching({ selector: {} }), {})).toBe(true);
     expect(wakes(watching({ matchLabels: { app: 'shop' } }), {})).toBe(false);
   });
 
-  it('which somebody watches, not by those that watch nothing', () => {
+  it('that a Rollout watches, not by those that watch nothing', () => {
     const watched = crowdOf(watching({ matchLabels: { app: 'shop' } }));
     expect(wakes(watching(), SHOP, watched)).toBe(false);
     expect(wakes(watching({ selector: {} }), SHOP, watched)).toBe(true);

@@ -130,7 +130,7 @@ describe('kinds without a state of their own', () => {
   });
 });
 
-it('goes by group and kind: another group’s Deployment has only its Ready condition', () => {
+it('is decided by group and kind: another group’s Deployment has only its Ready condition', () => {
   const other = object('example.com/v1', 'Deployment', is(condition('Ready', 'False', '', 'no')));
   expect(kstatusOf(other, NOW)).toEqual({ status: 'InProgress', message: 'no' });
   const old = object('extensions/v1beta1', 'Deployment');

@@ -1,4 +1,4 @@
-/** Tables of objects and what kstatus says of them. */
+/** Tables of objects and their kstatus. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { kstatusOf } from '../../../core/kstatus/kstatus.ts';
@@ -20,7 +20,7 @@ export const condition = (type: string, status: string, reason = '', message = '
 /** The fields of an object whose status has these conditions. */
 export const is = (...conditions: unknown[]) => ({ status: { conditions } });
 
-/** What it is, the object's fields, expected status, expected message. */
+/** Name, fields of the object, expected status, expected message. */
 export type Row = [string, Record<string, unknown>, string, string];
 
 export function table(apiVersion: string, kind: string, rows: Row[]) {

@@ -3,7 +3,7 @@ import { condition, table } from './table.ts';
 const PROGRESSED = condition('Progressing', 'True', 'NewReplicaSetAvailable');
 const AVAILABLE = condition('Available', 'True');
 const three = { replicas: 3, updatedReplicas: 3, availableReplicas: 3, readyReplicas: 3 };
-/** Three replicas, all there but for what a row says. */
+/** Three replicas, all ready unless a row differs. */
 const deployment = (status: object, spec: object = { progressDeadlineSeconds: 600 }) => ({
   spec: { replicas: 3, ...spec },
   status: { ...three, ...status },

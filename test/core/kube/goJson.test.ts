@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { goJsonBytes } from '../../../core/kube/json.ts';
 
-/** As Go's json.Marshal writes it. */
+/** The text of Go's json.Marshal. */
 const asGo = (value: unknown) =>
   JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,

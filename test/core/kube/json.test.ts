@@ -4,7 +4,7 @@ import { sameJson, toWellFormedJson } from '../../../core/kube/json.ts';
 /** The API server takes JSON of 10,000 levels. */
 const deep = (leaf: string) => JSON.parse(`${'{"a":['.repeat(5000)}"${leaf}"${']}'.repeat(5000)}`);
 
-it('JSON deeper than the stack is compared: else whoever nests deep enough could not be suspended', () => {
+it('JSON deeper than the stack is compared: otherwise a deeply nested object couldn’t be suspended', () => {
   expect(sameJson(deep('x'), deep('x'))).toBe(true);
   expect(sameJson(deep('x'), deep('y'))).toBe(false);
 });

@@ -1,4 +1,4 @@
-/** Lists of names in annotations are bounded, and beyond the bound nothing opens. */
+/** Lists of names in annotations are limited, and a longer list opens nothing. */
 import { describe, expect, it } from 'vitest';
 import { requiredGates } from '../../../core/admission/objectGates.ts';
 import { refKey, splitNames } from '../../../core/kube/names.ts';
@@ -28,11 +28,11 @@ it('is read up to the limit, and not beyond', () => {
 });
 
 describe('an annotation with more names than are read', () => {
-  const world = { gates: gatesByName(gate('shop/a', { default: 'opened' })), namespaceLabels: {}, now: NOW };
+  const context = { gates: gatesByName(gate('shop/a', { default: 'opened' })), namespaceLabels: {}, now: NOW };
 
   it.each(['a', '', '!/'])('closes the object, whatever the names are: %j', (part) => {
     const object = kustomization({ annotations: { 'gate.fluxcd.io/gates': `a,${many(LIMIT, part)}` } });
-    expect(requiredGates(object, world).tooMany).toBe(true);
+    expect(requiredGates(object, context).tooMany).toBe(true);
   });
 
   it('binds no field, and reports that', () => {

@@ -10,7 +10,7 @@ describe('an object gains an owner', () => {
   it.each([
     ['with a reference more', of(owner, { ...owner, name: 'other', uid: '2' }), of(owner)],
     ['with another uid', of({ ...owner, uid: '2' }), of(owner)],
-    // The garbage collector looks for the owner by all four, and deletes what belongs to one that it does not find.
+    // The garbage collector finds the owner by all four fields, and deletes the object if it doesn't exist.
     ['with another name for the same uid', of({ ...owner, name: 'does-not-exist' }), of(owner)],
     ['with another kind for the same uid', of({ ...owner, kind: 'Secret' }), of(owner)],
     ['with another API group for the same uid', of({ ...owner, apiVersion: 'apps/v1' }), of(owner)],

@@ -7,7 +7,7 @@ const expression = (key: string, operator: string, values?: string[]): LabelSele
   matchExpressions: [{ key, operator, ...(values && { values }) }],
 });
 
-describe('a selector matches as apimachinery says', () => {
+describe('a selector matches as in apimachinery', () => {
   it.each<[LabelSelector | undefined, boolean, string]>([
     [undefined, true, ''],
     [{}, true, ''],

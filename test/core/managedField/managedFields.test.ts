@@ -7,7 +7,7 @@ const ROLLOUT = 'rollout.kuberik.com/rollout';
 const SUBSTITUTE = 'rollout.kuberik.com/substitute';
 const long = 'a'.repeat(253);
 
-const kustomizations: [says: string, annotations: Record<string, string>, fields: object[], problem?: RegExp][] = [
+const kustomizations: [title: string, annotations: Record<string, string>, fields: object[], problem?: RegExp][] = [
   ['nothing without annotations', {}, []],
   ['one variable', { [from('APP')]: 'my-app' }, [{ rollout: 'my-app', variable: 'APP' }]],
   [
@@ -86,7 +86,7 @@ describe('annotations of 256 kB', () => {
     expect(problems[0]!.length).toBeLessThan(500);
   });
 
-  it('give no more problems, and no more Rollouts to read, than are of use', () => {
+  it('have limits for problems and for Rollouts to read', () => {
     const names = kustomization({ annotations: { [from('APP')]: ',!'.repeat(100_000) } });
     expect(managedFieldsOf(names).problems.length).toBeLessThanOrEqual(20);
     const many = Array.from({ length: 3000 }, (_, i) => [from(`V${i}`), `app-${i}`]);
@@ -120,7 +120,7 @@ describe('marks of a HelmRelease', () => {
   });
 });
 
-it('says that a Rollout owns nothing of another kind', () => {
+it('report that a Rollout owns nothing of another kind', () => {
   const object = { ...kustomization({ annotations: { [ROLLOUT]: 'my-app' } }), kind: 'GitRepository' };
   expect(managedFieldsOf(object).problems).toEqual([expect.stringContaining('has no effect on a GitRepository')]);
 });

@@ -31,7 +31,7 @@ const at100 = { deployed: deployment('my-app', 1, '1.0.0'), substitute: { APP: '
 const STAYS = /^APP stays 1\.1\.0/;
 
 interface Row {
-  says: string;
+  title: string;
   /** Absent: CREATE. */
   old?: KustomizationParts;
   object: KustomizationParts;
@@ -43,11 +43,11 @@ interface Row {
 }
 
 const row = (
-  says: string,
+  title: string,
   old: Row['old'],
   object: Row['object'],
-  rest: Omit<Row, 'says' | 'old' | 'object'> = {},
-): Row => ({ says, ...(old && { old }), object, ...rest });
+  rest: Omit<Row, 'title' | 'old' | 'object'> = {},
+): Row => ({ title, ...(old && { old }), object, ...rest });
 
 const rows: Row[] = [
   row(
@@ -173,7 +173,7 @@ const rows: Row[] = [
 ];
 
 describe('one write of a bound Kustomization', () => {
-  it.each(rows)('$says', (row) => {
+  it.each(rows)('$title', (row) => {
     const write = {
       object: kustomization(row.object),
       oldObject: row.old && kustomization(row.old),
@@ -209,7 +209,7 @@ describe('one write of a bound Kustomization', () => {
 });
 
 describe('one write of a bound OCIRepository', () => {
-  const refs: [says: string, ref: Record<string, string> | null, warning?: RegExp][] = [
+  const refs: [title: string, ref: Record<string, string> | null, warning?: RegExp][] = [
     ['ref absent', null],
     ['ref empty', {}],
     ['semver beside the tag', { tag: '1.1.0', semver: '>=1' }, /^semver removed from spec\.ref/],
@@ -229,7 +229,7 @@ describe('one write of a bound OCIRepository', () => {
     expect(setManagedFields({ object, oldObject: stored, rollouts: rolloutsByName(my) }).object).toEqual(stored);
   });
 
-  it('keeps fields of ref it does not know', () => {
+  it('keeps unknown fields of ref', () => {
     const object = ociRepository({ semverFilter: '.*' });
     expect(setManagedFields({ object, rollouts: rolloutsByName(my) }).object.spec?.ref).toEqual({
       semverFilter: '.*',
@@ -237,7 +237,7 @@ describe('one write of a bound OCIRepository', () => {
     });
   });
 
-  it('reads back what it wrote', () => {
+  it('reads its own output', () => {
     expect(
       readManagedField(setManagedFields({ object: ociRepository(null), rollouts: rolloutsByName(my) }).object, TAG),
     ).toBe('1.1.0');

@@ -1,4 +1,4 @@
-/** A Kustomization and its OCIRepository, both bound to Rollout my-app: what one write of the Kustomization stores. */
+/** The stored state after one write of a Kustomization that is bound to Rollout my-app, like its OCIRepository. */
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { Gate, Rollout } from '../../../api/types.ts';
@@ -31,7 +31,7 @@ interface Kept {
   app?: string | null;
 }
 
-/** The Kustomization, running 1.0.0 unless told otherwise. */
+/** The Kustomization, running 1.0.0 by default. */
 function object({ annotations = {}, spec = {}, app = '1.0.0' }: Kept = {}): FluxObject {
   return kustomization({
     annotations: { ...OWN, [ARTIFACT]: '1.0.0', ...annotations },
@@ -47,7 +47,7 @@ const waiting = (kept: Kept = {}) =>
     spec: { suspend: true, ...kept.spec },
   });
 
-/** The OCIRepository: what its tag is, which deployment it carries, what it has fetched. */
+/** The OCIRepository: its tag, the deployment in its annotation, and the fetched artifact. */
 function source(tag: string, id: number, fetched: string | undefined, more: Record<string, unknown> = {}): FluxObject {
   return ociRepository(
     { tag },
@@ -72,10 +72,10 @@ function trimmed(rollout: Rollout): Rollout {
 }
 
 interface Row {
-  says: string;
+  title: string;
   /** null: CREATE. */
   old?: FluxObject | null;
-  /** As sent; like the old one where absent. */
+  /** The object as sent; the old one if absent. */
   sent?: FluxObject;
   source: FluxObject | undefined;
   rollouts?: Rollout[];
@@ -91,7 +91,7 @@ interface Row {
 const LATE = source('1.1.0', 2, '1.0.0', { behind: true });
 const THERE = source('1.1.0', 2, '1.1.0');
 const NOT_WRITTEN = source('1.0.0', 1, '1.0.0');
-/** What it runs, and of which artifact: the version before, the new one, what Git said, what no source has to fetch. */
+/** Version and artifact of the running object: the version before, the new one, Git's, one without a source to fetch. */
 const had = { app: '1.0.0', artifact: '1.0.0' };
 const has = { app: '1.1.0', artifact: '1.1.0' };
 const dev = { app: 'dev', artifact: 'dev' };
@@ -102,8 +102,8 @@ const stays = { ...had, ...held };
 /** Before the first deployment. */
 const UNBOUND = kustomization({ annotations: OWN, substitute: { APP: 'dev' }, spec: SOURCE });
 
-const that = (says: string, source: Row['source'], rest: Omit<Row, 'says' | 'source'>): Row => ({
-  says,
+const that = (title: string, source: Row['source'], rest: Omit<Row, 'title' | 'source'>): Row => ({
+  title,
   source,
   ...rest,
 });
@@ -116,11 +116,11 @@ const rows: Row[] = [
   that('is not believed in the status of an older generation', source('1.1.0', 2, '1.1.0', { behind: true }), stays),
   that('is not a tag that only begins like it', source('1.1.0', 2, '1.1.0-rc.1'), stays),
   ...[
-    { says: 'cannot be fetched', more: { conditions: condition('FetchFailed', 'True') } },
-    { says: 'does not verify', more: { conditions: condition('Ready', 'False') } },
-    { says: 'is waited for by a suspended source', more: { suspend: true } },
-  ].map(({ says, more }) => ({
-    says: `${says}: goes on with what it has`,
+    { title: 'cannot be fetched', more: { conditions: condition('FetchFailed', 'True') } },
+    { title: 'does not verify', more: { conditions: condition('Ready', 'False') } },
+    { title: 'is waited for by a suspended source', more: { suspend: true } },
+  ].map(({ title, more }) => ({
+    title: `${title}: goes on with what it has`,
     old: waiting(),
     source: source('1.1.0', 2, '1.0.0', more),
     ...had,
@@ -221,12 +221,12 @@ const contextOf = (from: FluxObject | undefined, rollouts = [my], gates: Gate[] 
   namespaceLabels: {},
   now: NOW,
 });
-/** What is stored of a write that is not denied. */
+/** The stored object of a write that isn't denied. */
 const storedOf = (sent: FluxObject, oldObject: FluxObject, from: FluxObject): FluxObject =>
   (decide({ object: sent, oldObject, context: contextOf(from), user: 'admin' }) as { object: FluxObject }).object;
 
 describe('variables follow the source of the same Rollout: a version that', () => {
-  it.each(rows)('$says', (row) => {
+  it.each(rows)('$title', (row) => {
     const oldObject = row.old === null ? undefined : (row.old ?? object());
     const context = contextOf(row.source, row.rollouts, row.gates);
     const write = (sent: FluxObject, before: FluxObject | undefined) =>
@@ -248,7 +248,7 @@ describe('variables follow the source of the same Rollout: a version that', () =
   });
 });
 
-describe('kustomize-controller is asked to echo', () => {
+describe('kustomize-controller gets a request to echo', () => {
   const ASKED = 'reconcile.fluxcd.io/requestedAt';
   const at = (object: FluxObject, generation: number): FluxObject => ({
     ...object,
@@ -261,10 +261,10 @@ describe('kustomize-controller is asked to echo', () => {
   });
 
   it.each([
-    { says: 'and nobody asks for anything else before it has', old: unseen('now-1'), expected: 'rollout-hooks/6' },
-    { says: 'also not where it has echoed nothing yet', old: unseen(), expected: 'rollout-hooks/6' },
-    { says: 'afterwards anybody may', old: unseen('rollout-hooks/6'), expected: 'now-2' },
-  ])('$says', ({ old, expected }) => {
+    { title: 'and nobody asks for anything else before it has', old: unseen('now-1'), expected: 'rollout-hooks/6' },
+    { title: 'also not where it has echoed nothing yet', old: unseen(), expected: 'rollout-hooks/6' },
+    { title: 'afterwards anybody may', old: unseen('rollout-hooks/6'), expected: 'now-2' },
+  ])('$title', ({ old, expected }) => {
     const sent = {
       ...old,
       metadata: { ...old.metadata, annotations: { ...old.metadata.annotations, [ASKED]: 'now-2' } },
@@ -273,16 +273,16 @@ describe('kustomize-controller is asked to echo', () => {
   });
 
   it.each([
-    { says: 'the write that suspends', old: object(), from: LATE, expected: 'rollout-hooks/7' },
-    { says: 'no write while it waits', old: waiting(), from: LATE, expected: undefined },
-    { says: 'not the write that resumes, which follows', old: waiting(), from: THERE, expected: undefined },
-    { says: 'new variables that no suspension preceded', old: object(), from: THERE, expected: 'rollout-hooks/7' },
-  ])('$says', ({ old, from, expected }) => {
+    { title: 'the write that suspends', old: object(), from: LATE, expected: 'rollout-hooks/7' },
+    { title: 'no write while it waits', old: waiting(), from: LATE, expected: undefined },
+    { title: 'not the write that resumes, which follows', old: waiting(), from: THERE, expected: undefined },
+    { title: 'new variables that no suspension preceded', old: object(), from: THERE, expected: 'rollout-hooks/7' },
+  ])('$title', ({ old, from, expected }) => {
     expect(storedOf(at(old, 7), at(old, 7), from).metadata.annotations?.[ASKED]).toBe(expected);
   });
 });
 
-it('an edit of the variable is denied while the first deployment is on its way', () => {
+it('an edit of the variable is denied while the first deployment is rolling out', () => {
   const context = contextOf(source('1.1.0', 2, 'dev', { behind: true }));
   const unbound = (app: string) => kustomization({ annotations: OWN, substitute: { APP: app }, spec: SOURCE });
   const outcome = decide({ object: unbound('6.6.6'), oldObject: unbound('dev'), context, user: 'admin' });

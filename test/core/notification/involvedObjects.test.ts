@@ -11,7 +11,7 @@ const named = (text: string): ObjectName => {
 };
 const textOf = ({ kind, namespace, name }: ObjectName) => `${kind} ${namespace}/${name}`;
 
-describe('who stands in for a Gate', () => {
+describe('the reporting object of a Gate', () => {
   it.each([
     {
       rule: 'what is applied before what is brought',
@@ -31,7 +31,7 @@ describe('who stands in for a Gate', () => {
     expect(involvedObjectsOf(of.map(named).reverse(), 'home').map(textOf)).toEqual(is);
   });
 
-  it(`is in no more than ${LIMITS.notifiedNamespaces} namespaces, its own among them`, () => {
+  it(`is in at most ${LIMITS.notifiedNamespaces} namespaces, its own included`, () => {
     const many = Array.from({ length: 300 }, (_, i) => named(`Kustomization n${i}/web`));
     const involvedObjects = involvedObjectsOf([...many, named('Kustomization zz/web')], 'zz');
     expect(involvedObjects).toHaveLength(LIMITS.notifiedNamespaces);
@@ -39,7 +39,7 @@ describe('who stands in for a Gate', () => {
   });
 });
 
-describe('who tells of a Rollout', () => {
+describe('the reporting objects of a Rollout', () => {
   const bindingOf = (text: string) => {
     const { kind, namespace, name } = named(text);
     return objectOf('FluxBinding', {
@@ -59,7 +59,7 @@ describe('who tells of a Rollout', () => {
     expect(reportingObjects(of.map(bindingOf)).map(textOf)).toEqual(is);
   });
 
-  it(`are no more than ${LIMITS.notifiedObjects}`, () => {
+  it(`are at most ${LIMITS.notifiedObjects}`, () => {
     const many = Array.from({ length: 30 }, (_, i) => bindingOf(`Kustomization a/web-${i}`));
     expect(reportingObjects(many)).toHaveLength(LIMITS.notifiedObjects);
   });

@@ -17,7 +17,7 @@ describe('compileExtract', () => {
     expect(extractOf(filter)(tag)).toBe(expected);
   });
 
-  it('gives nothing for a tag that does not match', () => {
+  it('returns nothing for a tag that doesn’t match', () => {
     expect(extractOf({ pattern: '^v', extract: '$0' })('1.0')).toBeUndefined();
   });
 
@@ -75,7 +75,7 @@ describe('a pattern that makes a backtracking matcher slow', () => {
     expect(time(pattern)).toBeLessThan(500 * Math.max(0.5, time(`^[a-z]+x$|${pattern.length}`)));
   });
 
-  it('is compiled once, and asked once about a tag', () => {
+  it('is compiled once, and evaluated once per tag', () => {
     const filter = { pattern: '^(a+)+b$' };
     expect(compileExtract({ ...filter })).toBe(compileExtract(filter));
   });
@@ -120,7 +120,7 @@ describe('a pattern that makes a backtracking matcher slow', () => {
     evaluations.mockRestore();
   });
 
-  it('a tag longer than tags are does not match, nor does one that would be blown up', () => {
+  it('a tag that is too long doesn’t match, nor one whose result is too long', () => {
     expect(extractOf({ pattern: 'a' })('a'.repeat(129))).toBeUndefined();
     expect(extractOf({ pattern: '.+', extract: '$0'.repeat(100) })('a'.repeat(128))).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-/** Held to what Flux's own library answers: dev/tools/semver makes the table. */
+/** Compared with Flux's library, whose results are in a table of dev/tools/semver. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -6,10 +6,10 @@ import { compareVersions, parseVersion } from '../../../core/policy/semanticVers
 import { parseRange } from '../../../core/policy/versionRange.ts';
 
 interface Table {
-  /** Oldest first; equal ones are one entry, with blanks between. */
+  /** Oldest first; equal versions are one entry, separated by blanks. */
   order: string[];
   noVersions: string[];
-  /** What each range selects, with blanks between; null for what is no range. */
+  /** The versions in each range, separated by blanks; null for an invalid range. */
   ranges: Record<string, string | null>;
 }
 
@@ -22,7 +22,7 @@ describe('a tag is a version', () => {
   it.each(noVersions)('not %j', (tag) => expect(parseVersion(tag)?.strict ?? false).toBe(false));
 });
 
-describe('versions come in the order of the library', () => {
+describe('versions are sorted as by the library', () => {
   const places = order.flatMap((equal, place) => equal.split(' ').map((tag) => ({ tag, place })));
   it.each(places)('$tag', ({ tag, place }) => {
     const version = parseVersion(tag)!;
@@ -33,7 +33,7 @@ describe('versions come in the order of the library', () => {
   });
 });
 
-describe('a range selects what it selects in the library', () => {
+describe('a range selects the same versions as in the library', () => {
   it.each(Object.entries(ranges))('%j', (range, selects) => {
     const test = parseRange(range);
     expect(test ? versions.filter((tag) => test(parseVersion(tag)!)).join(' ') : null).toBe(selects);

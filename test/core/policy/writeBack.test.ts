@@ -52,7 +52,7 @@ describe('the derived ImagePolicy', () => {
     );
   });
 
-  it('reflects digests as the source policy does, and copies nothing else of it', () => {
+  it('reflects digests as the source policy does, and copies nothing else from it', () => {
     expect(
       specOf({ digestReflectionPolicy: 'Always', interval: '10m', suspend: true, filterTags: { extract: '$1' } }),
     ).toEqual({
@@ -91,7 +91,7 @@ describe('the derived ImagePolicy', () => {
     });
   });
 
-  it('goes with spec.writeBack', () => {
+  it('is deleted with spec.writeBack', () => {
     const now = { rollout: rollout('1.0.0', null), imagePolicy: source(), derivedPolicy: before };
     expect(derivedPolicy(now)).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-/** Who put what onto a list of a RolloutGate: what a record keeps, and when an entry ends. */
+/** The record of who added a version to a list of a RolloutGate, and when an entry ends. */
 import { describe, expect, it } from 'vitest';
 import {
   formatListed,
@@ -33,7 +33,7 @@ describe('a write', () => {
     expect(noted(now, old)).toEqual(record);
   });
 
-  it('ends what is no longer so, and keeps the rest as it was', () => {
+  it('ends outdated entries, and keeps the others', () => {
     const alice = { by: 'alice', at: 0 };
     const before: ListEntry[] = [
       { field: 'allowedVersions', version: '1.0.0', ...alice },
@@ -56,7 +56,7 @@ describe('a write', () => {
     expect(record.at(-1)).toMatchObject({ version: '1.999.0' });
   });
 
-  it('is as large as it gets still read again, and leaves room for the record of approvals', () => {
+  it('of the largest size can be read, and leaves room for the record of approvals', () => {
     const allowedVersions = Array.from({ length: 40 }, (_, i) => `${i}`.padEnd(128, 'x'));
     const record = noted({ allowedVersions }, {}, [], { by: '语'.repeat(300), reason: '语'.repeat(300), now: NOW });
     const text = formatListed(record)!;
@@ -77,7 +77,7 @@ describe('a write', () => {
   });
 });
 
-it('is read as it was written, and what is not ours counts as nothing', () => {
+it('is read as it was written, and other text counts as none', () => {
   const record = noted({ allowedVersions: ['1.1.0'], passing: false }, {});
   expect(parseListed(formatListed(record))).toEqual(record);
   expect(listedOn(record, 'allowedVersions', '1.1.0')).toMatchObject({ by: 'bob' });

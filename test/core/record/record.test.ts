@@ -1,4 +1,4 @@
-/** What records of the webhook have in common: who, when and why, and that other text counts as none. */
+/** Common rules of the webhook's records: user, time and reason, and other text counts as none. */
 import { describe, expect, it } from 'vitest';
 import { changedByOf, newChange, parseRecord, storedEntry } from '../../../core/record/record.ts';
 

@@ -15,7 +15,7 @@ const job = (rest: Partial<CopyOrder> = {}) => copyJob({ ...ORDER, ...rest });
 const containerOf = (of = job()) => of.spec.template.spec.containers[0];
 
 describe('the Job of a copy', () => {
-  it('runs the copy command with what it is about, and Secrets of its own namespace', () => {
+  it('runs the copy command with its arguments, and Secrets of its own namespace', () => {
     expect(containerOf()).toMatchObject({ image: 'rollout-hooks:1', command: ['node', 'copy/main.ts'] });
     expect(containerOf().args).toEqual([
       '--source=registry.example/dev/app',
@@ -33,13 +33,13 @@ describe('the Job of a copy', () => {
     ]);
   });
 
-  it('says what is insecure, and what may be overwritten', () => {
+  it('names insecure registries, and tags that may be overwritten', () => {
     const target = { ...ORDER.target, insecure: true, overwrite: true };
     const { args } = containerOf(job({ source: { image: 'a.example/b', insecure: true }, target }));
     expect(args).toEqual(expect.arrayContaining(['--source-insecure', '--target-insecure', '--overwrite']));
   });
 
-  it('may do nothing in the cluster, and is what Pod Security calls restricted', () => {
+  it('has no rights in the cluster, and is restricted by Pod Security', () => {
     const { spec } = job().spec.template;
     expect(spec.automountServiceAccountToken).toBe(false);
     expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
@@ -51,7 +51,7 @@ describe('the Job of a copy', () => {
     expect(containerOf().resources.limits.memory).toBeDefined();
   });
 
-  it('asks registries on its own machine only where the installation allows it', () => {
+  it('allows registries on its own machine only if the installation does', () => {
     expect(containerOf()).not.toHaveProperty('env');
     expect(containerOf(job({ allowLocalRegistries: false }))).not.toHaveProperty('env');
     expect(containerOf(job({ allowLocalRegistries: true })).env).toEqual([
@@ -112,7 +112,7 @@ describe('its progress', () => {
   });
   const result = (rest: object) => pod(JSON.stringify(rest));
 
-  it('is a Job that is not there, runs, or has failed and goes on', () => {
+  it('is a Job that is missing, running, or failed with retries', () => {
     const copying = (message: RegExp) => ({ state: 'Copying', message: expect.stringMatching(message) });
     expect(progressOf(wanted, undefined, [])).toMatchObject(copying(/does not exist yet/));
     expect(progressOf(wanted, at({ active: 1 }), [])).toMatchObject(copying(/runs/));
@@ -122,7 +122,7 @@ describe('its progress', () => {
     );
   });
 
-  it('is a failure, with what its last Pod said, or else what the Job says', () => {
+  it('is a failure, with the last Pod’s message, or else the Job’s', () => {
     const failed = at({ failed: 1, conditions: [condition('Failed')] });
     expect(progressOf(wanted, failed, [result({ outcome: 'Conflict', message: 'there already' })])).toEqual({
       state: 'Failed',
@@ -131,7 +131,7 @@ describe('its progress', () => {
     expect(progressOf(wanted, failed, [])).toMatchObject({ message: expect.stringMatching(/^Pod failed\. Job/) });
   });
 
-  it('is a copy, with what is known of it', () => {
+  it('is a copy, with its metadata', () => {
     const done = at({ completionTime: '2026-01-02T12:00:00Z', conditions: [condition('Complete')] });
     expect(progressOf(wanted, done, [result({ digest: DIGEST, bytes: 7, uploadedBytes: 3, message: 'x' })])).toEqual({
       state: 'Copied',
@@ -177,7 +177,7 @@ describe('its progress', () => {
     });
   });
 
-  it('takes no more of a text than a condition can show', () => {
+  it('cuts texts to the size of a condition', () => {
     const failed = at({ failed: 1, conditions: [condition('Failed')] });
     const { message } = progressOf(wanted, failed, [result({ message: 'x'.repeat(100_000) })]) as { message: string };
     expect(message.length).toBeLessThan(1300);

@@ -6,7 +6,7 @@ const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip';
 const layer = (letter: string, rest: object = {}) => ({ mediaType: LAYER, digest: digest(letter), size: 7, ...rest });
 const read = (manifest: object, type = 'application/json') => contentsOf(JSON.stringify(manifest), type, 'a manifest');
 
-describe('what a manifest refers to', () => {
+describe('references of a manifest', () => {
   it.each([
     ['OCI', 'application/vnd.oci.image.manifest.v1+json'],
     ['Docker', 'application/vnd.docker.distribution.manifest.v2+json'],
@@ -34,7 +34,7 @@ describe('what a manifest refers to', () => {
     expect(read({ mediaType, artifactType: 'a/b' })).toMatchObject({ blobs: [], artifactType: 'a/b' });
   });
 
-  it('is of the type that it names itself, else of the one that the registry names', () => {
+  it('has the type in the manifest, or else the registry’s', () => {
     const manifest = { manifests: [] };
     expect(read(manifest, OCI_INDEX).mediaType).toBe(OCI_INDEX);
     expect(read({ ...manifest, mediaType: OCI_INDEX }, 'text/html').mediaType).toBe(OCI_INDEX);

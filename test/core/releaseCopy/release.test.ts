@@ -28,7 +28,7 @@ function release(...parts: ({ is: string; bytes?: number } & Partial<Contents>)[
 }
 
 describe('a release is pushed', () => {
-  it('with the parts of an index before it, and what refers to it after it', () => {
+  it('copies the parts of an index before it, and its referrers after it', () => {
     const found = release(
       { is: 'a', manifests: [blob('b'), blob('c')] },
       { is: 'b', manifests: [blob('d')] },
@@ -41,7 +41,7 @@ describe('a release is pushed', () => {
     expect([...partsWithSubject(found).keys()]).toEqual([digest('a')]);
   });
 
-  it('with each blob once; one that may be elsewhere is needed where another manifest needs it', () => {
+  it('copies each blob once; one that may be elsewhere if another manifest needs it', () => {
     const found = release(
       { is: 'a', blobs: [blob('1'), blob('2', 1, { elsewhere: true }), blob('3', 1, { elsewhere: true })] },
       { is: 'b', blobs: [blob('1'), blob('2')] },
@@ -49,7 +49,7 @@ describe('a release is pushed', () => {
     expect(blobsOf(found)).toEqual([blob('1'), blob('2'), blob('3', 1, { elsewhere: true })]);
   });
 
-  it('not at all where it says two things of one blob', () => {
+  it('copies nothing if a manifest contradicts itself about a blob', () => {
     const found = release({ is: 'a', blobs: [blob('1', 5)] }, { is: 'b', blobs: [blob('1', 6)] });
     expect(() => blobsOf(found)).toThrow(`the release says that ${digest('1')} has 5 and 6 bytes`);
   });
@@ -75,15 +75,15 @@ describe('a release is at most', () => {
   });
 });
 
-describe('what refers to a manifest', () => {
-  it('is looked for under these tags', () => {
+describe('referrers of a manifest', () => {
+  it('are looked up under these tags', () => {
     const hex = 'a'.repeat(64);
     expect(cosignTags(digest('a'))).toEqual([`sha256-${hex}.sig`, `sha256-${hex}.att`, `sha256-${hex}.sbom`]);
     expect(referrersTag(digest('a'))).toBe(`sha256-${hex}`);
     expect(referrersTag(`sha512:${'b'.repeat(128)}`)).toBe(`sha512-${'b'.repeat(64)}`);
   });
 
-  it('is added to the list that is there, once', () => {
+  it('are added once to an existing list', () => {
     const list = mergedList(undefined, [blob('1')], 'a list')!;
     expect(JSON.parse(list).manifests).toEqual([blob('1')]);
     expect(mergedList(list, [blob('1')], 'a list')).toBeUndefined();

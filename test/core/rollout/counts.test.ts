@@ -32,5 +32,5 @@ describe('a plan counts', () => {
     expect(counts(reason, head)).toEqual([count]);
   });
 
-  it('nothing else that it tells', () => expect(counts('DeploymentAdopted')).toEqual([]));
+  it('no other Event', () => expect(counts('DeploymentAdopted')).toEqual([]));
 });

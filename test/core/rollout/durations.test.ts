@@ -5,7 +5,7 @@ import { durationsOf } from '../../../core/rollout/deploymentMetrics.ts';
 const at = (time: string) => `2026-03-10T${time}Z`;
 
 const version = { tag: '1.1.0', created: at('07:00:00') };
-/** The history does not say when a release was discovered. */
+/** The history lacks the time of a release's discovery. */
 const availableReleases = [
   { tag: '1.0.0', firstSeen: at('01:00:00') },
   { ...version, firstSeen: at('08:00:00') },
@@ -20,7 +20,7 @@ interface Case {
   reason?: string;
 }
 
-/** What is observed, in seconds, by name. */
+/** Observed seconds, by name. */
 function durations({ head = {}, older = [], ready, reason = 'BakeTimePassed' }: Case) {
   const entries = older.map((entry, i) => ({ id: 1, version: { tag: `0.${i}` }, timestamp: at('06:00:00'), ...entry }));
   const before = ready && {

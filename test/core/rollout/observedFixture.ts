@@ -1,4 +1,4 @@
-/** A Rollout and its surroundings for tests of the pure core. */
+/** A Rollout and related objects for tests of the pure core. */
 import type { RolloutSpec, RolloutStatus } from '../../../api/types.ts';
 import type { Observed } from '../../../core/rollout/evaluation/inputs.ts';
 import { objectOf } from '../../support/objects.ts';

@@ -1,4 +1,4 @@
-/** What holds for a Rollout whatever happens to it. */
+/** Invariants of a Rollout. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HealthCheck, RolloutGate } from '../../../api/types.ts';
@@ -32,7 +32,7 @@ describe('a Rollout, whatever happens', () => {
     );
   });
 
-  it('comes to rest with any status that somebody seeds', () => {
+  it('comes to rest from any status that a client writes', () => {
     const text = fc.oneof(
       fc.constantFrom('Deploying', 'InProgress', 'Failed', '', 'None', '1.0.0', 'a/b'),
       fc.string({ maxLength: 8 }),
@@ -86,7 +86,7 @@ describe('a Rollout, whatever happens', () => {
     );
   });
 
-  it('decides the same from the same, in whatever order objects come', () => {
+  it('decides the same from the same input, in any order', () => {
     const gates = [gate('a', true, ['1.1.0', '1.2.0']), gate('b', true), gate('c', false), gate('d', true, ['1.2.0'])];
     const checks = [check('Healthy', 'x'), check('Unhealthy', 'y'), check('Unhealthy', 'z')];
     const seeded = { availableReleases: [{ tag: '1.2.0' }, { tag: '1.1.0' }] };

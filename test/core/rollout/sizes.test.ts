@@ -1,4 +1,4 @@
-/** What a Rollout's status may grow to: Metacontroller has to be able to write it, and etcd to store it. */
+/** The size limit of a Rollout's status, which Metacontroller must write and etcd store. */
 import { expect, it } from 'vitest';
 import type { RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { LIMITS } from '../../../core/limits.ts';
@@ -32,7 +32,7 @@ it.each([
   expect(next.pendingVersion).toBe('9.9.9');
   expect(next.releaseCandidates?.[0]?.tag).toBe('9.9.9');
   expect(JSON.stringify(next).length).toBeLessThan(1_200_000);
-  // Nothing more is forgotten at the next look.
+  // The next evaluation removes nothing more.
   const stored = observed({}, next, around);
   expect(planRollout(stored, NOW).status).toBe(stored.rollout.status);
 });
@@ -42,13 +42,13 @@ it('few releases are left as they are', () => {
   expect(boundedReleases(few, [])).toBe(few);
 });
 
-it('a version that was asked for by hand is not forgotten', () => {
+it('a version that a user requested stays known', () => {
   const status: RolloutStatus = { history, availableReleases: many.map((tag) => release(tag)) };
   const next = planRollout(observed({ wantedVersion: '2.0.5' }, status), NOW).status;
   expect(next.availableReleases!.map(({ tag }) => tag)).toContain('2.0.5');
 });
 
-it('a history is never longer than its limit, whatever the spec says', () => {
+it('a history is never longer than its limit, whatever the spec has', () => {
   const { rollout } = observed({ versionHistoryLimit: 1_000_000 });
   expect(readRolloutConfig(rollout, { onFailure: 'Hold' }).historyLimit).toBe(LIMITS.history);
 });

@@ -1,4 +1,4 @@
-/** A Rollout's status can always be stored, whatever its tenants write around it. */
+/** A Rollout's status can always be stored, whatever tenants write on related objects. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, RolloutGate, RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { goJsonBytes } from '../../../core/kube/json.ts';
@@ -18,7 +18,7 @@ const gate = (name: string, spec: object = {}): RolloutGate =>
 const tags = (count: number) => Array.from({ length: count }, (_, i) => padded(`1.${i}.0-x`, 128));
 const conditionOf = ({ conditions }: RolloutStatus, type: string) => conditions?.find((each) => each.type === type);
 
-/** All planned at once, until nothing changes any more. */
+/** Plans all of them in rounds, until nothing changes. */
 function settled(status: RolloutStatus, rolloutGates: RolloutGate[], spec: object = {}): RolloutStatus {
   const first = planRollout(observed(spec, status, { rolloutGates }), NOW).status;
   const stored = observed(spec, first, { rolloutGates });
@@ -31,7 +31,7 @@ describe('many RolloutGates', () => {
   const history = [{ id: 1, version: { tag: '1.0.0' }, timestamp: '2026-02-01T00:00:00Z', bakeStatus: 'Succeeded' }];
   const status: RolloutStatus = { history, availableReleases: available };
 
-  it('are shown as far as status.gates goes, those that block first, and a condition says how many there are', () => {
+  it('are shown up to the limit of status.gates, blocking ones first, and a condition has their number', () => {
     const open = Array.from({ length: 300 }, (_, i) => gate(`a${i}`));
     const next = settled(status, [
       ...open,
@@ -48,7 +48,7 @@ describe('many RolloutGates', () => {
     expect(next.currentVersion).toBe('1.0.0');
   });
 
-  it('that are few are all shown, and the condition goes', () => {
+  it('are all shown if they are few, and the condition is removed', () => {
     const many = settled(
       status,
       Array.from({ length: 51 }, (_, i) => gate(`a${i}`, { passing: false })),
@@ -59,7 +59,7 @@ describe('many RolloutGates', () => {
     expect(conditionOf(few, 'StatusShortened')).toBeUndefined();
   });
 
-  it('show of a long list what could be deployed, and what was added last', () => {
+  it('show of a long list deployable versions and the last ones added', () => {
     const allowedVersions = ['1.1.0', ...tags(80)];
     const [shown] = settled(status, [gate('qa', { allowedVersions }), gate('z', { passing: false })]).gates!;
     expect(shown!.allowedVersions).toHaveLength(LIMITS.listedVersions);
@@ -99,7 +99,7 @@ describe('a status at all limits', () => {
     expect(history[0]!.approvals!.slice(0, 2)).toMatchObject([{ by: 'alice' }, { by: 'alice' }]);
   });
 
-  it('keeps who approved and which Gates were bypassed, however long a message the requester writes', () => {
+  it('keeps approvers and bypassed Gates, however long the requester’s message is', () => {
     const gates = Array.from({ length: 8 }, (_, i) => `team-a/gate-${i}`);
     const approvals = gates
       .slice(0, 5)
@@ -111,7 +111,7 @@ describe('a status at all limits', () => {
     expect(bytes(cut)).toBeLessThan(LIMITS.historyBytes / 200);
   });
 
-  it('never changes of a stored deployment what only its beginning may write', () => {
+  it('never changes fields of a stored deployment that only its start may write', () => {
     const [stored] = withBoundedHead([entry(7)], undefined, 200);
     const [again] = withBoundedHead([{ ...stored!, bakeStatusMessage: evil.repeat(13) }], stored, 200);
     const { bakeStatusMessage: _, failedHealthChecks: __, ...fixed } = stored!;
@@ -119,7 +119,7 @@ describe('a status at all limits', () => {
     expect(bytes(again)).toBeLessThan(4096);
   });
 
-  it('stays below what can be stored, and says what it leaves out', () => {
+  it('stays below the size limit, and reports omissions', () => {
     let history: HistoryEntry[] = [];
     for (let id = 1; id <= 200; id++) history = withBoundedHead([entry(id), ...history], history[0], 200);
     const availableReleases: VersionInfo[] = Array.from({ length: 1000 }, (_, i) => ({

@@ -9,7 +9,7 @@ function rollout(status: RolloutStatus | undefined, generation = 1) {
 }
 
 describe('withRevision', () => {
-  it('gives a first status revision 1', () => {
+  it('starts with revision 1', () => {
     expect(withRevision(rollout(undefined), { title: 'a' })).toEqual({
       title: 'a',
       observedGeneration: 1,
@@ -17,12 +17,12 @@ describe('withRevision', () => {
     });
   });
 
-  it('answers what is stored when nothing changes', () => {
+  it('returns the stored status if nothing changes', () => {
     const stored = { title: 'a', observedGeneration: 1, revision: 7 };
     expect(withRevision(rollout(stored), { title: 'a' })).toBe(stored);
   });
 
-  it('answers what is stored where a text is cut amid an emoji: Go has stored U+FFFD in place of the half', () => {
+  it('returns the stored status if a text is cut within an emoji: Go stores U+FFFD for the half', () => {
     const half = '\u{1f600}'.slice(0, 1);
     const said = (message: string) => ({ conditions: [{ type: 'Ready', status: 'True', message }] }) as RolloutStatus;
     const stored = { ...said('a\ufffd'), observedGeneration: 1, revision: 7 };

@@ -1,4 +1,4 @@
-/** What the Kustomization that applies an object has done since the gates of that object opened, and how long that is waited for. */
+/** The applier's attempts since an object's Gates opened, and how long the object waits for them. */
 import { describe, expect, it } from 'vitest';
 import { GATE_STATE, RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
@@ -35,11 +35,11 @@ function applier({ ready, readyAt = 3, asked, handled, suspended, gate, deleting
 }
 
 const CAME = { asked: OPENED, handled: OPENED };
-/** It handled an older request last. */
+/** A status that handled an older request last. */
 const AT_IT = { asked: OPENED, handled: EARLIER };
 
-/** The applier, its state, and how long it is waited for. */
-type Row = [says: string, applier: Applier | undefined, state: string, wait: number | typeof EVER];
+/** The applier, its state, and how long an object waits for it. */
+type Row = [title: string, applier: Applier | undefined, state: string, wait: number | typeof EVER];
 const EVER = 'as long as it is so';
 
 const rows: Row[] = [
@@ -85,7 +85,7 @@ describe('the applier', () => {
     expect(end === undefined ? EVER : end - NOW).toBe(wait);
   });
 
-  it('says why it fails, in one word: a message has times and counts in it, and would be news at each retry', () => {
+  it('reports its failure in one word: times and counts in a message would differ at each retry', () => {
     expect(applierState(applier({ ready: 'BuildFailed' }), APPLIED, NOW, NOW)).toEqual({
       state: 'Failing',
       reason: 'BuildFailed',
@@ -93,7 +93,7 @@ describe('the applier', () => {
   });
 });
 
-describe('who applies an object', () => {
+describe('the applier of an object', () => {
   const labels = (name?: string, namespace?: string) => ({
     ...(name && { 'kustomize.toolkit.fluxcd.io/name': name }),
     ...(namespace && { 'kustomize.toolkit.fluxcd.io/namespace': namespace }),
@@ -130,7 +130,7 @@ describe('the labels that name an applier are believed', () => {
     expect(applies(found, APPLIED)).toBe(expected);
   });
 
-  it('and an object that is not listed goes on alone after two minutes', () => {
+  it('and an object that is not in its inventory is resumed after two minutes', () => {
     const found = applierState(named('flux-system', []), APPLIED, NOW, NOW);
     expect(found).toEqual({ state: 'Missing', reason: NOT_LISTED });
     expect(waitEnds(found, NOW)).toBe(NOW + 2 * MINUTE);

@@ -50,7 +50,7 @@ it.each([
 });
 
 describe('a deployment that is rolling out bypasses', () => {
-  it.each<[says: string, rollout: Rollout, closings: string[], isBypassed: boolean]>([
+  it.each<[title: string, rollout: Rollout, closings: string[], isBypassed: boolean]>([
     ['a closing in its grant', granted(), [FREEZE], true],
     ['all closings in it together', granted(), [OTHER, FREEZE], true],
     ['not a Gate that has closed since', granted(), [FREEZE, 'shop/new'], false],
@@ -81,7 +81,7 @@ describe('the next deployment bypasses closings', () => {
   const head = granted().status!.history![0];
   const next = granted({}, { [BYPASSED_GATES]: formatBypassGrant({ version: '1.2.0', id: 3, closings: [FREEZE] }) });
 
-  it.each<[says: string, rollout: Rollout, head: HistoryEntry | undefined, version: string, closings: string[]]>([
+  it.each<[title: string, rollout: Rollout, head: HistoryEntry | undefined, version: string, closings: string[]]>([
     ['with the version and the id of the grant', next, head, '1.2.0', [FREEZE]],
     ['not as another version', next, head, '1.3.0', []],
     ['not after another deployment', next, { ...head!, id: 3 }, '1.2.0', []],

@@ -1,4 +1,4 @@
-/** When the Kustomization that applies an object is asked to do so again, so that the object is resumed: docs/adr/0006-resume-with-the-applier.md. */
+/** When hooks request another apply from an object's Kustomization, so that the object is resumed: docs/adr/0006-resume-with-the-applier.md. */
 import { describe, expect, it } from 'vitest';
 import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import type { FluxBinding } from '../../../api/types.ts';
@@ -14,7 +14,7 @@ const at = (instant: Instant) => formatInstant(NOW + instant);
 const waiting = (since: string) => ({ spec: { awaits: { namespace: 'shop', name: 'web', since } } }) as FluxBinding;
 
 interface Row {
-  says: string;
+  title: string;
   openings: Instant[];
   asked?: Instant;
   handled?: Instant;
@@ -22,33 +22,33 @@ interface Row {
 }
 
 const rows: Row[] = [
-  { says: 'nobody waits', openings: [] },
-  { says: 'one waits', openings: [100], asks: 100 },
-  { says: 'several wait: the newest opening', openings: [100, 300, 200], asks: 300 },
-  { says: 'it was asked and has not come to it yet', openings: [100], asked: 100 },
-  { says: 'another opens meanwhile: that apply is still to end', openings: [100, 200], asked: 100 },
-  { says: 'the apply was over when another opened', openings: [200], asked: 100, handled: 100, asks: 200 },
-  { says: 'the apply for the newest is over, an older one is late', openings: [100], asked: 200, handled: 200 },
+  { title: 'nobody waits', openings: [] },
+  { title: 'one waits', openings: [100], asks: 100 },
+  { title: 'several wait: the newest opening', openings: [100, 300, 200], asks: 300 },
+  { title: 'it was asked and has not come to it yet', openings: [100], asked: 100 },
+  { title: 'another opens meanwhile: that apply is still to end', openings: [100, 200], asked: 100 },
+  { title: 'the apply was over when another opened', openings: [200], asked: 100, handled: 100, asks: 200 },
+  { title: 'the apply for the newest is over, an older one is late', openings: [100], asked: 200, handled: 200 },
   {
-    says: 'somebody asked, and had the apply, earlier in the second of the opening',
+    title: 'somebody asked, and had the apply, earlier in the second of the opening',
     openings: [364],
     asked: 6,
     handled: 6,
     asks: 364,
   },
-  { says: 'somebody had an apply after the opening', openings: [100], asked: 500, handled: 500 },
+  { title: 'somebody had an apply after the opening', openings: [100], asked: 500, handled: 500 },
   {
-    says: 'somebody with a clock ahead had an apply before it',
+    title: 'somebody with a clock ahead had an apply before it',
     openings: [100],
     asked: 30_000,
     handled: 30_000,
     asks: 100,
   },
-  { says: 'it was asked, came, and the annotation was taken away', openings: [100], handled: 100 },
+  { title: 'it was asked, came, and the annotation was taken away', openings: [100], handled: 100 },
 ];
 
-describe('the owner is asked for an apply', () => {
-  it.each(rows)('$says', ({ openings, asked, handled, asks }) => {
+describe('the owner gets a request to apply', () => {
+  it.each(rows)('$title', ({ openings, asked, handled, asks }) => {
     const owner = kustomization({
       annotations: { ...(asked !== undefined && { [RECONCILE_REQUESTED_AT]: at(asked) }) },
       status: { ...(handled !== undefined && { lastHandledReconcileAt: at(handled) }) },

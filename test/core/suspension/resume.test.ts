@@ -1,4 +1,4 @@
-/** What a binding says of the Kustomization that its object waits for: once per news, not once per retry. */
+/** A binding's messages about the applier for which its object waits: one for each cause, not for each retry. */
 import { describe, expect, it } from 'vitest';
 import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import { formatInstant, parseTime } from '../../../core/kube/time.ts';
@@ -23,7 +23,7 @@ const retrying = ready('Unknown', 'Progressing', SINCE);
 const done = ready('True', 'ReconciliationSucceeded', SINCE);
 const suspended = { ...done, spec: { ...done.spec, suspend: true } };
 
-/** What is said after each of these, a minute apart. */
+/** The message after each of these, a minute apart. */
 function said(...appliers: (typeof done | undefined)[]): Awaits[] {
   const all: Awaits[] = [];
   for (const [i, applier] of appliers.entries())
@@ -38,18 +38,18 @@ describe('an object that waits for its Kustomization', () => {
     expect(later).toEqual(later.map(() => first));
   });
 
-  it('hears of another cause', () => {
+  it('reports another cause', () => {
     const [, last] = said(failing, ready('False', 'ArtifactFailed', SINCE));
     expect(last).toMatchObject({ reason: 'ArtifactFailed', stateSince: SINCE });
   });
 
-  it('is resumed at once when a try gets through without it', () => {
+  it('is resumed at once when an attempt succeeds without it', () => {
     const last = said(failing, retrying, done).at(-1)!;
     expect(last.state).toBe('Done');
     expect(resumedAloneAt(last)).toBe(NOW + 2 * MINUTE);
   });
 
-  it('is not resumed at once when somebody suspends the one that fails: the two minutes begin then', () => {
+  it('is not resumed at once when a user suspends the failing applier: the two minutes start then', () => {
     const last = said(failing, failing, failing, failing, failing, suspended).at(-1)!;
     expect(last.state).toBe('Suspended');
     expect(resumedAloneAt(last)).toBe(NOW + 7 * MINUTE);
@@ -63,7 +63,7 @@ describe('an object that waits for its Kustomization', () => {
     }
   });
 
-  it('waits for nobody otherwise', () => {
+  it('waits for no other object', () => {
     expect(awaitsOf(undefined, said(failing)[0], failing, APPLIED, NOW)).toBeUndefined();
     expect(resumedAloneAt(undefined)).toBeUndefined();
   });

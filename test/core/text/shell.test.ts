@@ -1,4 +1,4 @@
-/** Whatever a tenant writes, a command that somebody is told to run has it as one word, or does not have it at all. */
+/** Whatever a tenant writes, a proposed command has it as one word, or leaves it out. */
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -100,8 +100,8 @@ describe('a command in', () => {
     const gate = objectOf('Gate', 'ops/two', { spec: { default: 'closed', approvals: { required: 1 } } });
     each((version) => {
       const next = { version, rollout: 'shop/web', background: { requesters: [], authors: undefined }, uid: '' };
-      const [judged] = evaluateGates([identityOf(gate)], byRefKey([gate]), 0, next).all;
-      const line = judged?.lacks?.how[1] ?? '';
+      const [evaluated] = evaluateGates([identityOf(gate)], byRefKey([gate]), 0, next).all;
+      const line = evaluated?.lacks?.how[1] ?? '';
       expect(words(line)).toEqual(
         argv('kubectl -n ops annotate gate/two', `approve.gate.fluxcd.io/for=shop/web:${tagWord(version)}`),
       );
@@ -165,7 +165,7 @@ describe('a command in', () => {
       const offered = Object.entries(ACTIONS).flatMap(([type, { kinds }]) =>
         kinds.flatMap((kind) => {
           const request = { type, object: { kind, ...ref }, version: pendingVersion, rollout: ref, gate: ref };
-          // The one takes a Gate, the other the Rollout that is explained.
+          // One command takes a Gate, the other the explained Rollout.
           return type === 'freeze' || type === 'unrequire' ? [] : offer(request as ActionRequest);
         }),
       );
@@ -180,7 +180,7 @@ describe('a command in', () => {
       const legal = isLegalTag(pendingVersion);
       for (const { command, kubectl } of all) {
         for (const word of [command, kubectl].flatMap(words)) {
-          // Nothing of what is not a name or a tag.
+          // Only names and tags.
           for (const text of [name, namespace])
             if (text.length > 3 && nameWord(text) !== text && !isLegalTag(text)) expect(word).not.toContain(text);
           if (!legal && pendingVersion.length > 3 && nameWord(pendingVersion) !== pendingVersion)
@@ -190,7 +190,7 @@ describe('a command in', () => {
     });
   });
 
-  it('the page, of what is asked there', () => {
+  it('the page, for writes', () => {
     each((version, reason, name) => {
       const rollout = { namespace: 'shop', name: 'web' };
       const request: ActionRequest = { type: 'deploy', object: { kind: 'Rollout', ...rollout }, version, reason };
@@ -219,7 +219,7 @@ describe('a command in', () => {
     });
   });
 
-  it('what doctor finds', () => {
+  it('doctor’s findings', () => {
     each((name, namespace) => {
       const rollout = {
         metadata: { namespace: 'shop', name: 'app' },

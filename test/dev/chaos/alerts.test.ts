@@ -1,4 +1,4 @@
-/** Which alerts were true, and which are missing: alerts.yaml. */
+/** Correct and missing alerts: alerts.yaml. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import {
   type Firing,
   firingsOf,
   missed,
-  type Story,
+  type RunHistory,
   spanRecorder,
 } from '../../../dev/chaos/alerts.ts';
 import { ALERTS } from '../../manifests/components/monitoring/monitoring.ts';
@@ -34,7 +34,7 @@ function firing({ alert = '', of = 'app', fired = [0] }: Case): Firing {
   return { alert, labels: labels as Record<string, string>, fromMs: from, toMs: to };
 }
 
-function storyOf(one: Case): Story {
+function scenarioOf(one: Case): RunHistory {
   const { failed, deploying, succeeded, notReady, bypass, fault, load = 0, measured } = one;
   const heads = Object.entries({ Failed: failed, Deploying: deploying, Succeeded: succeeded }).flatMap(
     ([state, times]) => (times ? [{ ...span(times), state, tag: '1.1.0' }] : []),
@@ -48,23 +48,23 @@ function storyOf(one: Case): Story {
   };
 }
 
-describe('an alert is judged by what happened', () => {
+describe('an alert is checked against the events', () => {
   it.each(cases.fired)('$alert of $that', (one) => {
-    const found = explain(firing(one), storyOf(one));
+    const found = explain(firing(one), scenarioOf(one));
     if (one.because === undefined) expect(found).toBeUndefined();
     else expect(found).toContain(one.because);
   });
 
-  it('and is one that we ship', () => {
+  it('and is one of ours', () => {
     const shipped = ALERTS.map(({ alert }) => alert);
     expect(EXPECTED.filter((alert) => !shipped.includes(alert))).toEqual([]);
   });
 });
 
-describe('what is missing', () => {
+describe('missed alerts', () => {
   it.each(cases.missed)('is $that', (one) => {
     const firings = one.alert === undefined ? [] : [firing(one)];
-    expect(missed(storyOf(one), firings, END_MS)).toHaveLength(one.missed!);
+    expect(missed(scenarioOf(one), firings, END_MS)).toHaveLength(one.missed!);
   });
 });
 

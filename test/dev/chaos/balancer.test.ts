@@ -1,4 +1,4 @@
-/** A balancer that hides what a Service does not hide would prove nothing. */
+/** The balancer behaves like a Service, including its failures. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** Says its name to whoever connects, then repeats what it hears. */
+/** Sends its name to each client, then echoes its input. */
 async function backend(name: string) {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
@@ -44,7 +44,7 @@ async function balancerOf(...backends: Backend[]) {
   return { port: balancer.port, open };
 }
 
-it('gives new connections to those that are ready, and leaves one that is there where it is', async () => {
+it('gives new connections to ready backends, and keeps open ones', async () => {
   const [a, b] = [await backend('a'), await backend('b')];
   const { open } = await balancerOf(a, b);
   expect([(await open()).name, (await open()).name].sort()).toEqual(['a', 'b']);
@@ -57,7 +57,7 @@ it('gives new connections to those that are ready, and leaves one that is there 
   expect(String(await once(first.socket, 'data'))).toBe('still there');
 });
 
-it('goes on to the next where nobody listens, and hangs up where nobody is left', async () => {
+it('tries the next backend if one refuses, and closes the connection if all do', async () => {
   const [a, b] = [await backend('a'), await backend('b')];
   const { open, port } = await balancerOf(a, b);
   a.die();

@@ -1,8 +1,8 @@
 /** Which memory is flat. */
 import { expect, it } from 'vitest';
-import { judgeMemory, type Sample } from '../../../dev/chaos/memory.ts';
+import { checkMemory, type Sample } from '../../../dev/chaos/memory.ts';
 
-/** Of one process, a sample a minute. */
+/** Samples of one process, one a minute. */
 const life = (pid: number, from: number, minutes: number, mib: (minute: number) => number): Sample[] =>
   Array.from({ length: minutes + 1 }, (_, i) => ({ ms: (from + i) * 60_000, name: 'hooks', pid, mib: mib(i) }));
 
@@ -11,9 +11,9 @@ const constant = () => 300;
 const teeth = (minute: number) => 300 + 40 * (minute % 7);
 const slow = (minute: number) => 300 + minute / 3;
 const leak = (minute: number) => 300 + minute;
-/** That of a driver over hours: it rises by more than a tenth in an hour only as its teeth fall. */
+/** Samples of a driver over hours, whose peaks rise by more than a tenth in some hours. */
 const uneven = (minute: number) => 170 + [0, 18, -8, 12, -6, 30, 2, -10, 8][minute % 9]! + minute / 3;
-/** Takes what it needs in its first quarter of an hour. */
+/** Grows in its first quarter of an hour, then stays constant. */
 const begins = (minute: number) => Math.min(300, 100 + 20 * minute);
 const small = (minute: number) => 20 + minute / 10;
 
@@ -27,13 +27,18 @@ it.each<[string, Sample[], string, number]>([
   ['the beginning does not count', life(1, 0, 60, begins), 'flat', 45],
   ['a life of less than three quarters of an hour says nothing', life(1, 0, 40, leak), 'too short', 25],
   ['a restart begins anew', [...life(1, 0, 50, constant), ...life(2, 51, 50, constant)], 'flat', 35],
-  ['of several lives the longest is judged', [...life(1, 0, 75, leak), ...life(2, 76, 20, constant)], 'grows', 60],
-])('%s', (_, samples, verdict, minutes) => {
-  expect(judgeMemory(samples, ['hooks'])).toMatchObject([{ name: 'hooks', verdict, minutes }]);
+  [
+    'of several processes the longest-lived is checked',
+    [...life(1, 0, 75, leak), ...life(2, 76, 20, constant)],
+    'grows',
+    60,
+  ],
+])('%s', (_, samples, trend, minutes) => {
+  expect(checkMemory(samples, ['hooks'])).toMatchObject([{ name: 'hooks', trend, minutes }]);
 });
 
-it('says how much, and does not judge what is not ours', () => {
-  expect(judgeMemory(life(1, 0, 75, leak), [])).toMatchObject([
-    { first: 315, last: 375, mibPerHour: expect.closeTo(60), verdict: 'not judged' },
+it('reports the growth, and doesn’t check other processes', () => {
+  expect(checkMemory(life(1, 0, 75, leak), [])).toMatchObject([
+    { first: 315, last: 375, mibPerHour: expect.closeTo(60), trend: 'not checked' },
   ]);
 });

@@ -1,13 +1,13 @@
-/** A few thousand inputs of `npm run fuzz`, and that the fuzzer finds what it looks for. */
+/** A few thousand inputs of `npm run fuzz`, and tests that the fuzzer finds faults. */
 import { describe, expect, it, vi } from 'vitest';
 import { FAMILIES, type Family, fuzz } from '../../../dev/fuzz/fuzz.ts';
-import { ask } from '../../../dev/fuzz/world/call.ts';
+import { callRoute } from '../../../dev/fuzz/routes/callRoute.ts';
 
-// It measures, on a machine that may be busy.
+// It measures times, possibly on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
 const RUNS: Record<Family, number> = { mangled: 2000, rollout: 2000, calendar: 300 };
-/** Always the same inputs: other ones are what `npm run fuzz` is for. */
+/** Always the same inputs; `npm run fuzz` generates others. */
 const SEED = 8;
 
 describe('nothing is found', () => {
@@ -22,14 +22,14 @@ describe('the fuzzer', () => {
 
   it('takes an unexpected exception for a crash, and a clear refusal for an answer', async () => {
     await expect(
-      ask(
+      callRoute(
         route(() => Promise.reject(new TypeError('x is not a function'))),
         {},
       ),
     ).rejects.toThrow('/try crashes');
     const refusal = Object.assign(new Error('no such thing'), { status: 400 });
     await expect(
-      ask(
+      callRoute(
         route(() => Promise.reject(refusal)),
         {},
       ),
@@ -41,6 +41,6 @@ describe('the fuzzer', () => {
       for (const start = process.threadCpuUsage().user; process.threadCpuUsage().user - start < 150_000; );
       return {};
     };
-    await expect(ask(route(spin), {})).rejects.toThrow('takes too long');
+    await expect(callRoute(route(spin), {})).rejects.toThrow('takes too long');
   });
 });

@@ -1,4 +1,4 @@
-/** What is in the OCI artifact of a release. The first run builds kustomize. */
+/** The content of a release's OCI artifact. The first run builds kustomize. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

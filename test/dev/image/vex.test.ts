@@ -1,4 +1,4 @@
-/** The OpenVEX document of an image, and what its statements rest on. */
+/** The OpenVEX document of an image, and the evidence for its statements. */
 import { expect, it } from 'vitest';
 import { imageVex } from '../../../dev/image/vex.ts';
 import { SOURCES } from '../../support/sources.ts';
@@ -7,7 +7,7 @@ const HEX = '0123456789abcdef'.repeat(4);
 const image = `registry.example:5000/team/rollout-hooks@sha256:${HEX}`;
 const vex: any = imageVex(image, '2026-03-01T12:00:00.000Z');
 
-it('has what OpenVEX 0.2.0 requires of a document', () => {
+it('has the fields that OpenVEX 0.2.0 requires of a document', () => {
   expect(vex).toMatchObject({
     '@context': 'https://openvex.dev/ns/v0.2.0',
     '@id': expect.stringContaining(HEX),
@@ -18,7 +18,7 @@ it('has what OpenVEX 0.2.0 requires of a document', () => {
   expect(vex.statements.length).toBeGreaterThan(0);
 });
 
-it('says of each vulnerability why this image, by its digest, is not affected', () => {
+it('has for each vulnerability the reason why this image, by its digest, is not affected', () => {
   const repository = encodeURIComponent('registry.example:5000/team/rollout-hooks');
   const product = `pkg:oci/rollout-hooks@sha256%3A${HEX}?repository_url=${repository}`;
   for (const { vulnerability, products, status, justification, impact_statement } of vex.statements) {
@@ -39,6 +39,6 @@ it('nothing in the image starts a process', () => {
   expect(inImage.filter(({ packages }) => packages.some((name) => /child_process|cluster$/.test(name)))).toEqual([]);
 });
 
-it('is of one image only', () => {
+it('is about one image only', () => {
   expect(() => imageVex('rollout-hooks:1.2.0', '2026-03-01T12:00:00.000Z')).toThrow('is not IMAGE@sha256:DIGEST');
 });

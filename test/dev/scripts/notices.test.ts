@@ -1,4 +1,4 @@
-/** The licenses of what is bundled are beside the bundle. */
+/** The licenses of bundled packages are beside the bundle. */
 import type { Metafile } from 'esbuild';
 import { expect, it } from 'vitest';
 import { noticesOf, noticesText } from '../../../dev/scripts/notices.ts';
@@ -29,7 +29,7 @@ it('names the copy of a package that another one brings', () => {
   expect(notice).toMatchObject({ name: 'ansi-styles', license: 'MIT' });
 });
 
-it('does not bundle what nobody has read the license of', () => {
+it('refuses to bundle a package with an unknown license', () => {
   expect(() =>
     noticesOf([bundled({ 'node_modules/typescript/lib/version.cjs': 1, 'node_modules/axe-core/axe.js': 1 })]),
   ).toThrow(/^node_modules\/axe-core is bundled: its license is "MPL-2.0"/);

@@ -1,4 +1,4 @@
-/** Plugin manifests, as Flux's catalogue and krew's index take them, of archives that a platform may install. */
+/** Plugin manifests for Flux's catalogue and krew's index. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ writePlugins(folder, '1.2.0', 'team/rollout-hooks');
 const flux = parse(inside('plugin-flux.yaml'));
 const krew = parse(inside('plugin-krew.yaml'));
 
-it('names archives as the workflow that updates Flux’s catalogue looks for them', () => {
+it('names archives as the workflow of Flux’s catalogue expects them', () => {
   expect(TARGETS.map((target) => archiveName('1.2.0', target))).toEqual([
     'flux-rollouts_1.2.0_darwin_arm64.tar.gz',
     'flux-rollouts_1.2.0_linux_amd64.tar.gz',
@@ -91,7 +91,7 @@ it('is a plugin of krew', () => {
   expect(spec).toEqual({
     version: 'v1.2.0',
     homepage: 'https://github.com/team/rollout-hooks',
-    // One line, of a width that `kubectl krew search` shows.
+    // One line that fits into `kubectl krew search`.
     shortDescription: expect.stringMatching(/^.{1,50}$/),
     description: expect.any(String),
     caveats: expect.stringContaining('kubectl_complete-rollouts'),

@@ -36,7 +36,7 @@ describe('notes', () => {
 describe('a tag', () => {
   const versions: Versions = { package: '1.2.0', lock: '1.2.0', image: '1.2.0', changelog };
 
-  it('may be released where every file says its version', () => {
+  it('may be released if every file has its version', () => {
     expect(releaseProblems('v1.2.0', versions)).toEqual([]);
   });
 

@@ -10,7 +10,7 @@ test('the tests run on the Node of package.json, not on the one of the machine',
   expect(process.version).toBe(`v${devDependencies.node}`);
 });
 
-// A shell remembers where it found `node`: in a fresh clone that is the machine's, from before the installation.
+// A shell caches the path of `node`: in a fresh clone that is the machine's, from before the installation.
 test.each(Object.entries(scripts).filter(([, script]) => script.includes('dev/scripts/bootstrap.mjs')))(
   'npm run %s starts nothing by a bare name once it has installed Node',
   (_, script) => {

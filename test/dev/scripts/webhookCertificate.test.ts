@@ -1,4 +1,4 @@
-/** dev/scripts/webhook-certificate.sh, with a kubectl that keeps what it is given in files. */
+/** dev/scripts/webhook-certificate.sh, with a fake kubectl that stores its input in files. */
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ function run(): { authority: string; certificate: X509Certificate; bundle: strin
   };
 }
 
-it('a second run makes another certificate, of the same authority, which the API server goes on trusting', () => {
+it('a second run makes another certificate of the same authority, which the API server still trusts', () => {
   const first = run();
   const second = run();
   expect(second.certificate.serialNumber).not.toBe(first.certificate.serialNumber);

@@ -1,38 +1,38 @@
-/** The simulated API server does what the real one does with conflicts, generations, statuses, owners of fields, finalizers, CRDs and policies. */
+/** The simulated API server behaves like a real one: conflicts, generations, status, field owners, finalizers, CRDs and policies. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { gate, kustomization, ref, rollout } from '../../../dev/actors/objects.ts';
 import type { User } from '../../../dev/actors/user.ts';
-import { World } from '../../../dev/sim/world/world.ts';
+import { SimulatedCluster } from '../../../dev/sim/cluster/simulatedCluster.ts';
 
-let world: World;
+let cluster: SimulatedCluster;
 let admin: User;
 let developer: User;
 const team = ref('kustomization', 'team', 'app');
 
-/** Time goes on until it is answered. */
+/** Advances time until it is answered. */
 async function now<T>(work: Promise<T>): Promise<T> {
   const seen = work.then(
     (value) => ({ value }),
     (error) => ({ error }),
   );
-  await world.time.runUntil(world.time.now + 1000);
+  await cluster.time.runUntil(cluster.time.now + 1000);
   const result = await seen;
   if ('error' in result) throw result.error;
   return result.value;
 }
 
 beforeEach(() => {
-  world = new World(1);
-  for (const name of world.replicas) world.startReplica(name);
-  admin = world.user('admin');
-  developer = world.user('developer');
+  cluster = new SimulatedCluster(1);
+  for (const name of cluster.replicas) cluster.startReplica(name);
+  admin = cluster.user('admin');
+  developer = cluster.user('developer');
 });
 
 describe('the simulated API server', () => {
-  it('counts generations, and keeps what belongs to the other resource', async () => {
+  it('counts generations, and keeps the part of the other resource', async () => {
     await now(developer.create(kustomization('team', 'app')));
     await now(developer.mergePatch(team, { spec: { path: './b' }, status: { observedGeneration: 9 } }));
-    await now(world.user('flux').patchStatus(team, { observedGeneration: 2 }));
+    await now(cluster.user('flux').patchStatus(team, { observedGeneration: 2 }));
     expect(await now(admin.get(team))).toMatchObject({
       metadata: { generation: 2 },
       spec: { path: './b' },
@@ -40,7 +40,7 @@ describe('the simulated API server', () => {
     });
   });
 
-  it('refuses what was read before another write, and stores nothing where nothing changes', async () => {
+  it('refuses a write based on an older version, and stores nothing if nothing changes', async () => {
     await now(developer.create(kustomization('team', 'app')));
     const old = await now(admin.get(team));
     await now(developer.mergePatch(team, { spec: { path: './b' } }));
@@ -48,12 +48,12 @@ describe('the simulated API server', () => {
       code: 409,
       reason: 'Conflict',
     });
-    const { revision } = world.server.storage;
+    const { revision } = cluster.server.storage;
     await now(developer.mergePatch(team, { spec: { path: './b' } }));
-    expect(world.server.storage.revision).toBe(revision);
+    expect(cluster.server.storage.revision).toBe(revision);
   });
 
-  it('takes away what an apply says no more, unless it is of others too', async () => {
+  it('removes fields that an apply no longer has, unless other managers own them', async () => {
     const apply = (spec: object) =>
       now(admin.apply(kustomization('team', 'app', { spec } as never), { manager: 'git' }));
     await apply({ timeout: '1m', retryInterval: '2m' });
@@ -63,7 +63,7 @@ describe('the simulated API server', () => {
     expect([spec.timeout, spec.retryInterval]).toEqual(['5m', undefined]);
   });
 
-  it('keeps what has finalizers until they are gone', async () => {
+  it('keeps an object until its finalizers are gone', async () => {
     const object = kustomization('team', 'app');
     object.metadata.finalizers = ['example.com/a'];
     await now(developer.create(object));
@@ -80,7 +80,7 @@ describe('the simulated API server', () => {
     await now(developer.create(rollout('team', 'app')));
     const app = ref('rollout', 'team', 'app');
     const status = (revision: number) => ({ revision, availableReleases: [{ tag: `1.${revision}.0` }] });
-    const metacontroller = world.user('metacontroller');
+    const metacontroller = cluster.user('metacontroller');
     await now(metacontroller.patchStatus(app, status(1)));
     await expect(now(metacontroller.patchStatus(app, status(3)))).rejects.toMatchObject({ code: 422 });
     await now(developer.create(kustomization('team', 'app')));

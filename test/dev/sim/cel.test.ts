@@ -1,4 +1,4 @@
-/** CEL as manifests/ uses it: against what cel-go answers for the same expressions. */
+/** CEL as manifests/ uses it, compared with cel-go. */
 import { describe, expect, it } from 'vitest';
 import { compile } from '../../../dev/sim/apiServer/cel.ts';
 

@@ -1,9 +1,9 @@
-/** A short run of the simulation; that a seed decides everything; and that it finds what is broken, and tells it in few steps. */
+/** A short run of the simulation: the seed decides everything, and a failure is reported with few steps. */
 import { describe, expect, it } from 'vitest';
 import { planOf } from '../../../dev/sim/plan.ts';
 import { play } from '../../../dev/sim/play.ts';
 import { faultsOf, playable, replay } from '../../../dev/sim/scenarios.ts';
-import { story } from '../../../dev/sim/story.ts';
+import { timeline } from '../../../dev/sim/timeline.ts';
 
 const STEPS = 15;
 const SEEDS = 4;
@@ -18,8 +18,8 @@ describe('the simulation', { timeout: 240_000 }, () => {
 
   it('is the same again for the same seed', async () => {
     const stored = async () => {
-      const { world } = await play(planOf(7, STEPS));
-      return world.server.storage.events.map(({ at, resource, object }) => [at, resource, object.metadata]);
+      const { cluster } = await play(planOf(7, STEPS));
+      return cluster.server.storage.events.map(({ at, resource, object }) => [at, resource, object.metadata]);
     };
     expect(await stored()).toEqual(await stored());
   });
@@ -33,17 +33,17 @@ describe('the simulation', { timeout: 240_000 }, () => {
   });
 
   it.each(['approval-withdrawn', 'story 1, a gate that closes an hour after it was opened'])(
-    'plays the Gate story %s',
+    'plays the Gate scenario %s',
     async (id) => {
-      const story = playable().find((each) => each.id === id)!;
-      const { writes, violations } = await replay(story);
+      const scenario = playable().find((each) => each.id === id)!;
+      const { writes, violations } = await replay(scenario);
       expect({ isPlayed: writes > 5, violations }).toEqual({ isPlayed: true, violations: [] });
     },
   );
 
-  it('tells what happened in plain words', async () => {
-    const { world, begin, restMs } = await play(planOf(7, STEPS));
-    const lines = story(world, begin, restMs);
+  it('describes the events as sentences', async () => {
+    const { cluster, begin, convergedMs } = await play(planOf(7, STEPS));
+    const lines = timeline(cluster, begin, convergedMs);
     expect(lines.length).toBeLessThanOrEqual(20);
     expect(lines.join('\n')).toMatch(/Rollout team-\d\/app deploys 1\.\d\.0|Flux reports of \w+ team-\d/);
   });

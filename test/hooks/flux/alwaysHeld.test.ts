@@ -19,7 +19,7 @@ const RUNS = Number(process.env.HELD_RUNS ?? 300);
 const METACONTROLLER = { username: 'system:serviceaccount:metacontroller:metacontroller' };
 const freeze = gate('ops/freeze', { selects: { namespaceSelector: {} } });
 const home = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: { team: 'shop' } } };
-/** HELD_RUNS=10000 for a night's work. */
+/** HELD_RUNS=10000 runs for a night. */
 const PATIENCE_MS = 30_000 + RUNS * 200;
 const spec = fc.record(
   {
@@ -61,14 +61,14 @@ const written = fc
 const isHeld = ({ metadata, spec }: FluxObject) =>
   spec?.suspend === true && metadata.annotations?.['gate.fluxcd.io/suspended'] !== undefined;
 
-/** As the API server stores it: what Kubernetes takes as annotations in all. */
+/** Writes as the API server does, which limits the total size of annotations. */
 async function write(
   object: FluxObject,
   oldObject: FluxObject,
   gates: Gate[],
   user?: { username: string },
 ): Promise<FluxObject | undefined> {
-  // No Rollout can be read, and nobody waits for it.
+  // No Rollout can be read, and none is waited for.
   const context = { objects: [...gates, freeze, home], broken: ['rollouts', 'ocirepositories'] };
   const own = user ? { user } : {};
   const mutated = await send(mutateFlux, { object, oldObject, ...own }, context);
@@ -119,7 +119,7 @@ describe('a closed Gate of another namespace suspends', { timeout: PATIENCE_MS }
           spec: next.spec!,
           metadata: { ...oldObject.metadata, annotations: next.metadata.annotations! },
         };
-        // Of what may bypass a Gate the Rollouts are read: where that fails, the API server refuses the write.
+        // For objects that may bypass a Gate the Rollouts are read: if that fails, the API server refuses the write.
         const stored = await write(object, oldObject, gates).catch((error: Error) => {
           expect(error.message).toBe('rollouts cannot be read');
           return undefined;

@@ -1,4 +1,4 @@
-/** One Flux object between the decorator, the binding and the webhook. */
+/** A Flux object between the decorator, the binding and the webhook. */
 import { expect } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
@@ -16,14 +16,14 @@ import { type Answer, send } from '../../webhooks/flux/call.ts';
 
 const METACONTROLLER = { username: 'system:serviceaccount:metacontroller:metacontroller' };
 
-/** One Flux object in a cluster of its own: Metacontroller's part is done by `settle`. */
+/** A Flux object in a cluster of its own; `settle` plays Metacontroller. */
 export class Cluster {
   object: FluxObject;
   binding: FluxBinding | undefined;
   gates: Gate[] = [];
   rollouts: Rollout[] = [];
   others: FluxBinding[] = [];
-  /** What the object's `spec.sourceRef` names. */
+  /** The object that `spec.sourceRef` names. */
   source: FluxObject | undefined;
   /** The Kustomization that applies the object. */
   applier: FluxObject | undefined;
@@ -37,7 +37,7 @@ export class Cluster {
     this.object = object;
   }
 
-  /** One at rest among these. */
+  /** A settled object in this cluster. */
   static async settled(
     object: FluxObject,
     among: Partial<Pick<Cluster, 'gates' | 'rollouts' | 'applier' | 'source'>>,
@@ -57,10 +57,10 @@ export class Cluster {
     return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: this.namespaceLabels } };
   }
 
-  /** What the webhook said last. */
+  /** The webhook's last answer. */
   answer: Answer | undefined;
 
-  /** A write through both webhooks; says whether it was allowed. */
+  /** Writes through both webhooks; resolves to whether the write was allowed. */
   async write(object: FluxObject, user = { username: 'developer' }, fieldManager?: string): Promise<boolean> {
     const applier = this.applier ? [this.applier] : [];
     const context = {
@@ -83,7 +83,7 @@ export class Cluster {
     return true;
   }
 
-  /** The Rollouts that its rules name, as Metacontroller keeps them: by generation. */
+  /** The related Rollouts, which Metacontroller caches by generation. */
   #rules: { generation: number; names: string[] } | undefined;
 
   private async named(): Promise<Rollout[]> {
@@ -99,12 +99,12 @@ export class Cluster {
     return this.rollouts.filter(({ metadata }) => this.#rules!.names.includes(metadata.name!));
   }
 
-  /** Suspends and resumes: what it is sent is all of its Gates, and nothing else. */
+  /** The decorator that suspends and resumes. It gets all Gates of the object, and no other objects. */
   async hold() {
     return holdHook.sync(decorating(this.object, { related: [...this.gates, this.namespace] }), this.call);
   }
 
-  /** As one decorator: the one that suspends and resumes comes first where it has something to write, and is not asking whether an object still passes. */
+  /** Both decorators as one: the one that suspends and resumes comes first if it has something to write, unless it checks whether an object still bypasses. */
   async decorate(): Promise<DecoratorResponse> {
     const held = await this.hold();
     const passes = this.object.metadata.annotations?.['gate.fluxcd.io/state']?.startsWith('passing');
@@ -125,7 +125,7 @@ export class Cluster {
     this.binding = { ...this.binding, status: status as NonNullable<FluxBinding['status']> };
   }
 
-  /** Syncs until nothing changes and nothing is asked for; fails when that takes more than ten rounds. */
+  /** Syncs until nothing changes and nothing is requested; fails after ten rounds. */
   async settle() {
     for (let round = 0; round < 10; round++) {
       const before = JSON.stringify([this.object, this.binding]);

@@ -14,7 +14,7 @@ import { objectOf } from '../../support/objects.ts';
 
 const { call } = fakeHookCall({ now: NOW });
 
-/** A field that the schema does not name would be pruned, and the next sync would write it again. */
+/** The API server would prune a field that isn't in the schema, and each sync would write it again. */
 const isBinding = compileCrds().get('kuberik.com/v1alpha1 FluxBinding')!;
 
 async function decorate(object: FluxObject, binding?: FluxBinding, related: KubeObject<any, any>[] = []) {
@@ -42,7 +42,7 @@ describe('the Flux decorator', () => {
     expect(await decorate(kustomization({ annotations: {} }))).toEqual({ attachments: [] });
   });
 
-  it('publishes what a Kustomization asks for', async () => {
+  it('publishes the requests of a Kustomization', async () => {
     const answer = await decorate(kustomization({ deployed: deployment('my-app', 1, '1.0.0') }));
     expect(answer).toEqual({
       attachments: [
@@ -75,14 +75,14 @@ describe('the Flux decorator', () => {
   });
 
   const at = (id: number, version: string, uid = 'uid-my-app') => `my-app=${id}/${version}/${uid}`;
-  const triggers: [says: string, carried: string | undefined, desired: string, answer: string | null | undefined][] = [
+  const triggers: [title: string, carried: string | undefined, desired: string, answer: string | null | undefined][] = [
     ['a newer deployment', at(1, '1.0.0'), at(2, '1.1.0'), at(2, '1.1.0')],
     ['the first deployment', undefined, at(1, '1.0.0'), at(1, '1.0.0')],
     ['another Rollout of that name', at(7, '1.0.0', 'old'), at(1, '1.1.0'), at(1, '1.1.0')],
     ['a binding that lags behind', at(2, '1.1.0'), at(1, '1.0.0'), undefined],
     ['nothing new', at(2, '1.1.0'), at(2, '1.1.0'), undefined],
   ];
-  /** What a binding's status says when the Rollout has this deployment. */
+  /** The binding's status when the Rollout has this deployment. */
   const follows = (deployed: string) => {
     const [{ rollout, id, version, uid }] = parseDeployments(deployed) as [DeploymentRef];
     return { deployed, pins: [{ rollout, variable: 'APP', id, version, uid, state: 'Waiting' as const }] };
@@ -95,10 +95,10 @@ describe('the Flux decorator', () => {
     expect(response.resyncAfterSeconds).toBe(answer === undefined ? undefined : 1);
   });
 
-  const quiet: [says: string, status: FluxBindingStatus][] = [
+  const quiet: [title: string, status: FluxBindingStatus][] = [
     ['behind a closed gate', { ...follows(at(2, '1.1.0')), gates: [{ namespace: 'ops', name: 'g', opened: false }] }],
     [
-      'of a Rollout that is gone, whatever the binding was told last',
+      'of a Rollout that is gone, whatever the FluxBinding has in its status',
       { deployed: at(7, '1.0.0', 'old'), pins: [{ rollout: 'my-app', variable: 'APP', state: 'Missing' }] },
     ],
   ];
@@ -119,7 +119,7 @@ describe('the Flux decorator', () => {
 });
 
 describe('the FluxBinding composite', () => {
-  it('asks for exactly what the binding names', async () => {
+  it('relates exactly the objects that the binding names', async () => {
     const object = kustomization({
       annotations: {
         'rollout.kuberik.com/substitute.A.from': 'a',
@@ -142,7 +142,7 @@ describe('the FluxBinding composite', () => {
     ]);
   });
 
-  it('leaves out a source that is not served, and asks for nothing where nothing is named', async () => {
+  it('leaves out a source that is not served, and relates nothing without names', async () => {
     const cluster = { ...call.cluster, serves: async () => false };
     const [binding] = (await decorate(kustomization())).attachments as FluxBinding[];
     const rules = async (parent: any) =>
@@ -153,7 +153,7 @@ describe('the FluxBinding composite', () => {
     expect(await rules(other)).toEqual([]);
   });
 
-  it('says what the object should carry', async () => {
+  it('has the values that the object should have', async () => {
     const [binding] = (await decorate(kustomization())).attachments as FluxBinding[];
     const { status } = await bind(binding!, rollout('my-app', '1.1.0', '1.0.0'));
     expect(status).toMatchObject({

@@ -1,4 +1,4 @@
-/** The decorator, the binding and the webhook together: what one object goes through while its Gates open and close. */
+/** Decorator, binding and webhook together, for one object whose Gates open and close. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { KUSTOMIZATION_NAME_LABEL, RECONCILE_REQUESTED_AT, RESUME_LABEL } from '../../../api/annotations.ts';
@@ -40,7 +40,7 @@ describe('a bypass', () => {
 });
 
 describe('a named Gate', () => {
-  it('of the same namespace: the binding says who closed it and why; of another namespace that is not said', async () => {
+  it('of the same namespace: the binding names user and reason; of another namespace it doesn’t', async () => {
     const current = { action: 'close', at: '2026-03-04T09:30:00Z', by: 'alice', reason: 'INC-42' };
     const byAlice = { 'gate.fluxcd.io/accepted-request': JSON.stringify({ current, handled: {} }) };
     const cluster = await Cluster.settled(
@@ -53,7 +53,7 @@ describe('a named Gate', () => {
     ]);
   });
 
-  it('suspends and restores before it says so: in a freeze of many, what is said of one does not come before the hold of the next', async () => {
+  it('suspends and restores before it reports: in a freeze of many, a report doesn’t delay the next hold', async () => {
     const cluster = await Cluster.settled(kustomization({ annotations: named }), { gates: [closed] });
     for (const [gate, approved] of [
       [opened, 'False'],
@@ -70,7 +70,7 @@ describe('a named Gate', () => {
     }
   });
 
-  it('suspends the object, says so, and restores it', async () => {
+  it('suspends the object, reports it, and restores it', async () => {
     const cluster = new Cluster(kustomization({ annotations: named, status: { observedGeneration: 3 } }));
     const before = cluster.object.spec;
     cluster.gates = [closed];
@@ -92,7 +92,7 @@ describe('a named Gate', () => {
     expect(condition(cluster.object, 'Approved')).toMatchObject({ status: 'True', reason: 'GatesOpen' });
   });
 
-  it('says Blocked on a source', async () => {
+  it('reports Blocked on a source', async () => {
     const cluster = await Cluster.settled(ociRepository({ tag: 'x' }, { annotations: named }), { gates: [closed] });
     expect(condition(cluster.object, 'Blocked')).toMatchObject({
       status: 'True',
@@ -100,7 +100,7 @@ describe('a named Gate', () => {
     });
   });
 
-  it("on the source leaves the Kustomization beside it alone (the RFC's story 2)", async () => {
+  it('on the source does not affect the Kustomization next to it (the RFC’s scenario 2)', async () => {
     const source = new Cluster({ ...ociRepository(null, { annotations: named }), kind: 'GitRepository' });
     const sync = new Cluster(kustomization({ annotations: {} }));
     source.gates = sync.gates = [closed];
@@ -110,7 +110,7 @@ describe('a named Gate', () => {
     expect(sync.object).toEqual(kustomization({ annotations: {} }));
   });
 
-  it('holds the managed field while closed, and lets it move in the write that resumes', async () => {
+  it('holds the managed field while closed, and releases it in the write that resumes', async () => {
     const annotations = { ...named, 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
     const cluster = await Cluster.settled(kustomization({ annotations, substitute: { APP: '1.0.0' } }), {
       gates: [opened],
@@ -127,7 +127,7 @@ describe('a named Gate', () => {
     expect(cluster.object.spec).not.toHaveProperty('suspend');
   });
 
-  it('lets a parent with wait: true pass a child that was created suspended', async () => {
+  it('lets a parent with wait: true succeed with a child that was created suspended', async () => {
     const cluster = await Cluster.settled(kustomization({ annotations: named, status: { observedGeneration: -1 } }), {
       gates: [closed],
     });
@@ -171,7 +171,7 @@ describe('a named Gate', () => {
 describe('a Gate that selects', () => {
   const all = (spec = {}) => gate('ops/all', { selects: { namespaceSelector: {} }, ...spec });
 
-  it('holds an object that says nothing of gates, and leaves no trace when it is gone', async () => {
+  it('holds an object without gate annotations, and leaves no trace when it is gone', async () => {
     const cluster = new Cluster(kustomization({ annotations: { note: '' } }));
     const before = structuredClone(cluster.object);
     cluster.gates = [all()];
@@ -179,7 +179,7 @@ describe('a Gate that selects', () => {
     expect(cluster.object.spec?.suspend).toBe(true);
     expect(cluster.object.metadata.annotations).toMatchObject({ 'gate.fluxcd.io/selected-by': 'ops/all' });
     expect(cluster.binding?.spec?.gates).toEqual([{ namespace: 'ops', gate: 'all', selected: true }]);
-    // What the CRD does not know the API server drops, and Metacontroller would write it again at every sync.
+    // The API server drops fields that the CRD lacks, and Metacontroller would write them again at every sync.
     expect(cluster.binding?.spec?.report?.gates?.[0]).not.toHaveProperty('selected');
     expect(cluster.binding?.status?.gates?.[0]).not.toHaveProperty('selected');
     expect(await cluster.write({ ...cluster.object, spec: { ...cluster.object.spec, path: 'x' } })).toBe(false);
@@ -223,7 +223,7 @@ describe('an object that a Kustomization applies', () => {
     expect(rules.relatedResources.some(({ resource }) => resource === 'fluxbindings')).toBe(looks);
   });
 
-  it('asks its owner for an apply, once, with the instant of the opening', async () => {
+  it('requests one apply from its owner, with the instant of the opening', async () => {
     const cluster = await opening();
     expect(cluster.object.spec?.suspend).toBe(true);
     expect(cluster.binding?.metadata.labels).toEqual({ [RESUME_LABEL]: 'flux-system.apps' });
@@ -241,7 +241,7 @@ describe('an object that a Kustomization applies', () => {
     expect(parent.writes).toBe(1);
   });
 
-  /** The owner as it is once it has tried. */
+  /** The owner after an attempt. */
   const tried = (status: string, reason: string): FluxObject => ({
     ...kustomization({
       annotations: { [RECONCILE_REQUESTED_AT]: '2026-03-04T10:01:00Z' },
@@ -276,7 +276,7 @@ describe('an object that a Kustomization applies', () => {
     expect(await rules()).toEqual([]);
   });
 
-  it('waits while the owner fails, says so, and writes nothing at each retry', async () => {
+  it('waits while the owner fails, reports it, and writes nothing at each retry', async () => {
     const cluster = await opening();
     cluster.applier = tried('False', 'BuildFailed');
     await cluster.bind();
@@ -323,7 +323,7 @@ describe('an object that a Kustomization applies', () => {
   });
 });
 
-it('ten flips, in any order, leave exactly what was', async () => {
+it('ten flips, in any order, restore exactly the state before', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.record({ open: fc.boolean(), settle: fc.boolean() }), { maxLength: 10 }),

@@ -1,4 +1,4 @@
-/** The decorator that suspends and resumes: what it is sent, what it writes, and when it looks again. */
+/** The decorator that suspends and resumes: its related objects, its writes and its next sync. */
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
@@ -32,7 +32,7 @@ async function sync(object: FluxObject, sent: KubeObject<any, any>[], live: Kube
 }
 
 interface Row {
-  says: string;
+  title: string;
   object: FluxObject;
   sent?: KubeObject<any, any>[];
   live?: KubeObject<any, any>[];
@@ -41,12 +41,12 @@ interface Row {
 }
 
 const when = (
-  says: string,
+  title: string,
   object: FluxObject,
   sent: Row['sent'] = [],
   writes?: Row['writes'],
   rest: Pick<Row, 'live' | 'again'> = {},
-): Row => ({ says, object, sent, ...(writes && { writes }), ...rest });
+): Row => ({ title, object, sent, ...(writes && { writes }), ...rest });
 const SHUT = { [STATE]: 'closed: shop/freeze' };
 const OPEN = { [STATE]: 'open' };
 
@@ -108,8 +108,8 @@ const rows: Row[] = [
 ];
 
 describe('the decorator that suspends and resumes', () => {
-  it.each(rows)('$says', async ({ object, sent = [], live = [], writes, again: given }) => {
-    // An event that Metacontroller has lost costs a minute.
+  it.each(rows)('$title', async ({ object, sent = [], live = [], writes, again: given }) => {
+    // If Metacontroller loses an event, the change is handled within a minute.
     const quiet = sent.length > 0 && !object.metadata.deletionTimestamp ? 60 : undefined;
     const again = given ?? (writes ? 2 : quiet);
     const answer = await sync(object, sent, live);
@@ -119,7 +119,7 @@ describe('the decorator that suspends and resumes', () => {
     expect(answer).not.toHaveProperty('status');
   });
 
-  it('looks again just after the edge at which its Gate closes by itself', async () => {
+  it('is synced again just after the time at which its Gate closes by itself', async () => {
     const window = gate(
       'shop/freeze',
       { window: '30s' },
@@ -128,7 +128,7 @@ describe('the decorator that suspends and resumes', () => {
     expect((await sync(inState('open'), [window])).resyncAfterSeconds).toBe(16.5);
   });
 
-  it('lists the Gates once where many come with no event, and reads none of them', async () => {
+  it('lists the Gates once for many objects without an event, and reads none of them', async () => {
     const object = kustomization({ annotations: { [GATES]: 'freeze,a/x,b/x,c/x,d/x' } });
     const answer = await sync(object, [], [closed]);
     expect(answer.annotations).toEqual({ [STATE]: 'closed: a/x,b/x,c/x,d/x,shop/freeze' });
@@ -143,7 +143,7 @@ describe('the decorator that suspends and resumes', () => {
     expect(new Set(relatedResources.map(({ resource }) => resource))).toEqual(new Set(['gates', 'namespaces']));
   });
 
-  it('has the webhook look itself where a request is too large to be read', () => {
+  it('lets the webhook read the Gates if a request is too large', () => {
     expect(holdHook.unseen!()).toEqual({
       attachments: [],
       annotations: { [SELECTED_BY]: '(too-many)', [STATE]: 'closed: (too-many)' },

@@ -1,4 +1,4 @@
-/** More Gates than one decision looks at: closed, said so, and to be mended. */
+/** More Gates than one decision reads: the object is held, with the cause, and can be repaired. */
 import { describe, expect, it } from 'vitest';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { gate, kustomization } from '../../core/admission/objects.ts';
@@ -24,7 +24,7 @@ const rename = (cluster: Cluster, gates: string, spec = {}) => {
 };
 
 describe('Gates beyond the limit lift no freeze', () => {
-  it('200 open Gates beside a closed one that select the same object', async () => {
+  it('200 open Gates and a closed one that select the same object', async () => {
     const cluster = await Cluster.settled(kustomization({ annotations: {} }), {
       gates: [gate('w2/freeze', everywhere), ...openGates(200)],
     });
@@ -41,7 +41,7 @@ describe('Gates beyond the limit lift no freeze', () => {
     expect(cluster.binding?.spec?.gates).toEqual([{ namespace: '', gate: '(too-many)' }]);
   });
 
-  it('they come while the object is held already', async () => {
+  it('they are created while the object is held already', async () => {
     const cluster = await Cluster.settled(kustomization({ annotations: {} }), {
       gates: [gate('w2/freeze', everywhere)],
     });
@@ -66,7 +66,7 @@ describe('Gates beyond the limit lift no freeze', () => {
     expect(cluster.object.spec?.suspend).toBe(true);
   });
 
-  it('nobody writes a mark in its place that names open ones alone', async () => {
+  it('no write replaces the mark by one with open Gates only', async () => {
     const cluster = await Cluster.settled(kustomization({ annotations: {} }), {
       gates: [gate('w2/freeze', everywhere), ...openGates(200)],
     });
@@ -127,7 +127,7 @@ describe('an object beyond the limit is mended', () => {
 });
 
 describe('where references to other namespaces are forbidden', () => {
-  it('a new one is refused, and one that was there holds the object until it is taken away', async () => {
+  it('a new one is refused, and an existing one holds the object until it is removed', async () => {
     const cluster = await Cluster.settled(kustomization({ annotations: { 'gate.fluxcd.io/gates': 'ops/open' } }), {
       gates: [gate('ops/open', { default: 'opened' }), gate('shop/mine', { default: 'opened' })],
     });
@@ -144,12 +144,12 @@ describe('where references to other namespaces are forbidden', () => {
   });
 });
 
-describe('one review reads no more than its limits', () => {
+describe('a review reads no more than its limits', () => {
   const many = (annotation: string) => kustomization({ annotations: { 'gate.fluxcd.io/gates': annotation } });
   const rollouts = Object.fromEntries(
     Array.from({ length: 100 }, (_, i) => [`rollout.kuberik.com/substitute.V${i}.from`, `app-${i}`]),
   );
-  const rows: [says: string, object: ReturnType<typeof many>, old: ReturnType<typeof many>, reads: number][] = [
+  const rows: [title: string, object: ReturnType<typeof many>, old: ReturnType<typeof many>, reads: number][] = [
     ['200 names before and 200 others after', many(names(200, 'a')), many(names(200, 'b')), 0],
     ['300 names', many(names(300)), many('freeze'), 4],
     ['100 Rollouts', kustomization({ annotations: rollouts }), kustomization({ annotations: {} }), 0],

@@ -1,4 +1,4 @@
-/** The decorator, the binding and the webhook together: one object of a frozen application while a deployment passes its Gate. */
+/** Decorator, binding and webhook together, for one object of a frozen application during a deployment that bypasses its Gate. */
 import { describe, expect, it } from 'vitest';
 import { BYPASSED_GATES } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
@@ -15,7 +15,7 @@ const TWO_FIELDS = {
   'gate.fluxcd.io/gates': 'freeze',
 };
 
-/** `my-app` as it stands at 1.1.0 (2), let past shop/freeze. */
+/** `my-app` at 1.1.0 (2), which bypasses shop/freeze. */
 function hotfix(head: Partial<HistoryEntry> = {}, gates = 'shop/freeze'): Rollout {
   const base = rollout('my-app', '1.1.0', '1.0.0');
   const [newest, ...older] = base.status!.history!;
@@ -35,7 +35,7 @@ const atOld = {
   status: HAS_RUN,
 };
 
-/** Held by shop/freeze at my-app 1.0.0 and web 5.0.0; `web` has moved on to 6.0.0, which nobody has let past. */
+/** An object held by shop/freeze at my-app 1.0.0 and web 5.0.0; `web` is at 6.0.0, without a bypass. */
 async function frozen(object = kustomization(atOld)): Promise<Cluster> {
   const cluster = await Cluster.settled(object, {
     gates: [gate('shop/freeze')],
@@ -56,8 +56,8 @@ async function passing(): Promise<Cluster> {
 const substituted = ({ spec }: FluxObject) => (spec?.postBuild as { substitute?: object } | undefined)?.substitute;
 const runs = ({ object }: Cluster) => object.spec?.suspend !== true;
 
-describe('an object that a deployment lets past its Gate', () => {
-  it('takes the managed field of that Rollout, runs, and remembers how to be held', async () => {
+describe('an object whose deployment bypasses its Gate', () => {
+  it('takes the managed field of that Rollout, runs, and keeps the state before', async () => {
     const { object, binding } = await passing();
     expect(substituted(object)).toEqual({ APP: '1.1.0', WEB: '5.0.0' });
     expect(object.metadata.annotations).toMatchObject({ [STATE]: 'passing: shop/freeze', [MEMORY]: 'unset' });
@@ -71,7 +71,7 @@ describe('an object that a deployment lets past its Gate', () => {
     );
   });
 
-  it.each<[says: string, end: (cluster: Cluster) => void]>([
+  it.each<[title: string, end: (cluster: Cluster) => void]>([
     [
       'the deployment has arrived',
       (cluster) => cluster.rollouts.splice(0, 1, hotfix({ appliedTime: '2026-03-04T10:00:00Z' })),
@@ -95,7 +95,7 @@ describe('an object that a deployment lets past its Gate', () => {
     expect(cluster.binding?.status?.passing).toBeUndefined();
   });
 
-  it('goes on when the Gate opens on the way, and follows all its Rollouts', async () => {
+  it('continues when the Gate opens meanwhile, and follows all its Rollouts', async () => {
     const cluster = await passing();
     cluster.gates = [gate('shop/freeze', { default: 'opened' })];
     await cluster.settle();
@@ -143,7 +143,7 @@ describe('an object that a deployment lets past its Gate', () => {
     expect(cluster.answer?.warnings.join()).toContain('held, nothing changed');
   });
 
-  it('stays suspended by whoever suspends it meanwhile, past the freeze too', async () => {
+  it('stays suspended by a user’s suspension meanwhile, after the freeze too', async () => {
     const cluster = await passing();
     expect(await cluster.write({ ...cluster.object, spec: { ...cluster.object.spec, suspend: true } })).toBe(true);
     await cluster.settle();
@@ -155,8 +155,8 @@ describe('an object that a deployment lets past its Gate', () => {
   });
 });
 
-describe('a deployment lets nothing past', () => {
-  it.each<[says: string, change: (cluster: Cluster) => void]>([
+describe('a deployment bypasses no Gate', () => {
+  it.each<[title: string, change: (cluster: Cluster) => void]>([
     [
       'that was created behind the closed Gate and has never run',
       (cluster) => Object.assign(cluster.object, { status: {} }),
@@ -170,7 +170,7 @@ describe('a deployment lets nothing past', () => {
     expect(substituted(cluster.object)).toEqual({ APP: '1.0.0', WEB: '5.0.0' });
   });
 
-  it('that follows no Rollout of it', async () => {
+  it('of an object that doesn’t follow its Rollout', async () => {
     const source = ociRepository(
       { tag: '1.0.0' },
       { annotations: { 'gate.fluxcd.io/gates': 'freeze' }, status: { artifact: {} } },

@@ -1,4 +1,4 @@
-/** What the decorator does with the Rollouts that it is sent itself and the Gates that it reads, beside what the object's FluxBinding says. */
+/** The decorator's report with the Rollouts that it relates and the Gates that it reads, next to the report of the FluxBinding. */
 import { describe, expect, it } from 'vitest';
 import { DEPLOYED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
@@ -26,27 +26,31 @@ const at1 = { deployed: deployment('my-app', 1, '1.0.0'), substitute: { APP: '1.
 const twoDeployed = rollout('my-app', '1.1.0', '1.0.0');
 const closed = gate('shop/freeze');
 const opened = gate('shop/freeze', { default: 'opened' });
-const says = (opened: boolean): FluxBindingStatus => ({ gates: [{ namespace: 'shop', name: 'freeze', opened }] });
+const reported = (opened: boolean): FluxBindingStatus => ({ gates: [{ namespace: 'shop', name: 'freeze', opened }] });
 const atOne: FluxBindingStatus = {
   deployed: deployment('my-app', 1, '1.0.0'),
   pins: [{ rollout: 'my-app', variable: 'APP', state: 'Applied', id: 1, version: '1.0.0', uid: 'uid-my-app' }],
 };
 
 interface Row {
-  says: string;
+  title: string;
   object: FluxObject;
   sent?: KubeObject<any, any>[];
   /** The Gates there are. */
   gates?: Gate[];
-  /** What the binding says; it has been seen by nobody else. */
+  /** The report of a binding that no other hook has seen. */
   binding?: FluxBindingStatus;
   /** The annotation that triggers the webhook. */
   asks?: Record<string, unknown>;
-  /** The binding is told what they say, and need not relate them; it is where nothing is said. */
+  /** The binding has the decorator's report, and relates Rollouts and Gates only without one. */
   tells?: boolean;
 }
 
-const when = (says: string, object: FluxObject, rest: Omit<Row, 'says' | 'object'>): Row => ({ says, object, ...rest });
+const when = (title: string, object: FluxObject, rest: Omit<Row, 'title' | 'object'>): Row => ({
+  title,
+  object,
+  ...rest,
+});
 const asksFor = (id: number, version: string) => ({ [DEPLOYED]: deployment('my-app', id, version) });
 
 const rows: Row[] = [
@@ -66,12 +70,12 @@ const rows: Row[] = [
   when(
     'a Gate has closed, and the binding says that it is open: the other decorator suspends',
     kustomization({ annotations: named }),
-    { gates: [closed], binding: says(true) },
+    { gates: [closed], binding: reported(true) },
   ),
   when('a deployment behind a Gate that has closed', kustomization({ ...at1, annotations: { ...managed, ...named } }), {
     sent: [twoDeployed],
     gates: [closed],
-    binding: { ...atOne, ...says(true) },
+    binding: { ...atOne, ...reported(true) },
   }),
   when('a Rollout that it is not sent: the binding speaks', kustomization(at1), {
     binding: { ...atOne, deployed: deployment('my-app', 2, '1.1.0') },
@@ -91,8 +95,8 @@ const rows: Row[] = [
   when('a HelmRelease has no field to bring up to date', helmRelease(), { sent: [twoDeployed], tells: false }),
 ];
 
-describe('the Flux decorator is sent what the annotations name', () => {
-  it.each(rows)('$says', async ({ object, sent = [], gates = [], binding: status, asks, tells = true }) => {
+describe('the Flux decorator relates the objects that the annotations name', () => {
+  it.each(rows)('$title', async ({ object, sent = [], gates = [], binding: status, asks, tells = true }) => {
     const { call } = fakeHookCall({ now: NOW, objects: gates });
     const sync = (attachments: KubeObject<any, any>[], related: KubeObject<any, any>[]) =>
       fluxHook.sync(decorating(object, { related, attachments }), call);
@@ -147,7 +151,7 @@ describe('a FluxBinding with the decorator’s report', () => {
     expect(await resources(await tell())).toEqual(['rollouts', 'gates', 'gitrepositories']);
   });
 
-  it('says what it was told', async () => {
+  it('has the content of the report', async () => {
     const parent = await tell(closed);
     const { status } = await fluxBindingHook.sync(
       { controller, parent, children: {}, related: {}, finalizing: false },
@@ -160,19 +164,22 @@ describe('a FluxBinding with the decorator’s report', () => {
   });
 });
 
-describe('the condition of an object that a Gate holds', () => {
+describe('the condition of a held object', () => {
   it.each([
-    { closedAt: '2026-03-04T09:59:58Z', says: false, again: 3.5 },
-    { closedAt: '2026-03-04T09:59:55Z', says: true, again: 1 },
-  ])('closed at $closedAt, and held: says so $says, so that a freeze first suspends them all', async (row) => {
-    const cluster = await Cluster.settled(kustomization({ annotations: named }), { gates: [closed] });
-    const conditions = [
-      { type: 'Opened', status: 'False', reason: 'x', message: '', lastTransitionTime: row.closedAt },
-    ];
-    cluster.gates = [{ ...closed, status: { conditions } } as Gate];
-    cluster.object = { ...cluster.object, status: {} };
-    const answer = await cluster.decorate();
-    expect(answer.status !== undefined).toBe(row.says);
-    expect(answer.resyncAfterSeconds).toBe(row.again);
-  });
+    { closedAt: '2026-03-04T09:59:58Z', isWritten: false, again: 3.5 },
+    { closedAt: '2026-03-04T09:59:55Z', isWritten: true, again: 1 },
+  ])(
+    'is not updated in the first seconds, in which all objects are suspended: closed at $closedAt, updated: $isWritten',
+    async (row) => {
+      const cluster = await Cluster.settled(kustomization({ annotations: named }), { gates: [closed] });
+      const conditions = [
+        { type: 'Opened', status: 'False', reason: 'x', message: '', lastTransitionTime: row.closedAt },
+      ];
+      cluster.gates = [{ ...closed, status: { conditions } } as Gate];
+      cluster.object = { ...cluster.object, status: {} };
+      const answer = await cluster.decorate();
+      expect(answer.status !== undefined).toBe(row.isWritten);
+      expect(answer.resyncAfterSeconds).toBe(row.again);
+    },
+  );
 });

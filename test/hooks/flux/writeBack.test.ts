@@ -1,4 +1,4 @@
-/** The decorator, the binding and the webhook together: one object whose field Git sets, for a Rollout with spec.writeBack. */
+/** Decorator, binding and webhook together, for one object whose field Git sets, because of spec.writeBack. */
 import { describe, expect, it } from 'vitest';
 import { BYPASSED_GATES, DEPLOYED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
@@ -43,7 +43,7 @@ async function clusterOf(head: Rollout, parts: KustomizationParts = {}): Promise
   return cluster;
 }
 
-/** kustomize-controller applies what is in Git, and then the object itself. */
+/** kustomize-controller applies the object from Git, and then reconciles it. */
 async function sync(cluster: Cluster, APP: string | undefined): Promise<void> {
   const { spec } = cluster.object;
   const substitute = APP === undefined ? {} : { APP };
@@ -66,7 +66,7 @@ async function applied(cluster: Cluster): Promise<void> {
 }
 
 describe('an object whose field Git sets', () => {
-  it('waits for Git, and has the version when Flux has applied what Git says', async () => {
+  it('waits for Git, and has the version when Flux has applied Git’s value', async () => {
     const cluster = await clusterOf(writingBack('1.0.0'));
     await applied(cluster);
     expect(fieldOf(cluster)).toMatchObject({ state: 'Applied', version: '1.0.0', writeBack: 'my-app-deployed' });
@@ -88,7 +88,7 @@ describe('an object whose field Git sets', () => {
     expect(cluster.binding?.status?.applied).toMatchObject([{ id: 2, version: '1.1.0' }]);
   });
 
-  it('goes back with the Rollout: the same version is another deployment', async () => {
+  it('is rolled back with the Rollout: the same version is another deployment', async () => {
     const cluster = await clusterOf(writingBack('1.1.0', '1.0.0'), { substitute: { APP: '1.1.0' } });
     await applied(cluster);
     cluster.rollouts = [writingBack('1.0.0', '1.1.0', '1.0.0')];
@@ -142,7 +142,7 @@ describe('an object whose field Git sets', () => {
     expect(cluster.binding?.status?.pins).toMatchObject([{ state: 'Waiting' }, { state: 'Waiting' }]);
   });
 
-  it('may be edited, and keeps a digest beside its tag', async () => {
+  it('may be edited, and keeps a digest with its tag', async () => {
     const cluster = await Cluster.settled(ociRepository({ tag: '1.0.0', digest: 'sha256:1' }), {
       rollouts: [writingBack('1.1.0', '1.0.0')],
     });
@@ -153,7 +153,7 @@ describe('an object whose field Git sets', () => {
     expect(cluster.answer?.warnings ?? []).toEqual([]);
   });
 
-  it('stays free when its Rollout is gone, and says what it carries for one that is created again', async () => {
+  it('stays free when its Rollout is gone, and names its deployment for a re-created one', async () => {
     const cluster = await clusterOf(writingBack('1.1.0', '1.0.0'), { substitute: { APP: '1.1.0' } });
     cluster.rollouts = [];
     await sync(cluster, '1.2.0');
@@ -198,7 +198,7 @@ describe('an object whose field Git sets', () => {
       return cluster;
     }
 
-    it('keeps what it has, whatever Git says, and takes it when the Gate is open', async () => {
+    it('keeps its value, whatever Git has, and takes Git’s when the Gate is open', async () => {
       const cluster = await frozen();
       cluster.rollouts = [writingBack('1.1.0', '1.0.0')];
       await sync(cluster, '1.1.0');
@@ -210,7 +210,7 @@ describe('an object whose field Git sets', () => {
       expect(carriedBy(cluster.object)).toBe(byGit(2, '1.1.0'));
     });
 
-    it('takes from Git the version that was let past, and no other', async () => {
+    it('takes from Git only the version of the bypass', async () => {
       const cluster = await frozen();
       const head = writingBack('1.1.0', '1.0.0');
       head.metadata.annotations = { [BYPASSED_GATES]: '1.1.0 (2): shop/freeze' };

@@ -1,4 +1,4 @@
-/** A cluster of a few objects, and a HealthCheck that is synced until nothing changes, as Metacontroller would. */
+/** A HealthCheck and a few objects, synced until nothing changes, as by Metacontroller. */
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { ClusterReader, HookCall } from '../../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
@@ -55,7 +55,7 @@ export async function syncOnce(
   return healthCheckHook.sync(decorating(object, { related: [...rollouts, ...kustomizations] }), call);
 }
 
-/** Every status on the way to rest, each a second later; throws when it does not come to rest. */
+/** All statuses until nothing changes, a second apart. @throws if it never stops changing */
 export async function settle(object: HealthCheck, reader: ClusterReader, rollouts: readonly Rollout[] = [], now = NOW) {
   const statuses: HealthStatus[] = [];
   let current = object;
@@ -68,7 +68,7 @@ export async function settle(object: HealthCheck, reader: ClusterReader, rollout
   throw new Error(`still changing after ${statuses.length} passes: ${JSON.stringify(statuses)}`);
 }
 
-/** Never reconciled, as the API server makes it, unless a status is given. */
+/** Never reconciled, as created, unless a status is given. */
 export function kustomization(status: object = {}, fields: object = {}): KubeObject {
   return objectOf('Kustomization', 'demo/test-kustomization', {
     metadata: { generation: 1 },

@@ -44,19 +44,19 @@ describe('reset: H1 to H16 are cases of the Go controller', () => {
     expect((await syncOnce(object, cluster([]), [by])).status).toEqual(expected);
   });
 
-  it('looks again after a second, in case the write was lost in a conflict', async () => {
+  it('requeues after a second, in case the write was lost in a conflict', async () => {
     const object = healthCheck({ spec: {}, status: { status: 'Healthy' } });
     expect((await syncOnce(object, cluster([]), [deployedAnHourAgo])).resyncAfterSeconds).toBe(1);
   });
 
-  it('a deployment of the future resets when its time has come', async () => {
+  it('a deployment of the future resets at its time', async () => {
     const object = healthCheck({ spec: {}, status: { status: 'Healthy' } });
     const future = rollout({ timestamp: at('12:00:20') });
     expect(await syncOnce(object, cluster([]), [future])).toEqual({ attachments: [], resyncAfterSeconds: 20 });
     expect((await syncOnce(object, cluster([]), [future], NOW + 20_000)).status).toMatchObject({ status: 'Pending' });
   });
 
-  it('Q20: a Rollout of another namespace never resets this one, whatever it selects and whoever allows it', async () => {
+  it('Q20: a Rollout of another namespace never resets this one, whatever its selectors and consents', async () => {
     const elsewhere = rollout(
       { timestamp: at('11:00:00') },
       { healthCheckSelector: { selector: {}, namespaceSelector: { matchLabels: { team: 'a' } } } },
@@ -103,7 +103,7 @@ describe('customize', () => {
     expect((await customize(healthCheck())).relatedResources).toEqual([own, named('demo', 'test-kustomization')]);
   });
 
-  it('relates a Kustomization of another namespace, and no Rollouts beside it', async () => {
+  it('relates a Kustomization of another namespace, and no Rollouts there', async () => {
     const object = healthCheck({ annotations: { 'healthcheck.kuberik.com/kustomization': 'flux-system/x' } });
     const { relatedResources } = await customize(object);
     expect(relatedResources).toEqual([own, named('flux-system', 'x')]);
@@ -126,7 +126,7 @@ describe('customize', () => {
   });
 });
 
-it('an object that is going has nothing to say', async () => {
+it('does nothing for an object that is being deleted', async () => {
   const object = healthCheck({ metadata: { name: 'hc', namespace: 'demo', deletionTimestamp: at('11:00:00') } });
   expect(await syncOnce(object, cluster([]))).toEqual({ attachments: [] });
 });

@@ -1,4 +1,4 @@
-/** One sync of a HealthCheck of class job: which Jobs there should be, and what the status says. */
+/** A sync of a HealthCheck of class job: the wanted Jobs, and the status. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
@@ -10,7 +10,7 @@ import { kubeObject, objectOf } from '../../support/objects.ts';
 
 type Job = KubeObject<any, any>;
 
-interface World {
+interface Stored {
   rollouts?: Rollout[];
   /** null: the component is missing. */
   jobs?: Job[] | null;
@@ -19,7 +19,7 @@ interface World {
   now?: number;
 }
 
-async function sync(of: HealthCheck, { rollouts = [rollout()], jobs = [], objects = [], fails, now }: World = {}) {
+async function sync(of: HealthCheck, { rollouts = [rollout()], jobs = [], objects = [], fails, now }: Stored = {}) {
   const reader = fakeCluster(objects, { fails: ({ resource }) => (resource === fails ? 'forbidden' : undefined) });
   const { call } = fakeHookCall({ now: now ?? ms('12:00:00'), cluster: reader });
   const attachments = jobs ? { 'Job.batch/v1': {}, ...mapOf(...jobs) } : {};
@@ -52,14 +52,14 @@ const crashed: KubeObject<any, any> = kubeObject('v1', 'Pod', 'team-a/smoke-pod'
 const foreign = { ...crashed, metadata: { ...crashed.metadata, ownerReferences: [] } };
 
 interface Expected {
-  /** Pending where nothing else is said. */
+  /** Pending by default. */
   status?: string;
-  /** The Job of the deployment alone where nothing else is said. */
+  /** The Job of the deployment by default. */
   jobs?: string[];
-  /** Whether the status names that Job; it does where nothing is said. */
+  /** Whether the status names the Job; true by default. */
   about?: boolean;
 }
-type Row = [name: string, message: string | RegExp, given?: World & { of?: HealthCheck }, expected?: Expected];
+type Row = [name: string, message: string | RegExp, given?: Stored & { of?: HealthCheck }, expected?: Expected];
 
 const about = (what: string) => `Job 'team-a/${NAME}' ${what}`;
 const ranSo = (status: string, time = '11:05:00') =>
@@ -204,9 +204,9 @@ const ROWS: Row[] = [
 ];
 
 describe('class job', () => {
-  it.each(ROWS)('%s', async (_, message, { of = check(), ...world } = {}, expected = {}) => {
+  it.each(ROWS)('%s', async (_, message, { of = check(), ...stored } = {}, expected = {}) => {
     const { status = 'Pending', about = true, jobs = [NAME] } = expected;
-    const found = await sync(of, world);
+    const found = await sync(of, stored);
     expect(found.status).toMatchObject({
       status,
       message: typeof message === 'string' ? message : expect.stringMatching(message),
@@ -214,10 +214,10 @@ describe('class job', () => {
     });
     expect(found.jobs).toEqual(jobs);
     // The same again changes nothing.
-    expect((await sync({ ...of, status: found.status }, world)).changed).toBe(false);
+    expect((await sync({ ...of, status: found.status }, stored)).changed).toBe(false);
   });
 
-  it('a Job that is kept is one that Metacontroller can compare, not create', async () => {
+  it('a kept Job is one that Metacontroller compares and doesn’t create', async () => {
     const { attachments } = await sync(check(), { jobs: [job(NAME, COMPLETE)] });
     expect(attachments[0]).not.toHaveProperty('status');
     expect(attachments[0]!.metadata).toEqual({ name: NAME, namespace: 'team-a' });
@@ -240,10 +240,10 @@ describe('class job', () => {
     expect(status?.lastErrorTime).toBe(at('11:05:00'));
   });
 
-  it('is looked at again only while something may change that nobody tells of', async () => {
-    const settled = async (of: HealthCheck, world: World) => {
-      const { status } = await sync(of, world);
-      return (await sync({ ...of, status }, world)).look;
+  it('is requeued only while something may change without an event', async () => {
+    const settled = async (of: HealthCheck, stored: Stored) => {
+      const { status } = await sync(of, stored);
+      return (await sync({ ...of, status }, stored)).look;
     };
     expect(await settled(check(), { jobs: [job(NAME, { active: 1 })] })).toBe(30);
     expect(await settled(check(), { rollouts: [rollout(unapplied)], objects: [binding] })).toBe(30);

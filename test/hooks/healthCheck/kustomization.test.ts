@@ -22,7 +22,7 @@ import {
 const applied = kustomization({ ...READY, ...INVENTORY });
 
 describe('class kustomization: K1 to K17 are cases of the Go controller', () => {
-  it('K3: no such Kustomization: Unhealthy, and no error before there was one, since Git creates the check first', async () => {
+  it('K3: a missing Kustomization: Unhealthy, and no error before there was one, since Git creates the check first', async () => {
     const { status, resyncAfterSeconds } = await settle(healthCheck(), cluster([]));
     expect(status).toEqual({
       status: 'Unhealthy',
@@ -166,7 +166,7 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
       });
     });
 
-    it('where there is none, Flux applies it as cluster admin, and all is read', async () => {
+    it('if there is none, Flux applies as cluster admin, and all objects are read', async () => {
       const { asked, read } = await look(applied());
       expect(asked).toEqual([]);
       expect(read).toHaveLength(2);
@@ -190,7 +190,7 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
     expect(reader.requests.filter((request) => request.includes('deployments'))).toHaveLength(LIMITS.inventoryKinds);
   });
 
-  it('a Kustomization of another namespace is not followed where such references are forbidden', async () => {
+  it('a Kustomization of another namespace is not followed if cross-namespace references are forbidden', async () => {
     const object = healthCheck({ annotations: { 'healthcheck.kuberik.com/kustomization': 'flux-system/x' } });
     const reader = cluster([]);
     const answer = await syncOnce(object, reader, [], NOW, { noCrossNamespaceRefs: true });
@@ -201,7 +201,7 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
     expect(reader.requests).toEqual([]);
   });
 
-  it('waits for a deployment of a Rollout that does not watch it: what the Kustomization carries says which', async () => {
+  it('waits for a deployment of a Rollout that does not watch it: the Kustomization’s annotation names it', async () => {
     const deployed = 'test-rollout=1/1.0.0/u1';
     const carrying = kustomization(
       { ...READY, ...INVENTORY },

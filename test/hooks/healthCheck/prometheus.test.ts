@@ -1,4 +1,4 @@
-/** A HealthCheck of class prometheus from deployment to deployment: what is asked, when, and what becomes of the answer. */
+/** A HealthCheck of class prometheus across deployments: its queries, their times, and their results. */
 import { describe, expect, it } from 'vitest';
 import type { Measurement, Question } from '../../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
@@ -39,7 +39,7 @@ async function sync(object: HealthCheck, rollouts: Rollout[] = [], now = NOW, an
 }
 
 describe('a deployment', () => {
-  it('resets what was measured before it, and asks nothing yet', async () => {
+  it('resets earlier measurements, and makes no query yet', async () => {
     const old: HealthStatus = {
       status: 'Healthy',
       lastChangeTime: at('11:00:00'),
@@ -67,7 +67,7 @@ describe('a deployment', () => {
     });
   });
 
-  it('is asked for by its version', async () => {
+  it('is queried for its version', async () => {
     const { questions } = await sync(
       check(RESET, { query: 'up{version="{{ version }}"}' }),
       [deployed('1.1.0', '12:00:00'), rollout({}, {}, { name: 'watches-nothing' })],
@@ -76,7 +76,7 @@ describe('a deployment', () => {
     expect(questions.map(({ query }) => query)).toEqual(['up{version="1.1.0"}']);
   });
 
-  it('of one of two Rollouts has no version: that is said, and nothing is asked', async () => {
+  it('of one of two Rollouts has no version: that is reported, without a query', async () => {
     const two = [deployed('1.1.0', '12:00:00'), deployed('2.0.0', '12:00:00', { name: 'api', uid: 'u2' })];
     const { questions, status } = await sync(check(RESET, { query: 'up{v="{{ version }}"}' }), two, NOW + 5000);
     expect(questions).toEqual([]);
@@ -95,7 +95,7 @@ describe('between two measurements', () => {
     prometheus: { failures: 0, measurements: [{ time: at('11:59:45'), result: 'InRange', value: '0' }] },
   };
 
-  it('nothing is asked or written', async () => {
+  it('nothing is queried or written', async () => {
     expect(await sync(check(measured))).toEqual({ questions: [], resyncAfterSeconds: 15 });
   });
 
@@ -109,7 +109,7 @@ describe('between two measurements', () => {
     expect(questions.map(({ since }) => since)).toEqual([NOW - 30_000]);
   });
 
-  it('one that is due and has no answer yet is asked for again soon', async () => {
+  it('a measurement that is due and has no answer yet is requeued soon', async () => {
     const { questions, status, resyncAfterSeconds } = await sync(check(measured), [], NOW + 15_000);
     expect(questions).toHaveLength(1);
     expect([status, resyncAfterSeconds]).toEqual([undefined, 3]);

@@ -22,7 +22,7 @@ describe('reads', () => {
   const range = (count: number) => Array.from({ length: count }, (_, i) => i);
   const HEALTHY = { status: 'Healthy', message: 'Kustomization and all managed resources are healthy' };
 
-  it('2,000 objects take one list, of what Flux has applied and nothing else of the namespace', async () => {
+  it('2,000 objects take one list, of the applied objects only', async () => {
     const others = range(3000).map((i) => ({ ...service(i), metadata: { name: `other-${i}`, namespace: 'demo' } }));
     const reader = cluster([
       inventory(many('Service', 2000)),
@@ -34,7 +34,7 @@ describe('reads', () => {
     expect([...reader.read].some(({ metadata }) => metadata.name?.startsWith('other-'))).toBe(false);
   });
 
-  it('one that lacks the labels is read by name', async () => {
+  it('an object without the labels is read by name', async () => {
     const services = range(9).map((i) => (i === 3 ? service(i) : labelled(service(i))));
     const reader = cluster([inventory(many('Service', 9)), ...services]);
     expect(await lookedAt(reader)).toMatchObject(HEALTHY);
@@ -60,7 +60,7 @@ describe('reads', () => {
     expect(reader.requests.filter((r) => r.includes('services'))).toEqual(['list services demo', 'list services demo']);
   });
 
-  it('judges items of a list by their kind, which the API server leaves out', async () => {
+  it('evaluates items of a list by their kind, which the API server leaves out', async () => {
     const pods = Array.from({ length: 8 }, (_, i) => ({
       ...service(i),
       kind: 'Pod',
@@ -96,21 +96,21 @@ describe('reads', () => {
     expect(status?.lastErrorTime).toBeUndefined();
   });
 
-  it('gives up after many failed reads, so that the sync ends', async () => {
+  it('stops after many failed reads, so that the sync ends', async () => {
     const entries = Array.from({ length: 500 }, (_, i) => ({ id: `ns${i}_x__Service`, v: 'v1' }));
     const reader = cluster([inventory(entries)], { services: 'timeout' });
     await syncOnce(healthCheck(), reader);
     expect(reader.requests.length).toBeLessThan(30);
   });
 
-  it('asks discovery for the resource where the reader can', async () => {
+  it('uses discovery for the resource if the reader can', async () => {
     const reader = cluster([inventory([{ id: 'demo_x_example.com_Moose', v: 'v1' }])]);
     reader.resourceOf = async ({ kind }) => (kind === 'Moose' ? { resource: 'moose', namespaced: true } : undefined);
     await syncOnce(healthCheck(), reader);
     expect(reader.requests).toContain('get moose demo/x');
   });
 
-  it('a kind that is served no more has no objects', async () => {
+  it('a kind that is no longer served has no objects', async () => {
     const reader = cluster([inventory(many('Service', 1))]);
     reader.resourceOf = async () => undefined;
     expect((await settle(healthCheck(), reader)).status?.message).toBe('Pending resources: demo/x0 (not found)');
@@ -137,7 +137,7 @@ describe('the Pods of a workload that is not complete', () => {
     return { message: (status as { message?: string }).message, requests: reader.requests };
   };
 
-  it('tell why', async () => {
+  it('report the cause', async () => {
     const { message } = await looked([web, crashing]);
     expect(message).toBe('Pending resources: demo/web (Available: 0/1; Pod web-1: container app: CrashLoopBackOff)');
   });
@@ -151,7 +151,7 @@ describe('the Pods of a workload that is not complete', () => {
     expect(requests.includes('list pods demo')).toBe(asked);
   });
 
-  it('are not read of one that is complete', async () => {
+  it('are not read for a complete object', async () => {
     const conditions = [{ type: 'Available', status: 'True' }];
     const { requests } = await looked([
       { ...web, status: { ...web.status, availableReplicas: 1, readyReplicas: 1, conditions } },

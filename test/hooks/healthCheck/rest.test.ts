@@ -1,4 +1,4 @@
-/** A HealthCheck at rest costs next to nothing, and only what is at rest does. */
+/** A HealthCheck that can't change without an event is rarely synced, and only such a one. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { HealthCheck } from '../../../api/types.ts';
@@ -37,7 +37,7 @@ const baking = (bakeStatus: string, spec: object = WATCHES) =>
   rollout({ timestamp: at('11:00:00'), bakeStatus } as object, spec);
 const namespace = (annotations?: object) => namespaceOf('demo', annotations && { annotations });
 
-describe('when it is looked at again', () => {
+describe('when it is requeued', () => {
   it.each([
     ['nobody watches it', [], {}, 480],
     ['what it watched has baked', [baking('Succeeded')], {}, 480],
@@ -65,7 +65,7 @@ describe('when it is looked at again', () => {
     expect((await syncOnce(healthy(), reader, [], NOW, settings)).resyncAfterSeconds).toBe(30);
   });
 
-  it('not so soon where nobody of another namespace ever may', async () => {
+  it('later if no other namespace may ever watch it', async () => {
     const reader = cluster([running, GOOD, namespace({ 'healthcheck.kuberik.com/watched-from': '*' })]);
     const { resyncAfterSeconds } = await syncOnce(healthy(), reader, [], NOW, { noCrossNamespaceRefs: true });
     expect(resyncAfterSeconds).toBeGreaterThanOrEqual(480);
@@ -77,7 +77,7 @@ describe('when it is looked at again', () => {
       healthy(),
       cluster([running, GOOD, namespace()], { deployments: 'timeout' }),
     );
-    // The message has changed: once more at once, to see it stored.
+    // The message has changed: synced again at once, to see it stored.
     expect(resyncAfterSeconds).toBe(1);
     const still = healthy({
       status: {
@@ -90,7 +90,7 @@ describe('when it is looked at again', () => {
   });
 });
 
-describe('while Flux reconciles again what it has applied', () => {
+describe('while Flux reconciles an applied version again', () => {
   const sync = (object = healthy(), rollouts: Parameters<typeof syncOnce>[2] = [], now = NOW) => {
     const reader = cluster([atWork, GOOD, namespace()]);
     const answer = syncOnce(object, reader, rollouts, now, {}, undefined, [atWork]);
@@ -101,19 +101,19 @@ describe('while Flux reconciles again what it has applied', () => {
     expect(await sync()).toEqual({ attachments: [], resyncAfterSeconds: 30, requests: [] });
   });
 
-  it('it is looked at where that takes longer', async () => {
+  it('it is read if that takes longer', async () => {
     const { requests, status } = await sync(healthy(), [], NOW + 60_000);
     expect(requests).toContain('get deployments demo/test-deployment');
     expect(status).toBeUndefined();
   });
 
-  it('it is looked at where somebody bakes on it, and stays Healthy', async () => {
+  it('it is read if a Rollout bakes on it, and stays Healthy', async () => {
     const { requests, status } = await sync(healthy(), [baking('InProgress')]);
     expect(requests).toContain('get deployments demo/test-deployment');
     expect(status).toBeUndefined();
   });
 
-  it('it is looked at where it is not Healthy', async () => {
+  it('it is read if it is not Healthy', async () => {
     expect(
       (await sync(healthy({ status: { status: 'Unhealthy', lastErrorTime: at('11:30:00') } }))).requests,
     ).not.toEqual([]);

@@ -1,4 +1,4 @@
-/** Calls of the Rollout's hooks, and what they are about. */
+/** Calls of the Rollout's hooks, and their objects. */
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { CompositeRequest } from '../../../api/metacontroller.ts';
 import type { HookCall } from '../../../api/ports.ts';
@@ -10,7 +10,7 @@ import { objectOf } from '../../support/objects.ts';
 export const NOW = Date.parse('2026-03-01T12:00:00Z');
 
 export interface Around {
-  /** What live reads find. */
+  /** Objects that live reads find. */
   objects?: KubeObject<any, any>[];
   serves?: (apiVersion: string) => boolean;
   fails?: boolean;

@@ -1,4 +1,4 @@
-/** What becomes of spec.targetRepository at a sync: which Job is wanted, who waits for it, and what is remembered. */
+/** Copies by spec.targetRepository at a sync: the wanted Job, waiting deployments, and the stored result. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../../api/types.ts';
@@ -22,7 +22,7 @@ const repository = (spec: object = {}) =>
 interface Sync extends Around {
   jobs?: Job[];
   related?: KubeObject<any, any>[];
-  /** The Rollout as it is stored by now. */
+  /** The currently stored Rollout. */
   live?: ReturnType<typeof rollout>;
   tag?: string;
   policy?: KubeObject<any, any>;
@@ -112,7 +112,7 @@ describe('BeforeDeployment', () => {
     expect(secretsOf(jobs[0]!)).toMatchObject({ 'source-certificates': 'theirs', 'target-certificates': 'ours' });
   });
 
-  it('is deployed in the sync that sees the copy done; then the Job goes', async () => {
+  it('is deployed in the sync that sees the copy done; then the Job is deleted', async () => {
     const [job] = (await sync(firstCopied())).jobs;
     const done = ended(job!, 'Complete');
     const { tags, status, jobs } = await sync(firstCopied(), {
@@ -147,7 +147,7 @@ describe('BeforeDeployment', () => {
     expect(condition('DeploymentBlocked')!.message).toContain('there already');
   });
 
-  it('is not deployed for a Job of the right name that does something else, and says what to do', async () => {
+  it('is not deployed for a Job of the right name with another task, and reports what to do', async () => {
     const [job] = (await sync(firstCopied())).jobs;
     const done = ended(job!, 'Complete');
     const template = structuredClone(done.spec.template);
@@ -161,7 +161,7 @@ describe('BeforeDeployment', () => {
     );
   });
 
-  it('a Pod that is not of the Job tells nothing', async () => {
+  it('ignores a Pod that isn’t the Job’s', async () => {
     const [job] = (await sync(firstCopied())).jobs;
     const failed = { jobs: [ended(job!, 'Failed')], objects: [podOf(job!, { message: 'forged' }, 'another')] };
     expect((await sync(firstCopied(), failed)).condition('Copied')!.message).toContain('of the Job');
@@ -194,13 +194,13 @@ describe('BeforeDeployment', () => {
     await expect(sync(firstCopied(), { live })).rejects.toThrow('has changed since it was sent');
   });
 
-  it('a deployment by hand waits too', async () => {
+  it('a manual deployment waits too', async () => {
     const { tags, jobs } = await sync(firstCopied({ wantedVersion: '0.9.0' }));
     expect(tags).toEqual(['1.0.0']);
     expect(jobs[0]!.spec.template.spec.containers[0].args).toContain('--tag=0.9.0');
   });
 
-  it('a rollback does not wait, and neither is copied what ran before', async () => {
+  it('a rollback does not wait, and its version is not copied', async () => {
     const version = (id: number, tag: string, bakeStatus: string) =>
       ({ id, version: { tag }, timestamp: '2026-03-01T11:00:00Z', bakeStatus }) as NonNullable<
         RolloutStatus['history']
@@ -214,7 +214,7 @@ describe('BeforeDeployment', () => {
     expect(first.tags).toEqual(['1.0.0']);
   });
 
-  it('what was deployed before there was a target is not copied afterwards', async () => {
+  it('a version that was deployed before there was a target is not copied afterwards', async () => {
     const { jobs, condition } = await sync(firstCopied(), { tag: '1.0.0' });
     expect(jobs).toEqual([]);
     expect(condition('Copied')).toBeUndefined();
@@ -259,7 +259,7 @@ describe('notifications of a copy', () => {
     expect([copyEvents(again), again.counted]).toEqual([[], []]);
   });
 
-  it('that it was given up: once, also where its Pods go and the message changes', async () => {
+  it('that it failed: once, even if its Pods are deleted and the message changes', async () => {
     const first = await sync(parent());
     const [job] = first.jobs;
     const jobs = [ended(job!, 'Failed')];
@@ -272,7 +272,7 @@ describe('notifications of a copy', () => {
     expect(later.condition('Copied')!.message).not.toBe(failed.condition('Copied')!.message);
   });
 
-  it('that it was given up once more, when somebody had it tried again', async () => {
+  it('that it failed again after a retry by a user', async () => {
     const first = await sync(parent());
     const jobs = [ended(first.jobs[0]!, 'Failed')];
     const failed = await sync(parent(first.status), { jobs });
@@ -281,7 +281,7 @@ describe('notifications of a copy', () => {
     expect(copyEvents(await sync(parent(deleted.status), { jobs }))).toEqual(['Warning CopyFailed']);
   });
 
-  it('and a first deployment that waits for it says so in Ready, without an Event for each step of the Job', async () => {
+  it('and a first deployment that waits for it reports it in Ready, without an Event for each step of the Job', async () => {
     const first = await sync(parent({}));
     expect(first.condition('Ready')).toMatchObject({ reason: 'WaitingForCopy' });
     expect(first.events.map(({ reason }) => reason)).not.toContain('WaitingForCopy');
@@ -295,7 +295,7 @@ describe('with spec.after', () => {
   };
   const parent = rollout({ targetRepository, after: [{ name: 'staging' }] }, deployed);
 
-  it('nothing is copied that a stage has not let through', async () => {
+  it('nothing is copied that an upstream Rollout blocks', async () => {
     const staging = stage('InProgress');
     const { jobs, condition } = await sync(parent, { related: [staging], objects: [staging] });
     expect(jobs).toEqual([]);
@@ -312,7 +312,7 @@ describe('with spec.after', () => {
     expect((await sync(parent, { ...around, jobs: [ended(jobs[0]!, 'Complete')] })).tags).toEqual(['1.1.0', '1.0.0']);
   });
 
-  it('one that a stage loses while it is copied is not deployed: the stages are read once more', async () => {
+  it('a version that an upstream Rollout loses during the copy is not deployed: the upstream Rollouts are read again', async () => {
     const [succeeded, failing] = [stage('Succeeded'), stage('InProgress')];
     const [job] = (await sync(parent, { related: [succeeded], objects: [succeeded] })).jobs;
     const jobs = [ended(job!, 'Complete')];
@@ -345,7 +345,7 @@ describe('AfterBake', () => {
     expect((await sync(onceBaked({ history, availableReleases, copy }))).jobs).toEqual([]);
   });
 
-  it('not one that has failed since, or was rolled back: the next environment goes by the same rule as `after`', async () => {
+  it('not a version that has failed since, or was rolled back: the next environment has the same rule as `after`', async () => {
     const [first] = deployed.history!;
     const succeeded = { ...head('1.1.0', 'Failed'), bakeStatus: 'Succeeded' as const };
     const again = { ...head('1.1.0', 'Failed'), id: 3 };

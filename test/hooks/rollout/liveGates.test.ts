@@ -1,4 +1,4 @@
-/** Every deployment is judged from live reads, whichever way the hook came to it; Gates of bound objects from the objects as they are now. */
+/** Every deployment is decided from live reads, on each path of the hook; Gates of bound objects come from the current objects. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../../api/types.ts';
@@ -21,7 +21,7 @@ function bound(name: string, annotations: Record<string, string> = {}, labels?: 
   return { ...made, metadata: { ...metadata, ...(labels && { labels }) } };
 }
 
-/** Its FluxBinding; `applied`: the head has arrived. */
+/** Its FluxBinding; `applied`: whether the newest deployment is applied. */
 function bindingOf(name: string, gates: string[] = [], uid = `uid-of-${name}`): AnyObject {
   const made = object(
     'kuberik.com/v1alpha1',
@@ -46,7 +46,7 @@ function selecting(name: string, selects: object = {}): AnyObject {
 const blockedBy = (status: RolloutStatus) =>
   status.conditions?.find(({ type }) => type === 'DeploymentBlocked')?.message ?? '';
 
-describe('a version that is asked for by hand while the last one is still on its way', () => {
+describe('a manual request while the last version is still rolling out', () => {
   const baking: RolloutStatus = { ...deployed, history: [{ ...deployed.history![0]!, bakeStatus: 'Deploying' }] };
   const asked = rollout({ bakeTime: '1h', wantedVersion: '6.6.6' }, baking);
   const gated = [bindingOf('prod', ['freeze']), bindingOf('other')];
@@ -65,7 +65,7 @@ describe('a version that is asked for by hand while the last one is still on its
   });
 });
 
-describe('an arrival that comes before its bake, which waits for health', () => {
+describe('an apply before the bake, which waits for health', () => {
   const healthCheck = object('kuberik.com/v1alpha1', 'HealthCheck', 'app', {}, { status: 'Pending' });
   const knownHealth = [{ namespace: 'team-a', name: 'app', status: 'Pending' }];
   const spec = { bakeTime: '1h', healthCheckSelector: { selector: {} } };
@@ -91,7 +91,7 @@ describe('an arrival that comes before its bake, which waits for health', () => 
 
 it('no plan that commits is answered as it was made, without the live reads', () => {
   const made = () => planRollout({} as Observed, NOW);
-  // @ts-expect-error: only hooks/rollout/rolloutHook.ts makes a plan that may commit into one that is answered.
+  // @ts-expect-error: only hooks/rollout/rolloutHook.ts turns a plan that may commit into an answer.
   const answered = () => answer(made(), []);
   expect(answered).toBeTypeOf('function');
 });
@@ -135,7 +135,7 @@ describe('the Gates of a bound object', () => {
     expect(blockedBy(status)).toContain('more than 200 Gates');
   });
 
-  it('do not hold what is not bound to the Rollout, is being deleted, or lets everything through', async () => {
+  it('do not hold an object that isn’t bound to the Rollout, is being deleted, or requires no closed Gate', async () => {
     const gone = naming('gone');
     const objects = [
       { ...gone, metadata: { ...gone.metadata, deletionTimestamp: '2026-03-01T12:00:00Z' } },
@@ -147,7 +147,7 @@ describe('the Gates of a bound object', () => {
     expect((await sync(rollout({}, deployed), [imagePolicy('1.1.0')], { objects })).tags).toEqual(['1.1.0', '1.0.0']);
   });
 
-  it('are not listed where every FluxBinding has what its object names', async () => {
+  it('are not listed if every FluxBinding has its object’s Gates', async () => {
     const binding = bindingOf('prod', ['open']);
     const objects = [bound('prod', { 'gate.fluxcd.io/gates': 'open' }), binding, freeze('open', 'opened')];
     const { reads } = await sync(rollout({}, deployed), [imagePolicy('1.1.0'), binding], { objects });

@@ -10,7 +10,7 @@ const central = selecting('central', 'opened', { namespaceSelector: {} }, 'ops')
 const everywhere = object('kuberik.com/v1alpha1', 'ClusterRolloutBudget', 'all', { maxConcurrent: 1 });
 
 describe('customize', () => {
-  it('relates what the plan reads, each by name or label', async () => {
+  it('relates the objects that the plan reads, each by name or label', async () => {
     const spec = {
       gates: [{ name: 'freeze' }, { name: 'b', namespace: 'ops' }],
       healthCheckSelector: { matchLabels: { app: 'app' } },
@@ -67,7 +67,7 @@ describe('customize', () => {
     expect(await gateRules({})).toHaveLength(2);
   });
 
-  it('asks for the older ImagePolicy where only that is served, and for none where Flux has none', async () => {
+  it('relates the older ImagePolicy if only that is served, and none if Flux has none', async () => {
     const older = await rules({}, { serves: (v) => v.endsWith('v1beta2') });
     expect(older.imagepolicies).toMatchObject({ apiVersion: 'image.toolkit.fluxcd.io/v1beta2' });
     expect(await rules({}, { serves: () => false })).not.toHaveProperty('imagepolicies');
@@ -81,7 +81,7 @@ describe('customize', () => {
     expect(await rules(spec)).not.toHaveProperty(resource);
   });
 
-  it('relates no HealthCheck of other namespaces: what nobody agreed to watch must not make a request too large', async () => {
+  it('relates no HealthCheck of other namespaces: one without consent must not make a request too large', async () => {
     const { healthchecks } = await rules({ healthCheckSelector: { selector: {}, namespaceSelector: {} } });
     expect(healthchecks).toEqual({ apiVersion: 'kuberik.com/v1alpha1', namespace: 'team-a', labelSelector: {} });
   });

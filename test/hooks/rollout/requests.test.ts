@@ -11,7 +11,7 @@ import { fakeCall, NOW, object, rollout } from './call.ts';
 const decorate = (hook: DecoratorHook, target: unknown) => hook.sync(decorating(target as KubeObject), fakeCall().call);
 
 describe('rollout-requests', () => {
-  it('takes off exactly what is used up, and asks again until it is off', async () => {
+  it('removes exactly the used requests, and requeues until they are gone', async () => {
     const unlabelled = rollout({}, { handledRequest: { retry: 'r1', 'force-deploy': 'r1' } });
     const asked = label(unlabelled, { 'rollout.kuberik.com/watches': 'none' });
     asked.metadata.annotations = {
@@ -46,7 +46,7 @@ describe('rollout-requests', () => {
     },
   );
 
-  it('repairs the label by which HealthChecks find it, and takes off one that it should not have', async () => {
+  it('repairs the label by which HealthChecks find it, and removes a wrong one', async () => {
     const watching = rollout({ healthCheckSelector: { matchLabels: { app: 'shop' } } });
     const { labels, resyncAfterSeconds } = await decorate(rolloutRequestsHook, watching);
     expect(labels).toEqual({ 'rollout.kuberik.com/watches': expect.stringMatching(/^[0-9a-f]{16}$/) });
@@ -59,7 +59,7 @@ describe('rollout-requests', () => {
     expect((await decorate(rolloutRequestsHook, watching)).labels).toEqual({ 'rollout.kuberik.com/watches': null });
   });
 
-  it('has nothing to say of a Rollout with nothing used up', async () => {
+  it('does nothing for a Rollout without used requests', async () => {
     const labelled = label(rollout({}), { 'rollout.kuberik.com/watches': 'none' });
     expect(await decorate(rolloutRequestsHook, labelled)).toEqual({ attachments: [] });
   });
@@ -72,7 +72,7 @@ describe('rolloutgates', () => {
     return target;
   };
 
-  it('labels a gate that was there before the webhook, or says another name', async () => {
+  it('labels a gate that is older than the webhook, or names another Rollout', async () => {
     const wanted = { labels: { 'rollout.kuberik.com/rollout-name': 'app' }, attachments: [], resyncAfterSeconds: 1 };
     expect(await decorate(rolloutGateHook, gate())).toMatchObject(wanted);
     expect(await decorate(rolloutGateHook, gate({ 'rollout.kuberik.com/rollout-name': 'old' }))).toMatchObject(wanted);

@@ -1,7 +1,4 @@
-/**
- * A HealthCheck at rest was evaluated up to ten minutes ago: what has failed since holds the next version, and ends the
- * bake.
- */
+/** The last sync of a HealthCheck may be ten minutes ago: an object that failed since still blocks the next version. */
 import { describe, expect, it } from 'vitest';
 import type { HealthCheck } from '../../../api/types.ts';
 import { objectOf } from '../../support/objects.ts';
@@ -36,7 +33,7 @@ const fine = kustomization({ status: 'True', reason: 'ReconciliationSucceeded', 
 const released = (checks: HealthCheck[], objects: Parameters<typeof sync>[2], spec: object = {}) =>
   sync(rollout({ ...WATCHES, ...spec }, deployed), [imagePolicy('1.1.0'), ...checks] as never, objects);
 
-it('what has failed since it was looked at holds the next version, and the Rollout says so', async () => {
+it('a check that has failed since its last read holds the next version, and the Rollout reports it', async () => {
   const { tags, status, resyncAfterSeconds } = await released([check()], { objects: [broken] });
   expect(tags).toEqual(['1.0.0']);
   expect(status.conditions?.find(({ type }) => type === 'DeploymentBlocked')).toMatchObject({
@@ -47,11 +44,11 @@ it('what has failed since it was looked at holds the next version, and the Rollo
   expect(resyncAfterSeconds).toBeLessThanOrEqual(15);
 });
 
-it('what is as healthy as it was holds nothing', async () => {
+it('a check that is as healthy as before holds nothing', async () => {
   expect((await released([check()], { objects: [fine] })).tags).toEqual(['1.1.0', '1.0.0']);
 });
 
-it('a deployment by hand, as over any unhealthy check, is one that health does not fail', async () => {
+it('a manual deployment, as with any unhealthy check, does not fail by health', async () => {
   const { tags, status } = await released([check()], { objects: [broken] }, { wantedVersion: '1.1.0' });
   expect(tags).toEqual(['1.1.0', '1.0.0']);
   expect(status.conditions?.find(({ type }) => type === 'BakeFailureDisabled')?.status).toBe('True');
@@ -66,14 +63,14 @@ it.each([
   expect(reads.filter((read) => read.startsWith('get kustomizations'))).toEqual([]);
 });
 
-it('nobody looks while there is nothing to deploy', async () => {
+it('no check is read while there is nothing to deploy', async () => {
   const { reads } = await sync(rollout(WATCHES, deployed), [imagePolicy('1.0.0'), check()] as never, {
     objects: [broken],
   });
   expect(reads).toEqual([]);
 });
 
-describe('the verdict of a bake', () => {
+describe('the outcome of a bake', () => {
   const at = (time: string) => `2026-03-01T${time}Z`;
   const reported = (lastChangeTime: string) => check({ status: { ...healthy, lastChangeTime } });
   const old = reported(at('11:45:00'));

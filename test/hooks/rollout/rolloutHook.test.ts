@@ -8,7 +8,7 @@ import { namespaceOf } from '../../support/objects.ts';
 import { fakeCall, imagePolicy, object, request, rollout } from './call.ts';
 import { deployed, freeze, gate, rules, sync } from './sync.ts';
 
-describe('what is of other namespaces', () => {
+describe('objects of other namespaces', () => {
   const spec = { bakeTime: '5m', healthCheckSelector: { selector: {}, namespaceSelector: {} } };
   const settled: RolloutStatus = { ...deployed, history: [{ ...deployed.history![0]!, bakeStatus: 'Deploying' }] };
   const theirs = (name: string, namespace: string, watchedFrom?: string) => {
@@ -60,7 +60,7 @@ describe('what is of other namespaces', () => {
     expect(status.history?.[0]?.bakeStatus).toBe(seen ? 'Deploying' : 'InProgress');
   });
 
-  it('a HealthCheck of another namespace need not be newer than the deployment: nobody resets it for this one', async () => {
+  it('a HealthCheck of another namespace need not be newer than the deployment: no reset reaches it', async () => {
     const old = { ...theirs('a', 'b', '*'), status: { status: 'Healthy', lastChangeTime: '2026-01-01T00:00:00Z' } };
     const objects = [namespace('b'), old];
     const { status } = await sync(rollout(spec, settled), [imagePolicy('1.0.0')], { objects });
@@ -109,7 +109,7 @@ describe('what is of other namespaces', () => {
     expect(said(closed.status, 'Ready')?.message).toContain('limit watchedNamespaces');
   });
 
-  it('HealthChecks of its own namespace count only where the namespaceSelector finds it', async () => {
+  it('HealthChecks of its own namespace count only if the namespaceSelector selects it', async () => {
     const down = theirs('down', 'team-a');
     const objects = [namespace('b')];
     expect(JSON.stringify(await sync(rollout(spec, settled), [imagePolicy('1.0.0'), down], { objects }))).not.toContain(
@@ -150,7 +150,7 @@ describe('sync', () => {
     expect(status.currentVersion).toBe('1.0.0');
   });
 
-  it('does not deploy past a RolloutGate that its cache does not know yet', async () => {
+  it('does not deploy if a RolloutGate blocks that its cache doesn’t have yet', async () => {
     const { tags, status } = await sync(rollout({}, deployed), [imagePolicy('1.1.0')], {
       objects: [gate('new', { passing: false })],
     });
@@ -158,7 +158,7 @@ describe('sync', () => {
     expect(status.gates).toMatchObject([{ name: 'new', passing: false }]);
   });
 
-  it('does not deploy past a Gate that has just closed, nor past one of a bound object', async () => {
+  it('does not deploy if a Gate has just closed, its own or one of a bound object', async () => {
     const binding = object('kuberik.com/v1alpha1', 'FluxBinding', 'b', {
       target: { apiVersion: 'v1', kind: 'Kustomization', name: 'app', uid: 'u' },
       pins: [{ rollout: 'app' }],
@@ -185,7 +185,7 @@ describe('sync', () => {
     expect(resyncAfterSeconds).toBe(15);
   });
 
-  it('asks for no Gates beyond the limit: they count as one closed Gate', async () => {
+  it('relates no Gates beyond the limit: they count as one closed Gate', async () => {
     const bindings = Array.from({ length: 3 }, (_, i) =>
       object('kuberik.com/v1alpha1', 'FluxBinding', `b${i}`, {
         target: { apiVersion: 'v1', kind: 'Kustomization', name: `app-${i}`, uid: 'u' },
@@ -200,7 +200,7 @@ describe('sync', () => {
     expect(blocked?.message).toMatch(/^Version 1\.1\.0 is waiting approval, .*more than 200/);
   });
 
-  it('deploys what both views allow, and tells of it', async () => {
+  it('deploys if cache and live reads allow it, with an Event', async () => {
     const { tags, reasons } = await sync(rollout({}, deployed), [imagePolicy('1.1.0'), gate('g', {})], {
       objects: [gate('g', {})],
     });
@@ -243,7 +243,7 @@ describe('sync', () => {
     await expect(again).rejects.toMatchObject({ status: 429 });
   });
 
-  it('answers nothing when the live read fails: Metacontroller asks again', async () => {
+  it('fails when the live read fails: Metacontroller retries', async () => {
     await expect(sync(rollout({}, deployed), [imagePolicy('1.1.0')], { fails: true })).rejects.toThrow(
       'does not answer',
     );
@@ -276,9 +276,9 @@ describe('sync', () => {
     },
   );
 
-  it('looks for carried deployments before a first one only, and at bound objects before each', async () => {
+  it('reads annotations of deployments only before a first one, and bound objects before each', async () => {
     const carried = ['listMetadata kustomizations team-a', 'listMetadata ocirepositories team-a'];
-    const judged = [
+    const readForGates = [
       'list gates',
       'list gates team-a',
       'list rolloutgates team-a spec.rolloutRef.name=app',
@@ -289,8 +289,8 @@ describe('sync', () => {
       'listMetadata ocirepositories team-a',
       'get rollouts team-a app',
     ];
-    expect((await sync(rollout({}), [imagePolicy('1.0.0')])).reads).toEqual([...carried, ...judged]);
-    expect((await sync(rollout({}, deployed), [imagePolicy('1.1.0')])).reads).toEqual(judged);
+    expect((await sync(rollout({}), [imagePolicy('1.0.0')])).reads).toEqual([...carried, ...readForGates]);
+    expect((await sync(rollout({}, deployed), [imagePolicy('1.1.0')])).reads).toEqual(readForGates);
   });
 
   describe('spec.releaseConfigMap', () => {
@@ -333,7 +333,7 @@ describe('sync', () => {
       expect(answer.resyncAfterSeconds).toBe(30);
     });
 
-    it('is not kept, and Ready says so, where the installation is without ConfigMaps', async () => {
+    it('is not kept, as Ready reports, if the installation has no ConfigMaps', async () => {
       const parent = wish();
       const { call, reads } = fakeCall();
       const answer = await rolloutHook.sync({ ...request(parent, [imagePolicy('1.0.0')]), children: {} }, call);
@@ -352,7 +352,7 @@ describe('sync', () => {
       expect((other.status as RolloutStatus).conditions?.find(({ type }) => type === 'Ready')?.status).toBe('True');
     });
 
-    it('is not looked for when it is among the children, nor when the Rollout goes', async () => {
+    it('is not read when it is among the children, nor when the Rollout is deleted', async () => {
       const { call, reads } = fakeCall();
       const children = { 'ConfigMap.v1': { 'team-a/release': configMap('uid-of-app') } };
       await rolloutHook.sync({ ...request(wish(), [imagePolicy('1.0.0')]), children }, call);
@@ -371,7 +371,7 @@ describe('sync', () => {
     expect(reads).toEqual([]);
   });
 
-  it('gives events keys that a repeated sync repeats', async () => {
+  it('gives Events keys that a repeated sync repeats', async () => {
     const keys = async () => {
       const parent = rollout({}, deployed);
       const { call, events } = fakeCall({ objects: [parent as KubeObject<any, any>] });

@@ -1,4 +1,4 @@
-/** Gates that select a Rollout hold it as those that it names. */
+/** Gates that select a Rollout block it like those that it names. */
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../core/limits.ts';
 import { imagePolicy, rollout } from './call.ts';

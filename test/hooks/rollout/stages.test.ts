@@ -1,4 +1,4 @@
-/** `spec.after` in the hook: what is related, what is read live, and when. */
+/** `spec.after` in the hook: related objects and live reads. */
 import { describe, expect, it } from 'vitest';
 import type { Rollout, RolloutSpec, RolloutStatus } from '../../../api/types.ts';
 import { imagePolicy, rollout } from './call.ts';
@@ -17,7 +17,7 @@ const policy = imagePolicy('1.0.0');
 const as = (object: Rollout) => object as never;
 
 describe('customize', () => {
-  it('relates the stages by name, those of a namespace in one rule, and none where there are none', async () => {
+  it('relates upstream Rollouts by name, those of a namespace in one rule, and none without any', async () => {
     const after = [{ name: 'staging' }, { name: 'load', bakedFor: '1h' }];
     expect((await rules({ after })).rollouts).toEqual({
       apiVersion: 'kuberik.com/v1alpha1',
@@ -29,7 +29,7 @@ describe('customize', () => {
 });
 
 describe('a stage', () => {
-  it('that has failed since the cache saw it holds the version, and is looked at again', async () => {
+  it('that has failed since the cache saw it holds the version, and is read again', async () => {
     const cached = stage('staging', 'Succeeded');
     const objects = [as(stage('staging', 'Failed'))];
     const { tags, status, resyncAfterSeconds } = await sync(app([{ name: 'staging' }]), [policy, as(cached)], {
@@ -46,13 +46,13 @@ describe('a stage', () => {
     expect(waits(status)).toMatchObject({ reason: 'RolloutNotFound' });
   });
 
-  it('that both views have Succeeded lets it through', async () => {
+  it('that Succeeded in cache and live read lets the version through', async () => {
     const staging = as(stage('staging', 'Succeeded'));
     const { tags } = await sync(app([{ name: 'staging' }]), [policy, staging], { objects: [staging] });
     expect(tags).toEqual(['1.0.0']);
   });
 
-  it('is not read live while it lets nothing through, nor without a deployment to make', async () => {
+  it('is not read live while it blocks, nor without a deployment to make', async () => {
     const held = await sync(app([{ name: 'staging' }]), [policy, as(stage('staging', 'InProgress'))]);
     expect(held.reads.filter((read) => read.includes('rollouts'))).toEqual([]);
   });
@@ -89,14 +89,14 @@ describe('a stage of another namespace', () => {
   };
   const after = [{ name: 'staging', namespace: 'team-b' }];
 
-  it('counts without consent only where the installation asks nobody', async () => {
+  it('counts without consent only if the installation requires none', async () => {
     const around = { objects: [theirs()] };
     expect((await sync(app(after), [policy, theirs()], around)).tags).toBeUndefined();
     const settings = { watchWithoutConsent: true };
     expect((await sync(app(after), [policy, theirs()], { ...around, settings })).tags).toEqual(['1.0.0']);
   });
 
-  it('is not followed where references to other namespaces are forbidden: nothing is deployed, and Ready says why', async () => {
+  it('is not followed if cross-namespace references are forbidden: nothing is deployed, as Ready reports', async () => {
     const willing = theirs({ 'healthcheck.kuberik.com/watched-from': '*' });
     const around = { objects: [willing], settings: { noCrossNamespaceRefs: true } };
     const { tags, status, reads } = await sync(app(after), [policy, willing], around);

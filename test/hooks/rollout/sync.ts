@@ -12,7 +12,7 @@ export const gate = (name: string, spec: object) =>
 export const freeze = (name: string, state: 'opened' | 'closed') =>
   object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', name, { default: state });
 
-/** A Gate that selects Rollouts, labelled as the webhook does it. */
+/** A Gate that selects Rollouts, with the webhook's label. */
 export function selecting(name: string, state: 'opened' | 'closed', selects: object = {}, namespace = 'team-a') {
   const found = freeze(name, state);
   const reach = 'namespaceSelector' in selects ? '' : 'own-namespace';
@@ -23,7 +23,7 @@ export function selecting(name: string, state: 'opened' | 'closed', selects: obj
   };
 }
 
-/** By resource; of Gates the last one. */
+/** By resource; of several Gates the last one. */
 export async function rules(spec: Parameters<typeof rollout>[0], cluster: Around = {}, name = 'app') {
   const all = await allRules(spec, cluster, name);
   return Object.fromEntries(all.map(({ resource, ...rule }) => [resource, rule]));

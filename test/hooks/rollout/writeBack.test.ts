@@ -1,4 +1,4 @@
-/** The child of spec.writeBack: when it is asked for, and what Ready says where it cannot be. */
+/** The child of spec.writeBack: when it is wanted, and the message of Ready if it can't exist. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { CompositeRequest } from '../../../api/metacontroller.ts';
@@ -83,7 +83,7 @@ describe('spec.writeBack', () => {
     expect(answer.resyncAfterSeconds).toBeLessThanOrEqual(30);
   });
 
-  it('deploys nothing where the installation has no such children, and Ready says so', async () => {
+  it('deploys nothing if the installation has no such children, as Ready reports', async () => {
     const answer = await sync(parent(), { children: 'not installed' });
     expect(answer.children).toEqual([]);
     expect(answer.tags).toEqual(['1.0.0']);
@@ -92,7 +92,7 @@ describe('spec.writeBack', () => {
     );
   });
 
-  it('asks for none without it, nor before the first deployment', async () => {
+  it('has none without writeBack, nor before the first deployment', async () => {
     const none = await sync(rollout({}, deployed), { children: [policy('uid-of-app')] });
     expect(none.children).toEqual([]);
     const first = await sync(rollout({ writeBack: { imagePolicy: 'app-deployed' } }));

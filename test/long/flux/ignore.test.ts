@@ -10,9 +10,9 @@ import {
   waitFor,
 } from '../../cluster/support/cluster.ts';
 import { isHeld } from '../../cluster/support/gates.ts';
-import { realWorld } from './world.ts';
+import { realFluxSetup } from './realFluxSetup.ts';
 
-const world = realWorld();
+const setup = realFluxSetup();
 
 const IGNORE = [
   {
@@ -21,10 +21,10 @@ const IGNORE = [
   },
 ];
 
-/** What Git has at this tag: objects that name a Rollout, with a version that is long outdated. */
+/** The Git content at this tag: objects that name a Rollout, with an outdated version. */
 async function push(tag: string, names: string[]): Promise<void> {
   const files = names.map((name) => {
-    const object = kustomization(world.ns, name, {
+    const object = kustomization(setup.ns, name, {
       variables: { APP_VERSION: 'app' },
       annotations: { 'gate.fluxcd.io/gates': 'freeze' },
       spec: {
@@ -38,14 +38,14 @@ async function push(tag: string, names: string[]): Promise<void> {
     const { namespace: _, ...metadata } = object.metadata;
     return [`${name}.yaml`, JSON.stringify({ ...object, metadata })];
   });
-  await world.push('parent', tag, Object.fromEntries(files));
+  await setup.push('parent', tag, Object.fromEntries(files));
 }
 
-const child = (name: string) => world.view.admin.get(ref('kustomization', world.ns, name));
+const child = (name: string) => setup.view.admin.get(ref('kustomization', setup.ns, name));
 const version = async (name: string) => (await child(name)).spec.postBuild.substitute.APP_VERSION;
 
-it('the parent keeps what is deployed and what is suspended, and applies the rest; what it creates meanwhile has what Git says', async () => {
-  const { ns, source, view } = world;
+it('the parent keeps the deployed version and suspended objects, and applies the rest; new objects have Git’s spec', async () => {
+  const { ns, source, view } = setup;
   await view.sre.create(gate(ns, 'freeze', { spec: { default: 'opened' } }));
   await view.publish(ns, 'app', '1.0.0');
   await view.developer.create(rollout(ns, 'app'));

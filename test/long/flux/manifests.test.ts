@@ -1,4 +1,4 @@
-/** The OCI artifact of a release, fetched and applied by the real Flux from the objects of manifests/examples/install-with-flux.yaml. */
+/** The OCI artifact of a release: the real Flux fetches and applies it, with the objects of manifests/examples/install-with-flux.yaml. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,9 +7,9 @@ import { parseAllDocuments } from 'yaml';
 import { writeArtifact } from '../../../dev/image/byDigest.ts';
 import { REPOSITORY } from '../../../dev/repository.ts';
 import { type AnyObject, waitFor } from '../../cluster/support/cluster.ts';
-import { realWorld } from './world.ts';
+import { realFluxSetup } from './realFluxSetup.ts';
 
-const world = realWorld();
+const setup = realFluxSetup();
 const folder = mkdtempSync(join(tmpdir(), 'manifests-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -27,13 +27,13 @@ beforeAll(async () => {
     .map((entry) => join(entry.parentPath, entry.name))
     .map((path) => [path.slice(out.length + 1), readFileSync(path, 'utf8')]);
   const [{ spec }] = objects as [AnyObject];
-  await world.push(NAME, spec.ref.tag, Object.fromEntries(files));
+  await setup.push(NAME, spec.ref.tag, Object.fromEntries(files));
 }, 60_000);
 
 it('installs rollout-hooks and Metacontroller with the image of the release', async () => {
-  const { ns, source, view } = world;
+  const { ns, source, view } = setup;
   const sources: Record<string, unknown> = source(NAME);
-  // Those of this machine have a URL, where those of the artifact have a Service.
+  // Webhooks on this machine have a URL, those of the artifact a Service.
   for (const kind of ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']) {
     await view.admin.remove({
       apiVersion: 'admissionregistration.k8s.io/v1',
@@ -42,7 +42,7 @@ it('installs rollout-hooks and Metacontroller with the image of the release', as
     });
   }
   for (const { apiVersion, kind, metadata, spec } of objects) {
-    // Neither cert-manager is here, nor anything that runs Pods.
+    // There are no cert-manager and no Pods.
     const { dependsOn: _, components: __, wait: ___, ...rest } = spec;
     const changed = kind === 'OCIRepository' ? { ...rest, ...sources } : { ...rest, prune: false, retryInterval: '2s' };
     await view.admin.create({ apiVersion, kind, metadata: { ...metadata, namespace: ns }, spec: changed } as AnyObject);

@@ -1,20 +1,20 @@
-/** docs/notifications.md, with the real notification-controller: what arrives where its Provider sends it. */
+/** docs/notifications.md with the real notification-controller: the messages that its Provider sends. */
 import { afterAll, expect, it } from 'vitest';
 import { freePort } from '../../../dev/local/process/ports.ts';
 import { type AnyObject, gate, ref, waitFor } from '../../cluster/support/cluster.ts';
 import { exampleObjects } from '../../cluster/support/examples.ts';
-import { ask, gated } from '../../cluster/support/gates.ts';
+import { gated, requestGate } from '../../cluster/support/gates.ts';
 import { playNotificationController } from '../../cluster/support/notificationController.ts';
 import { conditionOf } from '../../cluster/support/versions.ts';
-import { realWorld } from './world.ts';
+import { realFluxSetup } from './realFluxSetup.ts';
 
 const eventsAddress = `127.0.0.1:${await freePort()}`;
-const world = realWorld({ eventsAddress, hookEnv: { EVENTS_ADDR: `http://${eventsAddress}/` } });
+const setup = realFluxSetup({ eventsAddress, hookEnv: { EVENTS_ADDR: `http://${eventsAddress}/` } });
 const chat = await playNotificationController();
 afterAll(() => chat.stop());
 
-it('a chat is told of a freeze by the Alert of the examples, once, and of nothing that another namespace does', async () => {
-  const { ns, view } = world;
+it('a chat gets one message about a freeze by the Alert of the examples, and none about other namespaces', async () => {
+  const { ns, view } = setup;
   const other = await view.newNamespace();
   const alert = exampleObjects('notifications.yaml').find(({ metadata }) => metadata.name === 'releases')!;
   const provider = {
@@ -36,9 +36,9 @@ it('a chat is told of a freeze by the Alert of the examples, once, and of nothin
       async () => (await view.admin.get(ref('gate', home, 'freeze'))).status?.held === 1,
       'the object to be counted',
     );
-    await ask(view.sre, home, 'freeze', 'close', { more: { 'close.gate.fluxcd.io/reason': 'INC-42' } });
+    await requestGate(view.sre, home, 'freeze', 'close', { more: { 'close.gate.fluxcd.io/reason': 'INC-42' } });
   }
-  await chat.says(
+  await chat.untilNotified(
     'Kustomization',
     ns,
     'web',
@@ -48,9 +48,9 @@ it('a chat is told of a freeze by the Alert of the examples, once, and of nothin
     async () => conditionOf(await view.admin.get(ref('gate', ns, 'freeze')), 'Opened')?.status === 'False',
     'the Gate to say that it is closed',
   );
-  await ask(view.sre, ns, 'freeze', 'open');
-  await chat.says('Kustomization', ns, 'web', new RegExp(`^info Gate ${ns}/freeze GateOpened: `));
-  expect(chat.said('Kustomization', ns, 'web')).toHaveLength(2);
+  await requestGate(view.sre, ns, 'freeze', 'open');
+  await chat.untilNotified('Kustomization', ns, 'web', new RegExp(`^info Gate ${ns}/freeze GateOpened: `));
+  expect(chat.notificationsOf('Kustomization', ns, 'web')).toHaveLength(2);
   expect(chat.events.filter(({ involvedObject }) => involvedObject.namespace !== ns)).toEqual([]);
   expect(chat.events[0]?.metadata).toMatchObject({ cluster: 'production' });
 });

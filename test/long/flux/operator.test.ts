@@ -3,24 +3,24 @@ import { expect, it } from 'vitest';
 import { requestToken } from '../../../dev/local/controlPlane/serviceAccount.ts';
 import { type AnyObject, gate, ref, rollout, rolloutGate, waitFor } from '../../cluster/support/cluster.ts';
 import { applyExample } from '../../cluster/support/examples.ts';
-import { ask } from '../../cluster/support/gates.ts';
+import { requestGate } from '../../cluster/support/gates.ts';
 import { conditionOf, history, imageTag } from '../../cluster/support/versions.ts';
-import { realWorld } from './world.ts';
+import { realFluxSetup } from './realFluxSetup.ts';
 
-const world = realWorld({ withOperator: true });
+const setup = realFluxSetup({ withOperator: true });
 
 const GATE = { apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', kind: 'Gate' };
 const ROLLOUT_GATE = { apiVersion: 'kuberik.com/v1alpha1', kind: 'RolloutGate' };
 
 it.each([
-  ['Gate', GATE, () => ask(world.view.sre, world.ns, 'gate', 'open')],
+  ['Gate', GATE, () => requestGate(setup.view.sre, setup.ns, 'gate', 'open')],
   [
     'RolloutGate',
     ROLLOUT_GATE,
-    () => world.view.sre.mergePatch(ref('rolloutGate', world.ns, 'rolloutgate'), { spec: { passing: true } }),
+    () => setup.view.sre.mergePatch(ref('rolloutGate', setup.ns, 'rolloutgate'), { spec: { passing: true } }),
   ],
 ])('a ResourceSet waits for the %s that it depends on', async (kind, api, open) => {
-  const { ns, view } = world;
+  const { ns, view } = setup;
   const name = kind.toLowerCase();
   const closed =
     kind === 'Gate'
@@ -52,10 +52,10 @@ it.each([
 
 /** Secrets and manifests of docs/resource-set-inputs.md, for the Rollout my-app in a namespace of the test. */
 async function applyInputs(ns: string): Promise<void> {
-  const { admin } = world.view;
+  const { admin } = setup.view;
   const url = 'https://rollout-hooks.rollout-hooks.svc:9443/inputs/apps';
   await applyExample(admin, 'resource-set-inputs.yaml', {
-    [url]: `${world.inputs}/inputs/${ns}`,
+    [url]: `${setup.inputs}/inputs/${ns}`,
     'namespace: apps': `namespace: ${ns}`,
   });
   const token = await requestToken(admin, { namespace: ns, name: 'rollout-hooks-inputs' }, 'rollout-hooks');
@@ -65,13 +65,13 @@ async function applyInputs(ns: string): Promise<void> {
   await admin.create(secret('rollout-hooks-ca', { 'ca.crt': String(admin.access.ca) }));
 }
 
-it('a ResourceSet gets a version once a Gate lets its Rollout deploy it, and keeps it whatever the answer', async () => {
-  const { admin, sre, newNamespace, publish } = world.view;
+it('a ResourceSet gets a version once a Gate allows its Rollout to deploy it, and keeps it whatever the answer', async () => {
+  const { admin, sre, newNamespace, publish } = setup.view;
   const ns = await newNamespace();
   const metadata = { namespace: ns, name: 'my-app' };
   const provider = { apiVersion: 'fluxcd.controlplane.io/v1', kind: 'ResourceSetInputProvider', metadata };
   const resourceSet = { ...provider, kind: 'ResourceSet' };
-  /** Flux Operator asks now, as it does by itself every minute. */
+  /** Makes Flux Operator reconcile now, as it does every minute. */
   const provided = async (expected: object) => {
     const requestedAt = String(performance.now());
     const annotations = { 'reconcile.fluxcd.io/requestedAt': requestedAt };
@@ -104,19 +104,19 @@ it('a ResourceSet gets a version once a Gate lets its Rollout deploy it, and kee
   await provided({ status: 'False', message: expect.stringContaining('returned HTTP 409') });
   expect(await admin.find(ref('ociRepository', ns, 'my-app'))).toBeUndefined();
 
-  await ask(sre, ns, 'release', 'open');
+  await requestGate(sre, ns, 'release', 'open');
   await waitFor(async () => (await history(admin, ns, 'my-app')).length === 1, '1.0.0 to be deployed');
   await provided({ status: 'True' });
   await applies('1.0.0');
 
-  await ask(sre, ns, 'release', 'close');
+  await requestGate(sre, ns, 'release', 'close');
   await publish(ns, 'my-app', '1.1.0');
   await deploys('1.1.0', '1.0.0');
   await provided({ status: 'True' });
   expect((await admin.get(provider)).status.exportedInputs).toMatchObject([{ tag: '1.0.0', rollout: 'my-app' }]);
   expect(await imageTag(admin, ns, 'my-app')).toBe('1.0.0');
 
-  await ask(sre, ns, 'release', 'open');
+  await requestGate(sre, ns, 'release', 'open');
   await deploys('1.1.0');
   await provided({ status: 'True' });
   await applies('1.1.0');

@@ -1,5 +1,5 @@
 /** The real source-controller and kustomize-controller, from a real registry. */
 import { releaseStories } from '../../cluster/flux/releases.ts';
-import { realWorld } from './world.ts';
+import { realFluxSetup } from './realFluxSetup.ts';
 
-releaseStories(realWorld());
+releaseStories(realFluxSetup());

@@ -1,4 +1,4 @@
-/** docs/install.md by Flux, as it is written; then everything breaks while no Pod runs, and is repaired from Git. */
+/** The steps of docs/install.md for Flux. Then everything is deleted while no Pod runs, and restored from Git. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type AnyObject, rollout, waitFor } from '../../cluster/support/cluster.ts';
 import { installCertManager, issueCertificate, KUSTOMIZATION, objectsOf, reference, startFlux } from './flux.ts';
@@ -25,14 +25,14 @@ afterAll(async () => {
 const isThere = async ({ apiVersion, kind, metadata: { name, namespace } }: AnyObject) =>
   (await there.admin.find({ apiVersion, kind: kind!, metadata: { name, namespace } } as any)) !== undefined;
 
-it('installs all of it', async () => {
+it('installs everything', async () => {
   await installCertManager(there);
   const [outputs] = await Promise.all([reader.follow('By Flux'), issueCertificate(there, reader)]);
   expect(outputs.at(-1)).toMatch(/Delivery: by Kustomization flux-system\/rollout-hooks, [\s\S]*\nNo findings\.\n$/);
   await expectToWork(there);
 });
 
-it('doctor finds what could not be repaired, because admission is asked about it', async () => {
+it('doctor finds problems that can’t be repaired, since it calls admission', async () => {
   const annotate = (value: string | null) =>
     there.admin.mergePatch(reference('rollout-hooks'), {
       metadata: { annotations: { 'rollout.kuberik.com/note': value } },
@@ -53,7 +53,7 @@ it('repairs and upgrades it while the webhook is down', async () => {
 
   const parts = ['metacontroller', 'rollout-hooks'];
   const objects = (await Promise.all(parts.map(async (name) => objectsOf(await admin.get(reference(name)))))).flat();
-  // Deleted with the CRDs would be what they are there for; without the webhooks nothing would be refused.
+  // Deleting the CRDs would delete all their objects, and without webhooks nothing would be refused.
   const kept = /^(CustomResourceDefinition|Namespace|.*WebhookConfiguration)$/;
   const broken = objects.filter(({ kind = '' }) => !kept.test(kind));
   expect(broken.length).toBeGreaterThan(50);
@@ -63,7 +63,7 @@ it('repairs and upgrades it while the webhook is down', async () => {
 
   const images = [{ name: 'rollout-hooks', newName: 'registry.example.org/rollout-hooks', newTag: '0.1.1' }];
   await admin.mergePatch(reference('rollout-hooks'), { spec: { images } });
-  // The Kustomization of the other is gone too, and comes back.
+  // The other Kustomization is also gone, and is restored.
   const { spec } = await admin.get(reference('metacontroller'));
   await admin.remove(reference('metacontroller'));
   await admin.create({ ...reference('metacontroller'), apiVersion: KUSTOMIZATION, spec });

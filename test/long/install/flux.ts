@@ -1,4 +1,4 @@
-/** kustomize-controller and cert-manager, as far as manifests/examples/install-with-flux.yaml asks for them. */
+/** kustomize-controller and cert-manager, with the features that manifests/examples/install-with-flux.yaml uses. */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { kustomizeBuild } from '../../../dev/local/install/kustomize.ts';
@@ -16,7 +16,7 @@ const isReady = ({ metadata, status }: AnyObject) =>
 const requestOf = ({ metadata }: AnyObject) => metadata.annotations?.['reconcile.fluxcd.io/requestedAt'];
 const first = ({ kind }: AnyObject) => kind === 'CustomResourceDefinition' || kind === 'Namespace';
 
-/** Applies as the real one: as its ServiceAccount, each object by a dry run and then for good, what others need before them. */
+/** Applies like the real one: as its ServiceAccount, each object first by a dry run, dependencies first. */
 async function applyAll(flux: User, objects: AnyObject[]): Promise<void> {
   const options = { manager: 'kustomize-controller', force: true };
   for (const stage of [objects.filter(first), objects.filter((object) => !first(object))]) {
@@ -38,7 +38,7 @@ async function isAvailable(flux: User, object: AnyObject): Promise<boolean> {
   return status?.observedGeneration === metadata.generation && status.availableReplicas === spec.replicas;
 }
 
-/** The objects that a Kustomization stands for, with manifests/ as its artifact. */
+/** The objects of a Kustomization, with manifests/ as its artifact. */
 export async function objectsOf({ spec }: AnyObject): Promise<AnyObject[]> {
   const folder = join('manifests', spec.path);
   const components = (spec.components ?? []).map((path: string) => join(folder, path));
@@ -102,7 +102,7 @@ export async function installCertManager({ admin }: ClusterView): Promise<void> 
   await admin.patchStatus(reference('cert-manager'), { observedGeneration: object.metadata.generation, conditions });
 }
 
-/** What it does once it is asked: a Secret, and its authority in the webhook configurations. */
+/** Issues the requested certificate: a Secret, and its authority in the webhook configurations. */
 export async function issueCertificate({ admin }: ClusterView, reader: Reader): Promise<void> {
   const certificate = { apiVersion: 'cert-manager.io/v1', kind: 'Certificate' };
   const configuration = { apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingWebhookConfiguration' };

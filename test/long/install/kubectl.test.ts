@@ -1,4 +1,4 @@
-/** docs/install.md with kubectl, as it is written, on a cluster that has nothing yet. */
+/** The steps of docs/install.md with kubectl, on a new cluster. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ const imageOf = async ({ admin }: NewCluster) =>
     })
   ).spec.template.spec.containers[0].image;
 
-it('beside a Metacontroller that is there; then with a component, which has the hooks answer nobody else', async () => {
+it('next to an existing Metacontroller; then with a component by which the hooks answer only that', async () => {
   await begin();
   await reader.run('kubectl apply --server-side -k rollout-hooks/manifests/metacontroller/bundled');
   await reader.run('kubectl wait --for condition=Established crd/compositecontrollers.metacontroller.k8s.io');
@@ -54,7 +54,7 @@ it('beside a Metacontroller that is there; then with a component, which has the 
   await expectToWork(there);
 });
 
-it('Metacontroller included, and once more, which changes nothing', async () => {
+it('Metacontroller included, and again, which changes nothing', async () => {
   await begin();
   const doctor = (await reader.follow('With kubectl, Metacontroller included')).at(-1);
   expect(doctor).toMatch(/\nNo findings\.\n$/);
@@ -62,7 +62,7 @@ it('Metacontroller included, and once more, which changes nothing', async () => 
   const before = await imageOf(there);
   await reader.run('kubectl apply --server-side -k .');
   expect(await imageOf(there)).toBe(before);
-  // docs/logs.md, Another level: the same process takes it.
+  // docs/logs.md, Another level: the level of the running process changes.
   const log = () => readFileSync(join(there.cluster.dir, 'rollout-hooks.log'), 'utf8');
   const starts = () => log().split('"msg":"serving"').length;
   const started = starts();

@@ -1,4 +1,4 @@
-/** The network of a cluster, as far as the API server needs it: it reaches a Service through this proxy, on loopback. */
+/** The cluster network for the API server, which connects to a Service through this proxy, on loopback. */
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 
 export interface Network {
-  /** What the API server has to be started with. */
+  /** Flags of the API server. */
   flags: string[];
-  /** Where the only Service leads that webhooks name; nowhere while it has no Pod that is ready. */
+  /** The address of the Pod behind the webhooks' Service; undefined without a ready Pod. */
   webhookPort: number | undefined;
   close(): void;
 }
 
-/** @param dir short: the path of a socket has a hundred characters at most */
+/** @param dir a short path: paths of sockets have a hundred characters at most */
 export async function startNetwork(dir: string): Promise<Network> {
   const socketFile = join(dir, 'net.sock');
   const config = join(dir, 'egress.yaml');

@@ -1,4 +1,4 @@
-/** A cluster as it is before the first step of docs/install.md: Flux's and cert-manager's kinds, nodes, and nothing of ours. */
+/** A cluster before the first step of docs/install.md: with the kinds of Flux and cert-manager, and nodes. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -22,7 +22,7 @@ const named = (kind: string, namespace: string, name: string) => ({
 });
 
 export interface Node {
-  /** Kills the server; it is started again after `release`, as a kubelet would. */
+  /** Kills the server. After `release` it is restarted, as by a kubelet. */
   hold(): Promise<void>;
   release(): void;
   stop(): Promise<void>;
@@ -30,7 +30,7 @@ export interface Node {
 
 export function startNode(cluster: TestCluster, { admin }: ClusterView, network: Network): Node {
   let server: { child: RunningChild; revision: string } | undefined;
-  // The same after a restart: a Service has one address.
+  // The address is the same after a restart, like a Service's.
   const ports = Promise.all([freePort(), freePort(), freePort()]);
   let isDriven = false;
   let isHeld = false;
@@ -43,7 +43,7 @@ export function startNode(cluster: TestCluster, { admin }: ClusterView, network:
       await reportAvailable(deployment);
     }
     const metacontroller = await admin.find(named('Deployment', 'metacontroller', 'metacontroller'));
-    // Without its rights it is ready too, and waits for them.
+    // Without its RBAC it is ready too, and waits for it.
     if (metacontroller) await reportAvailable(metacontroller);
     const mayWatch = await admin.find({
       apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -56,7 +56,7 @@ export function startNode(cluster: TestCluster, { admin }: ClusterView, network:
     }
   }
 
-  /** False while one of them is missing: the Pod would be ContainerCreating. */
+  /** False while one of them is missing, in which case the Pod would be ContainerCreating. */
   async function mountVolumes({ spec }: AnyObject): Promise<boolean> {
     for (const { name, secret, configMap } of spec.template.spec.volumes) {
       const ref = secret
@@ -104,7 +104,7 @@ export function startNode(cluster: TestCluster, { admin }: ClusterView, network:
     network.webhookPort = webhookPort;
   }
 
-  /** There is no DNS here: Metacontroller is given the address of the Pod. False while there is nothing to call. */
+  /** Gives Metacontroller the Pod's address, since there is no DNS. False while there is no Pod. */
   async function resolveServices(): Promise<boolean> {
     const [hooksPort] = await ports;
     const lists = await Promise.all(

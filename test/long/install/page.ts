@@ -1,4 +1,4 @@
-/** docs/install.md as what it has its reader do. */
+/** The commands and files of docs/install.md. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { REPOSITORY } from '../../../dev/repository.ts';

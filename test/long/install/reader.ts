@@ -1,4 +1,4 @@
-/** Who follows docs/install.md: a shell beside this repository, with kubectl and `kubectl rollouts` on its path. */
+/** A user who follows docs/install.md: a shell with kubectl and `kubectl rollouts` on its path. */
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,13 +8,13 @@ import { REPOSITORY } from '../../../dev/repository.ts';
 import { stepsOf } from './page.ts';
 
 export interface Reader {
-  /** Does what the section says; the output of each of its commands, of stdout and stderr. Rejects with it where one fails. */
+  /** Runs the section's commands. Resolves to the output of each, stdout and stderr; rejects with it if one fails. */
   follow(heading: string): Promise<string[]>;
   run(command: string): Promise<string>;
   dispose(): void;
 }
 
-/** What a reader has, and a test need not: they do nothing. */
+/** Programs of a reader that the test lacks: their commands are skipped. */
 const OTHERS = ['docker', 'flux'];
 
 export async function newReader(kubeconfig: string, registry: string): Promise<Reader> {

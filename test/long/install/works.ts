@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { type ClusterView, kustomization, rollout } from '../../cluster/support/cluster.ts';
 import { history, variablesArrive } from '../../cluster/support/versions.ts';
 
-/** A release goes all the way: hooks, admission, and the rights of both. */
+/** Expects that a release is deployed, which needs hooks, admission and the RBAC of both. */
 export async function expectToWork({ admin, newNamespace, publish }: ClusterView): Promise<void> {
   const ns = await newNamespace();
   await admin.create(rollout(ns, 'app'));

@@ -1,4 +1,4 @@
-/** manifests/examples/promotion/one-cluster.yaml, applied as it is and walked through with shorter times. Flux is played. */
+/** manifests/examples/promotion/one-cluster.yaml with shorter times, and a fake Flux. */
 import { expect, it } from 'vitest';
 import { fakeFlux } from '../../../dev/actors/fakeFlux.ts';
 import { type AnyObject, ref, waitFor } from '../../cluster/support/cluster.ts';
@@ -8,12 +8,12 @@ import { promotionIn } from './support.ts';
 
 const { view } = await ownCluster();
 const { admin, sre, newNamespace, publish } = view;
-const { head, headIs, hasNot, says, spec, approve, isBefore } = promotionIn(view);
+const { head, headIs, hasNot, hasCondition, spec, approve, isBefore } = promotionIn(view);
 
 const EU = ['eu-1', 'eu-2'];
 const US = ['us-1', 'us-2'];
 
-it('a version goes through dev, an hour of staging, two approvals and three waves; one that fails in the first goes no further, until somebody says so', async () => {
+it('a version is promoted through dev, an hour of staging, two approvals and three waves; one that fails in the first stops, until a user continues', async () => {
   const prefix = await newNamespace();
   await applyExample(admin, 'promotion/one-cluster.yaml', { 'store-': `${prefix}-` });
   const [dev, staging, production] = ['dev', 'staging', 'production'].map((name) => `${prefix}-${name}`) as [
@@ -33,13 +33,13 @@ it('a version goes through dev, an hour of staging, two approvals and three wave
     await publish(dev, 'store', '1.0.0');
     await headIs(dev, 'store', '1.0.0', 'Succeeded');
     await headIs(staging, 'store', '1.0.0', 'InProgress');
-    await says(production, 'canary', 'WaitingForRollouts', `Rollout '${staging}/store' (baking since`);
+    await hasCondition(production, 'canary', 'WaitingForRollouts', `Rollout '${staging}/store' (baking since`);
     await spec(staging, 'store', { bakeTime: '1s' });
 
-    await says(production, 'canary', 'DeploymentBlocked', '0 of 2 approvals');
+    await hasCondition(production, 'canary', 'DeploymentBlocked', '0 of 2 approvals');
     await approves('alice', '1.0.0');
     await approves('alice', '1.0.0');
-    await says(production, 'canary', 'DeploymentBlocked', '1 of 2 approvals (alice; ');
+    await hasCondition(production, 'canary', 'DeploymentBlocked', '1 of 2 approvals (alice; ');
     await approves('bob', '1.0.0');
 
     await headIs(production, 'canary', '1.0.0', 'InProgress');
@@ -54,7 +54,7 @@ it('a version goes through dev, an hour of staging, two approvals and three wave
     await flux[2]!.stop();
     await spec(production, 'canary', { deployTimeout: '2s' });
     await publish(dev, 'store', '1.1.0');
-    await says(production, 'canary', 'DeploymentBlocked', '0 of 2 approvals');
+    await hasCondition(production, 'canary', 'DeploymentBlocked', '0 of 2 approvals');
     for (const person of ['alice', 'bob']) await approves(person, '1.1.0');
     await waitFor(async () => (await head(production, 'canary')).rolledBackFrom === '1.1.0', 'canary to go back');
     await waitFor(async () => {

@@ -1,4 +1,4 @@
-/** What the walks through manifests/examples/promotion have in common: a version on its way through Rollouts, and people who approve it. */
+/** Common setup of the tests of manifests/examples/promotion: a version that is promoted through Rollouts, and its approvers. */
 import { expect } from 'vitest';
 import { type AnyObject, type ClusterView, ref, staysTrue, waitFor } from '../../cluster/support/cluster.ts';
 import { conditionOf } from '../../cluster/support/versions.ts';
@@ -16,21 +16,21 @@ export function promotionIn({ admin, developer }: Pick<ClusterView, 'admin' | 'd
       }, `${tag} to be ${bakeStatus} in ${ns}/${name}`),
     hasNot: (ns: string, name: string, tag: string) =>
       staysTrue(async () => (await head(ns, name)).version?.tag !== tag, `no ${tag} in ${ns}/${name}`, 1000),
-    says: (ns: string, name: string, type: string, text: string) =>
+    hasCondition: (ns: string, name: string, type: string, text: string) =>
       waitFor(async () => {
         const message: string = conditionOf(await get(ns, name), type)?.message ?? 'no such condition';
         if (!message.includes(text)) throw new Error(message);
         return true;
       }, `${type} of ${ns}/${name} to say: ${text}`),
     spec: (ns: string, name: string, spec: object) => developer.mergePatch(ref('rollout', ns, name), { spec }),
-    /** Somebody of the group that the example lets approve. */
+    /** A user of the group that the example lets approve. */
     approve: (ns: string, group: string, person: string, version: string) =>
       admin.mergePatch(
         ref('rolloutGate', ns, 'approved'),
         { metadata: { annotations: { 'rollout.kuberik.com/approve': version } } },
         { headers: { 'Impersonate-User': person, 'Impersonate-Group': group } },
       ),
-    /** Succeeded there before any of those begins. */
+    /** Expects that a version succeeds there before any of the others starts it. */
     isBefore: async (ns: string, first: string[], then: string[]) => {
       const ended = await Promise.all(first.map(async (name) => (await head(ns, name)).bakeEndTime));
       const begun = await Promise.all(then.map(async (name) => (await head(ns, name)).timestamp));

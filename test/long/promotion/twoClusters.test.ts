@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fakeFlux } from '../../../dev/actors/fakeFlux.ts';
 import { type RealRegistry, startRealRegistry } from '../../../dev/local/registry/realRegistry.ts';
 import type { ClusterView } from '../../cluster/support/cluster.ts';
-import { pullSecret, pushTo } from '../../cluster/support/copyingStory.ts';
+import { pullSecret, pushTo } from '../../cluster/support/copyScenario.ts';
 import { createStrictly, exampleObjects } from '../../cluster/support/examples.ts';
 import { scanning } from '../../cluster/support/imageReflector.ts';
 import { ownCluster } from '../../cluster/support/ownCluster.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => Promise.all([source?.stop(), target?.stop()]));
 
-it('production deploys what staging has baked, byte for byte, in waves, and nothing before', async () => {
+it('production deploys exactly the bytes that staging has baked, in waves, and nothing before', async () => {
   const prefix = await first.newNamespace();
   const [dev, staging, production] = ['dev', 'staging', 'production'].map((name) => `${prefix}-${name}`) as [
     string,
@@ -65,7 +65,7 @@ it('production deploys what staging has baked, byte for byte, in waves, and noth
     expect(await target.tags(repositories.prod)).toEqual([]);
     await here.spec(staging, 'web', { bakeTime: '1s' });
 
-    await there.says(production, 'canary', 'DeploymentBlocked', '0 of 2 approvals');
+    await there.hasCondition(production, 'canary', 'DeploymentBlocked', '0 of 2 approvals');
     for (const person of ['alice', 'bob']) await there.approve(production, `${prefix}-approvers`, person, '1.0.0');
     await there.headIs(production, 'canary', '1.0.0', 'InProgress');
     await there.hasNot(production, 'eu', '1.0.0');

@@ -1,4 +1,4 @@
-/** Objects of an older version, put into etcd as that version left them: with their uids, generations, managers and status. */
+/** Objects that an older version stored, written to etcd with their uids, generations, managers and status. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KINDS, type KindName } from '../../../api/kinds.ts';
@@ -13,24 +13,24 @@ const readObjects = (file: string): AnyObject[] =>
 
 /**
  * What commit 65e3110 left, driven by Metacontroller 4.17: five Rollouts with their histories, and a freeze.
- * Their story is told by `upgrade.test.ts`.
+ * `upgrade.test.ts` has their scenario.
  */
 export const LEFT = readObjects('left-by-65e3110.jsonl');
 
-/** What commit 2482c6c9 left: a Gate and a RolloutGate of namespace `board`, each with one of two approvals of 1.0.0, and the Rollouts that wait for them. */
+/** The objects of commit 2482c6c9: a Gate and a RolloutGate of namespace `board`, each with one of two approvals of 1.0.0, and the Rollouts that wait for them. */
 const APPROVED_ONCE = readObjects('left-by-2482c6c9.jsonl');
 
 export const leftBehind = (kind: KindName, name: string): AnyObject =>
   LEFT.find((object) => object.kind === kind && object.metadata.name === name)!;
 
-/** Puts them into the cluster's etcd, beneath the API server; resolves when the API server answers them. */
+/** Writes them to the cluster's etcd directly. Resolves when the API server returns them. */
 export async function restore({ etcdUrl }: LocalCluster, { admin }: ClusterView): Promise<void> {
   const all = [...LEFT, ...APPROVED_ONCE];
   for (const namespace of new Set(all.map(({ metadata }) => metadata.namespace!))) {
     const metadata = { name: namespace, labels: { team: namespace } };
     await admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata });
   }
-  // Owners first: the garbage collector takes what has none.
+  // Owners first: the garbage collector deletes objects without owner.
   for (const object of all.toSorted((a, b) => ownersOf(a) - ownersOf(b))) {
     const { group, resource } = KINDS[object.kind as KindName];
     const { namespace, name } = object.metadata;

@@ -1,6 +1,6 @@
 /**
  * An installation of commit 65e3110 becomes one of today: nothing is deployed again, nothing resumed, no bake begins again, what
- * was closed holds, what was asked for still counts, and what comes next works. In this order: the stories go on in one cluster.
+ * was closed holds, what was asked for still counts, and what comes next works. In this order: the scenarios go on in one cluster.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import {
   viewCluster,
   waitFor,
 } from '../../cluster/support/cluster.ts';
-import { ask, isFree, isHeld } from '../../cluster/support/gates.ts';
+import { isFree, isHeld, requestGate } from '../../cluster/support/gates.ts';
 import { conditionOf, tagArrives, variablesArrive } from '../../cluster/support/versions.ts';
 import { LEFT, leftBehind, restore } from './restore.ts';
 
@@ -45,7 +45,7 @@ const historyNow = async (name: string): Promise<AnyObject[]> => (await rolloutN
 const specsOf = (objects: AnyObject[]) =>
   objects.map(({ kind, metadata: { name, generation }, spec }) => ({ kind, name, generation, spec }));
 
-/** Both were bound by the older version; Flux gets them. */
+/** The older version has bound both objects; Flux fetches and applies them. */
 async function arrives(name: string, tag: string): Promise<void> {
   const flux = fakeFlux(view);
   await tagArrives(view.admin, NS, name, tag);
@@ -93,7 +93,7 @@ describe('an installation of 65e3110', () => {
     expect(baking).toMatchObject({ bakeStatus: 'InProgress', bakeStartTime: expect.any(String) });
   });
 
-  it('keeps Gates as they were, with who closed them and why', async () => {
+  it('keeps Gates as they were, with user and reason of the closing', async () => {
     for (const name of ['freeze', 'change-board']) {
       const left = leftBehind('Gate', name);
       const opened = conditionOf(await now(left), 'Opened')!;
@@ -102,22 +102,22 @@ describe('an installation of 65e3110', () => {
     }
   });
 
-  it('a closed Gate still refuses, and says who closed it', async () => {
+  it('a closed Gate still refuses, and names the user', async () => {
     const edit = view.developer.mergePatch(ref('kustomization', NS, 'frozen'), { spec: { suspend: false } });
     await expect(edit).rejects.toMatchObject({ code: 403, message: expect.stringMatching(/sre.*audit/s) });
   });
 
-  it('what waited still waits: a version, and a force-deploy', async () => {
+  it('pending versions stay pending: one of a release, and a force-deploy', async () => {
     expect((await rolloutNow('waiting')).status.releaseCandidates).toMatchObject([{ tag: '1.1.0' }]);
     expect((await rolloutNow('forced')).metadata.annotations).toMatchObject({
       'rollout.kuberik.com/force-deploy': '1.1.0',
     });
   });
 
-  it('the next release goes through, bakes and is remembered', async () => {
+  it('the next release is deployed, bakes and is recorded', async () => {
     await view.publish(NS, 'web', '1.3.0');
     await arrives('web', '1.3.0');
-    // What was reported before the arrival is not the new version's, whatever its time.
+    // A report from before the version was applied isn't about it, whatever its time.
     await headIs('web', '1.3.0', { appliedTime: expect.any(String) });
     await view.admin.patchStatus(ref('healthCheck', NS, 'web'), {
       status: 'Healthy',
@@ -127,7 +127,7 @@ describe('an installation of 65e3110', () => {
     expect((await historyNow('web')).slice(1)).toEqual(leftBehind('Rollout', 'web').status.history);
   });
 
-  it('a version that was pinned stays until it is let go; then the newest is deployed', async () => {
+  it('a pinned version stays until it is unpinned; then the newest is deployed', async () => {
     await view.publish(NS, 'pinned', '1.2.0');
     const seen = async () => JSON.stringify((await rolloutNow('pinned')).status).includes('1.2.0');
     await waitFor(seen, 'it to be seen');
@@ -137,8 +137,8 @@ describe('an installation of 65e3110', () => {
     await headIs('pinned', '1.2.0', { bakeStatus: 'Succeeded' });
   });
 
-  it('an opening gives every object back what it had before the older version suspended it', async () => {
-    await ask(view.sre, 'platform', 'freeze', 'open');
+  it('an opening restores each object that the older version suspended', async () => {
+    await requestGate(view.sre, 'platform', 'freeze', 'open');
     await isFree(view.admin, leftBehind('Kustomization', 'frozen'), undefined);
     await isFree(view.admin, leftBehind('Kustomization', 'frozen-stopped'), true);
     await isFree(view.admin, leftBehind('Kustomization', 'frozen-running'), false);
@@ -147,8 +147,8 @@ describe('an installation of 65e3110', () => {
     await isHeld(view.admin, leftBehind('Kustomization', 'named'));
   });
 
-  it('the force-deploy that waited is deployed when its Gate opens, in the name of who asked for it', async () => {
-    await ask(view.sre, NS, 'change-board', 'open');
+  it('the pending force-deploy is deployed when its Gate opens, for its requester', async () => {
+    await requestGate(view.sre, NS, 'change-board', 'open');
     await isFree(view.admin, leftBehind('Kustomization', 'named'), undefined);
     await arrives('forced', '1.1.0');
     await headIs('forced', '1.1.0', {
@@ -158,7 +158,7 @@ describe('an installation of 65e3110', () => {
     });
   });
 
-  it('the version that waited is deployed when its RolloutGate and the schedule let it', async () => {
+  it('the pending version is deployed when its RolloutGate and the schedule allow it', async () => {
     await view.admin.mergePatch(ref('rolloutGate', NS, 'qa'), { spec: { passing: true } });
     await headIs('waiting', '1.0.0', {});
     await view.admin.remove(leftBehind('RolloutSchedule', 'never') as never);
@@ -194,7 +194,7 @@ describe('open approvals of 2482c6c9', () => {
       `${name} to wait for one more`,
     );
     const patch = { metadata: { annotations: { [annotation]: '1.0.0' } } };
-    // The authorizer of the API server may not know the binding yet.
+    // The API server's authorizer may not have the binding yet.
     await waitFor(
       async () =>
         (await view.admin.mergePatch(ref(kind, BOARD, gate), patch, { headers: { 'Impersonate-User': 'bob' } })).object,

@@ -1,4 +1,4 @@
-/** The page in a cluster, attacked: everything that a browser, an issuer or a neighbour may send, and what the API server is asked then. */
+/** Attacks on the page in a cluster: requests of a browser, an issuer or a neighbour, and the resulting requests to the API server. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Issuer, startIssuer } from '../../../dev/page/localIssuer.ts';
 import { createCookieJar } from '../../../page/inCluster/cookies.ts';
@@ -10,10 +10,10 @@ import {
   FROM_PAGE,
   NARROW,
   ORIGIN,
-  pageWorld,
+  openPage,
+  type PageSetup,
   signedIn,
-  type World,
-} from './world.ts';
+} from './pageSetup.ts';
 
 const ACCOUNTS = {
   alice: { email: 'alice@example.com', email_verified: true, groups: ['shop', 'on-call'] },
@@ -31,96 +31,96 @@ const POST = { method: 'POST', body: JSON.stringify({ ...act, dryRun: true }) };
 
 let now = Date.now();
 let issuer: Issuer;
-let world: World;
+let setup: PageSetup;
 beforeAll(async () => {
   issuer = await startIssuer(ACCOUNTS, `${ORIGIN}/signed-in`);
 });
 afterAll(() => issuer.close());
 
-/** The world ends with its test. */
+/** The setup ends with its test. */
 const opened = async (env: Record<string, string> = {}) => {
   now = Date.now();
-  world = await pageWorld({ UI_OIDC_ISSUER: issuer.url, ...env }, () => now);
-  return world;
+  setup = await openPage({ UI_OIDC_ISSUER: issuer.url, ...env }, () => now);
+  return setup;
 };
 const stream = (cookie: string, headers = {}) =>
-  world.ask('/api/stream', { headers: { ...FROM_PAGE, cookie, ...headers } });
+  setup.ask('/api/stream', { headers: { ...FROM_PAGE, cookie, ...headers } });
 /** Until its end. */
 const wholeStream = (cookie: string) =>
-  world.ask('/api/stream', { headers: { ...FROM_PAGE, cookie }, until: () => false });
+  setup.ask('/api/stream', { headers: { ...FROM_PAGE, cookie }, until: () => false });
 
 describe('a reader', () => {
-  it('signs in, goes on where they were, and everything is asked with their rights alone', async () => {
+  it('signs in, continues where they were, and every request has their rights only', async () => {
     await opened();
-    const { back, cookie } = await atIssuer(world, 'alice', '/rollout/shop/app?release=1.0.0');
-    const answer = await world.ask(back, { headers: { cookie } });
+    const { back, cookie } = await atIssuer(setup, 'alice', '/rollout/shop/app?release=1.0.0');
+    const answer = await setup.ask(back, { headers: { cookie } });
     expect(answer.text).toContain('<meta http-equiv="refresh" content="0; url=/rollout/shop/app?release=1.0.0" />');
     const session = cookieOf(answer, 'session');
     expect(await stream(session)).toMatchObject(AUTHORIZED);
-    await world.ask('/api/act', { ...POST, headers: json(session) });
-    await signedIn(world, 'bob').then(stream);
-    const written = world.asked.filter(({ path }) => path.includes('dryRun'));
+    await setup.ask('/api/act', { ...POST, headers: json(session) });
+    await signedIn(setup, 'bob').then(stream);
+    const written = setup.asked.filter(({ path }) => path.includes('dryRun'));
     expect(written.map(({ user }) => user)).toEqual(['alice@example.com']);
-    const whom = () => [...new Set(world.asked.map(({ user, groups }) => `${user}: ${groups}`))].sort();
+    const whom = () => [...new Set(setup.asked.map(({ user, groups }) => `${user}: ${groups}`))].sort();
     await vi.waitFor(() => expect(whom()).toHaveLength(2));
     expect(whom()).toEqual(['alice@example.com: shop, on-call', 'bob@example.com: search']);
-    await world.close();
+    await setup.close();
   });
 
-  it('in other groups than before does not get what was read with those', async () => {
+  it('in other groups than before does not get objects read with those', async () => {
     await opened();
     for (const account of ['alice', 'moved'])
-      expect(await stream(await signedIn(world, account))).toMatchObject(AUTHORIZED);
-    const whom = () => [...new Set(world.asked.map(({ user, groups }) => `${user}: ${groups}`))].sort();
+      expect(await stream(await signedIn(setup, account))).toMatchObject(AUTHORIZED);
+    const whom = () => [...new Set(setup.asked.map(({ user, groups }) => `${user}: ${groups}`))].sort();
     await vi.waitFor(() => expect(whom()).toEqual(['alice@example.com: search', 'alice@example.com: shop, on-call']));
-    await world.close();
+    await setup.close();
   });
 
-  it('who may not read the whole cluster is shown the namespaces that are named for that', async () => {
+  it('who may not read the whole cluster sees the namespaces that are configured for that', async () => {
     await opened({ UI_NAMESPACES: 'shop,search' });
-    expect(await stream(await signedIn(world, 'narrow'))).toMatchObject(AUTHORIZED);
-    const read = () => world.asked.filter(({ path }) => /\/(rollouts|gates)\?limit/.test(path)).map(({ path }) => path);
+    expect(await stream(await signedIn(setup, 'narrow'))).toMatchObject(AUTHORIZED);
+    const read = () => setup.asked.filter(({ path }) => /\/(rollouts|gates)\?limit/.test(path)).map(({ path }) => path);
     await vi.waitFor(() => expect(read()).toHaveLength(4));
     expect(read().every((path) => /\/namespaces\/(shop|search)\//.test(path))).toBe(true);
-    await world.close();
+    await setup.close();
   });
 
-  it('signs out, and the browser forgets the session', async () => {
+  it('signs out, and the browser deletes the session', async () => {
     await opened();
-    const session = await signedIn(world, 'alice');
-    const answer = await world.ask('/sign-out', { method: 'POST', headers: { ...FROM_PAGE, cookie: session } });
+    const session = await signedIn(setup, 'alice');
+    const answer = await setup.ask('/sign-out', { method: 'POST', headers: { ...FROM_PAGE, cookie: session } });
     expect(answer.cookies.every((each) => each.includes('Max-Age=0'))).toBe(true);
-    // It would clear those of all hosts of the domain, the issuer's too.
+    // The header would clear cookies of all hosts of the domain, including the issuer's.
     expect(answer.headers).not.toHaveProperty('clear-site-data');
-    // There is no store of sessions: a copy of the cookie counts until its end, as docs/security.md says.
+    // Sessions aren't stored: a copy of the cookie is valid until its end, as docs/security.md describes.
     expect(await stream(session)).toMatchObject(AUTHORIZED);
-    await world.close();
+    await setup.close();
   });
 
-  it('whose session has ended is not answered, however they used it, and their stream has ended with it', async () => {
+  it('whose session has ended gets no answer, whatever the request, and their stream has ended with it', async () => {
     await opened({ UI_SESSION_MINUTES: '5' });
-    const session = await signedIn(world, 'alice');
+    const session = await signedIn(setup, 'alice');
     now += 5 * 60_000 - 1500;
-    const used = await world.ask('/api/act', { ...POST, headers: json(session) });
+    const used = await setup.ask('/api/act', { ...POST, headers: json(session) });
     expect(used).toMatchObject({ ...AUTHORIZED, cookies: [] });
     expect(await wholeStream(session)).toMatchObject({ ...AUTHORIZED, cookies: [] });
     now += 2000;
     const { status, text } = await stream(session);
     expect([status, JSON.parse(text).signIn]).toEqual([401, '/sign-in']);
-    expect(await world.ask('/api/act', { ...POST, headers: json(session) })).toMatchObject({ status: 401 });
-    expect(world.asked.filter(({ path }) => path.includes('dryRun'))).toHaveLength(1);
-    await world.close();
+    expect(await setup.ask('/api/act', { ...POST, headers: json(session) })).toMatchObject({ status: 401 });
+    expect(setup.asked.filter(({ path }) => path.includes('dryRun'))).toHaveLength(1);
+    await setup.close();
   });
 
   it('loses the session with the key of the cookies, and an open stream at once', async () => {
     await opened();
-    const session = await signedIn(world, 'alice');
+    const session = await signedIn(setup, 'alice');
     const whole = wholeStream(session);
-    await vi.waitFor(() => expect(world.asked.length).toBeGreaterThan(10));
-    world.replaceKey('another key of the cookies, long enough');
+    await vi.waitFor(() => expect(setup.asked.length).toBeGreaterThan(10));
+    setup.replaceKey('another key of the cookies, long enough');
     expect(await whole).toMatchObject(AUTHORIZED);
     expect(await stream(session)).toMatchObject({ status: 401 });
-    await world.close();
+    await setup.close();
   });
 });
 
@@ -134,18 +134,18 @@ describe('a sign-in', () => {
 
   it.each(['master', 'admin', 'unverified'])('of %s is refused', async (account) => {
     await opened();
-    const { back, cookie } = await atIssuer(world, account);
-    expect(await failed(world.ask(back, { headers: { cookie } }))).toEqual({ status: 403, session: false });
-    expect(world.asked).toEqual([]);
-    await world.close();
+    const { back, cookie } = await atIssuer(setup, account);
+    expect(await failed(setup.ask(back, { headers: { cookie } }))).toEqual({ status: 403, session: false });
+    expect(setup.asked).toEqual([]);
+    await setup.close();
   });
 
   it('counts once, in the browser that has begun it, in ten minutes', async () => {
     await opened();
-    const { back, cookie } = await atIssuer(world, 'alice');
-    const other = await atIssuer(world, 'alice');
+    const { back, cookie } = await atIssuer(setup, 'alice');
+    const other = await atIssuer(setup, 'alice');
     const refused = async (path: string, cookies: string, status: number) =>
-      expect(await failed(world.ask(path, { headers: { cookie: cookies } }))).toEqual({ status, session: false });
+      expect(await failed(setup.ask(path, { headers: { cookie: cookies } }))).toEqual({ status, session: false });
     await refused(back, '', 400);
     // Another state, nonce and verifier.
     await refused(back, other.cookie, 502);
@@ -155,10 +155,10 @@ describe('a sign-in', () => {
     now += 601_000;
     await refused(back, cookie, 400);
     now -= 601_000;
-    const again = await atIssuer(world, 'alice');
-    cookieOf(await world.ask(again.back, { headers: { cookie: again.cookie } }), 'session');
+    const again = await atIssuer(setup, 'alice');
+    cookieOf(await setup.ask(again.back, { headers: { cookie: again.cookie } }), 'session');
     await refused(again.back, again.cookie, 502);
-    await world.close();
+    await setup.close();
   });
 
   it('leads nowhere but to the page', async () => {
@@ -169,24 +169,24 @@ describe('a sign-in', () => {
       '/\\elsewhere.example',
       'javascript:alert(1)',
     ]) {
-      const { back, cookie } = await atIssuer(world, 'alice', to);
-      const { text } = await world.ask(back, { headers: { cookie } });
+      const { back, cookie } = await atIssuer(setup, 'alice', to);
+      const { text } = await setup.ask(back, { headers: { cookie } });
       expect(text).toContain('content="0; url=/"');
       expect(text).not.toContain('elsewhere');
     }
-    await world.close();
+    await setup.close();
   });
 
   it('writes no code, token or secret into log or answer', async () => {
     await opened();
-    const { back, cookie } = await atIssuer(world, 'alice');
-    const answer = await world.ask(back, { headers: { cookie } });
-    const again = await world.ask(back, { headers: { cookie } });
-    const written = [...world.logged, answer.text, again.text].join('\n');
-    expect(world.logged.join()).toContain('signed in {"user":"alice@example.com"');
+    const { back, cookie } = await atIssuer(setup, 'alice');
+    const answer = await setup.ask(back, { headers: { cookie } });
+    const again = await setup.ask(back, { headers: { cookie } });
+    const written = [...setup.logged, answer.text, again.text].join('\n');
+    expect(setup.logged.join()).toContain('signed in {"user":"alice@example.com"');
     expect(written).not.toMatch(/eyJ|the-secret|code=|state=/);
     expect(written).not.toContain(new URLSearchParams(back.split('?')[1]).get('code'));
-    await world.close();
+    await setup.close();
   });
 
   const claims = { email: 'alice@example.com' };
@@ -214,13 +214,13 @@ describe('a sign-in', () => {
   async function lied(lie: Lie) {
     const liar = await lyingIssuer(() => lie);
     await opened({ UI_OIDC_ISSUER: liar.url });
-    const begun = await world.ask('/sign-in');
+    const begun = await setup.ask('/sign-in');
     const { searchParams } = new URL(begun.headers.location!);
     expect(searchParams.get('code_challenge_method')).toBe('S256');
     liar.nonceIs(searchParams.get('nonce')!);
     const back = `/signed-in?code=1&state=${searchParams.get('state')}`;
-    const outcome = await failed(world.ask(back, { headers: { cookie: cookieOf(begun, 'sign-in') } }));
-    await world.close();
+    const outcome = await failed(setup.ask(back, { headers: { cookie: cookieOf(begun, 'sign-in') } }));
+    await setup.close();
     liar.close();
     return outcome;
   }
@@ -228,7 +228,7 @@ describe('a sign-in', () => {
 
 describe('a request with a session', () => {
   const asAlice = async () => signedIn(await opened(), 'alice');
-  const get = (path: string, cookie: string) => world.ask(path, { headers: { ...FROM_PAGE, cookie } });
+  const get = (path: string, cookie: string) => setup.ask(path, { headers: { ...FROM_PAGE, cookie } });
 
   it.each([
     ['another host', { host: 'rebound.example' }, 421],
@@ -243,12 +243,12 @@ describe('a request with a session', () => {
   ])('from %s writes nothing', async (_, headers, status) => {
     const session = await asAlice();
     const sent = Object.entries({ ...json(session), ...headers }).filter(([, value]) => value !== undefined);
-    expect(await world.ask('/api/act', { ...POST, headers: Object.fromEntries(sent) })).toMatchObject({ status });
-    expect(world.asked).toEqual([]);
-    await world.close();
+    expect(await setup.ask('/api/act', { ...POST, headers: Object.fromEntries(sent) })).toMatchObject({ status });
+    expect(setup.asked).toEqual([]);
+    await setup.close();
   });
 
-  it('cannot choose whom the API server sees', async () => {
+  it('can’t choose the user whom the API server sees', async () => {
     const session = await asAlice();
     await stream(session, {
       'impersonate-user': 'system:admin',
@@ -259,10 +259,10 @@ describe('a request with a session', () => {
       'x-remote-user': 'bob',
       authorization: 'Bearer a-token',
     });
-    await vi.waitFor(() => expect(world.asked.length).toBeGreaterThan(10));
-    expect(new Set(world.asked.map(({ user }) => user))).toEqual(new Set(['alice@example.com']));
-    expect(world.asked.flatMap(({ others }) => others)).toEqual([]);
-    await world.close();
+    await vi.waitFor(() => expect(setup.asked.length).toBeGreaterThan(10));
+    expect(new Set(setup.asked.map(({ user }) => user))).toEqual(new Set(['alice@example.com']));
+    expect(setup.asked.flatMap(({ others }) => others)).toEqual([]);
+    await setup.close();
   });
 
   it('of another key, of another purpose, changed or oversized is none', async () => {
@@ -273,36 +273,36 @@ describe('a request with a session', () => {
       now: () => now,
     });
     const other = (await forged.seal('session', { user: 'bob', groups: [] }))!.split(';', 1)[0]!;
-    const { cookie } = await atIssuer(world, 'alice');
+    const { cookie } = await atIssuer(setup, 'alice');
     const renamed = cookie.replace('-sign-in=', '-session=');
     for (const each of ['', other, renamed, `${session.slice(0, -4)}AAAA`, `${session}; ${other}`])
       expect(await stream(each), each).toMatchObject({ status: 401 });
     expect(await stream(`${session}${'A'.repeat(8000)}`)).toMatchObject({ status: 401 });
     expect((await stream(`${session}${'A'.repeat(20_000)}`)).status).toBe(431);
-    await world.close();
+    await setup.close();
   });
 
-  it('that comes too often is told so, and others are not', async () => {
+  it('that sends too many requests gets an error, and others do not', async () => {
     const session = await asAlice();
-    const bob = await signedIn(world, 'bob');
+    const bob = await signedIn(setup, 'bob');
     const many = await Promise.all(Array.from({ length: 130 }, () => get('/api/applications/shop/none', session)));
     expect(new Set(many.map(({ status }) => status))).toEqual(new Set([404, 429]));
     expect(await get('/api/applications/shop/none', bob)).toMatchObject({ status: 404 });
-    await world.close();
+    await setup.close();
   });
 });
 
-it('the page may run nothing but its own, in no frame; its files need no session, and tell nothing', async () => {
+it('the page may run only its own scripts, in no frame; its files need no session, and have no data', async () => {
   await opened();
   for (const path of ['/', '/rollout/shop/app', '/sign-in', '/signed-in']) {
-    const { headers, text } = await world.ask(path);
+    const { headers, text } = await setup.ask(path);
     expect(headers['content-security-policy']).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
     expect(headers['content-security-policy']).not.toContain('unsafe');
     expect(headers).toMatchObject({ 'x-frame-options': 'DENY', 'strict-transport-security': 'max-age=31536000' });
     expect(text).not.toContain('<script>');
   }
   for (const path of ['/api/stream', '/api/adopt', '/api/applications/shop/app'])
-    expect(await world.ask(path, { headers: FROM_PAGE })).toMatchObject({ status: 401 });
-  expect(world.asked).toEqual([]);
-  await world.close();
+    expect(await setup.ask(path, { headers: FROM_PAGE })).toMatchObject({ status: 401 });
+  expect(setup.asked).toEqual([]);
+  await setup.close();
 });

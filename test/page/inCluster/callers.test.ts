@@ -1,4 +1,4 @@
-/** Which requests come from the page, where a sign-in may lead to, and how often one may ask. */
+/** Which requests come from the page, where a sign-in may lead, and the rate limit. */
 import { describe, expect, it } from 'vitest';
 import { createRateLimit, localPath, refuseStranger } from '../../../page/inCluster/callers.ts';
 
@@ -48,7 +48,7 @@ it.each([
   expect(localPath(to, ORIGIN)).toBe(path);
 });
 
-it('one may ask so often, each by itself', () => {
+it('may call as often as the limit, each by itself', () => {
   let now = 0;
   const isWithin = createRateLimit({ perSecond: 2, burst: 3, now: () => now });
   expect([1, 2, 3, 4].map(() => isWithin('alice'))).toEqual([true, true, true, false]);

@@ -1,11 +1,11 @@
-/** Several clusters on the page in a cluster, from mounted kubeconfigs: each is asked as the reader, and one that is silent keeps nobody waiting. */
+/** Several clusters on the page in a cluster, from mounted kubeconfigs: each is read as the reader, and none waits for a silent one. */
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type Issuer, startIssuer } from '../../../dev/page/localIssuer.ts';
 import { apiServer } from '../../cli/apiServer.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
-import { FROM_PAGE, notingApiServer, ORIGIN, pageWorld, signedIn } from './world.ts';
+import { FROM_PAGE, notingApiServer, ORIGIN, openPage, signedIn } from './pageSetup.ts';
 
 const ACCOUNTS = { alice: { email: 'alice@example.com', email_verified: true, groups: ['shop'] } };
 const ALICE = { user: 'alice@example.com', groups: 'shop' };
@@ -23,18 +23,18 @@ async function opened(files: Record<string, string>) {
   // As in a mounted Secret.
   mkdirSync(join(folder, '..data'));
   for (const [name, kubeconfig] of Object.entries(files)) copyFileSync(kubeconfig, join(folder, name));
-  const world = await pageWorld({ UI_OIDC_ISSUER: issuer.url, UI_CLUSTER_NAME: 'home', UI_CLUSTERS: folder });
-  onTestFinished(world.close);
-  const cookie = await signedIn(world, 'alice');
+  const setup = await openPage({ UI_OIDC_ISSUER: issuer.url, UI_CLUSTER_NAME: 'home', UI_CLUSTERS: folder });
+  onTestFinished(setup.close);
+  const cookie = await signedIn(setup, 'alice');
   const stream = (until: (text: string) => boolean) =>
-    world.ask('/api/stream', { headers: { ...FROM_PAGE, cookie }, until });
+    setup.ask('/api/stream', { headers: { ...FROM_PAGE, cookie }, until });
   const act = (query: string) =>
-    world.ask(`/api/act${query}`, {
+    setup.ask(`/api/act${query}`, {
       method: 'POST',
       headers: { ...FROM_PAGE, cookie, 'content-type': 'application/json' },
       body: JSON.stringify({ action }),
     });
-  return { folder, world, stream, act };
+  return { folder, setup, stream, act };
 }
 
 const dataOf = (stream: string, event: string) =>
@@ -45,10 +45,10 @@ const shows =
   (text: string) =>
     names.every((name) => text.includes(`"id":"shop/${name}"`));
 
-it('are one stream, asked with the credentials of each kubeconfig as the reader; a silent one is loading', async () => {
+it('are one stream, read with the credentials of each kubeconfig as the reader; a silent one is loading', async () => {
   const silent = await apiServer(() => {});
   const west = await notingApiServer('web', 'of the west');
-  const { world, stream } = await opened({ west: west.kubeconfig, silent: silent.kubeconfig });
+  const { setup, stream } = await opened({ west: west.kubeconfig, silent: silent.kubeconfig });
   const { text } = await stream(shows('app', 'web'));
   expect(namesIn(text)).toEqual(['home', 'silent', 'west']);
   expect(dataOf(text, 'hello')[0].clusters[1]).toMatchObject({ server: '', user: ALICE.user });
@@ -63,27 +63,27 @@ it('are one stream, asked with the credentials of each kubeconfig as the reader;
   expect(new Set(west.asked.map(whom))).toEqual(
     new Set([JSON.stringify({ ...ALICE, authorization: 'Bearer of the west', others: [] })]),
   );
-  expect(new Set(world.asked.map(whom))).toEqual(
+  expect(new Set(setup.asked.map(whom))).toEqual(
     new Set([JSON.stringify({ ...ALICE, authorization: 'Bearer secret', others: [] })]),
   );
 });
 
-it('are written to one by one: the one that is named, as the reader', async () => {
+it('are written to one by one: the named one, as the reader', async () => {
   const west = await notingApiServer('web');
-  const { world, act } = await opened({ west: west.kubeconfig });
+  const { setup, act } = await opened({ west: west.kubeconfig });
   const ofWrite = ({ path }: { path: string }) => path.includes('fieldManager');
   for (const query of ['', '?cluster=', '?cluster=north', '?cluster=../west']) {
     const { status, text } = await act(query);
     const message = 'Name one of the clusters that this page shows: home, west.';
     expect([status, JSON.parse(text)], query).toEqual([404, { message }]);
   }
-  expect([...world.asked, ...west.asked].filter(ofWrite)).toEqual([]);
+  expect([...setup.asked, ...west.asked].filter(ofWrite)).toEqual([]);
   expect(await act('?cluster=west')).toMatchObject({ status: 200 });
   expect(west.asked.filter(ofWrite)).toMatchObject([ALICE]);
-  expect(world.asked.filter(ofWrite)).toEqual([]);
+  expect(setup.asked.filter(ofWrite)).toEqual([]);
 });
 
-it('are those whose kubeconfigs are there now: streams begin anew when they change', async () => {
+it('are those of the current kubeconfigs: streams start again when they change', async () => {
   const west = await notingApiServer('web');
   const { folder, stream } = await opened({});
   const before = stream(() => false);
@@ -117,6 +117,6 @@ it.each([
 });
 
 it('keep the page from starting if their folder is missing', async () => {
-  const opening = pageWorld({ UI_OIDC_ISSUER: issuer.url, UI_CLUSTERS: '/missing' });
+  const opening = openPage({ UI_OIDC_ISSUER: issuer.url, UI_CLUSTERS: '/missing' });
   await expect(opening).rejects.toThrow('UI_CLUSTERS=/missing does not exist: mount a folder, or unset it');
 });

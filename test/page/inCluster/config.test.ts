@@ -1,4 +1,4 @@
-/** The settings of the page in a cluster: what is missing or unsafe ends the start. */
+/** The settings of the page in a cluster: missing or unsafe values fail the start. */
 import { describe, expect, it } from 'vitest';
 import { readPageConfig } from '../../../page/inCluster/config.ts';
 

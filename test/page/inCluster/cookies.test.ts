@@ -1,4 +1,4 @@
-/** Encrypted cookies: who can open them, for what, and how long. */
+/** Encrypted cookies: keys, purpose and expiry. */
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const content = { user: 'alice', groups: ['shop'] };
 const sealed = async (kind: CookieKind, ...keys: Uint8Array[]) =>
   (await jarOf(...keys).seal(kind, content))!.split(';', 1)[0]!;
 
-it('a cookie goes to this host only, by TLS, and to no script', async () => {
+it('a cookie is sent to this host only, by TLS, and to no script', async () => {
   const session = await jarOf(NEW).seal('session', content);
   expect(session).toMatch(
     /^__Host-rollouts-session=[\w.-]+; Path=\/; Max-Age=3600; Secure; HttpOnly; SameSite=Strict$/,
@@ -40,7 +40,7 @@ it('it counts for its purpose and its time', async () => {
   expect(await jarOf(NEW).open('session', cookie)).toBeUndefined();
 });
 
-it('a shorter session ends those that are open too', async () => {
+it('a shorter session ends open ones too', async () => {
   const cookie = await sealed('session', NEW);
   now += 1800 * 1000;
   const shorter = createCookieJar({ keys: () => [NEW], seconds: { ...SECONDS, session: 900 }, now: () => now });
@@ -48,7 +48,7 @@ it('a shorter session ends those that are open too', async () => {
   expect(await shorter.open('session', cookie)).toBeUndefined();
 });
 
-it('one that was changed, is long, or comes twice is none', async () => {
+it('a changed, long or repeated one is invalid', async () => {
   const cookie = await sealed('session', NEW);
   const changed = cookie.slice(0, -3) + (cookie.endsWith('AAA') ? 'BBB' : 'AAA');
   for (const header of [

@@ -1,4 +1,4 @@
-/** Who a reader may be to the API server. */
+/** The identities that a reader may have at the API server. */
 import { describe, expect, it } from 'vitest';
 import { identityOfClaims, identityOfProxy, isIdentity, MAX_GROUPS } from '../../../page/inCluster/identity.ts';
 

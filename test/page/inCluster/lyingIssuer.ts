@@ -10,11 +10,11 @@ export interface Lie {
   otherKey?: boolean;
   /** HMAC with the client's secret, or no signature. */
   alg?: 'HS256' | 'none';
-  /** Replaces the nonce that was asked for. */
+  /** Replaces the requested nonce. */
   nonce?: string;
 }
 
-/** Every code gets the ID token that `lie` describes at that moment. */
+/** Every code is exchanged for the ID token that `lie` describes at that time. */
 export async function lyingIssuer(lie: (url: string) => Lie): Promise<Issuer & { nonceIs(nonce: string): void }> {
   let nonce = '';
   const issuer = await listenAsIssuer((url) => async (request, response) => {

@@ -1,10 +1,10 @@
-/** Behind an authenticating proxy: its headers count with its certificate, and nothing is answered without it. */
+/** The page behind an authenticating proxy: its headers count only with its certificate, without which every request is refused. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
-import { FROM_PAGE, pageWorld, type World } from './world.ts';
+import { FROM_PAGE, openPage, type PageSetup } from './pageSetup.ts';
 
 const now = Date.now();
 const [authority, stranger] = await Promise.all([createAuthority(now), createAuthority(now)]);
@@ -18,13 +18,13 @@ const OTHER = await clientOf(authority, 'another-program');
 const FORGED = await clientOf(stranger, 'oauth2-proxy');
 const ALICE = { ...FROM_PAGE, 'x-forwarded-user': 'alice', 'x-forwarded-groups': 'shop,on-call' };
 
-async function opened(): Promise<World> {
+async function opened(): Promise<PageSetup> {
   const folder = temporaryFolder('proxy-');
   const file = (name: string, text: string) => {
     writeFileSync(join(folder, name), text);
     return join(folder, name);
   };
-  return pageWorld({
+  return openPage({
     UI_TLS_CERT: file('tls.crt', served.certificate),
     UI_TLS_KEY: file('tls.key', served.key),
     UI_PROXY_CLIENT_CA: file('ca.crt', authority.certificate),
@@ -33,14 +33,14 @@ async function opened(): Promise<World> {
 }
 
 describe('the page behind a proxy', () => {
-  it('asks as the user that the proxy names', async () => {
-    const world = await opened();
-    const answer = await world.ask('/api/stream', { headers: ALICE, tls: { ca: authority.certificate, ...PROXY } });
+  it('makes requests as the user that the proxy names', async () => {
+    const setup = await opened();
+    const answer = await setup.ask('/api/stream', { headers: ALICE, tls: { ca: authority.certificate, ...PROXY } });
     expect(answer.status).toBe(200);
-    await vi.waitFor(() => expect(world.asked.length).toBeGreaterThan(10));
-    const whom = new Set(world.asked.map(({ user, groups }) => `${user}: ${groups}`));
+    await vi.waitFor(() => expect(setup.asked.length).toBeGreaterThan(10));
+    const whom = new Set(setup.asked.map(({ user, groups }) => `${user}: ${groups}`));
     expect([...whom]).toEqual(['alice: shop, on-call']);
-    await world.close();
+    await setup.close();
   });
 
   it.each([
@@ -52,20 +52,20 @@ describe('the page behind a proxy', () => {
     ['with a group of Kubernetes', PROXY, { ...ALICE, 'x-forwarded-groups': 'shop,system:masters' }, 403],
     ['from another site', PROXY, { ...ALICE, 'sec-fetch-site': 'cross-site' }, 403],
   ])('does not answer %s', async (_, client, headers, status) => {
-    const world = await opened();
+    const setup = await opened();
     const tls = { ca: authority.certificate, ...client };
-    expect(await world.ask('/api/stream', { headers, tls })).toMatchObject({ status });
-    if (status === 401) expect(await world.ask('/', { headers, tls })).toMatchObject({ status });
-    expect(world.asked).toEqual([]);
-    expect(await world.ask('/healthz', { tls: { ca: authority.certificate } })).toMatchObject({ status: 200 });
-    await world.close();
+    expect(await setup.ask('/api/stream', { headers, tls })).toMatchObject({ status });
+    if (status === 401) expect(await setup.ask('/', { headers, tls })).toMatchObject({ status });
+    expect(setup.asked).toEqual([]);
+    expect(await setup.ask('/healthz', { tls: { ca: authority.certificate } })).toMatchObject({ status: 200 });
+    await setup.close();
   });
 
   it('has no sign-in of its own', async () => {
-    const world = await opened();
+    const setup = await opened();
     const tls = { ca: authority.certificate, ...PROXY };
-    const { text } = await world.ask('/sign-in', { headers: ALICE, tls });
+    const { text } = await setup.ask('/sign-in', { headers: ALICE, tls });
     expect(text).toContain('<title>page</title>');
-    await world.close();
+    await setup.close();
   });
 });

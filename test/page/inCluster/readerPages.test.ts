@@ -1,4 +1,4 @@
-/** Readers of the same cluster share objects in memory, and nothing that only one of them was sent. */
+/** Readers of one cluster share equal objects in memory, but nothing that only one of them was sent. */
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
@@ -11,7 +11,7 @@ import { selectCluster } from '../../../tools/kube/kubeconfig.ts';
 import { apiServer, json, list, rollout, status } from '../../cli/apiServer.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
 
-/** Has the Rollout shop/app, whose version depends on the user, as it does on the time of the read; undefined: the user may not read it. */
+/** Has the Rollout shop/app, whose version depends on the user; undefined: the user may not read it. */
 async function serverWith(versionOf: (user: string) => string | undefined) {
   const { kubeconfig } = await apiServer(({ headers }, response, { pathname, searchParams }) => {
     const resourceVersion = versionOf(headers['impersonate-user'] as string);
@@ -25,11 +25,11 @@ async function serverWith(versionOf: (user: string) => string | undefined) {
   return kubeconfig;
 }
 
-it('the same version of an object is kept once for a cluster, by those to whom it was sent', async () => {
+it('the same version of an object is kept once for a cluster, shared by its readers', async () => {
   const folder = temporaryFolder('clusters-');
   const versions: Record<string, string | undefined> = { alice: '1', bob: '1', carol: '2', mallory: undefined };
   const kubeconfig = await serverWith((user) => versions[user]);
-  // With the same uid and version as in the first.
+  // With the same uid and resourceVersion as in the first.
   copyFileSync(await serverWith((user) => versions[user]), join(folder, 'other'));
   const own = { name: 'own', config: selectCluster({ kubeconfig }, {}).config, share: createSharedObjects() };
   const clusters = watchClusters({ own, folder, onChange: () => {}, log: createLog('silent') });

@@ -1,13 +1,13 @@
-/** Commands stand on lines of their own: in every text that a scenario stores or explains, and in what the commands print. */
+/** Command lines are on their own lines, in all texts of scenarios and in the output of commands. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commandInside } from '../../support/commands.ts';
 import { explained } from './explained.ts';
 import { FILES, play, readScenarios, titled } from './play.ts';
-import { World } from './world.ts';
+import { ScenarioCluster } from './scenarioCluster.ts';
 
-/** The lines of kubectl and of the command are commands as a whole. */
+/** Each line of kubectl or of the command is a complete command. */
 const COMMANDS = ['command', 'kubectl'];
 
 function textsOf(value: unknown): string[] {
@@ -16,7 +16,7 @@ function textsOf(value: unknown): string[] {
   return Object.entries(value).flatMap(([key, below]) => (COMMANDS.includes(key) ? [] : textsOf(below)));
 }
 
-class Copied extends World {
+class Copied extends ScenarioCluster {
   override async sync(): Promise<boolean> {
     const isSettled = await super.sync();
     const texts = textsOf([this.rollout.status, explained(this)]);
@@ -41,7 +41,7 @@ const goldens = ['cli/golden', 'cluster/golden'].flatMap((folder) =>
 
 it.each(goldens)('golden %s', (file) => {
   const printed = readFileSync(join(TESTS, file), 'utf8').split('\n');
-  // The line that was typed, its examples and its options are not messages.
+  // The command line, its examples and its options are not messages.
   const messages = printed.filter((line) => !/^\s*(\$|#|\+|-- )|^Usage:|--help/.test(line));
   expect(messages.filter((line) => commandInside(line) !== undefined)).toEqual([]);
 });

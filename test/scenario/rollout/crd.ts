@@ -17,7 +17,7 @@ const ajv = new Ajv({ strict: false, allErrors: true });
 addFormats.default(ajv);
 const validate = ajv.compile(closed(schema) as AnySchema);
 
-/** @throws when the API server would refuse the status, or prune a field of it. */
+/** @throws if the API server would refuse the status or prune one of its fields */
 export function checkStatus(status: RolloutStatus, stored: RolloutStatus | undefined, limit = 10): void {
   if (!validate(JSON.parse(JSON.stringify(status)))) throw new Error(`status: ${ajv.errorsText(validate.errors)}`);
   if (status.revision !== (stored?.revision ?? 0) + 1) {

@@ -6,89 +6,89 @@ import { expect } from 'vitest';
 import type { RolloutStatus } from '../../../api/types.ts';
 import { isReported } from '../../../server/events/fluxEvent.ts';
 import { explained } from './explained.ts';
-import type { World } from './world.ts';
+import type { ScenarioCluster } from './scenarioCluster.ts';
 
-type Check = (world: World, expected: any) => void;
+type Check = (cluster: ScenarioCluster, expected: any) => void;
 
 const LISTS = ['availableReleases', 'releaseCandidates', 'gatedReleaseCandidates'] as const;
 
 export const CHECKS: Record<string, Check> = {
   /** `0.2.0`, or `0.2.0 Deploying`; newest first. */
-  history: (world, expected: string[]) => {
-    const entries = status(world).history ?? [];
+  history: (cluster, expected: string[]) => {
+    const entries = status(cluster).history ?? [];
     const withBake = expected.some((text) => String(text).includes(' '));
     const actual = entries.map(({ version, bakeStatus }) => (withBake ? `${version.tag} ${bakeStatus}` : version.tag));
     expect(actual).toEqual(expected.map(String));
   },
   /** null for an entry without one. */
-  ids: (world, expected: (number | null)[]) =>
-    expect(status(world).history?.map(({ id }) => id ?? null)).toEqual(expected),
-  head: (world, expected) => match(status(world).history?.[0], expected, 'history[0]'),
-  previous: (world, expected) => match(status(world).history?.[1], expected, 'history[1]'),
-  status: (world, expected) => match(status(world), expected, 'status'),
-  /** Bytes that the whole status has at most. */
-  largest: (world, expected) => expect(JSON.stringify(status(world)).length).toBeLessThanOrEqual(expected),
-  gates: (world, expected) => match(status(world).gates, expected, 'gates'),
-  conditions: (world, expected) => {
-    const actual = Object.fromEntries((status(world).conditions ?? []).map((c) => [c.type, c]));
+  ids: (cluster, expected: (number | null)[]) =>
+    expect(status(cluster).history?.map(({ id }) => id ?? null)).toEqual(expected),
+  head: (cluster, expected) => match(status(cluster).history?.[0], expected, 'history[0]'),
+  previous: (cluster, expected) => match(status(cluster).history?.[1], expected, 'history[1]'),
+  status: (cluster, expected) => match(status(cluster), expected, 'status'),
+  /** Maximum size of the status in bytes. */
+  largest: (cluster, expected) => expect(JSON.stringify(status(cluster)).length).toBeLessThanOrEqual(expected),
+  gates: (cluster, expected) => match(status(cluster).gates, expected, 'gates'),
+  conditions: (cluster, expected) => {
+    const actual = Object.fromEntries((status(cluster).conditions ?? []).map((c) => [c.type, c]));
     for (const [type, want] of Object.entries(expected)) match(actual[type], conditionOf(want), type);
   },
-  annotations: (world, expected) => {
-    const actual = Object.entries(world.rollout.metadata.annotations ?? {});
+  annotations: (cluster, expected) => {
+    const actual = Object.entries(cluster.rollout.metadata.annotations ?? {});
     match(
       Object.fromEntries(actual.map(([key, value]) => [key.replace('rollout.kuberik.com/', ''), value])),
       expected,
       'annotations',
     );
   },
-  denied: (world, expected) => match(world.denied, expected, 'denied'),
-  labels: (world, expected) => match(world.rollout.metadata.labels, expected, 'labels'),
+  denied: (cluster, expected) => match(cluster.denied, expected, 'denied'),
+  labels: (cluster, expected) => match(cluster.rollout.metadata.labels, expected, 'labels'),
   /** Seconds, `none`, or a range `[least, most]`. */
-  resync: (world, expected) => {
+  resync: (cluster, expected) => {
     if (Array.isArray(expected)) {
-      expect(world.resync).toBeGreaterThanOrEqual(expected[0]);
-      expect(world.resync).toBeLessThanOrEqual(expected[1]);
-    } else match(world.resync, expected, 'resync');
+      expect(cluster.resync).toBeGreaterThanOrEqual(expected[0]);
+      expect(cluster.resync).toBeLessThanOrEqual(expected[1]);
+    } else match(cluster.resync, expected, 'resync');
   },
   /** Reasons of the last sync's events. */
-  events: (world, expected: string[]) => expect(world.events.map(({ reason }) => reason)).toEqual(expected),
-  /** Those of them that people are told of. */
-  people: (world, expected: string[]) =>
-    expect(world.events.filter(isReported).map(({ reason }) => reason)).toEqual(expected),
-  /** What the last sync's events say, by reason: `Normal: message`. */
-  told: (world, expected) =>
-    match(Object.fromEntries(world.events.map((e) => [e.reason, `${e.type}: ${e.message}`])), expected, 'events'),
-  /** What client/explain says of it: fields of the Application; `causes` by their codes and, as `says`, their texts; `steps` as `id: state`, `details` as `id: detail`; `remedies` by their commands. */
-  explained: (world, { causes, says, remedies, steps, details, ...rest }) => {
-    const app = explained(world);
+  events: (cluster, expected: string[]) => expect(cluster.events.map(({ reason }) => reason)).toEqual(expected),
+  /** Events with a notification. */
+  notified: (cluster, expected: string[]) =>
+    expect(cluster.events.filter(isReported).map(({ reason }) => reason)).toEqual(expected),
+  /** The last sync's Events, by reason: `Normal: message`. */
+  messages: (cluster, expected) =>
+    match(Object.fromEntries(cluster.events.map((e) => [e.reason, `${e.type}: ${e.message}`])), expected, 'events'),
+  /** The explanation of client/explain: fields of the Application; `causes` by their codes and, as `texts`, their texts; `steps` as `id: state`, `details` as `id: detail`; `remedies` by their commands. */
+  explained: (cluster, { causes, texts, remedies, steps, details, ...rest }) => {
+    const app = explained(cluster);
     match(app, rest, 'explained');
     if (causes) expect(app.causes.map(({ code }) => code)).toEqual(causes);
-    if (says) expect(app.causes.map(({ text }) => text)).toEqual(says);
+    if (texts) expect(app.causes.map(({ text }) => text)).toEqual(texts);
     if (remedies) expect(app.remedies.map(({ command }) => command.replace('kubectl rollouts ', ''))).toEqual(remedies);
     const detailsOf = Object.fromEntries(app.steps.map(({ id, detail }) => [id, detail]));
     if (details) match(detailsOf, details, 'details');
     if (steps) match(Object.fromEntries(app.steps.map(({ id, state }) => [id, state])), steps, 'steps');
   },
-  configMap: (world, expected) => match(world.configMaps[0], expected, 'ConfigMap'),
-  /** The tag that the ImagePolicy of spec.writeBack selects. */
-  selects: (world, expected) => {
-    const pattern = world.policies()[0]?.spec?.filterTags?.pattern;
+  configMap: (cluster, expected) => match(cluster.configMaps[0], expected, 'ConfigMap'),
+  /** The tag that the derived ImagePolicy of spec.writeBack selects. */
+  selects: (cluster, expected) => {
+    const pattern = cluster.policies()[0]?.spec?.filterTags?.pattern;
     match(pattern?.replace(/^\^|\\|\$$/g, ''), expected, 'selects');
   },
   ...Object.fromEntries(
     LISTS.map((list) => [
       list,
-      (world: World, expected: string[]) =>
-        expect(status(world)[list]?.map(({ tag }) => tag) ?? []).toEqual(expected.map(String)),
+      (cluster: ScenarioCluster, expected: string[]) =>
+        expect(status(cluster)[list]?.map(({ tag }) => tag) ?? []).toEqual(expected.map(String)),
     ]),
   ),
 };
 
-function status(world: World): RolloutStatus {
-  return world.rollout.status ?? {};
+function status(cluster: ScenarioCluster): RolloutStatus {
+  return cluster.rollout.status ?? {};
 }
 
-/** `True/RolloutSucceeded/message`, the later parts as far as given. */
+/** `True/RolloutSucceeded/message`; the later parts are optional. */
 function conditionOf(want: unknown): unknown {
   if (typeof want !== 'string' || want === 'none' || want === 'any') return want;
   const [state, reason, ...message] = want.split('/');

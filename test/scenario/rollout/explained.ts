@@ -1,26 +1,26 @@
-/** What people are told of the Rollout of a scenario, and what has to be true of that whatever happens. */
+/** The explanation of a scenario's Rollout, and its invariants. */
 import { expect } from 'vitest';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../../api/types.ts';
 import type { Application } from '../../../client/explain/application.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
-import type { World } from './world.ts';
+import type { ScenarioCluster } from './scenarioCluster.ts';
 
-export function explained(world: World): Application {
+export function explained(cluster: ScenarioCluster): Application {
   const around = {
-    gates: world.all<Gate>('Gate'),
-    rolloutGates: world.all<RolloutGate>('RolloutGate'),
-    bindings: world.all<FluxBinding>('FluxBinding'),
+    gates: cluster.all<Gate>('Gate'),
+    rolloutGates: cluster.all<RolloutGate>('RolloutGate'),
+    bindings: cluster.all<FluxBinding>('FluxBinding'),
     objects: [],
-    healthChecks: world.all<HealthCheck>('HealthCheck'),
-    rollouts: world.all<Rollout>('Rollout'),
+    healthChecks: cluster.all<HealthCheck>('HealthCheck'),
+    rollouts: cluster.all<Rollout>('Rollout'),
     unread: [],
   };
-  return explainRollout(world.rollout, around, world.now);
+  return explainRollout(cluster.rollout, around, cluster.now);
 }
 
-/** Nothing waits without a word: whatever waits, is on its way or has failed has a cause, and what happens next. */
-export function saysWhy(world: World): void {
-  const app = explained(world);
+/** Whatever waits, is rolling out or has failed has a cause, and a next step. */
+export function saysWhy(cluster: ScenarioCluster): void {
+  const app = explained(cluster);
   expect(JSON.parse(JSON.stringify(app)), 'plain JSON').toEqual(app);
   const ids = app.steps.map(({ id }) => id);
   expect(new Set(ids).size, `step ids are unique: ${ids}`).toBe(ids.length);

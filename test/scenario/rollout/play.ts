@@ -3,14 +3,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { CHECKS } from './expectation.ts';
 import { FIXTURES } from './fixtures.ts';
+import { ScenarioCluster } from './scenarioCluster.ts';
 import { inTime, STEPS } from './steps.ts';
-import { World } from './world.ts';
 
 export interface Scenario {
   id: string;
   title: string;
   fixture?: string;
-  /** The installation's default; the Go controller's is Hold. */
+  /** The default of the installation; the Go controller's is Hold. */
   onFailure?: 'Continue' | 'Hold';
   /** Whether the installation trusts publishers. */
   trustPublishers?: boolean;
@@ -28,38 +28,38 @@ export async function play(
   scenario: Scenario,
   onFailure: 'Continue' | 'Hold',
   likeKuberik = false,
-  Kind: typeof World = World,
+  Kind: typeof ScenarioCluster = ScenarioCluster,
 ): Promise<void> {
-  const world = new Kind({
+  const cluster = new Kind({
     onFailure: scenario.onFailure ?? onFailure,
     likeKuberik: scenario.likeKuberik ?? likeKuberik,
     trustPublishers: scenario.trustPublishers ?? false,
   });
-  await FIXTURES[scenario.fixture ?? 'F0']!(world);
-  for (const [index, step] of scenario.steps.entries()) await run(world, step, index);
+  await FIXTURES[scenario.fixture ?? 'F0']!(cluster);
+  for (const [index, step] of scenario.steps.entries()) await run(cluster, step, index);
 }
 
-/** Steps that check, and the step that each of them takes first. */
+/** Steps that check, and the step that each of them performs first. */
 const CHECKING: Record<string, string | undefined> = { expect: undefined, synced: 'sync', settled: 'settle' };
 
-async function run(world: World, step: string | Record<string, unknown>, index: number): Promise<void> {
+async function run(cluster: ScenarioCluster, step: string | Record<string, unknown>, index: number): Promise<void> {
   const [name, data] = typeof step === 'string' ? [step, undefined] : Object.entries(step)[0]!;
   const at = `step ${index + 1} (${name})`;
   try {
     const isCheck = name in CHECKING;
     const does = isCheck ? CHECKING[name] : name;
     if (does !== undefined && !STEPS[does]) throw new Error('no such step');
-    if (does !== undefined) await STEPS[does]!(world, isCheck ? undefined : inTime(data, world.now));
-    if (isCheck) check(world, inTime(data, world.now));
+    if (does !== undefined) await STEPS[does]!(cluster, isCheck ? undefined : inTime(data, cluster.now));
+    if (isCheck) check(cluster, inTime(data, cluster.now));
   } catch (error) {
     if (error instanceof Error) error.message = `${at}: ${error.message}`;
     throw error;
   }
 }
 
-function check(world: World, expected: Record<string, unknown>): void {
+function check(cluster: ScenarioCluster, expected: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(expected)) {
     if (!CHECKS[name]) throw new Error(`no such expectation: ${name}`);
-    CHECKS[name](world, value);
+    CHECKS[name](cluster, value);
   }
 }

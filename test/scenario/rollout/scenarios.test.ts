@@ -1,4 +1,4 @@
-/** Runs the scenarios of this folder, as play.ts says. */
+/** Runs the scenarios of this folder by play.ts. */
 import { describe, expect, it } from 'vitest';
 import { FILES, play, readScenarios, titled } from './play.ts';
 
@@ -9,9 +9,9 @@ for (const file of FILES) {
   });
 }
 
-/** In these a newer version waits behind a failed one. */
+/** A newer version waits after a failed one. */
 const NEED_HOLD = ['R77'];
-/** In these time alone ends a bake, or tells what health is new; a first deployment passes RolloutGates; one without bake settings is over at once. */
+/** Scenarios in which time alone ends a bake or makes health new, a first deployment ignores RolloutGates, and a deployment without bake settings ends at once. */
 const NEED_LIKE_KUBERIK = ['R21', 'R41', 'R54', 'R65', 'R79', 'R119', 'RM13', 'recovery-bake'];
 const DIFFER = [...NEED_HOLD, ...NEED_LIKE_KUBERIK];
 
@@ -19,7 +19,7 @@ describe('the cases of the Go controller, as an installation has it by default',
   const originals = FILES.filter((name) => name.startsWith('original-')).flatMap(readScenarios);
   const others = originals.filter(({ id }) => !DIFFER.includes(id));
   it.each(titled(others))('%s %s', (_id, _title, scenario) => play(scenario, 'Continue'));
-  it.each(DIFFER)('%s differs, as docs/compatibility.md says', async (id) => {
+  it.each(DIFFER)('%s differs, as docs/compatibility.md describes', async (id) => {
     await expect(play(originals.find((each) => each.id === id)!, 'Continue')).rejects.toThrow('step');
   });
 });

@@ -1,6 +1,6 @@
 /**
  * What a scenario can do. Times in YAML are `now`, `T0`, `now+10s`, `now-5m`.
- * `expect` checks the world as it is; `synced` and `settled` are `sync` and `settle`, then `expect`.
+ * `expect` checks the cluster as it is; `synced` and `settled` are `sync` and `settle`, then `expect`.
  */
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { HistoryEntry, RolloutStatus } from '../../../api/types.ts';
@@ -8,10 +8,10 @@ import { parseDuration } from '../../../core/kube/duration.ts';
 import { boundLabel } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { saysWhy } from './explained.ts';
-import { NAMESPACE, T0, type World } from './world.ts';
+import { NAMESPACE, type ScenarioCluster, T0 } from './scenarioCluster.ts';
 
 type Data = Record<string, any>;
-type Step = (world: World, data: any) => void | Promise<void>;
+type Step = (cluster: ScenarioCluster, data: any) => void | Promise<void>;
 
 const ON_GATE: Record<string, string> = {
   approve: 'approve.gate.fluxcd.io/for',
@@ -21,71 +21,71 @@ const ON_GATE: Record<string, string> = {
 };
 
 export const STEPS: Record<string, Step> = {
-  sync: async (world, times) => {
-    for (let i = 0; i < (times ?? 1); i++) await world.sync();
+  sync: async (cluster, times) => {
+    for (let i = 0; i < (times ?? 1); i++) await cluster.sync();
   },
-  /** Until nothing is written any more. */
-  settle: async (world) => {
-    for (let i = 0; await world.sync(); i++) if (i === 5) throw new Error('the Rollout does not settle');
-    saysWhy(world);
+  /** Syncs until nothing is written. */
+  settle: async (cluster) => {
+    for (let i = 0; await cluster.sync(); i++) if (i === 5) throw new Error('the Rollout does not settle');
+    saysWhy(cluster);
   },
-  advance: (world, duration: string) => {
-    world.now += durationMs(duration);
+  advance: (cluster, duration: string) => {
+    cluster.now += durationMs(duration);
   },
   /** The ImagePolicy's choice. */
-  publish: async (world, latest: string | Data) => {
-    const policy = copyOf(world, 'ImagePolicy', 'test-image-policy');
+  publish: async (cluster, latest: string | Data) => {
+    const policy = copyOf(cluster, 'ImagePolicy', 'test-image-policy');
     const ref = typeof latest === 'string' ? { tag: latest } : latest;
     policy.status = { ...policy.status, latestRef: { name: 'registry.example/app', ...ref } };
-    await world.put(policy);
+    await cluster.put(policy);
   },
-  /** The ImagePolicy's choice, and all that follows from it. */
-  release: async (world, latest: string | Data) => {
-    await STEPS.publish!(world, latest);
-    await STEPS.settle!(world, undefined);
+  /** Sets the release that the ImagePolicy selects. */
+  release: async (cluster, latest: string | Data) => {
+    await STEPS.publish!(cluster, latest);
+    await STEPS.settle!(cluster, undefined);
   },
-  policy: async (world, spec: Data) => {
-    const policy = copyOf(world, 'ImagePolicy', 'test-image-policy');
-    await world.put({ ...policy, spec: { ...policy.spec, ...spec } });
+  policy: async (cluster, spec: Data) => {
+    const policy = copyOf(cluster, 'ImagePolicy', 'test-image-policy');
+    await cluster.put({ ...policy, spec: { ...policy.spec, ...spec } });
   },
-  metadata: (world, metadata: Data) => void Object.assign(world.metadata, metadata),
-  spec: async (world, patch: Data) => {
-    await world.put({ ...(world.rollout as KubeObject), spec: patched({ ...world.rollout.spec }, patch) });
+  metadata: (cluster, metadata: Data) => void Object.assign(cluster.metadata, metadata),
+  spec: async (cluster, patch: Data) => {
+    await cluster.put({ ...(cluster.rollout as KubeObject), spec: patched({ ...cluster.rollout.spec }, patch) });
   },
-  /** Keys without a prefix are the Rollout's own; null removes. `as` names the user: `sre` may bypass Gates. */
-  annotate: async (world, { as, ...patch }: Data) => {
-    const rollout = copyOf(world, 'Rollout', 'test-resource');
+  /** Writes annotations; keys without a prefix get the Rollout's. null removes. `as` is the user: `sre` may bypass Gates. */
+  annotate: async (cluster, { as, ...patch }: Data) => {
+    const rollout = copyOf(cluster, 'Rollout', 'test-resource');
     const keys = Object.entries(patch).map(([key, value]) => [
       key.includes('/') ? key : `rollout.kuberik.com/${key}`,
       value,
     ]);
     rollout.metadata.annotations = patched({ ...rollout.metadata.annotations }, Object.fromEntries(keys));
-    await world.put(rollout, as);
+    await cluster.put(rollout, as);
   },
-  /** Somebody else writes status fields; conditions as they are expected: `True/RolloutSucceeded/message`, of an hour ago. */
-  status: (world, { conditions, ...patch }: Data) => {
-    const set = conditions && { conditions: conditionsOf(conditions, world.now) };
-    return world.putStatus(patched({ ...world.rollout.status }, { ...patch, ...set }) as RolloutStatus);
+  /** Another client writes status fields; conditions, in the form `True/RolloutSucceeded/message`, are an hour old. */
+  status: (cluster, { conditions, ...patch }: Data) => {
+    const set = conditions && { conditions: conditionsOf(conditions, cluster.now) };
+    return cluster.putStatus(patched({ ...cluster.rollout.status }, { ...patch, ...set }) as RolloutStatus);
   },
-  /** What came before: `1.0.0 Failed broken` with its message, newest first and an hour apart, and releases that are newer. */
-  past: (world, { history, newer = [] }: { history: string[]; newer?: string[] }) => {
+  /** The state before: `1.0.0 Failed broken` with its message, newest first and an hour apart, and newer releases. */
+  past: (cluster, { history, newer = [] }: { history: string[]; newer?: string[] }) => {
     const entries = history.map((text, i) => {
       const [tag = '', bakeStatus, bakeStatusMessage] = String(text).split(' ');
-      const timestamp = formatTime(world.now - (i + 1) * 3_600_000);
+      const timestamp = formatTime(cluster.now - (i + 1) * 3_600_000);
       return patched({ id: history.length - i, version: { tag }, timestamp }, { bakeStatus, bakeStatusMessage });
     });
     const tags = new Set([...entries.map(({ version }) => version.tag).reverse(), ...newer]);
     const availableReleases = [...tags].map((tag) => ({ tag }));
-    return world.putStatus({ ...world.rollout.status, history: entries, availableReleases } as RolloutStatus);
+    return cluster.putStatus({ ...cluster.rollout.status, history: entries, availableReleases } as RolloutStatus);
   },
-  /** Somebody else writes fields of the newest history entry. */
-  head: (world, patch: Data) => {
-    const status = world.rollout.status!;
+  /** Another client writes fields of the newest history entry. */
+  head: (cluster, patch: Data) => {
+    const status = cluster.rollout.status!;
     const [head, ...older] = status.history!;
-    return world.putStatus({ ...status, history: [patched({ ...head }, patch) as HistoryEntry, ...older] });
+    return cluster.putStatus({ ...status, history: [patched({ ...head }, patch) as HistoryEntry, ...older] });
   },
-  rolloutGate: (world, { name, as, ...spec }: Data) =>
-    world.put(
+  rolloutGate: (cluster, { name, as, ...spec }: Data) =>
+    cluster.put(
       object('kuberik.com/v1alpha1', 'RolloutGate', name, {
         passing: true,
         rolloutRef: { name: 'test-resource' },
@@ -94,27 +94,27 @@ export const STEPS: Record<string, Step> = {
       as,
     ),
   /** So many that let nothing through. */
-  manyRolloutGates: async (world, count: number) => {
-    for (let i = 0; i < count; i++) await STEPS.rolloutGate!(world, { name: `gate-${i}`, passing: false });
+  manyRolloutGates: async (cluster, count: number) => {
+    for (let i = 0; i < count; i++) await STEPS.rolloutGate!(cluster, { name: `gate-${i}`, passing: false });
   },
-  /** What somebody writes on a RolloutGate: `approve`, `unapprove`, `approve-reason`, or `approvals`, which is the webhook's. */
-  approve: async (world, { as, gate, ...patch }: Data) => {
-    const object = copyOf(world, 'RolloutGate', gate);
+  /** Annotations on a RolloutGate: `approve`, `unapprove`, `approve-reason`, or `approvals`, which is the webhook's. */
+  approve: async (cluster, { as, gate, ...patch }: Data) => {
+    const object = copyOf(cluster, 'RolloutGate', gate);
     const keys = Object.entries(patch).map(([key, value]) => [`rollout.kuberik.com/${key}`, value]);
     object.metadata.annotations = patched({ ...object.metadata.annotations }, Object.fromEntries(keys));
-    world.denied = undefined;
-    await world.put(object, as);
+    cluster.denied = undefined;
+    await cluster.put(object, as);
   },
-  /** The same on a Gate, and requests to open and close it: `approve`, `unapprove`, `open`, `close` with a time. */
-  onGate: async (world, { as, gate, namespace = NAMESPACE, ...patch }: Data) => {
-    const object = world.find('Gate', namespace, gate)!;
+  /** Writes requests on a Gate: `approve`, `unapprove`, `open`, `close` with a time. */
+  onGate: async (cluster, { as, gate, namespace = NAMESPACE, ...patch }: Data) => {
+    const object = cluster.find('Gate', namespace, gate)!;
     const keys = Object.entries(patch).map(([key, value]) => [ON_GATE[key] ?? key, value]);
     const annotations = patched({ ...object.metadata.annotations }, Object.fromEntries(keys));
-    world.denied = undefined;
-    await world.put({ ...structuredClone(object), metadata: { ...object.metadata, annotations } }, as);
+    cluster.denied = undefined;
+    await cluster.put({ ...structuredClone(object), metadata: { ...object.metadata, annotations } }, as);
   },
-  gate: (world, { name, namespace, annotations, labels, ...spec }: Data) =>
-    world.put(
+  gate: (cluster, { name, namespace, annotations, labels, ...spec }: Data) =>
+    cluster.put(
       object(
         'gating.toolkit.fluxcd.io/v1alpha1',
         'Gate',
@@ -123,58 +123,58 @@ export const STEPS: Record<string, Step> = {
         { namespace, annotations, labels },
       ),
     ),
-  /** A HealthCheck as somebody reports it: fields that are not named stay; null removes. */
-  health: async (world, { name = 'test-health-check', namespace = NAMESPACE, labels, ...status }: Data) => {
-    const old = world.find('HealthCheck', namespace, name);
+  /** Reports a HealthCheck: fields that are not named stay; null removes. */
+  health: async (cluster, { name = 'test-health-check', namespace = NAMESPACE, labels, ...status }: Data) => {
+    const old = cluster.find('HealthCheck', namespace, name);
     const check =
       structuredClone(old) ?? object('kuberik.com/v1alpha1', 'HealthCheck', name, {}, { namespace, labels });
-    await world.put({ ...check, status: patched({ ...check.status }, status) });
+    await cluster.put({ ...check, status: patched({ ...check.status }, status) });
   },
-  namespace: (world, { name, labels, annotations }: Data) =>
-    world.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels, annotations } }),
-  /** Another Rollout: `spec`, and what its status says. */
-  stage: (world, { name, namespace, annotations, spec = {}, ...status }: Data) => {
+  namespace: (cluster, { name, labels, annotations }: Data) =>
+    cluster.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels, annotations } }),
+  /** Another Rollout, with `spec` and status. */
+  stage: (cluster, { name, namespace, annotations, spec = {}, ...status }: Data) => {
     const rollout = object('kuberik.com/v1alpha1', 'Rollout', name, spec, { namespace, annotations });
-    world.seed({ ...rollout, status });
+    cluster.seed({ ...rollout, status });
   },
-  /** A Flux object bound to the Rollout, as its FluxBinding tells of it. */
-  bind: (world, { name, kind = 'Kustomization', gates }: Data) => {
+  /** A Flux object bound to the Rollout, by its FluxBinding. */
+  bind: (cluster, { name, kind = 'Kustomization', gates }: Data) => {
     const target = { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind, name, uid: `uid-of-${name}` };
     const spec = { target, pins: [{ rollout: 'test-resource', variable: 'VERSION' }], gates };
     const labels = { [boundLabel('test-resource')]: '' };
-    return world.put(object('kuberik.com/v1alpha1', 'FluxBinding', name, spec, { labels }));
+    return cluster.put(object('kuberik.com/v1alpha1', 'FluxBinding', name, spec, { labels }));
   },
-  /** Flux has fetched and applied the newest deployment in these objects. */
-  apply: async (world, names: string[]) => {
-    const { metadata, status } = world.rollout;
+  /** Flux fetches and applies the newest deployment in these objects. */
+  apply: async (cluster, names: string[]) => {
+    const { metadata, status } = cluster.rollout;
     const { id = 0, version } = status!.history![0]!;
     for (const name of names) {
-      const binding = copyOf(world, 'FluxBinding', name);
+      const binding = copyOf(cluster, 'FluxBinding', name);
       const applied = [{ rollout: metadata.name, uid: metadata.uid, id, version: version.tag }];
-      await world.put({ ...binding, status: { ...binding.status, applied } });
+      await cluster.put({ ...binding, status: { ...binding.status, applied } });
     }
   },
-  /** What a binding says of the Gates of its object, and whether that still waits for its Kustomization's next apply. */
-  bindingGates: async (world, { name, opened, awaits }: Data) => {
-    const binding = copyOf(world, 'FluxBinding', name);
+  /** A binding's report about the Gates of its object, and whether the object still waits for its applier. */
+  bindingGates: async (cluster, { name, opened, awaits }: Data) => {
+    const binding = copyOf(cluster, 'FluxBinding', name);
     const gates = (binding.spec.gates ?? []).map(({ namespace, gate }: Data) => ({ namespace, name: gate, opened }));
     const { awaits: _, ...status } = binding.status ?? {};
-    await world.put({ ...binding, status: { ...status, gates, ...(awaits && { awaits }) } });
+    await cluster.put({ ...binding, status: { ...status, gates, ...(awaits && { awaits }) } });
   },
-  /** A Flux object that a Rollout manages, and a deployment of this Rollout that it carries: `7/1.0.0`. */
-  flux: (world, { kind = 'Kustomization', name, of = 'test-resource', deployed }: Data) => {
+  /** A Flux object that a Rollout manages, with the annotation of a deployment: `7/1.0.0`. */
+  flux: (cluster, { kind = 'Kustomization', name, of = 'test-resource', deployed }: Data) => {
     const isSync = kind === 'Kustomization';
     const annotations = {
       [`rollout.kuberik.com/${isSync ? 'substitute.VERSION.from' : 'rollout'}`]: of,
       ...(deployed && { 'rollout.kuberik.com/deployed': `test-resource=${deployed}/old-uid` }),
     };
     const apiVersion = `${isSync ? 'kustomize' : 'source'}.toolkit.fluxcd.io/v1`;
-    return world.put(object(apiVersion, kind, name, {}, { annotations, uid: `uid-of-${name}` }));
+    return cluster.put(object(apiVersion, kind, name, {}, { annotations, uid: `uid-of-${name}` }));
   },
-  delete: (world, [kind, name, namespace = NAMESPACE]: string[]) => world.delete(kind!, namespace!, name!),
+  delete: (cluster, [kind, name, namespace = NAMESPACE]: string[]) => cluster.delete(kind!, namespace!, name!),
 };
 
-/** Replaces the time words in data, and `{repeat: text, times: 3}` by the long text. */
+/** Replaces words for times in data, and `{repeat: text, times: 3}` by the repeated text. */
 export function inTime(data: unknown, now: number): any {
   if (Array.isArray(data)) return data.map((item) => inTime(item, now));
   if (typeof data === 'object' && data !== null) {
@@ -213,13 +213,13 @@ export function object(
   return { apiVersion, kind, metadata: { ...metadata, name, namespace: metadata.namespace ?? NAMESPACE }, spec };
 }
 
-function copyOf(world: World, kind: string, name: string): KubeObject<any, any> {
-  const found = world.find(kind, NAMESPACE, name);
+function copyOf(cluster: ScenarioCluster, kind: string, name: string): KubeObject<any, any> {
+  const found = cluster.find(kind, NAMESPACE, name);
   if (!found) throw new Error(`no ${kind} '${name}' in the scenario`);
   return structuredClone(found);
 }
 
-/** A merge of one level; null removes. */
+/** Merges one level; null removes. */
 function patched(target: Data, patch: Data): Data {
   const entries = Object.entries({ ...target, ...patch }).filter(([, value]) => value !== null && value !== undefined);
   return Object.fromEntries(entries);

@@ -6,17 +6,17 @@ import { describe, expect, it } from 'vitest';
 import { MARKED_SUCCESSFUL } from '../../../core/rollout/deployment/deploymentMessages.ts';
 import { explained } from './explained.ts';
 import { FILES, play, readScenarios, titled } from './play.ts';
-import { World } from './world.ts';
+import { ScenarioCluster } from './scenarioCluster.ts';
 
 const TEXTS = ['message', 'bakeStatusMessage'];
-/** What an explanation quotes them in. */
+/** Fields in which an explanation quotes texts of the status. */
 const QUOTES = [...TEXTS, 'text', 'detail'];
 
-/** The Go controller's dashboard says only in this text that a person has marked a deployment successful. */
+/** For the Go controller's dashboard, only this text shows that a user has marked a deployment successful. */
 const isWireText = (text: string) => text.startsWith(MARKED_SUCCESSFUL);
 const reversed = (text: string) => (isWireText(text) ? text : [...text].reverse().join(''));
 
-/** A copy in which the texts under these keys are replaced; undefined leaves them out. */
+/** A copy with other texts under these keys, or without them if undefined. */
 function withTexts(value: unknown, keys: readonly string[], by: (text: string) => string | undefined): any {
   if (Array.isArray(value)) return value.map((each) => withTexts(each, keys, by));
   if (typeof value !== 'object' || value === null) return value;
@@ -28,7 +28,7 @@ function withTexts(value: unknown, keys: readonly string[], by: (text: string) =
   );
 }
 
-class TwoReadings extends World {
+class TwoReadings extends ScenarioCluster {
   override async sync(): Promise<boolean> {
     const asStored = await this.readings();
     const stored = [...this.objects];
@@ -41,7 +41,7 @@ class TwoReadings extends World {
     return super.sync();
   }
 
-  /** What the hook answers and what is explained, without texts and the number of the write. */
+  /** Answer and explanation, without texts and the number of the write. */
   private async readings() {
     const { revision: _, ...status } = await this.answer(structuredClone(this.rollout));
     const { next, ...app } = explained(this);

@@ -1,4 +1,4 @@
-/** Events leave one after the other until the sink has them; a full queue keeps whoever adds waiting. Time is a list of waits. */
+/** Events are sent in order until the sink accepts them; a full queue blocks its callers. Time is a list of waits. */
 import { describe, expect, it } from 'vitest';
 import { createOutbox, type SinkAnswer } from '../../../server/audit/outbox.ts';
 
@@ -10,7 +10,7 @@ const failed = (why = 'status 503', retryAfterMs?: number): SinkAnswer => ({
 });
 const refused: SinkAnswer = { outcome: 'refused', why: 'status 400' };
 
-/** Answers in turn, the last one again and again. `hold` keeps the sink from answering until `release`. */
+/** Answers in turn; the last one is repeated. `hold` delays answers until `release`. */
 function outboxOf(answers: SinkAnswer[], limits = { events: 100, bytes: 1_000_000 }) {
   const posted: string[] = [];
   const waits: number[] = [];
@@ -56,7 +56,7 @@ function outboxOf(answers: SinkAnswer[], limits = { events: 100, bytes: 1_000_00
 const event = (id: string, more: object = {}) => ({ id, type: 'com.kuberik.audit.Closed', subject: 'Gate/x', ...more });
 
 describe('a sink that fails', () => {
-  it('gets an event again until it takes it, in order, with longer and longer pauses', async () => {
+  it('gets an event again until it accepts it, in order, with growing pauses', async () => {
     const box = outboxOf([...Array.from({ length: 8 }, () => failed()), TAKEN]);
     await box.outbox.add(event('a'));
     await box.outbox.add(event('b'));
@@ -67,7 +67,7 @@ describe('a sink that fails', () => {
     expect(box.outbox.waiting()).toBe(0);
   });
 
-  it('is waited for as long as it says', async () => {
+  it('is retried after its Retry-After', async () => {
     const box = outboxOf([failed('status 429', 120_000), TAKEN]);
     await box.outbox.add(event('a'));
     await box.settle();

@@ -1,4 +1,4 @@
-/** One POST to a sink of the mounted Secret, and what it says about the sink: never an address, never a token. */
+/** A POST to a sink of the mounted Secret, and the error messages: never with an address or a token. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerOptions } from 'node:https';
@@ -76,19 +76,19 @@ describe('an event', () => {
     expect(server.requests).toEqual(['POST /']);
   });
 
-  it('is kept as long as the sink says', async () => {
+  it('is kept as long as the sink’s Retry-After', async () => {
     const server = await answering(429, { 'retry-after': '7' });
     const { sink } = sinkOf({ url: `http://${server.host}/` });
     expect(await sink.post('{}')).toEqual({ outcome: 'failed', why: 'status 429', retryAfterMs: 7000 });
   });
 
-  it('that nobody takes fails with a code, without the address', async () => {
+  it('that no sink accepts fails with a code, without the address', async () => {
     const { sink } = sinkOf({ url: 'http://127.0.0.1:1/?access_token=secret' });
     expect(await sink.post('{}')).toEqual({ outcome: 'failed', why: 'ECONNREFUSED' });
   });
 });
 
-it('a sink with an authority of its own gets the token, and nobody else does', async () => {
+it('a sink with an authority of its own gets the token, and no other', async () => {
   const authority = await createAuthority(Date.now());
   const { certificate, key } = await authority.issue('127.0.0.1');
   const seen: unknown[] = [];
@@ -108,7 +108,7 @@ it('a sink with an authority of its own gets the token, and nobody else does', a
   expect(JSON.stringify([answer, trusting.logged, doubting.logged])).not.toContain(TOKEN);
 });
 
-it('a changed Secret counts without a restart, and one that cannot be used does not', async () => {
+it('a changed Secret is used without a restart, and an invalid one is not', async () => {
   const [before, after] = [await answering(200), await answering(200)];
   const { sink, folder, logged } = sinkOf({ url: `http://${before.host}/` });
   await sink.post('{}');

@@ -26,7 +26,7 @@ function asking(answers: (boolean | Error)[]) {
   };
 }
 
-it('asks once a minute for the same user and thing, and again for another', async () => {
+it('makes one request a minute for the same user and resource, and another for others', async () => {
   const { may, asked, advance } = asking([false, true, true, true]);
   expect([await may({ username: 'u' }, what), await may({ username: 'u' }, what)]).toEqual([false, false]);
   expect(await may({ username: 'v' }, what)).toBe(true);
@@ -36,7 +36,7 @@ it('asks once a minute for the same user and thing, and again for another', asyn
   expect(await may({ username: 'u' }, what)).toBe(true);
 });
 
-it('does not remember that there was no answer', async () => {
+it('does not cache a missing answer', async () => {
   const { may } = asking([new Error('down'), true]);
   await expect(may({ username: 'u' }, what)).rejects.toThrow('down');
   expect(await may({ username: 'u' }, what)).toBe(true);

@@ -1,4 +1,4 @@
-/** A watch goes on: after its end, after 410, after a lost connection. It ends for what waiting does not mend. */
+/** A watch continues after its end, after 410 and after a lost connection. It ends on permanent errors. */
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../../api/types.ts';
@@ -11,7 +11,7 @@ const FROM = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespa
 
 type Watch = (response: ServerResponse, resourceVersion: string | null) => void;
 
-/** Lists answer with `lists` in turn, the last one again and again; watches with `watches` likewise. Collects until there are `most` changes. */
+/** Lists answer with `lists` in turn, watches with `watches`; the last one is repeated. Collects up to `most` changes. */
 async function changes(lists: object[], watches: Watch[], most: number, silenceMs?: number) {
   const turn = <T>(all: T[]) => (all.length > 1 ? all.shift()! : all[0]!);
   const server = await apiServer((_, response, url) => {
@@ -45,7 +45,7 @@ const versioned = (name: string, resourceVersion: string) => {
 const hold: Watch = (response) => void response.write(event('BOOKMARK', { metadata: { resourceVersion: '9' } }));
 
 describe('follow', () => {
-  it('lists, then tells what changes', async () => {
+  it('lists, then reports changes', async () => {
     const watch: Watch = (response) => {
       response.write(event('ADDED', versioned('b', '2')));
       response.write(event('DELETED', versioned('a', '3')));
@@ -54,7 +54,7 @@ describe('follow', () => {
     expect(seen).toEqual(['all: a', 'set: b', 'gone: a']);
   });
 
-  it('goes on where a watch has ended, from what it has heard last', async () => {
+  it('continues an ended watch from its last version', async () => {
     const ends: Watch = (response) => void response.end(event('MODIFIED', versioned('a', '7')));
     const next: Watch = (response, resourceVersion) =>
       void response.write(event('MODIFIED', versioned(`after-${resourceVersion}`, '8')));
@@ -62,25 +62,25 @@ describe('follow', () => {
     expect(seen).toEqual(['all: a', 'set: a', 'set: after-7']);
   });
 
-  it('lists again after 410, whichever way the API server says it', async () => {
+  it('lists again after 410, in either form', async () => {
     const gone: Watch = (response) => void response.end(event('ERROR', { code: 410, message: 'too old' }));
     const { seen, asked } = await changes([list([rollout('a')], '1'), list([rollout('b')], '5')], [gone, hold], 2);
     expect(seen).toEqual(['all: a', 'all: b']);
     expect(asked.filter((each) => !each.includes('watch='))).toHaveLength(2);
   });
 
-  it('says that nothing is heard, and tries again', async () => {
+  it('reports a lost watch, and retries', async () => {
     const breaks: Watch = (response) => void response.socket?.destroy();
-    const heard: Watch = (response) => void response.write(event('ADDED', versioned('b', '2')));
-    const { seen } = await changes([list([rollout('a')])], [breaks, heard], 3);
+    const connected: Watch = (response) => void response.write(event('ADDED', versioned('b', '2')));
+    const { seen } = await changes([list([rollout('a')])], [breaks, connected], 3);
     expect(seen).toEqual(['all: a', 'lost', 'set: b']);
   });
 
-  it('gives a connection up that has died without a word, as after a sleep, and goes on', async () => {
+  it('drops a connection that died silently, as after a sleep, and continues', async () => {
     const dead: Watch = (response) => void response.flushHeaders();
-    const heard: Watch = (response, resourceVersion) =>
+    const connected: Watch = (response, resourceVersion) =>
       void response.write(event('ADDED', versioned(`since-${resourceVersion}`, '2')));
-    const { seen } = await changes([list([rollout('a')], '4')], [dead, heard], 2, 50);
+    const { seen } = await changes([list([rollout('a')], '4')], [dead, connected], 2, 50);
     expect(seen).toEqual(['all: a', 'set: since-4']);
   });
 

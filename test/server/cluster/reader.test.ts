@@ -3,7 +3,7 @@ import { ApiError } from '../../../server/cluster/apiError.ts';
 import { createReader } from '../../../server/cluster/clusterReader.ts';
 import type { Transport } from '../../../server/cluster/transport.ts';
 
-/** Answers as the API server does for a path that leaves the resource. */
+/** Answers as the API server does for a path outside of the resource. */
 const elsewhere: Transport = {
   send: async () => {
     throw new ApiError(400, 'BadRequest', 'Name parameter invalid');
@@ -21,7 +21,7 @@ it.each(['..', '.', 'a/../b', 'a%2fb', ''])(
   },
 );
 
-describe('whether there is any', () => {
+describe('whether a kind has objects', () => {
   const budgets = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rolloutbudgets', namespace: 'apps' };
   const serving = (resources: string[], items: object[]) => {
     const paths: string[] = [];
@@ -48,13 +48,13 @@ describe('whether there is any', () => {
     ]);
   });
 
-  it('there is none of a kind that is not served, and nobody asks for it', async () => {
+  it('is false for a kind that is not served, without a request', async () => {
     const { reader, paths } = serving([], [{}]);
     expect(await reader.hasAny(budgets)).toBe(false);
     expect(paths).toEqual(['/apis/kuberik.com/v1alpha1']);
   });
 
-  it('asks again after an error', async () => {
+  it('is requested again after an error', async () => {
     const failing = createReader(elsewhere);
     await expect(failing.hasAny(budgets)).rejects.toThrow('Name parameter invalid');
     await expect(failing.hasAny(budgets)).rejects.toThrow('Name parameter invalid');
@@ -73,7 +73,7 @@ describe('pages of a list', () => {
   };
   const first = { metadata: { continue: 'next' }, items: [{ metadata: { name: 'a' } }] };
 
-  it('are read one by one, small enough for objects that somebody made large', async () => {
+  it('are read one by one, small enough for large objects', async () => {
     const { reader, asked } = paged([first, { metadata: {}, items: null }]);
     const sizes = [];
     for await (const page of reader.pages({ ...rollouts, labelSelector: 'a=b', metadataOnly: true }))
@@ -84,7 +84,7 @@ describe('pages of a list', () => {
     expect(asked).toEqual([`${path} ${metadata}`, `${path}&continue=next ${metadata}`]);
   });
 
-  it('are read no further than somebody wants them', async () => {
+  it('are read no further than needed', async () => {
     const { reader, asked } = paged([first]);
     for await (const _ of reader.pages(rollouts)) break;
     expect(asked).toEqual(['/apis/kuberik.com/v1alpha1/rollouts?limit=50']);

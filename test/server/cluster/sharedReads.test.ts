@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { shared } from '../../../server/cluster/clusterReader.ts';
 
-/** Reads of a value that changes: each answers, when it is let go, with what was there when it began. */
+/** Reads of a changing value: each returns, on release, the value at its start. */
 function source() {
   let value = 0;
   const begun: { end(): void; fail(): void }[] = [];
@@ -22,7 +22,7 @@ function source() {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-it('whoever asks while a read is under way gets a later one, and all of them the same', async () => {
+it('callers during a read get one later read together', async () => {
   const { read, begun, change } = source();
   const first = read('gate');
   change();
@@ -36,7 +36,7 @@ it('whoever asks while a read is under way gets a later one, and all of them the
   expect(await Promise.all(later)).toEqual([1, 1, 1]);
 });
 
-it('whoever asks while the later one is under way does not get that either', async () => {
+it('callers during the later read do not get that either', async () => {
   const { read, begun, change } = source();
   const reads = [read('gate'), read('gate')];
   begun[0]!.end();
@@ -56,7 +56,7 @@ it('different objects do not wait for each other', () => {
   expect(begun).toHaveLength(2);
 });
 
-it('a failure is of those who asked for that read only', async () => {
+it('a failure concerns the callers of that read only', async () => {
   const { read, begun } = source();
   const first = read('gate');
   const second = read('gate');
@@ -67,7 +67,7 @@ it('a failure is of those who asked for that read only', async () => {
   expect(await second).toBe(0);
 });
 
-it('when nobody waits nothing is kept: the next read begins at once', async () => {
+it('without callers nothing is kept: the next read starts at once', async () => {
   const { read, begun } = source();
   for (const i of [0, 1, 2]) {
     const one = read('gate');

@@ -17,7 +17,7 @@ it('a path that cannot be sent is an error of that request, and of nothing else'
   const transport = createTransport(config, { maxSockets: 1 }, count);
   await expect(transport.send({ path: '/apis/x y/v1' })).rejects.toThrow(/unescaped characters/);
   expect(count).toHaveBeenCalledOnce();
-  // A timer left behind would end the process.
+  // A leftover timer would end the process.
   expect(vi.getTimerCount()).toBe(0);
   transport.close();
 });

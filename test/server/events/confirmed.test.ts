@@ -1,4 +1,4 @@
-/** An event about a write is recorded when the cluster shows that the write has happened. */
+/** An Event about a write is recorded once the cluster has the write. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { EventRecord, StoredFact } from '../../../api/ports.ts';
@@ -20,7 +20,7 @@ const event = (key = 'bypass-1'): EventRecord => ({
   at: 0,
 });
 
-/** `seen`: what each look finds; the last one from then on. */
+/** `seen`: the result of each read; the last one is repeated. */
 async function recorded(fact: StoredFact, seen: (KubeObject | undefined | Error)[], keys = ['bypass-1']) {
   const events: EventRecord[] = [];
   let looks = 0;
@@ -62,11 +62,11 @@ describe('a bypass', () => {
     expect((await recorded(fact, seen)).events).toBe(events);
   });
 
-  it('asked twice is looked for once', async () => {
+  it('with two callers is read once', async () => {
     expect(await recorded(stored, [after], ['a', 'a'])).toEqual({ events: 1, looks: 1, dropped: 0 });
   });
 
-  it('is looked for three times, and of a thousand at once', async () => {
+  it('is read three times, and for a thousand at once', async () => {
     const keys = Array.from({ length: 1001 }, (_, i) => `${i}`);
     expect(await recorded(stored, [before], keys)).toEqual({ events: 0, looks: 3000, dropped: 1 });
   });

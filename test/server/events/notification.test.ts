@@ -40,7 +40,7 @@ afterEach(() => {
   }
 });
 
-/** A receiver that gives these answers, the last one for good; 0 never answers. */
+/** A receiver with these answers in turn; the last one is repeated, and 0 never answers. */
 async function receiver(...statuses: number[]) {
   const received: any[] = [];
   const server = createServer((request, response) => {
@@ -81,7 +81,7 @@ function notifier(address: string, { reportingObjects = [WEB], timeoutMs = 30_00
   return { ...sink, drops, waits };
 }
 
-async function told(record: EventRecord, around?: Around) {
+async function requestsFor(record: EventRecord, around?: Around) {
   const { received, address } = await receiver(202);
   const sink = notifier(address, around);
   sink.record(record);
@@ -91,8 +91,8 @@ async function told(record: EventRecord, around?: Around) {
 }
 
 describe('an event', () => {
-  it('of a Rollout is its own, and one of what tells of it, as Flux’s controllers send theirs', async () => {
-    const [own, ofWeb, ...others] = await told(NEWS);
+  it('of a Rollout is its own, and one of its reporting object, in the form of Flux’s controllers', async () => {
+    const [own, ofWeb, ...others] = await requestsFor(NEWS);
     expect(own).toMatchObject({
       involvedObject: { apiVersion: 'kuberik.com/v1alpha1', kind: 'Rollout', namespace: 'demo', name: 'web', uid: 'u' },
       message: `BakeTimeFailed: ${NEWS.message}`,
@@ -117,12 +117,12 @@ describe('an event', () => {
 
   it('of a Flux object is that object’s alone', async () => {
     const regarding = objectOf('Kustomization', { metadata: { name: 'web', namespace: 'demo' } });
-    const events = await told({ ...NEWS, reason: 'GateBypassed', regarding });
+    const events = await requestsFor({ ...NEWS, reason: 'GateBypassed', regarding });
     expect(events).toMatchObject([{ involvedObject: WEB, message: `GateBypassed: ${NEWS.message}` }]);
   });
 
-  it('of a Gate is told in its own namespace with who and why, and in others without', async () => {
-    const messages = (await told(CLOSED)).map(({ involvedObject, message }) => [
+  it('of a Gate is reported in its own namespace with user and reason, and in others without', async () => {
+    const messages = (await requestsFor(CLOSED)).map(({ involvedObject, message }) => [
       `${involvedObject.kind} ${involvedObject.namespace}/${involvedObject.name}`,
       message,
     ]);
@@ -132,16 +132,16 @@ describe('an event', () => {
       ['Kustomization demo/web', 'Gate flux-system/freeze GateClosed: Gate close requested'],
     ]);
     const { forOthers: _, ...secret } = CLOSED;
-    expect((await told(secret)).map(({ involvedObject }) => involvedObject.namespace)).not.toContain('demo');
+    expect((await requestsFor(secret)).map(({ involvedObject }) => involvedObject.namespace)).not.toContain('demo');
   });
 
-  it('of a budget of the cluster, which no Alert could select, is told by others alone', async () => {
+  it('of a cluster-wide budget, which no Alert could select, is reported by other objects only', async () => {
     const regarding = objectOf('ClusterRolloutBudget', {
       metadata: { name: 'fleet' },
       spec: { selector: {}, namespaceSelector: {}, maxConcurrent: 1 },
     });
     const involvedObjects = [{ kind: 'Rollout', namespace: 'demo', name: 'web' }];
-    const events = await told({
+    const events = await requestsFor({
       ...NEWS,
       reason: 'VersionHeld',
       regarding,
@@ -158,7 +158,7 @@ describe('an event', () => {
     { change: { reason: 'constructor' }, why: 'is unknown' },
     { change: { quiet: true as const }, why: 'is for those who look' },
   ])('that $why is not told', async ({ change }) => {
-    expect(await told({ ...NEWS, ...change })).toEqual([]);
+    expect(await requestsFor({ ...NEWS, ...change })).toEqual([]);
   });
 
   it('is an error only as a Warning', () => {
@@ -168,7 +168,7 @@ describe('an event', () => {
     expect(severity({ reason: 'GateClosed' })).toBe('info');
   });
 
-  it('mentions nobody, links nowhere and is of a size that people read, whatever a tenant wrote', () => {
+  it('has no mentions, no links and a readable size, whatever a tenant wrote', () => {
     const message = `<!channel> <https://evil|here> [here](https://evil) @here alice@example.com \u0007\r\n${'x'.repeat(50_000)}`;
     const said = fluxEventOf({ ...NEWS, message }, WEB, '')!.message;
     expect(said).toMatch(
@@ -178,7 +178,7 @@ describe('an event', () => {
   });
 });
 
-it('takes 429 for told already', async () => {
+it('takes 429 for an event that was sent already', async () => {
   const { received, address } = await receiver(429);
   const sink = notifier(address);
   sink.record(NEWS);
@@ -214,7 +214,7 @@ describe('costs nothing but the message', () => {
     expect(received).toHaveLength(attempts);
   });
 
-  it('when there is no answer, or nobody', async () => {
+  it('when there is no answer, or no receiver', async () => {
     const { address } = await receiver(0);
     for (const where of [address, 'http://127.0.0.1:1/', 'nonsense']) {
       const sink = notifier(where, { timeoutMs: 100 });
@@ -232,7 +232,7 @@ describe('costs nothing but the message', () => {
     await sink.idle();
   });
 
-  it('when it has waited until nobody wants to hear it any more', async () => {
+  it('when it has become too old', async () => {
     const { received, address } = await receiver(202);
     const sink = notifier(address, { now: AT + 301_000 });
     sink.record(NEWS);

@@ -20,7 +20,7 @@ const NEWS: EventRecord = {
 const KEY = Buffer.from('a secret of all replicas');
 const eventOf = (record: EventRecord, taken = 0) => namedEvent(record, KEY, taken);
 
-/** `find`: what is stored; an equal Event where nothing else is said. */
+/** `find`: the stored Event; an equal one by default. */
 function sink(
   create: (event: StoredEvent) => Promise<unknown>,
   find: EventsOptions['find'] = async () => eventOf(NEWS),
@@ -28,7 +28,7 @@ function sink(
   const drops: string[] = [];
   const warnings: object[] = [];
   const waits: number[] = [];
-  const told: EventRecord[] = [];
+  const sent: EventRecord[] = [];
   const events = createEventSink({
     create,
     find,
@@ -36,15 +36,15 @@ function sink(
     dropped: (what) => drops.push(what),
     log: { warn: (fields) => warnings.push(fields) },
     wait: async (ms) => void waits.push(ms),
-    notifier: { record: (record) => told.push(record) },
+    notifier: { record: (record) => sent.push(record) },
   });
-  return { ...events, drops, warnings, waits, told };
+  return { ...events, drops, warnings, waits, sent };
 }
 
 const apiError = (code: number) => Object.assign(new Error(`code ${code}`), { code });
 
 describe('an Event', () => {
-  it('is what clients of the Go controller look for', () => {
+  it('has the fields that clients of the Go controller expect', () => {
     expect(eventOf(NEWS)).toEqual({
       apiVersion: 'v1',
       kind: 'Event',
@@ -68,7 +68,7 @@ describe('an Event', () => {
     });
   });
 
-  it('has one name for one key and object, whenever it is told', () => {
+  it('has one name for one key and object, at any time', () => {
     const name = (change: Partial<EventRecord>, uid = 'u1') => {
       const regarding = { ...NEWS.regarding, metadata: { ...NEWS.regarding.metadata, uid } };
       return eventOf({ ...NEWS, regarding, ...change }).metadata.name;
@@ -78,7 +78,7 @@ describe('an Event', () => {
     expect(name({}, 'u2')).not.toBe(name({}));
   });
 
-  it('has a name that nobody knows who does not know the secret', () => {
+  it('has a name that can’t be guessed without the secret', () => {
     const names = [KEY, Buffer.from('another')].map((key) => namedEvent(NEWS, key).metadata.name);
     expect(new Set(names).size).toBe(2);
   });
@@ -98,7 +98,7 @@ describe('an Event', () => {
     expect(event.message.length).toBe(1024);
   });
 
-  it('has no line in it that somebody else has begun, and nothing that a terminal obeys', () => {
+  it('has no line break or terminal sequence from others', () => {
     const message = 'Deployed 1.1.0\n\nAll gates are passing \u001b[2J\u202e';
     expect(eventOf({ ...NEWS, message }).message).toBe('Deployed 1.1.0 All gates are passing  [2J ');
   });
@@ -112,7 +112,7 @@ describe('an Event', () => {
 });
 
 describe('recording', () => {
-  it('writes each piece of news once', async () => {
+  it('writes each report once', async () => {
     const created: string[] = [];
     const events = sink(async (event) => created.push(event.metadata.name!));
     events.record(NEWS);
@@ -122,7 +122,7 @@ describe('recording', () => {
     expect(created).toEqual([eventOf(NEWS).metadata.name, eventOf({ ...NEWS, key: 'deployed/8' }).metadata.name]);
   });
 
-  describe('under a name that is taken', () => {
+  describe('under a name that exists', () => {
     const store = (...events: StoredEvent[]) => {
       const stored = new Map(events.map((event) => [event.metadata.name, event]));
       return {
@@ -143,33 +143,33 @@ describe('recording', () => {
       ['an object', { involvedObject: { ...eventOf(NEWS).involvedObject, uid: 'u2' } }],
     ];
 
-    it.each(forged)('by an Event with %s of its own, takes another name, and tells people', async (_, other) => {
+    it.each(forged)('with an Event with %s of its own, uses another name, and notifies', async (_, other) => {
       const { stored, create, find } = store({ ...eventOf(NEWS), ...other });
       const events = sink(create, find);
       events.record(NEWS);
       await events.idle();
       expect([...stored.values()].slice(1)).toEqual([eventOf(NEWS, 1)]);
       expect(eventOf(NEWS, 1).metadata.name).not.toBe(eventOf(NEWS).metadata.name);
-      expect(events.told).toEqual([NEWS]);
+      expect(events.sent).toEqual([NEWS]);
       const { name } = eventOf(NEWS).metadata;
       expect(events.warnings).toEqual([{ namespace: 'demo', name: 'web', reason: 'DeploymentSucceeded', event: name }]);
     });
 
-    it('meets what a replica has recorded under that other name, and tells nobody again', async () => {
+    it('with another replica’s record under that other name, it sends no second notification', async () => {
       const { stored, create, find } = store({ ...eventOf(NEWS), message: 'forged' }, eventOf(NEWS, 1));
       const events = sink(create, find);
       events.record(NEWS);
       await events.idle();
-      expect([stored.size, events.told, events.drops]).toEqual([2, [], []]);
+      expect([stored.size, events.sent, events.drops]).toEqual([2, [], []]);
     });
 
-    it('five times over, is given up, and people are told all the same', async () => {
+    it('five times, is given up, and notifies all the same', async () => {
       const taken = [0, 1, 2, 3, 4].map((count) => ({ ...eventOf(NEWS, count), message: 'forged' }));
       const { stored, create, find } = store(...taken);
       const events = sink(create, find);
       events.record(NEWS);
       await events.idle();
-      expect([stored.size, events.told, events.drops]).toEqual([5, [NEWS], ['events']]);
+      expect([stored.size, events.sent, events.drops]).toEqual([5, [NEWS], ['events']]);
     });
 
     it('that went away before it was compared, is created', async () => {
@@ -190,14 +190,14 @@ describe('recording', () => {
       expect(created).toEqual([eventOf(NEWS)]);
     });
 
-    it('where it may not be read, is told to people', async () => {
+    it('without the right to read, notifies', async () => {
       const events = sink(
         () => Promise.reject(apiError(409)),
         () => Promise.reject(apiError(403)),
       );
       events.record(NEWS);
       await events.idle();
-      expect([events.told, events.drops]).toEqual([[NEWS], ['events']]);
+      expect([events.sent, events.drops]).toEqual([[NEWS], ['events']]);
     });
   });
 
@@ -208,7 +208,7 @@ describe('recording', () => {
     expect(events.drops).toEqual([]);
   });
 
-  it.each([0, 403, 429, 500, 503])('tries again after code %i, and gives up after half a minute', async (code) => {
+  it.each([0, 403, 429, 500, 503])('retries after code %i, and gives up after half a minute', async (code) => {
     let calls = 0;
     const events = sink(() => {
       calls += 1;
@@ -223,7 +223,7 @@ describe('recording', () => {
     });
   });
 
-  it('says so where it stays forbidden, and tries when the news comes again', async () => {
+  it('reports lasting Forbidden, and retries with the next event', async () => {
     let calls = 0;
     const events = sink(() => {
       calls += 1;
@@ -239,7 +239,7 @@ describe('recording', () => {
     expect(calls).toBe(12);
   });
 
-  it('drops what is too much and never throws', async () => {
+  it('drops excess events and never throws', async () => {
     let release = () => {};
     const blocked = new Promise<void>((resolve) => {
       release = resolve;
@@ -267,7 +267,7 @@ describe('recording', () => {
     await events.idle();
     if (answers.at(-1) !== 403) events.record(NEWS);
     await events.idle();
-    expect(events.told).toEqual(tells ? [NEWS] : []);
+    expect(events.sent).toEqual(tells ? [NEWS] : []);
   });
 
   it('survives a create that throws at once', async () => {

@@ -49,7 +49,7 @@ describe('HTTP endpoints', () => {
     expect(answer.body).toEqual({ error });
   });
 
-  it('pass on what a hook refuses, with Retry-After in whole seconds', async () => {
+  it('return a hook’s refusal, with Retry-After in whole seconds', async () => {
     const answer = await request(app()).post('/refuses').send({});
     expect(answer.status).toBe(422);
     expect(answer.body).toEqual({ error: 'spec.x is wrong' });
@@ -71,7 +71,7 @@ describe('HTTP endpoints', () => {
     expect(answer.body.error).toContain(path);
   });
 
-  it('tell readiness apart from life', async () => {
+  it('distinguish readiness from liveness', async () => {
     expect((await request(app('shutting down')).get('/readyz')).status).toBe(503);
     expect((await request(app('shutting down')).get('/healthz')).status).toBe(200);
     expect((await request(app()).get('/readyz')).status).toBe(200);

@@ -1,4 +1,4 @@
-/** Bodies are limited before they cost: on a port of its own, as bytes on a socket. */
+/** Limits of request bodies, tested with raw bytes on a socket. */
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -9,7 +9,7 @@ import { SERVER_LIMITS } from '../../../server/http/serverLimits.ts';
 import { createLog } from '../../../server/log.ts';
 import { createMetrics } from '../../../server/servedMetrics.ts';
 
-// Megabytes, on a machine that may be busy.
+// Megabytes, possibly on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
 const open: { server?: Server; sockets: Socket[] } = { sockets: [] };
@@ -19,7 +19,7 @@ afterEach(() => {
   open.server?.close();
 });
 
-/** A server whose one route answers when it is told to. */
+/** A server whose one route answers when the test lets it. */
 async function serve(more: Partial<Route> = {}, completeMs?: number) {
   const waiting: (() => void)[] = [];
   const route: Route = {
@@ -46,7 +46,7 @@ async function serve(more: Partial<Route> = {}, completeMs?: number) {
   };
 }
 
-/** Sends bytes as they are; `answered` resolves with the status line of the answer. */
+/** Sends raw bytes; `answered` resolves to the status line of the answer. */
 function raw(port: number, ...parts: (string | Buffer)[]): { socket: Socket; answered: Promise<string> } {
   return rawFrom('127.0.0.1', port, ...parts);
 }
@@ -69,13 +69,13 @@ const untilSeen = async (seen: () => boolean) => {
 };
 
 describe('a body', () => {
-  it('that is announced as too large is refused before it comes', async () => {
+  it('that is announced as too large is refused before it arrives', async () => {
     const { port } = await serve();
     const { answered } = raw(port, head(`Content-Length: ${SERVER_LIMITS.bodyBytes + 1}`));
     expect(await answered).toContain('413');
   });
 
-  it('without a length is counted as it comes', async () => {
+  it('without a length is counted as it arrives', async () => {
     const { port } = await serve();
     const chunk = Buffer.alloc(1024 * 1024, ' ');
     const { answered, socket } = raw(port, head('Transfer-Encoding: chunked'));
@@ -94,7 +94,7 @@ describe('a body', () => {
     expect(await answered).toContain('415');
   });
 
-  it('waits for nobody once too many requests are under way: 429 before it is read', async () => {
+  it('gets 429 before it is read if too many requests are running', async () => {
     const { port, waiting } = await serve();
     const busy = Array.from({ length: SERVER_LIMITS.requestsAtOnce }, () => raw(port, small));
     await untilSeen(() => waiting.length === busy.length);
@@ -104,7 +104,7 @@ describe('a body', () => {
     for (const { answered } of busy) expect(await answered).toContain('200');
   });
 
-  it('has the answer of its route in place of that 429, where the route gives one', async () => {
+  it('gets its route’s own answer in place of that 429, if there is one', async () => {
     const answerUnread = async ({ why, beginning }: UnreadBody) => ({ why, beginning: await beginning });
     const { port, waiting } = await serve({ answerUnread });
     const busy = Array.from({ length: SERVER_LIMITS.requestsAtOnce }, () => raw(port, small));
@@ -119,7 +119,7 @@ describe('a body', () => {
     for (const answer of waiting) answer();
   });
 
-  it('is refused when those that are there fill the memory, and taken when they are answered', async () => {
+  it('is refused while others fill the memory, and accepted when they are answered', async () => {
     const { port, waiting } = await serve();
     const size = SERVER_LIMITS.bodyBytes;
     const large = `{${' '.repeat(size - 2)}}`;
@@ -127,7 +127,7 @@ describe('a body', () => {
     const held = Array.from({ length: fit }, () => raw(port, head(`Content-Length: ${size}`), large));
     await untilSeen(() => waiting.length === fit);
     expect(await raw(port, head(`Content-Length: ${size}`), large).answered).toContain('429');
-    // Nobody's large bodies keep a small one out.
+    // Large bodies don't block a small one.
     const other = raw(port, small);
     await untilSeen(() => waiting.length > fit);
     waiting.pop()!();
@@ -161,20 +161,20 @@ describe('a body', () => {
     expect(text).toContain('"beginning":"{\\"uid\\":1"');
   });
 
-  it('that comes too slowly is refused, and its connection closed', async () => {
+  it('that arrives too slowly is refused, and its connection closed', async () => {
     const { port } = await serve({}, 50);
     const { socket, answered } = raw(port, head('Content-Length: 10'), '{');
     expect(await answered).toContain('408');
     await new Promise((closed) => socket.once('close', closed));
   });
 
-  it('that comes too slowly has the answer of its route in place of an error', async () => {
+  it('that arrives too slowly gets its route’s own answer in place of an error', async () => {
     const answerUnread = async ({ why, beginning }: UnreadBody) => why === 'slow' && { got: await beginning };
     const { port } = await serve({ answerUnread }, 50);
     expect(await raw(port, head('Content-Length: 10'), '{').answered).toContain('200');
   });
 
-  it('that is still arriving gives way to that of an address which has less', async () => {
+  it('that is still arriving is dropped for one of an address that has fewer', async () => {
     const { port, waiting, received } = await serve();
     const size = SERVER_LIMITS.bodyBytes;
     const unfinished = [head(`Content-Length: ${size}`), Buffer.alloc(size - 1, ' ')];
@@ -188,7 +188,7 @@ describe('a body', () => {
     expect(await answered).toContain('200');
   });
 
-  it('of a sender that goes away is forgotten', async () => {
+  it('of a sender that disconnects is dropped', async () => {
     const { port, waiting } = await serve();
     const size = SERVER_LIMITS.bodyBytes;
     for (let i = 0; i < 10; i++) {

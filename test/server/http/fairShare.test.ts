@@ -1,10 +1,10 @@
-/** What is shared by many goes round: nobody keeps the others out, and nobody loses what is under way. */
+/** Shared resources are divided fairly: no client keeps others out or loses a running request. */
 import { describe, expect, it } from 'vitest';
 import { createFairShare, type Part } from '../../../server/http/fairShare.ts';
 
 const LIMIT = 8;
 
-/** `a3` is a part of address a with size 3; with `!` it may not give way. */
+/** `a3` is a part of size 3 from address a; with `!` it can't be evicted. */
 function share(had: string[], perAddress?: number) {
   const shared = createFairShare(LIMIT, perAddress);
   const gone: string[] = [];
@@ -21,7 +21,7 @@ function share(had: string[], perAddress?: number) {
   return { shared, gone, parts, part, grow: (name: string) => shared.grow(part(name), Number(name[1])) };
 }
 
-describe('what does not fit', () => {
+describe('excess entries', () => {
   it.each<[what: string, had: string[], grows: string, fits: boolean, gone: string[]]>([
     ['nothing gives way where there is room', ['a3', 'b3'], 'c2', true, []],
     ['the address that has most', ['b2', 'a3', 'a3'], 'c1', true, ['a3']],
@@ -47,13 +47,13 @@ describe('what does not fit', () => {
   });
 });
 
-it('what is renewed is the youngest', () => {
+it('a renewed entry is the youngest', () => {
   const { shared, parts, grow, gone } = share(['a3', 'a5']);
   shared.renew(parts[0]!);
   expect([grow('b1'), gone]).toEqual([true, ['a5']]);
 });
 
-it('what is removed leaves its room, once', () => {
+it('a removed entry frees its place once', () => {
   const { shared, parts, grow, gone } = share(['a8!']);
   shared.remove(parts[0]!);
   shared.remove(parts[0]!);

@@ -1,4 +1,4 @@
-/** Connections that ask for nothing keep nobody out: over HTTP and TLS, from several addresses of this machine. */
+/** Idle connections keep no client out: over HTTP and TLS, from several addresses of this machine. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
@@ -40,7 +40,7 @@ type Options = Partial<Omit<TlsListenOptions, 'log'>>;
 const log = { info: () => {}, error: () => {} };
 const common = { host: '127.0.0.1', port: 0, maxConnections: 100 };
 
-/** A port, and connections to it from 127.0.0.`from`. */
+/** A port, with connections to it from 127.0.0.`from`. */
 async function serve(protocol: 'HTTP' | 'TLS', options: Options = {}, handler = answering) {
   const bound = await (protocol === 'HTTP'
     ? listenHttp(handler, { ...common, ...options })
@@ -70,7 +70,7 @@ async function serve(protocol: 'HTTP' | 'TLS', options: Options = {}, handler = 
 }
 
 describe.each(['HTTP', 'TLS'] as const)('over %s', (protocol) => {
-  it('the oldest that waits goes for a new one, and the new one is answered', async () => {
+  it('the oldest idle one is closed for a new one, which is answered', async () => {
     const open = await serve(protocol, { maxConnections: 3 });
     const [first, second, third] = [await open(2), await open(2, UNFINISHED), await open(2)];
     const fourth = await open(3);
@@ -90,7 +90,7 @@ describe.each(['HTTP', 'TLS'] as const)('over %s', (protocol) => {
     expect(await server.ask(GET)).toBe(true);
   });
 
-  it('one address has no more than its part', async () => {
+  it('an address has at most its share', async () => {
     const open = await serve(protocol, { maxPerAddress: 2 });
     const [first, second, other] = [await open(2), await open(2), await open(3)];
     const third = await open(2);
@@ -98,7 +98,7 @@ describe.each(['HTTP', 'TLS'] as const)('over %s', (protocol) => {
     for (const each of [second, third, other]) expect(await each.ask(GET)).toBe(true);
   });
 
-  it('one whose request is under way never goes: the new one is closed', async () => {
+  it('one with a running request is never closed: the new one is', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const { promise: asked, resolve: reached } = Promise.withResolvers<void>();
     const open = await serve(protocol, { maxConnections: 1 }, async (_request, response) => {
@@ -129,7 +129,7 @@ describe.each(['HTTP', 'TLS'] as const)('over %s', (protocol) => {
   });
 });
 
-it('a TLS handshake that does not end is given up', async () => {
+it('an incomplete TLS handshake is ended', async () => {
   const open = await serve('TLS', { handshakeMs: 50 });
   expect(await (await open(2, '', true)).closed).toBe('closed');
 });

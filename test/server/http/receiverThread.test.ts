@@ -1,4 +1,4 @@
-/** The receiver's thread: started again when it dies, at the port that it had, and nothing of the process goes with it. */
+/** The receiver's thread is restarted on the same port if it dies, without effect on the process. */
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 30_000 });
 const dir = mkdtempSync(join(tmpdir(), 'receiver-thread-'));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-/** A thread that notes its starts, and does `then` once it has said its port. */
+/** A thread that counts its starts, and does `then` once it has reported its port. */
 function program(name: string, then: string): { url: URL; starts(): string[] } {
   const notes = join(dir, `${name}.starts`);
   appendFileSync(notes, '');
@@ -34,7 +34,7 @@ const options = { host: '127.0.0.1', port: 0, logLevel: 'silent' as const, oidcI
 it.each([
   [
     'an error that nobody catches',
-    // A moment later: Node does not promise that a message comes before an error of the same turn.
+    // Delayed, because Node may deliver an error before a message of the same turn.
     "parentPort.postMessage({ port: 4711 }); if (isFirst) setTimeout(() => { throw new Error('broken'); }, 50);",
   ],
   [
@@ -56,7 +56,7 @@ it('that cannot start is an error of the start', async () => {
   await expect(startReceiver(url, options, { error: () => {} }, metrics)).rejects.toThrow('the port is taken');
 });
 
-it('what it counts is counted here', async () => {
+it('its counters are merged here', async () => {
   const count = { name: 'rollout_hooks_receiver_requests_total', labels: { endpoint: 'hook', code: '200' }, times: 3 };
   const { url } = program(
     'counts',
@@ -67,16 +67,16 @@ it('what it counts is counted here', async () => {
   await receiver.close();
 });
 
-it('what it counts is told together', () => {
+it('its counters are served together', () => {
   vi.useFakeTimers();
-  const told: object[] = [];
-  const own = batchedMetrics((message) => void told.push(message));
+  const messages: object[] = [];
+  const own = batchedMetrics((message) => void messages.push(message));
   const called = (code: '200' | '400') =>
     own.count({ name: 'rollout_hooks_receiver_requests_total', labels: { endpoint: 'hook', code } });
   for (const code of ['200', '400', '200'] as const) called(code);
   vi.runAllTimers();
   vi.useRealTimers();
-  expect(told).toMatchObject([
+  expect(messages).toMatchObject([
     {
       counts: [
         { labels: { code: '200' }, times: 2 },

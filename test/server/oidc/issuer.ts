@@ -18,7 +18,7 @@ export interface SigningKey {
 
 export interface Issuer {
   url: string;
-  /** PEM, of the authority that signed its certificate. */
+  /** PEM of the authority that signed its certificate. */
   ca: string;
   /** `GET path` of each request. */
   requests: string[];

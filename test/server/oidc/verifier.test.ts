@@ -1,4 +1,4 @@
-/** ID tokens against a real issuer: which are valid, and what an issuer that answers badly, slowly or too much costs. */
+/** ID tokens of a real issuer: valid ones, and the cost of bad, slow and large answers of an issuer. */
 import { exportSPKI, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { SERVER_LIMITS } from '../../../server/http/serverLimits.ts';

@@ -1,4 +1,4 @@
-/** Against a small real server: what a MetricProvider is asked, by whom, how often, and what of its answer is kept. */
+/** With a small real server: the requests of a MetricProvider, their credentials and frequency, and the kept part of its answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
@@ -53,7 +53,7 @@ function measurementsOn(objects: KubeObject<any, any>[], timeoutMs = 2000) {
     cluster,
     take,
     idle: measurements.idle,
-    /** What it comes to, however long that takes. */
+    /** The final result of a measurement. */
     async reading(question: Parameters<typeof take>[0] = {}) {
       await take(question);
       await measurements.idle();
@@ -67,7 +67,7 @@ function measurementsOn(objects: KubeObject<any, any>[], timeoutMs = 2000) {
 }
 
 describe('a query', () => {
-  it('is answered in the sync that asks, where the provider is quick', async () => {
+  it('is answered in the requesting sync if the provider is quick', async () => {
     const server = await start(answering('3'));
     const on = measurementsOn([provider(`http://${server.host}/prom/`)]);
     expect(await on.take({ query: 'vector(3) > "ä&b"' })).toEqual({ at: on.now(), reading: { values: [3] } });
@@ -81,7 +81,7 @@ describe('a query', () => {
     });
   });
 
-  it('goes on beside the sync, where it is slow', async () => {
+  it('continues next to the sync if it is slow', async () => {
     let finish = () => {};
     const server = await start((_, response) => {
       finish = () => void response.end(answer('3'));
@@ -95,7 +95,7 @@ describe('a query', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('is sent once in ten seconds for one check, however often it is asked for, and whatever is asked', async () => {
+  it('is sent once in ten seconds for one check, however many syncs need it, and whatever the query', async () => {
     const server = await start(answering('3'));
     const on = measurementsOn([provider(`http://${server.host}`)]);
     for (let i = 0; i < 20; i++) await on.take({ query: `vector(${i})`, since: on.now() + 1 });
@@ -116,7 +116,7 @@ describe('a query', () => {
     expect(await on.take({ since: at + 1 })).toEqual({ at: at + 10_000, reading: { values: [3] } });
   });
 
-  it('of one namespace does not wait for those of another that hang', async () => {
+  it('of one namespace does not wait for hanging ones of another', async () => {
     const hanging = await start(() => {});
     const server = await start(answering('3'));
     const other = { ...provider(`http://${server.host}`), metadata: { name: 'other' } };
@@ -129,7 +129,7 @@ describe('a query', () => {
   });
 });
 
-describe('who may use a provider', () => {
+describe('namespaces that may use a provider', () => {
   const rows: [string, object | undefined, boolean][] = [
     ['all', {}, true],
     ['those of a label', { matchLabels: { team: 'a' } }, true],
@@ -150,14 +150,14 @@ describe('who may use a provider', () => {
     if (!may) expect(on.cluster.requests.map(({ resource }) => resource)).not.toContain('secrets');
   });
 
-  it('is said in the same words of one that does not exist', async () => {
+  it('get the same message as for a missing one', async () => {
     const on = measurementsOn([]);
     expect(await on.reading()).toEqual({
       problem: expect.stringContaining('does not exist, or its spec.namespaceSelector'),
     });
   });
 
-  it('is read for each query: what is taken back counts at once', async () => {
+  it('are read for each query: a withdrawal takes effect at once', async () => {
     const server = await start(answering('3'));
     const objects = [provider(`http://${server.host}`)];
     const on = measurementsOn(objects);

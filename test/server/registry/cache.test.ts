@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import { cacheOn, pullSecret, world } from './cacheFixture.ts';
+import { cacheOn, pullSecret, registryObjects } from './cacheFixture.ts';
 import { type LocalServer, startLocalServer } from './localServer.ts';
 
 const manifest = (version: string) => JSON.stringify({ annotations: { 'org.opencontainers.image.version': version } });
@@ -12,7 +12,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** Answers with what `state` says at the time; status 401 until the password is sent when `locked`. */
+/** Answers by the current `state`; 401 until the password is sent if `locked`. */
 async function registry(state: { body?: string; status?: number; locked?: boolean } = {}) {
   const server = await startLocalServer((request, response) => {
     if (state.locked && request.headers.authorization !== BASIC) {
@@ -24,18 +24,18 @@ async function registry(state: { body?: string; status?: number; locked?: boolea
 }
 
 describe('a lookup', () => {
-  it('answers at once, and fetches beside', async () => {
+  it('answers at once, and fetches in the background', async () => {
     const server = await registry();
-    const cache = cacheOn(world(server.host));
+    const cache = cacheOn(registryObjects(server.host));
     expect(cache.lookup()).toBeUndefined();
     await cache.idle();
     expect(cache.lookup()).toEqual({ version: '1.1.0' });
     expect(server.requests).toEqual(['GET /v2/acme/web/manifests/1.1.0']);
   });
 
-  it('is under way once, however often it is asked for', async () => {
+  it('runs once for any number of requests', async () => {
     const server = await registry();
-    const cache = cacheOn(world(server.host));
+    const cache = cacheOn(registryObjects(server.host));
     for (let i = 0; i < 100; i++) cache.lookup();
     await cache.idle();
     expect(server.requests).toHaveLength(1);
@@ -43,7 +43,7 @@ describe('a lookup', () => {
 
   it('of two Rollouts for the same image is one request', async () => {
     const server = await registry();
-    const cache = cacheOn(world(server.host, { accessFrom: { namespaceSelectors: [{}] } }));
+    const cache = cacheOn(registryObjects(server.host, { accessFrom: { namespaceSelectors: [{}] } }));
     cache.lookup();
     cache.lookup('1.1.0', { namespace: 'other' });
     await cache.idle();
@@ -51,10 +51,10 @@ describe('a lookup', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('asks for the digest where it is known, and then never again', async () => {
+  it('is by digest if known, and then once only', async () => {
     const body = manifest('1.1.0');
     const server = await registry({ body });
-    const cache = cacheOn(world(server.host));
+    const cache = cacheOn(registryObjects(server.host));
     const digest = digestOf(body);
     expect(await cache.settled('1.1.0', { digest })).toEqual({ version: '1.1.0' });
     cache.pass(86_400 * 30);
@@ -63,10 +63,10 @@ describe('a lookup', () => {
     expect(server.requests).toEqual([`GET /v2/acme/web/manifests/${digest}`]);
   });
 
-  it('Q12: looks again after an hour where the tag could have moved, and answers meanwhile', async () => {
+  it('Q12: is repeated after an hour if the tag could have moved, with the known answer meanwhile', async () => {
     const state = { body: manifest('1.1.0') };
     const server = await registry(state);
-    const cache = cacheOn(world(server.host));
+    const cache = cacheOn(registryObjects(server.host));
     await cache.settled();
     state.body = manifest('1.1.0-rebuilt');
     cache.pass(3599);
@@ -79,12 +79,12 @@ describe('a lookup', () => {
 
   it('reads older Flux objects too', async () => {
     const server = await registry();
-    const older = { ...world(server.host), served: ['image.toolkit.fluxcd.io/v1beta2'] };
+    const older = { ...registryObjects(server.host), served: ['image.toolkit.fluxcd.io/v1beta2'] };
     expect(await cacheOn(older).settled()).toEqual({ version: '1.1.0' });
   });
 
-  it('of what is no tag does nothing', async () => {
-    const of = world('127.0.0.1:1');
+  it('of an invalid tag does nothing', async () => {
+    const of = registryObjects('127.0.0.1:1');
     const cache = cacheOn(of);
     for (const tag of ['', 'x'.repeat(1_000_000), '../../secrets', 'a b']) await cache.settled(tag);
     expect(of.reads).toEqual([]);
@@ -94,7 +94,7 @@ describe('a lookup', () => {
     const hanging = await startLocalServer(() => {});
     const server = await registry();
     servers.push(hanging);
-    const of = world(hanging.host);
+    const of = registryObjects(hanging.host);
     of.objects['imagerepositories other/web'] = { spec: { image: `${server.host}/acme/web`, insecure: true } };
     const cache = cacheOn(of);
     for (let i = 0; i < 600; i++) cache.lookup(`1.0.${i}`);
@@ -113,15 +113,15 @@ describe('a lookup', () => {
     [503, true],
   ])('of a registry that answers %s is awaited afterwards: %s', async (status, awaited) => {
     const server = await registry({ status });
-    const cache = cacheOn(world(server.host));
+    const cache = cacheOn(registryObjects(server.host));
     expect(cache.isAwaited()).toBe(true);
     await cache.settled();
     expect(cache.isAwaited()).toBe(awaited);
   });
 
-  it('drops what is too much, and takes it up again later', async () => {
+  it('drops excess requests, and repeats them later', async () => {
     const server = await registry();
-    const cache = cacheOn(world(server.host));
+    const cache = cacheOn(registryObjects(server.host));
     for (let i = 0; i < 600; i++) cache.lookup(`1.0.${i}`);
     expect(cache.drops).toHaveLength(98);
     await cache.idle();
@@ -133,7 +133,7 @@ describe('Q12: a failure', () => {
   it('is tried again, ever more rarely', async () => {
     const state = { status: 500 };
     const server = await registry(state);
-    const cache = cacheOn(world(server.host));
+    const cache = cacheOn(registryObjects(server.host));
     const attempts: number[] = [];
     for (let second = 0; second <= 160; second += 5) {
       const before = server.requests.length;
@@ -148,18 +148,18 @@ describe('Q12: a failure', () => {
     expect(await cache.settled()).toEqual({ version: '1.1.0' });
   });
 
-  it('of the registry leaves what was known', async () => {
+  it('of the registry keep the known metadata', async () => {
     const state: { status?: number } = {};
     const server = await registry(state);
-    const cache = cacheOn(world(server.host));
+    const cache = cacheOn(registryObjects(server.host));
     await cache.settled();
     state.status = 500;
     cache.pass(3600);
     expect(await cache.settled()).toEqual({ version: '1.1.0' });
   });
 
-  it('without an ImageRepository: which is asked for once a minute, whatever the number of tags', async () => {
-    const of = world('127.0.0.1:1');
+  it('without an ImageRepository is one read a minute, for any number of tags', async () => {
+    const of = registryObjects('127.0.0.1:1');
     of.objects = {};
     const cache = cacheOn(of);
     for (const tag of ['1.0.0', '1.1.0', '1.2.0']) expect(await cache.settled(tag)).toBeUndefined();
@@ -173,7 +173,7 @@ describe('Q12: a failure', () => {
   it('of a slow registry ends by itself', async () => {
     const server = await startLocalServer(() => {});
     servers.push(server);
-    const cache = cacheOn(world(server.host), 100);
+    const cache = cacheOn(registryObjects(server.host), 100);
     expect(await cache.settled()).toBeUndefined();
     expect(cache.warnings).toEqual([`${server.host} did not answer in time`]);
   });
@@ -182,7 +182,7 @@ describe('Q12: a failure', () => {
 describe('credentials', () => {
   async function locked(repository: object = {}) {
     const server = await registry({ locked: true });
-    const of = world(server.host, { secretRef: { name: 'pull' }, ...repository });
+    const of = registryObjects(server.host, { secretRef: { name: 'pull' }, ...repository });
     of.objects['secrets demo/pull'] = { data: pullSecret(server.host, 'jo', 's3cret') };
     return of;
   }
@@ -199,7 +199,7 @@ describe('credentials', () => {
     expect(cache.warnings).toEqual(['there is no Secret demo/pull']);
   });
 
-  it('that do not fit are named, and no secret is told', async () => {
+  it('that don’t fit are named, without secrets', async () => {
     const of = await locked();
     of.objects['secrets demo/pull'] = { data: pullSecret('registry.example', 'jo', 's3cret') };
     const cache = cacheOn(of);
@@ -239,7 +239,7 @@ describe('credentials', () => {
       expect(cache.warnings[0]).toMatch(/; ImageRepository demo\/web grants no access to other$/);
     });
 
-    it('what one may see is not shown to another, though it is in memory', async () => {
+    it('metadata in memory is not shown to a namespace without rights', async () => {
       const of = await locked();
       const cache = cacheOn(of);
       const digest = digestOf(manifest('1.1.0'));

@@ -5,8 +5,8 @@ import { fakeCluster, pluralOf } from '../../../dev/fakes/ports.ts';
 import { createMetadataCache } from '../../../server/registry/cache.ts';
 import { registrySockets } from '../../../server/registry/sockets.ts';
 
-export interface World {
-  /** By `resource namespace/name`; a test may change it at any time. */
+export interface RegistryObjects {
+  /** By `resource namespace/name`; tests may change it. */
   objects: Record<
     string,
     Omit<KubeObject<any, any>, 'apiVersion' | 'kind' | 'metadata'> & { data?: object; metadata?: object }
@@ -16,7 +16,7 @@ export interface World {
   reads: string[];
 }
 
-export function world(host: string, repository: object = {}): World {
+export function registryObjects(host: string, repository: object = {}): RegistryObjects {
   return {
     served: ['image.toolkit.fluxcd.io/v1'],
     reads: [],
@@ -26,7 +26,7 @@ export function world(host: string, repository: object = {}): World {
   };
 }
 
-/** A Secret's `data` for user and password. */
+/** The `data` of a Secret with user and password. */
 export function pullSecret(host: string, username: string, password: string): Record<string, string> {
   const auth = Buffer.from(`${username}:${password}`).toString('base64');
   const config = JSON.stringify({ auths: { [`http://${host}/v1/`]: { auth } } });
@@ -37,7 +37,7 @@ const KINDS = new Map(
   ['ImageRepository', 'Namespace', 'Secret', 'ServiceAccount'].map((kind) => [pluralOf(kind), kind]),
 );
 
-function reader({ objects, served, reads }: World): ClusterReader {
+function reader({ objects, served, reads }: RegistryObjects): ClusterReader {
   const stored = () =>
     Object.entries(objects).map(([path, { metadata, ...rest }]): KubeObject<any, any> => {
       const [resource = '', ref = ''] = path.split(' ');
@@ -52,7 +52,7 @@ function reader({ objects, served, reads }: World): ClusterReader {
   });
 }
 
-export function cacheOn(of: World, timeoutMs = 2000) {
+export function cacheOn(of: RegistryObjects, timeoutMs = 2000) {
   let now = 0;
   const warnings: string[] = [];
   const drops: string[] = [];
@@ -72,7 +72,7 @@ export function cacheOn(of: World, timeoutMs = 2000) {
     pass: (seconds: number) => {
       now += seconds * 1000;
     },
-    /** The policy names another ImageRepository from now on. */
+    /** The policy now names another ImageRepository. */
     repository: (ref: typeof policy) => {
       repository = ref;
     },
@@ -80,7 +80,7 @@ export function cacheOn(of: World, timeoutMs = 2000) {
     lookup: (tag = '1.1.0', rest: { digest?: string; namespace?: string } = {}) =>
       cache.lookup({ policy, repository, tag, ...rest }),
     isAwaited: () => cache.isAwaited({ policy, repository, tag: '1.1.0' }),
-    /** A lookup, the wait for what it started, and a second one. */
+    /** Looks up, waits for the reads that this started, and looks up again. */
     async settled(tag = '1.1.0', rest: { digest?: string; namespace?: string } = {}) {
       cache.lookup({ policy, repository, tag, ...rest });
       await cache.idle();

@@ -34,7 +34,7 @@ const JO = { kind: 'basic', username: 'jo', password: 's3cret' } as const;
 const BASIC = `Basic ${Buffer.from('jo:s3cret').toString('base64')}`;
 
 describe('a manifest', () => {
-  it('is asked for by tag, in all its media types', async () => {
+  it('is requested by tag, in all its media types', async () => {
     let accept: string | undefined;
     const server = await start((request, response) => {
       accept = request.headers.accept;
@@ -139,17 +139,17 @@ describe('authentication', () => {
 });
 
 describe('a bad registry', () => {
-  it('that is slow is given up', async () => {
+  it('that is slow is aborted', async () => {
     const server = await start(() => {});
     await expect(fetchFrom(server, { timeoutMs: 100 })).rejects.toThrow(`${server.host} did not answer in time`);
   });
 
-  it('that is slow in the middle of its answer is given up', async () => {
+  it('that is slow in the middle of its answer is aborted', async () => {
     const server = await start((_, response) => response.write('{'));
     await expect(fetchFrom(server, { timeoutMs: 100 })).rejects.toThrow('did not answer in time');
   });
 
-  it.each([500, 503])('that answers %i says so', async (status) => {
+  it.each([500, 503])('that answers %i is reported', async (status) => {
     const server = await start((_, response) => response.writeHead(status).end('s3cret'));
     await expect(fetchFrom(server)).rejects.toThrow(`${server.host} answers ${status} for ${server.host}/acme/web`);
   });
@@ -159,10 +159,10 @@ describe('a bad registry', () => {
     await expect(fetchFrom(server)).rejects.toThrow(`${server.host}/acme/web has no 1.1.0`);
   });
 
-  it.each([true, false])('with a manifest of 100 MB is not read to its end (length told: %s)', async (told) => {
+  it.each([true, false])('with a manifest of 100 MB is not read to its end (length given: %s)', async (hasLength) => {
     let sent = 0;
     const server = await start((_, response) => {
-      response.writeHead(200, told ? { 'content-length': 100e6 } : {});
+      response.writeHead(200, hasLength ? { 'content-length': 100e6 } : {});
       const chunk = Buffer.alloc(1e6, ' ');
       const more = () => {
         while (sent < 100 && !response.destroyed) {
@@ -203,7 +203,7 @@ describe('a bad registry', () => {
     await expect(fetchFrom(server)).rejects.toThrow('something other than a JSON object');
   });
 
-  it('that is not there, or speaks HTTP where HTTPS is due', async () => {
+  it('that is missing, or speaks HTTP instead of HTTPS', async () => {
     const server = await start((_, response) => response.end(MANIFEST));
     await expect(fetchFrom(server, { insecure: false })).rejects.toThrow(`${server.host} cannot be reached`);
     server.close();

@@ -76,7 +76,7 @@ describe('the value of an entry', () => {
   });
 });
 
-describe('what is no config', () => {
+describe('an invalid config', () => {
   const image = parseImage('registry.example/acme/web');
   it.each([
     ['nothing', undefined, 'it has neither .dockerconfigjson nor .dockercfg'],

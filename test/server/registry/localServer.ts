@@ -1,10 +1,10 @@
-/** A server on this machine that behaves as a test says. */
+/** A server on this machine that behaves as a test sets. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 export interface LocalServer {
-  /** `127.0.0.1:port`, unless it was started elsewhere. */
+  /** `127.0.0.1:port`, or the address it was started on. */
   host: string;
   /** `METHOD path` of each request. */
   requests: string[];

@@ -32,7 +32,7 @@ describe('image names', () => {
     expect(() => parseImage(name)).toThrow('is not the name of an image repository');
   });
 
-  it('knows tags and digests', () => {
+  it('accepts tags and digests', () => {
     expect(['1.0.0', 'v1', 'a_b', '-x', '', 'a b', 'x'.repeat(129), '../x'].map(isLegalTag)).toEqual([
       true,
       true,
@@ -115,7 +115,7 @@ describe('metadata', () => {
     expect(releaseMetadataOf(manifest)).toEqual({});
   });
 
-  it('cuts what would burst a status', () => {
+  it('cuts texts that are too long for a status', () => {
     expect(releaseMetadataOf({ annotations: { [key('description')]: 'x'.repeat(1e6) } }).description).toHaveLength(
       4096,
     );
@@ -160,7 +160,7 @@ describe('challenges', () => {
   });
 });
 
-it('an Lru forgets what was used least lately', () => {
+it('an Lru drops the least recently used entry', () => {
   const lru = new Lru<number>(2);
   lru.set('a', 1);
   lru.set('b', 2);

@@ -1,8 +1,8 @@
-/** What stands between a client and a registry on a bad day. */
+/** Faulty proxies between a client and a registry. */
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { startLocalServer } from './localServer.ts';
 
-/** Requests to paths like this one are passed on only when they are released. */
+/** Requests whose path matches are delayed until they are released. */
 export async function holdingProxy(host: string, path: RegExp) {
   const held: (() => void)[] = [];
   let isReleased = false;
@@ -14,7 +14,7 @@ export async function holdingProxy(host: string, path: RegExp) {
   return {
     host: server.host,
     isHolding: () => held.length > 0,
-    /** Those that come later are passed on too. */
+    /** Passes on held connections, and all later ones. */
     release() {
       isReleased = true;
       for (const pass of held.splice(0)) pass();

@@ -1,4 +1,4 @@
-/** Which addresses a registry may have: a tenant writes its name, and a registry where it redirects to. */
+/** Allowed addresses of a registry: tenants set its name, and a registry sets redirects. */
 import { networkInterfaces } from 'node:os';
 import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -67,7 +67,7 @@ describe('a registry on this machine', () => {
     },
   );
 
-  it('is not asked over TLS, nor by a request that is no fetch, nor with options of its own', async () => {
+  it('is not used for TLS, requests other than fetches, or own options', async () => {
     const server = await started();
     const sockets = registrySockets({ allowLocal: false });
     await expect(ask(`https://${server.host}/`)).rejects.toThrow('a loopback');
@@ -76,7 +76,7 @@ describe('a registry on this machine', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('is not asked by a name of which only one address is of this machine', async () => {
+  it('is not used by a name with only one address of this machine', async () => {
     const server = await started();
     const addresses = [
       { address: '192.0.2.1', family: 4 },
@@ -87,7 +87,7 @@ describe('a registry on this machine', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('is asked where the installation allows it', async () => {
+  it('is used if the installation allows it', async () => {
     const server = await started();
     const answer = await ask(`http://localhost:${portOf(server)}/v2/`, registrySockets({ allowLocal: true }));
     expect(answer.status).toBe(200);
@@ -96,7 +96,7 @@ describe('a registry on this machine', () => {
   const own = Object.values(networkInterfaces())
     .flat()
     .find((each) => each?.family === 'IPv4' && !each.internal)?.address;
-  it.skipIf(own === undefined)('is not the same as one in the network, which is asked', async () => {
+  it.skipIf(own === undefined)('differs from one in the network, which is used', async () => {
     const server = await started(own);
     expect((await ask(`http://${server.host}/v2/`)).status).toBe(200);
   });

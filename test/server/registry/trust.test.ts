@@ -1,4 +1,4 @@
-/** `spec.certSecretRef` of an ImageRepository: a registry with an authority of its own, which may ask who is there. */
+/** `spec.certSecretRef` of an ImageRepository: a registry with an authority of its own, which may require a client certificate. */
 import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -7,7 +7,7 @@ import {
   type KeyPair,
 } from '../../../dev/local/controlPlane/certificates.ts';
 import { trustOf } from '../../../server/registry/trust.ts';
-import { cacheOn, world } from './cacheFixture.ts';
+import { cacheOn, registryObjects } from './cacheFixture.ts';
 import { type LocalServer, startLocalServer } from './localServer.ts';
 
 let authority: CertificateAuthority;
@@ -53,7 +53,7 @@ describe('the Secret', () => {
 });
 
 describe('a registry with an authority of its own', () => {
-  /** The version that it tells of is the name on the client's certificate. */
+  /** Its metadata has the name in the client's certificate as version. */
   async function registry(data: () => Record<string, string>, repository: object = {}) {
     const tls = { cert: serving.certificate, key: serving.key, requestCert: true, rejectUnauthorized: false };
     const server = await startLocalServer((request, response) => {
@@ -61,19 +61,19 @@ describe('a registry with an authority of its own', () => {
       response.end(JSON.stringify({ annotations: { 'org.opencontainers.image.version': name } }));
     }, tls);
     servers.push(server);
-    const of = world(server.host, { insecure: false, certSecretRef: { name: 'certs' }, ...repository });
+    const of = registryObjects(server.host, { insecure: false, certSecretRef: { name: 'certs' }, ...repository });
     of.objects['secrets demo/certs'] = { data: encoded(data()) };
     return { of, server, cache: cacheOn(of) };
   }
 
-  it('is believed by its ca.crt, and shown the client certificate where there is one', async () => {
+  it('is trusted by its ca.crt, and gets the client certificate if there is one', async () => {
     const anonymous = await registry(() => caOf(authority));
     expect(await anonymous.cache.settled()).toEqual({ version: 'nobody' });
     const known = await registry(() => ({ ...caOf(authority), ...keysOf(client) }));
     expect(await known.cache.settled()).toEqual({ version: 'hooks' });
   });
 
-  it('is not believed without, nor by another, and the log says why', async () => {
+  it('is not trusted without it, nor with another, and the log has the cause', async () => {
     const none = await registry(() => ({}));
     await none.cache.settled();
     expect(none.cache.warnings[0]).toMatch(/cannot be reached \(.*\); Secret demo\/certs: it has neither ca\.crt/);
@@ -84,7 +84,7 @@ describe('a registry with an authority of its own', () => {
     expect(wrong.server.requests).toEqual([]);
   });
 
-  it('that is missing its Secret is told of', async () => {
+  it('without its Secret is reported', async () => {
     const { of, cache } = await registry(() => caOf(authority));
     delete of.objects['secrets demo/certs'];
     await cache.settled();

@@ -1,4 +1,4 @@
-/** Where measurements are drawn: inside the picture, whatever the numbers are, and with gaps where there is no value. */
+/** Measurements are drawn inside the picture, whatever the numbers are, with gaps for missing values. */
 import { expect, it } from 'vitest';
 import type { MeasurementView, MetricView } from '../../../client/explain/application.ts';
 import { metricPicture, PICTURE } from '../../../ui/application/metricPicture.ts';
@@ -18,14 +18,14 @@ it('draws values from left to right, the greatest on top, and the bound between 
   expect(bounds).toEqual([{ y: 42, labelY: 38, text: '5' }]);
 });
 
-it('interrupts the line where there is no value, and marks the time at the bottom', () => {
+it('interrupts the line without a value, and marks the time at the bottom', () => {
   const measurements = [inside(0, 1), inside(1, 2), unknown(2), inside(3, 1), unknown(4), inside(5, 1), inside(6, 2)];
   const { lines, marks } = metricPicture({ min: 0, max: 4, measurements });
   expect(lines.map((line) => line.split(' ').length)).toEqual([2, 2]);
   expect(marks.filter(({ look }) => look === 'gap').map(({ y }) => y)).toEqual([PICTURE.height, PICTURE.height]);
 });
 
-it('marks what was outside the range without a value', () => {
+it('marks a result outside the range without a value', () => {
   const measurements: MeasurementView[] = [{ at: at(0), result: 'OutOfRange' }];
   expect(metricPicture({ max: 1, measurements }).marks).toMatchObject([{ look: 'outside', y: PICTURE.height }]);
 });

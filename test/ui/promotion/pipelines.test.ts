@@ -15,7 +15,7 @@ import { depthsOf } from '../../../ui/state/depths.ts';
 import { follows, ran, row, rowsOf } from './rows.ts';
 
 describe('pipelines', () => {
-  it('are the Rollouts that come after one another, in the order of promotion', () => {
+  it('are the Rollouts in the order of promotion', () => {
     const rows = rowsOf(
       row('alone'),
       row('world', follows('us', 'eu')),
@@ -92,7 +92,7 @@ describe('pipelines', () => {
 });
 
 describe('a picture', () => {
-  it('has every stage once, none upon another, and each after what comes before it', () => {
+  it('has every stage once, without overlap, and each after its upstream Rollouts', () => {
     const edge = fc.tuple(fc.nat(11), fc.nat(11)).filter(([from, to]) => from < to);
     fc.assert(
       fc.property(fc.array(edge, { minLength: 1, maxLength: 24 }), (pairs) => {
@@ -127,7 +127,7 @@ describe('versions by stage', () => {
     expect(versionsOf([prod])).toEqual(['1.2.0', '1.1.0', '1.0.0']);
   });
 
-  it('are those that run or wait, and a few past ones', () => {
+  it('are the current or pending ones, and a few past ones', () => {
     const many = ran(...Array.from({ length: 12 }, (_, i): [string, string] => [`1.${i}.0`, `${10 + i}:00`]));
     expect(versionsOf([row('a', many), row('b', ran(['0.9.0', '01:00']))])).toEqual([
       ...['1.11.0', '1.10.0', '1.9.0', '1.8.0', '1.7.0', '1.6.0', '0.9.0'],

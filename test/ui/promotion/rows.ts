@@ -19,7 +19,7 @@ export function row(name: string, rest: Partial<Row> = {}): Row {
 
 export const follows = (...names: string[]) => ({ after: names.map((name) => `shop/${name}`) });
 
-/** Its deployments, oldest first: `1.0.0 at 08:00`. */
+/** Deployments, oldest first: `1.0.0 at 08:00`. */
 export function ran(...deployments: [version: string, hour: string, outcome?: Outcome][]): Partial<Row> {
   const strip = deployments.map(([version, hour, outcome = 'Succeeded'], index) => ({
     id: index + 1,

@@ -1,4 +1,4 @@
-/** One write of a Flux object to an admission handler, in a cluster of these objects. */
+/** A write of a Flux object to an admission handler, in a cluster of these objects. */
 import type { AdmissionRequest, AdmissionResponse, UserInfo } from '../../../api/admission.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
@@ -9,16 +9,16 @@ import type { AdmissionHandler } from '../../../webhooks/response.ts';
 import { NOW } from '../../core/admission/objects.ts';
 import { requestOf, review } from '../../support/admission.ts';
 
-export interface World {
+export interface StoredContext {
   objects?: KubeObject<any, any>[];
   now?: number;
   /** `user namespace/gate` pairs that have the verb bypass. */
   mayBypass?: string[];
-  /** `user namespace/gate` pairs that may read it. */
+  /** `user namespace/gate` pairs with the right to read it. */
   mayGet?: string[];
   bypassServiceAccounts?: string[];
   noCrossNamespaceRefs?: boolean;
-  /** Plurals of kinds that cannot be read. */
+  /** Plurals of unreadable kinds. */
   broken?: string[];
 }
 
@@ -31,7 +31,7 @@ export interface Answer {
   counts: Count[];
   /** `resource/name` of every live read. */
   reads: string[];
-  /** As the API server would store it. */
+  /** The object as the API server would store it. */
   object: FluxObject | undefined;
   response: AdmissionResponse;
 }
@@ -46,7 +46,7 @@ export interface Write {
   name?: string;
 }
 
-export async function send(handler: AdmissionHandler, write: Write, context: World = {}): Promise<Answer> {
+export async function send(handler: AdmissionHandler, write: Write, context: StoredContext = {}): Promise<Answer> {
   const { user = { username: 'developer', groups: ['system:authenticated'] }, dryRun = false, ...rest } = write;
   const request = requestOf({ ...rest, userInfo: user, dryRun } as Partial<AdmissionRequest>);
   const reads: string[] = [];

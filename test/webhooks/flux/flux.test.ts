@@ -46,7 +46,7 @@ describe('mutating', () => {
     ]);
   });
 
-  it('denies with 403 what gives the field a new value', async () => {
+  it('denies with 403 a write that gives the field a new value', async () => {
     const object = kustomization({
       ...at(2, '1.1.0'),
       substitute: { APP: '2.0.0' },
@@ -73,7 +73,7 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
   const behind = { objects: [waiting, gate('shop/freeze')] };
   const oldObject = kustomization(at(2, '1.1.0'));
   const MINE = { 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
-  const leaving: [says: string, annotations: Record<string, string>][] = [
+  const leaving: [title: string, annotations: Record<string, string>][] = [
     ['unmarks its field', { note: 'x' }],
     ['hands its field to another Rollout', { 'rollout.kuberik.com/substitute.APP.from': 'other' }],
     ['claims its field for two', { 'rollout.kuberik.com/substitute.APP.from': 'my-app,other' }],
@@ -124,7 +124,7 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
     expect(answer.reads).toEqual([]);
   });
 
-  it('is neither deleted, nor given to an owner with which it would be', async () => {
+  it('is neither deleted nor given to an owner that would delete it', async () => {
     const owned = { ...oldObject, metadata: { ...oldObject.metadata, ownerReferences: [OWNER] } };
     const context = (value: string) => ({
       objects: [...gone.objects, waiting, gate('shop/freeze', { default: value as 'opened' })],
@@ -156,7 +156,7 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
     expect(await send(mutateFlux, { object, oldObject: follower }, behind)).toMatchObject({ allowed: true, object });
   });
 
-  it('goes with its Namespace, and with the garbage collector', async () => {
+  it('is deleted with its Namespace, and by the garbage collector', async () => {
     const going = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', deletionTimestamp: 'now' } };
     expect((await send(validateFlux, { oldObject }, { objects: [...behind.objects, going] })).allowed).toBe(true);
     const user = { username: 'system:serviceaccount:kube-system:generic-garbage-collector' };
@@ -186,7 +186,7 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
     expect(await send(mutateFlux, { object, oldObject }, behind)).toMatchObject({ allowed: true, object });
   });
 
-  it('may be unmarked by whoever bypasses the gate', async () => {
+  it('may lose its annotations in a write that bypasses the Gate', async () => {
     const annotations = { 'gate.fluxcd.io/bypass-reason': 'INC-1' };
     const object = kustomization({ annotations, substitute: { APP: '6' } });
     const user = { username: 'admin' };
@@ -209,14 +209,14 @@ describe('the denial for a managed field', () => {
   const app = rollout('my-app', '1.1.0', '1.0.0');
   const behindFreeze = { ...app, spec: { ...app.spec, gates: [{ name: 'freeze' }] } } as Rollout;
 
-  it('gives the command for the Rollout, namespace included', async () => {
+  it('has the command for the Rollout, namespace included', async () => {
     const { message } = await send(mutateFlux, { object: edit(), oldObject }, context);
     expect(message).toMatch(/spec\.wantedVersion on that Rollout\.\nTo deploy another version:\n/);
     expect(message.split('\n').at(-1)).toBe(`  ${command}`);
     expect(message).not.toContain('Gate');
   });
 
-  it('says that the deployment would wait for a closed Gate, how to open it and how to get past', async () => {
+  it('says that the deployment would wait for a closed Gate, how to open and how to bypass it', async () => {
     const { message } = await send(
       mutateFlux,
       { object: edit(), oldObject },
@@ -228,7 +228,7 @@ describe('the denial for a managed field', () => {
     expect(message).toContain('with a reason in gate.fluxcd.io/bypass-reason in the same write');
   });
 
-  it('of a frozen object says that opening is not enough, and what is', async () => {
+  it('of a frozen object says that opening is not enough, and what to do', async () => {
     const gates = { 'gate.fluxcd.io/gates': 'freeze' };
     const annotations = { ...oldObject.metadata.annotations, ...gates };
     const frozen = { ...oldObject, metadata: { ...oldObject.metadata, annotations } };
@@ -242,7 +242,7 @@ describe('the denial for a managed field', () => {
   });
 });
 
-const untouched: [says: string, write: Parameters<typeof send>[1]][] = [
+const untouched: [title: string, write: Parameters<typeof send>[1]][] = [
   [
     'a status write',
     { object: kustomization(at(1, '1.0.0')), oldObject: kustomization(at(1, '1.0.0')), subResource: 'status' },
@@ -272,7 +272,7 @@ describe('validating', () => {
   const young = rollout('my-app', '1.2.0', '1.1.0', '1.0.0');
   const first = rollout('my-app', '1.1.0');
   for (const { status } of [young, first]) status!.history![0]!.timestamp = new Date(NOW - 2000).toISOString();
-  const rows: [says: string, object: ReturnType<typeof kustomization>, objects: any[], denied?: RegExp][] = [
+  const rows: [title: string, object: ReturnType<typeof kustomization>, objects: any[], denied?: RegExp][] = [
     ['the value of the head', kustomization(at(2, '1.1.0')), context.objects],
     ['the value of the head before, with its annotation', kustomization(at(1, '1.0.0')), context.objects],
     [

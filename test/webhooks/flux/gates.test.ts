@@ -1,10 +1,10 @@
-/** Closed gates at the admission webhook: what needs more than one write, another identity or a live look. */
+/** Closed Gates at the admission webhook, in cases of several writes, other identities or live reads. */
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { gate, kustomization, NOW, ociRepository, owner } from '../../core/admission/objects.ts';
 import { namespaceOf } from '../../support/objects.ts';
-import { send, type World, type Write } from './call.ts';
+import { type StoredContext, send, type Write } from './call.ts';
 
 const REASON = 'gate.fluxcd.io/bypass-reason';
 const BY = 'gate.fluxcd.io/bypassed-by';
@@ -31,7 +31,7 @@ describe('DELETE', () => {
     user: user(by),
     oldObject: frozen(given(reasonBy, secondsAgo)),
   });
-  const rows: [says: string, write: Write, context: World, answer: RegExp | 'allowed'][] = [
+  const rows: [title: string, write: Write, context: StoredContext, answer: RegExp | 'allowed'][] = [
     ['behind a closed gate', {}, {}, /cannot be deleted: Gate 'shop\/freeze' is closed \(Gate closed by default\)/],
     ['of a whole collection: no name', { name: '' }, {}, /cannot be deleted/],
     [
@@ -83,7 +83,7 @@ describe('DELETE', () => {
     else expect(answer).toMatchObject({ allowed: false, message: expect.stringMatching(expected) });
   });
 
-  it('a DELETE of what is not stored so records nothing', async () => {
+  it('a DELETE without a matching stored state records nothing', async () => {
     const write = deleting('admin');
     for (const stored of [[], [frozen()], [frozen(given('admin', 9))]]) {
       const answer = await send(validateFlux, write, { objects: [namespace(), closed, ...stored], ...bypass });
@@ -117,7 +117,7 @@ describe('a bypass', () => {
     expect(await send(validateFlux, final, context)).toMatchObject({ allowed: true });
   });
 
-  describe('of a sync whose source is held too says so', () => {
+  describe('of a sync whose source is held too names both', () => {
     const held = { annotations, spec: { suspend: true } };
     const source = (parts: typeof held | object) => ociRepository({ tag: '1.0.0' }, parts);
     const ref = { kind: 'OCIRepository', name: 'web' };
@@ -152,7 +152,7 @@ describe('a bypass', () => {
     expect(await send(mutateFlux, write, context)).toMatchObject({ allowed: true, events: [] });
   });
 
-  const refusals: [says: string, write: Write, context?: World][] = [
+  const refusals: [title: string, write: Write, context?: StoredContext][] = [
     ['without the verb', { object: edit('INC-1'), user: user('developer') }],
     ['without a reason', { object: edit(undefined), user: user('admin') }],
     ['with an empty reason', { object: edit('  '), user: user('admin') }],
@@ -203,7 +203,7 @@ describe('an apply that changes nothing', () => {
     expect(answer.object).toEqual(old);
   });
 
-  it('is not looked at when finalizers come off', async () => {
+  it('is not evaluated when finalizers are removed', async () => {
     const object = { ...old, metadata: { ...old.metadata, finalizers: ['x'] } };
     expect((await send(mutateFlux, { object: old, oldObject: object }, { objects: [opened] })).reads).toEqual([]);
   });
@@ -236,7 +236,7 @@ describe('a new object that a closed Gate selects', () => {
   const shop = { ...namespace(), metadata: { name: 'shop', labels: { team: 'shop' } } };
   const plain = kustomization({ annotations: {} });
   const { name: _, ...generated } = { ...plain.metadata, generateName: 'web-' };
-  const rows: [says: string, handler: typeof mutateFlux, object: FluxObject, gates: any[]][] = [
+  const rows: [title: string, handler: typeof mutateFlux, object: FluxObject, gates: any[]][] = [
     ['from its own namespace', mutateFlux, plain, [here]],
     ['from another', mutateFlux, plain, [everywhere]],
     ['and gets its name from the API server', mutateFlux, { ...plain, metadata: generated } as FluxObject, [here]],
@@ -268,7 +268,7 @@ describe('a new object that a closed Gate selects', () => {
   });
 });
 
-describe('who closed a Gate of another namespace, and why,', () => {
+describe('user and reason of the closing of a Gate in another namespace', () => {
   const request = { action: 'close' as const, at: '2026-03-04T09:00:00Z', by: 'anna', reason: 'INC-42' };
   const withRequest = (at: string) => ({ ...gate(at, { default: 'opened' }), status: { request } }) as any;
   const named = (gates: string, spec = {}) => kustomization({ annotations: { 'gate.fluxcd.io/gates': gates }, spec });
@@ -319,7 +319,7 @@ describe('live reads', () => {
     expect((await send(mutateFlux, { object: plain }, { objects: [] })).reads.sort()).toEqual(all);
   });
 
-  it('take effect at the second of a window edge, with nobody else awake', async () => {
+  it('take effect at the second of a window edge, without an event', async () => {
     const window = gate('shop/freeze', { window: '1h' }, { 'open.gate.fluxcd.io/requestedAt': '2026-03-04T09:00:01Z' });
     const oldObject = kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze' } });
     const object = kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze' }, spec: { path: 'x' } });
@@ -330,7 +330,7 @@ describe('live reads', () => {
 });
 
 describe('validating', () => {
-  const rows: [says: string, object: FluxObject, objects: any[], denied: boolean][] = [
+  const rows: [title: string, object: FluxObject, objects: any[], denied: boolean][] = [
     ['a held object as it was', frozen({ note: 'x' }), [closed], false],
     ['suspension undone by another webhook', frozen({}, { suspend: false }), [closed], true],
     ['a spec changed by another webhook', frozen({}, { path: 'x' }), [closed], true],

@@ -1,4 +1,4 @@
-/** What the webhook reads for one write of a Flux object, in either of its calls. */
+/** Reads of the webhook for a write of a Flux object, in either of its calls. */
 import { expect, it } from 'vitest';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { gate, kustomization, NOW } from '../../core/admission/objects.ts';

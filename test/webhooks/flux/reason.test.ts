@@ -1,11 +1,11 @@
-/** Of a reason on a Flux object `gate.fluxcd.io/bypassed-by` is the record, where it gets its author past anything. */
+/** The record of a reason on a Flux object is `gate.fluxcd.io/bypassed-by`, if the reason bypasses a Gate. */
 import { expect, it } from 'vitest';
 import { BYPASS_REASON, BYPASSED_BY } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { annotate } from '../../../core/kube/annotate.ts';
 import { mutateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { deployment, gate, kustomization, rollout } from '../../core/admission/objects.ts';
-import { send, type World } from './call.ts';
+import { type StoredContext, send } from './call.ts';
 
 const closed = gate('shop/freeze');
 const gated = kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze' } });
@@ -14,7 +14,7 @@ const loose = kustomization({ deployed: deployment('my-app', 1, '1.1.0') });
 const app = rollout('my-app', '1.1.0');
 const gatedApp = { ...app, spec: { ...app.spec, gates: [{ name: 'freeze' }] } };
 
-it.each<[says: string, oldObject: FluxObject, context: World, by: string | undefined, warnings: string[]]>([
+it.each<[title: string, oldObject: FluxObject, context: StoredContext, by: string | undefined, warnings: string[]]>([
   [
     'behind a closed Gate, by somebody who may bypass it',
     gated,

@@ -1,7 +1,4 @@
-/**
- * Which updates of Flux objects the validating webhook is spared: none that it would refuse because another webhook
- * changed them.
- */
+/** The validating webhook is called for every update of Flux objects that another webhook could have made refusable. */
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -33,20 +30,20 @@ const isSent = (object: FluxObject, oldObject: FluxObject) =>
   holds({ object, oldObject, request: { operation: 'UPDATE' } } as any);
 
 const SUBSTITUTE_FROM = 'rollout.kuberik.com/substitute.APP.from';
-type World = { state: 'opened' | 'closed'; versions: string[] };
+type StoredContext = { state: 'opened' | 'closed'; versions: string[] };
 
-const contextOf = ({ state, versions }: World) => ({
+const contextOf = ({ state, versions }: StoredContext) => ({
   rollouts: rolloutsByName(rollout('my-app', ...versions)),
   gates: gatesByName(gate('shop/a', { default: state })),
   namespaceLabels: {},
   now: NOW,
 });
 
-/** As the mutating webhook stores it. */
-function stored(object: FluxObject, oldObject: FluxObject | undefined, world: World, isBypass = false) {
+/** The object after the mutating webhook. */
+function stored(object: FluxObject, oldObject: FluxObject | undefined, context: StoredContext, isBypass = false) {
   const who = { user: 'u', fieldManager: 'kustomize-controller' };
   const bypass = isBypass ? { granted: true as const } : undefined;
-  const outcome = decide({ object, oldObject, context: contextOf(world), ...who, bypass });
+  const outcome = decide({ object, oldObject, context: contextOf(context), ...who, bypass });
   return 'object' in outcome ? outcome.object : undefined;
 }
 
@@ -55,7 +52,7 @@ const withSpec = (object: FluxObject, spec: Record<string, unknown>): FluxObject
   spec: { ...object.spec, ...spec } as NonNullable<FluxObject['spec']>,
 });
 
-/** The same after somebody has bypassed the closed Gate. */
+/** The object after a user has bypassed the closed Gate. */
 const bypassed = (object: FluxObject): FluxObject =>
   stored(
     annotate(withSpec(object, { suspend: false }), BYPASS_REASON, 'INC-42'),
@@ -64,7 +61,7 @@ const bypassed = (object: FluxObject): FluxObject =>
     true,
   ) ?? object;
 
-/** What another webhook of the cluster does to the object after ours: one thing. */
+/** A change by another webhook after ours. */
 const CHANGES: Record<string, (object: FluxObject) => FluxObject> = {
   'another path': (object) => withSpec(object, { path: './other' }),
   'no path': (object) => withSpec(object, { path: undefined }),
@@ -83,7 +80,7 @@ const CHANGES: Record<string, (object: FluxObject) => FluxObject> = {
   }),
 };
 
-const world: fc.Arbitrary<World> = fc.record({
+const context: fc.Arbitrary<StoredContext> = fc.record({
   state: fc.constantFrom('opened' as const, 'closed' as const),
   versions: fc.constantFrom(['1.0.0'], ['1.1.0', '1.0.0'], ['1.2.0', '1.1.0', '1.0.0']),
 });
@@ -106,15 +103,15 @@ const wanted = fc
   });
 
 describe('the validating webhook', () => {
-  it('is asked about every update that it would refuse', () => {
+  it('gets every update that it would refuse', () => {
     const refused: Record<string, number> = {};
     fc.assert(
       fc.property(
         fc.record({
           first: wanted,
           next: wanted,
-          before: world,
-          now: world,
+          before: context,
+          now: context,
           isSource: fc.boolean(),
           isBypass: fc.boolean(),
         }),
@@ -136,12 +133,12 @@ describe('the validating webhook', () => {
       ),
       { numRuns: 5000 },
     );
-    // Each of them is refused in some world: else this shows nothing.
+    // Each of them is refused in some context: else this shows nothing.
     expect(Object.keys(refused).sort()).toEqual(Object.keys(CHANGES).sort());
   });
 
-  const open: World = { state: 'opened', versions: ['1.0.0'] };
-  const closed: World = { ...open, state: 'closed' };
+  const open: StoredContext = { state: 'opened', versions: ['1.0.0'] };
+  const closed: StoredContext = { ...open, state: 'closed' };
   const app = kustomization({
     annotations: { [REQUIRED_GATES]: 'a', [SUBSTITUTE_FROM]: 'my-app' },
     substitute: { APP: '1.0.0' },
@@ -149,7 +146,7 @@ describe('the validating webhook', () => {
     managedFields,
   });
 
-  it.each<[string, World, (object: FluxObject) => FluxObject]>([
+  it.each<[string, StoredContext, (object: FluxObject) => FluxObject]>([
     ['an apply that changes nothing', open, (object) => object],
     ['an apply that changes what no Rollout sets', open, CHANGES['another path']!],
     ['a label', open, (object) => ({ ...object, metadata: { ...object.metadata, labels: { team: 'shop' } } })],

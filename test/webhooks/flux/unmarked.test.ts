@@ -1,4 +1,4 @@
-/** What a closed Gate holds, whatever the object carries and follows. */
+/** Objects that a closed Gate holds, with or without annotations. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
@@ -56,7 +56,7 @@ it('a Gate that opens between two calls for one write leaves the object as it wa
   expect(second.object?.metadata.annotations ?? {}).toEqual({});
 });
 
-it('a hotfix that waits for its artifact goes on when that is there, also where another webhook has us asked twice', async () => {
+it('a bypass that waits for its artifact continues when that is fetched, also if another webhook causes a second call', async () => {
   const hotfix = rollout('my-app', '1.1.0', '1.0.0') as KubeObject<any, any>;
   hotfix.status.history[0] = {
     ...hotfix.status.history[0],
@@ -119,7 +119,7 @@ it.each([
 
 const terminatingNot = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: {} } };
 
-describe('what holds an object', () => {
+describe('reasons for which an object is held', () => {
   const followed = { 'rollout.kuberik.com/substitute.APP.from': 'my-app', 'gate.fluxcd.io/gates': 'freeze' };
 
   it('does not wait for its Rollouts, which may be too many or too large to be read', async () => {

@@ -1,4 +1,4 @@
-/** Approvals on a Gate: for which Rollout one is meant, and what becomes of requests to open. */
+/** Approvals on a Gate: the Rollout an approval is for, and requests to open. */
 import { describe, expect, it } from 'vitest';
 import type { Gate, Rollout } from '../../../api/types.ts';
 import { evaluateGate } from '../../../core/gate/gateState.ts';
@@ -40,7 +40,7 @@ async function written(annotate: Record<string, string>, given: Given = {}) {
   const old = given.old ?? gate(spec);
   const object = gate(spec, { ...old.metadata.annotations, ...annotate });
   const of = { object, old, user, at: day(at), objects: rollouts(releases) };
-  // A denial of the mutating webhook is seen as one of a validating one.
+  // Clients see a denial by the mutating webhook like one by a validating webhook.
   const { allowed, message, warnings, requests } = await write({ validate: mutateGate }, of);
   if (!allowed) return { allowed, message, warnings, requests, stored: old };
   const stored = await write({ mutate: mutateGate, validate: validateGate }, of);
@@ -73,7 +73,7 @@ describe('an approval on a Gate', () => {
     expect(message).toContain("Rollout 'none that requires this Gate' has no release 1.0.0");
   });
 
-  it('in another’s name, written into the record, is dropped and told', async () => {
+  it('for another user, written into the record, is dropped with a Warning', async () => {
     const forged = { given: [{ version: '2.0.0', rollout: 'shop/api', by: 'bob', at: day('10:00:00') }] };
     const { stored, allowed, warnings } = await written({ [RECORD]: JSON.stringify(forged) });
     expect([allowed, given(stored)]).toEqual([true, []]);
@@ -97,7 +97,7 @@ describe('an approval on a Gate', () => {
     expect([allowed, message]).toEqual([false, expect.stringContaining('requires this Gate')]);
   });
 
-  it('without the name of a Rollout asks for it where there are too many to be read', async () => {
+  it('without the name of a Rollout requires it if there are too many to read', async () => {
     const many = Array.from({ length: LIMITS.approvalRollouts }, (_, i) => [`other-${i}`, ['0.1.0']] as const);
     const releases = { ...Object.fromEntries(many.map(([name, tags]) => [name, [...tags]])), web: ['1.0.0'] };
     const { allowed, message } = await written({ [APPROVE]: '1.0.0' }, { releases });
@@ -107,7 +107,7 @@ describe('an approval on a Gate', () => {
     expect(given((await written({ [APPROVE]: 'shop/web:1.0.0' }, { releases })).stored)).toHaveLength(1);
   });
 
-  it('is revoked by a closing, also by one whose clock is behind, and counts after it', async () => {
+  it('is revoked by a closing, even with a clock that is behind, and counts after it', async () => {
     const { stored: approved } = await written({ [APPROVE]: '1.0.0' });
     const { stored: closed } = await written({ [CLOSE]: day('09:55:00') }, { old: approved, at: '10:01:00' });
     expect(given(closed)).toEqual([]);
@@ -134,7 +134,7 @@ describe('a request to open a Gate with approvals', () => {
   });
 });
 
-it('a Gate with approvals that selects Flux objects is warned of what they do not open', async () => {
+it('a Gate with approvals that selects Flux objects gets a Warning that approvals don’t open it for them', async () => {
   const object = gate({ ...SPEC, selects: { kinds: ['Kustomization'] } });
   const { warnings } = await write({ validate: validateGate }, { object, at: day('10:00:00') });
   expect(warnings).toEqual([

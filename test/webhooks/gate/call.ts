@@ -19,7 +19,7 @@ export interface Write {
   /** Users that have the verb select-namespaces in the whole cluster. */
   maySelect?: string[];
   noCrossNamespaceRefs?: boolean;
-  /** Whether the webhook's callers are authenticated; they are when absent. */
+  /** Whether the webhook's callers are authenticated (default: true). */
   authenticatesCallers?: boolean;
   dryRun?: boolean;
 }
@@ -64,11 +64,11 @@ export const day = (time: string) => `2026-01-05T${time}Z`;
 export interface Step {
   at: string;
   user?: string;
-  /** Written over what is there; null takes away. */
+  /** Merged into the object; null removes. */
   annotate: Record<string, string | null>;
 }
 
-/** What is stored after these writes, one after the other. */
+/** The stored object after these writes, in order. */
 export async function stored(spec: Gate['spec'], steps: Step[]): Promise<Gate> {
   let now: Gate | undefined;
   for (const { at, user, annotate } of steps) {

@@ -26,7 +26,7 @@ describe('DELETE of a Gate', () => {
       { old, at: day('10:00:00'), objects: [binding, rollout, namespace, old], ...more },
     );
 
-  it('is denied while it is closed and holds something, and says what and how', async () => {
+  it('is denied while it is closed and holds objects, with these and the way out', async () => {
     const { allowed, message } = await remove(closed);
     expect(allowed).toBe(false);
     expect(message).toContain(
@@ -60,7 +60,7 @@ describe('DELETE of a Gate', () => {
     expect(answer.warnings[0]!.length).toBeLessThanOrEqual(120);
   });
 
-  it('is denied where it selects what is in other namespaces', async () => {
+  it('is denied if it selects objects in other namespaces', async () => {
     const gates = [{ ...binding.spec!.gates![0]!, selected: true }];
     const selected = { ...binding, spec: { ...binding.spec!, gates } };
     expect((await remove(closed, { objects: [selected, namespace] })).allowed).toBe(false);
@@ -70,7 +70,7 @@ describe('DELETE of a Gate', () => {
     expect((await remove(freeze, { objects: [other, namespace] })).allowed).toBe(false);
   });
 
-  it('reads Rollouts of other namespaces by metadata at most, and only where it may select them', async () => {
+  it('reads Rollouts of other namespaces by metadata only, and only if it may select them', async () => {
     const rollouts = async (old: Gate) => {
       const { requests, warnings } = await remove(old, { objects: [namespace] });
       const read = requests.filter(({ resource }) => resource === 'rollouts');
@@ -81,7 +81,7 @@ describe('DELETE of a Gate', () => {
     const selects = { kinds: ['Rollout' as const], namespaceSelector: {} };
     const selecting = gate({ default: 'closed', selects });
     expect((await rollouts(selecting)).read).toEqual([own, { verb: 'pages', metadataOnly: true }]);
-    // What only names it from elsewhere is told from the status.
+    // Objects of other namespaces that only name the Gate are in its status.
     const heldObjects = [{ kind: 'Rollout', namespace: 'apps', name: 'web' }];
     expect((await rollouts({ ...closed, status: { heldObjects } })).warnings).toEqual([
       'objects of other namespaces that name this Gate, and are held until a Gate of this name is open: 1',
@@ -118,7 +118,7 @@ describe('DELETE of a Gate', () => {
       )
     ).object as Gate;
 
-  it('is allowed to whoever may bypass and has just said why, and it is recorded', async () => {
+  it('is allowed to a user who may bypass and has just given a reason, and is recorded', async () => {
     const answer = await remove(await reasoned('alice', '09:55:01'), { user: 'alice', mayBypass: ['alice'] });
     expect(answer).toMatchObject({
       allowed: true,
@@ -129,7 +129,7 @@ describe('DELETE of a Gate', () => {
     ]);
   });
 
-  it('is told by what it held', async () => {
+  it('is reported with the objects that it held', async () => {
     const heldObjects = [
       { kind: 'Kustomization', namespace: 'apps', name: 'web' },
       { kind: 'Rollout', namespace: 'platform', name: 'web' },
@@ -140,7 +140,7 @@ describe('DELETE of a Gate', () => {
     expect(events[0]).not.toHaveProperty('forOthers');
   });
 
-  it('a reason by somebody who may not bypass the Gate, or on an open one, has no record', async () => {
+  it('a reason of a user who may not bypass the Gate, or on an open one, has no record', async () => {
     const by = async (answer: Promise<Gate>) => (await answer).metadata.annotations?.['gate.fluxcd.io/bypassed-by'];
     expect(await by(reasoned('alice', '09:59:00'))).toBe('2026-01-05T09:59:00Z alice');
     expect(await by(reasoned('alice', '09:59:00', []))).toBeUndefined();

@@ -186,10 +186,10 @@ describe('the request that counts is the one that arrived last', () => {
   });
 });
 
-describe('to select beyond its own namespace takes a right of its own', () => {
+describe('selecting beyond its own namespace needs a right of its own', () => {
   const all = { namespaceSelector: {} };
   const team = { namespaceSelector: { matchLabels: { team: 'a' } } };
-  const rows: [says: string, selects: object | undefined, before: object | undefined | 'none', asked: boolean][] = [
+  const rows: [title: string, selects: object | undefined, before: object | undefined | 'none', asked: boolean][] = [
     ['a new Gate that selects all namespaces', all, 'none', true],
     ['a new Gate that selects some', team, 'none', true],
     ['a new Gate that selects in its own', { labelSelector: {} }, 'none', false],
@@ -215,7 +215,7 @@ describe('to select beyond its own namespace takes a right of its own', () => {
   });
 });
 
-it('a Gate gets no selection of other namespaces where references to them are forbidden, by whomever', async () => {
+it('a Gate gets no selection of other namespaces if such references are forbidden, from any user', async () => {
   const object = gate({ default: 'opened', selects: { namespaceSelector: {} } });
   const attempt = { object, at: day('10:00:00'), maySelect: ['alice'], noCrossNamespaceRefs: true };
   const answer = await write({ validate: validateGate }, attempt);
@@ -223,7 +223,7 @@ it('a Gate gets no selection of other namespaces where references to them are fo
   expect(await write({ validate: validateGate }, { ...attempt, old: object })).toMatchObject({ allowed: true });
 });
 
-describe('what cannot be evaluated is denied with its field', () => {
+describe('an invalid spec is denied with its field', () => {
   const cases: [string, Gate['spec'] | object, Record<string, string> | undefined, string][] = [
     [
       'a word for a time',
@@ -270,7 +270,7 @@ describe('what cannot be evaluated is denied with its field', () => {
     expect(answer.message).toContain(message);
   });
 
-  it('what was wrong before does not keep anybody from mending the rest', async () => {
+  it('an error from before does not block other changes', async () => {
     const old = gate({ default: 'closed', window: 'soon' });
     const answer = await write(
       { validate: validateGate },
@@ -318,11 +318,11 @@ describe('the record of signed calls', () => {
     return object.metadata.annotations?.[USED];
   };
 
-  it('takes the text of a write that makes a request, beside what is stored', async () => {
+  it('takes the text of a write with a request, and keeps the stored rest', async () => {
     expect(await usedAfter({ [OPEN]: day('10:00:00'), [USED]: forged })).toBe(`${stored1},${forged}`);
   });
 
-  it('takes nothing of a write that makes none, and keeps what is stored', async () => {
+  it('takes nothing from a write without a request, and keeps the stored text', async () => {
     expect(await usedAfter({ [USED]: `${stored1},${forged}` })).toBe(stored1);
     expect(await usedAfter({})).toBe(stored1);
   });
@@ -332,7 +332,7 @@ describe('the record of signed calls', () => {
   });
 });
 
-it("a RolloutGate's record of approvals does not come onto a Gate", async () => {
+it("a RolloutGate's record of approvals can’t be set on a Gate", async () => {
   const RECORD = 'rollout.kuberik.com/approvals';
   const after = async (before: Record<string, string>) => {
     const object = gate({ default: 'closed' }, { ...before, [RECORD]: 'x' });

@@ -10,7 +10,7 @@ const CLOSE = 'close.gate.fluxcd.io/requestedAt';
 const FOR = 'open.gate.fluxcd.io/for';
 const CLOSE_REASON = 'close.gate.fluxcd.io/reason';
 
-describe('a reason is that of whoever gave it', () => {
+describe('a reason belongs to the user who gave it', () => {
   const closedFor = (text: string) => ({
     at: '10:00:00',
     user: 'admin',
@@ -57,7 +57,7 @@ describe('a reason is that of whoever gave it', () => {
     expect(evaluateGate(gate, Date.parse(day('10:10:00'))).request?.reason).toBe(reason);
   });
 
-  it('and whoever has none is told, as of a version that narrows an opening from before', async () => {
+  it('and a user without one gets a Warning, also about a version that narrows an earlier opening', async () => {
     const object = gate(
       { default: 'closed' },
       { [OPEN]: day('10:00:00'), [FOR]: '1.0.0', 'open.gate.fluxcd.io/reason': 'CHG-1' },

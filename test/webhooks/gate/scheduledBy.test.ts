@@ -1,4 +1,4 @@
-/** Who sets the calendar of a Gate, when and why: a record that only the webhook writes. */
+/** The record of who set the calendar of a Gate, when and why, which only the webhook writes. */
 import { describe, expect, it } from 'vitest';
 import type { Gate } from '../../../api/types.ts';
 import { explainGate } from '../../../client/explain/kinds/explainGates.ts';
@@ -21,7 +21,7 @@ async function stored(object: Gate, old?: Gate, user = 'alice'): Promise<Gate> {
 const noted = ({ metadata }: Gate) => JSON.parse(metadata.annotations?.[RECORD] ?? 'null');
 
 describe('the record', () => {
-  it('has the authenticated user and the reason, which is taken off', async () => {
+  it('has the authenticated user and the reason, which is removed', async () => {
     const made = await stored(gate(FRIDAYS, { [REASON]: 'no Fridays' }));
     expect(noted(made)).toEqual({ by: 'alice', at: day('10:00:00'), reason: 'no Fridays' });
     expect(made.metadata.annotations).not.toHaveProperty([REASON]);
@@ -30,7 +30,7 @@ describe('the record', () => {
     );
   });
 
-  it('is nobody’s to write, and stays until the calendar changes', async () => {
+  it('can’t be written by any user, and stays until the calendar changes', async () => {
     const made = await stored(gate(FRIDAYS));
     const forged = gate(FRIDAYS, { [RECORD]: '{"by":"carol","at":"2026-03-01T12:00:00Z"}' });
     expect(noted(await stored(forged, made, 'mallory'))).toMatchObject({ by: 'alice' });

@@ -50,7 +50,7 @@ interface Case {
   objects?: KubeObject<any, any>[];
 }
 
-/** What the webhooks answer, and what they store. */
+/** The webhooks' answers, and the stored object. */
 export async function ask({ next, before, user = 'sre', may = ['sre own', 'sre bound'], objects = GATES }: Case) {
   const { call, events } = fakeWebhookCall({
     now: NOW,
@@ -59,17 +59,17 @@ export async function ask({ next, before, user = 'sre', may = ['sre own', 'sre b
     settings: {},
   });
   const old = before ?? rollout(own, next.status);
-  const verdict = await mutateRollout(write({ object: next, old, user }), call);
-  const stored = (verdict.allowed && (verdict.object as Rollout)) || next;
-  const validated = verdict.allowed ? await validateRollout(write({ object: stored, old, user }), call) : verdict;
+  const result = await mutateRollout(write({ object: next, old, user }), call);
+  const stored = (result.allowed && (result.object as Rollout)) || next;
+  const validated = result.allowed ? await validateRollout(write({ object: stored, old, user }), call) : result;
   const { annotations = {} } = stored.metadata;
   return {
-    allowed: verdict.allowed,
-    denial: verdict.allowed ? undefined : withCommands(verdict.message, ...(verdict.commands ?? [])),
-    passage: verdict.allowed ? annotations[BYPASSED_GATES] : undefined,
-    by: verdict.allowed ? annotations[BYPASSED_BY] : undefined,
-    warnings: [...(verdict.warnings ?? []), ...(validated.warnings ?? [])],
-    audit: verdict.allowed ? verdict.audit : undefined,
+    allowed: result.allowed,
+    denial: result.allowed ? undefined : withCommands(result.message, ...(result.commands ?? [])),
+    passage: result.allowed ? annotations[BYPASSED_GATES] : undefined,
+    by: result.allowed ? annotations[BYPASSED_BY] : undefined,
+    warnings: [...(result.warnings ?? []), ...(validated.warnings ?? [])],
+    audit: result.allowed ? result.audit : undefined,
     events: events.map(({ message }) => message),
   };
 }

@@ -148,14 +148,14 @@ describe('a bypass is for the version that its write names', () => {
     const next = annotated({ ...EVIL, [BYPASS_FOR]: '0.9.0-evil' }, own, PENDING);
     const { call } = fakeWebhookCall({ now: NOW, objects: GATES });
     for (const old of [annotated(EVIL, own, PENDING), undefined]) {
-      const verdict = await mutateRollout(write({ object: next, old, user: 'developer' }), call);
-      expect(verdict).toMatchObject({ allowed: true, object: { metadata: { name: 'app' } } });
-      expect(JSON.stringify(verdict.allowed && verdict.object)).not.toContain(BYPASS_FOR);
-      expect(verdict.warnings?.join()).toContain('bypass-for has no effect without a new gate.fluxcd.io/bypass-reason');
+      const result = await mutateRollout(write({ object: next, old, user: 'developer' }), call);
+      expect(result).toMatchObject({ allowed: true, object: { metadata: { name: 'app' } } });
+      expect(JSON.stringify(result.allowed && result.object)).not.toContain(BYPASS_FOR);
+      expect(result.warnings?.join()).toContain('bypass-for has no effect without a new gate.fluxcd.io/bypass-reason');
     }
   });
 
-  it('a request of somebody else that the write takes back does not wait', async () => {
+  it('another user’s request that the write withdraws does not wait', async () => {
     const status = { ...AT_7, pendingVersion: '1.5.0' };
     const before = annotated({ [FORCE_DEPLOY]: '1.5.0', ...BY_DEVELOPER }, own, status);
     expect(await ask({ next: annotated(REASON, own, status), before })).toMatchObject({

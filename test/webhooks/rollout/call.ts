@@ -40,7 +40,7 @@ export function annotated(
 }
 
 export async function stored(request: Write): Promise<Record<string, string> | undefined> {
-  const verdict = await mutateRollout(write(request), call().webhookCall);
-  const result = verdict.allowed && verdict.object ? verdict.object : (request.object as Rollout);
-  return result.metadata.annotations;
+  const answer = await mutateRollout(write(request), call().webhookCall);
+  const admitted = answer.allowed && answer.object ? answer.object : (request.object as Rollout);
+  return admitted.metadata.annotations;
 }

@@ -22,10 +22,10 @@ describe('spec.initialVersion', () => {
   ])('%s', async (_, from, to, status, isAllowed) => {
     const of = (initialVersion: string | undefined) => rollout(initialVersion === undefined ? {} : { initialVersion });
     const old = { ...of(from), ...(status && { status }) };
-    // What the writer sends as status is dropped by the API server.
-    const verdict = await validateRollout(write({ object: { ...of(to), status: ran }, old }), call().webhookCall);
-    expect(verdict.allowed).toBe(isAllowed);
-    if (!verdict.allowed) expect(verdict.message).toContain('spec.initialVersion "');
+    // The API server drops the status of a write of the object.
+    const result = await validateRollout(write({ object: { ...of(to), status: ran }, old }), call().webhookCall);
+    expect(result.allowed).toBe(isAllowed);
+    if (!result.allowed) expect(result.message).toContain('spec.initialVersion "');
   });
 
   it('may be set when the Rollout is created', async () => {
@@ -41,8 +41,8 @@ describe('spec.initialVersion', () => {
   ])('gateFirstDeployment false $title', async ({ before, after, refused }) => {
     const of = (first: boolean | undefined) =>
       rollout({ initialVersion: '1.0.0', ...(first !== undefined && { gateFirstDeployment: first }) });
-    const verdict = await validateRollout(write({ object: of(after), old: of(before) }), call().webhookCall);
-    expect(verdict.allowed).toBe(!refused);
-    if (!verdict.allowed) expect(verdict.message).toContain('spec.gateFirstDeployment cannot become false');
+    const result = await validateRollout(write({ object: of(after), old: of(before) }), call().webhookCall);
+    expect(result.allowed).toBe(!refused);
+    if (!result.allowed) expect(result.message).toContain('spec.gateFirstDeployment cannot become false');
   });
 });

@@ -1,4 +1,4 @@
-/** A reference to a Gate that does not exist: what may become of it, and of the Rollout. */
+/** A reference to a missing Gate: allowed writes of it and of the Rollout. */
 import { describe, expect, it } from 'vitest';
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import { boundLabel } from '../../../core/kube/names.ts';
@@ -34,20 +34,20 @@ describe.each<[string, (old: Rollout) => Rollout | undefined]>([
   ['deleting the Rollout', () => undefined],
   ['an owner', owned],
 ])('%s', (_, next) => {
-  const verdict = async (status: RolloutStatus, objects: object[] = []) => {
+  const result = async (status: RolloutStatus, objects: object[] = []) => {
     const old = rollout({ gates }, status);
     return (await decide(next(old), old, objects)).allowed;
   };
 
-  it('is allowed where there never was such a Gate', async () => {
-    expect(await verdict(record(false))).toBe(true);
+  it('is allowed if such a Gate never existed', async () => {
+    expect(await result(record(false))).toBe(true);
   });
 
   it.each<[string, RolloutStatus, object[]]>([
     ['there was one: it may be on its way to be created again', record(true), []],
     ['there is one by now', record(false), [closed]],
   ])('is denied where %s', async (__, status, objects) => {
-    expect(await verdict(status, objects)).toBe(false);
+    expect(await result(status, objects)).toBe(false);
   });
 });
 

@@ -1,4 +1,4 @@
-/** A write of `spec.after`: what is refused, and what gets a Warning. */
+/** Writes of `spec.after`: refused ones, and ones with a Warning. */
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../../api/ports.ts';
 import type { Rollout, RolloutSpec } from '../../../api/types.ts';
@@ -46,12 +46,12 @@ describe('spec.after', () => {
     expect(reads).toEqual([]);
   });
 
-  describe('with match revision, which whoever pushes an image writes', () => {
+  describe('with match revision, which any user who pushes an image writes', () => {
     const withMatch = (match: 'digest' | 'revision', spec: Partial<RolloutSpec> = {}) =>
       rollout({ ...spec, after: [{ name: 'qa' }, { name: 'staging', match }] }, undefined, 'app');
     const known = [named('qa'), named('staging')];
 
-    it('is refused, with what to do', async () => {
+    it('is refused, with the action to take', async () => {
       expect(await decided(withMatch('revision'), known, withMatch('digest'))).toMatchObject({
         allowed: false,
         message:
@@ -75,7 +75,7 @@ describe('spec.after', () => {
     });
   });
 
-  it('that names what does not exist is allowed, with a Warning', async () => {
+  it('with a missing Rollout is allowed, with a Warning', async () => {
     const { allowed, warnings } = await decided(named('app', [{ name: 'staging' }]), []);
     expect(allowed).toBe(true);
     expect(warnings).toEqual(["spec.after: Rollout 'staging' does not exist: every version waits until that changes"]);
@@ -103,7 +103,7 @@ describe('spec.after', () => {
     },
   );
 
-  it('of another namespace is refused where such references are forbidden', async () => {
+  it('of another namespace is refused if such references are forbidden', async () => {
     const { message } = await decided(named('app', [{ name: 'staging', namespace: 'team-b' }]), [], undefined, {
       noCrossNamespaceRefs: true,
     });

@@ -1,4 +1,4 @@
-/** Who pins a Rollout, or removes the pin, when and why: a record that only the webhook writes. */
+/** The record of who pinned a Rollout or removed the pin, when and why, which only the webhook writes. */
 import { describe, expect, it } from 'vitest';
 import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
@@ -21,13 +21,13 @@ describe('the record', () => {
     expect(pinRecordOf(await pinned())).toEqual({ version: '1.0.0', by: 'sre', at: AT, reason: '1.1.0 leaks' });
   });
 
-  it('of its removal too, and the reason is taken off', async () => {
+  it('of its removal too, and the reason is removed', async () => {
     const removed = await unpinned({ [`${P}reason`]: '1.1.1 repairs it' });
     expect(pinRecordOf(removed)).toEqual({ from: '1.0.0', by: 'bob', at: AT, reason: '1.1.1 repairs it' });
     expect(removed.metadata.annotations).not.toHaveProperty([`${P}reason`]);
   });
 
-  it('is nobody’s to write', async () => {
+  it('can’t be written by any user', async () => {
     const forged = { [`${P}pin`]: '{"version":"1.0.0","by":"carol","at":"2026-03-01T12:00:00Z"}' };
     expect(pinRecordOf(await pinned(forged))).toMatchObject({ by: 'sre' });
     const old = await pinned();
@@ -46,7 +46,7 @@ describe('the record', () => {
   });
 });
 
-it('of its removal is no cause, as long as the status still has the pin', async () => {
+it('of its removal is no cause while the status still has the pin', async () => {
   const rollout = await unpinned();
   const status = {
     conditions: [
@@ -58,7 +58,7 @@ it('of its removal is no cause, as long as the status still has the pin', async 
   expect(causes.map(({ code }) => code)).toEqual(['WantedVersion']);
 });
 
-it('is shown beside the pin', async () => {
+it('is shown with the pin', async () => {
   const rollout = await pinned();
   const conditions = [
     { type: 'Pinned', status: 'True', reason: 'WantedVersion', message: 'pinned', lastTransitionTime: '' },

@@ -1,4 +1,4 @@
-/** What is proposed for a failed deployment is a write that admission takes. */
+/** Commands proposed for a failed deployment pass admission. */
 import { expect, it } from 'vitest';
 import { rolloutActions } from '../../../client/actions/rolloutActions.ts';
 import { writeOf } from '../../../client/actions/table.ts';

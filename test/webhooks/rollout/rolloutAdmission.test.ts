@@ -10,7 +10,7 @@ import { annotated, call, P, stored, type Write, write } from './call.ts';
 const AT = formatTime(NOW);
 
 describe('mutate/rollout', () => {
-  it('gives a new request the id of its admission request and says who asked', async () => {
+  it('gives a new request the id of its admission request, and records the user', async () => {
     expect(await stored({ object: annotated({ [`${P}retry`]: '' }), old: rollout({}) })).toEqual({
       [`${P}retry`]: '',
       [`${P}request`]: 'retry=req-1',
@@ -19,7 +19,7 @@ describe('mutate/rollout', () => {
     });
   });
 
-  it('keeps the id of a request that does not change, and drops that of one that is gone', async () => {
+  it('keeps the id of an unchanged request, and drops that of a removed one', async () => {
     const old = annotated({
       [`${P}retry`]: '',
       [`${P}force-deploy`]: '1.0.0',
@@ -40,7 +40,7 @@ describe('mutate/rollout', () => {
     });
   });
 
-  it("takes nobody's word for an id or for who asked", async () => {
+  it('accepts neither an id nor a requester from a user', async () => {
     const next = annotated({ [`${P}request`]: 'retry=forged', [`${P}requested-by`]: 'root', [`${P}retry`]: '' });
     expect(await stored({ object: next, user: 'mallory' })).toMatchObject({
       [`${P}request`]: 'retry=req-1',
@@ -64,7 +64,7 @@ describe('mutate/rollout', () => {
     expect(await asks('1.2.0')).toMatchObject({ [`${P}requested-by`]: 'bob', [`${P}requested-at`]: AT });
   });
 
-  it('changes nothing when it is asked again', async () => {
+  it('changes nothing in a second call', async () => {
     const ask = (object: Rollout) => mutateRollout(write({ object, old: rollout({}) }), call().webhookCall);
     const once = await ask(annotated({ [`${P}retry`]: '' }));
     expect(await ask((once as { object: Rollout }).object)).toEqual({ allowed: true, warnings: [] });
@@ -79,8 +79,8 @@ describe('mutate/rollout', () => {
     ['nothing where it may select any', { healthCheckSelector: { selector: {} } }, undefined],
     ['that it has no selector', {}, 'none'],
   ])('labels it with what HealthChecks find it by: %s', async (_, spec, expected) => {
-    const verdict = await mutateRollout(write({ object: rollout(spec) }), call().webhookCall);
-    const { object: written = rollout(spec) } = verdict as { object?: Rollout };
+    const result = await mutateRollout(write({ object: rollout(spec) }), call().webhookCall);
+    const { object: written = rollout(spec) } = result as { object?: Rollout };
     const wanted = expected instanceof RegExp ? expect.stringMatching(expected) : expected;
     expect(written.metadata.labels?.[`${P}watches`]).toEqual(wanted);
   });
@@ -89,7 +89,7 @@ describe('mutate/rollout', () => {
 describe('validate/rollout', () => {
   const decide = (request: Write, objects: ReturnType<typeof object>[] = [], may = false) => {
     const { webhookCall, events } = call(objects, may);
-    return validateRollout(write(request), webhookCall).then((verdict) => ({ verdict, events }));
+    return validateRollout(write(request), webhookCall).then((result) => ({ result, events }));
   };
   const status = { availableReleases: [{ tag: '1.0.0' }], releaseCandidates: [{ tag: '1.0.0' }] };
 
@@ -111,11 +111,11 @@ describe('validate/rollout', () => {
       'namespaceSelector',
     ],
   ])('denies %s that cannot be understood, with field and reason', async (_title, spec, message) => {
-    const { verdict } = await decide({ object: rollout(spec) });
-    expect(verdict).toMatchObject({ allowed: false, message: expect.stringContaining(message) });
-    // It does not hold up a write that mends something else.
+    const { result } = await decide({ object: rollout(spec) });
+    expect(result).toMatchObject({ allowed: false, message: expect.stringContaining(message) });
+    // It doesn't block a write that fixes something else.
     expect(
-      (await decide({ object: rollout({ ...spec, wantedVersion: '1.0.0' }), old: rollout(spec) })).verdict.allowed,
+      (await decide({ object: rollout({ ...spec, wantedVersion: '1.0.0' }), old: rollout(spec) })).result.allowed,
     ).toBe(true);
   });
 
@@ -131,17 +131,17 @@ describe('validate/rollout', () => {
         'x'.repeat(129),
       ]) {
         const wrong = annotated({ [`${P}${key}`]: value }, {}, status);
-        const { verdict } = await decide({ object: wrong, old: rollout({}, status) });
-        expect(verdict, value).toMatchObject({
+        const { result } = await decide({ object: wrong, old: rollout({}, status) });
+        expect(result, value).toMatchObject({
           allowed: false,
           message: expect.stringContaining(`${field}: Invalid value`),
         });
-        expect(JSON.stringify(verdict)).not.toContain('\\n\\n');
+        expect(JSON.stringify(result)).not.toContain('\\n\\n');
         const later = annotated({ [`${P}${key}`]: value, seen: 'yes' }, {}, status);
-        expect((await decide({ object: later, old: wrong })).verdict.allowed, value).toBe(true);
+        expect((await decide({ object: later, old: wrong })).result.allowed, value).toBe(true);
       }
       const nothing = annotated({ [`${P}${key}`]: '' }, {}, status);
-      expect((await decide({ object: nothing, old: rollout({}, status) })).verdict.allowed).toBe(true);
+      expect((await decide({ object: nothing, old: rollout({}, status) })).result.allowed).toBe(true);
     },
   );
 
@@ -176,9 +176,9 @@ describe('validate/rollout', () => {
       'matches no HealthCheck',
     ],
   ])('warns of %s', async (_title, next, warning) => {
-    const { verdict } = await decide({ object: next, old: rollout({}, status) });
-    expect(verdict.warnings).toEqual([expect.stringContaining(warning)]);
-    expect((await decide({ object: next, old: next })).verdict.warnings).toEqual([]);
+    const { result } = await decide({ object: next, old: rollout({}, status) });
+    expect(result.warnings).toEqual([expect.stringContaining(warning)]);
+    expect((await decide({ object: next, old: next })).result.warnings).toEqual([]);
   });
 
   describe('back to automatic', () => {
@@ -201,7 +201,7 @@ describe('validate/rollout', () => {
         [],
       ],
     ])('%s', async (_title, next, old, warnings) => {
-      expect((await decide({ object: next, old })).verdict.warnings).toEqual(warnings);
+      expect((await decide({ object: next, old })).result.warnings).toEqual(warnings);
     });
   });
 
@@ -222,13 +222,13 @@ describe('validate/rollout', () => {
       ['is not one of a version that is too young yet', '1.4.0', { ...at13, youngReleases: tags('1.4.0') }, []],
       ['stays behind a RolloutGate', '1.2.0', { ...at13, gates: [{ name: 'qa', passing: false }] }, []],
     ])('%s', async (_title, tag, before, warnings) => {
-      expect((await force(tag, before)).verdict.warnings).toEqual(warnings);
+      expect((await force(tag, before)).result.warnings).toEqual(warnings);
     });
   });
 
   it('has no warning for a known version', async () => {
     const next = annotated({ [`${P}force-deploy`]: '1.0.0', [`${P}bypass-gates`]: '1.0.0' }, {}, status);
-    expect((await decide({ object: next, old: rollout({}, status) })).verdict).toEqual({ allowed: true, warnings: [] });
+    expect((await decide({ object: next, old: rollout({}, status) })).result).toEqual({ allowed: true, warnings: [] });
   });
 
   const closed = object('gating.toolkit.fluxcd.io/v1alpha1', 'Gate', 'freeze', { default: 'closed' });
@@ -236,18 +236,18 @@ describe('validate/rollout', () => {
   const gated = rollout({ gates: [{ name: 'freeze' }] });
   const namespace = namespaceOf('team-a');
 
-  it('warns whoever asks for a version that a closed Gate will hold', async () => {
+  it('warns a user who requests a version that a closed Gate will hold', async () => {
     const old = rollout({ gates: [{ name: 'freeze' }] }, status);
     const asking = annotated({ [`${P}force-deploy`]: '1.0.0' }, { gates: [{ name: 'freeze' }] }, status);
-    expect((await decide({ object: asking, old }, [closed])).verdict.warnings).toEqual([
+    expect((await decide({ object: asking, old }, [closed])).result.warnings).toEqual([
       'version 1.0.0 waits: Gate team-a/freeze is closed',
     ]);
-    expect((await decide({ object: asking, old }, [open])).verdict.warnings).toEqual([]);
+    expect((await decide({ object: asking, old }, [open])).result.warnings).toEqual([]);
   });
 
-  it('denies to stop requiring a closed Gate, and says how to open it', async () => {
-    const { verdict } = await decide({ object: rollout({ gates: [] }), old: gated }, [closed]);
-    expect(verdict).toMatchObject({
+  it('denies a write that no longer requires a closed Gate, with the way to open it', async () => {
+    const { result } = await decide({ object: rollout({ gates: [] }), old: gated }, [closed]);
+    expect(result).toMatchObject({
       allowed: false,
       message: expect.stringMatching(/cannot stop requiring.*Gate 'team-a\/freeze' is closed \(Gate closed by default/),
       commands: [['To open Gate team-a/freeze', expect.stringMatching(/^kubectl -n team-a annotate/)]],
@@ -259,13 +259,13 @@ describe('validate/rollout', () => {
     ['any other change', rollout({ gates: [{ name: 'freeze' }], wantedVersion: '1.0.0' }), closed],
     ['to stop requiring an open Gate', rollout({}), open],
   ])('allows %s', async (_title, next, gate) => {
-    expect((await decide({ object: next, old: gated }, [gate])).verdict.allowed).toBe(true);
+    expect((await decide({ object: next, old: gated }, [gate])).result.allowed).toBe(true);
   });
 
-  it('denies to delete a Rollout whose Gate is closed, except to those who clean up', async () => {
+  it('denies the deletion of a Rollout whose Gate is closed, except by controllers that clean up', async () => {
     const live = call([closed, namespace]).webhookCall;
-    const verdict = await validateRollout(write({ old: gated }), live);
-    expect(verdict).toMatchObject({
+    const result = await validateRollout(write({ old: gated }), live);
+    expect(result).toMatchObject({
       allowed: false,
       message: expect.stringMatching(/^Rollout 'app' cannot be deleted while .* then delete within five minutes\.$/),
     });
@@ -273,7 +273,7 @@ describe('validate/rollout', () => {
     expect((await validateRollout(write({ old: gated, user: collector }), live)).allowed).toBe(true);
   });
 
-  it('denies to delete one whose bound object requires a closed Gate, also where that has no FluxBinding', async () => {
+  it('denies the deletion of a Rollout whose bound object requires a closed Gate, even without a FluxBinding', async () => {
     const object = kubeObject('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', 'team-a/app', {
       metadata: { annotations: { 'rollout.kuberik.com/substitute.APP.from': 'app', 'gate.fluxcd.io/gates': 'freeze' } },
     });
@@ -289,41 +289,41 @@ describe('validate/rollout', () => {
       ...gated,
       metadata: { ...gated.metadata, ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }] },
     });
-    const { verdict } = await decide({ object: owned('1'), old: gated }, [closed]);
-    expect(verdict).toMatchObject({
+    const { result } = await decide({ object: owned('1'), old: gated }, [closed]);
+    expect(result).toMatchObject({
       allowed: false,
       message: expect.stringContaining('cannot get an owner reference while'),
     });
-    expect((await decide({ object: owned('2'), old: owned('1') }, [closed])).verdict.allowed).toBe(false);
-    expect((await decide({ object: gated, old: owned('1') }, [closed])).verdict.allowed).toBe(true);
-    expect((await decide({ object: owned('1'), old: gated }, [open])).verdict.allowed).toBe(true);
+    expect((await decide({ object: owned('2'), old: owned('1') }, [closed])).result.allowed).toBe(false);
+    expect((await decide({ object: gated, old: owned('1') }, [closed])).result.allowed).toBe(true);
+    expect((await decide({ object: owned('1'), old: gated }, [open])).result.allowed).toBe(true);
   });
 
   it('denies to leave the objects to Git: they would take any version', async () => {
     const spec = { gates: [{ name: 'freeze' }] };
     const toGit = (imagePolicy: string) => rollout({ ...spec, writeBack: { imagePolicy } });
-    const { verdict } = await decide({ object: toGit('a'), old: gated }, [closed]);
-    expect(verdict).toMatchObject({
+    const { result } = await decide({ object: toGit('a'), old: gated }, [closed]);
+    expect(result).toMatchObject({
       allowed: false,
       message: expect.stringMatching(/cannot get spec\.writeBack while .*Gate 'team-a\/freeze' is closed/),
     });
-    expect((await decide({ object: toGit('a'), old: gated }, [open])).verdict.allowed).toBe(true);
-    expect((await decide({ object: toGit('b'), old: toGit('a') }, [closed])).verdict.allowed).toBe(true);
-    expect((await decide({ object: gated, old: toGit('a') }, [closed])).verdict.allowed).toBe(true);
+    expect((await decide({ object: toGit('a'), old: gated }, [open])).result.allowed).toBe(true);
+    expect((await decide({ object: toGit('b'), old: toGit('a') }, [closed])).result.allowed).toBe(true);
+    expect((await decide({ object: gated, old: toGit('a') }, [closed])).result.allowed).toBe(true);
     const other = rollout({ ...spec, writeBack: { imagePolicy: 'a' }, releasesImagePolicy: { name: 'other' } });
     const message = expect.stringContaining('cannot get another spec.releasesImagePolicy beside spec.writeBack while');
-    expect((await decide({ object: other, old: toGit('a') }, [closed])).verdict).toMatchObject({ message });
+    expect((await decide({ object: other, old: toGit('a') }, [closed])).result).toMatchObject({ message });
   });
 
-  it('lets who has the verb bypass get past it with a new reason, and records it', async () => {
+  it('lets a user with the verb bypass delete it with a new reason, and records it', async () => {
     const reason = annotated({
       'gate.fluxcd.io/bypass-reason': 'outage 42',
       'gate.fluxcd.io/bypassed-by': '2026-03-01T12:00:00Z alice',
     });
-    const { verdict, events } = await decide({ object: reason, old: gated }, [closed], true);
-    expect(verdict).toMatchObject({ allowed: true, audit: { bypass: expect.stringContaining('outage 42') } });
+    const { result, events } = await decide({ object: reason, old: gated }, [closed], true);
+    expect(result).toMatchObject({ allowed: true, audit: { bypass: expect.stringContaining('outage 42') } });
     expect(events.map((event) => event.reason)).toEqual(['GateBypassed']);
-    expect((await decide({ object: reason, old: gated }, [closed], false)).verdict.allowed).toBe(false);
+    expect((await decide({ object: reason, old: gated }, [closed], false)).result.allowed).toBe(false);
   });
 });
 
@@ -345,12 +345,12 @@ describe('references to other namespaces, where they are forbidden', () => {
     ['spec.gates[1].namespace', foreign.spec!],
     ['spec.healthCheckSelector.namespaceSelector', { healthCheckSelector: { namespaceSelector: {} } }],
   ])('%s is refused at the write', async (path, spec) => {
-    const verdict = await validate(rollout(spec));
-    expect(verdict).toMatchObject({ allowed: false, message: expect.stringContaining(path) });
-    expect(verdict).toMatchObject({ message: expect.stringContaining('are forbidden (NO_CROSS_NAMESPACE_REFS)') });
+    const result = await validate(rollout(spec));
+    expect(result).toMatchObject({ allowed: false, message: expect.stringContaining(path) });
+    expect(result).toMatchObject({ message: expect.stringContaining('are forbidden (NO_CROSS_NAMESPACE_REFS)') });
   });
 
-  it('one that got in once does not keep the rest of the Rollout from being changed', async () => {
+  it('an invalid one from before does not block other changes of the Rollout', async () => {
     const next = rollout({ ...foreign.spec, wantedVersion: '1.0.0' });
     expect(await validate(next, foreign)).toMatchObject({ allowed: true });
   });

@@ -1,4 +1,4 @@
-/** docs/reference/writes.md, W47: a reason on a Rollout lets one deployment past the Gates that are closed now. */
+/** docs/reference/writes.md, W47: a reason on a Rollout lets one deployment bypass the Gates that are closed. */
 import { describe, expect, it } from 'vitest';
 import { BYPASSED_BY, BYPASSED_GATES } from '../../../api/annotations.ts';
 import type { Rollout } from '../../../api/types.ts';
@@ -8,8 +8,8 @@ import { NOW, object, rollout } from '../../hooks/rollout/call.ts';
 import { AT_7, ask, binding, entry, GATES, gateOf, HOTFIX, own, REASON, T } from './bypass.ts';
 import { annotated, P, write } from './call.ts';
 
-describe('a new reason, by somebody who may bypass each closed Gate of the Rollout and of what is bound to it', () => {
-  it.each<[says: string, next: Rollout, deployment: string]>([
+describe('a new reason of a user who may bypass each closed Gate of the Rollout and of its bound objects', () => {
+  it.each<[title: string, next: Rollout, deployment: string]>([
     ['the version that is asked for in the same write', annotated(HOTFIX, own, AT_7), '1.5.0 (8)'],
     ['the version that waits', annotated(REASON, own, { ...AT_7, pendingVersion: '1.5.0' }), '1.5.0 (8)'],
     [
@@ -54,7 +54,7 @@ describe('a new reason, by somebody who may bypass each closed Gate of the Rollo
     });
   });
 
-  it('says which Gate closed it is for, where somebody closed it', async () => {
+  it('names the Gate that a user closed', async () => {
     const closing = { 'close.gate.fluxcd.io/requestedAt': '2026-03-01T11:00:00Z' };
     const closed = gateOf('bound', { default: 'opened' });
     const objects = [{ ...closed, metadata: { ...closed.metadata, annotations: closing } }, binding('OCIRepository')];
@@ -64,7 +64,7 @@ describe('a new reason, by somebody who may bypass each closed Gate of the Rollo
     });
   });
 
-  it('with nothing to deploy is good for a deletion only, and says so', async () => {
+  it('with nothing to deploy is for a deletion only, with a Warning', async () => {
     const answer = await ask({ next: annotated(REASON, own, AT_7) });
     expect(answer).toMatchObject({ passage: undefined, by: `${T} sre` });
     expect(answer.warnings).toEqual([expect.stringContaining('no version waits')]);
@@ -95,8 +95,8 @@ describe('a new reason, by somebody who may bypass each closed Gate of the Rollo
   });
 });
 
-describe('a reason that lets nothing through has no record', () => {
-  it('by somebody who may bypass one Gate of two is denied, and the denial names the other', async () => {
+describe('a reason without a bypass has no record', () => {
+  it('of a user who may bypass one Gate of two is denied, and the denial names the other', async () => {
     const answer = await ask({ next: annotated(HOTFIX, own, AT_7), may: ['sre own'] });
     expect(answer).toMatchObject({ allowed: false, events: [] });
     expect(answer.denial).toContain('sre lacks the verb bypass on team-a/bound.');
@@ -116,7 +116,7 @@ describe('a reason that lets nothing through has no record', () => {
     expect(answer).toMatchObject({ allowed: true, passage: undefined, by: undefined, events: [] });
   });
 
-  it('of last time, beside a new request', async () => {
+  it('of last time, with a new request', async () => {
     const before = annotated({ ...REASON, [BYPASSED_BY]: `${T} sre` }, own, AT_7);
     expect(await ask({ next: annotated({ ...HOTFIX }, own, AT_7), before })).toMatchObject({
       passage: undefined,
@@ -125,7 +125,7 @@ describe('a reason that lets nothing through has no record', () => {
   });
 });
 
-describe('a passage that was given', () => {
+describe('a bypass grant', () => {
   const given = { ...REASON, [BYPASSED_BY]: `${T} sre`, [BYPASSED_GATES]: '1.5.0 (8): team-a/own' };
   const before = annotated(given, own, AT_7);
 
@@ -137,7 +137,7 @@ describe('a passage that was given', () => {
     });
   });
 
-  it('is made by nobody’s text', async () => {
+  it('can’t be written by any user', async () => {
     const next = annotated({ [BYPASSED_GATES]: '1.5.0 (8): team-a/own', [BYPASSED_BY]: `${T} sre` }, own, AT_7);
     expect(await ask({ next, user: 'developer' })).toMatchObject({ passage: undefined, by: undefined });
   });
@@ -146,7 +146,7 @@ describe('a passage that was given', () => {
     expect(await ask({ next: annotated({}, own, AT_7), before })).toMatchObject({ passage: undefined });
   });
 
-  it('stays without its reason while its deployment is on its way: Flux takes off what kubectl has added', async () => {
+  it('stays without its reason while its deployment is rolling out: Flux removes annotations of kubectl', async () => {
     const underWay = { history: [entry(8, '1.5.0', ''), entry(7, '1.4.0')] };
     const next = annotated({}, own, underWay);
     const passage = given[BYPASSED_GATES];
@@ -158,11 +158,11 @@ describe('a passage that was given', () => {
   });
 
   it('is not copied to a Rollout that is created with it', async () => {
-    const verdict = await mutateRollout(
+    const result = await mutateRollout(
       write({ object: before, user: 'developer' }),
       fakeWebhookCall({ now: NOW, objects: [] }).call,
     );
-    expect((verdict.allowed && (verdict.object as Rollout).metadata.annotations) || {}).not.toHaveProperty(
+    expect((result.allowed && (result.object as Rollout).metadata.annotations) || {}).not.toHaveProperty(
       BYPASSED_GATES,
     );
   });
@@ -171,7 +171,7 @@ describe('a passage that was given', () => {
 describe('the status that the writer sends', () => {
   const before = annotated({}, own, { ...AT_7, pendingVersion: '1.5.0' });
 
-  it.each<[says: string, next: Rollout]>([
+  it.each<[title: string, next: Rollout]>([
     ['is left out', annotated(REASON, own)],
     ['names another version as waiting', annotated(REASON, own, { ...AT_7, pendingVersion: '6.6.6' })],
     ['has another history', annotated(REASON, own, { ...AT_7, history: [entry(70, '1.3.0')] })],
@@ -194,12 +194,12 @@ describe('before the first deployment', () => {
   const spec = { ...own, initialVersion: '1.0.0', wantedVersion: '6.6.6' };
   const before = annotated({}, spec);
 
-  it('lets past initialVersion, which is deployed before what is wanted', async () => {
+  it('is for initialVersion, which is deployed before wantedVersion', async () => {
     const next = annotated({ ...REASON, 'gate.fluxcd.io/bypass-for': '1.0.0' }, spec);
     expect(await ask({ next, before })).toMatchObject({ passage: '1.0.0 (1): team-a/bound,team-a/own', allowed: true });
   });
 
-  it('does not let past what is wanted: that is not deployed first', async () => {
+  it('is not for wantedVersion, which is not deployed first', async () => {
     const next = annotated({ ...REASON, 'gate.fluxcd.io/bypass-for': '6.6.6' }, spec);
     const answer = await ask({ next, before });
     expect(answer.allowed).toBe(false);

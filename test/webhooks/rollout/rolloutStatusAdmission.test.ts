@@ -29,11 +29,11 @@ describe('mutate/rollout-status', () => {
     ],
   };
   const accept = async (status: RolloutStatus | undefined, user = 'dashboard', before: RolloutStatus | null = ours) => {
-    const verdict = await mutateRolloutStatus(
+    const result = await mutateRolloutStatus(
       write({ object: rollout({}, status), old: rollout({}, before ?? undefined), user }),
       call().webhookCall,
     );
-    return verdict.allowed ? verdict.object?.status : undefined;
+    return result.allowed ? result.object?.status : undefined;
   };
 
   it('counts on for a writer without revisions, and restores the fields that it dropped', async () => {
@@ -102,7 +102,7 @@ describe('mutate/rollout-status', () => {
     expect([...OUR_ENTRY_FIELDS].sort()).toEqual(ours(status.history.items.properties, ofGoEntry).sort());
   });
 
-  it('counts on for a person who edits the stored status, and takes what they removed as removed', async () => {
+  it('continues for a user who edits the stored status, with their removals', async () => {
     const { handledRequest, ...edited } = ours;
     expect(await accept(edited)).toEqual({ ...edited, revision: 8 });
   });
@@ -137,19 +137,19 @@ describe('validate/rollout-status, behind a closed Gate', () => {
     const before = annotated(annotations, spec, { history: old });
     const after = annotated(annotations, spec, { history });
     const { webhookCall, events } = call([freeze], may);
-    const verdict = await validateRolloutStatus(
+    const result = await validateRolloutStatus(
       { ...write({ object: after, old: before, user }), subResource: 'status' },
       webhookCall,
     );
-    return { verdict, events };
+    return { result, events };
   };
 
   it.each([
     { title: 'another deployment', history: [entry(2), entry(1)] },
     { title: 'a first deployment', history: [entry(1)], old: [] },
   ])('refuses $title, and says why', async ({ history, old }) => {
-    const { verdict } = await decide(history, 'alice', old);
-    expect(verdict).toMatchObject({
+    const { result } = await decide(history, 'alice', old);
+    expect(result).toMatchObject({
       allowed: false,
       message: expect.stringMatching(
         /cannot get a new deployment in its status while a Gate it requires is closed: .* then write the status within five/,
@@ -161,18 +161,18 @@ describe('validate/rollout-status, behind a closed Gate', () => {
     { title: 'the bake of the one that is there', history: [entry(1, { bakeStatus: 'Succeeded' })] },
     { title: 'a deployment of our own controller', history: [entry(2), entry(1)], user: 'metacontroller' },
   ])('lets $title through', async ({ history, user }) => {
-    expect((await decide(history, user)).verdict).toMatchObject({ allowed: true });
+    expect((await decide(history, user)).result).toMatchObject({ allowed: true });
   });
 
-  it('lets it through with the reason that its writer gave on the Rollout shortly before, and records that', async () => {
+  it('allows it with the reason that its writer gave on the Rollout shortly before, and records it', async () => {
     const reason = {
       'gate.fluxcd.io/bypass-reason': 'INC-1',
       'gate.fluxcd.io/bypassed-by': '2026-03-01T11:59:00Z alice',
     };
-    const { verdict, events } = await decide([entry(2), entry(1)], 'alice', [entry(1)], true, reason);
-    expect(verdict).toMatchObject({ allowed: true, audit: { bypass: expect.stringContaining('INC-1') } });
+    const { result, events } = await decide([entry(2), entry(1)], 'alice', [entry(1)], true, reason);
+    expect(result).toMatchObject({ allowed: true, audit: { bypass: expect.stringContaining('INC-1') } });
     expect(events.map((event) => event.reason)).toEqual(['GateBypassed']);
-    expect((await decide([entry(2), entry(1)], 'bob', [entry(1)], true, reason)).verdict).toMatchObject({
+    expect((await decide([entry(2), entry(1)], 'bob', [entry(1)], true, reason)).result).toMatchObject({
       allowed: false,
     });
   });

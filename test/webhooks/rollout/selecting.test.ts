@@ -1,4 +1,4 @@
-/** A Gate that selects a Rollout, on the way of writes that would get around it. */
+/** A Gate that selects a Rollout blocks writes that would bypass it. */
 import { describe, expect, it } from 'vitest';
 import type { Rollout, RolloutSpec } from '../../../api/types.ts';
 import { validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
@@ -67,7 +67,7 @@ describe('validate/rollout, behind a closed Gate that selects it', () => {
     expect(await decide(next, old)).toMatchObject({ allowed: true });
   });
 
-  it('denies any label to go where there are more Gates than anybody looks at', async () => {
+  it('denies the removal of any label if there are more Gates than are read', async () => {
     const many = Array.from({ length: 1001 }, (_, i) => selecting(`g-${i}`, 'opened'));
     expect(await decide(labelled({ tier: 'gold' }), held, many)).toMatchObject({ allowed: false });
     expect(await decide(labelled({ tier: 'gold', app: 'a' }, { bakeTime: '1m' }), held, many)).toMatchObject({
@@ -84,7 +84,7 @@ describe('validate/rollout, behind a closed Gate that selects it', () => {
     ).toMatchObject({ allowed: true });
   });
 
-  it('lets who has the verb bypass leave the selection with a new reason', async () => {
+  it('lets a user with the verb bypass leave the selection with a new reason', async () => {
     const next = labelled({});
     next.metadata.annotations = {
       'gate.fluxcd.io/bypass-reason': 'INC-1',

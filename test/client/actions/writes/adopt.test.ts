@@ -36,7 +36,7 @@ const around = (policies: ImagePolicy[], more: Partial<AdoptionContext> = {}): A
   ...more,
 });
 
-/** What runs 1.4.0, and the policy that selects it. */
+/** An object that runs 1.4.0, and the policy that selects it. */
 const RUNS = kustomization({ CHECKOUT_VERSION: '1.4.0' });
 const CHECKOUT = around([policy('checkout', '1.4.0')]);
 
@@ -52,7 +52,7 @@ const problem = (object: FluxObject, there: AdoptionContext, choices: Choices = 
 };
 
 describe('a Kustomization', () => {
-  it('gets a Rollout that begins with what runs, bound to its variable', () => {
+  it('gets a Rollout that adopts the running version, bound to its variable', () => {
     const found = adopted(RUNS, CHECKOUT);
     expect(found.rollout).toMatchObject({
       kind: 'Rollout',
@@ -89,7 +89,7 @@ describe('a Kustomization', () => {
     expect(problem(RUNS, CHECKOUT, choices)).toBe(text);
   });
 
-  it('leaves the bake of a Rollout that is there as it is, and says so where another is planned for', () => {
+  it('keeps the bake of an existing Rollout, and reports that another was planned', () => {
     const existing = objectOf('Rollout', {
       metadata: { namespace: 'shop', name: 'checkout' },
       spec: { releasesImagePolicy: { name: 'checkout' }, initialVersion: '1.4.0' },
@@ -100,7 +100,7 @@ describe('a Kustomization', () => {
     expect(found.notes).toContainEqual({ text: 'Rollout shop/checkout exists already: its bake stays as it is' });
   });
 
-  it('keeps what runs, where something newer is published already', () => {
+  it('keeps the running version if a newer one is published', () => {
     const found = adopted(RUNS, around([policy('checkout', '2.0.0')]));
     expect(found.version).toBe('1.4.0');
     expect(found.gate).toMatchObject({
@@ -110,7 +110,7 @@ describe('a Kustomization', () => {
     expect(found.notes.map(fullText).join('\n')).toContain('2.0.0 is published already');
   });
 
-  it('keeps what runs too, where Flux has not said yet what is out', () => {
+  it('keeps the running version if Flux reports none yet', () => {
     expect(adopted(kustomization({ V: '1.4.0' }), around([policy('checkout', undefined)])).gate).toBeDefined();
   });
 
@@ -119,20 +119,20 @@ describe('a Kustomization', () => {
     expect(adopted(RUNS, there).rolloutName).toBe('checkout');
   });
 
-  it('is told apart from its other variables by what a policy can select', () => {
+  it('is distinguished from other variables by the tags that a policy can select', () => {
     const there = around([policy('checkout', '1.4.0', '>=1.0.0')]);
     expect(adopted(kustomization({ REPLICAS: '3', APP: '1.4.0', TIER: 'web' }), there).annotations).toHaveProperty([
       'rollout.kuberik.com/substitute.APP.from',
     ]);
   });
 
-  it('from Git is told to change Git', () => {
+  it('from Git gets the advice to change Git', () => {
     const labels = { 'kustomize.toolkit.fluxcd.io/name': 'flux-system' };
     const found = adopted(kustomization({ V: '1.4.0' }, { labels }), CHECKOUT);
     expect(found.notes.map(fullText).join('\n')).toMatch(/Kustomization flux-system applies it from Git/);
   });
 
-  it('that cannot be seen through is told what runs', () => {
+  it('that isn’t understood gets the advice to name the running version', () => {
     const found = adopted(kustomization(), CHECKOUT, { variable: 'APP', runs: '1.4.0' });
     expect(found.annotations).toEqual({ 'rollout.kuberik.com/substitute.APP.from': 'checkout' });
   });
@@ -190,7 +190,7 @@ describe('an OCIRepository', () => {
   });
 });
 
-describe('a Rollout that is there', () => {
+describe('an existing Rollout', () => {
   const existing = (tag: string) =>
     objectOf('Rollout', {
       metadata: { namespace: 'shop', name: 'web' },
@@ -204,7 +204,7 @@ describe('a Rollout that is there', () => {
     expect([found.rolloutName, found.rollout, found.gate]).toEqual(['web', undefined, undefined]);
   });
 
-  it('with another version would change what runs', () => {
+  it('with another version would change the running one', () => {
     const there = around([policy('checkout', '1.4.0')], { rollouts: [existing('1.5.0')] });
     expect(problem(kustomization({ V: '1.4.0' }), there)).toMatch(
       /has 1\.5\.0 deployed, and .* runs 1\.4\.0: binding it would change what runs/,

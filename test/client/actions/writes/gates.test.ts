@@ -48,14 +48,14 @@ const request = (planned: PlannedWrite): WriteRequest => {
 const annotations = (planned: PlannedWrite) => request(planned).body.metadata?.annotations ?? {};
 const why = (planned: PlannedWrite) => (isRequest(planned) ? undefined : planned.none);
 
-/** The Gate once the request is made, as the API server would merge it. */
+/** The Gate after the action's merge patch. */
 function withRequest(before: Gate, planned: PlannedWrite): Gate {
   const entries = Object.entries({ ...before.metadata.annotations, ...annotations(planned) });
   const merged = Object.fromEntries(entries.filter(([, value]) => value !== null)) as Record<string, string>;
   return { ...before, metadata: { ...before.metadata, annotations: merged } };
 }
 
-it('an approval says how many there were before it', () => {
+it('an approval reports the number of earlier ones', () => {
   const counted = { approvals: { required: 2, versions: [{ version: '1.2.0', count: 1, enough: false, given: [] }] } };
   const asking = rolloutGate({ approvals: { required: 2 } }, undefined, counted);
   expect(request(approve(asking, '1.2.0', undefined)).text).toMatch(/which requires 2 and had 1$/);
@@ -63,7 +63,7 @@ it('an approval says how many there were before it', () => {
 });
 
 describe('closing a Gate', () => {
-  it('holds until somebody opens it', () => {
+  it('lasts until a user opens it', () => {
     const closed = withRequest(gate(), closeGate(gate(), { reason: 'INC-42' }, NOW));
     expect(evaluateGate(closed, NOW)).toMatchObject({ opened: false, cause: { reason: 'INC-42' } });
     expect(evaluateGate(closed, NOW + 1000 * HOUR).opened).toBe(false);
@@ -75,7 +75,7 @@ describe('closing a Gate', () => {
     expect(evaluateGate(closed, NOW + 24 * HOUR).opened).toBe(true);
   });
 
-  it('in the same second once more is a new request all the same', () => {
+  it('twice in a second is a new request each time', () => {
     const before = gate({ 'close.gate.fluxcd.io/requestedAt': '2026-11-25T10:00:00Z' });
     expect(annotations(closeGate(before, {}, NOW))).toEqual({
       'close.gate.fluxcd.io/requestedAt': '2026-11-25T10:00:01Z',
@@ -106,13 +106,13 @@ describe('opening a Gate', () => {
     },
   );
 
-  it('says first what it lets go', () => {
+  it('first lists the objects that it releases', () => {
     expect(request(openGate(closed, {}, NOW)).concerns).toEqual([
       'It releases 3 objects: Kustomization shop/checkout and 2 more',
     ]);
   });
 
-  it('for one version lets go of nothing else, and an opening for all drops the version', () => {
+  it('for one version releases nothing else, and an opening for all versions drops the version', () => {
     const planned = openGate(closed, { version: '1.2.0' }, NOW);
     expect(request(planned).concerns).toEqual([]);
     const open = withRequest(closed, planned);
@@ -124,7 +124,7 @@ describe('opening a Gate', () => {
     expect(why(openGate(gate(), {}, NOW))).toBe('Gate shop/incident is open already.');
   });
 
-  it('by somebody whose clock is behind counts all the same', () => {
+  it('counts if the user’s clock is behind', () => {
     const handled = { open: NOW };
     const record = formatAcceptedRequests({ current: { action: 'close', at: NOW, by: 'alice' }, handled });
     const before = gate({ 'gate.fluxcd.io/accepted-request': record });
@@ -136,7 +136,7 @@ describe('opening a Gate', () => {
 describe('approving at a Gate', () => {
   const several = gate({}, { default: 'closed', approvals: { required: 2 } });
 
-  it('that asks for several is one approval, for the Rollout that is meant', () => {
+  it('for several Rollouts is one approval, for the intended Rollout', () => {
     const rollout = { namespace: 'shop', name: 'checkout' };
     expect(annotations(approveAtGate(several, '1.2.0', { reason: 'CHG-7', rollout }, NOW))).toEqual({
       'approve.gate.fluxcd.io/for': 'shop/checkout:1.2.0',
@@ -155,7 +155,7 @@ describe('approving at a Gate', () => {
     });
   });
 
-  it('of any other opens it for the version of the Rollout, where that is known', () => {
+  it('of any other Gate opens it for the Rollout’s version, if that is known', () => {
     const one = gate({}, { default: 'closed' });
     const rollout = { namespace: 'shop', name: 'checkout' };
     const precise = { 'open.gate.fluxcd.io/for': 'shop/checkout:1.2.0' };
@@ -166,7 +166,7 @@ describe('approving at a Gate', () => {
     expect(why(openGate(one, { version: 'checkout:1.2.0' }, NOW))).toMatch(/is not <namespace>/);
   });
 
-  it('is taken back where there can be one', () => {
+  it('is withdrawn if there can be one', () => {
     expect(annotations(withdrawAtGate(several, '1.2.0'))).toEqual({ 'unapprove.gate.fluxcd.io/for': '1.2.0' });
     expect(why(withdrawAtGate(gate(), '1.2.0'))).toMatch(/no spec\.approvals/);
   });
@@ -184,7 +184,7 @@ describe('a freeze', () => {
     expect(evaluateGate(made, NOW + 24 * HOUR).opened).toBe(true);
   });
 
-  it('by the calendar asks for nothing now', () => {
+  it('by the calendar has no request now', () => {
     const every = { days: ['Friday'], timezone: 'Europe/Berlin' };
     const { body } = request(freeze({ ref, kinds: ['Rollout'], every }, undefined, NOW));
     expect(body.metadata?.annotations).toBeUndefined();
@@ -206,7 +206,7 @@ describe('a freeze', () => {
     ]);
   });
 
-  it('by the name of a Gate that is there closes it as it is', () => {
+  it('with the name of an existing Gate closes it unchanged', () => {
     const planned = freeze({ ref, reason: 'INC-43' }, gate({}, { selects: { kinds: ['HelmRelease'] } }), NOW);
     expect(request(planned).concerns).toEqual([
       'Gate shop/incident exists, and selects no Kustomization and no Rollout',
@@ -223,7 +223,7 @@ describe('a freeze', () => {
     expect(why(freeze({ ref, ...wanted }, gate({}, { selects: { kinds: ['HelmRelease'] } }), NOW))).toMatch(sentence);
   });
 
-  it('says what it holds', () => {
+  it('lists the objects that it holds', () => {
     const made = request(freeze({ ref }, undefined, NOW)).body as unknown as Gate;
     const of = (kind: 'Kustomization' | 'GitRepository' | 'Rollout', namespace: string, name: string) =>
       objectOf(kind, { metadata: { namespace, name }, spec: {} } as never);
@@ -295,7 +295,7 @@ describe('approving at a RolloutGate', () => {
   ])('%s', (_, spec, expected) => {
     const { body } = request(approve(rolloutGate(spec), '1.2.0', undefined));
     expect(body.spec).toEqual(expected);
-    // From the list that was read: a newer one must not be overwritten.
+    // The patch has the resourceVersion of the list it changes, so that a newer one isn't overwritten.
     expect(body.metadata?.resourceVersion).toBe('7');
   });
 
@@ -312,13 +312,13 @@ describe('approving at a RolloutGate', () => {
     expect(why(withdraw(rolloutGate(), '1.2.0'))).toMatch(/no spec\.approvals/);
   });
 
-  it('that has enough lets through', () => {
+  it('with enough approvals lets the version through', () => {
     const status = { approvals: { required: 2, versions: [{ version: '1.2.0', count: 2, enough: true, given: [] }] } };
     expect(holdsVersion(rolloutGate({ approvals: { required: 2 } }, undefined, status), '1.2.0')).toBe(false);
     expect(holdsVersion(rolloutGate({ approvals: { required: 2 } }, undefined, status), '1.3.0')).toBe(true);
   });
 
-  it('that lets it through already is nothing', () => {
+  it('for an approved version changes nothing', () => {
     expect(why(approve(rolloutGate(), '1.2.0', undefined))).toMatch(/lets 1\.2\.0 through already/);
   });
 

@@ -1,4 +1,4 @@
-/** When the write of an action has taken effect, by the object itself. */
+/** Whether the write of an action has taken effect, decided by the object. */
 import { describe, expect, it } from 'vitest';
 import { continueProgress } from '../../../../client/actions/writes/budgetWrites.ts';
 import { reconcileProgress } from '../../../../client/actions/writes/fluxObjectWrites.ts';

@@ -5,7 +5,7 @@ import { isRequest, kubectlOf, type PlannedWrite } from '../../../../client/acti
 import { type RollbackRequest, rollback } from '../../../../client/actions/writes/rollbackWrite.ts';
 import { objectOf } from '../../../support/objects.ts';
 
-/** Newest first: `1.1.0`, `1.1.0!` has failed, `1.0.0<1.1.0` is an automatic rollback. */
+/** Newest first: `1.1.0` succeeded, `1.1.0!` failed, `1.0.0<1.1.0` is an automatic rollback. */
 function history(...texts: string[]): HistoryEntry[] {
   return texts.map((text, index) => {
     const [, tag = '', failed, from] = /^([^!<]+)(!?)(?:<(.+))?$/.exec(text)!;
@@ -43,25 +43,25 @@ function target(planned: PlannedWrite): string {
 }
 
 describe('a rollback', () => {
-  it('goes to the last that succeeded before what runs, and stays', () => {
+  it('goes to the last version that Succeeded before the current one, and stays', () => {
     expect(target(back(rollout(['1.5.0', '1.4.0!', '1.3.0'])))).toBe('1.3.0');
   });
 
-  it('is a deployment by hand where nobody wants to stay', () => {
+  it('is a manual deployment if the user doesn’t want to stay', () => {
     expect(said(back(rollout(['1.5.0', '1.3.0']), { stays: false }))).toContain('force-deploy=1.3.0');
   });
 
-  it('says where it came from, where nobody gives a reason', () => {
+  it('names the version that it left if the user gives no reason', () => {
     expect(said(back(rollout(['1.5.0', '1.4.0'])))).toContain('"Back from 1.5.0"');
   });
 
-  it('says from which version to which, before and after it is planned for', () => {
+  it('names both versions, before and after it is planned', () => {
     const planned = back(rollout(['1.5.0', '1.4.0']));
     expect(planned).toMatchObject({ text: expect.stringContaining('1.5.0 → 1.4.0') });
     expect(isRequest(planned) && planned.concerns).toEqual(['Rollout shop/checkout goes back: 1.5.0 → 1.4.0']);
   });
 
-  it('says also what going back undoes that cannot be undone', () => {
+  it('names changes that can’t be undone', () => {
     const planned = back(rollout(['1.5.0', '1.4.0'], { rollbackBarriers: ['1.5.0'] }));
     expect(isRequest(planned) && planned.concerns).toHaveLength(2);
   });
@@ -99,11 +99,11 @@ describe('a rollback never goes', () => {
     else expect(found).toMatch(expected);
   });
 
-  it('forward for somebody who may not read the ImagePolicy', () => {
+  it('forward for a user who may not read the ImagePolicy', () => {
     expect(target(rollback(rollout(['1.9.1', '2.0.0', '1.9.0']), undefined, { stays: true }))).toBe('1.9.0');
   });
 
-  it('to what was discovered later, where the policy is unknown and the tags are no versions', () => {
+  it('to a version discovered later, if the policy is unknown and tags are no versions', () => {
     const of = rollout(['one', 'two', 'zero'], { availableReleases: ['zero', 'one', 'two'].map((tag) => ({ tag })) });
     expect(target(rollback(of, undefined, { stays: true }))).toBe('zero');
   });
@@ -122,7 +122,7 @@ describe('a rollback never goes', () => {
   });
 });
 
-it('what was rolled back from and deployed again later stands as any other', () => {
+it('a rolled back version that was deployed again counts as any other', () => {
   expect(target(back(rollout(['1.2.0', '1.1.0', '1.0.0', '1.1.0', '1.0.0'])))).toBe('1.1.0');
 });
 
@@ -138,6 +138,6 @@ it.each<[string, Rollout, RegExp]>([
     /^wrong: .*1\.4\.0 has not succeeded.*name the version/,
   ],
   ['where nothing ran before', rollout(['1.5.0']), /^wrong: .*no version before it/],
-])('has to be told where to, %s', (_, of, sentence) => {
+])('needs the version, %s', (_, of, sentence) => {
   expect(said(back(of))).toMatch(sentence);
 });

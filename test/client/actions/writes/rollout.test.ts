@@ -51,7 +51,7 @@ const concerns = (planned: PlannedWrite) => (isRequest(planned) ? planned.concer
 
 const failed = { history: [entry(4, '1.5.1', 'Failed'), ...STATUS.history!] };
 
-describe('what kubectl would type', () => {
+describe('the equivalent kubectl command', () => {
   const PREFIX = 'kubectl -n shop annotate --overwrite rollout/checkout ';
   it.each<[string, PlannedWrite, string]>([
     [
@@ -98,7 +98,7 @@ describe('a bypass', () => {
     expect(said(planned)).not.toContain('force-deploy');
   });
 
-  it('gives a reason that is new, or it would get nobody past anything', () => {
+  it('has a new reason, which a bypass needs', () => {
     const again = bypass(
       rollout({ annotations: { 'gate.fluxcd.io/bypass-reason': 'INC-42' } }),
       '1.5.1',
@@ -108,7 +108,7 @@ describe('a bypass', () => {
     expect(said(again)).toContain("bypass-reason='INC-42 (2026-11-25T10:00:00Z)'");
   });
 
-  it('of a deployment that a closing has caught on its way needs no second deployment', () => {
+  it('of a deployment that was rolling out at the closing needs no second deployment', () => {
     const planned = said(bypass(rollout(), '1.5.0', 'INC-42', NOW));
     expect(planned).toContain('gate.fluxcd.io/bypass-for=1.5.0');
     expect(planned).not.toContain('force-deploy');
@@ -119,12 +119,15 @@ describe('a bypass', () => {
   it.each([
     ['waits, which has to be named', { pendingVersion: '1.5.1' }, '1.5.1 is waiting: name it.'],
     ['does not', {}, 'no other version is waiting.'],
-  ])('of the version that runs is refused: it would let past another one. Where one %s', (_, status, waits) => {
-    const planned = bypass(rollout({ status: { history: arrived, ...status } }), '1.5.0', 'INC-42', NOW);
-    expect(said(planned)).toBe(`wrong: Rollout shop/checkout already runs 1.5.0; ${waits}`);
-  });
+  ])(
+    'of the version that runs is refused: the bypass would be for another version. Where one %s',
+    (_, status, waits) => {
+      const planned = bypass(rollout({ status: { history: arrived, ...status } }), '1.5.0', 'INC-42', NOW);
+      expect(said(planned)).toBe(`wrong: Rollout shop/checkout already runs 1.5.0; ${waits}`);
+    },
+  );
 
-  it('without a version is for the one that waits, unless somebody asked for that one', () => {
+  it('without a version is for the pending one, unless a user requested it', () => {
     const pending = { history: arrived, pendingVersion: '1.5.1' };
     expect(said(bypassWaiting(rollout({ status: pending }), 'INC-42', NOW))).toContain('bypass-for=1.5.1');
     const annotations = { 'rollout.kuberik.com/requesters': '{"wantedVersion":"developer"}' };
@@ -159,10 +162,10 @@ describe('nothing is planned for that makes no sense', () => {
   });
 });
 
-describe('somebody has to agree to', () => {
+describe('actions that need confirmation', () => {
   it.each<[string, PlannedWrite, RegExp]>([
     [
-      'a version that nobody has heard of',
+      'an unknown version',
       deploy(rollout(), '1.5.l', undefined),
       /^1\.5\.l is not a release .*it has 1\.5\.1, 1\.5\.0/,
     ],
@@ -203,7 +206,7 @@ describe('somebody has to agree to', () => {
 describe('a request that is withdrawn', () => {
   const FORCE = { 'rollout.kuberik.com/force-deploy': '9.9.9', 'rollout.kuberik.com/deploy-message': 'typo' };
 
-  it('takes what was said with it along, and the reason of a bypass', () => {
+  it('includes the message of the request, and the reason of a bypass', () => {
     const bypassed = { ...FORCE, 'gate.fluxcd.io/bypass-for': '9.9.9', 'gate.fluxcd.io/bypass-reason': 'INC-7' };
     expect(said(withdrawRequest(rollout({ annotations: bypassed }), undefined))).toBe(
       'kubectl -n shop annotate --overwrite rollout/checkout rollout.kuberik.com/force-deploy- rollout.kuberik.com/deploy-message- ' +
@@ -211,7 +214,7 @@ describe('a request that is withdrawn', () => {
     );
   });
 
-  it('leaves alone what is done, and says what to do about a pin', () => {
+  it('ignores a completed rollback, and advises about a pin', () => {
     expect(said(withdrawRequest(rollout(), undefined))).toMatch(/has no pending request for a version/);
     const done = { 'rollout.kuberik.com/request': 'force-deploy=u', ...FORCE };
     const handled = { handledRequest: { 'force-deploy': 'u' } };

@@ -24,7 +24,7 @@ describe('a time', () => {
     ['December 24, 2020', '2020-12-23T23:00:00Z'],
     ['tomorrow 09:00', '2026-11-26T08:00:00Z'],
     ['today 23:59', '2026-11-25T22:59:00Z'],
-    // The clock goes from 02:00 to 03:00: half past two is the moment of the jump.
+    // The clock jumps from 02:00 to 03:00: 02:30 is the moment of the jump.
     ['2027-03-28 02:30', '2027-03-28T01:00:00Z'],
   ])('%s', (text, expected) => {
     expect(new Date(parseWhen(text, NOW, 'Europe/Berlin') ?? 0).toISOString().replace('.000', '')).toBe(expected);

@@ -1,4 +1,4 @@
-/** What a HealthCheck of class job says of a Rollout: only what its own Job has shown. */
+/** A HealthCheck of class job concerns a Rollout only by its own Job. */
 import { describe, expect, it } from 'vitest';
 import type { HealthCheck, Rollout } from '../../../../api/types.ts';
 import { countedFor } from '../../../../core/health/job/checkJob.ts';

@@ -1,4 +1,4 @@
-/** Which templates of a HealthCheck of class job are run, and what is said of the others. */
+/** Templates of a HealthCheck of class job: those that are run, and the messages of the others. */
 import { describe, expect, it } from 'vitest';
 import { type JobTemplate, jobOf, jobTemplateOf, templateProblem } from '../../../../core/health/job/checkJob.ts';
 import { LIMITS } from '../../../../core/limits.ts';
@@ -66,7 +66,7 @@ describe('a template', () => {
 });
 
 describe('the Job of a deployment', () => {
-  it('is in the namespace of the check, with its labels and nothing else of its metadata', () => {
+  it('is in the namespace of the check, with its labels and no other metadata', () => {
     const template = {
       metadata: { labels: { team: 'a' }, annotations: { note: 'b' }, namespace: 'kube-system', ownerReferences: [{}] },
       spec: jobSpec(),

@@ -23,7 +23,7 @@ describe('variables', () => {
     expect(render(template)).toEqual({ query });
   });
 
-  it('of a first deployment: there is no previous version', () => {
+  it('of a first deployment has no previous version', () => {
     expect(render('up{version="{{ previousVersion }}"}', [rollout(['1.0.0'])])).toEqual({ query: 'up{version=""}' });
   });
 
@@ -50,7 +50,7 @@ describe('variables', () => {
     });
   });
 
-  it('a value brings no line of its own, and no variable', () => {
+  it('a value adds no line and no variable', () => {
     expect(render('up{v="{{ version }}"}', [rollout(['a\n{{ name }}'])])).toEqual({
       query: 'up{v="a\\x0a{{ name }}"}',
     });
@@ -66,7 +66,7 @@ describe('the Rollout that they are of', () => {
       '2 Rollouts watch this check: give each Rollout a check of its own',
     ],
     ['it has deployed nothing', [rollout([])], "Rollout 'web' has deployed nothing yet"],
-  ])('is not to be told where %s', (_, watching, problem) => {
+  ])('can’t be known where %s', (_, watching, problem) => {
     expect(render('up{a="{{ name }}"}', watching)).toEqual({ problem: expect.stringContaining(problem) });
   });
 
@@ -75,7 +75,7 @@ describe('the Rollout that they are of', () => {
   });
 });
 
-it('a query is as long as the limit, and no longer', () => {
+it('a query may be as long as the limit, and no longer', () => {
   const long = (length: number) => `up{v="{{ version }}",a="${'x'.repeat(length - 'up{v="1.1.0",a=""}'.length)}"}`;
   expect(render(long(2048))).toHaveProperty('query');
   expect(render(long(2049))).toEqual({ problem: expect.stringContaining('(limit metricQuery)') });

@@ -42,7 +42,7 @@ describe('adopted', () => {
     by,
   });
 
-  it('takes the newest of deployments that disagree, with what is known of the release', () => {
+  it('takes the newest of conflicting deployments, with the release’s metadata', () => {
     const known = [{ tag: '1.1.0', revision: 'abc' }];
     const entry = adoptedEntry(
       [carried(6, '1.0.0', 'a'), carried(7, '1.1.0', 'b'), carried(5, '1.2.0', 'c')],
@@ -62,7 +62,7 @@ describe('adopted', () => {
     expect(adoptedEntry([carried(1, '1.0.0', 'a')], known, NOW)?.version).toEqual({ tag: '1.0.0' });
   });
 
-  it('gives an id where the history before had none', () => {
+  it('adds an id that the history lacks', () => {
     expect(adoptedEntry([carried(0, '1.0.0', 'a')], [], NOW)?.id).toBe(1);
   });
 
@@ -70,7 +70,7 @@ describe('adopted', () => {
     expect(adoptedEntry([], [], NOW)).toBeUndefined();
   });
 
-  it('begins with 1 where the id is larger than any history gets: the next deployment could not be written on an object any more', () => {
+  it('begins with 1 if the id is too large: otherwise the next deployment couldn’t be written', () => {
     const head = adoptedEntry([carried(999_999_999_999_999, '1.0.0', 'a')], [], NOW);
     expect(head).toMatchObject({ id: 1, version: { tag: '1.0.0' } });
     expect(adoptedEntry([carried(41, '1.0.0', 'a')], [], NOW)).toMatchObject({ id: 41 });

@@ -1,4 +1,4 @@
-/** One step of a bake; its whole life is in test/scenario/rollout. */
+/** Single steps of a bake; test/scenario/rollout has whole bakes. */
 import { describe, expect, it } from 'vitest';
 import type { HealthCheck, HistoryEntry } from '../../../../api/types.ts';
 import { formatTime } from '../../../../core/kube/time.ts';
@@ -15,7 +15,7 @@ function check(status: HealthCheck['status'], cls?: string): HealthCheck {
   return objectOf('HealthCheck', 'team-a/app', { spec: cls ? { class: cls } : {}, ...(status && { status }) });
 }
 
-describe('an error before the version has arrived in a bound object', () => {
+describe('an error before a bound object has applied the version', () => {
   const head: HistoryEntry = { id: 2, version: { tag: '1.1.0' }, timestamp: at(-60), bakeStatus: 'Deploying' };
   const bound = [unseenBinding(rollout, 'Kustomization', 'app')];
   const statusWith = (cls?: string) => {
@@ -31,16 +31,16 @@ describe('an error before the version has arrived in a bound object', () => {
     return bakeStep(head, context, NOW).head.bakeStatus;
   };
 
-  it('is of the old version, where the check cannot tell versions apart', () => {
+  it('is of the old version if the check can’t distinguish versions', () => {
     expect(statusWith()).toBe('Deploying');
     expect(statusWith('datadog')).toBe('Deploying');
   });
 
-  it('fails it, where the check is of what Flux does with the new one (Q27)', () => {
+  it('fails it if the check is about Flux applying the new one (Q27)', () => {
     expect(statusWith('kustomization')).toBe('Failed');
   });
 
-  it('is told apart in the same way in the sync that sees it arrive', () => {
+  it('is distinguished in the same way in the sync that sees the apply', () => {
     const { name = '', uid = '' } = rollout.metadata;
     const applies = [{ rollout: name, uid, id: 2, version: '1.1.0' }];
     const arrived = bound.map((binding) => ({ ...binding, status: { applied: applies } }));

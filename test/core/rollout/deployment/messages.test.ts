@@ -1,4 +1,4 @@
-/** What Ready says of a bake, in the words of the Go controller. R83 to R91 are cases of its test suite. */
+/** Messages of Ready during a bake, which are the Go controller's. R83 to R91 are cases of its test suite. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry } from '../../../../api/types.ts';
 import { bakeSummary } from '../../../../core/rollout/deployment/deploymentMessages.ts';
@@ -28,7 +28,7 @@ describe('bakeSummary', () => {
     expect(bakeSummary(head)).toBe(expected);
   });
 
-  it('R85 says how long a bake still takes', () => {
+  it('R85 reports the remaining time of a bake', () => {
     expect(bakeSummary(entry('InProgress'), '3m0s')).toBe('Baking in progress, 3m0s remaining');
     expect(bakeSummary(entry('InProgress'))).toBe('Baking in progress, monitoring for errors');
   });

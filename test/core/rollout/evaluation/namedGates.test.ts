@@ -1,4 +1,4 @@
-/** Which names of Gates may be taken back although they count as closed. */
+/** Names of Gates that may be removed although they count as closed. */
 import { describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../../api/types.ts';
 import { evaluateGates } from '../../../../core/gate/evaluateGates.ts';

@@ -13,7 +13,7 @@ const asked = (annotations: Record<string, string>, wantedVersion?: string) => {
   return { ...base, metadata: { ...base.metadata, annotations: Object.fromEntries(named) } };
 };
 
-describe('a version is asked for by whoever set what names it', () => {
+describe('the requester of a version is the user who set the field that names it', () => {
   const both = asked(
     {
       'force-deploy': '1.1.0',
@@ -24,32 +24,32 @@ describe('a version is asked for by whoever set what names it', () => {
     '6.6.6',
   );
 
-  it('the pin is, whoever forces another version beside it', () => {
+  it('is the user of the pin, even if another user forces another version', () => {
     expect(requesterOf(both, '6.6.6')).toEqual({ by: 'developer' });
     expect(requestedText(both, '6.6.6')).toBe('requested by developer');
   });
 
-  it('the force-deploy is, with the time that is known of the newest request', () => {
+  it('is the user of the force-deploy, with the time of the newest request if known', () => {
     expect(requesterOf(both, '1.1.0')).toEqual({ by: 'sre', at: '2026-03-01T12:00:00Z' });
     expect(requestedText(both, '1.1.0')).toBe('requested by sre at 2026-03-01T12:00:00Z');
   });
 
-  it('nobody asked for any other version', () => {
+  it('is none for any other version', () => {
     expect(requesterOf(both, '1.2.0')).toEqual({});
     expect(requestedText(both, '1.2.0')).toBe('');
   });
 
-  it('of a version that both name, the one is the requester whose request is acted on; approvals leave out both', () => {
+  it('of a version that both name is the one whose request takes effect; approvals of both don’t count', () => {
     const same = { ...both, spec: { ...both.spec, wantedVersion: '1.1.0' } } as typeof both;
     expect(requesterOf(same, '1.1.0').by).toBe('developer');
     expect(requestersOf(same, '1.1.0').requesters).toEqual(['developer', 'sre']);
   });
 
-  it('an older request, beside which nobody was noted, is that of the newest', () => {
+  it('of an older request without a recorded user is that of the newest', () => {
     expect(requesterOf(asked({ 'force-deploy': '1.1.0', 'requested-by': 'alice' }), '1.1.0').by).toBe('alice');
   });
 
-  it('an older request stays that of the newest before a write that asks for something else', () => {
+  it('of an older request stays that of the newest before an unrelated write', () => {
     const before = asked({ 'requested-by': 'alice' }, '1.2.0');
     const next = asked({ 'requested-by': 'bob', 'force-deploy': '1.3.0' }, '1.2.0');
     const requesters = nextRequesters(next, before, 'bob')!;

@@ -35,21 +35,21 @@ describe('one-shot requests', () => {
     expect(requestsOf(rollout({ [RETRY]: '' }, { retry: 'unstamped' })).retry).toBe(false);
   });
 
-  it('ask for nothing when they are empty, except retry, whose value means nothing', () => {
+  it('are none if they are empty, except retry, which needs no value', () => {
     const empty = requestsOf(rollout({ [FORCE_DEPLOY]: '', [DEPLOY_USER]: '', [UNBLOCK_FAILED]: 'yes', [RETRY]: '' }));
     expect(empty).toMatchObject({ unblockFailed: false, retry: true });
     expect(empty).not.toHaveProperty('forceDeploy');
     expect(empty).not.toHaveProperty('deployUser');
   });
 
-  it('are forgotten with their annotation', () => {
+  it('are removed with their annotation', () => {
     const one = rollout({ [RETRY]: '', [REQUEST]: 'retry=b' }, { retry: 'a', 'force-deploy': 'x' });
     expect(handledRequests(one, new Set())).toEqual({ retry: 'a' });
     expect(handledRequests(one, new Set(['retry']))).toEqual({ retry: 'b' });
     expect(handledRequests(rollout({}, { retry: 'a' }), new Set(['retry']))).toBeUndefined();
   });
 
-  it('are written as text and read back; what is no id is left out', () => {
+  it('are written as text and read back; invalid ids are left out', () => {
     const ids = { retry: 'a', 'force-deploy': 'b' };
     expect(formatRequestIds(ids)).toBe('force-deploy=b,retry=a');
     expect(parseRequestIds(formatRequestIds(ids))).toEqual(ids);

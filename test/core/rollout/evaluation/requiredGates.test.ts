@@ -33,7 +33,7 @@ describe('the Gates to pass', () => {
   });
 
   it.each([
-    ['at the limit are judged', LIMITS.requiredGates, LIMITS.requiredGates],
+    ['at the limit are evaluated', LIMITS.requiredGates, LIMITS.requiredGates],
     ['beyond it count as one closed Gate', LIMITS.requiredGates + 1, 1],
   ])('%s', (_, count, expected) => {
     const gates = Array.from({ length: count - 1 }, (_, i) => selecting(`g-${i}`));

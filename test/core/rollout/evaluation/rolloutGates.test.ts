@@ -30,7 +30,7 @@ describe('the gates that a version waits for', () => {
       "RolloutGate 'qa' (not passing), RolloutGate 'schedule-gate-1' of RolloutSchedule 'working-hours' (not passing until 2026-11-23T08:00:00Z)",
     );
   });
-  it('say nothing that is not a time', () => {
+  it('leave out a message that isn’t a time', () => {
     expect(blockingNames([ofSchedule('x'.repeat(5000))], CANDIDATES)).toBe(
       "RolloutGate 'schedule-gate-1' of RolloutSchedule 'working-hours' (not passing)",
     );
@@ -38,7 +38,7 @@ describe('the gates that a version waits for', () => {
 });
 
 describe('evaluateRolloutGates', () => {
-  it('gives a gate without a value for passing the benefit', () => {
+  it('counts as passing if passing has no value', () => {
     const { passing, ...spec } = gate({}).spec!;
     expect(evaluateRolloutGates([{ ...gate({}), spec: spec as never }], CANDIDATES, undefined, [], []).passing).toBe(
       true,
@@ -59,7 +59,7 @@ describe('shownBypass', () => {
     message: 'Gates bypassed for version 1.1.0',
     lastTransitionTime: '2026-03-01T12:00:00Z',
   };
-  it('goes on for the version that was let through, until there is another to judge', () => {
+  it('continues for the version that was let through, until there is a new one', () => {
     const head = (origin?: HistoryEntry['origin']) => ({
       version: { tag: '1.1.0' },
       timestamp: '2026-03-01T12:00:00Z',

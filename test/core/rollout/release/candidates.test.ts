@@ -22,7 +22,7 @@ describe('releasesAfter', () => {
     ['by version, not by discovery', ['1.10.0', '1.9.0', '1.11.0'], '1.9.0', semver, ['1.11.0', '1.10.0']],
     ['newer than a deployed version that is not in the list', ['1.0.0', '1.2.0'], '1.1.0', semver, ['1.2.0']],
     ['none when the deployed tag has no place', ['1.0.0'], 'hotfix', semver, []],
-    // The policy chose them once, perhaps with other rules.
+    // The policy selected them earlier, perhaps with other rules.
     ['by discovery after a deployed tag without a version', ['1.0.0', 'hotfix', '1.1.0'], 'hotfix', semver, ['1.1.0']],
     ['no tag without a version', ['main', '1.0.0', 'edge'], undefined, semver, ['1.0.0']],
     ['the later discovered of two equal versions', ['1.2', '1.2.0'], '1.2', semver, ['1.2.0']],
@@ -45,7 +45,7 @@ describe('releasesAfter', () => {
     expect(candidates(available, deployed, spec)).toEqual(expected);
   });
 
-  describe('what Flux selects by the policy as it is now is a candidate, whatever our own reading of it', () => {
+  describe('a version that Flux selects by the current policy is a candidate, whatever our own evaluation', () => {
     const ready = (status: string) => [
       { type: 'Ready', status, reason: '', message: '', lastTransitionTime: '2026-03-10T10:00:00Z' },
     ];

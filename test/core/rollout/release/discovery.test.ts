@@ -32,7 +32,7 @@ describe('discoverReleases', () => {
     expect(problems).toEqual([expect.stringContaining('not a legal tag')]);
   });
 
-  it('ignores a last discovery in the future, which comes from a clock that was set back since', () => {
+  it('ignores a last discovery in the future, which is from a clock that was set back', () => {
     const status = { lastReleaseUpdate: '2026-03-01T13:00:00Z' };
     const { rollout } = observed({ releaseUpdateInterval: '1h' }, status);
     expect(discover(rollout, policy({ latestRef: { tag: '1.0.0' } })).available).toHaveLength(1);

@@ -24,7 +24,7 @@ describe('metadataRequeueAt', () => {
   });
 });
 
-describe('a Rollout whose registry cannot be read', () => {
+describe('a Rollout whose registry can’t be read', () => {
   it.each<[string, OnFailure, string, number | undefined]>([
     ['has nothing to look at again once it is settled', 'Rollback', 'Succeeded', undefined],
     ['nor while it deploys', 'Hold', 'Deploying', undefined],

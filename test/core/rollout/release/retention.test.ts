@@ -6,7 +6,7 @@ import { retainedReleases } from '../../../../core/rollout/release/retention.ts'
 const NOW = Date.parse('2025-01-01T12:00:00Z');
 const DAY = 24 * 3600 * 1000;
 
-/** Releases 0.1.0, 0.2.0 and so on, of so many days ago. */
+/** Releases 0.1.0, 0.2.0 and so on, with their ages in days. */
 const aged = (...days: (number | undefined)[]) =>
   days.map((each, i) => ({
     tag: `0.${i + 1}.0`,

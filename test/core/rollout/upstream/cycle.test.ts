@@ -17,7 +17,7 @@ function rolloutOf(key: string, after: string[] = []): Rollout {
   return objectOf('Rollout', { metadata: split(key), spec: { releasesImagePolicy: {}, after: after.map(split) } });
 }
 
-/** Reads as hooks and webhooks do; returns also what was read. */
+/** Reads as hooks and webhooks do. Also returns the read names. */
 function read(graph: Graph, start = 'a') {
   const root = rolloutOf(start, graph[start]);
   const known = new Map<string, Rollout | undefined>();
@@ -58,7 +58,7 @@ describe('the order of Rollouts', () => {
     expect(read(graph).problem?.message).toBe(expected);
   });
 
-  it('reads each Rollout once, and only those that it comes after', () => {
+  it('reads each upstream Rollout once, and no other', () => {
     expect(read({ a: ['b', 'c'], b: ['d'], c: ['d'], d: [], other: ['a'] }).asked).toEqual(['b', 'c', 'd']);
   });
 
@@ -74,7 +74,7 @@ describe('the order of Rollouts', () => {
     expect(beyond.asked.length).toBeLessThanOrEqual(LIMITS.upstreamRollouts);
   });
 
-  it('has a cycle exactly where somebody who follows every way comes back', () => {
+  it('finds a cycle exactly if a complete search does', () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
     const graphs = fc.record(Object.fromEntries(names.map((name) => [name, fc.subarray(names, { maxLength: 3 })])));
     fc.assert(

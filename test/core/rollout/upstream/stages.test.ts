@@ -17,7 +17,7 @@ const succeeded = (tag: string) => ({ version: { tag }, timestamp: '2026-03-01T1
 const many = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `s${i}` }));
 
 describe('the stages of a Rollout', () => {
-  it('are at most as many as the limit; with more nothing is deployed, and the sentence says so', () => {
+  it('are at most as many as the limit; with more nothing is deployed, with the cause', () => {
     expect(specProblems({ after: many(LIMITS.after) })).toEqual([]);
     expect(specProblems({ after: many(200) })).toEqual([
       `spec.after has 200 Rollouts, more than ${LIMITS.after} (limit after): chain some of them`,
@@ -41,34 +41,34 @@ describe('the stages of a Rollout', () => {
     ],
   ])('are closed for an entry with %s', (_title, fields, why) => {
     const found = [stage('staging', [{ ...succeeded('1.0.0'), ...fields }])];
-    const [verdict] = evaluateUpstream(
+    const [result] = evaluateUpstream(
       rollout([{ name: 'staging', bakedFor: '1h' }]),
       { found },
       [{ tag: '1.0.0' }],
       NOW,
     );
-    expect(verdict).toMatchObject({ allowed: [], waits: `Rollout 'staging' (${why})` });
+    expect(result).toMatchObject({ allowed: [], waits: `Rollout 'staging' (${why})` });
   });
 
-  it('with match digest let through the same manifest under any tag, and believe nothing that a manifest says', () => {
+  it('with match digest accept the same manifest under any tag, and ignore the manifest’s own metadata', () => {
     const staged = { ...succeeded('5.0.0'), version: { tag: '5.0.0', digest: 'sha256:a', revision: 'abc123' } };
     const candidates = [
       { tag: '6.6.6', digest: 'sha256:b', revision: 'abc123' },
       { tag: '6.0.0', revision: 'abc123' },
       { tag: '5.0.0-prod', digest: 'sha256:a' },
     ];
-    const judged = (match: 'digest' | 'revision') =>
+    const evaluated = (match: 'digest' | 'revision') =>
       evaluateUpstream(
         rollout([{ name: 'staging', match }]),
         { found: [stage('staging', [staged])] },
         candidates,
         NOW,
       )[0]!;
-    expect(judged('digest')).toMatchObject({
+    expect(evaluated('digest')).toMatchObject({
       allowed: ['5.0.0-prod'],
       waits: "Rollout 'staging' (has no deployment of its digest in its history)",
     });
-    expect(judged('revision').allowed).toEqual(['6.6.6', '6.0.0', '5.0.0-prod']);
+    expect(evaluated('revision').allowed).toEqual(['6.6.6', '6.0.0', '5.0.0-prod']);
     const unknown = evaluateUpstream(
       rollout([{ name: 'staging', match: 'digest' }]),
       { found: [stage('staging', [staged])] },
@@ -78,7 +78,7 @@ describe('the stages of a Rollout', () => {
     expect(unknown[0]!.waits).toBe("Rollout 'staging' (the digest of 6.0.0 is not known here)");
   });
 
-  it('list no more than fifty versions in the status, and judge all of them', () => {
+  it('list at most fifty versions in the status, and evaluate all', () => {
     const candidates = Array.from({ length: 120 }, (_, i) => ({ tag: `1.${120 - i}.0` }));
     const found = [
       stage(

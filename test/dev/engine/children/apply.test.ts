@@ -10,7 +10,7 @@ const desired: KubeObject = {
   spec: { v: 1 },
 };
 
-/** As the API server would return it after `withLastApplied(desired, desired)` was created. */
+/** The object that the API server would return after the creation of `withLastApplied(desired, desired)`. */
 function stored(): KubeObject {
   const created = withLastApplied(desired, desired);
   const server = { uid: 'u1', resourceVersion: '7', generation: 1, creationTimestamp: '2030-01-01T00:00:00Z' };
@@ -22,7 +22,7 @@ describe('applying a desired object', () => {
     expect(jsonEqual(applyUpdate(stored(), desired), stored())).toBe(true);
   });
 
-  it('updates the field and the annotation that remembers it', () => {
+  it('updates the field and the last-applied annotation', () => {
     const changed = applyUpdate(stored(), { ...desired, spec: { v: 2 } });
     expect(changed.spec).toEqual({ v: 2 });
     expect(JSON.parse(changed.metadata.annotations?.[LAST_APPLIED] ?? '')).toMatchObject({ spec: { v: 2 } });
@@ -41,7 +41,7 @@ describe('applying a desired object', () => {
     expect(changed.metadata).toMatchObject({ uid: 'u1', resourceVersion: '7', generation: 1 });
   });
 
-  it('leaves the annotation of last time out of what it remembers', () => {
+  it('leaves the last-applied annotation out of itself', () => {
     const echoed = {
       ...desired,
       metadata: { ...desired.metadata, annotations: { [LAST_APPLIED]: 'anything', a: 'b' } },
@@ -60,7 +60,7 @@ describe('applying a desired object', () => {
     expect(jsonEqual(applyUpdate(asStored, wanted), asStored)).toBe(false);
   });
 
-  it('names the object whose annotation is broken', () => {
+  it('names the object with an invalid annotation', () => {
     const broken = stored();
     broken.metadata.annotations = { [LAST_APPLIED]: '{' };
     expect(() => applyUpdate(broken, desired)).toThrow(`Thing b/a: annotation ${LAST_APPLIED} is not a JSON object`);

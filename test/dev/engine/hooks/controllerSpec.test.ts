@@ -21,7 +21,7 @@ it('every controller that we ship is supported', { timeout: 300_000 }, async () 
   }
 });
 
-describe('what the engine does not do is refused, not ignored', () => {
+describe('unsupported features are refused, not ignored', () => {
   it.each<[string, object, string]>([
     ['a selector of its own', { generateSelector: false }, 'spec.generateSelector: Invalid input: expected true'],
     ['no generated selector', { generateSelector: undefined }, 'spec.generateSelector: Invalid input: expected true'],

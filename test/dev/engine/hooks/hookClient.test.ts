@@ -14,7 +14,7 @@ describe('hook of a controller', () => {
 
   describe('with a token', () => {
     const authorization = { secretRef: { namespace: 'ns', name: 't', key: 'token' } };
-    /** What the hook is sent. */
+    /** Requests that the hook got. */
     async function sent(endpointConfigs: EndpointConfig[]) {
       const seen = Promise.withResolvers<string | undefined>();
       const server = createServer((request, response) => {

@@ -10,7 +10,7 @@ describe('backoff', () => {
     expect(waits.at(-1)).toBe(1_000_000);
   });
 
-  it('lets 100 keys fail at once, and then 10 more per second', () => {
+  it('allows 100 keys at once, and then 10 more per second', () => {
     const backoff = new Backoff();
     const waits = Array.from({ length: 120 }, (_, index) => backoff.next(`key-${index}`, 0));
     expect(waits.slice(0, 100).every((wait) => wait === 5)).toBe(true);

@@ -1,4 +1,4 @@
-/** A clock that moves only when told to. */
+/** A clock that a test advances. */
 import type { Clock } from '../../../../dev/engine/runtime/clock.ts';
 
 export class FakeClock implements Clock {
@@ -21,7 +21,7 @@ export class FakeClock implements Clock {
     };
   }
 
-  /** Runs what becomes due on the way, in order. */
+  /** Runs timers that become due meanwhile, in order. */
   advance(ms: number): void {
     const end = this.#now + ms;
     for (;;) {

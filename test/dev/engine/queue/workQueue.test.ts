@@ -9,13 +9,13 @@ function takeAll(queue: WorkQueue): string[] {
 }
 
 describe('work queue', () => {
-  it('keeps a key once, in the order of its first add', () => {
+  it('has a key once, in the order of its first add', () => {
     const queue = new WorkQueue(new FakeClock());
     for (const key of ['a', 'b', 'a', 'c', 'b']) queue.add(key);
     expect(takeAll(queue)).toEqual(['a', 'b', 'c']);
   });
 
-  it('gives a key that was added during its work again only after that work', () => {
+  it('returns a key that was added during its work only after that work', () => {
     const queue = new WorkQueue(new FakeClock());
     queue.add('a');
     queue.take();
@@ -26,7 +26,7 @@ describe('work queue', () => {
     expect(takeAll(queue)).toEqual(['a']);
   });
 
-  it('says when there is something to take, also after a delay', () => {
+  it('reports a ready key, also after a delay', () => {
     const clock = new FakeClock();
     let calls = 0;
     const queue = new WorkQueue(clock, () => {
@@ -61,7 +61,7 @@ describe('work queue', () => {
     expect(takeAll(queue)).toEqual(['a']);
   });
 
-  it('doubles the wait after each failure and forgets that after a success', () => {
+  it('doubles the wait after each failure, and resets it after a success', () => {
     const clock = new FakeClock();
     const queue = new WorkQueue(clock);
     const waits: number[] = [];
@@ -78,7 +78,7 @@ describe('work queue', () => {
     expect(waits).toEqual([5, 10, 20, 40, 80, 5]);
   });
 
-  it('gives nothing more once it is stopped', () => {
+  it('returns nothing after it is stopped', () => {
     const clock = new FakeClock();
     const queue = new WorkQueue(clock);
     queue.add('a');

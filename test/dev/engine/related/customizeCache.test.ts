@@ -27,7 +27,7 @@ describe('customize cache', () => {
     expect(filled().get('b/a', object, now)).toBe(answer);
   });
 
-  it('lists what ran out until it is renewed', () => {
+  it('lists expired entries until they are renewed', () => {
     const cache = filled();
     cache.set('b/late', parent('u2', 1), 'second', 1000);
     expect(cache.expired(TTL)).toEqual(['b/a']);

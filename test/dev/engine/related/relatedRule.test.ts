@@ -82,14 +82,14 @@ describe('related rules', () => {
     expect(() => compileRule({ apiVersion: 'x/v1', resource: target.name, ...rule }, target)).toThrow(message);
   });
 
-  it('a namespace says nothing about a cluster-scoped resource', () => {
+  it('a namespace has no effect on a cluster-scoped resource', () => {
     const rule = compileRule({ apiVersion: 'x/v1', resource: 'globals', namespace: 'dev', names: ['a'] }, globals);
     const store = new ObjectStore();
     store.put(object('a'));
     expect([...select(rule, store, namespaceLabels)]).toHaveLength(1);
   });
 
-  it('an object in a namespace that is not known matches no namespaceSelector', () => {
+  it('an object in an unknown namespace matches no namespaceSelector', () => {
     expect(compile({ namespaceSelector: {} }).matches(object('gone/a'), namespaceLabels)).toBe(false);
   });
 });
@@ -124,7 +124,7 @@ describe('related index', () => {
     expect(wakes('dev/b')).toEqual([]);
   });
 
-  it('tells resources of the same name and other versions apart', () => {
+  it('distinguishes resources of the same name in other versions', () => {
     const index = new RelatedIndex();
     index.set('parent', [compile({ names: ['a'] })]);
     expect([...index.parentsOf('x/v2', 'things', object('dev/a'), namespaceLabels)]).toEqual([]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { TokenBucket } from '../../../../dev/engine/runtime/rateLimit.ts';
 
 describe('token bucket', () => {
-  it('lets a burst through, then one request every 1/qps seconds', () => {
+  it('allows a burst, then one request every 1/qps seconds', () => {
     const bucket = new TokenBucket(10, 3);
     const waits = Array.from({ length: 5 }, () => bucket.reserve(0));
     expect(waits).toEqual([0, 0, 0, 100, 200]);

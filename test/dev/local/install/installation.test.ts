@@ -1,4 +1,4 @@
-/** What the components change of the installation, as the real kustomize builds it. */
+/** Changes of the installation by its components, as rendered by kustomize. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AnyObject } from '../../../../dev/client/send.ts';
@@ -36,7 +36,7 @@ describe('renderInstallation', { timeout: 300_000 }, () => {
     }
   });
 
-  it('release-config-map, release-copies and write-back give Rollouts children, and nothing else another one', async () => {
+  it('release-config-map, release-copies and write-back give Rollouts children, and no other component does', async () => {
     const before = childrenOf((await renderInstallation([])).controllers);
     expect(before).not.toHaveProperty('rollouts');
     const { controllers } = await renderInstallation(['release-config-map', 'release-copies', 'write-back']);
@@ -55,7 +55,7 @@ describe('renderInstallation', { timeout: 300_000 }, () => {
     });
   });
 
-  it('health-jobs gives HealthChecks Jobs, beside those of release-copies, and nothing else another one', async () => {
+  it('health-jobs and release-copies give HealthChecks and Rollouts Jobs, and no other component does', async () => {
     const before = childrenOf((await renderInstallation(['release-copies'])).controllers);
     const { controllers } = await renderInstallation(['health-jobs', 'release-copies']);
     expect(childrenOf(controllers)).toEqual({
@@ -84,7 +84,7 @@ describe('renderInstallation', { timeout: 300_000 }, () => {
     expect(JSON.stringify(base)).not.toContain(resource);
   });
 
-  it('write-back lets Metacontroller write ImagePolicies where somebody binds it, and nothing else', () => {
+  it('write-back lets Metacontroller write ImagePolicies once it is bound, and nothing else', () => {
     const objects = readManifests(join(REPOSITORY, 'manifests/components/write-back'));
     const roles = objects.filter(({ apiVersion }) => apiVersion.startsWith('rbac.'));
     expect(roles.map(({ kind, metadata, rules }) => ({ kind, name: metadata.name, rules }))).toEqual([

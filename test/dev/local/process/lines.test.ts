@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { linesOf } from '../../../../dev/local/process/lines.ts';
 import { temporaryFolder } from '../../../support/temporaryFolder.ts';
 
-it('a line ends at a line feed and nowhere else; one that is being written is left out', async () => {
+it('a line ends at a line feed only; an incomplete last line is left out', async () => {
   const file = join(temporaryFolder('lines-'), 'lines');
   writeFileSync(file, '{"a":"\u2028\u2029\r"}\n{"b":1}\n{"torn');
   const lines: string[] = [];

@@ -50,7 +50,7 @@ describe('leftovers', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  it('ends what is on record and still runs, but not the spared one', async () => {
+  it('ends recorded processes that still run, except the spared one', async () => {
     const old = await sleeper();
     const supervisor = await sleeper();
     recordPid(dir, 'etcd', old);

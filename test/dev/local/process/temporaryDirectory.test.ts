@@ -11,7 +11,7 @@ afterAll(() => {
   for (const path of made) rmSync(path, { recursive: true, force: true });
 });
 
-/** Makes one in a process of its own, which ends so; answers its path. */
+/** Creates one in another process, which ends in this way. Resolves to its path. */
 function pathAfter(end: string): string {
   const script = `const { temporaryDirectory } = await import(${JSON.stringify(MODULE)});
     const directory = temporaryDirectory('ends-');
@@ -33,7 +33,7 @@ describe('a temporary directory', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('waits for the end of its process once, however many are made one after the other', () => {
+  it('registers one listener for the end of the process, for any number of directories', () => {
     const make = () => temporaryDirectory('ends-').remove();
     make();
     const listeners = process.listenerCount('exit');

@@ -1,4 +1,4 @@
-/** promtool judges the alerts: whether they are in order, when they fire, and when they do not. */
+/** promtool checks the alerts: their syntax, and when they fire. */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { ALERTS, RULES } from './monitoring.ts';
 
 const TESTS = ['alertsOfHours.yaml', 'alertsOfDays.yaml'];
 
-/** promtool compares texts too: they are left out, and only checked to be in order. */
+/** promtool would compare texts as well; they are left out, and only their existence is checked. */
 const withoutTexts = {
   groups: RULES.groups.map((group) => ({ ...group, rules: group.rules.map(({ annotations: _, ...rule }) => rule) })),
 };

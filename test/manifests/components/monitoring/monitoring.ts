@@ -1,4 +1,4 @@
-/** What manifests/components/monitoring says: alerts, panels, and the metrics of kube-state-metrics. */
+/** The content of manifests/components/monitoring: alerts, panels, and the metrics of kube-state-metrics. */
 import { parse } from 'yaml';
 import { objectIn, textOf } from '../../files.ts';
 
@@ -11,7 +11,7 @@ export interface Alert {
   annotations: { summary: string; description: string; runbook: string };
 }
 
-/** As a rules file. */
+/** The alerts as a rules file. */
 export const RULES: { groups: { name: string; rules: Alert[] }[] } = objectIn(`${COMPONENT}/prometheus-rule.yaml`).spec;
 export const ALERTS: readonly Alert[] = RULES.groups.flatMap(({ rules }) => rules);
 
@@ -22,7 +22,7 @@ interface Panel {
 
 const dashboard: { panels: Panel[] } = JSON.parse(textOf(`${COMPONENT}/config/dashboard.json`));
 
-/** Of every panel. */
+/** Queries of every panel. */
 export const QUERIES: readonly { title: string; expr: string }[] = dashboard.panels.flatMap(({ title, targets = [] }) =>
   targets.map(({ expr }) => ({ title, expr })),
 );

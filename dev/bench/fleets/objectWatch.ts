@@ -1,0 +1,60 @@
+/** Waits for objects to reach a state, by a watch: polling would cost the API server more than the measured work. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Access } from '../../client/kubeconfig.ts';
+import { type AnyObject, watchLines } from '../../client/send.ts';
+
+const RETRY_MS = 200;
+
+interface ObjectWatch {
+  /** Resolves when `count` different objects are in the state; rejects after `timeoutMs`. */
+  until(count: number, isInState: (object: AnyObject) => boolean, timeoutMs: number): Promise<void>;
+  close(): void;
+}
+
+/** Watches a collection, existing objects included. `each` gets every version as it arrives. */
+export function watchObjects(access: Access, path: string, each: (object: AnyObject) => void = () => {}): ObjectWatch {
+  const objects = new Map<string, AnyObject>();
+  let changed = () => {};
+  const end = new AbortController();
+  const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+  const follow = async () => {
+    for await (const line of watchLines(access, `${path}?${query}`, { signal: end.signal })) {
+      const { type, object } = JSON.parse(line) as { type: string; object: AnyObject };
+      if (type !== 'ADDED' && type !== 'MODIFIED') continue;
+      objects.set(`${object.metadata.namespace}/${object.metadata.name}`, object);
+      each(object);
+      changed();
+    }
+  };
+  // On a busy machine a watch may break off.
+  const followOn = async () => {
+    while (!end.signal.aborted) {
+      await follow().catch(() => {});
+      await wait(RETRY_MS);
+    }
+  };
+  void followOn();
+  return {
+    until: (count, isInState, timeoutMs) =>
+      new Promise((resolve, reject) => {
+        const missing = () => count - [...objects.values()].filter(isInState).length;
+        const timer = setTimeout(
+          () => reject(new Error(`${missing()} of ${count} objects didn't reach the state within ${timeoutMs} ms`)),
+          timeoutMs,
+        );
+        let waiting = missing();
+        changed = () => {
+          // Counting for each event would be quadratic: count after as many events as objects are missing.
+          waiting--;
+          if (waiting > 0) return;
+          waiting = missing();
+          if (waiting > 0) return;
+          clearTimeout(timer);
+          changed = () => {};
+          resolve();
+        };
+        if (waiting <= 0) changed();
+      }),
+    close: () => end.abort(),
+  };
+}

@@ -1,0 +1,37 @@
+/**
+ * Checks openings: after a Gate was closed, the applier's apply or a user resumes an object that Git applies. Hooks resume it only if the
+ * applier won't apply, or if the object was applied and waited for its artifact.
+ */
+import type { AnyObject } from '../client/send.ts';
+import type { Write } from './writes.ts';
+
+const STATE = 'gate.fluxcd.io/state';
+const SUSPENDED = 'gate.fluxcd.io/suspended';
+const APPLIER = 'kustomize.toolkit.fluxcd.io/name';
+const METACONTROLLER = 'system:serviceaccount:metacontroller:metacontroller';
+/** Hooks don't wait longer for an applier that can't apply: docs/gates.md. */
+const PATIENCE_MS = 120_000;
+
+export class OpeningChecker {
+  private readonly openedMs = new Map<string, number>();
+
+  /** Violations in the next stored version of a Flux object. `writes`: all writes of the object. */
+  take(
+    key: string,
+    { before, object, writer }: { before: AnyObject | undefined; object: AnyObject; writer: Write | undefined },
+    seenMs: number,
+    writes: readonly Write[],
+  ): string[] {
+    const state: string = object.metadata.annotations?.[STATE] ?? '';
+    const was: string = before?.metadata.annotations?.[STATE] ?? '';
+    if (was.startsWith('closed') && !state.startsWith('closed')) this.openedMs.set(key, writer?.receivedMs ?? seenMs);
+    const opened = this.openedMs.get(key);
+    const isResumed = before?.spec?.suspend === true && object.spec?.suspend !== true;
+    if (!isResumed || !/^(closed|opening)/.test(was) || state !== 'open' || opened === undefined) return [];
+    const isApplied = object.metadata.labels?.[APPLIER] !== undefined && before.metadata.annotations?.[SUSPENDED];
+    if (!isApplied || writer?.user !== METACONTROLLER || seenMs - opened >= PATIENCE_MS) return [];
+    const applies = writes.filter(({ isApply, receivedMs }) => isApply && receivedMs >= opened && receivedMs < seenMs);
+    if (applies.length > 0) return [];
+    return [`is resumed ${seenMs - opened} ms after its Gates opened, before Git has applied it`];
+  }
+}

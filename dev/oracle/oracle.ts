@@ -1,0 +1,350 @@
+/**
+ * Checks every stored version, in order, against the rules of docs/. Shares no code with the product.
+ *
+ * A write that was in flight when a Gate closed may be stored after the closure. A write was not in flight if the version that it
+ * replaced was stored after the closure (admission reads that version), or if the API server received it after it had answered
+ * any request with a resourceVersion as new as the closure.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { AnyObject } from '../client/send.ts';
+import { type FluxObject, managedFieldsOf, managedValue, names } from '../reference/flux.ts';
+import { deploymentsOn } from './appliedDeployments.ts';
+import { ApprovalChecker } from './approvals.ts';
+import { BakeChecker } from './bakes.ts';
+import { BudgetChecker } from './budgets.ts';
+import { bypassesForOtherVersions, DeploymentChecker } from './deployments.ts';
+import { type Closure, GateHistory } from './gateHistory.ts';
+import { rolloutChecker } from './histories.ts';
+import { OpeningChecker } from './openings.ts';
+import type { SeenVersion, Write, Writes } from './writes.ts';
+
+const GATES = 'gate.fluxcd.io/gates';
+const SELECTED_BY = 'gate.fluxcd.io/selected-by';
+const BYPASSED_BY = 'gate.fluxcd.io/bypassed-by';
+const BYPASSED_GATES = 'gate.fluxcd.io/bypassed-gates';
+const GATE_PREFIX = '/registry/gating.toolkit.fluxcd.io/gates/';
+const ROLLOUTGATE_PREFIX = '/registry/kuberik.com/rolloutgates/';
+const ROLLOUT_PREFIX = '/registry/kuberik.com/rollouts/';
+const FLUX_PREFIX = /^\/registry\/(kustomize|source|helm|image)\.toolkit\.fluxcd\.io\//;
+
+export interface Findings {
+  violations: string[];
+  /** Stored versions that were checked. */
+  versions: number;
+  /** Versions stored by a write without an answer, since the API server died. */
+  unanswered: number;
+  /** Changes of Flux objects that were in flight while their Gate closed. */
+  inFlight: number;
+  closures: number;
+  deployments: number;
+  /** Outcomes of deployments whose Rollout selects HealthChecks. */
+  outcomes: Record<'Succeeded' | 'Failed', number>;
+}
+
+interface Seen {
+  object: AnyObject;
+  revision: number;
+}
+
+interface RolloutSeen {
+  check: (version: AnyObject) => string[];
+  /** The revision that stored the newest change of its status. */
+  statusChanged: number;
+  tags: Map<number, string>;
+  /** Deployment ids by the message that a user gave with the request. */
+  asked: Map<string, number>;
+}
+
+export class Oracle {
+  readonly findings: Findings;
+  private readonly audit: Writes;
+  private readonly seen = new Map<string, Seen>();
+  private readonly gates = new Map<string, GateHistory>();
+  /** RolloutGates that aren't passing, with the revision since which they aren't. */
+  private readonly notPassing = new Map<string, { rollout: string; since: number }>();
+  /** By the Rollout's uid. */
+  private readonly rollouts = new Map<string, RolloutSeen>();
+  private readonly budgets = new BudgetChecker();
+  private readonly approvals = new ApprovalChecker();
+  private readonly openings = new OpeningChecker();
+  private readonly bakes: BakeChecker;
+  private readonly deployments: DeploymentChecker | undefined;
+  private readonly clocksAreRight: boolean;
+
+  /**
+   * @param freshSince for the time of a decision, the time before which everything stored was in the caches
+   * @param rules.decidedMs the longest time between the decision and the storing of a deployment; without it the reference isn't used
+   * @param rules.clocksAreRight false leaves out rules that compare times: closures, openings, bakes, slots and the reference
+   */
+  constructor(
+    audit: Writes,
+    freshSince: (ms: number) => number,
+    { decidedMs, clocksAreRight = true }: { decidedMs?: number; clocksAreRight?: boolean } = {},
+  ) {
+    this.audit = audit;
+    this.clocksAreRight = clocksAreRight;
+    this.deployments = decidedMs === undefined ? undefined : new DeploymentChecker(decidedMs);
+    this.bakes = new BakeChecker(freshSince);
+    this.findings = {
+      violations: [],
+      versions: 0,
+      unanswered: 0,
+      inFlight: 0,
+      closures: 0,
+      deployments: 0,
+      outcomes: this.bakes.outcomes,
+    };
+  }
+
+  /** Takes the next stored version. */
+  take({ key, revision, object, seenMs }: SeenVersion): void {
+    const before = this.seen.get(key);
+    this.findings.versions++;
+    const writer = object ? this.audit.writerOf(key, revision) : this.remover(key, revision);
+    if (!writer) this.findings.unanswered++;
+    if (key.startsWith(GATE_PREFIX)) this.takeGate(key, object, revision, writer, seenMs);
+    else if (this.budgets.isBudget(key))
+      this.addViolations(key, revision, writer, this.budgets.takeBudget(key, object));
+    else if (this.bakes.isHealthCheck(key)) this.bakes.takeHealth(key, object, seenMs);
+    else if (FLUX_PREFIX.test(key)) this.takeFlux({ key, before, object, revision, writer }, seenMs);
+    else if (key.startsWith(ROLLOUTGATE_PREFIX)) this.takeRolloutGate(key, object, revision, writer);
+    else if (key.startsWith(ROLLOUT_PREFIX) && object) this.takeRollout(key, before, object, revision);
+    const objections = this.deployments?.take(key, object, seenMs) ?? [];
+    if (this.clocksAreRight) this.addViolations(key, revision, writer, objections);
+    if (object) this.seen.set(key, { object, revision });
+    else this.seen.delete(key);
+  }
+
+  private takeGate(
+    key: string,
+    gate: AnyObject | undefined,
+    revision: number,
+    writer: Write | undefined,
+    seenMs: number,
+  ): void {
+    const name = key.slice(GATE_PREFIX.length);
+    this.addViolations(key, revision, writer, this.approvals.take(name, gate, writer));
+    const history = this.gateHistory(name);
+    const wasClosed = history.isClosedByWrite();
+    history.take(gate, revision, Math.min(seenMs, writer?.answeredMs ?? seenMs));
+    if (!wasClosed && history.isClosedByWrite()) this.findings.closures++;
+  }
+
+  private takeRolloutGate(key: string, gate: AnyObject | undefined, revision: number, writer: Write | undefined): void {
+    this.addViolations(key, revision, writer, this.approvals.take(key, gate, writer));
+    if (gate?.spec.passing !== false) this.notPassing.delete(key);
+    else if (!this.notPassing.has(key)) {
+      const rollout = `${gate.metadata.namespace}/${gate.spec.rolloutRef.name}`;
+      this.notPassing.set(key, { rollout, since: revision });
+    }
+  }
+
+  private takeFlux(change: FluxChange, seenMs: number): void {
+    const { key, before, object, revision, writer } = change;
+    this.bakes.takeFlux(key, object, seenMs);
+    if (object) {
+      const change = { before: before?.object, object, writer };
+      const early = this.openings.take(key, change, seenMs, this.audit.of(key));
+      if (this.clocksAreRight) this.addViolations(key, revision, writer, early);
+    }
+    const forbidden = forbiddenChange(change);
+    const required = before ? requiredGates(before.object) : namedGates(object);
+    const lost = before && object ? required.filter((gate) => !requiredGates(object).includes(gate)) : [];
+    for (const gate of required) {
+      const what = forbidden ?? (lost.includes(gate) ? 'no longer requires the Gate' : undefined);
+      if (what === undefined || isBypass(change) || !this.clocksAreRight) continue;
+      const closure = this.closureOf(gate, writer);
+      if (!closure) continue;
+      if (this.wasInFlight(key, writer, before?.revision ?? 0, closure)) this.findings.inFlight++;
+      else
+        this.addViolation(key, revision, writer, `${what} while Gate ${gate} is closed since ${closureText(closure)}`);
+    }
+    if (object) this.checkManagedFields(key, object, revision, writer);
+  }
+
+  private closureOf(gate: string, writer: Write | undefined): Closure | undefined {
+    const history = this.gateHistory(gate);
+    const closure = history.closedAt(writer?.receivedMs ?? 0);
+    return closure && history.closedAt(writer?.answeredMs ?? 0) && closure;
+  }
+
+  private wasInFlight(key: string, writer: Write | undefined, replaced: number, closure: Closure): boolean {
+    if ('ms' in closure) return writer === undefined;
+    if (replaced > closure.revision) return false;
+    const shown = this.audit.shownAt(closure.revision);
+    if (writer) return writer.receivedAt < shown;
+    return this.audit.unanswered(key).some((at) => at < shown);
+  }
+
+  private takeRollout(key: string, before: Seen | undefined, object: AnyObject, revision: number): void {
+    const rollout = this.rolloutSeen(object);
+    const writer = this.audit.writerOf(key, revision);
+    this.addViolations(key, revision, writer, rollout.check(object));
+    this.addViolations(key, revision, writer, bypassesForOtherVersions(before?.object, object, this.audit.of(key)));
+    const timed = [
+      ...this.budgets.takeRollout(before?.object, object),
+      ...this.bakes.takeRollout(before?.object, object),
+    ];
+    if (this.clocksAreRight) this.addViolations(key, revision, writer, timed);
+    const head = object.status?.history?.[0];
+    const isNew = head && !rollout.tags.has(head.id);
+    if (isNew && before) this.checkHead(key, before.object, object, rollout.statusChanged, revision);
+    for (const { id, version, message } of object.status?.history ?? []) {
+      const tag = rollout.tags.get(id);
+      if (tag === undefined) this.findings.deployments++;
+      else if (tag !== version.tag)
+        this.addViolation(key, revision, writer, `deployment ${id} was ${tag}, is ${version.tag}`);
+      rollout.tags.set(id, version.tag);
+      if (!/^request \d+$/.test(message ?? '')) continue;
+      const other = rollout.asked.get(message) ?? id;
+      if (other !== id) this.addViolation(key, revision, writer, `'${message}' created deployments ${other} and ${id}`);
+      rollout.asked.set(message, id);
+    }
+    if (before?.object.status?.revision !== object.status?.revision) rollout.statusChanged = revision;
+  }
+
+  /** Checks a new head. A hook decides before the status is stored, and has seen the status before, and Gates at the deployment's own time. */
+  private checkHead(key: string, before: AnyObject, after: AnyObject, statusChanged: number, revision: number): void {
+    const [head] = after.status.history;
+    const decided = Date.parse(head.timestamp);
+    const rollout = `${after.metadata.namespace}/${after.metadata.name}`;
+    // A rollback needs no approval of a RolloutGate.
+    const rolloutGates = head.rolledBackFrom === undefined ? this.approvals.rolloutGatesOf(rollout) : [];
+    const required = [...requiredBy(before, head), ...rolloutGates];
+    for (const what of this.approvals.missing(required, rollout, head.version.tag)) {
+      const writer = this.audit.writerOf(key, revision);
+      this.addViolation(key, revision, writer, `deploys ${head.version.tag} (${head.id}) with ${what}`);
+    }
+    for (const [gateKey, closure] of this.clocksAreRight ? this.closedFor(before, head) : []) {
+      const closedMs = 'ms' in closure ? closure.ms : this.audit.writerOf(gateKey, closure.revision)?.answeredMs;
+      const isLate = 'revision' in closure && statusChanged > closure.revision;
+      // Stored times have whole seconds.
+      const isLater = closedMs !== undefined && decided > closedMs;
+      if (!isLate && !isLater) continue;
+      const gate = gateKey.slice('/registry/'.length);
+      const what = `deploys ${head.version.tag} (${head.id}) while ${gate} is closed since ${closureText(closure)}`;
+      this.addViolation(key, revision, this.audit.writerOf(key, revision), what);
+    }
+  }
+
+  /** Closed Gates and RolloutGates that block the deployment, by key. RolloutGates block automatic deployments only. */
+  private closedFor(
+    { metadata, spec }: Pick<AnyObject, 'metadata' | 'spec'>,
+    head: AnyObject,
+  ): [key: string, Closure][] {
+    const gates = requiredBy({ metadata, spec }, head)
+      .filter((name) => !this.approvals.requiresApprovals(name))
+      .flatMap((name): [string, Closure][] => {
+        const closure = this.gateHistory(name).closedAt(Date.parse(head.timestamp));
+        return closure ? [[`${GATE_PREFIX}${name}`, closure]] : [];
+      });
+    const isHeldByRolloutGates = head.message === 'Automatic deployment';
+    const rolloutGates = [...this.notPassing]
+      .filter(([, { rollout }]) => isHeldByRolloutGates && rollout === `${metadata.namespace}/${metadata.name}`)
+      .map(([key, { since }]): [string, Closure] => [key, { revision: since }]);
+    return [...gates, ...rolloutGates];
+  }
+
+  /** Checks that the annotation names a deployment that exists, and that the managed fields have its version. */
+  private checkManagedFields(key: string, object: AnyObject, revision: number, writer: Write | undefined): void {
+    for (const { text, rollout, uid, id, version } of deploymentsOn(object)) {
+      const tag = this.rollouts.get(uid)?.tags.get(id);
+      if (tag !== version)
+        this.addViolation(key, revision, writer, `has the annotation ${text}, but that deployment is ${tag}`);
+      for (const [field, owner] of managedFieldsOf(object as FluxObject)) {
+        const value = managedValue(object as FluxObject, field);
+        if (owner === rollout && value !== version)
+          this.addViolation(key, revision, writer, `has the annotation ${text}, but field ${field} is ${value}`);
+      }
+    }
+  }
+
+  private addViolations(key: string, revision: number, writer: Write | undefined, problems: readonly string[]): void {
+    for (const problem of problems) this.addViolation(key, revision, writer, problem);
+  }
+
+  private addViolation(key: string, revision: number, writer: Write | undefined, what: string): void {
+    const who = writer ? `${writer.user} (${writer.verb})` : 'a writer that the API server never answered';
+    this.findings.violations.push(`${key.slice('/registry/'.length)} at ${revision}, by ${who}: ${what}`);
+  }
+
+  private gateHistory(name: string): GateHistory {
+    const history = this.gates.get(name) ?? new GateHistory();
+    this.gates.set(name, history);
+    return history;
+  }
+
+  private rolloutSeen({ metadata }: AnyObject): RolloutSeen {
+    const uid = metadata.uid ?? '';
+    const seen = this.rollouts.get(uid) ?? {
+      check: rolloutChecker(),
+      statusChanged: 0,
+      tags: new Map(),
+      asked: new Map(),
+    };
+    this.rollouts.set(uid, seen);
+    return seen;
+  }
+
+  /** The deletion of the object nearest to the position of the revision: the answer to a deletion has no revision. */
+  private remover(key: string, revision: number): Write | undefined {
+    const position = this.audit.shownAt(revision);
+    const distance = ({ answeredAt }: Write) => Math.abs(answeredAt - position);
+    const deletions = this.audit.of(key).filter(({ verb }) => verb === 'delete');
+    return deletions.sort((a, b) => distance(a) - distance(b))[0];
+  }
+}
+
+interface FluxChange {
+  key: string;
+  before: Seen | undefined;
+  object: AnyObject | undefined;
+  revision: number;
+  writer: Write | undefined;
+}
+
+/** The change, if a closed Gate forbids it. */
+function forbiddenChange({ before, object }: FluxChange): string | undefined {
+  if (!object) return 'is deleted';
+  if (!before) return object.spec?.suspend === true ? undefined : 'is created without spec.suspend';
+  const { suspend: was, ...old } = before.object.spec ?? {};
+  const { suspend: is, ...spec } = object.spec ?? {};
+  if (!isDeepStrictEqual(old, spec)) return `changes from ${JSON.stringify(old)} to ${JSON.stringify(spec)}`;
+  return was === true && is !== true ? 'is resumed' : undefined;
+}
+
+/** Whether a user bypassed the Gates, by the audit log or by the record that only the webhook writes into the object. */
+function isBypass({ before, object, writer }: FluxChange): boolean {
+  const record = before?.object.metadata.annotations?.[BYPASSED_BY];
+  if (writer?.bypass !== undefined) return true;
+  return object ? object.metadata.annotations?.[BYPASSED_BY] !== record : record !== undefined;
+}
+
+/** The Gates that a deployment bypasses, by the annotation `<version> (<id>): ns/a@<closure>,…`. */
+function bypassedGates(text: string | undefined, { id, version }: AnyObject): string[] {
+  const [, tag, of, gates = ''] = /^(\S+) \((\d+)\): (.*)$/.exec(text ?? '') ?? [];
+  return tag === version.tag && Number(of) === id ? gates.split(',').map((gate) => gate.split('@')[0]!) : [];
+}
+
+/** The Gates that a Rollout names and the deployment doesn't bypass. */
+function requiredBy({ metadata, spec }: Pick<AnyObject, 'metadata' | 'spec'>, head: AnyObject): string[] {
+  const bypassed = bypassedGates(metadata.annotations?.[BYPASSED_GATES], head);
+  const named = (spec.gates ?? []).map((gate: any) => `${gate.namespace ?? metadata.namespace}/${gate.name}`);
+  return named.filter((name: string) => !bypassed.includes(name));
+}
+
+function namedGates(object: AnyObject | undefined): string[] {
+  return refs(object, GATES);
+}
+
+/** The Gates that an object names, and those that select it, by the decorator's annotation. */
+function requiredGates(object: AnyObject): string[] {
+  return [...new Set([...refs(object, GATES), ...refs(object, SELECTED_BY)])];
+}
+
+function refs(object: AnyObject | undefined, annotation: string): string[] {
+  return names(object?.metadata.annotations?.[annotation], object?.metadata.namespace ?? '');
+}
+
+const closureText = (closure: Closure) =>
+  'ms' in closure ? new Date(closure.ms).toISOString() : `revision ${closure.revision}`;

@@ -1,0 +1,79 @@
+/** The oracle's findings about a run. The simulation has the exact time of each receipt, and what was stored by then. */
+import type { AnyObject } from '../client/send.ts';
+import { type Findings, Oracle } from '../oracle/oracle.ts';
+import type { Write, Writes } from '../oracle/writes.ts';
+import { bodyOf, targetOf } from './apiServer/requests.ts';
+import { keyOf } from './apiServer/storage.ts';
+import type { SimulatedCluster } from './cluster/simulatedCluster.ts';
+
+/** The longest time between a decision and its storing: the hook's timeout, and the driver's write. */
+const DECIDED_MS = 15_000;
+/** The longest age of the caches in a decision: a delayed report, a driver that waits and retries. */
+const BEHIND_MS = 30_000;
+/** The longest age of the caches while events are held back or processes are down, and for some time after. */
+const BEHIND_WHILE_FAULTY_MS = 120_000;
+
+export function findingsOf(
+  cluster: SimulatedCluster,
+  rules: { clocksAreRight: boolean } = { clocksAreRight: true },
+): Findings {
+  const byKey = new Map<string, Write[]>();
+  const byRevision = new Map<string, Write>();
+  for (const answered of cluster.writes) {
+    const { user, request, code, object, receivedRevision, answeredRevision, receivedMs, answeredMs, bypass } =
+      answered;
+    if (code >= 300 || request.path.includes('dryRun=All') || !object) continue;
+    const { kind } = targetOf(request.path)!;
+    const grant = bypass ?? bypassGrantOf(cluster, object);
+    const key = etcdKey(`${kind.group}/${kind.resource}`, object);
+    const revision = request.method === 'DELETE' ? undefined : Number(object.metadata.resourceVersion);
+    const write: Write = {
+      user,
+      verb: request.method.toLowerCase(),
+      code,
+      receivedAt: receivedRevision,
+      receivedMs,
+      answeredAt: answeredRevision,
+      answeredMs,
+      ...(revision !== undefined && { revision }),
+      ...(grant !== undefined && { bypass: grant }),
+      isApply: request.headers['content-type']?.startsWith('application/apply-patch') === true,
+      annotations: bodyOf(request).metadata?.annotations ?? {},
+    };
+    byKey.set(key, [...(byKey.get(key) ?? []), write]);
+    if (revision !== undefined && !byRevision.has(`${key}@${revision}`)) byRevision.set(`${key}@${revision}`, write);
+  }
+  const writes: Writes = {
+    of: (key) => byKey.get(key) ?? [],
+    writerOf: (key, revision) => byRevision.get(`${key}@${revision}`),
+    unanswered: () => [],
+    shownAt: (revision) => revision,
+  };
+  const wasFaulty = (ms: number) => cluster.faults.some(([at]) => at > ms - BEHIND_WHILE_FAULTY_MS && at <= ms + 1000);
+  const oracle = new Oracle(writes, (ms) => ms - (wasFaulty(ms) ? BEHIND_WHILE_FAULTY_MS : BEHIND_MS), {
+    decidedMs: DECIDED_MS,
+    ...rules,
+  });
+  for (const { resource, object, type, revision, at } of cluster.server.storage.events) {
+    const stored = type === 'DELETED' ? undefined : object;
+    oracle.take({ key: etcdKey(resource, object), revision, object: stored, seenMs: at });
+  }
+  return oracle.findings;
+}
+
+/** The grant, written by the webhook alone, that lets a deployment of one of the object's Rollouts bypass the object's closed Gates. */
+function bypassGrantOf(cluster: SimulatedCluster, { metadata }: AnyObject): string | undefined {
+  const state = metadata.annotations?.['gate.fluxcd.io/state'] ?? '';
+  if (!state.startsWith('passing: ')) return undefined;
+  const gates = state.slice('passing: '.length).split(',');
+  const grants = cluster.server.storage.events.flatMap(({ object }) =>
+    object.kind === 'Rollout' && object.metadata.namespace === metadata.namespace
+      ? (object.metadata.annotations?.['gate.fluxcd.io/bypassed-gates'] ?? [])
+      : [],
+  );
+  return grants.find((grant) => gates.every((gate) => grant.includes(gate)));
+}
+
+function etcdKey(resource: string, object: AnyObject): string {
+  return `/registry/${resource}/${keyOf(object).replace(/^\//, '')}`;
+}

@@ -1,0 +1,248 @@
+/**
+ * A cluster of one Rollout: objects in memory, a clock that is set by hand, and what the API server and Metacontroller do
+ * around the hooks. Writes go through the admission handlers; a status that the CRD would refuse is refused here too.
+ */
+import type { AdmissionRequest } from '../../../api/admission.ts';
+import type { ImagePolicy } from '../../../api/flux.ts';
+import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
+import type { ObjectMap, RelatedResourceRule } from '../../../api/metacontroller.ts';
+import type { EventRecord, HookCall, ReleaseMetadata, Settings, WebhookCall } from '../../../api/ports.ts';
+import type { Rollout, RolloutStatus } from '../../../api/types.ts';
+import { sameJson } from '../../../core/kube/json.ts';
+import { matchesSelector } from '../../../core/kube/selector.ts';
+import { formatTime } from '../../../core/kube/time.ts';
+import { fakeCluster, fakeHookCall, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
+import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
+import { rolloutRequestsHook } from '../../../hooks/rollout/rolloutRequestsHook.ts';
+import { mutateGate } from '../../../webhooks/gate/gateAdmission.ts';
+import { mutateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
+import { mutateRolloutStatus } from '../../../webhooks/rollout/rolloutStatusAdmission.ts';
+import { mutateRolloutGate } from '../../../webhooks/rolloutGateAdmission.ts';
+import { checkStatus } from './crd.ts';
+
+export const T0: EpochMs = Date.parse('2026-03-01T12:00:00Z');
+export const NAMESPACE = 'team-a';
+
+const RESOURCES: Record<string, string> = {
+  Rollout: 'rollouts',
+  RolloutGate: 'rolloutgates',
+  HealthCheck: 'healthchecks',
+  FluxBinding: 'fluxbindings',
+  ImagePolicy: 'imagepolicies',
+  Gate: 'gates',
+  Kustomization: 'kustomizations',
+  OCIRepository: 'ocirepositories',
+  Namespace: 'namespaces',
+};
+
+export class ScenarioCluster {
+  now: EpochMs = T0;
+  /** null: the registry hasn't answered; other tags have no metadata. */
+  readonly metadata: Record<string, ReleaseMetadata | null> = {};
+  /** Events of the last sync. */
+  events: EventRecord[] = [];
+  resync: number | undefined;
+  configMaps: KubeObject[] = [];
+  /** The message of the last refused write. */
+  denied: string | undefined;
+  readonly settings: Pick<Settings, 'onFailure' | 'likeKuberik' | 'trustPublishers'>;
+  protected readonly objects = new Map<string, KubeObject<any, any>>();
+  private serial = 0;
+
+  constructor(settings: Pick<Settings, 'onFailure' | 'likeKuberik' | 'trustPublishers'>) {
+    this.settings = settings;
+  }
+
+  /** The stored object itself. */
+  get rollout(): Rollout {
+    const rollout = this.find('Rollout', NAMESPACE, 'test-resource');
+    if (!rollout) throw new Error('the scenario has no Rollout');
+    return rollout as unknown as Rollout;
+  }
+
+  find(kind: string, namespace: string, name: string): KubeObject<any, any> | undefined {
+    return this.objects.get(`${kind}/${namespace}/${name}`);
+  }
+
+  /** Stored objects of one kind. */
+  all<T>(kind: string): T[] {
+    return [...this.objects.values()].filter((object) => object.kind === kind) as unknown as T[];
+  }
+
+  /** Creates or replaces the object without its status, and then the status; a Rollout's status is kept. */
+  async put(object: KubeObject<any, any>, user = 'alice'): Promise<void> {
+    const { name = '', namespace = '' } = object.metadata;
+    const old = this.find(object.kind, namespace, name);
+    const next = structuredClone(object);
+    next.metadata.uid ??= old?.metadata.uid ?? `uid-${++this.serial}`;
+    next.metadata.creationTimestamp ??= old?.metadata.creationTimestamp ?? formatTime(this.now);
+    next.metadata.generation = old && sameJson(old.spec, next.spec) ? old.metadata.generation : ++this.serial;
+    if (object.kind === 'Rollout') {
+      delete next.status;
+      if (old?.status) next.status = structuredClone(old.status);
+    }
+    // Other Gates in scenarios are stored as given: they have requests without the order of writes.
+    const onGate = object.spec?.approvals ? mutateGate : undefined;
+    const handler = { Rollout: mutateRollout, RolloutGate: mutateRolloutGate, Gate: onGate }[object.kind];
+    const request = this.request(next, old, user);
+    const result = handler ? await handler(request, this.webhookCall()) : undefined;
+    if (result?.allowed === false) {
+      this.denied = result.message;
+      return;
+    }
+    const stored = result?.allowed && result.object ? result.object : next;
+    this.objects.set(`${object.kind}/${namespace}/${name}`, structuredClone(stored));
+  }
+
+  /** The object as stored, with its status. */
+  seed(object: KubeObject<any, any>): void {
+    const { name = '', namespace = '' } = object.metadata;
+    this.objects.set(`${object.kind}/${namespace}/${name}`, structuredClone(object));
+  }
+
+  delete(kind: string, namespace: string, name: string): void {
+    this.objects.delete(`${kind}/${namespace}/${name}`);
+  }
+
+  /** A write of the Rollout's status by another client. */
+  async putStatus(status: RolloutStatus, user = 'dashboard'): Promise<void> {
+    const old = this.rollout;
+    const request = {
+      ...this.request({ ...old, status } as KubeObject, old as KubeObject, user),
+      subResource: 'status',
+    };
+    const result = await mutateRolloutStatus(request, this.webhookCall());
+    const accepted = result.allowed && result.object ? result.object.status : status;
+    this.store(accepted as RolloutStatus);
+  }
+
+  /** Runs composite and decorator once, as Metacontroller does. Resolves to whether anything was written. */
+  async sync(): Promise<boolean> {
+    const before = structuredClone(this.rollout);
+    this.store(await this.answer(before));
+    await this.decorate();
+    return !sameJson(before, this.rollout);
+  }
+
+  /** The composite's answer for the current Rollout, or for an earlier one: Metacontroller's caches may be a write late. */
+  async answer(parent: Rollout): Promise<RolloutStatus> {
+    this.events = [];
+    const call = this.hookCall();
+    const controller = { apiVersion: 'metacontroller.k8s.io/v1alpha1', kind: 'CompositeController', metadata: {} };
+    const object = structuredClone(parent) as KubeObject<any, any>;
+    const { relatedResources } = await rolloutHook.customize!({ controller, parent: object }, call);
+    const related = this.related(relatedResources);
+    const answer = await rolloutHook.sync(
+      { controller, parent: object, children: this.children(), related, finalizing: false },
+      call,
+    );
+    this.resync = answer.resyncAfterSeconds;
+    this.configMaps = answer.children.filter(({ kind }) => kind === 'ConfigMap');
+    this.keepPolicies(answer.children.filter(({ kind }) => kind === 'ImagePolicy'));
+    return { ...(answer.status as RolloutStatus), observedGeneration: parent.metadata.generation! };
+  }
+
+  /** The ImagePolicies that the Rollout has created. */
+  policies(): ImagePolicy[] {
+    const isOurs = ({ metadata }: ImagePolicy) =>
+      metadata.ownerReferences?.some(({ uid }) => uid === this.rollout.metadata.uid);
+    return this.all<ImagePolicy>('ImagePolicy').filter(isOurs);
+  }
+
+  private children(): ObjectMap {
+    const policies = this.policies().map((policy) => [`${NAMESPACE}/${policy.metadata.name}`, policy]);
+    return { 'ConfigMap.v1': {}, 'ImagePolicy.image.toolkit.fluxcd.io/v1': Object.fromEntries(policies) };
+  }
+
+  private keepPolicies(wanted: readonly KubeObject<any, any>[]): void {
+    for (const { metadata } of this.policies()) this.delete('ImagePolicy', NAMESPACE, metadata.name!);
+    const { name = '', uid = '' } = this.rollout.metadata;
+    const ownerReferences = [{ apiVersion: 'kuberik.com/v1alpha1', kind: 'Rollout', name, uid, controller: true }];
+    for (const policy of wanted) this.seed({ ...policy, metadata: { ...policy.metadata, ownerReferences } });
+  }
+
+  private async decorate(): Promise<void> {
+    const object = structuredClone(this.rollout) as KubeObject<any, any>;
+    const controller = { apiVersion: 'metacontroller.k8s.io/v1alpha1', kind: 'DecoratorController', metadata: {} };
+    const request = { controller, object, attachments: {}, related: {}, finalizing: false };
+    const { labels, annotations } = await rolloutRequestsHook.sync(request, this.hookCall());
+    if (!labels && !annotations) return;
+    object.metadata.labels = merged(object.metadata.labels, labels);
+    object.metadata.annotations = merged(object.metadata.annotations, annotations);
+    await this.put(object, 'system:serviceaccount:metacontroller:metacontroller');
+  }
+
+  /** @throws if the CRD refuses it: schema, compare-and-swap, append-only */
+  store(status: RolloutStatus): void {
+    const rollout = this.rollout;
+    if (sameJson(status, rollout.status)) return;
+    checkStatus(status, rollout.status, rollout.spec?.versionHistoryLimit);
+    rollout.status = structuredClone(status);
+  }
+
+  private related(rules: RelatedResourceRule[]): ObjectMap {
+    const map: ObjectMap = {};
+    for (const rule of rules) {
+      if (rule.names?.length === 0) throw new Error(`customize rule for ${rule.resource} has an empty names list`);
+      for (const object of this.objects.values()) {
+        if (!this.matches(rule, object)) continue;
+        const key = `${object.kind}.${object.apiVersion}`;
+        map[key] ??= {};
+        map[key][`${object.metadata.namespace}/${object.metadata.name}`] = structuredClone(object);
+      }
+    }
+    return map;
+  }
+
+  private matches(rule: RelatedResourceRule, { apiVersion, kind, metadata }: KubeObject): boolean {
+    if (apiVersion !== rule.apiVersion || RESOURCES[kind] !== rule.resource) return false;
+    if (rule.namespace && rule.namespace !== metadata.namespace) return false;
+    if (rule.names && !rule.names.includes(metadata.name ?? '')) return false;
+    const namespace = this.find('Namespace', '', metadata.namespace ?? '');
+    if (rule.namespaceSelector && !matchesSelector(rule.namespaceSelector, namespace?.metadata.labels)) return false;
+    return matchesSelector(rule.labelSelector, metadata.labels);
+  }
+
+  private around() {
+    const serves = (apiVersion: string) => apiVersion !== 'image.toolkit.fluxcd.io/v1beta2';
+    return {
+      now: this.now,
+      cluster: fakeCluster(() => [...this.objects.values()], { serves }),
+      settings: { ...this.settings, metacontrollerUser: 'metacontroller' },
+    };
+  }
+
+  private hookCall(): HookCall {
+    const { call } = fakeHookCall({
+      ...this.around(),
+      metadata: {
+        lookup: ({ tag }) => (tag in this.metadata ? (this.metadata[tag] ?? undefined) : {}),
+        isAwaited: ({ tag }) => this.metadata[tag] === null,
+      },
+    });
+    return { ...call, events: { record: (event) => this.events.push(event) } };
+  }
+
+  private webhookCall(): WebhookCall {
+    const access = { may: async ({ username }: { username: string }) => username === 'sre' };
+    return fakeWebhookCall({ ...this.around(), access }).call;
+  }
+
+  private request(object: KubeObject, old: KubeObject | undefined, user: string): AdmissionRequest {
+    return {
+      uid: `request-${++this.serial}`,
+      kind: { group: '', version: '', kind: object.kind },
+      resource: { group: '', version: '', resource: RESOURCES[object.kind] ?? '' },
+      operation: old ? 'UPDATE' : 'CREATE',
+      userInfo: { username: user },
+      object: structuredClone(object),
+      oldObject: old ? structuredClone(old) : null,
+    };
+  }
+}
+
+/** null removes a field, as in Metacontroller and in merge patches. */
+function merged(map: Record<string, string> | undefined, patch: Record<string, string | null> | undefined) {
+  const entries = Object.entries({ ...map, ...patch });
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== null));
+}
