@@ -30,7 +30,7 @@ export const NAME_LABEL = 'kustomize.toolkit.fluxcd.io/name';
 export const NAMESPACE_LABEL = 'kustomize.toolkit.fluxcd.io/namespace';
 export const OWNER = { [NAME_LABEL]: 'apps', [NAMESPACE_LABEL]: 'flux-system' };
 
-/** As stored behind the closed gate shop/freeze. */
+/** As stored behind the closed Gate shop/freeze. */
 export const FROZEN = { ...GATED, [MEMORY]: 'unset', [STATE]: 'closed: shop/freeze' };
 export const frozen = (parts: KustomizationParts = {}): FluxObject =>
   kustomization({
