@@ -111,7 +111,16 @@ function createCalls({ config, log, decisions, metrics, transports }: Parts): Ca
   const readers = { hooks: readerOf(hooks), health: readerOf(health) };
   const recent = createRecent(() => performance.now());
   const access = withRememberedAnswers(createAccessReviewer(health), recent);
-  const hookPorts = { healthCluster: readers.health, access, events, metadata, measurements, recent, metrics, settings };
+  const hookPorts = {
+    healthCluster: readers.health,
+    access,
+    events,
+    metadata,
+    measurements,
+    recent,
+    metrics,
+    settings,
+  };
   const admissionPorts = {
     cluster: readerOf(admission),
     access: createAccessReviewer(admission),

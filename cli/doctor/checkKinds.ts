@@ -9,7 +9,9 @@ const ABOUT = 'Kinds';
 const OLDEST_MINOR = 32;
 
 /** Our own kinds, which all have to be served. Flux's kinds are served if its components are installed. */
-const OWN_KINDS = Object.values(KINDS).filter(({ group }) => /^(kuberik\.com|gating\.toolkit\.fluxcd\.io)$/.test(group));
+const OWN_KINDS = Object.values(KINDS).filter(({ group }) =>
+  /^(kuberik\.com|gating\.toolkit\.fluxcd\.io)$/.test(group),
+);
 
 export const checkVersion: Check = async ({ client }) => {
   const { gitVersion, minor } = await client.raw<{ gitVersion: string; minor: string }>('/version');
