@@ -7,8 +7,8 @@ import { isBaking } from './deployment/bake.ts';
 import { bakeSummary, deploymentSummary, MARKED_SUCCESSFUL, readyMessage } from './deployment/deploymentMessages.ts';
 import { hasNoBake } from './deployment/withoutBake.ts';
 import { READY_REASONS } from './evaluation/blockers.ts';
-import type { Evaluation, RolloutState } from './evaluation/evaluation.ts';
-import type { Observed } from './evaluation/inputs.ts';
+import type { Evaluation } from './evaluation/evaluation.ts';
+import type { Observed, RolloutState } from './evaluation/inputs.ts';
 import type { Requests } from './evaluation/rolloutRequests.ts';
 
 /**

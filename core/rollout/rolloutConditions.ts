@@ -31,8 +31,8 @@ import {
 import { boundTo, targetName, unapplied } from './deployment/progress.ts';
 import { rollbackCondition } from './deployment/rollback.ts';
 import { BLOCKER_KINDS } from './evaluation/blockers.ts';
-import type { Evaluation, RolloutState } from './evaluation/evaluation.ts';
-import type { Observed, RolloutConfig } from './evaluation/inputs.ts';
+import type { Evaluation } from './evaluation/evaluation.ts';
+import type { Observed, RolloutConfig, RolloutState } from './evaluation/inputs.ts';
 import { isForward } from './evaluation/nextVersion.ts';
 import { allowsNothing, blockingNames, rolloutGatesOf } from './evaluation/rolloutGates.ts';
 import { type Requests, requestedText } from './evaluation/rolloutRequests.ts';

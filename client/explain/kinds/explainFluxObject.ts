@@ -1,5 +1,5 @@
 /** Why a Flux object is suspended or waits: by its Gates, its Rollouts, its applier, its source, or a user. */
-import { DEPLOYED, GATE_STATE, SUSPENDED } from '../../../api/annotations.ts';
+import { DEPLOYED, SUSPENDED } from '../../../api/annotations.ts';
 import { GATE_CLOSED, READY } from '../../../api/conditions.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { governedKindOf } from '../../../api/kinds.ts';

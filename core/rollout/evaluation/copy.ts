@@ -4,8 +4,7 @@ import { identityOf } from '../../kube/names.ts';
 import { type CopyProgress, progressOf } from '../../releaseCopy/copyProgress.ts';
 import { type CopyJob, copyJob } from '../../releaseCopy/job.ts';
 import { newestSucceeded } from '../upstream/upstreamVerdict.ts';
-import type { RolloutState } from './evaluation.ts';
-import type { Observed } from './inputs.ts';
+import type { Observed, RolloutState } from './inputs.ts';
 import type { Selection } from './nextVersion.ts';
 
 /** Reason of DeploymentBlocked while a deployment waits for its copy. */

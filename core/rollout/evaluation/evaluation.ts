@@ -3,7 +3,7 @@
  * A plan evaluates each state that its decision starts from or ends in once.
  */
 import { LISTED } from '../../../api/annotations.ts';
-import type { Condition, EpochMs } from '../../../api/kubernetes.ts';
+import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, HistoryEntry, Rollout, RolloutGate, RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { grantedSlot, isGranted, MAX_OFFERED_VERSIONS } from '../../budget/turn.ts';
 import type { GateResult } from '../../gate/evaluateGates.ts';
@@ -15,7 +15,7 @@ import { holdsAfterFailure, rollbackOf } from '../deployment/rollback.ts';
 import { evaluateUpstream } from '../upstream/upstreamVerdict.ts';
 import { type BlockerSources, copyBlockers, findBlockers, isHeldBy } from './blockers.ts';
 import { type CopyState, copyState } from './copy.ts';
-import type { Observed, RolloutConfig } from './inputs.ts';
+import type { Observed, RolloutConfig, RolloutState } from './inputs.ts';
 import {
   automaticVersions,
   releasesAfter,
@@ -36,25 +36,11 @@ import {
 import type { Requests } from './rolloutRequests.ts';
 import {
   expiries,
-  type ReleaseAuthors,
   type RequiredApprovals,
   type RolloutGateApprovals,
   rolloutGateApprovals,
   verdictsOn,
 } from './versionApprovals.ts';
-
-/** The part of a Rollout's status that decisions start from, and change. */
-export interface RolloutState {
-  history: readonly HistoryEntry[];
-  available: readonly VersionInfo[];
-  /** Releases that were rolled back and not deployed since. */
-  rolledBack: readonly string[];
-  /** Releases that must not be rolled back. */
-  barriers: readonly string[];
-  /** The authors of releases whose approvals exclude authors. */
-  authors: readonly ReleaseAuthors[];
-  conditions: readonly Condition[];
-}
 
 /** The state in the stored status, from which a plan starts. */
 export function storedState(status: RolloutStatus = {}): RolloutState {

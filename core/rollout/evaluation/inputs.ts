@@ -3,9 +3,18 @@
  * hooks/rollout/observe.ts makes them from the related objects, and `decideLive` again from live reads.
  */
 import type { ImagePolicy } from '../../../api/flux.ts';
-import type { NamespacedName } from '../../../api/kubernetes.ts';
+import type { Condition, NamespacedName } from '../../../api/kubernetes.ts';
 import type { ReleaseMetadata, Settings } from '../../../api/ports.ts';
-import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate, RolloutSpec } from '../../../api/types.ts';
+import type {
+  FluxBinding,
+  Gate,
+  HealthCheck,
+  HistoryEntry,
+  Rollout,
+  RolloutGate,
+  RolloutSpec,
+  VersionInfo,
+} from '../../../api/types.ts';
 import type { Budgets } from '../../budget/selectingBudgets.ts';
 import { healthCheckLabels } from '../../health/association.ts';
 import { durationProblem, parseDuration } from '../../kube/duration.ts';
@@ -17,6 +26,7 @@ import type { OnFailure } from '../deployment/rollback.ts';
 import { bakes } from '../deployment/withoutBake.ts';
 import { afterProblems } from '../upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../upstream/upstreamVerdict.ts';
+import type { ReleaseAuthors } from './versionApprovals.ts';
 
 export interface Observed {
   rollout: Rollout;
@@ -184,4 +194,17 @@ export function withoutForeignRefs(rollout: Rollout): Rollout {
       ...(spec.healthCheckSelector && { healthCheckSelector: health }),
     },
   };
+}
+
+/** The part of a Rollout's status that decisions start from, and change. */
+export interface RolloutState {
+  history: readonly HistoryEntry[];
+  available: readonly VersionInfo[];
+  /** Releases that were rolled back and not deployed since. */
+  rolledBack: readonly string[];
+  /** Releases that must not be rolled back. */
+  barriers: readonly string[];
+  /** The authors of releases whose approvals exclude authors. */
+  authors: readonly ReleaseAuthors[];
+  conditions: readonly Condition[];
 }
