@@ -53,7 +53,7 @@ it('writes it into files, for Git, over nobody’s work', async () => {
   const bound = readFileSync(join(folder, 'ocirepository-app.yaml'), 'utf8');
   expect(bound).toMatch(/^# A patch: merge it into your manifest of OCIRepository app\.\n/);
   const again = await adopt(`ocirepository/app --out ${folder}`);
-  expect([again.code, again.err]).toEqual([1, expect.stringMatching(/is there already/)]);
+  expect([again.code, again.err]).toEqual([1, expect.stringMatching(/exists already/)]);
 });
 
 it('by somebody who may not hold what comes next does nothing', async () => {

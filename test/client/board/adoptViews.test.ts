@@ -79,6 +79,6 @@ describe('what no Rollout is in charge of', () => {
 
   it('a HelmRelease with a chart of a HelmRepository is told that it cannot be', () => {
     const release = object('HelmRelease', 'checkout', { chart: { spec: { chart: 'checkout' } } });
-    expect(unboundObjects([release], around())[0]?.problem).toMatch(/no Rollout can manage it/);
+    expect(unboundObjects([release], around())[0]?.problem).toMatch(/no Rollout can set its version/);
   });
 });
