@@ -53,7 +53,7 @@ it('writes files for Git, and overwrites none', async () => {
   const bound = readFileSync(join(folder, 'ocirepository-app.yaml'), 'utf8');
   expect(bound).toMatch(/^# A patch: merge it into your manifest of OCIRepository app\.\n/);
   const again = await adopt(`ocirepository/app --out ${folder}`);
-  expect([again.code, again.err]).toEqual([1, expect.stringMatching(/is there already/)]);
+  expect([again.code, again.err]).toEqual([1, expect.stringMatching(/exists already/)]);
 });
 
 it('does nothing if the user may not hold the next version', async () => {

@@ -79,6 +79,6 @@ describe('objects without a Rollout', () => {
 
   it('reports that a HelmRelease with a chart of a HelmRepository can’t be adopted', () => {
     const release = object('HelmRelease', 'checkout', { chart: { spec: { chart: 'checkout' } } });
-    expect(unboundObjects([release], around())[0]?.problem).toMatch(/no Rollout can manage it/);
+    expect(unboundObjects([release], around())[0]?.problem).toMatch(/no Rollout can set its version/);
   });
 });

@@ -139,7 +139,7 @@ describe('a Kustomization', () => {
 
   it.each<[string, FluxObject, AdoptionContext, Choices, RegExp]>([
     ['no variable', kustomization(), CHECKOUT, {}, /sets no variable to a version/],
-    ['no policy', kustomization({ V: '1.4.0' }), around([]), {}, /No ImagePolicy .* \(there is none\)/],
+    ['no policy', kustomization({ V: '1.4.0' }), around([]), {}, /No ImagePolicy .* \(existing: none\)/],
     [
       'two variables',
       kustomization({ A: '1.4.0', B: '1.4.0' }),
@@ -207,7 +207,7 @@ describe('an existing Rollout', () => {
   it('with another version would change the running one', () => {
     const there = around([policy('checkout', '1.4.0')], { rollouts: [existing('1.5.0')] });
     expect(problem(kustomization({ V: '1.4.0' }), there)).toMatch(
-      /has 1\.5\.0 deployed, and .* runs 1\.4\.0: binding it would change what runs/,
+      /has deployed 1\.5\.0, and .* runs 1\.4\.0: binding it would change what runs/,
     );
   });
 });
