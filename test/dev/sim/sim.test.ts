@@ -45,6 +45,6 @@ describe('the simulation', { timeout: 240_000 }, () => {
     const { cluster, begin, convergedMs } = await play(planOf(7, STEPS));
     const lines = timeline(cluster, begin, convergedMs);
     expect(lines.length).toBeLessThanOrEqual(20);
-    expect(lines.join('\n')).toMatch(/Rollout team-\d\/app deploys 1\.\d\.0|Flux reports of \w+ team-\d/);
+    expect(lines.join('\n')).toMatch(/Rollout team-\d\/app deploys 1\.\d\.0|Flux updates the status of \w+ team-\d/);
   });
 });
