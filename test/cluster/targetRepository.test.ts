@@ -54,7 +54,7 @@ describe('a copy whose process is killed', () => {
     process.kill(copyProcess(scenario.ns), 'SIGKILL');
     await waitFor(async () => {
       const message = (await scenario.copied())?.message;
-      expect(message).toMatch(/has failed once and goes on/);
+      expect(message).toMatch(/has failed once and is tried again/);
       return true;
     }, 'the failure to be reported');
     expect((await scenario.statusOf()).history).toBeUndefined();
