@@ -34,9 +34,9 @@ import { settleSuspension } from '../suspension/suspension.ts';
 import { bypassText, heldWarning, managedFieldHint, type Refusal, subjectOf } from './gateTexts.ts';
 import { decideHeld } from './heldWrite.ts';
 import {
+  escapesSelection,
   type GateContext,
   gatesInAnnotation,
-  leavesSelection,
   type ObjectGates,
   objectGates,
   type RequiredGates,
@@ -51,8 +51,8 @@ export interface WriteContext extends GateContext {
   source?: FluxObject | undefined;
   /** Whether the source was not read, because the write changes nothing that depends on it: see `isSettled`. */
   isSourceUnread?: boolean;
-  /** Closed Gates of the Rollouts that the object leaves in this write: leaving a Rollout must not bypass its Gates. */
-  closedOnLeaving?: readonly GateResult[];
+  /** Closed Gates of the Rollouts from which this write unbinds the object: to unbind it must not bypass their Gates. */
+  closedOfUnbound?: readonly GateResult[];
   /** The Kustomization that applies the object; only if it exists and the write `asksToResume`. */
   applier?: FluxObject | undefined;
 }
@@ -122,7 +122,7 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
 }
 
 /**
- * The closed Gates that hold the stored object, and those that the write leaves.
+ * The closed Gates that hold the stored object, and those of the Rollouts from which the write unbinds it.
  * If no Gates were listed, those in SELECTED_BY of the new object count too: a decorator writes there a Gate that has
  * just begun to select the object.
  */
@@ -132,7 +132,7 @@ export function closedToWrite(
   context: WriteContext,
 ): GateResult[] {
   const versions = object ? [object, oldObject] : [oldObject];
-  return [...objectGates(oldObject, context, versions).closed, ...(context.closedOnLeaving ?? [])];
+  return [...objectGates(oldObject, context, versions).closed, ...(context.closedOfUnbound ?? [])];
 }
 
 /** The Gates of the object as it is to be stored. */
@@ -151,7 +151,7 @@ function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]
     fieldManager: write.fieldManager,
     isSync: write.isSync ?? false,
     isSystemDeleter: isSystemDeleter(write.user),
-    leavesSelection: leavesSelection(object, oldObject, context),
+    escapesSelection: escapesSelection(object, oldObject, context),
   });
   if (outcome.is === 'refused') {
     const text = `${subjectOf(oldObject)} cannot be changed (${outcome.paths}): `;

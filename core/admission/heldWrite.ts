@@ -20,7 +20,7 @@ interface HeldWrite {
   /** Whether the writer is the garbage collector or the like: it takes owner references away. */
   isSystemDeleter: boolean;
   /** Whether the write changes labels by which a closed Gate selects the object: that would be a way out. */
-  leavesSelection: boolean;
+  escapesSelection: boolean;
 }
 
 type HeldOutcome =
@@ -44,7 +44,7 @@ export function decideHeld(write: HeldWrite): HeldOutcome {
 }
 
 function decideAsWritten(write: HeldWrite): HeldOutcome {
-  const { object, oldObject, fieldManager, isSync, leavesSelection } = write;
+  const { object, oldObject, fieldManager, isSync, escapesSelection } = write;
   const writers = writersOf(object, oldObject);
   const isApply = isApplyBy(fieldManager, object) || isApplyBy(fieldManager, oldObject);
   const refused = new FewPaths();
@@ -57,7 +57,7 @@ function decideAsWritten(write: HeldWrite): HeldOutcome {
     if (!isAlwaysFree(change, write)) classify(change, true);
   };
   governedChanges(object, oldObject, classifyGoverned, writers);
-  labelChanges(object, oldObject, (change) => classify(change, leavesSelection), writers);
+  labelChanges(object, oldObject, (change) => classify(change, escapesSelection), writers);
   if (refused.count > 0) return { is: 'refused', paths: refused.text };
   return isHeld ? { is: 'held', object: withStoredContent(object, oldObject) } : { is: 'free', object };
 }

@@ -131,12 +131,12 @@ function evaluateRequired(required: RequiredGates, gates: ReadonlyMap<string, Ga
 }
 
 /** Whether the write changes labels by which a closed Gate selects the object. */
-export function leavesSelection(object: FluxObject, oldObject: FluxObject, context: GateContext): boolean {
+export function escapesSelection(object: FluxObject, oldObject: FluxObject, context: GateContext): boolean {
   if (sameJson(object.metadata.labels ?? {}, oldObject.metadata.labels ?? {})) return false;
   if (context.truncated) return true;
   const candidates = candidatesOf([oldObject], context);
-  const left = without(selectingGates(oldObject, candidates, context), selectingGates(object, candidates, context));
-  return !evaluateGates(left, context.gates, context.now).open;
+  const escaped = without(selectingGates(oldObject, candidates, context), selectingGates(object, candidates, context));
+  return !evaluateGates(escaped, context.gates, context.now).open;
 }
 
 /**
@@ -146,7 +146,7 @@ export function leavesSelection(object: FluxObject, oldObject: FluxObject, conte
 export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, context: GateContext): FluxObject {
   if (!requiredGates(oldObject, context).tooMany) return oldObject;
   let before = oldObject;
-  if (!gatesInAnnotation(object).tooMany && !leavesClosed(object, oldObject, context)) {
+  if (!gatesInAnnotation(object).tooMany && !dropsClosedGate(object, oldObject, context)) {
     before = annotate(before, REQUIRED_GATES, object.metadata.annotations?.[REQUIRED_GATES]);
   }
   return managedFieldsOf(oldObject).tooMany && !managedFieldsOf(object).tooMany ? withRollouts(before, object) : before;
@@ -156,9 +156,9 @@ export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, co
  * Whether the write drops a closed Gate. The Gates of an object that names too many are unknown and count as open: its
  * author could have named fewer before any Gate closed.
  */
-function leavesClosed(object: FluxObject, oldObject: FluxObject, { gates, now, ...rules }: GateContext): boolean {
-  const left = without(gatesInAnnotation(oldObject, rules).refs, gatesInAnnotation(object, rules).refs);
-  return !evaluateGates(left, gates, now).open;
+function dropsClosedGate(object: FluxObject, oldObject: FluxObject, { gates, now, ...rules }: GateContext): boolean {
+  const dropped = without(gatesInAnnotation(oldObject, rules).refs, gatesInAnnotation(object, rules).refs);
+  return !evaluateGates(dropped, gates, now).open;
 }
 
 /** The object with the annotations of another one that bind it to Rollouts. */

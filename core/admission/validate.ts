@@ -127,7 +127,7 @@ function isEarlier({ id, uid, version }: DeploymentRef, rollout: Rollout | undef
 /**
  * The refusal of a deletion; undefined if the object may be deleted. The caller allows writers who may bypass the
  * Gates.
- * @param closed with the closed Gates of its Rollouts: deleted and created again, the object would have left these
+ * @param closed with the closed Gates of its Rollouts: deleted and created again, the object would be free of these
  */
 export function refuseDeletion(
   oldObject: FluxObject,

@@ -31,7 +31,7 @@ import {
   boundRollouts,
   managedFieldsOf,
   readManagedField,
-  rolloutsLeft,
+  unboundRollouts,
 } from '../../core/managedField/managedFields.ts';
 import { isSettled } from '../../core/managedField/setManagedFields.ts';
 import { sourceOf } from '../../core/managedField/source.ts';
@@ -129,7 +129,7 @@ async function countsForDeletion(
   call: WebhookCall,
 ): Promise<boolean> {
   if (reason === undefined) return false;
-  const closed = await readClosedOnLeaving({ ...write, object: undefined }, call);
+  const closed = await readClosedOfUnbound({ ...write, object: undefined }, call);
   return (await reviewBypass(closed, reason, request, call))?.granted ?? false;
 }
 
@@ -228,11 +228,11 @@ async function readContext(write: Write, { userInfo }: AdmissionRequest, call: W
   // Metacontroller's own write names the Gates that it was sent; before any other write the Gates are listed as they
   // are now.
   const mustList = !write.oldObject || userInfo.username !== call.settings.metacontrollerUser;
-  const [context, closedOnLeaving] = await Promise.all([
+  const [context, closedOfUnbound] = await Promise.all([
     withOthersUnlessHeld(readGateContext(write, mustList, call), write, () => readOthers(write, call)),
-    readClosedOnLeaving(write, call),
+    readClosedOfUnbound(write, call),
   ]);
-  return { ...context, closedOnLeaving };
+  return { ...context, closedOfUnbound };
 }
 
 /**
@@ -297,10 +297,12 @@ async function readGateContext(
   return reads.list ? { ...context, candidates: listed.map(identityOf), truncated: isTruncated(lists) } : context;
 }
 
-/** The closed Gates of the Rollouts that the object leaves in this write, those of their other objects included. */
-async function readClosedOnLeaving({ object, oldObject, namespace }: Write, call: WebhookCall): Promise<GateResult[]> {
-  const left = await readRollouts(oldObject ? rolloutsLeft(object, oldObject) : [], namespace, call);
-  return readClosedOfAll([...left.values()], call);
+/**
+ * The closed Gates of the Rollouts from which this write unbinds the object, those of their other objects included.
+ */
+async function readClosedOfUnbound({ object, oldObject, namespace }: Write, call: WebhookCall): Promise<GateResult[]> {
+  const unbound = await readRollouts(oldObject ? unboundRollouts(object, oldObject) : [], namespace, call);
+  return readClosedOfAll([...unbound.values()], call);
 }
 
 async function readOthers(write: Write, call: WebhookCall): Promise<Others> {
