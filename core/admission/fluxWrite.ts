@@ -5,7 +5,7 @@
  * | rule | the mutating webhook, here | the validating webhook, validate.ts |
  * |---|---|---|
  * | nesting | denies a spec that is too deep to compare | |
- * | hold | a Gate is closed: holds, denies or allows the write | nothing that Gates govern has changed since |
+ * | closed Gate | a Gate is closed: reverts, denies or allows the write | nothing that Gates govern has changed since |
  * | managed fields | all Gates are open: sets what the Rollouts deploy | the fields still have these values |
  * | selected-by | writes the annotation | |
  * | suspension | suspends and resumes | an object marked closed is still suspended |
@@ -16,7 +16,7 @@
  */
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, REQUIRED_GATES, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import type { HoldReason } from '../../api/metrics.ts';
+import type { RevertReason } from '../../api/metrics.ts';
 import type { ManagedField, Rollout } from '../../api/types.ts';
 import { type Bypass, recordReason } from '../gate/bypassReason.ts';
 import { type GateResult, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
@@ -31,8 +31,8 @@ import { setManagedFields } from '../managedField/setManagedFields.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { settleSuspension } from '../suspension/suspension.ts';
-import { bypassText, heldWarning, managedFieldHint, type Refusal, subjectOf } from './gateTexts.ts';
-import { decideHeld } from './heldWrite.ts';
+import { decideBehindClosedGate } from './closedGateWrite.ts';
+import { bypassText, managedFieldHint, type Refusal, revertWarning, subjectOf } from './gateTexts.ts';
 import {
   escapesSelection,
   type GateContext,
@@ -66,7 +66,7 @@ export interface FluxWrite {
   user: string;
   /** The manager in the request's options. */
   fieldManager?: string | undefined;
-  /** Whether the field manager is one of a controller that applies from Git: its writes are held, not refused. */
+  /** Whether the field manager is one of a controller that applies from Git: its writes are reverted, not denied. */
   isSync?: boolean | undefined;
   /** Absent if the writer does not ask to bypass a closed Gate. */
   bypass?: Bypass | undefined;
@@ -79,7 +79,7 @@ type WriteOutcome =
       object: FluxObject;
       warnings: string[];
       /** Why something of the write is not stored; absent if all of it is. */
-      holdReason?: HoldReason | undefined;
+      revertReason?: RevertReason | undefined;
       refusal?: undefined;
     }
   | { refusal: Refusal; warnings: string[] };
@@ -90,7 +90,7 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
   if (tooDeep) return { refusal: { reason: 'limit', text: `${subjectOf(write.object)}: ${tooDeep}` }, warnings: [] };
 
   const closed = oldObject && !bypass?.granted ? closedToWrite(oldObject, write.object, context) : [];
-  const content = oldObject && closed.length > 0 ? hold({ ...write, oldObject }, closed) : manageFields(write);
+  const content = oldObject && closed.length > 0 ? revertOrDeny({ ...write, oldObject }, closed) : manageFields(write);
   if (content.refusal) return content;
 
   const gates = gatesOfResult(content.object, write);
@@ -98,7 +98,7 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
     object: annotate(content.object, SELECTED_BY, selectedByText(gates, context.truncated)),
     sent: write.object,
     oldObject,
-    isHeld: closed.length > 0,
+    wasBehindClosedGate: closed.length > 0,
     gates,
     fieldManager: write.fieldManager,
     isBypass: bypass?.granted ?? false,
@@ -117,7 +117,7 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
   return {
     object: recordReason(settled, oldObject, write.user, context.now, counts),
     warnings,
-    holdReason: content.holdReason,
+    revertReason: content.revertReason,
   };
 }
 
@@ -141,11 +141,11 @@ function gatesOfResult(content: FluxObject, { object, oldObject, context }: Flux
 }
 
 /**
- * Holds, refuses or allows a write behind closed Gates: no governed field changes, except for a bypassing deployment.
+ * Reverts, denies or allows a write behind closed Gates: no governed field changes, except for a bypassing deployment.
  */
-function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]): WriteOutcome {
+function revertOrDeny(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]): WriteOutcome {
   const { object, oldObject, context, bypass } = write;
-  const outcome = decideHeld({
+  const outcome = decideBehindClosedGate({
     object,
     oldObject,
     fieldManager: write.fieldManager,
@@ -153,7 +153,7 @@ function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]
     isSystemDeleter: isSystemDeleter(write.user),
     escapesSelection: escapesSelection(object, oldObject, context),
   });
-  if (outcome.is === 'refused') {
+  if (outcome.is === 'denied') {
     const text = `${subjectOf(oldObject)} cannot be changed (${outcome.paths}): `;
     const field = managedFieldsOf(oldObject).fields.find(
       (each) => readManagedField(object, each) !== readManagedField(oldObject, each),
@@ -168,8 +168,8 @@ function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]
     outcome.object,
   );
   const stored = withBypassingFields(kept, write);
-  if (outcome.is !== 'held') return { object: stored, warnings: [] };
-  return { object: stored, warnings: [heldWarning(closed)], holdReason: 'gate_closed' };
+  if (outcome.is !== 'reverted') return { object: stored, warnings: [] };
+  return { object: stored, warnings: [revertWarning(closed)], revertReason: 'gate_closed' };
 }
 
 /**
@@ -207,7 +207,7 @@ function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
     const commands = denials.flatMap((each) => each.commands ?? []);
     return { refusal: { reason: 'managed_field', text, commands }, warnings };
   }
-  return { object: outcome.object, warnings, holdReason: outcome.isHeld ? 'managed_field' : undefined };
+  return { object: outcome.object, warnings, revertReason: outcome.isReverted ? 'managed_field' : undefined };
 }
 
 /**

@@ -17,9 +17,9 @@ import { writeBackName } from '../policy/derivedPolicy.ts';
 import { applierOf } from '../suspension/applier.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { stateOf } from '../suspension/stateAnnotation.ts';
+import { FewPaths, governedChanges } from './closedGateWrite.ts';
 import type { FluxWrite } from './fluxWrite.ts';
 import { bypassText, type Refusal, subjectOf } from './gateTexts.ts';
-import { FewPaths, governedChanges } from './heldWrite.ts';
 import { objectGates } from './objectGates.ts';
 
 /** The refusal of a write that another webhook has changed; undefined if none has. */
@@ -27,8 +27,8 @@ export function verifyWrite(write: FluxWrite): Refusal | undefined {
   const { object, oldObject, context } = write;
   const { closed, closings } = objectGates(oldObject ?? object, context);
   const bypassing = bypassingRollouts(oldObject, closings, context);
-  const held = verifySuspended(object) ?? verifyHeld(write, closed, bypassing);
-  if (held) return held;
+  const changed = verifySuspended(object) ?? verifyBehindClosedGate(write, closed, bypassing);
+  if (changed) return changed;
   // Behind a closed Gate a managed field keeps its value, whatever its Rollout has deployed, except for a deployment
   // that bypasses the Gate.
   const problems = verifyManagedFields(
@@ -47,7 +47,7 @@ function verifySuspended(object: FluxObject): Refusal | undefined {
   return { reason: 'overwritten', text: changedAfterwardsText(object, 'spec.suspend') };
 }
 
-function verifyHeld(
+function verifyBehindClosedGate(
   { object, oldObject, user }: FluxWrite,
   closed: readonly GateResult[],
   bypassing: ReadonlyMap<string, Rollout>,

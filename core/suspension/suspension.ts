@@ -20,7 +20,7 @@ interface SuspensionWrite {
   sent: FluxObject;
   oldObject: FluxObject | undefined;
   /** Whether the stored object was behind a closed Gate already: then its spec counts, not the writer's. */
-  isHeld: boolean;
+  wasBehindClosedGate: boolean;
   /**
    * The Gates that `object` requires (`all`), and the closed ones: as names, and with their closings (see
    * `closingKey`).
@@ -167,8 +167,8 @@ function storedPrevious({ object, oldObject }: SuspensionWrite): PreviousSuspend
 }
 
 /** The previous value to store at the first suspension. */
-function previousAtFirstSuspension({ object, oldObject, isHeld }: SuspensionWrite): PreviousSuspend {
-  return previousFrom(isHeld ? oldObject : object);
+function previousAtFirstSuspension({ object, oldObject, wasBehindClosedGate }: SuspensionWrite): PreviousSuspend {
+  return previousFrom(wasBehindClosedGate ? oldObject : object);
 }
 
 function previousFrom(object: FluxObject | undefined): PreviousSuspend {

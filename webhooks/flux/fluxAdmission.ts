@@ -79,7 +79,7 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   }
   const loss = bypass?.granted ? undefined : await refuseLostFields(oldObject, closed, request, call);
   if (loss) return deny(loss, request, call, warnings);
-  const decision = { allowed: true, object: outcome.object, warnings, holdReason: outcome.holdReason } as const;
+  const decision = { allowed: true, object: outcome.object, warnings, revertReason: outcome.revertReason } as const;
   if (!bypass) return decision;
   if (!bypass.granted) return { ...decision, warnings: [`Bypass refused: ${bypass.refused}`, ...warnings] };
   return {

@@ -140,7 +140,7 @@ describe('an object whose deployment bypasses its Gate', () => {
     const apply = { ...cluster.object, metadata: { ...metadata, annotations, managedFields }, spec };
     expect(await cluster.write(apply, { username: 'flux' }, 'kustomize-controller')).toBe(true);
     expect(runs(cluster)).toBe(true);
-    expect(cluster.answer?.warnings.join()).toContain('held, nothing changed');
+    expect(cluster.answer?.warnings.join()).toContain('nothing changed: ');
   });
 
   it('stays suspended by a user’s suspension meanwhile, after the freeze too', async () => {

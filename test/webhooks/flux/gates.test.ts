@@ -350,7 +350,7 @@ describe('validating', () => {
   });
 });
 
-it('warns once, in 120 characters, about an apply that is held, whatever the names', async () => {
+it('warns once, in 120 characters, about an apply that is reverted, whatever the names', async () => {
   const name = 'a'.repeat(253);
   const old = kustomization({
     annotations: { 'gate.fluxcd.io/gates': name },
