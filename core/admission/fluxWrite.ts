@@ -102,7 +102,7 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
     gates,
     fieldManager: write.fieldManager,
     isBypass: bypass?.granted ?? false,
-    isBypassing: bypassingRollouts(oldObject, gates.closings, context).size > 0,
+    isBypassing: bypassingRollouts(oldObject, gates.closures, context).size > 0,
     applier: context.applier,
     now: context.now,
   });
@@ -179,8 +179,8 @@ function revertOrDeny(write: FluxWrite & { oldObject: FluxObject }, closed: Gate
 function withBypassingFields(kept: FluxObject, write: FluxWrite & { oldObject: FluxObject }): FluxObject {
   const { object, oldObject, context } = write;
   // A Gate that begins to select the object in this very write counts too.
-  const closings = [...objectGates(oldObject, context).closings, ...gatesOfResult(kept, write).closings];
-  const bypassing = bypassingRollouts(oldObject, closings, context);
+  const closures = [...objectGates(oldObject, context).closures, ...gatesOfResult(kept, write).closures];
+  const bypassing = bypassingRollouts(oldObject, closures, context);
   const hasSameFields =
     sameJson(object.spec?.sourceRef, oldObject.spec?.sourceRef) &&
     sameJson(managedFieldsOf(object).fields, managedFieldsOf(oldObject).fields);

@@ -22,7 +22,7 @@ import { sameJson } from '../kube/json.ts';
 import { identityOf, refKey, uniqueRefs, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
-import { closingKey, INVALID_REFERENCE, MAX_GATE_LIST_CHARACTERS } from '../suspension/stateAnnotation.ts';
+import { closureKey, INVALID_REFERENCE, MAX_GATE_LIST_CHARACTERS } from '../suspension/stateAnnotation.ts';
 
 /** The Gates that were read for one object. */
 interface KnownGates extends RefRules {
@@ -53,8 +53,8 @@ export interface RequiredGates {
 export interface ObjectGates extends RequiredGates, GateResults {
   /** Causes of a suspension: the closed Gates by `refKey`, and INVALID_REFERENCE. */
   names: string[];
-  /** `names`, each with its closing: see `closingKey`. */
-  closings: string[];
+  /** `names`, each with its closure: see `closureKey`. */
+  closures: string[];
 }
 
 /** The candidates that exist and select the object. SELECTED_BY alone proves nothing. */
@@ -127,7 +127,7 @@ function evaluateRequired(required: RequiredGates, gates: ReadonlyMap<string, Ga
   const results = evaluateGates(refs, gates, now);
   const invalid = problems.length > 0 ? [INVALID_REFERENCE] : [];
   const names = [...results.closed.map(({ ref }) => refKey(ref)), ...invalid];
-  return { ...required, ...results, names, closings: [...results.closed.map(closingKey), ...invalid] };
+  return { ...required, ...results, names, closures: [...results.closed.map(closureKey), ...invalid] };
 }
 
 /** Whether the write changes labels by which a closed Gate selects the object. */

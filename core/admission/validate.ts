@@ -25,8 +25,8 @@ import { objectGates } from './objectGates.ts';
 /** The refusal of a write that another webhook has changed; undefined if none has. */
 export function verifyWrite(write: FluxWrite): Refusal | undefined {
   const { object, oldObject, context } = write;
-  const { closed, closings } = objectGates(oldObject ?? object, context);
-  const bypassing = bypassingRollouts(oldObject, closings, context);
+  const { closed, closures } = objectGates(oldObject ?? object, context);
+  const bypassing = bypassingRollouts(oldObject, closures, context);
   const changed = verifySuspended(object) ?? verifyBehindClosedGate(write, closed, bypassing);
   if (changed) return changed;
   // Behind a closed Gate a managed field keeps its value, whatever its Rollout has deployed, except for a deployment

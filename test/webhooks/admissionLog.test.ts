@@ -146,7 +146,7 @@ describe('a hold', () => {
     expect(logged('mutate/flux', asked(1), { ...HELD, revertReason: 'managed_field' })).toEqual([]);
   });
 
-  it('is one decision for each generation and closing, whatever syncs repeat it', () => {
+  it('is one decision for each generation and closure, whatever syncs repeat it', () => {
     const key = (generation: number, dryRun: boolean) =>
       admissionDecisions('mutate/flux', asked(generation, dryRun), HELD)[0]?.key;
     expect([key(1, true) === key(1, false), key(1, true) === key(2, true)]).toEqual([true, false]);

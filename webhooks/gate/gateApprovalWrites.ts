@@ -1,4 +1,4 @@
-/** Approvals in a write of a Gate: for which Rollout one is meant, and which ones a closing revokes. */
+/** Approvals in a write of a Gate: for which Rollout one is meant, and which ones a close request revokes. */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { ClusterReader, Requiring, WebhookCall } from '../../api/ports.ts';
@@ -29,9 +29,9 @@ export function writeGateApprovals(
 ): Promise<ApprovalsWritten> {
   const newest = closeRequestOf(gate, call.now);
   const closes = newest && accepted.some(({ action, at }) => action === 'close' && at === newest.at);
-  const closing = old && closeRequestOf(old, call.now);
-  // A closing may be dated up to a minute ahead: an approval after it counts all the same.
-  const now = closing ? Math.max(call.now, closing.at + 1000) : call.now;
+  const closeRequest = old && closeRequestOf(old, call.now);
+  // A request to close may be dated up to a minute ahead: an approval after it counts all the same.
+  const now = closeRequest ? Math.max(call.now, closeRequest.at + 1000) : call.now;
   return writeApprovals(
     gate,
     old,

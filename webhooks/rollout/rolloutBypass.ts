@@ -16,7 +16,7 @@ import { sourceResource } from '../../core/managedField/source.ts';
 import { boundTo } from '../../core/rollout/deployment/progress.ts';
 import { bypassTarget } from '../../core/rollout/evaluation/bypassTarget.ts';
 import { bypassGrantEnds, formatBypassGrant } from '../../core/suspension/bypassGrant.ts';
-import { closingKey } from '../../core/suspension/stateAnnotation.ts';
+import { closureKey } from '../../core/suspension/stateAnnotation.ts';
 import { listBindings } from '../../live/gateReads.ts';
 import { readClosedOfAll, readDroppedClosed, recordBypass, reviewBypass } from '../closedGates.ts';
 
@@ -73,7 +73,7 @@ export async function bypassOf(
   const stored = recordReason(rollout, before, request.userInfo.username, call.now, true);
   const audit = await recordBypass({ ...bypass, version: deployment?.version }, stored, request, call);
   if (!deployment) return { ...none, counts: true, audit, warnings: drops ? [] : [NOTHING_WAITS] };
-  const grant = formatBypassGrant({ ...deployment, closings: closed.map(closingKey) });
+  const grant = formatBypassGrant({ ...deployment, closures: closed.map(closureKey) });
   // For a version that the write requests, webhooks/rollout/rolloutWarnings.ts warns.
   const bypasses =
     target.is === 'deployment' && !target.requestsVersion ? [bypassWarning(deployment.version, closed)] : [];

@@ -2,7 +2,7 @@
 import { FLUX_BINDINGS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
-import { closedClosings } from '../../binding/bindingReport.ts';
+import { closedClosures } from '../../binding/bindingReport.ts';
 import { isHeldByGates } from '../../binding/trigger.ts';
 import { checkKey, goneChecks, knownHealth } from '../../health/known.ts';
 import { objectName } from '../../kube/names.ts';
@@ -77,7 +77,7 @@ export function withProgress(
     proven.bakeStatus === 'Deploying' && proven.bakeStartTime === undefined && proven.appliedTime === undefined;
   // A deployment that bypasses the Gates doesn't wait, even before its bindings report the bypass.
   const waits = ({ status }: FluxBinding) =>
-    status?.awaits || (isHeldByGates(status) && !bypassesGates(rollout, closedClosings(status?.gates), now));
+    status?.awaits || (isHeldByGates(status) && !bypassesGates(rollout, closedClosures(status?.gates), now));
   const isWaiting = underWay && missing.some(waits);
   return isWaiting ? startWait(proven, rollout, now) : endWait(proven, rollout, now);
 }

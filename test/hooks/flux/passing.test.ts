@@ -78,7 +78,7 @@ describe('an object whose deployment bypasses its Gate', () => {
     ],
     ['an hour is over', (cluster) => Object.assign(cluster, { now: cluster.now + 3_600_000 })],
     [
-      'another closing holds it',
+      'another closure holds it',
       (cluster) => {
         cluster.gates = [
           gate('shop/freeze', { default: 'opened' }, { 'close.gate.fluxcd.io/requestedAt': '2026-03-04T09:59:30Z' }),

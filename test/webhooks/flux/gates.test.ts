@@ -268,7 +268,7 @@ describe('a new object that a closed Gate selects', () => {
   });
 });
 
-describe('user and reason of the closing of a Gate in another namespace', () => {
+describe('user and reason of the closure of a Gate in another namespace', () => {
   const request = { action: 'close' as const, at: '2026-03-04T09:00:00Z', by: 'anna', reason: 'INC-42' };
   const withRequest = (at: string) => ({ ...gate(at, { default: 'opened' }), status: { request } }) as any;
   const named = (gates: string, spec = {}) => kustomization({ annotations: { 'gate.fluxcd.io/gates': gates }, spec });
