@@ -51,7 +51,7 @@ export interface WriteContext extends GateContext {
   source?: FluxObject | undefined;
   /** Whether the source was not read, because the write changes nothing that depends on it: see `isSettled`. */
   isSourceUnread?: boolean;
-  /** Closed Gates of the Rollouts from which this write unbinds the object: to unbind it must not bypass their Gates. */
+  /** Closed Gates of the Rollouts from which this write unbinds the object: that must not bypass their Gates. */
   closedOfUnbound?: readonly GateResult[];
   /** The Kustomization that applies the object; only if it exists and the write `asksToResume`. */
   applier?: FluxObject | undefined;

@@ -41,7 +41,7 @@ export function bypassedText(gate: NamespacedName): string {
   return `Reconciliation continues although gate '${refKey(gate)}' is closed: it was bypassed.`;
 }
 
-/** The Warning for the writer of a reverted write, the most important words first: Warnings are cut at 120 characters. */
+/** The Warning about a reverted write, the most important words first: Warnings are cut at 120 characters. */
 export function revertWarning(closed: readonly GateResult[]): string {
   const [first, ...others] = closed.map((gate) => refKey(gate.ref));
   const more = others.length > 0 ? ` (and ${others.length} more)` : '';

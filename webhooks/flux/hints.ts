@@ -1,4 +1,4 @@
-/** Hints in the answer to a write of a Flux object: what else is closed or suspended, and would be the next obstacle. */
+/** Hints in the answer to a write of a Flux object: what else is closed or suspended, and so the next obstacle. */
 import { SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject, SourceRef } from '../../api/flux.ts';
 import { GOVERNED_KINDS, resourceOf } from '../../api/kinds.ts';
