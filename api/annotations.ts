@@ -76,7 +76,7 @@ export const ROLLBACK_BARRIER = 'rollout.kuberik.com/rollback-barrier';
 export const REQUIRED_GATES = 'gate.fluxcd.io/gates';
 /** On Flux objects: the Gates that select the object, `ns/a,ns/b`, or `(too-many)` if it requires more than 200. Hooks write it too, but the webhook decides what is stored. */
 export const SELECTED_BY = 'gate.fluxcd.io/selected-by';
-/** On Flux objects, written by the webhook: `open`; `closed: ns/a,ns/b`; `opening: <time>` while it waits for its applier; `bypassed: ns/a@<closing>` after a bypass, for this closing; `passing: ns/a@<closing>` while one deployment bypasses it. */
+/** On Flux objects, written by the webhook: `open`; `closed: ns/a,ns/b`; `opening: <time>` while it waits for its applier; `bypassed: ns/a@<closure>` after a bypass, for this closure; `passing: ns/a@<closure>` while one deployment bypasses it. */
 export const GATE_STATE = 'gate.fluxcd.io/state';
 /** On Flux objects, written by the webhook: `spec.suspend` before a Gate closed: `true`, `false` or `unset`. */
 export const SUSPENDED = 'gate.fluxcd.io/suspended';
@@ -110,7 +110,7 @@ export const GATE_APPROVALS = 'gate.fluxcd.io/approvals';
 /** On Gates, written by the receiver: the signed calls of the last ten minutes, so that none counts twice. See core/receiver/acceptCall.ts. */
 export const USED_CALLS = 'gate.fluxcd.io/used-calls';
 
-/** On Rollouts, written by the webhook: which deployment bypasses which closings of Gates, `<version> (<id>): ns/a@<closing>`. See core/suspension/bypassGrant.ts. */
+/** On Rollouts, written by the webhook: which deployment bypasses which closures of Gates, `<version> (<id>): ns/a@<closure>`. See core/suspension/bypassGrant.ts. */
 export const BYPASSED_GATES = 'gate.fluxcd.io/bypassed-gates';
 
 /** Label on Gates that select Flux objects: `own-namespace`, or empty with a `namespaceSelector`. See core/gate/gateSelection.ts. */

@@ -4,7 +4,7 @@
  */
 export const LOGGED = {
   Denied: 'admission rejects a write: who, what and why, at most once in ten minutes',
-  Held: 'an apply behind a closed Gate changes nothing: once for each generation of the object and each closing',
+  Held: 'an apply behind a closed Gate changes nothing: once for each generation of the object and each closure',
   Suspended: 'a Flux object is suspended by closed Gates: which',
   Opening: 'the Gates of a suspended object are open; it waits for the next apply of its applier',
   Released: 'an object is no longer suspended by Gates',

@@ -95,6 +95,6 @@ export type Count = {
   };
 }[CounterName];
 
-export type HoldReason = LabelsOf<'rollout_hooks_admission_holds_total'>['reason'];
+export type RevertReason = LabelsOf<'rollout_hooks_admission_holds_total'>['reason'];
 export type ApiCaller = LabelsOf<'rollout_hooks_api_requests_total'>['caller'];
 export type DenialReason = LabelsOf<'rollout_hooks_admission_denials_total'>['reason'];

@@ -46,7 +46,7 @@ export const ENVIRONMENT: Record<string, string> = {
     "true or false: whether the Go controller's rules decide when a deployment has Succeeded, which version is currentVersion, how objects are evaluated, and that RolloutGates do not hold a first deployment: docs/compatibility.md (false)",
   BYPASS_SERVICE_ACCOUNTS: 'ServiceAccount user names that may bypass Gates, comma-separated (none)',
   SYNC_FIELD_MANAGERS:
-    'field managers of Git syncs: a closed Gate holds their applies and rejects other writes; comma-separated (kustomize-controller,helm-controller,flux-operator)',
+    'field managers of Git syncs: a closed Gate reverts their applies and denies other writes; comma-separated (kustomize-controller,helm-controller,flux-operator)',
   DEFAULT_SERVICE_ACCOUNT: "as Flux's --default-service-account: inventories are read with its rights (none)",
   WATCH_WITHOUT_CONSENT: 'true or false: whether health of other namespaces is watched without their consent (false)',
   NO_CROSS_NAMESPACE_REFS: 'true or false: whether references to other namespaces are refused (false)',

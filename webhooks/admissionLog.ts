@@ -39,7 +39,7 @@ export function admissionDecisions(route: string, request: AdmissionRequest, dec
   const stored = request.oldObject as AnyObject | null | undefined;
   // Logged for a dry run too: Flux applies in a dry run first, at each sync, and stops there if nothing changes.
   // A managed field that is kept isn't logged: that is normal with a literal in Git.
-  if (decision.holdReason === 'gate_closed') {
+  if (decision.revertReason === 'gate_closed') {
     const { uid, generation } = stored!.metadata;
     const message = `${request.operation}: ${decision.warnings?.join(' ') ?? ''}`;
     return [line('Held', message, [uid, generation, annotation(stored, GATE_STATE)], { isCheap: true })];

@@ -16,10 +16,11 @@ import {
   formatApprovals,
   recordedOn,
 } from '../core/approval/approvalRecord.ts';
-import { isServiceAccount, ruleProblem } from '../core/approval/approvalVerdict.ts';
+import { ruleProblem } from '../core/approval/approvalVerdict.ts';
 import { deletionEvent, type Ruled, ruleChangeEvents, withChange } from '../core/approval/ruleChange.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { isSystemDeleter } from '../core/kube/systemDeleters.ts';
+import { isServiceAccount } from '../core/kube/users.ts';
 
 interface Approvable extends KubeObject<Ruled, { approvals?: ApprovalsStatus }> {}
 

@@ -15,7 +15,7 @@ import { MAX_LISTED } from '../core/kube/firstFew.ts';
 import { refKey, uniqueRefs } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
-import { closedToLeave } from '../core/rollout/evaluation/namedGates.ts';
+import { closedAgainstRelease } from '../core/rollout/evaluation/namedGates.ts';
 import {
   boundGates,
   droppedGates,
@@ -49,23 +49,19 @@ export async function readClosedOfAll(rollouts: readonly Rollout[], call: Webhoo
  * The closed Gates that stop a write that ends the Rollout: those of `readClosedOfAll` but the names in `spec.gates`
  * that never were a Gate.
  */
-export async function readClosedToLeave(rollout: Rollout, call: WebhookCall): Promise<GateResult[]> {
+export async function readClosedAgainstRelease(rollout: Rollout, call: WebhookCall): Promise<GateResult[]> {
   const { closed, bindings } = await readClosedRequired([rollout], call);
-  return closedToLeave(closed, rollout, new Set(boundGates(rollout, bindings).map(refKey)));
+  return closedAgainstRelease(closed, rollout, new Set(boundGates(rollout, bindings).map(refKey)));
 }
 
 /**
  * The closed Gates that a write of a Rollout no longer requires, but for names that never were a Gate.
  * Nothing is read if it can drop none.
  */
-export async function readClosedThatAreDropped(
-  rollout: Rollout,
-  before: Rollout,
-  call: WebhookCall,
-): Promise<GateResult[]> {
+export async function readDroppedClosed(rollout: Rollout, before: Rollout, call: WebhookCall): Promise<GateResult[]> {
   if (!mayDropGates(rollout, before)) return [];
   const selectors = await readSelectors(before.metadata.namespace ?? '', SELECTS_ROLLOUTS_LABEL, call.cluster);
-  return closedToLeave(await readClosed(droppedGates(rollout, before, selectors), call), before);
+  return closedAgainstRelease(await readClosed(droppedGates(rollout, before, selectors), call), before);
 }
 
 /** The closed Gates that Rollouts of one namespace require, and the bindings of their objects. */

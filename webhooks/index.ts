@@ -105,8 +105,8 @@ function denialOfUnread(call: () => WebhookCall) {
 function countDecision(decision: AdmissionDecision, { metrics }: WebhookCall): void {
   if (!decision.allowed) {
     metrics.count({ name: 'rollout_hooks_admission_denials_total', labels: { reason: decision.reason } });
-  } else if (decision.holdReason) {
-    metrics.count({ name: 'rollout_hooks_admission_holds_total', labels: { reason: decision.holdReason } });
+  } else if (decision.revertReason) {
+    metrics.count({ name: 'rollout_hooks_admission_holds_total', labels: { reason: decision.revertReason } });
   }
 }
 

@@ -1,7 +1,7 @@
 /** The decision of an admission handler, and the answer to the API server. */
 import type { AdmissionRequest, AdmissionResponse, AdmissionReview } from '../api/admission.ts';
 import type { AnyObject } from '../api/kubernetes.ts';
-import type { DenialReason, HoldReason } from '../api/metrics.ts';
+import type { DenialReason, RevertReason } from '../api/metrics.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import { childOf, isMap, sameJson } from '../core/kube/json.ts';
 import { type CommandLine, type TextWithCommands, withCommands } from '../core/text/commands.ts';
@@ -15,7 +15,7 @@ export type AdmissionDecision =
       warnings?: string[];
       audit?: Record<string, string>;
       /** Why a part of the write is not stored; absent if all of it is. */
-      holdReason?: HoldReason | undefined;
+      revertReason?: RevertReason | undefined;
     }
   | {
       allowed: false;

@@ -151,7 +151,7 @@ function effectOnRollout({ status }: Rollout, gate: string, opened: boolean): Ef
 function effectOnFlux(object: FluxObject, gate: string, opened: boolean): Effect {
   const state = stateOf(object);
   const isSuspended = object.spec?.suspend === true;
-  // After a bypass the state has each Gate with the bypassed closing: `ns/a@<closing>`.
+  // After a bypass the state has each Gate with the bypassed closure: `ns/a@<closure>`.
   const gates = state && 'gates' in state ? state.gates.map((each) => each.replace(/@.*/, '')) : [];
   const isNamed = gates.includes(gate);
   if (!opened) {

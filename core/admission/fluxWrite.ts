@@ -5,7 +5,7 @@
  * | rule | the mutating webhook, here | the validating webhook, validate.ts |
  * |---|---|---|
  * | nesting | denies a spec that is too deep to compare | |
- * | hold | a Gate is closed: holds, denies or allows the write | nothing that Gates govern has changed since |
+ * | closed Gate | a Gate is closed: reverts, denies or allows the write | nothing that Gates govern has changed since |
  * | managed fields | all Gates are open: sets what the Rollouts deploy | the fields still have these values |
  * | selected-by | writes the annotation | |
  * | suspension | suspends and resumes | an object marked closed is still suspended |
@@ -16,7 +16,7 @@
  */
 import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, REQUIRED_GATES, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import type { HoldReason } from '../../api/metrics.ts';
+import type { RevertReason } from '../../api/metrics.ts';
 import type { ManagedField, Rollout } from '../../api/types.ts';
 import { type Bypass, recordReason } from '../gate/bypassReason.ts';
 import { type GateResult, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
@@ -31,12 +31,12 @@ import { setManagedFields } from '../managedField/setManagedFields.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { settleSuspension } from '../suspension/suspension.ts';
-import { bypassText, heldWarning, managedFieldHint, type Refusal, subjectOf } from './gateTexts.ts';
-import { decideHeld } from './heldWrite.ts';
+import { decideBehindClosedGate } from './closedGateWrite.ts';
+import { bypassText, managedFieldHint, type Refusal, revertWarning, subjectOf } from './gateTexts.ts';
 import {
+  escapesSelection,
   type GateContext,
   gatesInAnnotation,
-  leavesSelection,
   type ObjectGates,
   objectGates,
   type RequiredGates,
@@ -51,8 +51,8 @@ export interface WriteContext extends GateContext {
   source?: FluxObject | undefined;
   /** Whether the source was not read, because the write changes nothing that depends on it: see `isSettled`. */
   isSourceUnread?: boolean;
-  /** Closed Gates of the Rollouts that the object leaves in this write: leaving a Rollout must not bypass its Gates. */
-  closedOnLeaving?: readonly GateResult[];
+  /** Closed Gates of the Rollouts from which this write unbinds the object: that must not bypass their Gates. */
+  closedOfUnbound?: readonly GateResult[];
   /** The Kustomization that applies the object; only if it exists and the write `asksToResume`. */
   applier?: FluxObject | undefined;
 }
@@ -66,7 +66,7 @@ export interface FluxWrite {
   user: string;
   /** The manager in the request's options. */
   fieldManager?: string | undefined;
-  /** Whether the field manager is one of a controller that applies from Git: its writes are held, not refused. */
+  /** Whether the field manager is one of a controller that applies from Git: its writes are reverted, not denied. */
   isSync?: boolean | undefined;
   /** Absent if the writer does not ask to bypass a closed Gate. */
   bypass?: Bypass | undefined;
@@ -79,7 +79,7 @@ type WriteOutcome =
       object: FluxObject;
       warnings: string[];
       /** Why something of the write is not stored; absent if all of it is. */
-      holdReason?: HoldReason | undefined;
+      revertReason?: RevertReason | undefined;
       refusal?: undefined;
     }
   | { refusal: Refusal; warnings: string[] };
@@ -90,7 +90,7 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
   if (tooDeep) return { refusal: { reason: 'limit', text: `${subjectOf(write.object)}: ${tooDeep}` }, warnings: [] };
 
   const closed = oldObject && !bypass?.granted ? closedToWrite(oldObject, write.object, context) : [];
-  const content = oldObject && closed.length > 0 ? hold({ ...write, oldObject }, closed) : manageFields(write);
+  const content = oldObject && closed.length > 0 ? revertOrDeny({ ...write, oldObject }, closed) : manageFields(write);
   if (content.refusal) return content;
 
   const gates = gatesOfResult(content.object, write);
@@ -98,11 +98,11 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
     object: annotate(content.object, SELECTED_BY, selectedByText(gates, context.truncated)),
     sent: write.object,
     oldObject,
-    isHeld: closed.length > 0,
+    wasBehindClosedGate: closed.length > 0,
     gates,
     fieldManager: write.fieldManager,
     isBypass: bypass?.granted ?? false,
-    isBypassing: bypassingRollouts(oldObject, gates.closings, context).size > 0,
+    isBypassing: bypassingRollouts(oldObject, gates.closures, context).size > 0,
     applier: context.applier,
     now: context.now,
   });
@@ -117,12 +117,12 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
   return {
     object: recordReason(settled, oldObject, write.user, context.now, counts),
     warnings,
-    holdReason: content.holdReason,
+    revertReason: content.revertReason,
   };
 }
 
 /**
- * The closed Gates that hold the stored object, and those that the write leaves.
+ * The closed Gates that hold the stored object, and those of the Rollouts from which the write unbinds it.
  * If no Gates were listed, those in SELECTED_BY of the new object count too: a decorator writes there a Gate that has
  * just begun to select the object.
  */
@@ -132,7 +132,7 @@ export function closedToWrite(
   context: WriteContext,
 ): GateResult[] {
   const versions = object ? [object, oldObject] : [oldObject];
-  return [...objectGates(oldObject, context, versions).closed, ...(context.closedOnLeaving ?? [])];
+  return [...objectGates(oldObject, context, versions).closed, ...(context.closedOfUnbound ?? [])];
 }
 
 /** The Gates of the object as it is to be stored. */
@@ -141,19 +141,19 @@ function gatesOfResult(content: FluxObject, { object, oldObject, context }: Flux
 }
 
 /**
- * Holds, refuses or allows a write behind closed Gates: no governed field changes, except for a bypassing deployment.
+ * Reverts, denies or allows a write behind closed Gates: no governed field changes, except for a bypassing deployment.
  */
-function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]): WriteOutcome {
+function revertOrDeny(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]): WriteOutcome {
   const { object, oldObject, context, bypass } = write;
-  const outcome = decideHeld({
+  const outcome = decideBehindClosedGate({
     object,
     oldObject,
     fieldManager: write.fieldManager,
     isSync: write.isSync ?? false,
     isSystemDeleter: isSystemDeleter(write.user),
-    leavesSelection: leavesSelection(object, oldObject, context),
+    escapesSelection: escapesSelection(object, oldObject, context),
   });
-  if (outcome.is === 'refused') {
+  if (outcome.is === 'denied') {
     const text = `${subjectOf(oldObject)} cannot be changed (${outcome.paths}): `;
     const field = managedFieldsOf(oldObject).fields.find(
       (each) => readManagedField(object, each) !== readManagedField(oldObject, each),
@@ -168,8 +168,8 @@ function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]
     outcome.object,
   );
   const stored = withBypassingFields(kept, write);
-  if (outcome.is !== 'held') return { object: stored, warnings: [] };
-  return { object: stored, warnings: [heldWarning(closed)], holdReason: 'gate_closed' };
+  if (outcome.is !== 'reverted') return { object: stored, warnings: [] };
+  return { object: stored, warnings: [revertWarning(closed)], revertReason: 'gate_closed' };
 }
 
 /**
@@ -179,8 +179,8 @@ function hold(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]
 function withBypassingFields(kept: FluxObject, write: FluxWrite & { oldObject: FluxObject }): FluxObject {
   const { object, oldObject, context } = write;
   // A Gate that begins to select the object in this very write counts too.
-  const closings = [...objectGates(oldObject, context).closings, ...gatesOfResult(kept, write).closings];
-  const bypassing = bypassingRollouts(oldObject, closings, context);
+  const closures = [...objectGates(oldObject, context).closures, ...gatesOfResult(kept, write).closures];
+  const bypassing = bypassingRollouts(oldObject, closures, context);
   const hasSameFields =
     sameJson(object.spec?.sourceRef, oldObject.spec?.sourceRef) &&
     sameJson(managedFieldsOf(object).fields, managedFieldsOf(oldObject).fields);
@@ -207,7 +207,7 @@ function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
     const commands = denials.flatMap((each) => each.commands ?? []);
     return { refusal: { reason: 'managed_field', text, commands }, warnings };
   }
-  return { object: outcome.object, warnings, holdReason: outcome.isHeld ? 'managed_field' : undefined };
+  return { object: outcome.object, warnings, revertReason: outcome.isReverted ? 'managed_field' : undefined };
 }
 
 /**

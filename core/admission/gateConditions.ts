@@ -24,7 +24,7 @@ type Status = FluxStatus & Record<string, unknown>;
  */
 export function withGateCondition(
   object: FluxObject,
-  gates: Pick<ObjectGates, 'all' | 'closed' | 'closings'>,
+  gates: Pick<ObjectGates, 'all' | 'closed' | 'closures'>,
   now: EpochMs,
   awaits?: Awaits,
 ): Status | undefined {
@@ -53,14 +53,14 @@ function waitsOnlyForUs({ metadata, spec, status }: FluxObject): boolean {
 function withCondition(
   object: FluxObject,
   status: Status,
-  { closed, closings }: Pick<ObjectGates, 'closed' | 'closings'>,
+  { closed, closures }: Pick<ObjectGates, 'closed' | 'closures'>,
   now: EpochMs,
   awaits: Awaits | undefined,
 ): Status | undefined {
   const kind = governedKindOf(groupOf(object.apiVersion), object.kind);
   const isSource = kind !== undefined && KINDS[kind].governed === 'source';
   const holds = closed.length > 0;
-  const isRunning = runsBehind(stateOf(object), closings);
+  const isRunning = runsBehind(stateOf(object), closures);
   const heldText = isSource ? blockedText : approvalText;
   const text = isRunning ? bypassedText : heldText;
   const condition = {

@@ -70,11 +70,11 @@ function releasedState(object: FluxObject, { all }: ObjectGates): string | null 
 }
 
 /** Whether the object's state fits its Gates: held by exactly the closed ones, bypassing all of them, or not held. */
-function isMarkedFor(object: FluxObject, { names, closings }: ObjectGates): boolean {
+function isMarkedFor(object: FluxObject, { names, closures }: ObjectGates): boolean {
   const state = stateOf(object);
   if (names.length === 0) return state === undefined || state.is === 'open' || state.is === 'opening';
   const isHeld = object.metadata.annotations?.[GATE_STATE] === formatState({ is: 'closed', gates: names });
-  return isHeld || runsBehind(state, closings);
+  return isHeld || runsBehind(state, closures);
 }
 
 /**
@@ -121,7 +121,7 @@ export function gatingOf(object: FluxObject, byName: ReadonlyMap<string, Gate>, 
 /** The state to write if it depends on a Rollout or on the applier; undefined if nothing is to be written. */
 export function stateByRollouts(
   object: FluxObject,
-  { names, closings }: ObjectGates,
+  { names, closures }: ObjectGates,
   observed: FluxBindingStatus | undefined,
   now: EpochMs,
 ): string | undefined {
@@ -130,9 +130,9 @@ export function stateByRollouts(
     const end = resumedAloneAt(currentAwaits(object, observed));
     return end !== undefined && now >= end ? formatState({ is: 'open' }) : undefined;
   }
-  if (isBypassed(state, closings)) return undefined;
-  if (!isSeenBypassing(object, observed, closings))
+  if (isBypassed(state, closures)) return undefined;
+  if (!isSeenBypassing(object, observed, closures))
     return state?.is === 'passing' ? formatState({ is: 'closed', gates: names }) : undefined;
-  const passing = formatState({ is: 'passing', gates: closings });
+  const passing = formatState({ is: 'passing', gates: closures });
   return object.metadata.annotations?.[GATE_STATE] === passing ? undefined : passing;
 }

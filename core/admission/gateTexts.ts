@@ -41,11 +41,11 @@ export function bypassedText(gate: NamespacedName): string {
   return `Reconciliation continues although gate '${refKey(gate)}' is closed: it was bypassed.`;
 }
 
-/** The Warning for the writer of a held write, the most important words first: Warnings are cut at 120 characters. */
-export function heldWarning(closed: readonly GateResult[]): string {
+/** The Warning about a reverted write, the most important words first: Warnings are cut at 120 characters. */
+export function revertWarning(closed: readonly GateResult[]): string {
   const [first, ...others] = closed.map((gate) => refKey(gate.ref));
   const more = others.length > 0 ? ` (and ${others.length} more)` : '';
-  return `held, nothing changed: Gate ${first}${more} is closed; apply it again once it opens (a Git sync does)`;
+  return `nothing changed: Gate ${first}${more} is closed; apply it again once it opens (a Git sync does)`;
 }
 
 export function subjectOf(object: FluxObject): string {

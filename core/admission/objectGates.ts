@@ -22,7 +22,7 @@ import { sameJson } from '../kube/json.ts';
 import { identityOf, refKey, uniqueRefs, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
-import { closingKey, INVALID_REFERENCE, MAX_GATE_LIST_CHARACTERS } from '../suspension/stateAnnotation.ts';
+import { closureKey, INVALID_REFERENCE, MAX_GATE_LIST_CHARACTERS } from '../suspension/stateAnnotation.ts';
 
 /** The Gates that were read for one object. */
 interface KnownGates extends RefRules {
@@ -53,8 +53,8 @@ export interface RequiredGates {
 export interface ObjectGates extends RequiredGates, GateResults {
   /** Causes of a suspension: the closed Gates by `refKey`, and INVALID_REFERENCE. */
   names: string[];
-  /** `names`, each with its closing: see `closingKey`. */
-  closings: string[];
+  /** `names`, each with its closure: see `closureKey`. */
+  closures: string[];
 }
 
 /** The candidates that exist and select the object. SELECTED_BY alone proves nothing. */
@@ -127,16 +127,16 @@ function evaluateRequired(required: RequiredGates, gates: ReadonlyMap<string, Ga
   const results = evaluateGates(refs, gates, now);
   const invalid = problems.length > 0 ? [INVALID_REFERENCE] : [];
   const names = [...results.closed.map(({ ref }) => refKey(ref)), ...invalid];
-  return { ...required, ...results, names, closings: [...results.closed.map(closingKey), ...invalid] };
+  return { ...required, ...results, names, closures: [...results.closed.map(closureKey), ...invalid] };
 }
 
 /** Whether the write changes labels by which a closed Gate selects the object. */
-export function leavesSelection(object: FluxObject, oldObject: FluxObject, context: GateContext): boolean {
+export function escapesSelection(object: FluxObject, oldObject: FluxObject, context: GateContext): boolean {
   if (sameJson(object.metadata.labels ?? {}, oldObject.metadata.labels ?? {})) return false;
   if (context.truncated) return true;
   const candidates = candidatesOf([oldObject], context);
-  const left = without(selectingGates(oldObject, candidates, context), selectingGates(object, candidates, context));
-  return !evaluateGates(left, context.gates, context.now).open;
+  const escaped = without(selectingGates(oldObject, candidates, context), selectingGates(object, candidates, context));
+  return !evaluateGates(escaped, context.gates, context.now).open;
 }
 
 /**
@@ -146,7 +146,7 @@ export function leavesSelection(object: FluxObject, oldObject: FluxObject, conte
 export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, context: GateContext): FluxObject {
   if (!requiredGates(oldObject, context).tooMany) return oldObject;
   let before = oldObject;
-  if (!gatesInAnnotation(object).tooMany && !leavesClosed(object, oldObject, context)) {
+  if (!gatesInAnnotation(object).tooMany && !dropsClosedGate(object, oldObject, context)) {
     before = annotate(before, REQUIRED_GATES, object.metadata.annotations?.[REQUIRED_GATES]);
   }
   return managedFieldsOf(oldObject).tooMany && !managedFieldsOf(object).tooMany ? withRollouts(before, object) : before;
@@ -156,9 +156,9 @@ export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, co
  * Whether the write drops a closed Gate. The Gates of an object that names too many are unknown and count as open: its
  * author could have named fewer before any Gate closed.
  */
-function leavesClosed(object: FluxObject, oldObject: FluxObject, { gates, now, ...rules }: GateContext): boolean {
-  const left = without(gatesInAnnotation(oldObject, rules).refs, gatesInAnnotation(object, rules).refs);
-  return !evaluateGates(left, gates, now).open;
+function dropsClosedGate(object: FluxObject, oldObject: FluxObject, { gates, now, ...rules }: GateContext): boolean {
+  const dropped = without(gatesInAnnotation(oldObject, rules).refs, gatesInAnnotation(object, rules).refs);
+  return !evaluateGates(dropped, gates, now).open;
 }
 
 /** The object with the annotations of another one that bind it to Rollouts. */

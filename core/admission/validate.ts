@@ -17,18 +17,18 @@ import { writeBackName } from '../policy/derivedPolicy.ts';
 import { applierOf } from '../suspension/applier.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { stateOf } from '../suspension/stateAnnotation.ts';
+import { FewPaths, governedChanges } from './closedGateWrite.ts';
 import type { FluxWrite } from './fluxWrite.ts';
 import { bypassText, type Refusal, subjectOf } from './gateTexts.ts';
-import { FewPaths, governedChanges } from './heldWrite.ts';
 import { objectGates } from './objectGates.ts';
 
 /** The refusal of a write that another webhook has changed; undefined if none has. */
 export function verifyWrite(write: FluxWrite): Refusal | undefined {
   const { object, oldObject, context } = write;
-  const { closed, closings } = objectGates(oldObject ?? object, context);
-  const bypassing = bypassingRollouts(oldObject, closings, context);
-  const held = verifySuspended(object) ?? verifyHeld(write, closed, bypassing);
-  if (held) return held;
+  const { closed, closures } = objectGates(oldObject ?? object, context);
+  const bypassing = bypassingRollouts(oldObject, closures, context);
+  const changed = verifySuspended(object) ?? verifyBehindClosedGate(write, closed, bypassing);
+  if (changed) return changed;
   // Behind a closed Gate a managed field keeps its value, whatever its Rollout has deployed, except for a deployment
   // that bypasses the Gate.
   const problems = verifyManagedFields(
@@ -47,7 +47,7 @@ function verifySuspended(object: FluxObject): Refusal | undefined {
   return { reason: 'overwritten', text: changedAfterwardsText(object, 'spec.suspend') };
 }
 
-function verifyHeld(
+function verifyBehindClosedGate(
   { object, oldObject, user }: FluxWrite,
   closed: readonly GateResult[],
   bypassing: ReadonlyMap<string, Rollout>,
@@ -127,7 +127,7 @@ function isEarlier({ id, uid, version }: DeploymentRef, rollout: Rollout | undef
 /**
  * The refusal of a deletion; undefined if the object may be deleted. The caller allows writers who may bypass the
  * Gates.
- * @param closed with the closed Gates of its Rollouts: deleted and created again, the object would have left these
+ * @param closed with the closed Gates of its Rollouts: deleted and created again, the object would be free of these
  */
 export function refuseDeletion(
   oldObject: FluxObject,

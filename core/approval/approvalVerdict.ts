@@ -5,6 +5,7 @@ import type { ApprovalRule } from '../../api/types.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { few } from '../kube/firstFew.ts';
 import { formatTime } from '../kube/time.ts';
+import { serviceAccountOf } from '../kube/users.ts';
 import { Memo } from '../memo.ts';
 import type { Approval } from './approvalRecord.ts';
 
@@ -157,7 +158,6 @@ export function countText(count: number, required: number): string {
 // Whose approval counts: users, distinguished by their names, and the ServiceAccounts that the rule lists.
 
 const SYSTEM = 'system:';
-const SERVICE_ACCOUNT = 'system:serviceaccount:';
 /** Some distributions give their only administrator this name. */
 const ADMINISTRATOR = 'system:admin';
 
@@ -171,15 +171,10 @@ const parsed = new Memo<ReadonlySet<string> | undefined>(128);
 /** Why this user's approval never counts; undefined if it may. */
 export function whyNotAPerson(user: string, rule: Pick<ApprovalRule, 'serviceAccounts'>): string | undefined {
   if (!user.startsWith(SYSTEM) || user === ADMINISTRATOR) return undefined;
-  if (!user.startsWith(SERVICE_ACCOUNT)) return `${user} is not a person`;
-  const name = user.slice(SERVICE_ACCOUNT.length).replace(':', '/');
+  const name = serviceAccountOf(user);
+  if (name === undefined) return `${user} is not a person`;
   if (rule.serviceAccounts?.includes(name)) return undefined;
   return `${user} is a ServiceAccount and not listed in spec.approvals.serviceAccounts`;
-}
-
-/** Whether the user is a ServiceAccount, perhaps of a Git sync, which a denial would stop. */
-export function isServiceAccount(user: string): boolean {
-  return user.startsWith(SERVICE_ACCOUNT);
 }
 
 /**

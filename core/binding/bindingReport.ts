@@ -14,7 +14,7 @@ import { formatTime } from '../kube/time.ts';
 import { deploymentOf } from '../managedField/deployment.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
 import { bypassesGates, bypassGrantEnds } from '../suspension/bypassGrant.ts';
-import { closingKey } from '../suspension/stateAnnotation.ts';
+import { closureKey } from '../suspension/stateAnnotation.ts';
 import { FOLLOWING_KIND } from './appliedDeployment.ts';
 
 /** The Rollouts and Gates of an object that Metacontroller sent to one hook. More may exist. */
@@ -67,8 +67,8 @@ export function reportWith(
   now: EpochMs,
 ): Report {
   const existing = rolloutsOf(spec).flatMap((name) => rollouts.get(name) ?? []);
-  const closings = closedClosings(gates);
-  const bypassing = existing.filter((rollout) => bypassesGates(rollout, closings, now));
+  const closures = closedClosures(gates);
+  const bypassing = existing.filter((rollout) => bypassesGates(rollout, closures, now));
   return {
     ...(existing.length > 0 && {
       rollouts: existing.map((rollout) => {
@@ -88,7 +88,7 @@ function gateEntry(gate: GateResult): GateEntry {
     opened: gate.open,
     message: fullMessage(gate),
     ...(gate.until !== undefined && { until: formatTime(gate.until) }),
-    ...(gate.closing && { closing: gate.closing }),
+    ...(gate.closure && { closing: gate.closure }),
   };
 }
 
@@ -108,9 +108,9 @@ export function headOf({ rollouts = [] }: Report, name: string): DeploymentRef |
     : { rollout, id, version, uid };
 }
 
-/** The closed Gates, each in the form of `closingKey`. */
-export function closedClosings(gates: readonly GateEntry[] | undefined): string[] {
-  return (gates ?? []).filter(({ opened }) => !opened).map((gate) => closingKey({ ref: gate, closing: gate.closing }));
+/** The closed Gates, each in the form of `closureKey`. */
+export function closedClosures(gates: readonly GateEntry[] | undefined): string[] {
+  return (gates ?? []).filter(({ opened }) => !opened).map((gate) => closureKey({ ref: gate, closure: gate.closing }));
 }
 
 /** The names of the Rollouts that the object follows, sorted. */

@@ -16,7 +16,7 @@ export function deploymentTrigger(
   object: FluxObject,
   status: FluxBindingStatus | undefined,
 ): string | null | undefined {
-  if (!status?.deployed || isHeld(status)) return undefined;
+  if (!status?.deployed || isHeldByGates(status)) return undefined;
   const bypassing = status.passing ?? [];
   if (bypassing.length > 0 && !hasRun(object)) return undefined;
   const carried = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
@@ -40,7 +40,7 @@ export function artifactTrigger(
   object: FluxObject,
   status: FluxBindingStatus | undefined,
 ): Record<string, string | null> {
-  if (!status || isHeld(status) || (status.passing && !hasRun(object))) return {};
+  if (!status || isHeldByGates(status) || (status.passing && !hasRun(object))) return {};
   const { annotations = {} } = object.metadata;
   const { source } = status;
   const wanted: Record<string, string | null> = {};
@@ -53,7 +53,7 @@ export function artifactTrigger(
 }
 
 /** Whether closed Gates block all changes of the object, except by a deployment that bypasses them. */
-export function isHeld(status: FluxBindingStatus | undefined): boolean {
+export function isHeldByGates(status: FluxBindingStatus | undefined): boolean {
   return (status?.gates?.some((gate) => !gate.opened) ?? false) && !status?.passing?.length;
 }
 

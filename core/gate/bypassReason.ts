@@ -1,16 +1,12 @@
 /** The reason for a bypass of closed Gates, and the record of its author: a bypass needs a reason that is new. */
 import { BYPASS_REASON, BYPASSED_BY } from '../../api/annotations.ts';
-import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
+import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { annotate } from '../kube/annotate.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
+import { isServiceAccount } from '../kube/users.ts';
 
 /** How long a reason counts for its author's DELETE or write of the status: neither can carry a reason. */
 const COUNTS_FOR_MS = 5 * 60_000;
-
-/** A Flux object, a Gate or a Rollout. */
-type AnyObject = KubeObject<any, any>;
-
-const SERVICE_ACCOUNT = 'system:serviceaccount:';
 
 /** Whether the writer may bypass the closed Gates; if not, why. */
 export type Bypass = { granted: true } | { granted: false; refused: string };
@@ -55,7 +51,7 @@ export function recordReason<T extends AnyObject>(
 
 /** Whether the user may request a bypass: ServiceAccounts only if the installation lists them. */
 export function mayRequestBypass(user: string, bypassServiceAccounts: readonly string[]): boolean {
-  return !user.startsWith(SERVICE_ACCOUNT) || bypassServiceAccounts.includes(user);
+  return !isServiceAccount(user) || bypassServiceAccounts.includes(user);
 }
 
 function reasonOf(object: AnyObject): string | undefined {

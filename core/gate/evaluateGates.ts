@@ -1,7 +1,7 @@
 /**
  * Whether all the Gates that an object requires are open, and the approvals on a Gate with `spec.approvals`, which open
  * it for one version of one Rollout.
- * A request to close revokes the approvals that were given before it; a request to open only ends a closing.
+ * A request to close revokes the approvals that were given before it; a request to open only ends a closure.
  */
 import { APPROVE_FOR } from '../../api/annotations.ts';
 import { OPENED } from '../../api/conditions.ts';
@@ -24,7 +24,7 @@ import type { CommandLine } from '../text/commands.ts';
 import { shell } from '../text/shell.ts';
 import { isTooMany } from './gateRefs.ts';
 import { closeRequestOf, type GateRequest, opensFor } from './gateRequests.ts';
-import { closingOf, evaluateGate } from './gateState.ts';
+import { closureOf, evaluateGate } from './gateState.ts';
 
 /** The length of a user's name and of a reason in a message: any user can write a reason. */
 const MAX_QUOTED_CHARACTERS = 120;
@@ -43,8 +43,8 @@ export interface GateResult {
   missing?: boolean | undefined;
   /** Whether this is no Gate, but the limit on how many are evaluated; the message is TOO_MANY_TEXT. */
   isLimit?: boolean | undefined;
-  /** Identifies the closing: see closingOf. */
-  closing?: string | undefined;
+  /** Identifies the closure: see closureOf. */
+  closure?: string | undefined;
   /** The request that closed it, if one did. */
   closedBy?: GateRequest | undefined;
   /** When the Gate opens by itself; undefined if only an opening for one version ends. */
@@ -104,7 +104,7 @@ function evaluate(
     open,
     message,
     until,
-    closing: opened ? undefined : closingOf(evaluation) || undefined,
+    closure: opened ? undefined : closureOf(evaluation) || undefined,
     openedBy: open && cause?.action === 'open' ? cause : undefined,
     closedBy: !opened && cause?.action === 'close' ? cause : undefined,
     opensAt: !opened && openFor === undefined ? until : undefined,
@@ -215,11 +215,11 @@ export function approvalsOn(gate: Gate, next: NextDeployment, now: EpochMs): App
   return evaluateApprovals(rule, ofVersion, next.background, now);
 }
 
-/** The record of approvals, without those that a closing has revoked. */
+/** The record of approvals, without those that a request to close has revoked. */
 export function standingApprovals(gate: Gate, now: EpochMs): ApprovalRecord {
   const record = recordedOn(gate, APPROVAL_KEYS.Gate);
-  const closing = closeRequestOf(gate, now);
-  return closing ? { ...record, given: record.given.filter(({ at }) => at > closing.at) } : record;
+  const closeRequest = closeRequestOf(gate, now);
+  return closeRequest ? { ...record, given: record.given.filter(({ at }) => at > closeRequest.at) } : record;
 }
 
 /** The record without approvals for Rollouts that were deleted since, or deleted and created again. */

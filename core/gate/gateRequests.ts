@@ -227,7 +227,7 @@ export function closeRequestOf(gate: Gate, now: EpochMs): GateRequest | undefine
   return current?.action === 'close' ? current : undefined;
 }
 
-/** Whether a request to open has an effect: with approvals it only ends a closing, or withdraws a planned one. */
+/** Whether a request to open has an effect: with approvals it only ends a closure, or withdraws a planned one. */
 export function takesOpening(gate: Gate, now: EpochMs): boolean {
   return (
     !gate.spec.approvals || closeRequestOf(gate, now) !== undefined || gateRequestsOf(gate, now).planned !== undefined

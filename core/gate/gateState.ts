@@ -142,7 +142,7 @@ function timelineOf(gate: Gate, now: EpochMs): { timeline: Timeline; problems: F
   return { timeline, problems: [...requestProblems(gate), ...badWindow, ...(compiled?.problems ?? [])] };
 }
 
-/** The requests that count: on a Gate with approvals a request to open only ends the closing before it. */
+/** The requests that count: on a Gate with approvals a request to open only ends the closure before it. */
 function countingRequests(gate: Gate, now: EpochMs): GateRequests {
   const { current, planned, ...rest } = gateRequestsOf(gate, now);
   const counts = (request: GateRequest | undefined) =>
@@ -168,10 +168,10 @@ function messageOf(state: GateState, cause: GateRequest | undefined, until?: Epo
 }
 
 /**
- * Identifies a closing of a Gate: which request made it, and when it ends by itself.
+ * Identifies a closure of a Gate: which request made it, and when it ends by itself.
  * Empty for a Gate that is closed by default. A planned request does not count before its time.
  */
-export function closingOf({ request, planned, until }: GateEvaluation): string {
+export function closureOf({ request, planned, until }: GateEvaluation): string {
   const by = request ? `${request.action}=${formatTime(request.at)}` : '';
   return until === undefined || until === planned?.at ? by : `${by}~${formatTime(until)}`;
 }
@@ -180,7 +180,7 @@ export function closingOf({ request, planned, until }: GateEvaluation): string {
 // Without a schedule the rules are the RFC's: a request for the other state than the default holds for the window, or
 // without a window until the opposite request; a request for the default state ends it at once.
 // An opening for one version never counts as the default state: for everything else the Gate is closed.
-// With a schedule every request holds for the window, and comes before the calendar. Without a window a closing lasts
+// With a schedule every request holds for the window, and comes before the calendar. Without a window a closure lasts
 // until a user opens the Gate, and an opening until the calendar's next change: one hotfix must not end the freeze of
 // every Friday to come.
 

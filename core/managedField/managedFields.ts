@@ -77,20 +77,20 @@ export function fieldPath(field: ManagedField): string[] {
 }
 
 /**
- * The Rollouts that the object leaves in this write: it no longer follows them, or they no longer manage a field that
- * they managed before.
- * A deleted object (undefined) leaves all of its Rollouts, because it could be created again without them. So does one
- * that gets an owner reference, with which the garbage collector may delete it.
+ * The Rollouts from which this write unbinds the object: it no longer follows them, or they no longer manage a field
+ * that they managed before.
+ * A deletion (`object` is undefined) unbinds it from all of them, because it could be created again without them. So
+ * does an owner reference that it gets, with which the garbage collector may delete it.
  */
-export function rolloutsLeft(object: FluxObject | undefined, oldObject: FluxObject): string[] {
+export function unboundRollouts(object: FluxObject | undefined, oldObject: FluxObject): string[] {
   const stays = object && !gainsOwner(object, oldObject);
-  const kept = new Set(stays ? tiesOf(object).map(({ key }) => key) : []);
-  const lost = tiesOf(oldObject).filter(({ key }) => !kept.has(key));
+  const kept = new Set(stays ? bindingsOf(object).map(({ key }) => key) : []);
+  const lost = bindingsOf(oldObject).filter(({ key }) => !kept.has(key));
   return [...new Set(lost.map(({ rollout }) => rollout))];
 }
 
 /** The bindings of the object to Rollouts: each managed field, and the Rollout that it follows. */
-function tiesOf(object: FluxObject): { rollout: string; key: string }[] {
+function bindingsOf(object: FluxObject): { rollout: string; key: string }[] {
   const { fields, follows } = managedFieldsOf(object);
   const managed = fields.map((field) => ({ rollout: field.rollout, key: fieldKey(field) }));
   return follows === undefined ? managed : [...managed, { rollout: follows, key: follows }];

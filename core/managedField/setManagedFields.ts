@@ -46,8 +46,8 @@ interface ManagedFieldsOutcome {
   object: FluxObject;
   warnings: string[];
   /** Whether the writer wanted another value than what is stored now. */
-  isHeld: boolean;
-  /** Why the write is refused; empty if it is allowed. */
+  isReverted: boolean;
+  /** Why the write is denied; empty if it is allowed. */
   denials: TextWithCommands[];
 }
 
@@ -58,7 +58,7 @@ interface Decision {
   value: string | undefined;
   deployment?: DeploymentRef | undefined;
   /** The warning for the writer, if the field is set back to the managed value. */
-  heldText?: string;
+  revertText?: string;
   warning?: string;
   denial?: TextWithCommands;
   /** Whether Git sets the field: the value stays as the write has it. */
@@ -84,28 +84,28 @@ export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcom
   const context = contextOf(write, fields, before?.fields ?? []);
   const warnings = newProblems(problems, before?.problems);
   const denials: TextWithCommands[] = [];
-  const heldTexts: string[] = [];
+  const revertTexts: string[] = [];
   const deployments = new Map<string, DeploymentRef>();
   const byGit = new Set<string>();
   const values: [ManagedField, string | undefined][] = [];
   for (const field of fields) {
     const decision = decideField(field, context);
-    if (decision.heldText) heldTexts.push(decision.heldText);
+    if (decision.revertText) revertTexts.push(decision.revertText);
     if (decision.warning) warnings.push(decision.warning);
     if (decision.denial) denials.push(decision.denial);
     if (decision.deployment && !deployments.has(field.rollout)) deployments.set(field.rollout, decision.deployment);
     if (decision.byGit) byGit.add(field.rollout);
-    if (decision.byGit || (!decision.deployment && decision.heldText === undefined)) continue;
+    if (decision.byGit || (!decision.deployment && decision.revertText === undefined)) continue;
     const stronger = strongerRefs(written, field);
     if (stronger.length > 0)
-      heldTexts.push(`${stronger.join(' and ')} removed from spec.ref, because it overrides the tag`);
+      revertTexts.push(`${stronger.join(' and ')} removed from spec.ref, because it overrides the tag`);
     values.push([field, decision.value]);
   }
-  if (heldTexts.length > 0) warnings.unshift(heldTexts.join('; '));
+  if (revertTexts.length > 0) warnings.unshift(revertTexts.join('; '));
   const carried = deployments.size > 0 ? formatDeployments([...deployments.values()], byGit) : undefined;
   const marked = annotate(writeManagedFields(written, values), DEPLOYED, carried);
   const object = isSourceUnread ? marked : withArtifact(marked, oldObject, source, context.atomic);
-  return { object, warnings, isHeld: heldTexts.length > 0, denials };
+  return { object, warnings, isReverted: revertTexts.length > 0, denials };
 }
 
 /** The object with our annotations of an atomic update; without them if there is none. */
@@ -238,10 +238,10 @@ function follow(field: ManagedField, live: DeploymentRef, context: FieldsContext
   const decision: Decision = { value: live.version, deployment: live };
   const stays = `${shortName(field)} stays ${live.version}, deployed by Rollout ${field.rollout}`;
   if (value === live.version) return decision;
-  if (value === undefined) return wasManaged ? { ...decision, heldText: stays } : decision;
+  if (value === undefined) return wasManaged ? { ...decision, revertText: stays } : decision;
   // The old value: the Rollout has deployed a newer version since, and the writer did not change the field.
   if (context.oldObject && value === readManagedField(context.oldObject, field)) return decision;
-  if (!wasManaged || context.isApply(field)) return { ...decision, heldText: stays };
+  if (!wasManaged || context.isApply(field)) return { ...decision, revertText: stays };
   return { ...decision, denial: denialOf(field, live, value, context.object) };
 }
 
@@ -252,8 +252,8 @@ function stayUntilFetched(field: ManagedField, live: DeploymentRef, context: Fie
   if (value === old || !context.wasManaged(field)) return { value };
   if (value !== undefined && !context.isApply(field))
     return { value, denial: denialOf(field, live, value, context.object) };
-  const heldText = `${shortName(field)} stays ${old ?? 'unset'} until its source has fetched ${deploymentText(live)}`;
-  return { value: old, heldText };
+  const revertText = `${shortName(field)} stays ${old ?? 'unset'} until its source has fetched ${deploymentText(live)}`;
+  return { value: old, revertText };
 }
 
 /**
@@ -272,7 +272,7 @@ function keep(field: ManagedField, context: FieldsContext): Decision {
     return {
       value: old,
       deployment: kept,
-      heldText: `${shortName(field)} stays ${old}: Rollout ${field.rollout} ${why}`,
+      revertText: `${shortName(field)} stays ${old}: Rollout ${field.rollout} ${why}`,
     };
   }
   const warning = `${shortName(field)} is now ${value} and no Rollout manages it: ${field.rollout} ${why}`;

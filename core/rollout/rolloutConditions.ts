@@ -157,8 +157,8 @@ function rolloutGatesCondition(
   }
   const { promoted } = rolloutGatesResult;
   const isGated = gateFirstDeployment || history.length > 0;
-  const isHeld = isGated ? allowsNothing(rolloutGatesResult) : promoted.length === 0;
-  if (!isHeld || !isForward(selection)) return undefined;
+  const isBlocked = isGated ? allowsNothing(rolloutGatesResult) : promoted.length === 0;
+  if (!isBlocked || !isForward(selection)) return undefined;
   // If upstream Rollouts let nothing through, RolloutGates are named only if they would not either.
   const names = blockingNames(rolloutGatesOf(rollout, rolloutGates), promoted.length > 0 ? promoted : candidates);
   if (names === '' && promoted.length === 0) return undefined;

@@ -1,9 +1,9 @@
 /**
  * A bypass grant: one deployment of a Rollout may bypass closed Gates, its own and those of the objects bound to it.
  *
- * The webhook writes the grant into the Rollout's annotation BYPASSED_GATES, `<version> (<id>): ns/a@<closing>,…`, for
+ * The webhook writes the grant into the Rollout's annotation BYPASSED_GATES, `<version> (<id>): ns/a@<closure>,…`, for
  * a user who may bypass each of these Gates; a text that another writer puts there is dropped. Nothing has to use the
- * grant up: it names one deployment by its id, and each Gate by its closing, so it fits neither the next deployment nor
+ * grant up: it names one deployment by its id, and each Gate by its closure, so it fits neither the next deployment nor
  * a Gate that has closed again.
  */
 import { BYPASSED_BY, BYPASSED_GATES } from '../../api/annotations.ts';
@@ -12,14 +12,14 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, HistoryEntry, Rollout } from '../../api/types.ts';
 import { parseTime } from '../kube/time.ts';
 import { boundRollouts } from '../managedField/managedFields.ts';
-import { closingKey, containsAll } from './stateAnnotation.ts';
+import { closureKey, containsAll } from './stateAnnotation.ts';
 
 export interface BypassGrant {
   version: string;
   /** Id of the deployment. */
   id: number;
-  /** In the form of `closingKey`. */
-  closings: readonly string[];
+  /** In the form of `closureKey`. */
+  closures: readonly string[];
 }
 
 /** A deployment that is never applied must not keep its objects running forever. */
@@ -27,36 +27,36 @@ const MAX_BYPASS_MS = 3_600_000;
 
 const GRANT = /^(\S{1,128}) \((\d{1,15})\): (.+)$/;
 
-export function formatBypassGrant({ version, id, closings }: BypassGrant): string {
-  return `${version} (${id}): ${[...closings].sort().join(',')}`;
+export function formatBypassGrant({ version, id, closures }: BypassGrant): string {
+  return `${version} (${id}): ${[...closures].sort().join(',')}`;
 }
 
 /** The grant in the Rollout's annotation; undefined if there is none, or the annotation has another format. */
 export function bypassGrantOf({ metadata }: Rollout): BypassGrant | undefined {
-  const [, version, id, closings] = GRANT.exec(metadata.annotations?.[BYPASSED_GATES] ?? '') ?? [];
-  if (version === undefined || closings === undefined) return undefined;
-  return { version, id: Number(id), closings: closings.split(',') };
+  const [, version, id, closures] = GRANT.exec(metadata.annotations?.[BYPASSED_GATES] ?? '') ?? [];
+  if (version === undefined || closures === undefined) return undefined;
+  return { version, id: Number(id), closures: closures.split(',') };
 }
 
 /**
- * The closings that the next deployment may bypass, if it is of this version.
+ * The closures that the next deployment may bypass, if it is of this version.
  * @param head the newest deployment: the next one has the id after it
  */
-export function bypassedClosings(
+export function bypassedClosures(
   rollout: Rollout,
   head: HistoryEntry | undefined,
   version: string,
 ): ReadonlySet<string> {
   const grant = bypassGrantOf(rollout);
   const isForNext = grant?.version === version && grant.id === (head?.id ?? 0) + 1;
-  return new Set(isForNext ? grant.closings : []);
+  return new Set(isForNext ? grant.closures : []);
 }
 
-/** Whether the newest deployment may bypass all of these closings now. */
-export function bypassesGates(rollout: Rollout, closings: readonly string[], now: EpochMs): boolean {
+/** Whether the newest deployment may bypass all of these closures now. */
+export function bypassesGates(rollout: Rollout, closures: readonly string[], now: EpochMs): boolean {
   const end = bypassGrantEnds(rollout);
   const isInForce = end !== undefined && now < end;
-  return isInForce && closings.length > 0 && containsAll(bypassGrantOf(rollout)!.closings, closings);
+  return isInForce && closures.length > 0 && containsAll(bypassGrantOf(rollout)!.closures, closures);
 }
 
 /**
@@ -88,29 +88,29 @@ export function hasRun({ status }: FluxObject): boolean {
 }
 
 /**
- * The Rollouts of the stored object, by name, whose newest deployment may bypass these closings; none if the object has
+ * The Rollouts of the stored object, by name, whose newest deployment may bypass these closures; none if the object has
  * never run.
  */
 export function bypassingRollouts(
   oldObject: FluxObject | undefined,
-  closings: readonly string[],
+  closures: readonly string[],
   { rollouts, now }: { rollouts: ReadonlyMap<string, Rollout>; now: EpochMs },
 ): Map<string, Rollout> {
   if (!oldObject || !hasRun(oldObject)) return new Map();
   const bound = new Set(boundRollouts(oldObject));
-  return new Map([...rollouts].filter(([name, rollout]) => bound.has(name) && bypassesGates(rollout, closings, now)));
+  return new Map([...rollouts].filter(([name, rollout]) => bound.has(name) && bypassesGates(rollout, closures, now)));
 }
 
 /**
- * Whether the object bypasses these closings according to its FluxBinding. The FluxBinding may be older than the newest
- * closing, which then counts as not bypassed. The decorator decides from this, since it relates no Rollouts.
+ * Whether the object bypasses these closures according to its FluxBinding. The FluxBinding may be older than the newest
+ * closure, which then counts as not bypassed. The decorator decides from this, since it relates no Rollouts.
  */
 export function isSeenBypassing(
   object: FluxObject,
   observed: FluxBindingStatus | undefined,
-  closings: readonly string[],
+  closures: readonly string[],
 ): boolean {
   if (!observed?.passing?.length || !hasRun(object)) return false;
-  const reported = (observed.gates ?? []).map((gate) => closingKey({ ref: gate, closing: gate.closing }));
-  return containsAll(reported, closings);
+  const reported = (observed.gates ?? []).map((gate) => closureKey({ ref: gate, closure: gate.closing }));
+  return containsAll(reported, closures);
 }

@@ -5,8 +5,8 @@
  * - `closed: ns/a,ns/b`: these Gates suspend the object;
  * - `opening: <time>`: the suspension waits for the applier's next apply; to the millisecond, because a Gate may open
  *   twice in one second;
- * - `bypassed: ns/a@<closing>`: a user bypassed the Gates, and the object runs behind them;
- * - `passing: ns/a@<closing>`: the object runs behind them for one deployment (bypassGrant.ts).
+ * - `bypassed: ns/a@<closure>`: a user bypassed the Gates, and the object runs behind them;
+ * - `passing: ns/a@<closure>`: the object runs behind them for one deployment (bypassGrant.ts).
  */
 import { GATE_STATE } from '../../api/annotations.ts';
 import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
@@ -29,7 +29,7 @@ export function formatState(state: StateAnnotation): string {
   if (state.is === 'open') return state.is;
   if (state.is === 'opening') return `opening: ${formatInstant(state.since)}`;
   const list = [...state.gates].sort().join(',');
-  // Only the list of a held object may be cut: it informs readers. In the other two, each closing counts.
+  // Only the list of a held object may be cut: it informs readers. In the other two, each closure counts.
   return `${state.is}: ${state.is === 'closed' && list.length > MAX_GATE_LIST_CHARACTERS ? BEYOND : list}`;
 }
 
@@ -47,24 +47,24 @@ export function parseState(text: string | undefined): StateAnnotation | undefine
   return is === 'opening' && since !== undefined ? { is, since } : undefined;
 }
 
-/** A closed Gate with its closing, `ns/a@<closing>`: a bypass is for one closing only. */
-export function closingKey({ ref, closing }: { ref: NamespacedName; closing?: string | undefined }): string {
-  return closing ? `${refKey(ref)}@${closing}` : refKey(ref);
+/** A closed Gate with its closure, `ns/a@<closure>`: a bypass is for one closure only. */
+export function closureKey({ ref, closure }: { ref: NamespacedName; closure?: string | undefined }): string {
+  return closure ? `${refKey(ref)}@${closure}` : refKey(ref);
 }
 
-/** Whether a user's bypass of the object covers all of these closings; see `closingKey`. */
-export function isBypassed(state: StateAnnotation | undefined, closings: readonly string[]): boolean {
-  return state?.is === 'bypassed' && runsBehind(state, closings);
+/** Whether a user's bypass of the object covers all of these closures; see `closureKey`. */
+export function isBypassed(state: StateAnnotation | undefined, closures: readonly string[]): boolean {
+  return state?.is === 'bypassed' && runsBehind(state, closures);
 }
 
-/** Whether the object runs in spite of all these closings: a user bypassed them, or a deployment does. */
-export function runsBehind(state: StateAnnotation | undefined, closings: readonly string[]): boolean {
+/** Whether the object runs in spite of all these closures: a user bypassed them, or a deployment does. */
+export function runsBehind(state: StateAnnotation | undefined, closures: readonly string[]): boolean {
   if (state?.is !== 'bypassed' && state?.is !== 'passing') return false;
-  // Beyond the limit the closings are unknown: a bypass is only for the write that makes it.
-  return !closings.includes(BEYOND) && containsAll(state.gates, closings);
+  // Beyond the limit the closures are unknown: a bypass is only for the write that makes it.
+  return !closures.includes(BEYOND) && containsAll(state.gates, closures);
 }
 
-export function containsAll(known: readonly string[], closings: readonly string[]): boolean {
+export function containsAll(known: readonly string[], closures: readonly string[]): boolean {
   const all = new Set(known);
-  return closings.every((closing) => all.has(closing));
+  return closures.every((closure) => all.has(closure));
 }

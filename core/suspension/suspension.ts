@@ -20,12 +20,12 @@ interface SuspensionWrite {
   sent: FluxObject;
   oldObject: FluxObject | undefined;
   /** Whether the stored object was behind a closed Gate already: then its spec counts, not the writer's. */
-  isHeld: boolean;
+  wasBehindClosedGate: boolean;
   /**
-   * The Gates that `object` requires (`all`), and the closed ones: as names, and with their closings (see
-   * `closingKey`).
+   * The Gates that `object` requires (`all`), and the closed ones: as names, and with their closures (see
+   * `closureKey`).
    */
-  gates: { all: readonly unknown[]; names: string[]; closings: string[] };
+  gates: { all: readonly unknown[]; names: string[]; closures: string[] };
   fieldManager: string | undefined;
   /** Whether the writer bypasses the closed Gates. */
   isBypass: boolean;
@@ -114,8 +114,8 @@ function holdOrBypass(
   const { object, sent, isBypass, isBypassing, gates } = write;
   const wantsSuspension = sent.spec?.suspend === true;
   if (isBypass && changesSuspend(write) && !wantsSuspension)
-    return withState(object, undefined, { is: 'bypassed', gates: gates.closings });
-  if (isBypassed(state, gates.closings) && !(isBypass && wantsSuspension)) return withState(object, undefined, state);
+    return withState(object, undefined, { is: 'bypassed', gates: gates.closures });
+  if (isBypassed(state, gates.closures) && !(isBypass && wantsSuspension)) return withState(object, undefined, state);
   const stored = previous ?? previousAtFirstSuspension(write);
   if (isBypassing) return runForBypass(write, stored, state);
   return withState(setSuspend(object, true), stored, { is: 'closed', gates: gates.names });
@@ -137,7 +137,7 @@ function runForBypass(
   const isStopped = state?.is === 'passing' && isSuspended && !isOurs;
   const own = isStopped ? 'true' : previous;
   const suspend = awaitsArtifact(write.object) || suspendValue(own);
-  return withState(setSuspend(write.object, suspend), own, { is: 'passing', gates: write.gates.closings });
+  return withState(setSuspend(write.object, suspend), own, { is: 'passing', gates: write.gates.closures });
 }
 
 /** Whether the object stays suspended until its applier's next apply, in which spec and resumption come together. */
@@ -167,8 +167,8 @@ function storedPrevious({ object, oldObject }: SuspensionWrite): PreviousSuspend
 }
 
 /** The previous value to store at the first suspension. */
-function previousAtFirstSuspension({ object, oldObject, isHeld }: SuspensionWrite): PreviousSuspend {
-  return previousFrom(isHeld ? oldObject : object);
+function previousAtFirstSuspension({ object, oldObject, wasBehindClosedGate }: SuspensionWrite): PreviousSuspend {
+  return previousFrom(wasBehindClosedGate ? oldObject : object);
 }
 
 function previousFrom(object: FluxObject | undefined): PreviousSuspend {

@@ -238,9 +238,9 @@ export class Oracle {
         const closure = this.gateHistory(name).closedAt(Date.parse(head.timestamp));
         return closure ? [[`${GATE_PREFIX}${name}`, closure]] : [];
       });
-    const isHeldByRolloutGates = head.message === 'Automatic deployment';
+    const isBlockedByRolloutGates = head.message === 'Automatic deployment';
     const rolloutGates = [...this.notPassing]
-      .filter(([, { rollout }]) => isHeldByRolloutGates && rollout === `${metadata.namespace}/${metadata.name}`)
+      .filter(([, { rollout }]) => isBlockedByRolloutGates && rollout === `${metadata.namespace}/${metadata.name}`)
       .map(([key, { since }]): [string, Closure] => [key, { revision: since }]);
     return [...gates, ...rolloutGates];
   }

@@ -200,7 +200,7 @@ async function writesPage(): Promise<string[]> {
     `- *Apply*: a server-side apply, Flux's included, or a \`kubectl apply\` that repeats what it applied before.
 - *Edit*: every other update or patch, with any tool, by any user, cluster admins and Metacontroller included.
   An edit under an applier's name is recognized by managedFields ([F11](../facts.md#flux-and-the-api-server)).
-- *Denied*: a 403 that says why and what to do. *Held*: stored as it was, with one Warning.
+- *Denied*: a 403 that says why and what to do. *Reverted*: stored as it was, with one Warning.
 
 \`core/admission/fluxWrite.ts\` lists the rules for Flux objects in the order in which they apply.
 What admission can't hold: [security](../security.md#what-admission-cannot-hold).`,

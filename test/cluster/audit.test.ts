@@ -88,7 +88,7 @@ const hasGap = (kind: string) =>
 const ofNamespace = () => received.filter(({ subject }) => subject.includes(`/${ns}/`));
 const typed = (suffix: string) => ofNamespace().filter(({ type }) => type.includes(suffix));
 
-it('a closing, a deployment, approvals and a withdrawal reach the sink, though it fails at first', async () => {
+it('a closure, a deployment, approvals and a withdrawal reach the sink, though it fails at first', async () => {
   start();
   await waitFor(() => ['Rollout', 'RolloutGate', 'Gate', 'Event'].every(hasGap), 'the watches', 90_000);
   const scenario = scenarioOf(view, ns);

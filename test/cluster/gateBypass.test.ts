@@ -68,7 +68,7 @@ describe('a user with the verb bypass', () => {
     await recorded(ns, name, 'patch', 'INC-7: rollback');
   });
 
-  it('lets Flux act on it despite the closed Gate, and the next closing holds it again', async () => {
+  it('lets Flux act on it despite the closed Gate, and the next closure holds it again', async () => {
     const { ns, object } = await heldObject();
     await user.mergePatch(object as never, { metadata: reason('INC-8'), spec: { path: './hotfix', suspend: false } });
     const bypassed = async () =>

@@ -82,7 +82,7 @@ async function frozen() {
 }
 
 describe('a Git sync behind a closed gate', () => {
-  it('is held, not broken: the frozen object reads unchanged, the hotfix next to it is applied', async () => {
+  it('is reverted, not broken: the frozen object reads unchanged, the hotfix next to it is applied', async () => {
     const { ns, sync, after, app } = await frozen();
     const object = await read(app);
     const result = await sync(after.filter(({ metadata }) => metadata.name !== 'arriving'));

@@ -23,7 +23,7 @@ describe('POST /hook/<digest>', () => {
     expect(opened().openFor).toBeUndefined();
   });
 
-  it('opens no Gate with approvals, except to end a closing, and closes it', async () => {
+  it('opens no Gate with approvals, except to end a closure, and closes it', async () => {
     const { app, state, clock, opened } = receiver();
     state.gate!.spec = { ...state.gate!.spec, default: 'opened', approvals: { required: 2 } };
     expect((await send(app)).status).toBe(400);

@@ -17,7 +17,7 @@ const request = (object: AnyObject | undefined, oldObject?: AnyObject, more: Par
 
 const ALLOWED: AdmissionDecision = { allowed: true };
 const DENIED: AdmissionDecision = { allowed: false, reason: 'gate_closed', message: "Gate 'freeze' is closed" };
-const HELD: AdmissionDecision = { allowed: true, holdReason: 'gate_closed', warnings: ['kept as it was'] };
+const HELD: AdmissionDecision = { allowed: true, revertReason: 'gate_closed', warnings: ['kept as it was'] };
 
 const logged = (route: string, asked: AdmissionRequest, decision: AdmissionDecision = ALLOWED) =>
   admissionDecisions(route, asked, decision).map(({ reason, message }) => [reason, message]);
@@ -143,10 +143,10 @@ describe('a hold', () => {
   });
 
   it('of a managed field is logged at level debug: with a literal in Git each sync repeats it', () => {
-    expect(logged('mutate/flux', asked(1), { ...HELD, holdReason: 'managed_field' })).toEqual([]);
+    expect(logged('mutate/flux', asked(1), { ...HELD, revertReason: 'managed_field' })).toEqual([]);
   });
 
-  it('is one decision for each generation and closing, whatever syncs repeat it', () => {
+  it('is one decision for each generation and closure, whatever syncs repeat it', () => {
     const key = (generation: number, dryRun: boolean) =>
       admissionDecisions('mutate/flux', asked(generation, dryRun), HELD)[0]?.key;
     expect([key(1, true) === key(1, false), key(1, true) === key(2, true)]).toEqual([true, false]);

@@ -160,11 +160,11 @@ async function decideDeletion(
 ): Promise<AdmissionDecision> {
   const { opened, message } = evaluateGate(gate, call.now);
   if (opened) return allowed();
-  const { holders, strangers } = await readRequirers(gate, ref.namespace, call);
+  const { holders, othersNaming } = await readRequirers(gate, ref.namespace, call);
   const held = holders.map(requirerText).sort();
   if (held.length === 0) {
-    const warning = `objects of other namespaces that name this Gate, and are held until a Gate of this name is open: ${strangers}`;
-    return allowed(strangers === 0 ? [] : [warning]);
+    const warning = `objects of other namespaces that name this Gate, and are held until a Gate of this name is open: ${othersNaming}`;
+    return allowed(othersNaming === 0 ? [] : [warning]);
   }
   // Approvals let versions through, and open nothing else.
   const [first, commands] = gate.spec.approvals
@@ -179,7 +179,7 @@ async function decideDeletion(
 
 /**
  * The objects that the Gate's deletion would lock or release (`holders`), and how many objects of other namespaces only
- * name the Gate (`strangers`). Read live: a deletion is rare, and a cache may lack an object.
+ * name the Gate (`othersNaming`). Read live: a deletion is rare, and a cache may lack an object.
  * Of Rollouts of other namespaces only the metadata is read, and only if the Gate may select them: large ones must not
  * keep a user from deleting a Gate. The Gate's status counts those that only name it.
  */
@@ -187,13 +187,13 @@ async function readRequirers(
   gate: Gate,
   namespace: string,
   { cluster }: WebhookCall,
-): Promise<{ holders: Requirer[]; strangers: number }> {
+): Promise<{ holders: Requirer[]; othersNaming: number }> {
   const beyond = reachesBeyond(gate.spec.selects);
   const listed = beyond ? await cluster.listMetadata(NAMESPACES) : [];
   const namespaces = new Map(listed.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}] as const));
   const isElsewhere = (object: { namespace?: string | undefined }) => object.namespace !== namespace;
   const holders: Requirer[] = [];
-  let strangers = (gate.status?.heldObjects ?? []).filter(
+  let othersNaming = (gate.status?.heldObjects ?? []).filter(
     (each) => each.kind === KINDS.Rollout.kind && isElsewhere(each),
   ).length;
   const bindings = async () => {
@@ -201,7 +201,7 @@ async function readRequirers(
       const requiring = { bindings: page, rollouts: [], namespaces };
       const found = holdersOf(gate, requiring);
       holders.push(...found);
-      strangers += requirersOf(gate, requiring).length - found.length;
+      othersNaming += requirersOf(gate, requiring).length - found.length;
     }
   };
   const rollouts = async (which: { namespace: string } | { metadataOnly: true }) => {
@@ -211,5 +211,5 @@ async function readRequirers(
     }
   };
   await Promise.all([bindings(), rollouts({ namespace }), ...(beyond ? [rollouts({ metadataOnly: true })] : [])]);
-  return { holders, strangers };
+  return { holders, othersNaming };
 }

@@ -1,17 +1,17 @@
-/** Approvals in a write of a Gate: for which Rollout one is meant, and which ones a closing revokes. */
+/** Approvals in a write of a Gate: for which Rollout one is meant, and which ones a close request revokes. */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
 import type { ClusterReader, Requiring, WebhookCall } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { type ApprovalTarget, splitTarget, versionProblem } from '../../core/approval/acceptApproval.ts';
 import { APPROVAL_KEYS } from '../../core/approval/approvalRecord.ts';
-import { isServiceAccount } from '../../core/approval/approvalVerdict.ts';
 import { approveForCommand, standingApprovals } from '../../core/gate/evaluateGates.ts';
 import { type AcceptedRequests, closeRequestOf, takesOpening } from '../../core/gate/gateRequests.ts';
 import { reachesBeyond, requirersOf } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateState.ts';
 import { firstFew } from '../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
+import { isServiceAccount } from '../../core/kube/users.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { requestersOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import { knowsVersion } from '../../core/rollout/evaluation/versionApprovals.ts';
@@ -29,9 +29,9 @@ export function writeGateApprovals(
 ): Promise<ApprovalsWritten> {
   const newest = closeRequestOf(gate, call.now);
   const closes = newest && accepted.some(({ action, at }) => action === 'close' && at === newest.at);
-  const closing = old && closeRequestOf(old, call.now);
-  // A closing may be dated up to a minute ahead: an approval after it counts all the same.
-  const now = closing ? Math.max(call.now, closing.at + 1000) : call.now;
+  const closeRequest = old && closeRequestOf(old, call.now);
+  // A request to close may be dated up to a minute ahead: an approval after it counts all the same.
+  const now = closeRequest ? Math.max(call.now, closeRequest.at + 1000) : call.now;
   return writeApprovals(
     gate,
     old,

@@ -16,9 +16,9 @@ import { sourceResource } from '../../core/managedField/source.ts';
 import { boundTo } from '../../core/rollout/deployment/progress.ts';
 import { bypassTarget } from '../../core/rollout/evaluation/bypassTarget.ts';
 import { bypassGrantEnds, formatBypassGrant } from '../../core/suspension/bypassGrant.ts';
-import { closingKey } from '../../core/suspension/stateAnnotation.ts';
+import { closureKey } from '../../core/suspension/stateAnnotation.ts';
 import { listBindings } from '../../live/gateReads.ts';
-import { readClosedOfAll, readClosedThatAreDropped, recordBypass, reviewBypass } from '../closedGates.ts';
+import { readClosedOfAll, readDroppedClosed, recordBypass, reviewBypass } from '../closedGates.ts';
 
 interface RolloutBypass {
   /** The annotation BYPASSED_GATES; undefined if no bypass is in force. */
@@ -46,13 +46,13 @@ export async function bypassOf(
   const reason = freshReason(rollout, before);
   const none = { grant: keptGrant(rollout, before), counts: false, warnings: [] };
   if (!before || reason === undefined) return { ...none, warnings: bypassFor === undefined ? [] : [NO_REASON] };
-  const [closed, left] = await Promise.all([
+  const [closed, dropped] = await Promise.all([
     readClosedOfAll([rollout], call),
-    readClosedThatAreDropped(rollout, before, call),
+    readDroppedClosed(rollout, before, call),
   ]);
   const bypass = await reviewBypass(closed, reason, request, call);
   // The validating webhook reviews the bypass of the dropped Gates, which may be fewer.
-  const drops = left.length > 0;
+  const drops = dropped.length > 0;
   if (!bypass) return { ...none, counts: drops };
   if (!bypass.granted) {
     const refused = `Bypass refused: ${bypass.refused}`;
@@ -73,7 +73,7 @@ export async function bypassOf(
   const stored = recordReason(rollout, before, request.userInfo.username, call.now, true);
   const audit = await recordBypass({ ...bypass, version: deployment?.version }, stored, request, call);
   if (!deployment) return { ...none, counts: true, audit, warnings: drops ? [] : [NOTHING_WAITS] };
-  const grant = formatBypassGrant({ ...deployment, closings: closed.map(closingKey) });
+  const grant = formatBypassGrant({ ...deployment, closures: closed.map(closureKey) });
   // For a version that the write requests, webhooks/rollout/rolloutWarnings.ts warns.
   const bypasses =
     target.is === 'deployment' && !target.requestsVersion ? [bypassWarning(deployment.version, closed)] : [];

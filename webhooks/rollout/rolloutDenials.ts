@@ -11,7 +11,7 @@ import { sameJson } from '../../core/kube/json.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { writeBackName } from '../../core/policy/derivedPolicy.ts';
-import { bypassOrDeny, readClosedOfAll, readClosedThatAreDropped, readClosedToLeave } from '../closedGates.ts';
+import { bypassOrDeny, readClosedAgainstRelease, readClosedOfAll, readDroppedClosed } from '../closedGates.ts';
 import type { AdmissionDecision } from '../response.ts';
 
 type Denial = Promise<AdmissionDecision | undefined>;
@@ -23,7 +23,7 @@ export async function denyDroppedGates(
   request: AdmissionRequest,
   call: WebhookCall,
 ): Denial {
-  const closed = await readClosedThatAreDropped(rollout, before, call);
+  const closed = await readDroppedClosed(rollout, before, call);
   return denyBehind(closed, rollout, 'stop requiring a closed Gate', 'write', request, call);
 }
 
@@ -40,7 +40,7 @@ export async function denyRelease(
 ): Denial {
   const what = gainsOwner(rollout, before) ? 'get an owner reference' : changeInGit(rollout, before);
   if (what === undefined) return undefined;
-  const closed = await readClosedToLeave(before, call);
+  const closed = await readClosedAgainstRelease(before, call);
   return denyBehind(closed, rollout, `${what} while a Gate it requires is closed`, 'write', request, call);
 }
 
@@ -54,7 +54,7 @@ function changeInGit(rollout: Rollout, before: Rollout): string | undefined {
 /** Denies a deletion: to delete the Rollout and create it again would evade its Gates. */
 export async function denyDelete(rollout: Rollout, request: AdmissionRequest, call: WebhookCall): Denial {
   if (isSystemDeleter(request.userInfo.username)) return undefined;
-  const closed = await readClosedToLeave(rollout, call);
+  const closed = await readClosedAgainstRelease(rollout, call);
   return denyBehind(closed, rollout, 'be deleted while a Gate it requires is closed', 'delete', request, call);
 }
 

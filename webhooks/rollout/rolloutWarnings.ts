@@ -11,8 +11,8 @@ import { sameJson } from '../../core/kube/json.ts';
 import { refKey, without } from '../../core/kube/names.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
 import { rolloutGateApprovals, verdictsOn } from '../../core/rollout/evaluation/versionApprovals.ts';
-import { bypassedClosings } from '../../core/suspension/bypassGrant.ts';
-import { closingKey } from '../../core/suspension/stateAnnotation.ts';
+import { bypassedClosures } from '../../core/suspension/bypassGrant.ts';
+import { closureKey } from '../../core/suspension/stateAnnotation.ts';
 import { listRolloutGates } from '../../live/objectReads.ts';
 import { readClosed, readClosedOfAll } from '../closedGates.ts';
 
@@ -111,9 +111,9 @@ async function absentGateWarnings(rollout: Rollout, before: Rollout | undefined,
 
 /** The Warning for a manual deployment that closed Gates hold. */
 async function closedGateWarnings(rollout: Rollout, requested: string, call: WebhookCall): Promise<string[]> {
-  const bypassed = bypassedClosings(rollout, rollout.status?.history?.[0], requested);
+  const bypassed = bypassedClosures(rollout, rollout.status?.history?.[0], requested);
   const closed = await readClosedOfAll([rollout], call);
-  const [first, ...others] = closed.filter((gate) => !bypassed.has(closingKey(gate)));
+  const [first, ...others] = closed.filter((gate) => !bypassed.has(closureKey(gate)));
   if (!first && closed[0]) return [bypassWarning(requested, closed)];
   if (!first) return [];
   const more = others.length > 0 ? ` and ${others.length} more are` : ' is';

@@ -96,9 +96,9 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
     ? rolloutGateSteps(rollout, related, version, now).filter(({ id }) => id === `rolloutGate/${object.name}`)
     : [];
   const isRejected = step?.state === 'failed';
-  const isHeld = step?.state === 'blocks' || isRejected || spec?.passing === false;
+  const isBlocked = step?.state === 'blocks' || isRejected || spec?.passing === false;
   // A manual deployment does not bypass a rejection; an approval removes it.
-  const actions = isHeld
+  const actions = isBlocked
     ? rolloutGateActions(gate, rollout, version).filter(({ request: { type } }) => !isRejected || type !== 'deploy')
     : [];
   const headline = step?.detail ?? (spec?.passing === false ? 'not passing' : 'passing');
@@ -106,9 +106,9 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
   const rejected = spec?.rejectedVersions ?? [];
   const listed = listingOf(gate, spec?.passing === false, version);
   const who = listed ? `, by ${listed.by} at ${formatTime(listed.at)}${listed.reason ? `: ${listed.reason}` : ''}` : '';
-  const waits = `Version ${version} of Rollout '${name}' waits${isHeld ? ' for it' : ', and not for this RolloutGate'}`;
+  const waits = `Version ${version} of Rollout '${name}' waits${isBlocked ? ' for it' : ', and not for this RolloutGate'}`;
   const absent = `There is no Rollout '${name}' in namespace '${object.namespace}' that you may read: the RolloutGate holds nothing`;
-  const code = isHeld ? 'RolloutGatesBlocking' : undefined;
+  const code = isBlocked ? 'RolloutGatesBlocking' : undefined;
   const causes: Cause[] = [
     { code: code ?? 'Passing', text: `RolloutGate '${object.name}' of Rollout '${name}': ${headline}${who}` },
     ...causeIf(code ?? 'Waits', version !== undefined && waits),
@@ -116,5 +116,5 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
     ...causeIf('Rejects', rejected.length > 0 && `It rejects ${few(rejected, 5)}: these are never deployed`),
   ];
   const remedies = remediesOf(actions, 0);
-  return { object, headline, state: isHeld ? 'held' : 'free', causes, remedies, unread: [] };
+  return { object, headline, state: isBlocked ? 'held' : 'free', causes, remedies, unread: [] };
 }

@@ -23,7 +23,7 @@ export function conditionSteps(rollout: Rollout, version: string | undefined): S
     rest: Partial<Record<keyof Step, string | undefined>>,
   ): Step => ({ id, kind: id, state, title, ...withoutEmpty({ version, ...rest }) }) as Step;
   const steps = [
-    isHeldByPin(rollout, version) &&
+    isBlockedByPin(rollout, version) &&
       step('pin', 'blocks', `Pin on ${spec?.wantedVersion}`, {
         detail: findCondition(status?.conditions, PINNED)?.message,
         by: pin?.by,
@@ -31,7 +31,7 @@ export function conditionSteps(rollout: Rollout, version: string | undefined): S
         since: pin?.at,
       }),
     isYoung && step('age', 'waits', 'Minimum age', { detail: 'spec.minimumReleaseAge', until: young.deployableAt }),
-    isHeldByFailure(rollout, blockers) &&
+    isBlockedByFailure(rollout, blockers) &&
       head &&
       step('failure', 'blocks', `Failure of ${head.version.tag}`, {
         detail: head.bakeStatusMessage,
@@ -42,14 +42,14 @@ export function conditionSteps(rollout: Rollout, version: string | undefined): S
   return steps.filter((each) => typeof each === 'object');
 }
 
-/** Whether a pin holds the version: always in a status without blockers, of an older version of this software. */
-function isHeldByPin({ status, spec }: Rollout, version: string | undefined): boolean {
+/** Whether a pin blocks the version: always in a status without blockers, of an older version of this software. */
+function isBlockedByPin({ status, spec }: Rollout, version: string | undefined): boolean {
   if (!spec?.wantedVersion || version === spec.wantedVersion) return false;
   return !status?.blockers || blockerOf(status.blockers, 'PinnedVersion') !== undefined;
 }
 
-/** Whether a failure holds the version. An older status has only the first blocker, in a condition. */
-function isHeldByFailure({ status }: Rollout, blockers: readonly Blocker[] | undefined): boolean {
+/** Whether a failure blocks the version. An older status has only the first blocker, in a condition. */
+function isBlockedByFailure({ status }: Rollout, blockers: readonly Blocker[] | undefined): boolean {
   if (blockers) return blockerOf(blockers, 'Failure')?.effect === 'Blocks';
   const blocked = findCondition(status?.conditions, DEPLOYMENT_BLOCKED);
   return blocked?.status === 'True' && blocked.reason === 'PreviousDeploymentFailed';

@@ -7,8 +7,8 @@ import { gatesOf, isTooMany } from '../../../core/gate/gateRefs.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { byRefKey, identityOf, refKey } from '../../../core/kube/names.ts';
 import { backgroundOf } from '../../../core/rollout/evaluation/versionApprovals.ts';
-import { bypassedClosings } from '../../../core/suspension/bypassGrant.ts';
-import { closingKey } from '../../../core/suspension/stateAnnotation.ts';
+import { bypassedClosures } from '../../../core/suspension/bypassGrant.ts';
+import { closureKey } from '../../../core/suspension/stateAnnotation.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { objectRef, type Step } from '../application.ts';
 import { gateFacts, gateText } from '../gateText.ts';
@@ -28,7 +28,7 @@ export function gateSteps(
   const ofBound = bound.flatMap(({ spec }) => gatesOf(spec));
   const find = finder(related.gates);
   const [head] = rollout.status?.history ?? [];
-  const bypassed = version === undefined ? new Set<string>() : bypassedClosings(rollout, head, version);
+  const bypassed = version === undefined ? new Set<string>() : bypassedClosures(rollout, head, version);
   // At a Gate that a bound object requires, an opening for one version does not count.
   const ofObjects = new Set(ofBound.map(refKey));
   return relatedGates(rollout, bound).map((ref) => {
@@ -41,7 +41,7 @@ export function gateSteps(
 interface StepInputs {
   version: string | undefined;
   wanted: NextDeployment | undefined;
-  /** The closings of Gates that the version bypasses. */
+  /** The closures of Gates that the version bypasses. */
   bypassed: ReadonlySet<string>;
 }
 
@@ -79,7 +79,7 @@ function gateStep(
     ...(gate.spec.approvals && { asksApproval: true as const }),
   };
   if (!evaluated.open) {
-    if (!bypassed.has(closingKey(evaluated))) return { ...step, ...facts, state: 'blocks' };
+    if (!bypassed.has(closureKey(evaluated))) return { ...step, ...facts, state: 'blocks' };
     return { ...step, ...facts, state: 'passed', detail: `${facts.detail}; bypassed for this version` };
   }
   const isUnseen = reported !== undefined && version !== undefined;

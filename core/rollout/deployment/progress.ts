@@ -2,8 +2,8 @@
 import { FLUX_BINDINGS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
-import { closedClosings } from '../../binding/bindingReport.ts';
-import { isHeld } from '../../binding/trigger.ts';
+import { closedClosures } from '../../binding/bindingReport.ts';
+import { isHeldByGates } from '../../binding/trigger.ts';
 import { checkKey, goneChecks, knownHealth } from '../../health/known.ts';
 import { objectName } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
@@ -77,9 +77,9 @@ export function withProgress(
     proven.bakeStatus === 'Deploying' && proven.bakeStartTime === undefined && proven.appliedTime === undefined;
   // A deployment that bypasses the Gates doesn't wait, even before its bindings report the bypass.
   const waits = ({ status }: FluxBinding) =>
-    status?.awaits || (isHeld(status) && !bypassesGates(rollout, closedClosings(status?.gates), now));
-  const held = underWay && missing.some(waits);
-  return held ? startWait(proven, rollout, now) : endWait(proven, rollout, now);
+    status?.awaits || (isHeldByGates(status) && !bypassesGates(rollout, closedClosures(status?.gates), now));
+  const isWaiting = underWay && missing.some(waits);
+  return isWaiting ? startWait(proven, rollout, now) : endWait(proven, rollout, now);
 }
 
 /**

@@ -123,8 +123,8 @@ export function findBlockers(inputs: BlockerInputs): Blocker[] {
   return BLOCKER_KINDS.flatMap(({ find }) => find?.(inputs) ?? []);
 }
 
-/** Whether one of them holds `version`. One without a version holds every version. */
-export function isHeldBy(blockers: readonly Blocker[], version: string): boolean {
+/** Whether one of them blocks `version`. One without a version blocks every version. */
+export function isBlockedBy(blockers: readonly Blocker[], version: string): boolean {
   return blockers.some((each) => each.version === undefined || each.version === version);
 }
 
@@ -237,10 +237,10 @@ function rolloutGateBlockers(inputs: BlockerInputs): Blocker[] {
   const { observed, config, selection, pending, young, head, ownRolloutGates, rolloutGatesResult } = inputs;
   const isGated = config.gateFirstDeployment || head !== undefined;
   const isClosed = isGated && allowsNothing(rolloutGatesResult);
-  const isHeld = selection.initial ? holdsInitial(inputs) : isForward(selection) && isClosed;
-  // A release that is too young is also held, once it is old enough.
+  const isBlocked = selection.initial ? holdsInitial(inputs) : isForward(selection) && isClosed;
+  // A release that is too young is also blocked, once it is old enough.
   const version = pending ?? young[0]?.tag;
-  if (version === undefined || !isHeld) return [];
+  if (version === undefined || !isBlocked) return [];
   return ownRolloutGates
     .filter((gate) => !allows(gate, version))
     .map((gate, index) => {

@@ -12,7 +12,7 @@ import type { TextWithCommands } from '../../text/commands.ts';
 import { shell, WHY } from '../../text/shell.ts';
 import { requestsOf, type VersionRequest, versionRequests } from './rolloutRequests.ts';
 
-type Deployment = Omit<BypassGrant, 'closings'>;
+type Deployment = Omit<BypassGrant, 'closures'>;
 
 type BypassTarget =
   | {

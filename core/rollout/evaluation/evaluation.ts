@@ -13,7 +13,7 @@ import { listedOn, parseListed } from '../../record/listRecord.ts';
 import { checksNotBrokenBy, isUnhealthy, sortedChecks } from '../deployment/healthChecks.ts';
 import { holdsAfterFailure, rollbackOf } from '../deployment/rollback.ts';
 import { evaluateUpstream } from '../upstream/upstreamVerdict.ts';
-import { type BlockerSources, copyBlockers, findBlockers, isHeldBy } from './blockers.ts';
+import { type BlockerSources, copyBlockers, findBlockers, isBlockedBy } from './blockers.ts';
 import { type CopyState, copyState } from './copy.ts';
 import type { Observed, RolloutConfig, RolloutState } from './inputs.ts';
 import {
@@ -169,7 +169,7 @@ function chooseNext(
 
 /** Whether `selection.next` may be deployed now: nothing blocks it. */
 export function mayDeploy({ selection: { next }, blockers }: Pick<Evaluation, 'selection' | 'blockers'>): boolean {
-  return next !== undefined && !isHeldBy(blockers, next);
+  return next !== undefined && !isBlockedBy(blockers, next);
 }
 
 /** When the result changes by time alone, except by a Gate. */

@@ -13,8 +13,8 @@ import { identityOf, refKey, uniqueRefs, without } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import { MAX_REASON } from '../../record/record.ts';
-import { bypassedClosings } from '../../suspension/bypassGrant.ts';
-import { closingKey } from '../../suspension/stateAnnotation.ts';
+import { bypassedClosures } from '../../suspension/bypassGrant.ts';
+import { closureKey } from '../../suspension/stateAnnotation.ts';
 import { boundTo } from '../deployment/progress.ts';
 import type { Observed } from './inputs.ts';
 import { backgroundOf, type ReleaseAuthors } from './versionApprovals.ts';
@@ -100,12 +100,12 @@ export function evaluateRequiredGates(
     const deployment = boundKeys.has(refKey(ref)) ? undefined : next;
     return evaluateGates([ref], gates, now, deployment);
   });
-  const bypassedBy = bypassedClosings(rollout, head, version);
+  const bypassedBy = bypassedClosures(rollout, head, version);
   const all = redactFor(
     evaluated.flatMap((each) => each.closed),
     rollout.metadata.namespace ?? '',
   );
-  const isBypassed = (gate: GateResult) => bypassedBy.has(closingKey(gate));
+  const isBypassed = (gate: GateResult) => bypassedBy.has(closureKey(gate));
   const gateResults = evaluated.flatMap((each) => each.all);
   return {
     closed: all.filter((gate) => !isBypassed(gate)),

@@ -27,7 +27,7 @@ interface FrozenNamespace {
 /** Namespaces that can be used again because everything was refused so far, by their parts. Each is compared with its first state after an attempt. */
 const frozenNamespaces = new Map<string, FrozenNamespace[]>();
 const isRefused = (answer: string) => !answer.startsWith('taken');
-const leavesNothing = (answer: string) => isRefused(answer) || answer.includes('held, nothing changed');
+const leavesNothing = (answer: string) => isRefused(answer) || answer.includes('nothing changed: ');
 
 async function newFrozenNamespace(parts: ReturnType<typeof partsOf>): Promise<FrozenNamespace> {
   const gated = await newGatedNamespace(view, { closed: true, parts });

@@ -134,7 +134,7 @@ describe('an application behind a closed Gate', () => {
   afterEach(() => sre.leave());
   afterAll(() => sre.close());
 
-  it('names user and reason of the closing, and bypasses for one version after a user with the right types it', async () => {
+  it('names user and reason of the closure, and bypasses for one version after a user with the right types it', async () => {
     const tab = await sre.tab(at);
     await tab
       .getByText(/closed by sre: INC-42/)

@@ -35,7 +35,7 @@ const suspending = (title: string, suspend: boolean): Row => ({
 });
 /** A Git sync of a frozen Kustomization. */
 const held = (title: string, old: KustomizationParts, object: FluxObject, rest: Partial<Row> = {}): Row => {
-  return { title, old: frozen(old), object, fieldManager: GIT, stored: 'old', warning: /^held/, ...rest };
+  return { title, old: frozen(old), object, fieldManager: GIT, stored: 'old', warning: /^nothing changed/, ...rest };
 };
 /** An edit of a frozen Kustomization. */
 const denied = (title: string, object: FluxObject, denial: RegExp, rest: Partial<Row> = {}): Row => {
@@ -99,7 +99,7 @@ describe('one write of a gated Kustomization', () => {
     }),
     // An apply.
     held(
-      'a Git sync that changes the spec is held whole',
+      'a Git sync that changes the spec is reverted whole',
       { labels: { a: '1' }, managedFields: [git('spec.interval', 'spec.path')], spec: { path: './old' } },
       frozen({
         labels: { a: '2' },
@@ -107,30 +107,30 @@ describe('one write of a gated Kustomization', () => {
         managedFields: [git('spec.interval', 'spec.path', 'annotation:gate.fluxcd.io/gates')],
         spec: { path: './new' },
       }),
-      { gates: [closedGate], warning: /^held, nothing changed: Gate shop\/freeze is closed/ },
+      { gates: [closedGate], warning: /^nothing changed: Gate shop\/freeze is closed/ },
     ),
     held(
-      'a Git sync that writes suspend: false again is held',
+      'a Git sync that writes suspend: false again is reverted',
       { managedFields: [git('spec.suspend')] },
       frozen({ managedFields: [git('spec.suspend')], spec: { suspend: false } }),
     ),
     held(
-      'a Git sync that changes labels only is held',
+      'a Git sync that changes labels only is reverted',
       { labels: { a: '1' }, managedFields: [git('metadata.labels.a')] },
       frozen({ labels: { a: '2' }, managedFields: [git('metadata.labels.a')] }),
     ),
     held(
-      "a Git sync that removes a field is held, and the field's owner stays",
+      "a Git sync that removes a field is reverted, and the field's owner stays",
       { managedFields: [git('spec.path', 'spec.interval')], spec: { path: './old' } },
       frozen({ managedFields: [git('spec.interval')] }),
     ),
     held(
-      'a Git sync that removes the gate is held',
+      'a Git sync that removes the gate is reverted',
       { managedFields: [git('spec.interval')] },
       without(frozen({ managedFields: [git('spec.interval')] }), 'gate.fluxcd.io/gates'),
     ),
     held(
-      'kubectl apply of the unchanged manifest is held',
+      'kubectl apply of the unchanged manifest is reverted',
       { lastApplied: { APP: '0.9.0' } },
       frozen({ lastApplied: { APP: '0.9.0' }, substitute: { APP: '0.9.0' }, managedFields: [kubectl(APP_PATH)] }),
       { fieldManager: undefined },

@@ -40,7 +40,7 @@ const rows: { title: string; object: FluxObject; closed: NamespacedName[]; messa
 
 it.each(rows)('$title', ({ object, closed: refs, message }) => {
   const closed = refs.map((ref) => ({ ref, open: false, message: '' }));
-  const gates = { all: closed, closed, closings: refs.map(refKey) };
+  const gates = { all: closed, closed, closures: refs.map(refKey) };
   const status = withGateCondition(object, gates, NOW);
   expect(status?.conditions?.[0]).toMatchObject({ reason: 'GateClosed', message });
   expect(withGateCondition({ ...object, status: status! }, gates, NOW)).toBeUndefined();

@@ -77,7 +77,7 @@ it.each<[what: string, object: AuditedObject, lines: string[]]>([
     ],
   ],
   [
-    'versions on the lists of a RolloutGate, and its closing',
+    'versions on the lists of a RolloutGate, and its closure',
     object(
       'RolloutGate',
       {

@@ -41,7 +41,7 @@ describe('required gates', () => {
     const qa = gate({ default: 'closed' }, {}, { name: 'qa' });
     expect(evaluateGates([one, identityOf(qa)], byRefKey([open, qa]), at).open).toBe(false);
   });
-  it('user and reason of a closing are shown to the users whom it stops', () => {
+  it('user and reason of a closure are shown to the users whom it stops', () => {
     const request = { action: 'close' as const, at: '2026-01-05T09:00:00Z', by: 'anna', reason: 'INC-42' };
     const frozen = (more = {}) => ({ ...open, status: { request: { ...request, ...more } } });
     const text = (more = {}) => closedGatesText(evaluateGates([one], byRefKey([frozen(more)]), at).closed).text;
@@ -52,7 +52,7 @@ describe('required gates', () => {
       '(Gate closed by default)',
     );
   });
-  it('a closing that is over is not why the calendar has closed a gate', () => {
+  it('a closure that is over is not why the calendar has closed a gate', () => {
     const mondays = { rules: [{ daysOfWeek: ['Monday' as const] }] };
     const request = { action: 'close' as const, at: '2026-01-03T09:00:00Z', by: 'anna', reason: 'INC-42' };
     const scheduled = { ...gate({ default: 'opened', window: '1h', schedule: mondays }), status: { request } };

@@ -93,7 +93,7 @@ const rows: Row[] = [
     { ...at110, substitute: { APP: '2.0.0' } },
     { denial: /cannot be set/ },
   ),
-  row('a removal is held, whoever makes it', at110, { ...at110, substitute: {} }, { warning: STAYS }),
+  row('a removal is reverted, whoever makes it', at110, { ...at110, substitute: {} }, { warning: STAYS }),
   row('postBuild removed is a removal too', at110, { ...at110, substitute: null }, { warning: STAYS }),
   row('a write of something else follows the Rollout without a word', at100, { ...at100, managedFields: edit }),
   row(

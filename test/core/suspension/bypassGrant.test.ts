@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BYPASSED_BY, BYPASSED_GATES } from '../../../api/annotations.ts';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
 import {
-  bypassedClosings,
+  bypassedClosures,
   bypassesGates,
   bypassGrantEnds,
   bypassGrantOf,
@@ -18,7 +18,7 @@ const OTHER = 'ops/other';
 function granted(head: Partial<HistoryEntry> = {}, annotations: Record<string, string | undefined> = {}): Rollout {
   const base = rollout('my-app', '1.1.0', '1.0.0');
   const [newest, ...older] = base.status!.history!;
-  const text = formatBypassGrant({ version: '1.1.0', id: 2, closings: [FREEZE, OTHER] });
+  const text = formatBypassGrant({ version: '1.1.0', id: 2, closures: [FREEZE, OTHER] });
   const all = { [BYPASSED_GATES]: text, [BYPASSED_BY]: '2026-03-04T09:30:00Z sre', ...annotations };
   const kept = Object.fromEntries(Object.entries(all).filter((entry) => entry[1] !== undefined)) as Record<
     string,
@@ -32,7 +32,7 @@ function granted(head: Partial<HistoryEntry> = {}, annotations: Record<string, s
 }
 
 it('a grant is parsed as it was formatted', () => {
-  const grant = { version: '1.1.0-rc.1_x', id: 12, closings: [OTHER, FREEZE] };
+  const grant = { version: '1.1.0-rc.1_x', id: 12, closures: [OTHER, FREEZE] };
   expect(bypassGrantOf(granted({}, { [BYPASSED_GATES]: formatBypassGrant(grant) }))).toEqual(grant);
 });
 
@@ -50,21 +50,21 @@ it.each([
 });
 
 describe('a deployment that is rolling out bypasses', () => {
-  it.each<[title: string, rollout: Rollout, closings: string[], isBypassed: boolean]>([
-    ['a closing in its grant', granted(), [FREEZE], true],
-    ['all closings in it together', granted(), [OTHER, FREEZE], true],
+  it.each<[title: string, rollout: Rollout, closures: string[], isBypassed: boolean]>([
+    ['a closure in its grant', granted(), [FREEZE], true],
+    ['all closures in it together', granted(), [OTHER, FREEZE], true],
     ['not a Gate that has closed since', granted(), [FREEZE, 'shop/new'], false],
-    ['not another closing of the same Gate', granted(), ['shop/freeze@close=2026-03-04T09:59:00Z'], false],
+    ['not another closure of the same Gate', granted(), ['shop/freeze@close=2026-03-04T09:59:00Z'], false],
     ['nothing if no Gate is closed', granted(), [], false],
     ['not once it is applied', granted({ appliedTime: '2026-03-04T09:45:00Z' }), [FREEZE], false],
     ['not once it has failed', granted({ bakeStatus: 'Failed' }), [FREEZE], false],
     ['not once it is cancelled', granted({ bakeStatus: 'Cancelled' }), [FREEZE], false],
-    ['a closing in its grant, without a bake', granted({ bakeStatus: 'Succeeded' }), [FREEZE], true],
+    ['a closure in its grant, without a bake', granted({ bakeStatus: 'Succeeded' }), [FREEZE], true],
     ['not as another version with its id', granted({ version: { tag: '6.6.6' } }), [FREEZE], false],
     ['not as the same version, deployed later', granted({ id: 3 }), [FREEZE], false],
     ['not without a grant', granted({}, { [BYPASSED_GATES]: undefined }), [FREEZE], false],
-  ])('%s', (_, of, closings, isBypassed) => {
-    expect(bypassesGates(of, closings, NOW)).toBe(isBypassed);
+  ])('%s', (_, of, closures, isBypassed) => {
+    expect(bypassesGates(of, closures, NOW)).toBe(isBypassed);
   });
 
   it('for an hour at most, from its grant or its start, whichever is later', () => {
@@ -77,16 +77,16 @@ describe('a deployment that is rolling out bypasses', () => {
   });
 });
 
-describe('the next deployment bypasses closings', () => {
+describe('the next deployment bypasses closures', () => {
   const head = granted().status!.history![0];
-  const next = granted({}, { [BYPASSED_GATES]: formatBypassGrant({ version: '1.2.0', id: 3, closings: [FREEZE] }) });
+  const next = granted({}, { [BYPASSED_GATES]: formatBypassGrant({ version: '1.2.0', id: 3, closures: [FREEZE] }) });
 
-  it.each<[title: string, rollout: Rollout, head: HistoryEntry | undefined, version: string, closings: string[]]>([
+  it.each<[title: string, rollout: Rollout, head: HistoryEntry | undefined, version: string, closures: string[]]>([
     ['with the version and the id of the grant', next, head, '1.2.0', [FREEZE]],
     ['not as another version', next, head, '1.3.0', []],
     ['not after another deployment', next, { ...head!, id: 3 }, '1.2.0', []],
     ['not if the grant is for the head itself', granted(), head, '1.1.0', []],
-  ])('%s', (_, found, before, version, closings) => {
-    expect([...bypassedClosings(found, before, version)]).toEqual(closings);
+  ])('%s', (_, found, before, version, closures) => {
+    expect([...bypassedClosures(found, before, version)]).toEqual(closures);
   });
 });

@@ -92,7 +92,7 @@ const rows: Row[] = [
   when('what names no Gate counts as closed', kustomization({ annotations: { [GATES]: 'a/b/c' } }), [], {
     [STATE]: 'closed: (invalid)',
   }),
-  when('a bypass of this closing', inState('bypassed: shop/freeze'), [closed]),
+  when('a bypass of this closure', inState('bypassed: shop/freeze'), [closed]),
   when(
     'it passes for one deployment: only the webhook knows for how long',
     inState('passing: shop/freeze'),

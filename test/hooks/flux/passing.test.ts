@@ -78,7 +78,7 @@ describe('an object whose deployment bypasses its Gate', () => {
     ],
     ['an hour is over', (cluster) => Object.assign(cluster, { now: cluster.now + 3_600_000 })],
     [
-      'another closing holds it',
+      'another closure holds it',
       (cluster) => {
         cluster.gates = [
           gate('shop/freeze', { default: 'opened' }, { 'close.gate.fluxcd.io/requestedAt': '2026-03-04T09:59:30Z' }),
@@ -140,7 +140,7 @@ describe('an object whose deployment bypasses its Gate', () => {
     const apply = { ...cluster.object, metadata: { ...metadata, annotations, managedFields }, spec };
     expect(await cluster.write(apply, { username: 'flux' }, 'kustomize-controller')).toBe(true);
     expect(runs(cluster)).toBe(true);
-    expect(cluster.answer?.warnings.join()).toContain('held, nothing changed');
+    expect(cluster.answer?.warnings.join()).toContain('nothing changed: ');
   });
 
   it('stays suspended by a user’s suspension meanwhile, after the freeze too', async () => {

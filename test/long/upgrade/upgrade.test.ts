@@ -93,7 +93,7 @@ describe('an installation of 65e3110', () => {
     expect(baking).toMatchObject({ bakeStatus: 'InProgress', bakeStartTime: expect.any(String) });
   });
 
-  it('keeps Gates as they were, with user and reason of the closing', async () => {
+  it('keeps Gates as they were, with user and reason of the closure', async () => {
     for (const name of ['freeze', 'change-board']) {
       const left = leftBehind('Gate', name);
       const opened = conditionOf(await now(left), 'Opened')!;

@@ -165,7 +165,7 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
     ).toBe(true);
   });
 
-  it('is held where a Git sync does so', async () => {
+  it('is reverted where a Git sync does so', async () => {
     const managedFields = [{ ...owner('Apply', 'spec.path'), manager: 'kustomize-controller' }];
     const object = kustomization({ annotations: { note: 'x' }, substitute: { APP: '6' }, managedFields });
     const applied = kustomization({
@@ -178,7 +178,7 @@ describe('an object that requires no Gate, of a Rollout that requires a closed o
     >[1];
     const answer = await send(mutateFlux, write, behind);
     expect(answer.object).toEqual(applied);
-    expect(answer.warnings).toEqual([expect.stringMatching(/^held, nothing changed: Gate shop\/freeze is closed/)]);
+    expect(answer.warnings).toEqual([expect.stringMatching(/^nothing changed: Gate shop\/freeze is closed/)]);
   });
 
   it('may be written otherwise', async () => {

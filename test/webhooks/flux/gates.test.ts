@@ -268,7 +268,7 @@ describe('a new object that a closed Gate selects', () => {
   });
 });
 
-describe('user and reason of the closing of a Gate in another namespace', () => {
+describe('user and reason of the closure of a Gate in another namespace', () => {
   const request = { action: 'close' as const, at: '2026-03-04T09:00:00Z', by: 'anna', reason: 'INC-42' };
   const withRequest = (at: string) => ({ ...gate(at, { default: 'opened' }), status: { request } }) as any;
   const named = (gates: string, spec = {}) => kustomization({ annotations: { 'gate.fluxcd.io/gates': gates }, spec });
@@ -350,7 +350,7 @@ describe('validating', () => {
   });
 });
 
-it('warns once, in 120 characters, about an apply that is held, whatever the names', async () => {
+it('warns once, in 120 characters, about an apply that is reverted, whatever the names', async () => {
   const name = 'a'.repeat(253);
   const old = kustomization({
     annotations: { 'gate.fluxcd.io/gates': name },

@@ -17,7 +17,7 @@ describe('a Gate that selects the object and has not marked it yet', () => {
     expect(answer).toMatchObject({ allowed: false, message: expect.stringContaining("Gate 'ops/all' is closed") });
   });
 
-  it('holds an apply, and suspends the object in it', async () => {
+  it('reverts an apply, and suspends the object in it', async () => {
     const object = kustomization({ annotations: {}, spec: { path: './next' } });
     object.metadata.managedFields = [
       { manager: 'kustomize-controller', operation: 'Apply', fieldsV1: { 'f:spec': { 'f:path': {} } } },

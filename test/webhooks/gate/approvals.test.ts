@@ -107,7 +107,7 @@ describe('an approval on a Gate', () => {
     expect(given((await written({ [APPROVE]: 'shop/web:1.0.0' }, { releases })).stored)).toHaveLength(1);
   });
 
-  it('is revoked by a closing, even with a clock that is behind, and counts after it', async () => {
+  it('is revoked by a close request, even with a clock that is behind, and counts after it', async () => {
     const { stored: approved } = await written({ [APPROVE]: '1.0.0' });
     const { stored: closed } = await written({ [CLOSE]: day('09:55:00') }, { old: approved, at: '10:01:00' });
     expect(given(closed)).toEqual([]);

@@ -23,7 +23,7 @@ describe('a new reason of a user who may bypass each closed Gate of the Rollout 
       '1.4.0 (7)',
     ],
     ['the first', annotated(HOTFIX, own, { availableReleases: [{ tag: '1.5.0' }] }), '1.5.0 (1)'],
-  ])('lets past these closings %s', async (_, next, deployment) => {
+  ])('lets past these closures %s', async (_, next, deployment) => {
     expect(await ask({ next })).toMatchObject({
       passage: `${deployment}: team-a/bound,team-a/own`,
       by: `${T} sre`,

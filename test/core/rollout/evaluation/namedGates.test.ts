@@ -5,7 +5,7 @@ import { evaluateGates } from '../../../../core/gate/evaluateGates.ts';
 import { gateRefsOf } from '../../../../core/gate/gateRefs.ts';
 import { byRefKey } from '../../../../core/kube/names.ts';
 import type { Observed } from '../../../../core/rollout/evaluation/inputs.ts';
-import { closedToLeave, namedGateRecords, neverSeen } from '../../../../core/rollout/evaluation/namedGates.ts';
+import { closedAgainstRelease, namedGateRecords, neverSeen } from '../../../../core/rollout/evaluation/namedGates.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
@@ -60,25 +60,25 @@ describe('the record of a name', () => {
   });
 });
 
-describe('a closed Gate keeps the Rollout from being left', () => {
+describe('a closed Gate keeps the Rollout from releasing its objects', () => {
   const status = { observedGeneration: 2, namedGates: [{ gate: 'shop/freeze', seen: false }] };
   const closed = (there: string[]) =>
     evaluateGates([{ namespace: 'shop', name: 'freeze' }], byRefKey(there.map(gate)), NOW).closed;
-  const left = (of: ReturnType<typeof rollout>, there: string[] = [], also?: ReadonlySet<string>) =>
-    closedToLeave(closed(there), of, also).length;
+  const against = (of: ReturnType<typeof rollout>, there: string[] = [], also?: ReadonlySet<string>) =>
+    closedAgainstRelease(closed(there), of, also).length;
 
   it('but not the name of none that ever was', () => {
-    expect(left(rollout(['freeze'], status))).toBe(0);
+    expect(against(rollout(['freeze'], status))).toBe(0);
     expect([...neverSeen(rollout(['freeze'], status))]).toEqual(['shop/freeze']);
   });
 
   it.each<[string, number]>([
-    ['that was there', left(rollout(['freeze'], { ...status, namedGates: [{ gate: 'shop/freeze', seen: true }] }))],
-    ['that is there by now', left(rollout(['freeze'], status), ['freeze'])],
-    ['where the record is of another spec', left(rollout(['freeze'], status, 3))],
-    ['where there is no record', left(rollout(['freeze'], { observedGeneration: 2 }))],
-    ['where there is no status', left(rollout(['freeze']))],
-    ['that something else requires', left(rollout(['freeze'], status), [], new Set(['shop/freeze']))],
+    ['that was there', against(rollout(['freeze'], { ...status, namedGates: [{ gate: 'shop/freeze', seen: true }] }))],
+    ['that is there by now', against(rollout(['freeze'], status), ['freeze'])],
+    ['where the record is of another spec', against(rollout(['freeze'], status, 3))],
+    ['where there is no record', against(rollout(['freeze'], { observedGeneration: 2 }))],
+    ['where there is no status', against(rollout(['freeze']))],
+    ['that something else requires', against(rollout(['freeze'], status), [], new Set(['shop/freeze']))],
   ])('%s', (_, count) => {
     expect(count).toBe(1);
   });

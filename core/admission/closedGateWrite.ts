@@ -1,5 +1,5 @@
 /**
- * A write behind a closed Gate: a sync from Git is held, any other change of what Gates govern is refused
+ * A write behind a closed Gate: a sync from Git is reverted, any other change of what Gates govern is denied
  * (docs/reference/writes.md, W10 to W17).
  */
 import { BOUND_ROLLOUT, REQUIRED_GATES, SUBSTITUTE } from '../../api/annotations.ts';
@@ -10,7 +10,7 @@ import { isApplyBy, NO_WRITERS, type Writers, writersOf } from '../kube/writers.
 import { LIMITS } from '../limits.ts';
 import { withStoredForm } from './storedForm.ts';
 
-interface HeldWrite {
+interface ClosedGateWrite {
   object: FluxObject;
   oldObject: FluxObject;
   /** The manager in the request's options, which owns the fields of an apply. */
@@ -20,49 +20,49 @@ interface HeldWrite {
   /** Whether the writer is the garbage collector or the like: it takes owner references away. */
   isSystemDeleter: boolean;
   /** Whether the write changes labels by which a closed Gate selects the object: that would be a way out. */
-  leavesSelection: boolean;
+  escapesSelection: boolean;
 }
 
-type HeldOutcome =
+type ClosedGateOutcome =
   /** Nothing that Gates govern changes: `object` is the writer's, in its stored form. */
-  | { is: 'free'; object: FluxObject }
+  | { is: 'passes'; object: FluxObject }
   /** A later sync brings the changes again: `object` is what was stored. */
-  | { is: 'held'; object: FluxObject }
+  | { is: 'reverted'; object: FluxObject }
   /** `paths`: the fields that the write would change, for the message. */
-  | { is: 'refused'; paths: string };
+  | { is: 'denied'; paths: string };
 
 /**
- * Whether the write is free, held or refused.
- * A write that would be refused is decided again with its equivalent values in their stored form (storedForm.ts), and
+ * Whether the write passes, is reverted or denied.
+ * A write that would be denied is decided again with its equivalent values in their stored form (storedForm.ts), and
  * is stored in that form: behind a closed Gate no spec changes and no generation moves.
  */
-export function decideHeld(write: HeldWrite): HeldOutcome {
+export function decideBehindClosedGate(write: ClosedGateWrite): ClosedGateOutcome {
   const outcome = decideAsWritten(write);
-  if (outcome.is !== 'refused') return outcome;
+  if (outcome.is !== 'denied') return outcome;
   const object = withStoredForm(write.object, write.oldObject);
   return object === write.object ? outcome : decideAsWritten({ ...write, object });
 }
 
-function decideAsWritten(write: HeldWrite): HeldOutcome {
-  const { object, oldObject, fieldManager, isSync, leavesSelection } = write;
+function decideAsWritten(write: ClosedGateWrite): ClosedGateOutcome {
+  const { object, oldObject, fieldManager, isSync, escapesSelection } = write;
   const writers = writersOf(object, oldObject);
   const isApply = isApplyBy(fieldManager, object) || isApplyBy(fieldManager, oldObject);
-  const refused = new FewPaths();
-  let isHeld = false;
-  const classify = (change: Change, mayBeRefused: boolean) => {
-    if (comesAgain(change, isSync, isApply)) isHeld = true;
-    else if (mayBeRefused) refused.add(change.path);
+  const denied = new FewPaths();
+  let isReverted = false;
+  const classify = (change: Change, mayBeDenied: boolean) => {
+    if (comesAgain(change, isSync, isApply)) isReverted = true;
+    else if (mayBeDenied) denied.add(change.path);
   };
   const classifyGoverned = (change: Change) => {
     if (!isAlwaysFree(change, write)) classify(change, true);
   };
   governedChanges(object, oldObject, classifyGoverned, writers);
-  labelChanges(object, oldObject, (change) => classify(change, leavesSelection), writers);
-  if (refused.count > 0) return { is: 'refused', paths: refused.text };
-  return isHeld ? { is: 'held', object: withStoredContent(object, oldObject) } : { is: 'free', object };
+  labelChanges(object, oldObject, (change) => classify(change, escapesSelection), writers);
+  if (denied.count > 0) return { is: 'denied', paths: denied.text };
+  return isReverted ? { is: 'reverted', object: withStoredContent(object, oldObject) } : { is: 'passes', object };
 }
 
-/** Whether a later apply makes the change again, so that it can be held: a user's change would be lost. */
+/** Whether a later apply makes the change again, so that it can be reverted: a user's change would be lost. */
 function comesAgain({ value, writers }: Change, isSync: boolean, isApply: boolean): boolean {
   // A removed field has no owner: the removal is the sync's if the sync is an apply.
   if (value === undefined) return isSync && isApply;
@@ -71,7 +71,7 @@ function comesAgain({ value, writers }: Change, isSync: boolean, isApply: boolea
 }
 
 /** Whether a closed Gate allows the change in any case. */
-function isAlwaysFree({ path, value }: Change, { isSystemDeleter }: HeldWrite): boolean {
+function isAlwaysFree({ path, value }: Change, { isSystemDeleter }: ClosedGateWrite): boolean {
   if (isSystemDeleter && path[1] === 'ownerReferences') return true;
   // A closed Gate sets spec.suspend itself. If the webhook is called twice for one write, the first call has done it.
   return path.length === 2 && path[0] === 'spec' && path[1] === 'suspend' && value === true;
@@ -79,7 +79,7 @@ function isAlwaysFree({ path, value }: Change, { isSystemDeleter }: HeldWrite): 
 
 /**
  * The new object with all that an apply writes as it was stored, managedFields too: an apply that drops a field gives
- * up its ownership, and a removal that was held would be forgotten forever (docs/facts.md, F3).
+ * up its ownership, and a removal that was reverted would be forgotten forever (docs/facts.md, F3).
  */
 function withStoredContent(object: FluxObject, { metadata: old, spec }: FluxObject): FluxObject {
   const { labels: _l, annotations: _a, ownerReferences: _o, managedFields: _m, ...rest } = object.metadata;

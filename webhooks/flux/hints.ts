@@ -1,0 +1,51 @@
+/** Hints in the answer to a write of a Flux object: what else is closed or suspended, and so the next obstacle. */
+import { SUSPENDED } from '../../api/annotations.ts';
+import type { FluxObject, SourceRef } from '../../api/flux.ts';
+import { GOVERNED_KINDS, resourceOf } from '../../api/kinds.ts';
+import type { WebhookCall } from '../../api/ports.ts';
+import type { WriteContext } from '../../core/admission/fluxWrite.ts';
+import { HOTFIX_HINT, type Refusal } from '../../core/admission/gateTexts.ts';
+import { deploymentOf } from '../../core/managedField/deployment.ts';
+import { managedFieldsOf, readManagedField } from '../../core/managedField/managedFields.ts';
+import { readClosedOfAll } from '../closedGates.ts';
+
+/**
+ * The refusal. If it sends the writer to a Rollout to deploy there, it also names the closed Gates for which that
+ * deployment would wait.
+ */
+export async function withClosedGates(
+  refusal: Refusal,
+  object: FluxObject,
+  { rollouts }: WriteContext,
+  call: WebhookCall,
+): Promise<Refusal> {
+  if (refusal.reason !== 'managed_field') return refusal;
+  const refused = managedFieldsOf(object).fields.filter(
+    (field) => readManagedField(object, field) !== deploymentOf(rollouts.get(field.rollout))?.version,
+  );
+  const names = new Set(refused.map(({ rollout }) => rollout));
+  const followed = [...names].flatMap((name) => rollouts.get(name) ?? []);
+  const closed = await readClosedOfAll(followed, call);
+  if (closed.length === 0) return refusal;
+  return { ...refusal, text: `${refusal.text} It waits there: `, closed, hint: HOTFIX_HINT };
+}
+
+/**
+ * A Warning that the sync's source is held as well, and so brings nothing new.
+ * None if the source cannot be read: advice must not stop an emergency.
+ */
+export async function heldSourceWarning(sync: FluxObject, { cluster }: WebhookCall): Promise<string[]> {
+  const chart = sync.spec?.chart as { spec?: { sourceRef?: SourceRef } } | undefined;
+  const ref = (sync.spec?.sourceRef ?? sync.spec?.chartRef ?? chart?.spec?.sourceRef) as SourceRef | undefined;
+  const row = GOVERNED_KINDS.find(({ kind, governed }) => governed === 'source' && kind === ref?.kind);
+  if (!ref?.name || !row) return [];
+  const namespace = ref.namespace ?? sync.metadata.namespace ?? '';
+  const source = await cluster
+    .get<FluxObject>({ ...resourceOf(row), namespace, name: ref.name })
+    .catch(() => undefined);
+  const isHeld = source?.metadata.annotations?.[SUSPENDED] !== undefined && source.spec?.suspend === true;
+  if (!isHeld) return [];
+  return [
+    `${ref.kind} ${namespace}/${ref.name} is held too and fetches nothing new: bypass it as well, see docs/gates.md`,
+  ];
+}

@@ -1,0 +1,41 @@
+/**
+ * A write in a version that Flux serves beside the one it stores may drop fields that only the stored one has.
+ */
+import type { AdmissionRequest } from '../../api/admission.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import { governedKindOf, KINDS, resourceOf } from '../../api/kinds.ts';
+import type { WebhookCall } from '../../api/ports.ts';
+import { type Refusal, subjectOf } from '../../core/admission/gateTexts.ts';
+import type { GateResult } from '../../core/gate/evaluateGates.ts';
+import { sameJson } from '../../core/kube/json.ts';
+import { identityOf } from '../../core/kube/names.ts';
+
+/**
+ * The refusal of a write of a held object in a version that Flux serves beside the one it stores, and that lacks a
+ * field of the stored spec: no webhook can bring back what such a write drops.
+ * @param closed the Gates that hold the object
+ */
+export async function refuseLostFields(
+  oldObject: FluxObject | undefined,
+  closed: readonly GateResult[],
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<Refusal | undefined> {
+  const { group, kind, version } = request.kind;
+  const governed = governedKindOf(group, kind);
+  if (!oldObject || closed.length === 0 || governed === undefined || isInCurrentVersion(request)) return undefined;
+  const [current] = KINDS[governed].versions;
+  const stored = await call.cluster.get<FluxObject>({ ...resourceOf(KINDS[governed]), ...identityOf(oldObject) });
+  if (!stored || sameJson(stored.spec, oldObject.spec)) return undefined;
+  const lost = Object.keys(stored.spec ?? {}).filter((key) => !sameJson(stored.spec?.[key], oldObject.spec?.[key]));
+  return {
+    reason: 'gate_closed',
+    text: `${subjectOf(oldObject)}: a write in ${group}/${version} drops or changes spec.${lost.join(', spec.')}. Write it in ${group}/${current}: `,
+    closed,
+  };
+}
+
+export function isInCurrentVersion({ kind: { group, kind, version } }: AdmissionRequest): boolean {
+  const governed = governedKindOf(group, kind);
+  return governed === undefined || KINDS[governed].versions[0] === version;
+}

@@ -1,0 +1,177 @@
+/**
+ * The cluster's state that the decision on one write of a Flux object depends on. Read live, by name, only what is
+ * named, all at once: a cache could be stale.
+ */
+import type { AdmissionRequest } from '../../api/admission.ts';
+import { SELECTS_LABEL } from '../../api/annotations.ts';
+import type { FluxObject } from '../../api/flux.ts';
+import { KINDS, KUSTOMIZATIONS, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { WebhookCall } from '../../api/ports.ts';
+import type { Rollout } from '../../api/types.ts';
+import { closedToWrite, type WriteContext } from '../../core/admission/fluxWrite.ts';
+import { type GateContext, gatesToRead } from '../../core/admission/objectGates.ts';
+import { freshReason } from '../../core/gate/bypassReason.ts';
+import type { GateResult } from '../../core/gate/evaluateGates.ts';
+import { isTruncated } from '../../core/gate/gateSelection.ts';
+import { byRefKey, identityOf } from '../../core/kube/names.ts';
+import { boundRollouts, managedFieldsOf, unboundRollouts } from '../../core/managedField/managedFields.ts';
+import { isSettled } from '../../core/managedField/setManagedFields.ts';
+import { sourceOf } from '../../core/managedField/source.ts';
+import { applierOf } from '../../core/suspension/applier.ts';
+import { stateOf } from '../../core/suspension/stateAnnotation.ts';
+import { asksToResume } from '../../core/suspension/suspension.ts';
+import { listSelecting, readGates, refRules } from '../../live/gateReads.ts';
+import { namespaceLabels } from '../../live/objectReads.ts';
+import { readClosedOfAll } from '../closedGates.ts';
+import { namespaceOf } from '../response.ts';
+
+/** The object as it is written, absent in a deletion, and as it is stored, absent in a creation. */
+export interface Write {
+  object: FluxObject | undefined;
+  oldObject: FluxObject | undefined;
+  namespace: string;
+}
+
+export function writeOf(request: AdmissionRequest): Write {
+  const namespace = namespaceOf(request);
+  // In a CREATE the object may leave its namespace to the request.
+  const inNamespace = (object: KubeObject | null | undefined): FluxObject | undefined => {
+    if (!object || object.metadata.namespace) return object ?? undefined;
+    return { ...object, metadata: { ...object.metadata, namespace } };
+  };
+  return { object: inNamespace(request.object), oldObject: inNamespace(request.oldObject), namespace };
+}
+
+/** The cluster's state for the decision on the write. */
+export async function readContext(
+  write: Write,
+  { userInfo }: AdmissionRequest,
+  call: WebhookCall,
+): Promise<WriteContext> {
+  // Metacontroller's own write names the Gates that it was sent; before any other write the Gates are listed as they
+  // are now.
+  const mustList = !write.oldObject || userInfo.username !== call.settings.metacontrollerUser;
+  const [context, closedOfUnbound] = await Promise.all([
+    withOthersUnlessHeld(readGateContext(write, mustList, call), write, () => readOthers(write, call)),
+    readClosedOfUnbound(write, call),
+  ]);
+  return { ...context, closedOfUnbound };
+}
+
+/**
+ * The cluster's state for the check of a write that has been through the mutating webhook, which has listed the Gates:
+ * what selects the object is in its annotations.
+ */
+export function readContextAgain(write: Write, call: WebhookCall): Promise<WriteContext> {
+  const readOthers = async () => ({ rollouts: await readFollowed(write, call) });
+  return withOthersUnlessHeld(readGateContext(write, false, call), write, readOthers);
+}
+
+/** The inputs of a decision that are left out if a Gate holds the object. */
+type Others = Omit<WriteContext, keyof GateContext>;
+
+/**
+ * The Gates, with the others unless a Gate holds the object: how many Rollouts it follows, and how large, is up to the
+ * tenant whom the Gate holds.
+ */
+async function withOthersUnlessHeld(
+  readingGates: Promise<GateContext>,
+  write: Write,
+  readOthers: () => Promise<Others>,
+): Promise<WriteContext> {
+  const none: Others = { rollouts: new Map() };
+  const isHeld = async () => isHeldByGate(write, await readingGates);
+  // Of an object that is marked as held, the other reads don't even begin.
+  if (stateOf(write.oldObject)?.is === 'closed' && (await isHeld())) return { ...(await readingGates), ...none };
+  const readingOthers = readOthers();
+  // If the object is held, these reads aren't awaited: their failure must not end the process.
+  readingOthers.catch(() => {});
+  const others = (await isHeld()) ? none : await readingOthers;
+  return { ...(await readingGates), ...others };
+}
+
+/** Whether a closed Gate holds the object in this write, whatever its Rollouts deploy. */
+function isHeldByGate({ object, oldObject }: Write, gates: GateContext): boolean {
+  if (!object || !oldObject) return false;
+  const isBypassing = stateOf(object)?.is === 'passing' || stateOf(oldObject)?.is === 'passing';
+  if (isBypassing || freshReason(object, oldObject) !== undefined) return false;
+  return closedToWrite(oldObject, object, { ...gates, rollouts: new Map() }).length > 0;
+}
+
+/**
+ * The Gates that either version of the object names, itself or in its annotation SELECTED_BY, or that may select it;
+ * and the labels of its Namespace if Gates may select by them.
+ */
+async function readGateContext(
+  { object, oldObject, namespace }: Write,
+  mustList: boolean,
+  { cluster, settings, now }: WebhookCall,
+): Promise<GateContext> {
+  const rules = refRules(settings);
+  const versions = [object, oldObject].filter((each) => each !== undefined);
+  const reads = gatesToRead(versions, rules, mustList);
+  const [named, labels, lists] = await Promise.all([
+    readGates(reads.refs, cluster),
+    reads.namespace ? namespaceLabels(namespace, cluster) : {},
+    reads.list ? listSelecting(namespace, SELECTS_LABEL, cluster) : [],
+  ]);
+  const listed = lists.flat();
+  const context = { ...rules, gates: new Map([...named, ...byRefKey(listed)]), namespaceLabels: labels, now };
+  return reads.list ? { ...context, candidates: listed.map(identityOf), truncated: isTruncated(lists) } : context;
+}
+
+/**
+ * The closed Gates of the Rollouts from which this write unbinds the object, those of their other objects included.
+ */
+export async function readClosedOfUnbound(
+  { object, oldObject, namespace }: Write,
+  call: WebhookCall,
+): Promise<GateResult[]> {
+  const unbound = await readRollouts(oldObject ? unboundRollouts(object, oldObject) : [], namespace, call);
+  return readClosedOfAll([...unbound.values()], call);
+}
+
+async function readOthers(write: Write, call: WebhookCall): Promise<Others> {
+  const [rollouts, applier] = await Promise.all([readFollowed(write, call), readApplier(write, call)]);
+  return { rollouts, applier, ...(await readSource(write, rollouts, call)) };
+}
+
+/** The Rollouts that the object follows; none if it is deleted. */
+function readFollowed({ object, oldObject, namespace }: Write, call: WebhookCall): Promise<WriteContext['rollouts']> {
+  // An apply may leave out the annotation that names a Rollout. Behind a closed Gate the annotation stays, and that
+  // Rollout may be the one that bypasses the Gate: so the Rollouts of both versions are read.
+  const names = object ? [object, oldObject].flatMap((each) => (each ? boundRollouts(each) : [])) : [];
+  return readRollouts(names, namespace, call);
+}
+
+/** The source that an object with managed fields shares its namespace with, unless the write doesn't need it. */
+async function readSource(
+  { object, oldObject, namespace }: Write,
+  rollouts: WriteContext['rollouts'],
+  { cluster }: WebhookCall,
+): Promise<Pick<WriteContext, 'source' | 'isSourceUnread'>> {
+  const ref = object && managedFieldsOf(object).fields.length > 0 ? sourceOf(object) : undefined;
+  // Of the kinds that a Kustomization applies, only this one has a managed field, in its own namespace.
+  if (!object || ref?.kind !== 'OCIRepository' || ref.namespace !== namespace) return {};
+  if (oldObject && isSettled(object, oldObject, rollouts)) return { isSourceUnread: true };
+  const source = await cluster.get<FluxObject>({ ...resourceOf(KINDS.OCIRepository), namespace, name: ref.name });
+  return { source };
+}
+
+/** The Kustomization that applies the object, if the write ends the wait for it. */
+async function readApplier({ object, oldObject }: Write, { cluster }: WebhookCall): Promise<FluxObject | undefined> {
+  const applier = object && asksToResume(object, oldObject) ? applierOf(object) : undefined;
+  return applier && cluster.get<FluxObject>({ ...KUSTOMIZATIONS, ...applier });
+}
+
+/** The Rollouts that exist, by name, each read once. */
+async function readRollouts(
+  all: readonly string[],
+  namespace: string,
+  { cluster }: WebhookCall,
+): Promise<Map<string, Rollout>> {
+  const names = [...new Set(all)];
+  const found = await Promise.all(names.map((name) => cluster.get<Rollout>({ ...ROLLOUTS, namespace, name })));
+  return new Map(names.flatMap((name, i) => (found[i] ? [[name, found[i]] as const] : [])));
+}
