@@ -4,8 +4,8 @@ import { BOUND_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../..
 import type { AnyObject, KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { type RelatedObjects, relatedGates, type Unread } from '../../client/explain/related.ts';
-import { gatesOf, TOO_MANY } from '../../core/gate/gateRefs.ts';
-import { identityOf, refKey, uniqueRefs, without } from '../../core/kube/names.ts';
+import { gatesOf, isTooMany } from '../../core/gate/gateRefs.ts';
+import { identityOf, refKey, uniqueRefs } from '../../core/kube/names.ts';
 import { matchesSelector } from '../../core/kube/selector.ts';
 import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
 
@@ -136,7 +136,7 @@ export function gateRefs(rollouts: readonly Rollout[], bindings: readonly FluxBi
     ...rollouts.flatMap((rollout) => relatedGates(rollout, [])),
     ...bindings.flatMap(({ spec }) => gatesOf(spec)),
   ];
-  return without(uniqueRefs(all), [TOO_MANY]);
+  return uniqueRefs(all).filter((ref) => !isTooMany(ref));
 }
 
 async function readGates({ unread, list, get }: OptionalReader, refs: readonly NamespacedName[]): Promise<Gate[]> {
