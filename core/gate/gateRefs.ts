@@ -12,7 +12,7 @@ const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 
 /** Stands for the Gates of an object that requires more than are evaluated. It counts as a closed Gate. */
 export const TOO_MANY: NamespacedName = { namespace: '', name: '(too-many)' };
-/** Stands for the Gates of an object that names more Rollouts or variables than are read. It counts as a closed Gate. */
+/** Stands for the Gates of an object that names too many Rollouts or variables. It counts as a closed Gate. */
 export const TOO_MANY_ROLLOUTS: NamespacedName = { namespace: '', name: '(too-many-rollouts)' };
 
 /** The sentence for each limit, after `held: `. No Gate can have one of these names. */
