@@ -14,7 +14,7 @@ const MAX_SINGLE_READS = 20;
 
 /** Why a kind could not be read; undefined for an error that ends the command. */
 export function whyUnread(error: unknown): string | undefined {
-  if (isApiError(error, 403)) return 'you may not read them';
+  if (isApiError(error, 403)) return "you aren't allowed to read them";
   return isApiError(error, 404) ? 'the cluster does not have this kind' : undefined;
 }
 
@@ -128,7 +128,7 @@ export async function readNamespaces(client: KubeClient): Promise<NonNullable<Re
   }
 }
 
-export const NAMESPACES_UNREAD = 'you may not list Namespaces';
+export const NAMESPACES_UNREAD = "you aren't allowed to list Namespaces";
 
 /** The Gates that may block versions of the Rollouts. `bindings`: those of all objects that are bound to them. */
 export function gateRefs(rollouts: readonly Rollout[], bindings: readonly FluxBinding[]): NamespacedName[] {
