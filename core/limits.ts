@@ -86,8 +86,8 @@ export const LIMITS = {
    */
   approvals: 64,
   /**
-   * Rollouts read for an approval on a Gate without the Rollout's name: beyond, approve
-   * `<namespace>/<rollout>:<version>`.
+   * The Rollouts that are read to find the one that an approval on a Gate means, if it names none. With more, the user
+   * has to approve `<namespace>/<rollout>:<version>`.
    */
   approvalRollouts: 2000,
   /** Rollouts in `spec.after`. Each costs a live read before a deployment. */

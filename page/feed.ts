@@ -19,6 +19,7 @@ import { type ShareObject, type ViewChanges, Views } from './views.ts';
 const GATHER_MS = 80;
 /** How often views are computed again whose time of change has passed. */
 const DUE_MS = 5_000;
+/** Keeps streams alive: some proxies close idle connections, and a page detects a dead server by silence. */
 const HEARTBEAT_MS = 15_000;
 
 interface FeedOptions {
@@ -81,15 +82,13 @@ export class Feed {
       this.views.touchDue();
       this.#schedulePublish();
     }, DUE_MS);
-    const heartbeat = setInterval(() => this.hub.sendHeartbeat(), HEARTBEAT_MS);
     this.#stop.signal.addEventListener('abort', () => {
       clearInterval(due);
-      clearInterval(heartbeat);
       clearTimeout(this.#timer);
-      this.hub.close();
     });
   }
 
+  /** Ends the watches. The hub, with the streams, may have other feeds: `closePages` closes it. */
   stop(): void {
     this.#stop.abort();
   }
@@ -273,6 +272,8 @@ export class Hub {
   readonly feeds: Feed[] = [];
   /** The open streams. `pending`: messages that wait until all views have been sent. */
   readonly #open = new Map<ServerResponse, { pending: string[] } | 'live'>();
+  /** Runs while a stream is open. */
+  #heartbeat: NodeJS.Timeout | undefined;
 
   get size(): number {
     return this.#open.size;
@@ -287,7 +288,8 @@ export class Hub {
     });
     const state = { pending: [] as string[] };
     this.#open.set(response, state);
-    response.on('close', () => this.#open.delete(response));
+    this.#heartbeat ??= setInterval(() => this.#write(': beat\n\n'), HEARTBEAT_MS);
+    response.on('close', () => this.#leave(response));
     const snapshots = this.feeds.map((feed) => feed.snapshot());
     response.write(frame('hello', hello) + frame('reset', {}));
     let sent = 0;
@@ -309,14 +311,18 @@ export class Hub {
     this.#write(frame(event, data));
   }
 
-  /** Keeps streams alive: some proxies close idle connections, and a page detects a dead server by silence. */
-  sendHeartbeat(): void {
-    this.#write(': beat\n\n');
+  close(): void {
+    for (const response of this.#open.keys()) {
+      response.end();
+      this.#leave(response);
+    }
   }
 
-  close(): void {
-    for (const response of this.#open.keys()) response.end();
-    this.#open.clear();
+  #leave(response: ServerResponse): void {
+    this.#open.delete(response);
+    if (this.#open.size > 0) return;
+    clearInterval(this.#heartbeat);
+    this.#heartbeat = undefined;
   }
 
   #write(text: string): void {

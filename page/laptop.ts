@@ -4,7 +4,7 @@ import { listenHttp } from '../server/http/listen.ts';
 import { SERVER_LIMITS } from '../server/http/serverLimits.ts';
 import type { Assets } from './assets.ts';
 import { refuseCaller, refuseHost, SECURITY_HEADERS } from './guard.ts';
-import { createPages, type Page, type PageOptions } from './page.ts';
+import { closePages, createPages, type Page, type PageOptions } from './page.ts';
 import { answerApi, answerAsset, answerJson, refuse, urlOf } from './server.ts';
 
 export interface PageServer {
@@ -29,7 +29,7 @@ export async function openPage(clusters: readonly PageOptions[], options: ServeO
   return {
     ...server,
     async close() {
-      for (const { feed } of pages) feed.stop();
+      closePages(pages);
       await server.close();
     },
   };

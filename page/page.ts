@@ -40,6 +40,12 @@ export function createPages(clusters: readonly PageOptions[]): Page[] {
   );
 }
 
+/** Ends the watches and the streams of one reader. */
+export function closePages(pages: readonly Page[]): void {
+  for (const { feed } of pages) feed.stop();
+  pages[0]?.feed.hub.close();
+}
+
 /** The page of a cluster; `cluster` may be null if there is only one. */
 export function pageOf(pages: readonly Page[], cluster: string | null): Page | undefined {
   if (cluster === null) return pages.length === 1 ? pages[0] : undefined;

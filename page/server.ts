@@ -47,7 +47,7 @@ export async function answerApi(
   const found = await itemOf(handlers, kind, { namespace, name });
   if (found) return answerJson(response, 200, found);
   const what = kind === 'applications' ? 'Rollout' : kind === 'gates' ? 'Gate' : kind.split('/')[1];
-  const message = what ? `There is no ${what} ${namespace}/${name}, or you may not see it.` : 'Not found.';
+  const message = what ? `There is no ${what} ${namespace}/${name}, or you aren't allowed to read it.` : 'Not found.';
   answerJson(response, 404, { message });
 }
 

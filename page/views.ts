@@ -77,6 +77,8 @@ export class Views {
   readonly #staleRows = new Map<string, WatchedKind>();
   /** The Rollouts that depend on each Gate or upstream Rollout, by its kind and id. */
   readonly #readers = new Map<string, Set<string>>();
+  /** The keys in `#readers` that have the Rollout, by its id. */
+  readonly #dependencies = new Map<string, readonly string[]>();
   readonly #now: () => EpochMs;
   readonly #share: ShareObject;
 
@@ -186,6 +188,7 @@ export class Views {
     const rows: ViewChanges['rows'] = { set: [], gone: [] };
     for (const [id] of take(this.#staleRows, ROWS_AT_ONCE)) {
       const rollout = this.objects.get<Rollout>('Rollout', id);
+      if (!rollout) this.#setDependencies(id, []);
       applyView(this.#rows, id, rollout && this.#row(id, rollout), rows);
     }
     return {
@@ -212,11 +215,19 @@ export class Views {
       ...relatedGates(rollout, related.bindings as FluxBinding[]).map((ref) => `Gate ${refKey(ref)}`),
       ...upstreamRefs(rollout).map((ref) => `Rollout ${refKey(ref)}`),
     ];
-    for (const key of dependencies) {
-      const readers = this.#readers.get(key) ?? new Set();
-      this.#readers.set(key, readers.add(id));
-    }
+    this.#setDependencies(id, dependencies);
     return rowOf(rollout, explainRollout(rollout, related, this.#now()));
+  }
+
+  #setDependencies(id: string, dependencies: readonly string[]): void {
+    for (const key of this.#dependencies.get(id) ?? []) {
+      const readers = this.#readers.get(key);
+      readers?.delete(id);
+      if (readers?.size === 0) this.#readers.delete(key);
+    }
+    for (const key of dependencies) this.#readers.set(key, (this.#readers.get(key) ?? new Set()).add(id));
+    if (dependencies.length > 0) this.#dependencies.set(id, dependencies);
+    else this.#dependencies.delete(id);
   }
 }
 

@@ -36,7 +36,8 @@ export async function answerCall(
     if (!('annotations' in decision)) return decision;
     const written = await writer.annotate(gate, decision.annotations);
     if (written === 'stored') return { status: 200 };
-    if (written === 'forbidden') return { status: 503, reason: 'the server may not annotate the Gate: bind its role' };
+    if (written === 'forbidden')
+      return { status: 503, reason: "the server isn't allowed to annotate the Gate: bind its role" };
   }
   return { status: 503, reason: 'the Gate was being written by others', retryAfterSeconds: 1 };
 }

@@ -100,7 +100,9 @@ export const OBJECT_WAIT_OPTIONS = waitOptions(
 );
 
 /** `--wait` of commands that open or close a Gate. */
-export const GATE_WAIT_OPTIONS = waitOptions('wait until each object is held or released, and print which');
+export const GATE_WAIT_OPTIONS = waitOptions(
+  'wait until each object is held or released, and print each object with the result',
+);
 
 export const LIST_WAIT_OPTIONS = waitOptions('wait until its Rollout follows the list, and print what it waits for');
 

@@ -188,7 +188,9 @@ async function gateToApproveAt(
   }
   const schedules = holding.flatMap((gate) => scheduleOf(gate) ?? []);
   if (schedules.length > 0) {
-    context.terminal.note(`${version} is held by ${schedules.join(', ')}, which opens by its calendar.`);
+    const [hold, open] =
+      schedules.length > 1 ? ['hold', 'open by their calendars'] : ['holds', 'opens by its calendar'];
+    context.terminal.note(`${schedules.join(' and ')} ${hold} ${version}, and ${open}.`);
     return { write: bypassRolloutGates(rollout, version, reason) };
   }
   if (app.unread.length > 0)

@@ -72,13 +72,13 @@ async function readPlans({ client, namespace }: Cluster, everywhere: boolean): P
   };
   const list = async <T extends AnyObject>(kind: KindName, home: string | undefined): Promise<T[]> => {
     const found = await listUnlessForbidden<T>(kind, home);
-    if (!found) unread.push(`${kind}s${home ? ` in ${home}` : ''}, which you may not read`);
+    if (!found) unread.push(`${kind}s${home ? ` in ${home}` : ''}, which you aren't allowed to read`);
     return found ?? [];
   };
   const readGates = async (): Promise<Gate[]> => {
     const all = await listUnlessForbidden<Gate>('Gate', undefined);
     if (all) return everywhere ? all : all.filter((gate) => concernsNamespace(gate, namespace));
-    if (!everywhere) unread.push('Gates of other namespaces, which you may not read');
+    if (!everywhere) unread.push("Gates of other namespaces, which you aren't allowed to read");
     return everywhere ? list<Gate>('Gate', undefined) : client.list<Gate>({ ...GATES, namespace });
   };
   const [gates, schedules, ofCluster] = await Promise.all([

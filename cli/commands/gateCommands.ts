@@ -69,7 +69,7 @@ export const closeCommand: CommandDefinition = {
     },
     {
       flags: '--every <days>',
-      help: 'close every week on these days: Friday, sat,sun, weekend, weekday, day',
+      help: 'close every week on these days, separated by commas: a day (fri), weekend, weekday, or day for every day',
       completes: DAYS,
     },
     { flags: '--between <hours>', help: 'with --every: only in these hours, 16:00-08:00' },
@@ -246,7 +246,8 @@ async function withHeldObjects(
   const { held, unread } = await readSelected(client, gate);
   const counted = existing?.status?.held;
   const total = counted !== undefined && counted > held.length ? `; ${counted} with those that name it` : '';
-  const missing = unread.length > 0 ? `. Not counted, because you may not list them: ${unread.join(', ')}` : '';
+  const missing =
+    unread.length > 0 ? `. Not counted, because you aren't allowed to list them: ${unread.join(', ')}` : '';
   const concerns = [
     ...requested.concerns,
     `It holds ${heldText(held)}${total}${missing}`,

@@ -23,7 +23,7 @@ With several --context it shows all these clusters, with the rights that you hav
   ],
   examples: [
     ['all namespaces', 'ui'],
-    ['one namespace, where you may not read others', 'ui -n shop'],
+    ['one namespace, without the right to read others', 'ui -n shop'],
     ['two clusters', 'ui --context staging --context production'],
     ['on another machine, through ssh -L 8080:localhost:8080', 'ui --no-open --port 8080'],
   ],

@@ -14,7 +14,7 @@ import { EXPLAINED_TONES, type Style, styleOf } from '../terminal/style.ts';
 
 export const why: CommandDefinition = {
   description: `Explains why an object is waiting, held, suspended or refused: the cause first, then what happens automatically, and the exact commands that
-release it, each with whether you may run it. KIND is any kind of rollout-hooks or Flux; a name alone is that of a Rollout.`,
+release it, each with whether you are allowed to run it. KIND is any kind of rollout-hooks or Flux; a name alone is that of a Rollout.`,
   arguments: [
     { syntax: '<kind/name>', help: 'rollout/my-app, gate/year-end, kustomization/web', completes: 'targets' },
   ],

@@ -31,7 +31,7 @@ export const checkDelivery: Check = async ({ client }) => {
     return findingsOrFine(ABOUT, found, `by Kustomization ${namespace}/${name}, which admission does not govern`);
   } catch (error) {
     if (!isApiError(error, 403)) throw error;
-    return [notChecked(ABOUT, 'you may not read the objects by which Flux delivers this installation')];
+    return [notChecked(ABOUT, "you aren't allowed to read the objects by which Flux delivers this installation")];
   }
 };
 

@@ -129,18 +129,16 @@ export function upstreamFindings(
     const by = identityOf(rollout);
     return upstreamRefs(rollout).flatMap((ref): Finding[] => {
       const upstream = existing.get(refKey(ref));
-      const text = `Rollout ${refKey(by)} comes after Rollout ${refKey(ref)}, which`;
+      const text = `Rollout ${refKey(by)} deploys nothing: its upstream Rollout ${refKey(ref)} (spec.after)`;
       if (upstreams && !upstream) {
         const edit = shell`kubectl -n ${by.namespace} edit rollout ${by.name}`;
-        return [
-          problem(ABOUT, `${text} does not exist: nothing is deployed`, 'create it, or correct spec.after', edit),
-        ];
+        return [problem(ABOUT, `${text} does not exist`, 'create it, or correct spec.after', edit)];
       }
       if (!upstream || !namespaces || consentingRollouts(rollout, [upstream], namespaces).length > 0) return [];
       const others = upstream.metadata.annotations?.[WATCHED_FROM];
       const consent = `${WATCHED_FROM}=${others ? `${others},` : ''}${by.namespace}`;
       const allow = shell`kubectl -n ${ref.namespace} annotate --overwrite rollout ${ref.name} ${consent}`;
-      return [problem(ABOUT, `${text} has not consented: nothing is deployed`, 'let it be watched', allow)];
+      return [problem(ABOUT, `${text} has not consented`, 'let it be watched', allow)];
     });
   });
 }

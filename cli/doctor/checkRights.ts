@@ -57,12 +57,13 @@ export const checkRights: Check = async ({ client }) => {
     const lacks: string[] = [];
     for (const [verb, group, resource, subresource] of needs) {
       const allowed = await unlessRefused(isAllowed(client, user, { verb, group, resource, subresource }), 403);
-      if (allowed === undefined) return [notChecked(ABOUT, 'you may not review the access of our ServiceAccounts')];
+      if (allowed === undefined)
+        return [notChecked(ABOUT, "you aren't allowed to review the access of our ServiceAccounts")];
       if (!allowed) lacks.push(`${verb} ${resource}${subresource ? `/${subresource}` : ''}`);
     }
     const apply = `kubectl apply --server-side -f ${file}`;
     if (lacks.length > 0)
-      findings.push(problem(ABOUT, `${user} may not ${few(lacks, 4)}`, 'apply its roles again', apply));
+      findings.push(problem(ABOUT, `${user} isn't allowed to ${few(lacks, 4)}`, 'apply its roles again', apply));
   }
   if (await unlessRefused(client.get(LEFTOVER_BINDING), 403)) {
     const text = `ClusterRoleBinding ${LEFTOVER_BINDING.name}, of an earlier version, lets the hook server read more than it needs`;

@@ -109,7 +109,9 @@ export const checkServingCertificate: Check = async ({ client, now }) => {
     return [problem(CERTIFICATES, what, remedy, 'kubectl -n rollout-hooks describe certificate')];
   } catch (error) {
     if (!isApiError(error, 403)) throw error;
-    return [notChecked(CERTIFICATES, "the server's own: you may not read Secret rollout-hooks/rollout-hooks-tls")];
+    return [
+      notChecked(CERTIFICATES, "the server's own: you aren't allowed to read Secret rollout-hooks/rollout-hooks-tls"),
+    ];
   }
 };
 
@@ -139,7 +141,10 @@ export const checkAdmission: Check = async ({ client, home }) => {
     if (message.includes('failed calling webhook')) return found(`The webhook is not reached: ${message}`);
     if (code === 403)
       return [
-        notChecked(about, `you may not create Gates in ${home}, so whether the webhook is reached could not be tried`),
+        notChecked(
+          about,
+          `you aren't allowed to create Gates in ${home}, so whether the webhook is reached could not be tried`,
+        ),
       ];
     return code === 404 ? [] : found(`A dry run of a Gate failed unexpectedly: ${message}`);
   }

@@ -52,7 +52,10 @@ export function reader({ client, namespace }: CheckInputs, about: string) {
       if (isApiError(error, 404)) return [];
       if (!isApiError(error, 403)) throw error;
       notes.push(
-        notChecked(about, `${from.resource}${from.namespace ? ` in ${from.namespace}` : ''}: you may not list them`),
+        notChecked(
+          about,
+          `${from.resource}${from.namespace ? ` in ${from.namespace}` : ''}: you aren't allowed to list them`,
+        ),
       );
       return undefined;
     }

@@ -19,7 +19,8 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { RevertReason } from '../../api/metrics.ts';
 import type { ManagedField, Rollout } from '../../api/types.ts';
 import { type Bypass, recordReason } from '../gate/bypassReason.ts';
-import { type GateResult, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
+import type { GateResult } from '../gate/evaluateGates.ts';
+import { limitText } from '../gate/gateRefs.ts';
 import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
 import { isDeeperThan, sameJson } from '../kube/json.ts';
@@ -160,7 +161,7 @@ function revertOrDeny(write: FluxWrite & { oldObject: FluxObject }, closed: Gate
     );
     const hint = field
       ? managedFieldHint(oldObject, field, readManagedField(object, field))
-      : bypassText(bypass, 'write');
+      : bypassText(bypass, 'write', closed);
     return { refusal: { reason: 'gate_closed', text, closed, hint }, warnings: [] };
   }
   const kept = [DEPLOYED, ARTIFACT, AWAITS_ARTIFACT].reduce(
@@ -235,7 +236,7 @@ function referenceWarnings(
 ): string[] {
   const known = oldObject && gatesInAnnotation(oldObject, context);
   const isNew = tooMany && known?.tooMany === false;
-  return [...(isNew ? [TOO_MANY_TEXT] : []), ...newProblems(problems, known?.problems)];
+  return [...(isNew ? [`held: ${limitText(tooMany)}`] : []), ...newProblems(problems, known?.problems)];
 }
 
 /** The Warning about a Gate on an OCI HelmRepository, for which Flux does nothing: its users fetch the charts. */

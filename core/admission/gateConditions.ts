@@ -4,8 +4,7 @@ import { APPROVED, BLOCKED, GATE_CLOSED, GATES_OPEN } from '../../api/conditions
 import type { FluxObject, FluxStatus } from '../../api/flux.ts';
 import { governedKindOf, KINDS } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
-import { TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
-import { isTooMany } from '../gate/gateRefs.ts';
+import { limitText } from '../gate/gateRefs.ts';
 import { findCondition, setCondition } from '../kube/conditions.ts';
 import { groupOf, refKey } from '../kube/names.ts';
 import { type Awaits, awaitsText } from '../suspension/applier.ts';
@@ -86,6 +85,7 @@ function withoutCondition(status: Status): Status | undefined {
 }
 
 function blockedText(gate: NamespacedName): string {
-  if (isTooMany(gate)) return `Reconciliation is blocked: ${TOO_MANY_TEXT}.`;
+  const limit = limitText(gate);
+  if (limit !== undefined) return `Reconciliation is blocked: ${limit}.`;
   return `Reconciliation is blocked as gate '${refKey(gate)}' is closed.`;
 }

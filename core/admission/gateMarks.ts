@@ -9,8 +9,8 @@ import { GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, Gate } from '../../api/types.ts';
-import { changedAt, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
-import { type RequiredGate, TOO_MANY } from '../gate/gateRefs.ts';
+import { changedAt } from '../gate/evaluateGates.ts';
+import { limitText, type RequiredGate, TOO_MANY } from '../gate/gateRefs.ts';
 import { refKey, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { awaitedApply, currentAwaits, resumedAloneAt } from '../suspension/applier.ts';
@@ -102,7 +102,7 @@ export function gatingOf(object: FluxObject, byName: ReadonlyMap<string, Gate>, 
   const gates = recordedGates(object, byName, rules, now);
   const { named, selecting, problems, tooMany } = gates;
   const all = [
-    ...(tooMany ? [TOO_MANY] : []),
+    ...(tooMany ? [tooMany] : []),
     ...without(named, selecting),
     ...selecting.map((ref) => ({ ...ref, selected: true })),
   ];
@@ -111,7 +111,7 @@ export function gatingOf(object: FluxObject, byName: ReadonlyMap<string, Gate>, 
     ...gates,
     binding: {
       gates: all.slice(0, LIMITS.requiredGates),
-      problems: tooMany ? [...problems, TOO_MANY_TEXT] : problems,
+      problems: tooMany ? [...problems, limitText(tooMany)!] : problems,
     },
     changedAt: Math.max(0, ...changes),
     isMarked: isMarkedFor(object, gates),

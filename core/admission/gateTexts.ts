@@ -5,8 +5,8 @@ import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DenialReason } from '../../api/metrics.ts';
 import type { ManagedField } from '../../api/types.ts';
 import type { Bypass } from '../gate/bypassReason.ts';
-import { closedText, type GateResult, type ReadableGates, redactFor, TOO_MANY_TEXT } from '../gate/evaluateGates.ts';
-import { isTooMany } from '../gate/gateRefs.ts';
+import { closedText, type GateResult, type ReadableGates, redactFor } from '../gate/evaluateGates.ts';
+import { limitText } from '../gate/gateRefs.ts';
 import { MAX_LISTED } from '../kube/firstFew.ts';
 import { refKey } from '../kube/names.ts';
 import { forceDeployCommand } from '../managedField/deployment.ts';
@@ -30,9 +30,10 @@ export function openGateCommand({ namespace, name }: NamespacedName): CommandLin
   return [`To open Gate ${nameWord(namespace)}/${nameWord(name)}`, line];
 }
 
-/** The RFC's sentence about a closed Gate; `limit` is the sentence in place of Gates that are too many. */
-export function approvalText(gate: NamespacedName, limit = TOO_MANY_TEXT): string {
-  if (isTooMany(gate)) return `Reconciliation is waiting approval: ${limit}.`;
+/** The RFC's sentence about a closed Gate. */
+export function approvalText(gate: NamespacedName): string {
+  const limit = limitText(gate);
+  if (limit !== undefined) return `Reconciliation is waiting approval: ${limit}.`;
   return `Reconciliation is waiting approval, gate '${refKey(gate)}' is closed.`;
 }
 
@@ -69,10 +70,15 @@ const BYPASS_WHEN = {
 };
 
 /** The sentence that says how to bypass a closed Gate, or why the bypass was refused. */
-export function bypassText(bypass: Bypass | undefined, operation: keyof typeof BYPASS_WHEN): TextWithCommands {
+export function bypassText(
+  bypass: Bypass | undefined,
+  operation: keyof typeof BYPASS_WHEN,
+  { length }: readonly GateResult[],
+): TextWithCommands {
   if (bypass && !bypass.granted) return { text: ` Bypass refused: ${bypass.refused}.` };
-  const how = `give a new reason in the annotation ${BYPASS_REASON}${BYPASS_WHEN[operation]}`;
-  return { text: ` To bypass the Gate, which takes the verb bypass on it, ${how}.` };
+  const [them, gates] = length > 1 ? ['them', 'each of these Gates'] : ['it', 'the Gate'];
+  const how = `set a new reason in the annotation ${BYPASS_REASON}${BYPASS_WHEN[operation]}`;
+  return { text: ` To bypass ${them}, ${how}. You need the verb bypass on ${gates}.` };
 }
 
 /** The sentence that says how one version bypasses the closed Gates of an application. */

@@ -15,7 +15,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { evaluateGates, type GateResults } from '../gate/evaluateGates.ts';
-import { isTooMany, parseGateRefs, TOO_MANY } from '../gate/gateRefs.ts';
+import { isTooMany, parseGateRefs, TOO_MANY, TOO_MANY_ROLLOUTS } from '../gate/gateRefs.ts';
 import { gateSelects } from '../gate/gateSelection.ts';
 import { annotate } from '../kube/annotate.ts';
 import { sameJson } from '../kube/json.ts';
@@ -45,8 +45,11 @@ export interface RequiredGates {
   selecting: NamespacedName[];
   /** A sentence for each part of the annotation that names no Gate: such a part suspends the object. */
   problems: string[];
-  /** Whether the object is beyond a limit: it counts as behind a closed Gate, even if all Gates are open. */
-  tooMany: boolean;
+  /**
+   * TOO_MANY or TOO_MANY_ROLLOUTS if the object is beyond a limit: it counts as behind a closed Gate, even if all Gates
+   * are open.
+   */
+  tooMany: NamespacedName | undefined;
 }
 
 /** The Gates of one object, evaluated. */
@@ -94,8 +97,8 @@ function withSelecting(
   rules: RefRules,
 ): RequiredGates {
   const { refs: named, problems, tooMany: namesTooMany } = gatesInAnnotation(object, rules);
-  const tooMany =
-    namesTooMany || isTruncated || managedFieldsOf(object).tooMany === true || isTooManyGates(named, selecting);
+  const tooManyGates = namesTooMany || isTruncated || isTooManyGates(named, selecting);
+  const tooMany = tooManyGates ? TOO_MANY : managedFieldsOf(object).tooMany ? TOO_MANY_ROLLOUTS : undefined;
   return { named, selecting, problems, tooMany };
 }
 
@@ -120,10 +123,10 @@ export function recordedGates(
   return evaluateRequired(withSelecting(object, selecting, recorded === undefined, rules), gates, now);
 }
 
-/** The Gates, evaluated. Beyond a limit the only result is TOO_MANY. */
+/** The Gates, evaluated. Beyond a limit, the limit is the only result. */
 function evaluateRequired(required: RequiredGates, gates: ReadonlyMap<string, Gate>, now: EpochMs): ObjectGates {
   const { named, selecting, problems, tooMany } = required;
-  const refs = tooMany ? [TOO_MANY] : uniqueRefs([...named, ...selecting]);
+  const refs = tooMany ? [tooMany] : uniqueRefs([...named, ...selecting]);
   const results = evaluateGates(refs, gates, now);
   const invalid = problems.length > 0 ? [INVALID_REFERENCE] : [];
   const names = [...results.closed.map(({ ref }) => refKey(ref)), ...invalid];
@@ -260,8 +263,5 @@ export function foreignGates({ metadata: { namespace = '', annotations } }: Flux
 }
 
 export function foreignText(ref: NamespacedName): string {
-  return (
-    `${REQUIRED_GATES} references Gate '${refKey(ref)}' of another namespace, and NO_CROSS_NAMESPACE_REFS forbids references ` +
-    'to other namespaces.'
-  );
+  return `NO_CROSS_NAMESPACE_REFS forbids Gate '${refKey(ref)}': remove it from ${REQUIRED_GATES}.`;
 }

@@ -137,7 +137,7 @@ export function refuseDeletion(
   const subject = subjectOf(oldObject);
   const { [SUSPENDED]: suspended, [AWAITS_ARTIFACT]: awaits } = oldObject.metadata.annotations ?? {};
   if (closed.length > 0) {
-    const hint = bypassText(bypass, 'delete');
+    const hint = bypassText(bypass, 'delete', closed);
     return { reason: 'gate_closed', text: `${subject} cannot be deleted: `, closed, hint };
   }
   if (suspended === undefined) return undefined;

@@ -281,7 +281,7 @@ function waitText({ source }: FluxBindingStatus, spec: FluxBindingSpec): string 
 
 function approvedFinding({ passing: bypassing }: FluxBindingStatus, closed: GateEntry[]): Finding {
   if (closed.length === 0) return ALL_OPEN;
-  const text = bypassing ? bypassedText : (gate: GateEntry) => approvalText(gate, gate.message);
+  const text = bypassing ? bypassedText : approvalText;
   return { status: 'False', reason: GATE_CLOSED, message: closed.map(text).join(' ') };
 }
 

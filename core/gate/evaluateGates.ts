@@ -19,20 +19,14 @@ import { findCondition } from '../kube/conditions.ts';
 import { byRefKey, identityOf, refKey } from '../kube/names.ts';
 import { tagWord } from '../kube/tag.ts';
 import { parseTime } from '../kube/time.ts';
-import { LIMITS } from '../limits.ts';
 import type { CommandLine } from '../text/commands.ts';
 import { shell } from '../text/shell.ts';
-import { isTooMany } from './gateRefs.ts';
+import { limitText } from './gateRefs.ts';
 import { closeRequestOf, type GateRequest, opensFor } from './gateRequests.ts';
 import { closureOf, evaluateGate } from './gateState.ts';
 
 /** The length of a user's name and of a reason in a message: any user can write a reason. */
 const MAX_QUOTED_CHARACTERS = 120;
-
-/** The sentence for the Gates beyond the limit, which are not evaluated. */
-export const TOO_MANY_TEXT =
-  `it counts as held, because it requires more than ${LIMITS.requiredGates} Gates (named or selecting it) or follows more ` +
-  `than ${LIMITS.boundRollouts} Rollouts: name fewer`;
 
 export interface GateResult {
   ref: NamespacedName;
@@ -41,7 +35,7 @@ export interface GateResult {
   /** When the Gate changes next by itself. */
   until?: EpochMs | undefined;
   missing?: boolean | undefined;
-  /** Whether this is no Gate, but the limit on how many are evaluated; the message is TOO_MANY_TEXT. */
+  /** Whether this is no Gate, but a limit that the object is beyond; the message is its `limitText`. */
   isLimit?: boolean | undefined;
   /** Identifies the closure: see closureOf. */
   closure?: string | undefined;
@@ -89,7 +83,8 @@ function evaluate(
   now: EpochMs,
   next: NextDeployment | undefined,
 ): GateResult {
-  if (isTooMany(ref)) return { ref, open: false, message: TOO_MANY_TEXT, isLimit: true };
+  const limit = limitText(ref);
+  if (limit !== undefined) return { ref, open: false, message: limit, isLimit: true };
   if (!gate) {
     const message =
       `Gate '${refKey(ref)}' does not exist, and a missing Gate counts as closed ` +

@@ -5,18 +5,35 @@
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBindingSpec, Rollout } from '../../api/types.ts';
 import { splitNames, uniqueRefs } from '../kube/names.ts';
+import { LIMITS } from '../limits.ts';
 
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 
-/** The name in place of Gates that are too many to be evaluated or listed. No Gate can have this name. */
-export const BEYOND = '(too-many)';
-
 /** Stands for the Gates of an object that requires more than are evaluated. It counts as a closed Gate. */
-export const TOO_MANY: NamespacedName = { namespace: '', name: BEYOND };
+export const TOO_MANY: NamespacedName = { namespace: '', name: '(too-many)' };
+/** Stands for the Gates of an object that names too many Rollouts or variables. It counts as a closed Gate. */
+export const TOO_MANY_ROLLOUTS: NamespacedName = { namespace: '', name: '(too-many-rollouts)' };
 
-export function isTooMany({ namespace, name }: NamespacedName): boolean {
-  return namespace === TOO_MANY.namespace && name === TOO_MANY.name;
+/** The sentence for each limit, after `held: `. No Gate can have one of these names. */
+const LIMIT_TEXTS = new Map([
+  [
+    TOO_MANY.name,
+    `more than ${LIMITS.requiredGates} Gates are required, by name or selection (limit requiredGates): require fewer`,
+  ],
+  [
+    TOO_MANY_ROLLOUTS.name,
+    `more than ${LIMITS.boundRollouts} Rollouts or ${LIMITS.managedFields} variables are named (limits boundRollouts, managedFields): name fewer`,
+  ],
+]);
+
+/** The sentence about the limit that the reference stands for; undefined if it names a Gate. */
+export function limitText({ namespace, name }: NamespacedName): string | undefined {
+  return namespace === '' ? LIMIT_TEXTS.get(name) : undefined;
+}
+
+export function isTooMany(ref: NamespacedName): boolean {
+  return limitText(ref) !== undefined;
 }
 
 /** The Gates that a Rollout names in `spec.gates`; without a namespace, a Gate of the Rollout's own namespace. */

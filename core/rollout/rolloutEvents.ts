@@ -62,7 +62,7 @@ function withdrawalEvents({ withdrawn }: Evaluation, stored: RolloutStatus | und
     .map(({ tag, reason }) => ({
       type: 'Normal',
       reason: 'ReleaseWithdrawn',
-      message: `Version ${tag} may no longer be deployed: ${reason}`,
+      message: `Version ${tag} can no longer be deployed: ${reason}`,
     }));
 }
 

@@ -10,7 +10,7 @@
  */
 import { GATE_STATE } from '../../api/annotations.ts';
 import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
-import { BEYOND } from '../gate/gateRefs.ts';
+import { isTooMany, TOO_MANY } from '../gate/gateRefs.ts';
 import { refKey } from '../kube/names.ts';
 import { formatInstant, parseTime } from '../kube/time.ts';
 
@@ -30,7 +30,7 @@ export function formatState(state: StateAnnotation): string {
   if (state.is === 'opening') return `opening: ${formatInstant(state.since)}`;
   const list = [...state.gates].sort().join(',');
   // Only the list of a held object may be cut: it informs readers. In the other two, each closure counts.
-  return `${state.is}: ${state.is === 'closed' && list.length > MAX_GATE_LIST_CHARACTERS ? BEYOND : list}`;
+  return `${state.is}: ${state.is === 'closed' && list.length > MAX_GATE_LIST_CHARACTERS ? TOO_MANY.name : list}`;
 }
 
 /** The state of the object; undefined if it has none, or the annotation has another format. */
@@ -61,7 +61,7 @@ export function isBypassed(state: StateAnnotation | undefined, closures: readonl
 export function runsBehind(state: StateAnnotation | undefined, closures: readonly string[]): boolean {
   if (state?.is !== 'bypassed' && state?.is !== 'passing') return false;
   // Beyond the limit the closures are unknown: a bypass is only for the write that makes it.
-  return !closures.includes(BEYOND) && containsAll(state.gates, closures);
+  return !closures.some((name) => isTooMany({ namespace: '', name })) && containsAll(state.gates, closures);
 }
 
 export function containsAll(known: readonly string[], closures: readonly string[]): boolean {

@@ -193,7 +193,7 @@ function statusOf(app: Application): Record<string, unknown> {
       const opens = `Gate scheduled for opening at ${timestamp(nextMonday(now))}`;
       const why =
         team === 'shop' ? `${opens}, closed by alice@example.com: stocktaking, OPS-311` : 'Gate closed by default';
-      const message = `Version ${next} is waiting approval, Gate '${closed}' is closed (${why})`;
+      const message = `Version ${next} waits: Gate '${closed}' is closed (${why})`;
       return {
         ...pending,
         gates: [{ kind: 'Gate', name: closed, passing: false, message: `Gate is closed: ${why}` }],

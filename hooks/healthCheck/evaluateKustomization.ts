@@ -49,7 +49,7 @@ export async function evaluateKustomization(
   if ('error' in read) return { health: 'Unknown', message: `Kustomization could not be read: ${read.error}` };
   const { kustomization, source } = read;
   if (ref.namespace !== home && !settings.watchWithoutConsent && !(await consents(ref, kustomization, home, call))) {
-    const message = `Kustomization '${ref.namespace}/${ref.name}' does not exist or may not be watched: ${howToAllow(home)}`;
+    const message = `Kustomization '${ref.namespace}/${ref.name}' does not exist, or this namespace isn't allowed to watch it: ${howToAllow(home)}`;
     return { health: 'Unhealthy', message, absent: true };
   }
   if (!kustomization) {
@@ -220,7 +220,7 @@ async function readResources(
   let failures = 0;
   const observed = await inParallel(allowed, READS_AT_ONCE, async (read) => {
     if (failures >= MAX_FAILED_READS)
-      return read.names.map((name) => unread(read, name, 'not read after many failed reads'));
+      return read.names.map((name) => unread(read, name, 'skipped, because too many reads had failed'));
     try {
       return await readObjects(reader.cluster, read, labelSelector);
     } catch (error) {
@@ -243,9 +243,11 @@ async function refusalOf(
     if (!resource) return undefined;
     const group = apiVersion.includes('/') ? apiVersion.split('/')[0]! : '';
     const may = await access.may(account, { verb: 'get', group, resource, namespace, name: '' });
-    return may ? undefined : `not read: ${account.username} may not get ${resource}${namespace && ` in ${namespace}`}`;
+    return may
+      ? undefined
+      : `not read: ${account.username} isn't allowed to get ${resource}${namespace && ` in ${namespace}`}`;
   } catch (error) {
-    return `not read: what ${account.username} may read is not known: ${reasonOf(error)}`;
+    return `not read: couldn't check the rights of ${account.username}: ${reasonOf(error)}`;
   }
 }
 

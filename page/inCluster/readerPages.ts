@@ -1,7 +1,7 @@
 /** The pages of each reader, one for each cluster: watches and caches with the reader's rights, for all tabs. */
 import { KINDS } from '../../api/kinds.ts';
 import type { KubeClient } from '../../tools/kube/kubeClient.ts';
-import { createPages, type Page } from '../page.ts';
+import { closePages, createPages, type Page } from '../page.ts';
 import type { ShareObject } from '../views.ts';
 import { type Identity, identityKey } from './identity.ts';
 
@@ -44,7 +44,7 @@ export function createReaderPages({ connect, namespaces, signOut, now }: ReaderP
   const open = new Map<string, OpenPages>();
   const close = (key: string, { pages, clients }: OpenPages) => {
     open.delete(key);
-    for (const { feed } of pages) feed.stop();
+    closePages(pages);
     for (const client of clients) client.close();
   };
   const closeAll = () => {

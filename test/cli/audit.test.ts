@@ -50,7 +50,7 @@ it('is a table, oldest first, and names its gaps', async () => {
 `,
   ]);
   expect(err.trimEnd().split('\n')).toEqual([
-    'Objects of kind Bucket are not included: you may not read them.',
+    "Objects of kind Bucket are not included: you aren't allowed to read them.",
     'Events begin at 2026-03-02T11:30:00Z: the API server deletes them after an hour by default.',
     'Without an audit log, only the newest requests, approvals and changes of existing objects are shown, and none that were withdrawn or replaced.',
   ]);

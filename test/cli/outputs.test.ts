@@ -104,8 +104,8 @@ it('names unreadable kinds once for all Rollouts, below them', async () => {
   const { out } = await seen(two, 'get', { hides: ['/fluxbindings', '/rolloutgates'] });
   expect(out).toMatch(/^app [\s\S]*\nother /);
   expect(out.trimEnd().split('\n').slice(-2)).toEqual([
-    `○ not shown: FluxBindings in ${NAMESPACE}: you may not read them`,
-    `○ not shown: RolloutGates in ${NAMESPACE}: you may not read them`,
+    `○ not shown: FluxBindings in ${NAMESPACE}: you aren't allowed to read them`,
+    `○ not shown: RolloutGates in ${NAMESPACE}: you aren't allowed to read them`,
   ]);
   expect(out.match(/not shown/g)).toHaveLength(2);
 });
@@ -238,7 +238,7 @@ describe('a missing object', () => {
 
   it('is looked up in other namespaces', async () => {
     const { err } = await typed(['get', 'app', '-n', 'default'], runs!.stored);
-    expect(err).toBe(`There is no Rollout 'app' in namespace 'default'. There is one in '${NAMESPACE}': add -n.\n`);
+    expect(err).toBe(`There is no Rollout 'app' in namespace 'default'. Found in namespace '${NAMESPACE}': add -n.\n`);
   });
 
   it('a namespace without Rollouts', async () => {

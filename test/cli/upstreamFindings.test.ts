@@ -19,7 +19,7 @@ it.each<[what: string, upstreams: Rollout[] | undefined, namespaces: object[] | 
     'that does not exist',
     [staging],
     [],
-    [{ text: 'Rollout staging/web comes after Rollout dev/web, which does not exist: nothing is deployed' }],
+    [{ text: 'Rollout staging/web deploys nothing: its upstream Rollout dev/web (spec.after) does not exist' }],
   ],
   [
     'without consent',
@@ -27,7 +27,7 @@ it.each<[what: string, upstreams: Rollout[] | undefined, namespaces: object[] | 
     [namespace('dev')],
     [
       {
-        text: 'Rollout staging/web comes after Rollout dev/web, which has not consented: nothing is deployed',
+        text: 'Rollout staging/web deploys nothing: its upstream Rollout dev/web (spec.after) has not consented',
         command: `kubectl -n dev annotate --overwrite rollout web ${FROM}=staging`,
       },
     ],

@@ -154,7 +154,7 @@ describe('an object of a governed kind', () => {
     const app = gated(kind, ns, 'app');
     await developer.create(app);
     await expect(developer.patchStatus(app as never, { observedGeneration: 1 })).rejects.toThrow(
-      /developer may not write the status of .*report-status/,
+      /developer is not allowed to write the status of .*report-status/,
     );
     await flux.patchStatus(app as never, { observedGeneration: 1 });
   });

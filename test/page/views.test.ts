@@ -60,6 +60,31 @@ it('a deletion is sent once', () => {
   expect(views.isStale).toBe(false);
 });
 
+it('a Gate that a Rollout no longer requires, or whose Rollout is deleted, costs its own view only', () => {
+  let computed = 0;
+  const views = new Views(() => {
+    computed += 1;
+    return 0;
+  });
+  const costOfGate = (resourceVersion: string) => {
+    const spec = { default: 'opened', description: resourceVersion };
+    views.refresh();
+    views.set('Gate', { ...gate(spec), metadata: { ...gate(spec).metadata, resourceVersion } });
+    const before = computed;
+    views.refresh();
+    return computed - before;
+  };
+  const withoutGate = { ...rollout, metadata: { ...rollout.metadata, resourceVersion: '2' }, spec: {} };
+  views.set('Rollout', rollout);
+  expect(costOfGate('2')).toBe(2);
+  views.set('Rollout', withoutGate);
+  expect(costOfGate('3')).toBe(1);
+  views.set('Rollout', rollout);
+  expect(costOfGate('4')).toBe(2);
+  views.remove('Rollout', rollout);
+  expect(costOfGate('5')).toBe(1);
+});
+
 describe('a Flux object that takes the version', () => {
   const app = objectOf('Rollout', {
     metadata: { namespace: 'shop', name: 'app', resourceVersion: '1' },

@@ -9,7 +9,7 @@ const refusing = (code: number) => {
 };
 
 it.each([
-  [403, 'you may not read them'],
+  [403, "you aren't allowed to read them"],
   [404, 'the cluster does not have this kind'],
 ])('%i is noted', async (code, why) => {
   const { unread, list, get } = refusing(code);

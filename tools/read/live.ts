@@ -104,7 +104,7 @@ export class Live {
       this.#namespacesUnread = { unread: why };
     };
     this.#watch('Namespace', undefined, noteUnread(NAMESPACES_UNREAD));
-    this.#watch('HealthCheck', undefined, noteUnread('you may not list HealthChecks there'));
+    this.#watch('HealthCheck', undefined, noteUnread("you aren't allowed to list HealthChecks there"));
   }
 
   /** Watches a kind; if it can't be watched, notes it in `unread`. */

@@ -102,12 +102,12 @@ async function resourcesOf(client: KubeClient, apiVersion: string) {
   }));
 }
 
-/** A hint at other namespaces: ` There is one in 'apps': add -n.`; empty if the user may not list them. */
+/** A hint at other namespaces: ` Found in namespace 'apps': add -n.`; empty if the user may not list them. */
 async function elsewhereHint(client: KubeClient, of: { apiVersion: string; resource: string }, name: string) {
   try {
     const found = await client.list({ ...of, namespace: undefined, fieldSelector: `metadata.name=${name}` });
     const all = found.map(({ metadata }) => `'${metadata.namespace}'`);
-    return all.length > 0 ? ` There is one in ${few(all, 5)}: add -n.` : '';
+    return all.length > 0 ? ` Found in ${all.length > 1 ? 'namespaces' : 'namespace'} ${few(all, 5)}: add -n.` : '';
   } catch {
     return '';
   }

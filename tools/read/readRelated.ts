@@ -4,8 +4,8 @@ import { BOUND_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../..
 import type { AnyObject, KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { type RelatedObjects, relatedGates, type Unread } from '../../client/explain/related.ts';
-import { gatesOf, TOO_MANY } from '../../core/gate/gateRefs.ts';
-import { identityOf, refKey, uniqueRefs, without } from '../../core/kube/names.ts';
+import { gatesOf, isTooMany } from '../../core/gate/gateRefs.ts';
+import { identityOf, refKey, uniqueRefs } from '../../core/kube/names.ts';
 import { matchesSelector } from '../../core/kube/selector.ts';
 import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
 
@@ -14,7 +14,7 @@ const MAX_SINGLE_READS = 20;
 
 /** Why a kind could not be read; undefined for an error that ends the command. */
 export function whyUnread(error: unknown): string | undefined {
-  if (isApiError(error, 403)) return 'you may not read them';
+  if (isApiError(error, 403)) return "you aren't allowed to read them";
   return isApiError(error, 404) ? 'the cluster does not have this kind' : undefined;
 }
 
@@ -128,7 +128,7 @@ export async function readNamespaces(client: KubeClient): Promise<NonNullable<Re
   }
 }
 
-export const NAMESPACES_UNREAD = 'you may not list Namespaces';
+export const NAMESPACES_UNREAD = "you aren't allowed to list Namespaces";
 
 /** The Gates that may block versions of the Rollouts. `bindings`: those of all objects that are bound to them. */
 export function gateRefs(rollouts: readonly Rollout[], bindings: readonly FluxBinding[]): NamespacedName[] {
@@ -136,7 +136,7 @@ export function gateRefs(rollouts: readonly Rollout[], bindings: readonly FluxBi
     ...rollouts.flatMap((rollout) => relatedGates(rollout, [])),
     ...bindings.flatMap(({ spec }) => gatesOf(spec)),
   ];
-  return without(uniqueRefs(all), [TOO_MANY]);
+  return uniqueRefs(all).filter((ref) => !isTooMany(ref));
 }
 
 async function readGates({ unread, list, get }: OptionalReader, refs: readonly NamespacedName[]): Promise<Gate[]> {

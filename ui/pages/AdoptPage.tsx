@@ -73,7 +73,7 @@ function List({ list: { objects, count, unread } }: { list: AdoptList }) {
         <Message icon="done" tone="good" title="Everything is under a Rollout">
           <p>
             {unread.length > 0
-              ? 'Of the objects that you may read.'
+              ? 'Of the objects that you are allowed to read.'
               : 'There is no Kustomization, OCIRepository or HelmRelease without one.'}
           </p>
           <a href={linkTo.board}>All applications</a>

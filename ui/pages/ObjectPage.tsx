@@ -128,7 +128,7 @@ function Details({ details: { conditions, events, inventory, inventoryCount = 0 
         )}
       </Panel>
       <Panel id="events" title="Events">
-        {events === undefined && <p class="meta">You may not list Events here: you need list on events.</p>}
+        {events === undefined && <p class="meta">You aren't allowed to list Events here: you need list on events.</p>}
         {events?.length === 0 && <p class="meta">None: the API server deletes them after an hour by default.</p>}
         {events && events.length > 0 && (
           <Table label="Every Event" heads={['Event', 'Type', 'When', 'Message']}>

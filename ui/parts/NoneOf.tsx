@@ -23,7 +23,7 @@ export function NoneOf({ kind, needs, children }: NoneOfProps) {
     return <Loading count={6} />;
   if (found.state === 'live') return <>{children}</>;
   const texts: Record<Exclude<KindState['state'], 'loading' | 'live'>, [IconName, Tone, string, string]> = {
-    forbidden: ['closed', 'held', `You may not see ${kind}s`, `A cluster admin can bind ${needs} to you.`],
+    forbidden: ['closed', 'held', `You aren't allowed to read ${kind}s`, `A cluster admin can bind ${needs} to you.`],
     absent: [
       'unknown',
       'calm',

@@ -37,12 +37,12 @@ function UnreadOf({ cluster, states, of }: UnreadOfProps) {
     <div class="notice" role="status">
       {narrowed && (
         <p>
-          {where}You may not read the whole cluster: only namespace {narrowed.namespace} is shown.
+          {where}You aren't allowed to read the whole cluster: only namespace {narrowed.namespace} is shown.
         </p>
       )}
       {missing.length > 0 && (
         <p>
-          {where}Not shown, because you may not read them or they are not installed:{' '}
+          {where}Not shown, because you aren't allowed to read them or they are not installed:{' '}
           {missing.map(({ kind }) => `${kind}s`).join(', ')}. Steps that depend on them are marked as unknown.
         </p>
       )}

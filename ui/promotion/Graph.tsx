@@ -92,7 +92,7 @@ function Node({ of, row, style }: NodeProps) {
       <li class="card edge graph-node tone-calm" style={placing}>
         <strong>{name}</strong>
         <span>{where}</span>
-        <span class="graph-state">does not exist, or you may not see it</span>
+        <span class="graph-state">does not exist, or you aren't allowed to read it</span>
       </li>
     );
   }

@@ -91,7 +91,7 @@ async function denyBehind(
   return bypassOrDeny(
     rollout,
     closed,
-    (bypass) => ({ reason: 'gate_closed', text, closed, hint: bypassText(bypass, operation) }),
+    (bypass) => ({ reason: 'gate_closed', text, closed, hint: bypassText(bypass, operation, closed) }),
     request,
     call,
   );

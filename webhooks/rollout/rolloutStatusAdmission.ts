@@ -77,7 +77,7 @@ function acceptStatus(written: RolloutStatus, stored: RolloutStatus | undefined)
 
 /**
  * The fields that decide whether a Gate may be dropped, whose approval counts, and what is never rolled back: only the
- * hooks set them, and the times at which releases were first seen.
+ * hooks set these, and `firstSeen` of releases.
  */
 const DECISION_INPUTS = ['namedGates', 'releaseAuthors', 'rollbackBarriers'] as const satisfies (keyof RolloutStatus)[];
 

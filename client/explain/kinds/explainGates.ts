@@ -97,7 +97,7 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
     : [];
   const isRejected = step?.state === 'failed';
   const isBlocked = step?.state === 'blocks' || isRejected || spec?.passing === false;
-  // A manual deployment does not bypass a rejection; an approval removes it.
+  // A manual deployment doesn't bypass a rejection. Approving the version removes the rejection.
   const actions = isBlocked
     ? rolloutGateActions(gate, rollout, version).filter(({ request: { type } }) => !isRejected || type !== 'deploy')
     : [];
@@ -107,7 +107,7 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
   const listed = listingOf(gate, spec?.passing === false, version);
   const who = listed ? `, by ${listed.by} at ${formatTime(listed.at)}${listed.reason ? `: ${listed.reason}` : ''}` : '';
   const waits = `Version ${version} of Rollout '${name}' waits${isBlocked ? ' for it' : ', and not for this RolloutGate'}`;
-  const absent = `There is no Rollout '${name}' in namespace '${object.namespace}' that you may read: the RolloutGate holds nothing`;
+  const absent = `Rollout '${name}' was not found in namespace '${object.namespace}', or you aren't allowed to read it`;
   const code = isBlocked ? 'RolloutGatesBlocking' : undefined;
   const causes: Cause[] = [
     { code: code ?? 'Passing', text: `RolloutGate '${object.name}' of Rollout '${name}': ${headline}${who}` },

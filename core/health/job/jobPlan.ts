@@ -103,7 +103,7 @@ function whyNotChecked(
   if (!isBaking)
     return `the deployment of version ${tag} has ended without a finished Job: the next deployment runs one`;
   if (!isApplied) return `waits until version ${tag} is applied, and then runs ${job}`;
-  return `${job} is being created for version ${tag}. If it does not appear, the API server or an admission webhook rejects it, Metacontroller may not create Jobs in this namespace, or another Job has its name: see the Events of this HealthCheck, and docs/healthchecks.md`;
+  return `${job} is being created for version ${tag}. If it does not appear, the API server or an admission webhook rejects it, Metacontroller isn't allowed to create Jobs in this namespace, or another Job has its name: see the Events of this HealthCheck, and docs/healthchecks.md`;
 }
 
 /** The status after a verdict. The stored report of another run doesn't count, its errors neither. */

@@ -325,7 +325,7 @@ const MAX_GATES_IN_SENTENCE = 5;
 
 function gatesText({ version, by, evaluation: { closed } }: SentenceInputs): TextWithCommands {
   return {
-    text: `Version ${version}${by} is waiting approval, ${closedText(closed)}`,
+    text: `Version ${version}${by} waits: ${closedText(closed)}`,
     commands: approvalCommands(closed).slice(0, MAX_GATES_IN_SENTENCE),
   };
 }

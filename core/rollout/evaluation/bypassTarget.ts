@@ -113,7 +113,10 @@ function otherText(rollout: Rollout, named: string, next: Deployment | undefined
   const commands: TextWithCommands['commands'] = [[`To deploy ${named}`, commandFor(rollout, named)]];
   if (!next) return { text: `no version waits, and the write does not request ${named}`, commands };
   const expected = `${next.version}${byText(requestsFor(rollout, next)[0])}`;
-  return { text: `the write names version ${named}, but ${expected} would be deployed first`, commands };
+  return {
+    text: `the write requests a bypass for version ${named}, but the next deployment would be ${expected}`,
+    commands,
+  };
 }
 
 function unnamedText(version: string, whose: string): string {

@@ -6,7 +6,7 @@
 import type { FluxObject } from '../../../api/flux.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { type RefRules, recordedRefs, requiredGates } from '../../admission/objectGates.ts';
-import { gatesOf, TOO_MANY } from '../../gate/gateRefs.ts';
+import { gatesOf } from '../../gate/gateRefs.ts';
 import { byRefKey, identityOf, refKey } from '../../kube/names.ts';
 import { isBoundTo } from '../deployment/adoptDeployment.ts';
 import { unseenBinding } from '../deployment/progress.ts';
@@ -68,7 +68,7 @@ function withCurrentGates(
   const candidates = gates.map(identityOf);
   const context = { ...rules, gates: byRefKey(gates), namespaceLabels, candidates, truncated };
   const { named, selecting, tooMany } = requiredGates(object, context);
-  const refs = tooMany ? [TOO_MANY] : [...named, ...selecting];
+  const refs = tooMany ? [tooMany] : [...named, ...selecting];
   const { spec, ...own } = binding ?? unseenBinding(rollout, object.kind, object.metadata.name ?? '');
   return { ...own, spec: { ...spec!, gates: refs.map(({ namespace, name }) => ({ namespace, gate: name })) } };
 }

@@ -120,10 +120,10 @@ describe('of which Flux reports a failure', () => {
   });
 
   it('that can’t be read are reported if they matter', () => {
-    const unread = [{ kind: 'Kustomization' as const, namespace: 'shop', why: 'you may not read them' }];
+    const unread = [{ kind: 'Kustomization' as const, namespace: 'shop', why: "you aren't allowed to read them" }];
     const around = { ...NO_RELATED, unread };
     expect(explainRollout(app, { ...around, bindings: [binding(2, 'True', 'applied')] }, 0).unread).toEqual([
-      'Kustomizations in shop: you may not read them',
+      "Kustomizations in shop: you aren't allowed to read them",
     ]);
     expect(explainRollout(app, around, 0).unread).toEqual([]);
   });

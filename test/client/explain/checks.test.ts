@@ -86,10 +86,14 @@ it.each<[string, Rollout, RelatedObjects, string[]]>([
   [
     'of others, to somebody who may not list Namespaces',
     rollout({}),
-    { ...around, healthChecks: [check('shop', 'own')], namespaces: { unread: 'you may not list Namespaces' } },
+    {
+      ...around,
+      healthChecks: [check('shop', 'own')],
+      namespaces: { unread: "you aren't allowed to list Namespaces" },
+    },
     [
       'passed HealthCheck shop/own: Healthy',
-      'unknown HealthChecks of other namespaces: could not be read: you may not list Namespaces',
+      "unknown HealthChecks of other namespaces: could not be read: you aren't allowed to list Namespaces",
     ],
   ],
 ])('%s', (_, of, where, steps) => {

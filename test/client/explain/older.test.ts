@@ -104,7 +104,7 @@ describe('a Rollout is explained', () => {
   it('has the Gates’ state from the status, or unknown, if they are in another, unreadable namespace', () => {
     const around = {
       ...NO_RELATED,
-      unread: [{ kind: 'Gate' as const, namespace: 'flux-system', why: 'you may not read them' }],
+      unread: [{ kind: 'Gate' as const, namespace: 'flux-system', why: "you aren't allowed to read them" }],
     };
     const gateOf = (rollout: Rollout) => explainRollout(rollout, around, NOW).steps.find(({ kind }) => kind === 'gate');
     expect(gateOf(FULL as unknown as Rollout)).toMatchObject({ state: 'blocks', detail: 'Gate is closed: x' });

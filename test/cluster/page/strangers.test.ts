@@ -104,17 +104,17 @@ describe('a user with half of the rights', () => {
     const tab = await visitor.tab('/');
     await tab.getByRole('link', { name: 'app', exact: true }).waitFor();
     await tab
-      .getByText(/Not shown, because you may not read them.*Gates, RolloutGates, FluxBindings, HealthChecks/)
+      .getByText(/Not shown, because you aren't allowed to read them.*Gates, RolloutGates, FluxBindings, HealthChecks/)
       .waitFor();
     await expectAccessible(tab);
     await tab.goto(`${visitor.server.origin}/gates`);
-    await tab.getByText('You may not see Gates').waitFor();
+    await tab.getByText("You aren't allowed to read Gates").waitFor();
   });
 
   it('without any sees whom to ask', async () => {
     const visitor = await visitorWhoReads('none', []);
     const tab = await visitor.tab('/');
-    await tab.getByText('You may not see Rollouts').waitFor();
+    await tab.getByText("You aren't allowed to read Rollouts").waitFor();
     await tab.getByText(/cannot list resource "rollouts"/).waitFor();
     await expectAccessible(tab);
   });

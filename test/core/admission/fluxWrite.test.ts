@@ -155,7 +155,7 @@ describe('one write of a gated Kustomization', () => {
     denied(
       'it says how to open and how to bypass',
       atPath('./mine'),
-      /verb bypass.*bypass-reason.*\nTo open Gate shop\/freeze:\n {2}kubectl -n shop annotate --overwrite gate\/freeze open\.gate\.fluxcd\.io\/requestedAt=/,
+      /bypass-reason.*verb bypass.*\nTo open Gate shop\/freeze:\n {2}kubectl -n shop annotate --overwrite gate\/freeze open\.gate\.fluxcd\.io\/requestedAt=/,
     ),
     denied('and until when', atPath('./mine'), /Gate scheduled for opening at 2026-03-04T10:30:00Z/, {
       gates: [

@@ -115,7 +115,7 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
     expect((await settle(object, reader)).status).toEqual({
       status: 'Unhealthy',
       message:
-        "Kustomization 'flux-system/x' does not exist or may not be watched: the annotation healthcheck.kuberik.com/watched-from: demo on it or on its namespace allows it",
+        "Kustomization 'flux-system/x' does not exist, or this namespace isn't allowed to watch it: the annotation healthcheck.kuberik.com/watched-from: demo on it or on its namespace allows it",
       lastChangeTime: at('12:00:00'),
     });
     expect(reader.requests.filter((request) => request.includes('deployments'))).toEqual([]);
@@ -162,7 +162,7 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
       expect(read).toEqual(['get deployments demo/test-deployment']);
       expect(status).toMatchObject({
         status: 'Pending',
-        message: `Errors: Deployment victim/secretive: not read: ${account} may not get deployments in victim`,
+        message: `Errors: Deployment victim/secretive: not read: ${account} isn't allowed to get deployments in victim`,
       });
     });
 

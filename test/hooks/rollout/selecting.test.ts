@@ -20,7 +20,7 @@ describe('a closed Gate that selects the Rollout', () => {
     expect(reads).toEqual([]);
     expect(blocked(status)).toMatchObject({
       reason: 'GateClosed',
-      message: `Version 1.1.0 is waiting approval, Gate '${path}' is closed (Gate closed by default)`,
+      message: `Version 1.1.0 waits: Gate '${path}' is closed (Gate closed by default)`,
     });
   });
 
@@ -82,12 +82,12 @@ it.each([
   const objects = Array.from({ length: count }, (_, i) => selecting(`g-${i}`, 'opened', others));
   const { tags, status } = await sync(rollout({}, deployed), [imagePolicy('1.1.0')], { objects });
   expect(tags).toEqual(expected);
-  if (count > LIMITS.selectingGates) expect(blocked(status)?.message).toMatch(/counts as held/);
+  if (count > LIMITS.selectingGates) expect(blocked(status)?.message).toMatch(/limit requiredGates/);
 });
 
 it('more open Gates than one object may require count as one closed Gate', async () => {
   const objects = Array.from({ length: LIMITS.requiredGates + 1 }, (_, i) => selecting(`g-${i}`, 'opened'));
   const { tags, status } = await sync(rollout({}, deployed), [imagePolicy('1.1.0'), ...objects]);
   expect(tags).toEqual(['1.0.0']);
-  expect(blocked(status)?.message).toMatch(/more than 200 Gates \(named or selecting it\)/);
+  expect(blocked(status)?.message).toMatch(/more than 200 Gates are required/);
 });

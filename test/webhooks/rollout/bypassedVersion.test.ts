@@ -20,7 +20,10 @@ describe('a bypass is for the version that its write names', () => {
       'and not for a pin of somebody else, which goes first',
       annotated(BY_DEVELOPER, pinned, PENDING),
       HOTFIX,
-      ['names version 1.5.0, but 6.6.6, which developer requested (spec.wantedVersion)', '"wantedVersion":"1.5.0"'],
+      [
+        'version 1.5.0, but the next deployment would be 6.6.6, which developer requested (spec.wantedVersion)',
+        '"wantedVersion":"1.5.0"',
+      ],
     ],
     [
       'and not for the pin, where it names another version in an annotation of its own',
@@ -104,7 +107,9 @@ describe('a bypass is for the version that its write names', () => {
   it('and for one only: the write is refused', async () => {
     const next = annotated(HOTFIX, { ...own, wantedVersion: '1.3.0' }, AT_7);
     const { denial } = await ask({ next, before: rollout(own, AT_7) });
-    expect(denial).toContain('names version 1.5.0, but 1.3.0, which sre requested (spec.wantedVersion)');
+    expect(denial).toContain(
+      'version 1.5.0, but the next deployment would be 1.3.0, which sre requested (spec.wantedVersion)',
+    );
   });
 
   it.each<[title: string, before: Rollout, next: Rollout, passage: string]>([

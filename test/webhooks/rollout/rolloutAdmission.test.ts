@@ -267,7 +267,9 @@ describe('validate/rollout', () => {
     const result = await validateRollout(write({ old: gated }), live);
     expect(result).toMatchObject({
       allowed: false,
-      message: expect.stringMatching(/^Rollout 'app' cannot be deleted while .* then delete within five minutes\.$/),
+      message: expect.stringMatching(
+        /^Rollout 'app' cannot be deleted while .* then delete within five minutes\. You need the verb/,
+      ),
     });
     const collector = 'system:serviceaccount:kube-system:generic-garbage-collector';
     expect((await validateRollout(write({ old: gated, user: collector }), live)).allowed).toBe(true);

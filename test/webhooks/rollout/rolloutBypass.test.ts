@@ -203,6 +203,6 @@ describe('before the first deployment', () => {
     const next = annotated({ ...REASON, 'gate.fluxcd.io/bypass-for': '6.6.6' }, spec);
     const answer = await ask({ next, before });
     expect(answer.allowed).toBe(false);
-    expect(answer.denial).toContain('but 1.0.0 would be deployed first');
+    expect(answer.denial).toContain('but the next deployment would be 1.0.0');
   });
 });

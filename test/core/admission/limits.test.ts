@@ -1,0 +1,45 @@
+/** An object beyond a limit is held, and its message names that limit. Warnings are not cut. */
+import { describe, expect, it } from 'vitest';
+import { bypassWarning, heldWarning } from '../../../core/admission/gateTexts.ts';
+import { foreignText, objectGates } from '../../../core/admission/objectGates.ts';
+import { limitText, TOO_MANY, TOO_MANY_ROLLOUTS } from '../../../core/gate/gateRefs.ts';
+import { LIMITS } from '../../../core/limits.ts';
+import { isBypassed } from '../../../core/suspension/stateAnnotation.ts';
+import { kustomization } from './objects.ts';
+
+const each = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i));
+const gates = each(LIMITS.requiredGates + 1, (i) => `gate-${i}`).join();
+const claims = (count: number, rollout: (i: number) => string) =>
+  Object.fromEntries(each(count, (i) => [`rollout.kuberik.com/substitute.V${i}.from`, rollout(i)]));
+
+describe('an object beyond a limit', () => {
+  const rows: [title: string, annotations: Record<string, string>, message: RegExp][] = [
+    ['Gates', { 'gate.fluxcd.io/gates': gates }, /limit requiredGates/],
+    ['Rollouts', claims(LIMITS.boundRollouts + 1, (i) => `app-${i}`), /limits boundRollouts/],
+    ['variables', claims(LIMITS.managedFields + 1, () => 'app'), /managedFields\): name fewer/],
+  ];
+  it.each(rows)('is held by its number of %s, and no bypass lasts', (_, annotations, message) => {
+    const object = kustomization({ annotations });
+    const found = objectGates(object, { gates: new Map(), namespaceLabels: {}, candidates: [], now: 0 });
+    expect(found.open).toBe(false);
+    expect(found.closed.map((gate) => gate.message)).toEqual([expect.stringMatching(message)]);
+    expect(isBypassed({ is: 'bypassed', gates: found.closings }, found.closings)).toBe(false);
+  });
+});
+
+describe('a Warning with names of 20 characters has at most 120', () => {
+  const ref = { namespace: 'n'.repeat(20), name: 'g'.repeat(20) };
+  const closed = { ref, open: false, message: 'closed' };
+  it.each([
+    `held: ${limitText(TOO_MANY)}`,
+    `held: ${limitText(TOO_MANY_ROLLOUTS)}`,
+    foreignText(ref),
+    bypassWarning('v'.repeat(20), [closed]),
+  ])('%s', (warning) => {
+    expect(warning.length).toBeLessThanOrEqual(120);
+  });
+
+  it('and one about more Gates is cut after its action', () => {
+    expect(heldWarning([closed, closed]).slice(0, 119)).toContain('apply it again');
+  });
+});

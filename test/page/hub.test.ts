@@ -1,0 +1,56 @@
+/** One hub for all clusters of a page: one heartbeat for each stream, and no feed ends the streams of the others. */
+import type { ServerResponse } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { closePages, createPages } from '../../page/page.ts';
+import { createClient } from '../../tools/kube/kubeClient.ts';
+import { selectCluster } from '../../tools/kube/kubeconfig.ts';
+import { kubeconfigWith } from '../cli/apiServer.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+});
+
+/** A page of two clusters, which can't be reached, and an open stream of it. */
+async function openPages() {
+  const kubeconfig = kubeconfigWith({ a: 'http://127.0.0.1:1', b: 'http://127.0.0.1:1' });
+  const pages = createPages(
+    ['a', 'b'].map((context) => {
+      const client = createClient(selectCluster({ kubeconfig, context }, {}), { timeoutMs: 100, userAgent: 'test' });
+      onTestFinished(() => client.close());
+      return { client, hello: { context, server: '', user: '', program: '' }, fallback: 'shop', now: () => 0 };
+    }),
+  );
+  for (const { feed } of pages) feed.start();
+  const [first, second] = pages as [(typeof pages)[0], (typeof pages)[0]];
+  onTestFinished(() => closePages(pages));
+  let text = '';
+  const stream = new PassThrough().on('data', (part) => {
+    text += part;
+  });
+  const response = Object.assign(stream, { writeHead: () => response }) as unknown as ServerResponse;
+  const { hub } = first.feed;
+  await hub.join(response, first.hello);
+  return { pages, hub, stream, second, beats: () => text.split(': beat').length - 1 };
+}
+
+it('a stream of two clusters gets one heartbeat each 15 seconds, and none is made without a stream', async () => {
+  const { stream, hub, beats } = await openPages();
+  vi.advanceTimersByTime(15_000);
+  await expect.poll(beats).toBe(1);
+  vi.advanceTimersByTime(30_000);
+  await expect.poll(beats).toBe(3);
+  const before = vi.getTimerCount();
+  stream.destroy();
+  await expect.poll(() => hub.size).toBe(0);
+  expect(vi.getTimerCount()).toBe(before - 1);
+});
+
+it('a feed that stops ends no stream, and closing the pages ends all', async () => {
+  const { pages, hub, stream, second } = await openPages();
+  second.feed.stop();
+  expect([hub.size, stream.writableEnded]).toEqual([1, false]);
+  closePages(pages);
+  expect([hub.size, stream.writableEnded]).toEqual([0, true]);
+});
