@@ -99,7 +99,7 @@ export const LIMITS = {
   /** RolloutBudgets that select one Rollout. */
   budgetsOfRollout: 10,
   /**
-   * Rollouts that one RolloutBudget selects: beyond, no slot is granted, nor if they exceed `bodyBytes` together;
+   * Rollouts that one RolloutBudget selects. With more, or if together they exceed `bodyBytes`, no slot is granted;
    * `kubectl rollouts doctor` warns before.
    */
   rolloutsOfBudget: 1000,
@@ -114,8 +114,8 @@ export const LIMITS = {
    */
   listedRollouts: 10_000,
   /**
-   * Versions in the status of a RolloutBudget: those that no Rollout requests are dropped first; if more requested
-   * ones have failed, no slot is granted.
+   * Versions in the status of a RolloutBudget. Versions that no Rollout requests are dropped first. If more requested
+   * versions than this have failed, no slot is granted.
    */
   budgetVersions: 20,
   /** Namespaces in which one object reports a change of a Gate or budget: its own first, then by name. */

@@ -17,7 +17,7 @@ interface HeldWrite {
   fieldManager: string | undefined;
   /** Whether the field manager is one of a controller that applies from Git. */
   isSync: boolean;
-  /** Whether the writer is the garbage collector or the like: it takes owner references away. */
+  /** Whether the writer is a system account that removes owner references, such as the garbage collector. */
   isSystemDeleter: boolean;
   /** Whether the write changes labels by which a closed Gate selects the object: that would be a way out. */
   leavesSelection: boolean;

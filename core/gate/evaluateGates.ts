@@ -55,7 +55,9 @@ export interface GateResult {
   takesApprovals?: boolean | undefined;
   /** The approvals that let the version through, the oldest first. */
   approvedBy?: Approval[] | undefined;
-  /** The count of a version that lacks approvals, as text (`1.2.0 has 1 of 2 approvals`) and with the users (`names`). */
+  /**
+   * The count of a version that lacks approvals, as text (`1.2.0 has 1 of 2 approvals`) and with the users (`names`).
+   */
   lacks?: { have: number; need: number; count: string; names?: string | undefined; how: CommandLine };
   /** When an approval expires. */
   approvalsUntil?: EpochMs | undefined;
@@ -158,8 +160,8 @@ export function fullMessage({ message, closedBy, lacks }: GateResult): string {
 export type ReadableGates = ReadonlySet<string>;
 
 /**
- * The Gates as a reader in `namespace` may see them: if the reader may not read a Gate of another namespace, without
- * the users who closed it or approved on it, and their reasons.
+ * The Gates as a reader in `namespace` may see them. A Gate of another namespace that the reader can't read lacks the
+ * users who closed it or approved on it, and their reasons.
  */
 export function redactFor(gates: GateResult[], namespace: string, readable: ReadableGates = new Set()): GateResult[] {
   return gates.map((gate) => {

@@ -280,7 +280,7 @@ function reasonAuthors(gate: Gate, old: Gate | undefined, by: string, { current,
   for (const action of GATE_ACTIONS) {
     const reason = gate.metadata.annotations?.[REASON_KEYS[action]];
     if (reason === undefined) continue;
-    // An older record lacks these users: the request with that reason has its user.
+    // A record of an older version has no author of the reason: then the user of the request with that reason counts.
     const request = [current, planned].find((each) => each?.action === action && each.reason === reason);
     const author = isChanged(REASON_KEYS[action], gate, old) ? by : (known?.[action] ?? request?.by);
     if (author !== undefined) reasonBy[action] = author;

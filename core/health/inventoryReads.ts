@@ -15,7 +15,7 @@ export interface Read {
   names: string[];
   /**
    * `metadata`: only the existence of such an object matters, and its content may be large or secret.
-   * `nothing`: not even its existence justifies the right to read it.
+   * `nothing`: the object is not read, because its existence is not worth the right to read it.
    */
   how: 'get' | 'list' | 'metadata' | 'nothing';
 }

@@ -179,7 +179,7 @@ const pendingText = (reason: string) => `Kustomization pending: ${reason}`;
 // generation shows in the Ready condition's own `observedGeneration`.
 
 interface Revision {
-  /** Why good health would be that of an older revision; undefined if it would not. */
+  /** Why Healthy objects may be those of an older revision; undefined if they are those of the present one. */
   waiting?: string;
   /** Whether Flux has begun to apply exactly the revision that should run now. */
   attempted: boolean;

@@ -137,9 +137,9 @@ function mustBeSeen(object: FluxObject, oldObject: FluxObject): boolean {
 }
 
 /**
- * The request to reconcile of this write. kustomize-controller echoes it in `status.lastHandledReconcileAt` once it has
- * read the write, even while the object is suspended. Until then it may act on an older version of the object, and the
- * policy denies it any new attempt.
+ * The value by which this write requests a reconciliation. kustomize-controller echoes it in
+ * `status.lastHandledReconcileAt` once it has read the write, even while the object is suspended. Until then it may act
+ * on an older version of the object, and the policy denies it any new attempt.
  */
 function noticeOf({ metadata }: FluxObject): string {
   return `${NOTICE}${metadata.generation ?? 0}`;

@@ -33,7 +33,7 @@ interface VerifiedCall {
 export function acceptCall(gate: Gate, call: VerifiedCall, now: EpochMs): CallDecision {
   const refuse = (reason: string): CallDecision => ({ status: 400, reason });
   const { at, hashes, by } = call;
-  // The record of used calls is gone with an earlier Gate of this name.
+  // A call to an earlier Gate of this name must not count again: that Gate had the record of its use.
   const created = parseTime(gate.metadata.creationTimestamp);
   if (created !== undefined && at < created) return refuse('the call is from before the Gate was created');
   const used = parseUsedCalls(gate.metadata.annotations?.[USED_CALLS], now);

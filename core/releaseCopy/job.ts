@@ -50,7 +50,7 @@ export interface Copying {
   source?: CopySource;
   /** The Rollout's Jobs. */
   jobs: readonly CopyJob[];
-  /** The Pods of Jobs that have ended, or failed before, by name of the Job; oldest first. */
+  /** By name of the Job, the Pods of each Job that has ended or has a failed Pod; oldest first. */
   pods: Readonly<Record<string, readonly CopyJob[]>>;
 }
 

@@ -33,7 +33,10 @@ interface PlanBase {
   waitsForBudget: boolean;
   /** The head counts as applied from now on: the hook makes sure that no bound object was overlooked. */
   endsApply: boolean;
-  /** The bake begins or succeeds, for all checks are Healthy: the hook evaluates those that were not just evaluated. */
+  /**
+   * The bake begins or succeeds because all checks are Healthy: the hook evaluates again each check whose report isn't
+   * recent.
+   */
   trustsHealth: boolean;
   resyncAfterSeconds?: number;
   events: NewEvent[];

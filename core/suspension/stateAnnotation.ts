@@ -29,7 +29,7 @@ export function formatState(state: StateAnnotation): string {
   if (state.is === 'open') return state.is;
   if (state.is === 'opening') return `opening: ${formatInstant(state.since)}`;
   const list = [...state.gates].sort().join(',');
-  // Only the list of a held object may be cut: it informs readers. In the other two, each closing counts.
+  // Only the list of a held object may be cut: it informs readers. The other two lists are compared as a whole.
   return `${state.is}: ${state.is === 'closed' && list.length > MAX_GATE_LIST_CHARACTERS ? BEYOND : list}`;
 }
 

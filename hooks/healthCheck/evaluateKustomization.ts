@@ -105,7 +105,7 @@ interface Reader {
   cluster: ClusterReader;
   access: AccessReviewer;
   /**
-   * The account that applies the inventory: objects that it may not read are not read, since any writer of a status can
+   * The account that applies the inventory: objects that it can't read are not read, since any writer of a status can
    * write an inventory. undefined: it may read all.
    */
   account: UserInfo | undefined;
@@ -231,7 +231,7 @@ async function readResources(
   return inInventoryOrder(resources, [...observed.flat(), ...forbidden, ...beyond]);
 }
 
-/** Why the account may not read these objects; undefined if it may. */
+/** Why the account isn't allowed to read these objects; undefined if it is. */
 async function refusalOf(
   { apiVersion, kind, namespace }: Read,
   { cluster, access, account }: Reader,

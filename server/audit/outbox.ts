@@ -8,7 +8,7 @@ interface OutboxOptions {
   /** Never rejects. */
   post(body: string): Promise<SinkAnswer>;
   wait(ms: number): Promise<unknown>;
-  /** Counts each attempt that ended, and each event that was given up. */
+  /** Counts each attempt that ended, and each event that was dropped. */
   count(result: 'sent' | 'failed' | 'dropped'): void;
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
 }

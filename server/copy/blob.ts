@@ -20,7 +20,7 @@ export function createBlobCopier(source: Session, target: Session, mount: boolea
     const upload = mounted ?? (await startUpload(target, blob));
     const content = await openBlob(source, blob);
     if (!content) return 'absent';
-    // A reader gets its errors; a dropped stream has an error that nothing reads.
+    // Without a listener, the error of a stream that is dropped unread would end the process.
     content.body.on('error', () => {});
     try {
       await send(target, upload as URL, blob, verified(content.body, blob, source));

@@ -98,7 +98,7 @@ function createHandler(
       response.status(refusal.status).json({ error: refusal.error });
       return;
     }
-    // A route that answers unread bodies is read all the same: its answer repeats the body's beginning.
+    // A route with `answerUnread` reads the body even when busy: its answer repeats the beginning of the body.
     if (isBusy() && !answerUnread) return answerBusy(response, end);
     let held: Body | undefined;
     let body: unknown;

@@ -52,8 +52,8 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 // Whether a caller of the webhook is the API server, or one of the page its proxy: both show a client certificate.
 
 /**
- * @param names the common names and DNS names that may call; any name that the CA has signed when there are none
- * @param setting the settings' names begin with it
+ * @param names the common names and DNS names that may call; if empty, every name that the CA has signed
+ * @param setting the prefix of the settings' names
  */
 export function requireClientCertificate(
   names: readonly string[],

@@ -19,8 +19,8 @@ interface Connection extends Part {
 }
 
 /**
- * Enforces the limits: a new connection replaces one that waits for a request, of the address that has
- * the most of them.
+ * Enforces the limits. When one is reached, a new connection replaces an idle one of the address with the most
+ * connections.
  */
 export function limitConnections(
   server: Server | HttpsServer,

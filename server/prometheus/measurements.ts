@@ -1,6 +1,7 @@
 /**
- * The port `Measurements`: queries run in the background, a few at a time and fewer of one namespace, and a check's
- * newest answer is kept until a later sync takes it. If a provider answers at once, the sync that asks has the answer.
+ * The port `Measurements`. Queries run in the background, with a limit for all and a lower one for each namespace. The
+ * newest answer for a check is kept until a sync takes it: if the provider answers at once, the sync that started the
+ * query.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';
@@ -125,7 +126,7 @@ type Data = Record<string, string>;
 
 /**
  * The endpoint of a MetricProvider.
- * @throws ProviderError if it may not be used, or an object that it references is missing; otherwise
+ * @throws ProviderError if the namespace isn't allowed to use it, or an object that it references is missing; otherwise
  * the API server's failure
  */
 async function endpointOf(cluster: ClusterReader, name: string, namespace: string): Promise<Endpoint> {

@@ -22,7 +22,7 @@ export interface ManifestTarget {
   insecure: boolean;
   credentials?: Credentials;
   trust?: Trust;
-  /** The owner of the credentials: what one may read is not shown to another. */
+  /** The owner of the credentials. Manifests read with one owner's credentials are not shown to another owner. */
   reader: string;
   /** Why the ImageRepository's credentials can't be used, if it has any. */
   problem?: string;

@@ -1,4 +1,7 @@
-/** Everything that comments, docs, tests and manifests cite exists: files, rows of docs/reference/writes.md and docs/facts.md, ADRs. */
+/**
+ * Everything that comments, docs, tests and manifests cite exists: files, rows of docs/reference/writes.md and
+ * docs/facts.md, ADRs.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -129,7 +132,10 @@ describe('docs/architecture.md', () => {
     for (const rows of paths) {
       const files = new Set<string>();
       for (const row of rows) {
-        for (const [, file] of Object.values(row).join(' ').matchAll(/`([\w/]+\.ts)`/g)) files.add(file!);
+        for (const [, file] of Object.values(row)
+          .join(' ')
+          .matchAll(/`([\w/]+\.ts)`/g))
+          files.add(file!);
         expect(row['files so far'], Object.values(row)[0]).toBe(String(files.size));
       }
     }

@@ -55,7 +55,7 @@ interface Progress {
    * starts or the deployment succeeds without one.
    */
   endsApply: boolean;
-  /** Whether the bake begins or succeeds now, for all checks are Healthy. */
+  /** Whether the bake begins or succeeds now, because all checks are Healthy. */
   trustsHealth: boolean;
   ready?: NewCondition;
   events: NewEvent[];

@@ -15,8 +15,8 @@ interface Releases {
   /** Newest first. */
   candidates: VersionInfo[];
   /**
-   * Releases that would be candidates if they had not been rolled back, or if the policy could select them.
-   * The latest first.
+   * Newer releases that are no candidates, because they were rolled back or the policy can't select them. The latest
+   * first.
    */
   withdrawn: Withdrawal[];
   /** Releases that become candidates once they are old enough, newest first. */
