@@ -63,7 +63,7 @@ export const LIMITS = {
   patternWork: 2500,
   /** Kinds of one namespace in a Kustomization's inventory. */
   inventoryKinds: 200,
-  /** HealthChecks that one Rollout watches, without those that don't consent. */
+  /** HealthChecks that one Rollout watches. Those that don't consent are not counted. */
   watchedHealthChecks: 200,
   /**
    * HealthChecks whose metadata is listed for a Rollout that watches other namespaces. With more, each namespace is

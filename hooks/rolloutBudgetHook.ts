@@ -86,8 +86,9 @@ function selectedRollouts(budget: Budget, rollouts: readonly Rollout[]): Rollout
 }
 
 /**
- * The holders of slots that the budget does not select, by uid. They are read live: a cache that lacks one may be
- * behind.
+ * The holders of slots that the budget does not select, by uid. Holders that Metacontroller's cache lacks are read
+ * live:
+ * the cache may be behind.
  */
 async function otherHolders(
   { status }: Budget,

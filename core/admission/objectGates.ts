@@ -194,7 +194,7 @@ export function gatesInAnnotation(
   return { refs: tooMany ? [] : refs, problems, tooMany };
 }
 
-/** The Gates that SELECTED_BY names, as candidates; undefined if it does not name them all. */
+/** The Gates in SELECTED_BY, as candidates; undefined if the annotation does not list all of them. */
 function gatesInSelectedBy(object: FluxObject): NamespacedName[] | undefined {
   const selectedBy = object.metadata.annotations?.[SELECTED_BY];
   if (selectedBy?.includes(TOO_MANY.name)) return undefined;
@@ -202,7 +202,7 @@ function gatesInSelectedBy(object: FluxObject): NamespacedName[] | undefined {
   return tooMany || refs.length > LIMITS.requiredGates ? undefined : refs;
 }
 
-/** The Gates that the two annotations name; not complete if one of them names too many. */
+/** The Gates in the two annotations; incomplete if one of the annotations names too many. */
 export function recordedRefs(
   object: FluxObject,
   rules: RefRules = {},

@@ -168,7 +168,7 @@ const MAX_TEXT_CHARACTERS = 1024;
 /** The words of parsed texts: one decision compares each approval with the same text. */
 const parsed = new Memo<ReadonlySet<string> | undefined>(128);
 
-/** Why this user's approval never counts; undefined if it may. */
+/** Why this user's approval never counts; undefined if it can count. */
 export function whyNotAPerson(user: string, rule: Pick<ApprovalRule, 'serviceAccounts'>): string | undefined {
   if (!user.startsWith(SYSTEM) || user === ADMINISTRATOR) return undefined;
   if (!user.startsWith(SERVICE_ACCOUNT)) return `${user} is not a person`;
@@ -177,7 +177,7 @@ export function whyNotAPerson(user: string, rule: Pick<ApprovalRule, 'serviceAcc
   return `${user} is a ServiceAccount and not listed in spec.approvals.serviceAccounts`;
 }
 
-/** Whether the user is a ServiceAccount, perhaps of a Git sync, which a denial would stop. */
+/** Whether the user is a ServiceAccount. It may belong to a Git sync, which a denial would stop. */
 export function isServiceAccount(user: string): boolean {
   return user.startsWith(SERVICE_ACCOUNT);
 }

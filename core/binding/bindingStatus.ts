@@ -113,7 +113,7 @@ export function withReport(
   };
 }
 
-/** The next status without source and applier as inputs: the parts that depend on these stay as observed. */
+/** The next status, computed without the source and the applier: the fields that depend on them keep their values. */
 function statusWithoutSource(
   binding: FluxBinding,
   observed: FluxBindingStatus | undefined,

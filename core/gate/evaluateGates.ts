@@ -47,7 +47,7 @@ export interface GateResult {
   closing?: string | undefined;
   /** The request that closed it, if one did. */
   closedBy?: GateRequest | undefined;
-  /** When the Gate opens by itself; undefined if only an opening for one version ends. */
+  /** When the Gate opens by itself; undefined if the next change is only the end of an opening for one version. */
   opensAt?: EpochMs | undefined;
   /** The request that opened it, if one did. */
   openedBy?: GateRequest | undefined;

@@ -221,7 +221,7 @@ function textIn(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The newest request, if it is one to close; its effect may have ended. */
+/** The newest request, if it is a close request; its effect may have ended. */
 export function closeRequestOf(gate: Gate, now: EpochMs): GateRequest | undefined {
   const { current } = gateRequestsOf(gate, now);
   return current?.action === 'close' ? current : undefined;

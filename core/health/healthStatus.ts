@@ -22,8 +22,8 @@ export type Verdict = {
   | { health: 'Pending'; message: string; isAttempting?: boolean; isRepeat?: boolean }
   /**
    * `failedAt`: when the check failed, if the failed objects have times.
-   * `absent`: the Kustomization of the check does not exist. If it has not existed since the deployment, this is no
-   * failure yet: a Git sync creates a HealthCheck before its Kustomization.
+   * `absent`: the Kustomization of the check does not exist. Counts as a failure only if it has existed since
+   * the deployment: a Git sync may create a HealthCheck before its Kustomization.
    */
   | { health: 'Unhealthy'; message: string; failedAt?: EpochMs | undefined; absent?: true }
   /** An input could not be read, which is no failure: the health stays as it was. */

@@ -68,7 +68,8 @@ const USER_ID = 65532;
 export function copyJob({ rollout: { namespace, name }, image, allowLocalRegistries, ...order }: CopyOrder): CopyJob {
   const volumes = volumesOf(order);
   const spec = {
-    // Kubernetes' defaults: `whyForeign` compares them, so that a Job that ends without a Pod does not count.
+    // Kubernetes' defaults, written out because `whyForeign` compares them: a Job that ends without a Pod must not
+    // count.
     completions: 1,
     parallelism: 1,
     completionMode: 'NonIndexed',

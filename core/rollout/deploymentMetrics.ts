@@ -1,4 +1,4 @@
-/** Metrics of a plan, from its Events: the durations of the steps that it has ended, and counters. */
+/** Metrics of a plan, from its Events: counters, and the durations of finished steps. */
 import { READY } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Count, Duration, DurationName } from '../../api/metrics.ts';

@@ -181,7 +181,7 @@ export function awaitsOf(
   return { ...awaited, ...current, stateSince };
 }
 
-/** The object's present wait, as its FluxBinding's status has it; undefined until the status has it. */
+/** The object's present wait, from its FluxBinding's status; undefined until the status shows it. */
 export function currentAwaits(object: FluxObject, status: FluxBindingStatus | undefined): Awaits | undefined {
   const awaited = awaitedApply(object);
   return awaited && isAbout(status?.awaits, awaited) ? status?.awaits : undefined;

@@ -30,9 +30,9 @@ import { inParallel } from '../inParallel.ts';
 const NAMESPACE_MAX_AGE_MS = 60_000;
 
 export interface KnownDeployments {
-  /** The Rollouts that needn't be read; others that may have deployed into the Kustomization or its source are read. */
+  /** Rollouts that the caller has. Others that may have deployed into the Kustomization or its source are read. */
   rollouts: readonly Rollout[];
-  /** When the deployment began that the health is for; undefined without one. */
+  /** The start of the deployment that the health is for; undefined without a deployment. */
   cutoff: EpochMs | undefined;
 }
 

@@ -1,6 +1,6 @@
 /** Events to deliver to a sink, in order and at least once; the number held in memory is limited. */
 
-/** `taken`; `refused`: the sink won't take this event; `failed`: it may take it later. */
+/** `taken`; `refused`: the sink rejects this event; `failed`: the sink may accept the event later. */
 export type SinkAnswer = { outcome: 'taken' } | { outcome: 'refused' | 'failed'; why: string; retryAfterMs?: number };
 
 interface OutboxOptions {

@@ -16,7 +16,7 @@ const MAX_WAITING_EVENTS = 1000;
 const AT_ONCE = 4;
 /** Half a minute in all, each wait twice the last: an API server restarts in that time. */
 const MAX_ATTEMPTS = 6;
-/** Names that are tried for one Event, if others are in use. */
+/** How many names are tried for one Event, if names are in use. */
 const MAX_NAMES_TRIED = 5;
 const MAX_MESSAGE_CHARACTERS = 1024;
 const MAX_NAME_CHARACTERS = 253;
@@ -177,7 +177,7 @@ export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): Stored
     .digest('hex')
     .slice(0, 20);
   const time = formatTime(at);
-  // kubectl sorts by seconds, and leaves those of one second as the API server lists them: by name.
+  // kubectl sorts Events by seconds. Events of one second stay in the order of the API server: by name.
   const suffix = order ? `${order}.${hash}` : hash;
   return {
     apiVersion: 'v1',

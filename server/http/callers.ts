@@ -35,7 +35,7 @@ export function requireToken(
   };
 }
 
-/** Trimmed, as Metacontroller trims what it reads from its Secret. */
+/** The token in the file, trimmed: Metacontroller trims the token of its Secret too. */
 function readToken(file: string): string {
   const token = readFileSync(file, 'utf8').trim();
   if (token === '') throw new Error(`${file} is empty: an empty token would let everybody in`);

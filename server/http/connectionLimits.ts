@@ -6,7 +6,7 @@ import { createFairShare, type Part } from './fairShare.ts';
 
 export interface ConnectionLimits {
   maxConnections: number;
-  /** Connections of one remote address; as many as of all when absent. */
+  /** Connections of one remote address; absent: maxConnections. */
   maxPerAddress?: number;
 }
 

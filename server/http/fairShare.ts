@@ -1,6 +1,6 @@
 /**
- * A limit that several remote addresses share: the address that uses most loses its parts first, so that none can keep
- * the others out.
+ * A limit that several remote addresses share. The address that uses most loses its parts first, so that no address can
+ * keep the others out.
  */
 
 export interface Part {

@@ -60,7 +60,7 @@ export async function listenHttps(
 ): Promise<Listener> {
   const applyTls = (secure: SecureContextOptions) => server.setSecureContext(secure);
   const { options: secure, stop } = watchTls(files, applyTls, log);
-  // Probes have no certificate, so it is each request that asks for one: see requireClientCertificate.
+  // Probes have no certificate. So the handshake accepts a client without one, and requireClientCertificate checks it.
   const client = { requestCert: files.clientCa !== undefined, rejectUnauthorized: false };
   const server: HttpsServer = createHttpsServer({ ...secure, ...client, ...checkingIn(options), handshakeTimeout });
   const listener = await listen(server, handler, options);

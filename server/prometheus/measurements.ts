@@ -119,7 +119,7 @@ function reasonOf(error: unknown): string {
 
 // A MetricProvider as it is stored now: whether a namespace may use it, and its credentials.
 
-/** The namespace of its Secrets: providers and this namespace both belong to the platform team. */
+/** The namespace of a provider's Secrets: the platform team owns this namespace, as it owns the providers. */
 const SECRETS_NAMESPACE = 'rollout-hooks';
 
 type Data = Record<string, string>;
@@ -132,7 +132,7 @@ type Data = Record<string, string>;
 async function endpointOf(cluster: ClusterReader, name: string, namespace: string): Promise<Endpoint> {
   const provider = await cluster.get<MetricProvider>({ ...METRIC_PROVIDERS, name });
   if (!provider || !(await mayUse(cluster, provider, namespace))) {
-    // One text for both causes: it reveals no provider that the platform team offers to other namespaces.
+    // One text for both causes, so that it does not reveal a provider that only other namespaces may use.
     const which = `its spec.namespaceSelector does not select namespace '${namespace}'`;
     throw new ProviderError(`does not exist, or ${which}: ask the platform team`);
   }

@@ -1,7 +1,7 @@
 /**
- * The address of a release's manifest, with the credentials and certificates to read it: those of its ImageRepository,
- * if this is in the Rollout's namespace or its `accessFrom` grants that namespace.
- * Without them the request is anonymous.
+ * The address of a release's manifest, with the credentials and certificates of its ImageRepository. They are used only
+ * if the ImageRepository is in the Rollout's namespace or its `accessFrom` grants that namespace; otherwise the request
+ * is anonymous.
  */
 import type { ImageRepository } from '../../api/flux.ts';
 import { KINDS, NAMESPACES } from '../../api/kinds.ts';

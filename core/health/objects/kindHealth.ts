@@ -1,6 +1,6 @@
 /**
- * Rules for the kinds whose health kstatus gets wrong: it finds them current without reading their status, or takes
- * their failures for progress.
+ * Rules for the kinds whose health kstatus gets wrong: kstatus doesn't read their status, or reports their failures as
+ * progress.
  */
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { conditionsOf, current, failed, fieldAt, inProgress, numberAt, stringAt } from '../../kstatus/fields.ts';

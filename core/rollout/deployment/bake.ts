@@ -163,7 +163,7 @@ function startBake(head: HistoryEntry, context: BakeContext, now: EpochMs): Bake
   return continueBake(baking, at, context, BAKE_TIME_PASSED, [started], now);
 }
 
-/** A bake that has started: it continues, waits for health after its time, or ends. */
+/** The next step of a bake that has started: it continues, waits for health after bakeTime, or ends. */
 function continueBake(
   head: HistoryEntry,
   started: EpochMs,

@@ -13,7 +13,7 @@ import { withoutCommands } from '../../text/commands.ts';
 
 export type FailedCheck = NonNullable<HistoryEntry['failedHealthChecks']>[number];
 
-/** The message for a check that was watched when the deployment began, and is not any more. */
+/** The message for a check that was watched when the deployment began and is no longer watched. */
 const GONE = 'it was deleted during this deployment, or is no longer selected';
 
 /** Characters of a HealthCheck's message in the history. */

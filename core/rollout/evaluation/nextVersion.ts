@@ -92,7 +92,7 @@ export function releaseOrder(available: readonly VersionInfo[], { rank }: Policy
     discovered,
     compare: (a, b) => rank(a, b) || place(a) - place(b),
     isNewer(tag, than) {
-      // A tag that was never discovered has only the place that a loose reading gives it.
+      // A tag that was never discovered has no place in `available`, so it is ranked even if it parses only loosely.
       const order = rank(tag, than, !discovered.has(than));
       if (order !== undefined && order !== 0) return order > 0;
       return discovered.has(than) && place(tag) > place(than);
