@@ -72,7 +72,10 @@ export const LIMITS = {
   listedHealthChecks: 5000,
   /** Namespaces listed separately for a Rollout that watches more than `listedHealthChecks`. */
   watchedNamespaces: 64,
-  /** HealthChecks whose reports a deployment records when it begins; for others only the times show what is new. */
+  /**
+   * HealthChecks whose reports a deployment records when it begins. Of other HealthChecks only the times show which
+   * report is new.
+   */
   knownHealth: 100,
   /** Characters of the JSON of `spec.job.template` of a HealthCheck. */
   jobTemplate: 32_768,

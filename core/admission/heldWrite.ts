@@ -130,9 +130,9 @@ function isGoverned(annotation: string): boolean {
 }
 
 /**
- * Visits the deepest map keys that differ. A list counts as one value, as it does for its owners (Flux's lists are
- * atomic), and so does a value at the limit of nesting.
- * A map that appears or disappears is compared key by key: its deepest keys have the owners.
+ * Visits the deepest map keys that differ. A list counts as one value, because it has one owner (Flux's lists are
+ * atomic). A value at the limit of nesting counts as one too. A map that appears or disappears is compared key by key:
+ * field owners are recorded for its deepest keys.
  */
 function walk(a: unknown, b: unknown, path: string[], writers: Writers, visit: Visit): void {
   if (path.length > LIMITS.nesting || !(hasFieldsBeside(a, b) || hasFieldsBeside(b, a))) {

@@ -140,8 +140,8 @@ export function leavesSelection(object: FluxObject, oldObject: FluxObject, conte
 }
 
 /**
- * The stored object, with those changes of the write that are allowed to an object beyond a limit: to name fewer
- * Rollouts, and to name fewer Gates if all that it drops are open.
+ * The stored object, with the only changes that a write may make to an object beyond a limit: it may name fewer
+ * Rollouts, and drop Gates if all dropped Gates are open.
  */
 export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, context: GateContext): FluxObject {
   if (!requiredGates(oldObject, context).tooMany) return oldObject;

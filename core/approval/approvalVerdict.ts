@@ -184,8 +184,8 @@ export function isServiceAccount(user: string): boolean {
 
 /**
  * Whether a free text, such as `Alice Miller <alice@example.com>`, may mean this user.
- * In doubt it may: `oidc:Alice.Miller@example.com` matches an address with another domain, `alice.miller`, and a text
- * with both names.
+ * In doubt the result is true: `oidc:Alice.Miller@example.com` matches an address with another domain, `alice.miller`,
+ * and a text with both names.
  */
 export function mayMean(text: string, user: string): boolean {
   const words = text.length > MAX_TEXT_CHARACTERS ? undefined : parsed.get(text, () => wordsOf(text));

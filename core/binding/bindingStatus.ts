@@ -149,8 +149,8 @@ function sourceEntry({ artifact, awaits, stuck }: AtomicUpdate): NonNullable<Flu
 }
 
 /**
- * The deployments that the object should have. It keeps its deployment while a Gate is closed, and if the Rollout has
- * none.
+ * The deployments that the object should have. While a Gate is closed, or if the Rollout has no deployment, the object
+ * keeps the one it has.
  */
 function desiredDeployments(
   spec: FluxBindingSpec,

@@ -4,7 +4,7 @@ import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import { annotate } from '../kube/annotate.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 
-/** How long a reason counts for its author's DELETE or write of the status: neither can carry a reason. */
+/** How long a reason counts for a later DELETE or status write by its author, which can't carry a reason. */
 const COUNTS_FOR_MS = 5 * 60_000;
 
 /** A Flux object, a Gate or a Rollout. */

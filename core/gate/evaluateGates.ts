@@ -185,7 +185,7 @@ function hasHiddenDetails({ ref, closedBy, lacks }: GateResult, namespace: strin
 /**
  * When the Gate opened or closed last, by its own status: `now` if the status doesn't show that yet, 0 without the
  * condition.
- * Reports wait a few seconds from this time, so that suspending and resuming come first.
+ * Reports are delayed by a few seconds from this time, so that objects are suspended and resumed first.
  * @param opened what the Gate is now
  */
 export function changedAt(gate: Gate | undefined, opened: boolean, now: EpochMs): EpochMs {

@@ -77,8 +77,8 @@ export function gateRequestsOf(gate: Gate, now: EpochMs): GateRequests {
       request.at !== seen?.[request.action] &&
       request.at > (handled[request.action] ?? Number.NEGATIVE_INFINITY),
   );
-  // The order in which these were written is unknown: their timestamps decide, so that the result stays the same.
-  // Of two future requests the later is planned; the earlier takes effect at its own time.
+  // The order in which these requests were written is unknown, so their timestamps decide: the result stays the same.
+  // Of two future requests the later one is planned; the earlier one takes effect at its own time.
   const tolerance = known.planned ? 0 : CLOCK_TOLERANCE_MS;
   const isAhead = ({ at }: GateRequest) => at > now + tolerance;
   const current = sortedRequests([known.current, ...fresh.filter((request) => !isAhead(request))]).at(-1);

@@ -121,8 +121,8 @@ function changedAfter(before: string | undefined, now: EpochMs, leastMs: number)
 const EXPLAINED_AFTER_MS = 120_000;
 
 /**
- * When a check that was reset explains what it waits for; undefined if it does so now.
- * Each write of a HealthCheck triggers a sync of the Rollouts that watch it, and Flux applies most deployments sooner.
+ * When the message of a reset check names what the check waits for; undefined: now. Delayed, because each write of a
+ * HealthCheck triggers a sync of its Rollouts, and Flux applies most deployments sooner.
  */
 export function explainsAt(before: HealthStatus, now: EpochMs): EpochMs | undefined {
   if (!isReset(before)) return undefined;

@@ -51,8 +51,8 @@ export function appliedSelector({ metadata }: Kustomization): string | undefined
 }
 
 /**
- * The account with which Flux applies a Kustomization: its inventory is read only as far as that account may read it.
- * undefined: kustomize-controller's own account, which Flux's installation makes a cluster admin.
+ * The account with which Flux applies a Kustomization. Objects of the inventory are read only if this account may read
+ * them. undefined: kustomize-controller's own account, which Flux's installation makes a cluster admin.
  */
 export function applyingAccount({ metadata, spec }: Kustomization, fallback: string | undefined): UserInfo | undefined {
   const name = (spec as { serviceAccountName?: string } | undefined)?.serviceAccountName || fallback;

@@ -248,9 +248,9 @@ function whyNotFetched(source: FluxObject, artifact: string | undefined): string
 }
 
 /**
- * Why the newest artifact counts as not attempted; undefined if Flux has attempted it. That it is the applied artifact
- * proves nothing: after a rollback it is the source's artifact again, while Ready still has the failure of the version
- * in between.
+ * Why the newest artifact counts as not attempted; undefined if Flux has attempted it last. So an applied artifact may
+ * count as not attempted: after a rollback the source has it again, while Ready still has the failure of the version in
+ * between.
  */
 function whyNotAttempted({ status }: Kustomization, artifact: string | undefined): string | undefined {
   const { lastAttemptedRevision, lastAppliedRevision: applied } = status ?? {};

@@ -107,8 +107,8 @@ function parseCallBody(bytes: Uint8Array): CallBody | { problem: string } {
 // one twice. The annotation's text: `<unix seconds>:<hash>` joined with `,`, oldest first.
 
 /**
- * How long a used call is stored. The timestamp of a signed call may be five minutes off in both directions, so that it
- * is refused for its age after ten; an ID token is refused earlier.
+ * How long a used call is stored. The timestamp of a signed call may be five minutes ahead or behind, so after ten
+ * minutes the call is too old to be accepted. An ID token is too old earlier.
  */
 const KEEP_MS = 10 * 60_000 + 1000;
 /** Calls that one Gate takes in a minute, all replicas together. */

@@ -66,7 +66,10 @@ function closedGates({ rollout, gateRefs, gates }: Observed, { pending, closed }
   return redactFor(evaluateGates(gateRefs, gates, now).closed, rollout.metadata.namespace ?? '');
 }
 
-/** The entry of a closed Gate. It has no list: clients take an entry with one for a gate that lets versions through. */
+/**
+ * The entry of a closed Gate. It has no list, because clients read an entry with a list as a gate that lets versions
+ * through.
+ */
 function closedSummary(gate: GateResult): GateSummary {
   const exists = !gate.missing && !gate.isLimit;
   const message = exists

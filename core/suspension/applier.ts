@@ -57,8 +57,8 @@ export interface ObjectKey extends NamespacedName {
 
 /**
  * Whether the Kustomization applies the object, by its inventory; undefined while it has none.
- * Any user may write the labels that name an applier, so for another namespace only the inventory counts, which Flux
- * alone writes.
+ * Any user may write the labels that name an applier. So an applier of another namespace counts only by its inventory,
+ * which only Flux writes.
  */
 export function applies(applier: FluxObject, { namespace, name, apiVersion, kind }: ObjectKey): boolean | undefined {
   const entries = (applier.status as KustomizationStatus | undefined)?.inventory?.entries;
@@ -163,8 +163,8 @@ export function awaitedApply(object: FluxObject): FluxBindingSpec['awaits'] {
 }
 
 /**
- * The wait for the applier, for the binding's status.
- * A running attempt does not hide that the last one failed: it is a retry.
+ * The wait for the applier, for the binding's status. While the applier retries after a failure, the state stays
+ * Failing.
  */
 export function awaitsOf(
   awaited: FluxBindingSpec['awaits'],

@@ -60,7 +60,7 @@ export function isBypassed(state: StateAnnotation | undefined, closings: readonl
 /** Whether the object runs in spite of all these closings: a user bypassed them, or a deployment does. */
 export function runsBehind(state: StateAnnotation | undefined, closings: readonly string[]): boolean {
   if (state?.is !== 'bypassed' && state?.is !== 'passing') return false;
-  // Beyond the limit the closings are unknown: a bypass is only for the write that makes it.
+  // Beyond the limit the closings are unknown: a bypass covers only the write with the reason.
   return !closings.includes(BEYOND) && containsAll(state.gates, closings);
 }
 

@@ -112,9 +112,9 @@ export function mayChangeUnseen(rollout: Rollout, { found, problem }: UpstreamRo
 const HEALTH_CHECKS_AT_ONCE = 8;
 
 /**
- * The HealthChecks, with the present status of those at rest that are Unhealthy now.
- * Their hook evaluates them every ten minutes only, but a failure since then must hold the next version.
- * Afterwards the Rollout's condition triggers that hook, which finds the failure too.
+ * The HealthChecks; a check at rest that is Unhealthy now has that status. The hook of a check at rest evaluates it
+ * every ten minutes only, but a failure since then must hold the next version. The Rollout's condition then triggers
+ * that hook, which stores the failure.
  */
 export function withRestingChecks(
   rollout: Rollout,

@@ -75,7 +75,8 @@ async function startUpload(
   if (location?.hostname !== start.hostname) {
     throw new RegistryError(`the target ${target.name} wants its blobs sent to another host, which is not done`);
   }
-  // Behind a proxy registries name http: or a port of their own; it is the registry's own host and stays it.
+  // Behind a proxy a registry may name http: or an internal port. On the registry's own host, its known address is
+  // used.
   const upload = new URL(location.pathname + location.search, start);
   upload.searchParams.set('digest', digest);
   return upload;

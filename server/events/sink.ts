@@ -117,7 +117,7 @@ export function createEventSink({ create, find, nameKey, dropped, log, wait, not
 }
 
 /**
- * `known`: another replica has written the Event, or this one before a restart. `taken`: another Event has its name.
+ * `known`: the Event exists, from another replica or from before a restart. `taken`: a different Event has the name.
  */
 type Outcome = 'created' | 'known' | 'taken';
 
@@ -154,7 +154,7 @@ async function withRetries(attempt: () => Promise<Outcome>, wait: EventsOptions[
       return outcome === 'known' && count > 1 ? 'created' : outcome;
     } catch (error) {
       const code = codeOf(error);
-      // An API server that has just started forbids what it will allow: it has not read the roles yet.
+      // An API server that has just started denies allowed requests until it has read the roles.
       const isTransient = code === 0 || code === 403 || code === 429 || (typeof code === 'number' && code >= 500);
       if (!isTransient || count === MAX_ATTEMPTS) throw error;
       await wait(1000 * 2 ** (count - 1));

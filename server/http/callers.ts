@@ -49,7 +49,7 @@ function readPrevious(file: string): string[] {
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-// Whether a caller of the webhook is the API server, or one of the page its proxy: both show a client certificate.
+// Whether the caller of the webhook is the API server, and the caller of the page its proxy: by a client certificate.
 
 /**
  * @param names the common names and DNS names that may call; if empty, every name that the CA has signed

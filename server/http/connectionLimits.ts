@@ -27,7 +27,7 @@ export function limitConnections(
   { maxConnections, maxPerAddress }: ConnectionLimits,
 ): void {
   const share = createFairShare(maxConnections, maxPerAddress);
-  // A request has the socket of TLS; the one below it is counted, because a peer may never end its handshake.
+  // A request has the TLS socket. The TCP socket below it is counted, because a peer may never end its handshake.
   const connections = new Map<string, Connection>();
 
   server.on('connection', (socket: Socket) => {

@@ -121,8 +121,8 @@ function listen(
 
 /**
  * A shutdown that no client notices, if its load balancer probes /readyz or follows the Endpoints.
- * Keeps answering for `delaySeconds`, each answer the last one on its connection; then accepts nothing more and
- * finishes what has begun. Resolves when all is done, or after a time limit.
+ * Keeps answering for `delaySeconds`, and closes each connection after its answer; then accepts no more requests and
+ * finishes the running ones. Resolves when all have finished, or after a time limit.
  */
 export async function shutDown(listeners: readonly Listener[], delaySeconds: number): Promise<void> {
   for (const listener of listeners) listener.drain();

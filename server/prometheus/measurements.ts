@@ -1,7 +1,7 @@
 /**
  * The port `Measurements`. Queries run in the background, with a limit for all and a lower one for each namespace. The
- * newest answer for a check is kept until a sync takes it: if the provider answers at once, the sync that started the
- * query.
+ * newest answer for a check is kept until a sync takes it. If the provider answers at once, the sync that started the
+ * query takes it.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';

@@ -1,4 +1,4 @@
-/** The Authorization header that a registry asks for: Basic, or a token of its token server. */
+/** The Authorization header that a registry requires: Basic, or a token of its token server. */
 import type { Credentials } from './dockerConfig.ts';
 import { RegistryError } from './error.ts';
 import { boundedFetch, type Connections, parseJson, type RegistryAnswer } from './http.ts';

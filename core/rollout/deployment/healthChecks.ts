@@ -33,9 +33,8 @@ export function unhealthyMessage(check: HealthCheck): string {
 }
 
 /**
- * Whether the check evaluates one revision, as class kustomization does.
- * Such a check reports a version that Flux cannot build or apply, although that version is never applied, and never an
- * older version's failure.
+ * Whether the check evaluates one revision, as class kustomization does. Such a check never reports the failure of an
+ * older version, and it does report a version that is never applied because Flux cannot build it.
  */
 export function checksRevision({ spec }: HealthCheck): boolean {
   return spec?.class === KUSTOMIZATION_CLASS;

@@ -81,7 +81,10 @@ interface ReleaseOrder {
   isNewer(tag: string, than: string): boolean;
 }
 
-/** The order of the policy; between tags that it ranks alike or not at all, that of `available`, the discovery. */
+/**
+ * The order of the policy. Tags that the policy ranks alike, or can't rank, have the order of discovery, as in
+ * `available`.
+ */
 export function releaseOrder(available: readonly VersionInfo[], { rank }: PolicyRules): ReleaseOrder {
   const discovered = new Map<string, number>();
   available.forEach(({ tag }, index) => {

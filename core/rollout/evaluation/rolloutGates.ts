@@ -253,7 +253,7 @@ const NONE_ALLOWED = falseCondition(
   'No release candidates are allowed by all gates',
 );
 
-/** The condition Ready. For kstatus, a RolloutGate that is not passing is not ready; its list doesn't matter. */
+/** The condition Ready. For kstatus, a RolloutGate that is not passing is not ready, whatever versions it allows. */
 export function rolloutGateReady({ metadata, spec }: RolloutGate): NewCondition {
   const isPassing = spec?.passing !== false;
   const { generation } = metadata;
