@@ -8,7 +8,7 @@ export const RELEASES_UPDATED = 'ReleasesUpdated';
 export const GATES_PASSING = 'GatesPassing';
 export const DEPLOYMENT_BLOCKED = 'DeploymentBlocked';
 export const BAKE_FAILURE_DISABLED = 'BakeFailureDisabled';
-/** Present only while the selector matches HealthChecks that may not be watched. */
+/** Present only while the selector matches HealthChecks that the Rollout isn't allowed to watch. */
 export const HEALTH_CHECKS_LEFT_OUT = 'HealthChecksLeftOut';
 export const ROLLED_BACK = 'RolledBack';
 /** Present only while a deployment is rolling out or baking: what it waits for. */

@@ -68,7 +68,7 @@ export interface EventRecord {
   /** The objects that Flux's Alerts can select in place of `regarding`: Flux objects, or Rollouts for bound objects. */
   involvedObjects?: readonly ObjectName[];
   /**
-   * The text for involved objects in other namespaces, whose readers may not read `regarding`; absent: none is sent.
+   * The text for involved objects in other namespaces, whose readers can't read `regarding`; absent: none is sent.
    */
   forOthers?: string;
 }
@@ -219,7 +219,8 @@ export interface Settings {
   /** The default of `spec.onFailure` of Rollouts. */
   onFailure: 'Continue' | 'Hold';
   /**
-   * Whether bakes end as in the Go controller: by time alone, and health counts by its times, without deleted objects.
+   * Whether bakes behave as in the Go controller: they end by time alone, reports of health count by their times, and
+   * deleted objects are ignored.
    */
   likeKuberik?: boolean;
   /** User name of Metacontroller's requests. */

@@ -38,7 +38,7 @@ const QUEUE_LIMITS = { events: 10_000, bytes: 16 * 1024 * 1024 };
 const MAX_CONNECTIONS = 100;
 /** Long enough for a list of large objects from a busy API server. */
 const TIMEOUT_MS = 30_000;
-/** Until a kind that may not be read, or is not installed, is tried again. */
+/** Until the next try to read a kind that can't be read or is not installed. */
 const UNREADABLE_RETRY_MS = 60_000;
 
 type Watched = (typeof WATCHED)[number];

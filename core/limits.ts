@@ -63,7 +63,7 @@ export const LIMITS = {
   patternWork: 2500,
   /** Kinds of one namespace in a Kustomization's inventory. */
   inventoryKinds: 200,
-  /** HealthChecks that one Rollout watches, without those that don't consent. */
+  /** HealthChecks that one Rollout watches. Those that don't consent are not counted. */
   watchedHealthChecks: 200,
   /**
    * HealthChecks whose metadata is listed for a Rollout that watches other namespaces. With more, each namespace is
@@ -72,7 +72,10 @@ export const LIMITS = {
   listedHealthChecks: 5000,
   /** Namespaces listed separately for a Rollout that watches more than `listedHealthChecks`. */
   watchedNamespaces: 64,
-  /** HealthChecks whose reports a deployment records when it begins; for others only the times show what is new. */
+  /**
+   * HealthChecks whose reports a deployment records when it begins. Of other HealthChecks only the times show which
+   * report is new.
+   */
   knownHealth: 100,
   /** Characters of the JSON of `spec.job.template` of a HealthCheck. */
   jobTemplate: 32_768,
@@ -99,7 +102,7 @@ export const LIMITS = {
   /** RolloutBudgets that select one Rollout. */
   budgetsOfRollout: 10,
   /**
-   * Rollouts that one RolloutBudget selects: beyond, no slot is granted, nor if they exceed `bodyBytes` together;
+   * Rollouts that one RolloutBudget selects. With more, or if together they exceed `bodyBytes`, no slot is granted;
    * `kubectl rollouts doctor` warns before.
    */
   rolloutsOfBudget: 1000,
@@ -114,8 +117,8 @@ export const LIMITS = {
    */
   listedRollouts: 10_000,
   /**
-   * Versions in the status of a RolloutBudget: those that no Rollout requests are dropped first; if more requested
-   * ones have failed, no slot is granted.
+   * Versions in the status of a RolloutBudget. Versions that no Rollout requests are dropped first. If more requested
+   * versions than this have failed, no slot is granted.
    */
   budgetVersions: 20,
   /** Namespaces in which one object reports a change of a Gate or budget: its own first, then by name. */

@@ -38,8 +38,8 @@ export async function homeLabels(
 }
 
 /**
- * The rules for objects with these names, one for each namespace: a rule without a namespace would match in all of
- * them. No rule for no names: it would match everything (fact M11).
+ * The rules for objects with these names, one for each namespace, because a rule without a namespace matches in all
+ * namespaces. None without names: a rule without names matches everything (docs/facts.md, M11).
  */
 export function namedRules(
   { apiVersion, resource }: Pick<ResourceRef, 'apiVersion' | 'resource'>,

@@ -20,7 +20,7 @@ import type { CompositeHook } from './hook.ts';
 /** Nothing triggers a sync of the Gate when its Secret appears, or the right to read it. */
 const RECEIVER_REQUEUE_SECONDS = 10;
 
-/** How old the list of requiring objects may be, for any Gate and for one that has just changed. */
+/** How old the list of requiring objects may be: normally, and for a Gate that has just changed. */
 const REQUIRING_MAX_AGE_MS = 30_000;
 const CHANGED_GATE_REQUIRING_MAX_AGE_MS = 3000;
 

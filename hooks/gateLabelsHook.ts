@@ -1,7 +1,6 @@
 /**
- * DecoratorController `gate-labels`: repairs the labels by which others find a Gate.
- * The webhook sets them in every write; an object stored while the webhook was down, say from a backup, would silently
- * not be found.
+ * DecoratorController `gate-labels`: repairs the labels by which hooks and the webhook find a Gate.
+ * The webhook sets these labels in every write, but not in a write while it is down, such as the restore of a backup.
  */
 import type { KubeObject } from '../api/kubernetes.ts';
 import type { DecoratorResponse } from '../api/metacontroller.ts';

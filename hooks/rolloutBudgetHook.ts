@@ -1,6 +1,7 @@
 /**
- * CompositeControllers `rolloutbudgets` and `clusterrolloutbudgets`: slots for the Rollouts that they select, in their
- * own status. DecoratorController `rolloutbudget-slots`: the labels by which a grant wakes its Rollout.
+ * CompositeControllers `rolloutbudgets` and `clusterrolloutbudgets`: write slots for the Rollouts that a budget selects
+ * into the budget's status. DecoratorController `rolloutbudget-slots`: sets the labels of a budget by which a grant
+ * triggers a sync of its Rollout.
  */
 import { CONTINUE, SLOT_LABEL_SUFFIX } from '../api/annotations.ts';
 import { KINDS, ROLLOUTS } from '../api/kinds.ts';
@@ -18,7 +19,10 @@ import { compileSelector } from '../core/kube/selector.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
 import { CONFLICT_REQUEUE_SECONDS, type CompositeHook, type DecoratorHook, resyncAfter } from './hook.ts';
 
-/** Nothing triggers a sync when a Namespace's labels change, or a holder that is no longer selected. */
+/**
+ * No sync is triggered when the labels of a Namespace change, or when a holder that the budget no longer selects
+ * changes.
+ */
 const UNSEEN_REQUEUE_SECONDS = 60;
 
 export const budgetHook: CompositeHook = {
@@ -82,8 +86,9 @@ function selectedRollouts(budget: Budget, rollouts: readonly Rollout[]): Rollout
 }
 
 /**
- * The holders of slots that the budget does not select, by uid. They are read live: a cache that lacks one may be
- * behind.
+ * The holders of slots that the budget does not select, by uid. Holders that Metacontroller's cache lacks are read
+ * live:
+ * the cache may be behind.
  */
 async function otherHolders(
   { status }: Budget,

@@ -13,7 +13,10 @@ import type { CompositeHook } from './hook.ts';
 
 /** Nothing triggers a sync when a Rollout is created, or when labels of one or of a Namespace change. */
 const NEW_ROLLOUT_REQUEUE_SECONDS = 10;
-/** How old a list of Rollouts may be: each RolloutGate that is written triggers a sync of its schedule. */
+/**
+ * How old a list of Rollouts may be. Each write of a RolloutGate triggers a sync of its schedule, which must not list
+ * again.
+ */
 const ROLLOUTS_MAX_AGE_MS = 2000;
 /** A timer much longer than this may drift, and a time zone's rules may change with a new release of ours. */
 const LONGEST_REQUEUE_SECONDS = 3600;

@@ -35,7 +35,7 @@ interface AdoptOptions {
   client: KubeClient;
   /** The only namespace to read; undefined: all. */
   namespace: string | undefined;
-  /** The namespace to read if the reader may not read the whole cluster. */
+  /** The namespace to read if the reader can't read the whole cluster. */
   fallback: string;
   rollouts(): Iterable<Rollout>;
   rightsOf(needs: readonly Right[]): Promise<Rights>;

@@ -26,7 +26,7 @@ interface FeedOptions {
   client: KubeClient;
   /** The only namespace to read; undefined: all. */
   namespace?: string | undefined;
-  /** The namespace to read if the reader may not read the whole cluster. */
+  /** The namespace to read if the reader can't read the whole cluster. */
   fallback: string;
   now: () => EpochMs;
   share?: ShareObject | undefined;
@@ -195,7 +195,7 @@ const SIGNED_OUT_RETRY_MS = 3000;
 
 /**
  * Watches a kind until the signal aborts, and tries again if it can't be read. `fallback`: the namespace to read if the
- * reader may not read the whole cluster; absent for a kind without namespaces.
+ * reader can't read the whole cluster; absent for a kind without namespaces.
  */
 export async function keepWatching(
   client: KubeClient,

@@ -45,7 +45,7 @@ const MAX_PREVIEW = 200;
 export interface PageHandlers {
   application(id: string): Promise<ApplicationPageData | undefined>;
   gate(id: string): Promise<GatePageData | undefined>;
-  /** The explanation and details of another object; undefined if it does not exist or the reader may not read it. */
+  /** The explanation and details of another object; undefined if it does not exist or the reader can't read it. */
   explanation(kind: string, ref: NamespacedName): Promise<ObjectPageData | undefined>;
   /** Whether the user has each right. */
   rightsOf(rights: readonly Right[]): Promise<Rights>;

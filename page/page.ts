@@ -20,7 +20,7 @@ export interface PageOptions {
   hello: Hello;
   /** The only namespace to read; undefined: all. */
   namespace?: string | undefined;
-  /** The namespace to read if the reader may not read the whole cluster. */
+  /** The namespace to read if the reader can't read the whole cluster. */
   fallback: string;
   now(): EpochMs;
   /** Shares objects in memory with other readers. */

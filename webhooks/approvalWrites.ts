@@ -87,7 +87,7 @@ function acceptanceTexts(
 
 /**
  * Records the deletion of a Gate or RolloutGate with approvals, with its user, and the last changes of its rule, which
- * its hook may not have seen: as Events, once the object is gone. Not in a dry run.
+ * its hook might not have seen: as Events, once the object is gone. Not in a dry run.
  * All values come from the stored object: any client may send a request about any object.
  * @param about reads the object of the deletion's Event, and the objects that report it
  */

@@ -26,7 +26,7 @@ import { listBindable, listBindings, readCurrentBindings, readGates, readSelecto
 import { type AdmissionDecision, allowed, denied, namespaceOf } from './response.ts';
 
 /**
- * The closed Gates among these, live: a cache may not know yet that a Gate has closed.
+ * The closed Gates among these, live: a cache may still show a Gate as open.
  * More Gates than the limit count as closed, and aren't read.
  */
 export async function readClosed(
@@ -200,7 +200,7 @@ export async function recordBypass(
   return { bypass: message };
 }
 
-/** The state of the cluster once the write is stored; undefined if it records no bypass of the user. */
+/** What the cluster shows once the write is stored; undefined if the write records no bypass by its user. */
 async function bypassFact(
   regarding: AnyObject,
   { operation, namespace, userInfo }: AdmissionRequest,

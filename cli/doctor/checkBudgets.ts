@@ -59,7 +59,7 @@ export function sizeFindings(
 
 const SELECTOR_REMEDY = 'select namespaces in spec.namespaceSelector by a label that only you can set';
 
-/** Findings about ClusterRolloutBudgets by which Rollouts of any namespace can hold those of others. */
+/** Findings about ClusterRolloutBudgets with which a Rollout of one namespace can hold Rollouts of another. */
 export function sharingFindings(budgets: readonly Budget[]): Finding[] {
   const ofCluster = budgets.filter(({ metadata }) => !metadata.namespace) as ClusterRolloutBudget[];
   return ofCluster.flatMap((budget) => {

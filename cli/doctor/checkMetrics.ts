@@ -1,4 +1,6 @@
-/** Checks for HealthChecks of class prometheus that may not query their MetricProvider, so are never Healthy. */
+/**
+ * Checks for HealthChecks of class prometheus that aren't allowed to query their MetricProvider, so are never Healthy.
+ */
 import { METRIC_PROVIDERS, NAMESPACES } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { HealthCheck, MetricProvider } from '../../api/types.ts';

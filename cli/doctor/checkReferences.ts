@@ -41,7 +41,7 @@ export const checkReferences: Check = async (inputs) => {
   return [...findingsOrFine(ABOUT, found, 'nothing waits for what does not exist'), ...notes];
 };
 
-/** The served version of ImagePolicies; undefined if none is served or the user may not read that. */
+/** The served version of ImagePolicies; undefined if none is served or the user can't read that. */
 async function policyVersion(client: KubeClient): Promise<string | undefined> {
   const { group, versions, resource } = KINDS.ImagePolicy;
   for (const version of versions) {

@@ -1,4 +1,4 @@
-/** Findings of the doctor, and reads for its checks. A list that the user may not read is noted as not checked. */
+/** Findings of the doctor, and reads for its checks. A list that the user can't read is noted as not checked. */
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { type Collection, isApiError, type KubeClient } from '../../tools/kube/kubeClient.ts';
@@ -42,7 +42,7 @@ export interface CheckInputs {
 
 export type Check = (inputs: CheckInputs) => Promise<Finding[]>;
 
-/** The reads of a check. A list is undefined if the user may not read it; `notes` then has the reason. */
+/** The reads of a check. A list is undefined if the user can't read it; `notes` then has the reason. */
 export function reader({ client, namespace }: CheckInputs, about: string) {
   const notes: Finding[] = [];
   const list = async <T extends AnyObject>(from: Collection): Promise<T[] | undefined> => {

@@ -54,7 +54,7 @@ export async function awaitGate(
   });
 }
 
-/** The objects that need not be read again, by name. `unseen`: deleted, or the user may not read it. */
+/** The objects that need not be read again, by name. `unseen`: deleted, or the user can't read it. */
 type Settled = Map<string, Exclude<Effect, 'moving'> | 'unseen'>;
 
 interface Observed {

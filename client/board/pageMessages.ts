@@ -8,13 +8,13 @@ import type { BudgetView } from './budgetView.ts';
 import type { GateView, ScheduleView } from './planViews.ts';
 import type { Row } from './row.ts';
 
-/** Whether a kind can be read. `forbidden`: the reader may not. `absent`: the cluster does not have it. */
+/** Whether a kind can be read. `forbidden`: the reader isn't allowed to. `absent`: the cluster does not have it. */
 export interface KindState {
   /** The cluster, if several are shown. */
   cluster?: string;
   kind: string;
   state: 'loading' | 'live' | 'reconnecting' | 'forbidden' | 'absent' | 'signed-out';
-  /** The namespace that is read if the whole cluster may not be. */
+  /** The namespace to read if the reader can't read the whole cluster. */
   namespace?: string;
   /** The API server's message. */
   why?: string;

@@ -22,7 +22,7 @@ export interface Band {
   reason?: string;
   /** The message in the Gate's status. */
   message: string;
-  /** Whether the interval begins by a request for a later time. */
+  /** Whether the interval begins with a planned request. */
   planned?: boolean;
 }
 

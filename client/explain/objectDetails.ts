@@ -38,7 +38,7 @@ export interface ObjectDetails {
   /** The Rollouts that set its fields. */
   rollouts: NamespacedName[];
   conditions: ConditionView[];
-  /** Events, newest first; absent if the reader may not list them. */
+  /** Events, newest first; absent if the reader can't list them. */
   events?: EventView[];
   /** The applied objects, at most MAX_INVENTORY; absent for a kind without an inventory. */
   inventory?: AppliedObject[];
@@ -48,7 +48,7 @@ export interface ObjectDetails {
 const MAX_INVENTORY = 500;
 const MAX_EVENTS = 50;
 
-/** The details of an object. `events`: undefined if the reader may not list them. */
+/** The details of an object. `events`: undefined if the reader can't list them. */
 export function objectDetails(object: AnyObject, events: readonly CoreEvent[] | undefined): ObjectDetails {
   const { namespace } = identityOf(object);
   const status = isMap(object.status) ? object.status : {};

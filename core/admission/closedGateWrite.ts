@@ -17,7 +17,7 @@ interface ClosedGateWrite {
   fieldManager: string | undefined;
   /** Whether the field manager is one of a controller that applies from Git. */
   isSync: boolean;
-  /** Whether the writer is the garbage collector or the like: it takes owner references away. */
+  /** Whether the writer is a system account that removes owner references, such as the garbage collector. */
   isSystemDeleter: boolean;
   /** Whether the write changes labels by which a closed Gate selects the object: that would be a way out. */
   escapesSelection: boolean;
@@ -130,9 +130,9 @@ function isGoverned(annotation: string): boolean {
 }
 
 /**
- * Visits the deepest map keys that differ. A list counts as one value, as it does for its owners (Flux's lists are
- * atomic), and so does a value at the limit of nesting.
- * A map that appears or disappears is compared key by key: its deepest keys have the owners.
+ * Visits the deepest map keys that differ. A list counts as one value, because it has one owner (Flux's lists are
+ * atomic). A value at the limit of nesting counts as one too. A map that appears or disappears is compared key by key:
+ * field owners are recorded for its deepest keys.
  */
 function walk(a: unknown, b: unknown, path: string[], writers: Writers, visit: Visit): void {
   if (path.length > LIMITS.nesting || !(hasFieldsBeside(a, b) || hasFieldsBeside(b, a))) {

@@ -30,7 +30,7 @@ import {
 export interface Hold {
   /** The annotations to write; null removes one. */
   annotations: Record<string, string | null>;
-  /** Whether the object runs behind its closed Gates for one deployment: only the webhook knows for how long. */
+  /** Whether the object runs behind its closed Gates for one deployment. Only the webhook can decide when that ends. */
   isBypassing: boolean;
   /** When a Gate opens or closes next by itself. */
   until?: EpochMs | undefined;
@@ -51,16 +51,16 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
 }
 
 /**
- * The state to write behind closed Gates; undefined if the object has it.
- * An object that bypasses them is written too: once its deployment is applied, the webhook suspends it again.
+ * The state to write while Gates are closed; undefined if the object has that state. It is also written to an object
+ * that bypasses the Gates: once the deployment is applied, the webhook suspends the object again.
  */
 function heldState({ names }: ObjectGates, isHeld: boolean): string | undefined {
   return isHeld ? undefined : formatState({ is: 'closed', gates: names });
 }
 
 /**
- * The state to write with open Gates: undefined if the object has it, null to remove it if no Gate is required any
- * more. `stateByRollouts` decides for an object that waits for its applier.
+ * The state to write while all Gates are open: undefined if the object has that state, null to remove the state of an
+ * object that no longer requires a Gate. `stateByRollouts` decides for an object that waits for its applier.
  */
 function releasedState(object: FluxObject, { all }: ObjectGates): string | null | undefined {
   const { [GATE_STATE]: text, [SUSPENDED]: suspended } = object.metadata.annotations ?? {};
@@ -79,7 +79,7 @@ function isMarkedFor(object: FluxObject, { names, closures }: ObjectGates): bool
 
 /**
  * The annotations for an object whose Gates are too large or too many to be sent to the hook.
- * They hold nothing by themselves: the webhook lists the Gates, and counts more than its limit as closed.
+ * The annotations alone hold nothing: the webhook lists the Gates, and counts more than its limit as closed.
  */
 export const TOO_MANY_MARKS: Hold['annotations'] = {
   [SELECTED_BY]: TOO_MANY.name,

@@ -143,8 +143,8 @@ export function escapesSelection(object: FluxObject, oldObject: FluxObject, cont
 }
 
 /**
- * The stored object, with those changes of the write that are allowed to an object beyond a limit: to name fewer
- * Rollouts, and to name fewer Gates if all that it drops are open.
+ * The stored object, with the only changes that a write may make to an object beyond a limit: it may name fewer
+ * Rollouts, and drop Gates if all dropped Gates are open.
  */
 export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, context: GateContext): FluxObject {
   if (!requiredGates(oldObject, context).tooMany) return oldObject;
@@ -197,7 +197,7 @@ export function gatesInAnnotation(
   return { refs: tooMany ? [] : refs, problems, tooMany };
 }
 
-/** The Gates that SELECTED_BY names, as candidates; undefined if it does not name them all. */
+/** The Gates in SELECTED_BY, as candidates; undefined if the annotation does not list all of them. */
 function gatesInSelectedBy(object: FluxObject): NamespacedName[] | undefined {
   const selectedBy = object.metadata.annotations?.[SELECTED_BY];
   if (selectedBy?.includes(TOO_MANY.name)) return undefined;
@@ -205,7 +205,7 @@ function gatesInSelectedBy(object: FluxObject): NamespacedName[] | undefined {
   return tooMany || refs.length > LIMITS.requiredGates ? undefined : refs;
 }
 
-/** The Gates that the two annotations name; not complete if one of them names too many. */
+/** The Gates in the two annotations; incomplete if one of the annotations names too many. */
 export function recordedRefs(
   object: FluxObject,
   rules: RefRules = {},

@@ -114,8 +114,8 @@ function verifyManagedFields(
 }
 
 /**
- * Whether this is an earlier deployment of the Rollout.
- * One that the history no longer has counts too: the source may have failed to fetch the newer ones for a long time.
+ * Whether this is an earlier deployment of the Rollout. A deployment that was dropped from the history counts too: the
+ * source may have failed for a long time to fetch newer deployments.
  */
 function isEarlier({ id, uid, version }: DeploymentRef, rollout: Rollout | undefined): boolean {
   const entry = rollout?.status?.history?.find((each) => each.id === id);

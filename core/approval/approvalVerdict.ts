@@ -168,7 +168,7 @@ const MAX_TEXT_CHARACTERS = 1024;
 /** The words of parsed texts: one decision compares each approval with the same text. */
 const parsed = new Memo<ReadonlySet<string> | undefined>(128);
 
-/** Why this user's approval never counts; undefined if it may. */
+/** Why this user's approval never counts; undefined if it can count. */
 export function whyNotAPerson(user: string, rule: Pick<ApprovalRule, 'serviceAccounts'>): string | undefined {
   if (!user.startsWith(SYSTEM) || user === ADMINISTRATOR) return undefined;
   const name = serviceAccountOf(user);
@@ -179,8 +179,8 @@ export function whyNotAPerson(user: string, rule: Pick<ApprovalRule, 'serviceAcc
 
 /**
  * Whether a free text, such as `Alice Miller <alice@example.com>`, may mean this user.
- * In doubt it may: `oidc:Alice.Miller@example.com` matches an address with another domain, `alice.miller`, and a text
- * with both names.
+ * In doubt the result is true: `oidc:Alice.Miller@example.com` matches an address with another domain, `alice.miller`,
+ * and a text with both names.
  */
 export function mayMean(text: string, user: string): boolean {
   const words = text.length > MAX_TEXT_CHARACTERS ? undefined : parsed.get(text, () => wordsOf(text));

@@ -61,7 +61,7 @@ function changedFields(spec: Ruled, before: Ruled): FieldChange[] {
     });
 }
 
-/** The values of the rule's fields, by path from the spec; an empty list has the value of an absent one. */
+/** The values of the rule's fields, by path from the spec. An empty and an absent list have the same value. */
 function valuesOf({ approvals = {} as ApprovalRule, rolloutRef }: Ruled): Map<string, string> {
   const rule = Object.entries(approvals).map(([key, value]) => [`approvals.${key}`, textOf(value)] as const);
   return new Map([['rolloutRef.name', rolloutRef?.name ?? ''], ...rule]);

@@ -14,7 +14,7 @@ export interface CoreEvent extends KubeObject<any, any> {
   message?: string;
   firstTimestamp?: string | null;
   lastTimestamp?: string | null;
-  /** Set by reporters that set no other time. */
+  /** Set by reporters that leave the other times empty. */
   eventTime?: string | null;
   count?: number;
   source?: { component?: string };

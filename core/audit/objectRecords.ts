@@ -97,7 +97,7 @@ function recordsOfDeployment(entry: HistoryEntry, change: DeploymentChange, obje
       action: isVote ? 'Approved' : 'Opened',
       object: { kind: kind ?? 'Gate', namespace, name },
       sources: ['History'],
-      // A Gate opens for every Rollout: fifty histories may list one opening, so none has its version.
+      // A Gate opens for every Rollout, so fifty histories may list one opening: the record has no version.
       ...withoutEmpty({ user: by, reason: why, version: isVote ? version.tag : undefined }),
     };
   });

@@ -113,7 +113,7 @@ export function withReport(
   };
 }
 
-/** The next status without source and applier as inputs: the parts that depend on these stay as observed. */
+/** The next status, computed without the source and the applier: the fields that depend on them keep their values. */
 function statusWithoutSource(
   binding: FluxBinding,
   observed: FluxBindingStatus | undefined,
@@ -149,8 +149,8 @@ function sourceEntry({ artifact, awaits, stuck }: AtomicUpdate): NonNullable<Flu
 }
 
 /**
- * The deployments that the object should have. It keeps its deployment while a Gate is closed, and if the Rollout has
- * none.
+ * The deployments that the object should have. While a Gate is closed, or if the Rollout has no deployment, the object
+ * keeps the one it has.
  */
 function desiredDeployments(
   spec: FluxBindingSpec,

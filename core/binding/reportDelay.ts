@@ -17,9 +17,9 @@ import type { Inputs, Report } from './bindingReport.ts';
  * would double.
  */
 const DEPLOYMENT_DELAY_MS = 600_000;
-/** The delay of a first deployment: until its report the FluxBinding shows that its Rollout has deployed nothing. */
+/** The delay of a first deployment, shorter because until then the FluxBinding shows that nothing was deployed. */
 const FIRST_DEPLOYMENT_DELAY_MS = 60_000;
-/** The delay from the opening or closing of a Gate to its report: a thousand objects are suspended in less. */
+/** The delay from a change of a Gate to its report. A thousand objects are suspended in less time. */
 const GATE_DELAY_MS = 15_000;
 
 /** When the next report has to be written; undefined if it has to be written now. */

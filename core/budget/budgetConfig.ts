@@ -35,7 +35,9 @@ export function readBudget(budget: Budget, selected: number): BudgetConfig {
   };
 }
 
-/** The number for `2` or `10%` of a total, rounded up, so that only 0% is zero; undefined for any other text. */
+/**
+ * The number for a text such as `2` or `10%` (of a total, rounded up: only 0% is zero); undefined for any other text.
+ */
 export function amount(value: unknown, of: number): number | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
   const [, percent] = /^(100|[0-9]{1,2})%$/.exec(typeof value === 'string' ? value : '') ?? [];

@@ -33,7 +33,7 @@ import { finishedWaves, openWaves, unknownBefore, wavesOf, waveText } from './wa
 interface ObservedRollouts {
   /** The Rollouts that the budget selects, as its hook was sent them. */
   rollouts: readonly Rollout[];
-  /** Rollouts that have slots and are not selected any more, by uid. */
+  /** Rollouts that have slots and are no longer selected, by uid. */
   others: ReadonlyMap<string, Holder>;
 }
 
@@ -131,7 +131,7 @@ function evaluateSlots(
   }));
 }
 
-/** The slots that are taken, with those of Rollouts that deploy without a grant. */
+/** The taken slots, and a slot for each Rollout that deploys without a grant. */
 function withUngranted(results: readonly EvaluatedSlot[], fleet: readonly Member[], now: EpochMs): Slot[] {
   const slots = results.flatMap(({ result: { slot } }) => slot ?? []);
   const holders = new Set(slots.map(({ uid }) => uid));
@@ -174,8 +174,8 @@ function firstChoices(queue: readonly Member[]): ImageVersion[] {
 }
 
 /**
- * The versions to store, with their waves. A version that is not current keeps its last waves, and is dropped once it
- * has no failure and is not in all Rollouts.
+ * The versions to store, with their waves. A version that is not current keeps its last waves. It is dropped if it has
+ * no failure and not all Rollouts run it.
  * @param current the versions that Rollouts request or deploy
  */
 function versionsWithWaves(

@@ -1,4 +1,4 @@
-/** The Rollouts that a budget selects. Metacontroller may have sent older ones than those that are stored. */
+/** The Rollouts that a budget selects. They come from Metacontroller's cache, which may be behind. */
 import type { HistoryEntry, Rollout, SlotRequest } from '../../api/types.ts';
 import { isManual } from '../rollout/deployment/entry.ts';
 import type { BudgetConfig } from './budgetConfig.ts';

@@ -40,7 +40,7 @@ export function evaluateSlot(slot: Slot, holder: Holder, slotTimeout: number | u
   return { freed: isUnused(slot) && !hasUsed(head, slot) ? 'Declined' : 'Ended' };
 }
 
-/** The slot, its unused grant revoked. Its Rollout can't deploy with it, and requests a slot again. */
+/** The slot with its unused grant revoked. The Rollout can no longer deploy with it, and requests a new slot. */
 export function revokeGrant(slot: Slot, now: EpochMs): Slot {
   if (slot.state !== 'Granted') return slot;
   return { ...slot, state: 'Revoking', revokedTime: formatTime(startSeconds(now)) };

@@ -51,7 +51,9 @@ function overdueOf(slots: readonly Slot[]): ReadonlySet<string> {
   return new Set(slots.flatMap(({ uid, state }) => (state === 'Overdue' ? [uid] : [])));
 }
 
-/** Whether a Rollout that a user has excused still has its failure. A retry that runs in time is waited for again. */
+/**
+ * Whether an excused Rollout still has its failure. If it retries the version in time, later waves wait for it again.
+ */
 function isExcused(member: Member, version: ImageVersion, overdue: ReadonlySet<string>): boolean {
   const outcome = outcomeOf(member, version);
   return outcome === 'failed' || (outcome === 'underWay' && overdue.has(member.uid));

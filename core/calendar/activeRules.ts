@@ -56,7 +56,7 @@ function ruleActive(rule: Rule, today: number, timeZone: string, now: EpochMs): 
 function changeWithin(calendar: Calendar, now: EpochMs, day: number, span: number): EpochMs | undefined {
   const horizon = startOfDay(day + span + 1, calendar.timeZone);
   const merged = mergedWindows(calendar, day - 2, span + 2);
-  // Earlier windows are missing, so an end before this time may not be one.
+  // The windows of earlier days aren't computed, so an end found before this time may lie inside one of them.
   const since = Math.max(now, startOfDay(day - 1, calendar.timeZone));
   const active = isActive(calendar, now);
   if (!active) return merged.find(({ from }) => from > since)?.from;

@@ -1,4 +1,4 @@
-/** The calendars of Gates and schedules: their rules as users write them, checked and compiled. */
+/** The calendars of Gates and schedules: rules from the spec, checked and compiled. */
 import type { FieldProblem } from '../kube/fieldProblem.ts';
 import { dayNumber } from '../kube/time.ts';
 import { isTimeZone } from './localTime.ts';

@@ -11,7 +11,7 @@ import { Memo } from '../memo.ts';
 
 const EPOCH = new Temporal.PlainDate(1970, 1, 1);
 const MINUTE_MS = 60_000;
-/** Starts of days: time zone arithmetic takes a hundred times as long as everything else that a calendar needs. */
+/** The starts of days, cached: time zone arithmetic takes a hundred times as long as the rest of an evaluation. */
 const starts = new Memo<EpochMs>(20_000);
 const zones = new Memo<boolean>(1000);
 

@@ -5,7 +5,7 @@ import { annotate } from '../kube/annotate.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { isServiceAccount } from '../kube/users.ts';
 
-/** How long a reason counts for its author's DELETE or write of the status: neither can carry a reason. */
+/** How long a reason counts for a later DELETE or status write by its author, which can't carry a reason. */
 const COUNTS_FOR_MS = 5 * 60_000;
 
 /** Whether the writer may bypass the closed Gates; if not, why. */

@@ -41,7 +41,7 @@ export interface GateResult {
   closure?: string | undefined;
   /** The request that closed it, if one did. */
   closedBy?: GateRequest | undefined;
-  /** When the Gate opens by itself; undefined if only an opening for one version ends. */
+  /** When the Gate opens by itself; undefined if the next change is only the end of an opening for one version. */
   opensAt?: EpochMs | undefined;
   /** The request that opened it, if one did. */
   openedBy?: GateRequest | undefined;
@@ -49,7 +49,9 @@ export interface GateResult {
   takesApprovals?: boolean | undefined;
   /** The approvals that let the version through, the oldest first. */
   approvedBy?: Approval[] | undefined;
-  /** The count of a version that lacks approvals, as text (`1.2.0 has 1 of 2 approvals`) and with the users (`names`). */
+  /**
+   * The count of a version that lacks approvals, as text (`1.2.0 has 1 of 2 approvals`) and with the users (`names`).
+   */
   lacks?: { have: number; need: number; count: string; names?: string | undefined; how: CommandLine };
   /** When an approval expires. */
   approvalsUntil?: EpochMs | undefined;
@@ -153,8 +155,8 @@ export function fullMessage({ message, closedBy, lacks }: GateResult): string {
 export type ReadableGates = ReadonlySet<string>;
 
 /**
- * The Gates as a reader in `namespace` may see them: if the reader may not read a Gate of another namespace, without
- * the users who closed it or approved on it, and their reasons.
+ * The Gates as a reader in `namespace` may see them. A Gate of another namespace that the reader can't read lacks the
+ * users who closed it or approved on it, and their reasons.
  */
 export function redactFor(gates: GateResult[], namespace: string, readable: ReadableGates = new Set()): GateResult[] {
   return gates.map((gate) => {
@@ -178,7 +180,7 @@ function hasHiddenDetails({ ref, closedBy, lacks }: GateResult, namespace: strin
 /**
  * When the Gate opened or closed last, by its own status: `now` if the status doesn't show that yet, 0 without the
  * condition.
- * Reports wait a few seconds from this time, so that suspending and resuming come first.
+ * Reports are delayed by a few seconds from this time, so that objects are suspended and resumed first.
  * @param opened what the Gate is now
  */
 export function changedAt(gate: Gate | undefined, opened: boolean, now: EpochMs): EpochMs {

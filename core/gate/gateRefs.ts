@@ -46,7 +46,7 @@ export interface RequiredGate extends NamespacedName {
   selected?: boolean;
 }
 
-/** The name in place of one that is missing. No Gate can have it, so that it counts as closed. */
+/** Stands for a missing name. No Gate can have this name, so the reference counts as closed. */
 const UNKNOWN_NAME = '(unknown)';
 
 /**

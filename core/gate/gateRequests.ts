@@ -77,8 +77,8 @@ export function gateRequestsOf(gate: Gate, now: EpochMs): GateRequests {
       request.at !== seen?.[request.action] &&
       request.at > (handled[request.action] ?? Number.NEGATIVE_INFINITY),
   );
-  // The order in which these were written is unknown: their timestamps decide, so that the result stays the same.
-  // Of two future requests the later is planned; the earlier takes effect at its own time.
+  // The order in which these requests were written is unknown, so their timestamps decide: the result stays the same.
+  // Of two future requests the later one is planned; the earlier one takes effect at its own time.
   const tolerance = known.planned ? 0 : CLOCK_TOLERANCE_MS;
   const isAhead = ({ at }: GateRequest) => at > now + tolerance;
   const current = sortedRequests([known.current, ...fresh.filter((request) => !isAhead(request))]).at(-1);
@@ -221,7 +221,7 @@ function textIn(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The newest request, if it is one to close; its effect may have ended. */
+/** The newest request, if it is a close request; its effect may have ended. */
 export function closeRequestOf(gate: Gate, now: EpochMs): GateRequest | undefined {
   const { current } = gateRequestsOf(gate, now);
   return current?.action === 'close' ? current : undefined;
@@ -280,7 +280,7 @@ function reasonAuthors(gate: Gate, old: Gate | undefined, by: string, { current,
   for (const action of GATE_ACTIONS) {
     const reason = gate.metadata.annotations?.[REASON_KEYS[action]];
     if (reason === undefined) continue;
-    // An older record lacks these users: the request with that reason has its user.
+    // A record of an older version has no author of the reason: then the user of the request with that reason counts.
     const request = [current, planned].find((each) => each?.action === action && each.reason === reason);
     const author = isChanged(REASON_KEYS[action], gate, old) ? by : (known?.[action] ?? request?.by);
     if (author !== undefined) reasonBy[action] = author;

@@ -83,7 +83,7 @@ function firstEntries<Each extends object>(all: readonly Each[]): Each[] | undef
   return all.length > 0 ? all.slice(0, UNREACHED_IN_STATUS).map((each) => ({ ...each })) : undefined;
 }
 
-/** Whether the Gate has been open, or closed, for so long that all requirers should have followed. */
+/** Whether the Gate has been in its state for so long that all requirers should have been suspended or resumed. */
 function hasLasted({ status }: Gate, { opened }: GateEvaluation, now: EpochMs): boolean {
   const shown = findCondition(status?.conditions, OPENED);
   const since = shown?.status === (opened ? 'True' : 'False') ? parseTime(shown.lastTransitionTime) : undefined;

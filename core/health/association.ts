@@ -60,8 +60,8 @@ export function needsNamespaceLabels(rollouts: readonly Rollout[]): boolean {
   return rollouts.some((rollout) => rollout.spec?.healthCheckSelector?.namespaceSelector !== undefined);
 }
 
-// The Rollouts that trigger a sync of a HealthCheck, and are sent to its hook: those of its namespace that may watch or
-// reset it. In a namespace of many Rollouts, relating all would send all of them whenever one changes.
+// A HealthCheck relates the Rollouts of its namespace that may watch or reset it: they trigger its sync, and its hook
+// gets them. In a namespace of many Rollouts, relating all would send all of them whenever one changes.
 // So each Rollout has a label with the hash of one pair of its selector. A HealthCheck relates the Rollouts with the
 // hash of one of its own labels, and those without the label, which may watch anything. A Rollout without a selector
 // has the label `none`: only HealthChecks that no Rollout watches relate it.

@@ -22,8 +22,8 @@ export type Verdict = {
   | { health: 'Pending'; message: string; isAttempting?: boolean; isRepeat?: boolean }
   /**
    * `failedAt`: when the check failed, if the failed objects have times.
-   * `absent`: the Kustomization of the check does not exist. If it has not existed since the deployment, this is no
-   * failure yet: a Git sync creates a HealthCheck before its Kustomization.
+   * `absent`: the Kustomization of the check does not exist. Counts as a failure only if it has existed since
+   * the deployment: a Git sync may create a HealthCheck before its Kustomization.
    */
   | { health: 'Unhealthy'; message: string; failedAt?: EpochMs | undefined; absent?: true }
   /** An input could not be read, which is no failure: the health stays as it was. */
@@ -121,8 +121,8 @@ function changedAfter(before: string | undefined, now: EpochMs, leastMs: number)
 const EXPLAINED_AFTER_MS = 120_000;
 
 /**
- * When a check that was reset explains what it waits for; undefined if it does so now.
- * Each write of a HealthCheck triggers a sync of the Rollouts that watch it, and Flux applies most deployments sooner.
+ * When the message of a reset check names what the check waits for; undefined: now. Delayed, because each write of a
+ * HealthCheck triggers a sync of its Rollouts, and Flux applies most deployments sooner.
  */
 export function explainsAt(before: HealthStatus, now: EpochMs): EpochMs | undefined {
   if (!isReset(before)) return undefined;

@@ -15,7 +15,7 @@ export interface Read {
   names: string[];
   /**
    * `metadata`: only the existence of such an object matters, and its content may be large or secret.
-   * `nothing`: not even its existence justifies the right to read it.
+   * `nothing`: the object is not read, because its existence is not worth the right to read it.
    */
   how: 'get' | 'list' | 'metadata' | 'nothing';
 }
@@ -51,8 +51,8 @@ export function appliedSelector({ metadata }: Kustomization): string | undefined
 }
 
 /**
- * The account with which Flux applies a Kustomization: its inventory is read only as far as that account may read it.
- * undefined: kustomize-controller's own account, which Flux's installation makes a cluster admin.
+ * The account with which Flux applies a Kustomization. Objects of the inventory are read only if this account may read
+ * them. undefined: kustomize-controller's own account, which Flux's installation makes a cluster admin.
  */
 export function applyingAccount({ metadata, spec }: Kustomization, fallback: string | undefined): UserInfo | undefined {
   const name = (spec as { serviceAccountName?: string } | undefined)?.serviceAccountName || fallback;

@@ -1,6 +1,6 @@
 /**
  * The reports that HealthChecks had when a deployment started, to recognize later reports by comparison. Times alone
- * would not do: the clocks of reporters may be wrong by hours.
+ * are not enough: the clocks of reporters may be wrong by hours.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry } from '../../api/types.ts';
@@ -45,7 +45,7 @@ export function isReportedSince(check: HealthCheck, head: HistoryEntry): boolean
   if (known) return !sameReport(known, check.status ?? {});
   if (isNewCheck(check, head)) return true;
   const changed = parseTime(check.status?.lastChangeTime);
-  // A stored time has whole seconds, the cutoff may not: compare what would be stored.
+  // A stored time has whole seconds, the cutoff may have milliseconds: compare what would be stored.
   return changed !== undefined && changed >= wholeSeconds(healthCutoff(head));
 }
 
@@ -63,7 +63,9 @@ function knownReport({ metadata }: HealthCheck, { knownHealth = [] }: HistoryEnt
   return knownHealth.find((each) => checkKey(each) === checkKey(metadata));
 }
 
-/** Whether the check did not exist when the reports were stored; false if the deployment stores none: then times count. */
+/**
+ * Whether the check did not exist when the reports were stored; false if the deployment stores none: then times count.
+ */
 function isNewCheck({ metadata }: HealthCheck, head: HistoryEntry): boolean {
   const created = parseTime(metadata.creationTimestamp);
   return head.knownHealth !== undefined && created !== undefined && created >= wholeSeconds(deployCutoff(head));

@@ -179,7 +179,7 @@ const pendingText = (reason: string) => `Kustomization pending: ${reason}`;
 // generation shows in the Ready condition's own `observedGeneration`.
 
 interface Revision {
-  /** Why good health would be that of an older revision; undefined if it would not. */
+  /** Why Healthy objects may be those of an older revision; undefined if they are those of the present one. */
   waiting?: string;
   /** Whether Flux has begun to apply exactly the revision that should run now. */
   attempted: boolean;
@@ -248,9 +248,9 @@ function whyNotFetched(source: FluxObject, artifact: string | undefined): string
 }
 
 /**
- * Why the newest artifact counts as not attempted; undefined if Flux has attempted it. That it is the applied artifact
- * proves nothing: after a rollback it is the source's artifact again, while Ready still has the failure of the version
- * in between.
+ * Why the newest artifact counts as not attempted; undefined if Flux has attempted it last. So an applied artifact may
+ * count as not attempted: after a rollback the source has it again, while Ready still has the failure of the version in
+ * between.
  */
 function whyNotAttempted({ status }: Kustomization, artifact: string | undefined): string | undefined {
   const { lastAttemptedRevision, lastAppliedRevision: applied } = status ?? {};

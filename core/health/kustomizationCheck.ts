@@ -56,12 +56,10 @@ export function gracePeriod(healthCheck: HealthCheck): number {
   return parseDuration(healthCheck.metadata.annotations?.[HEALTHCHECK_GRACE_PERIOD]) ?? DEFAULT_GRACE_MS;
 }
 
-// How often a HealthCheck of class kustomization is evaluated. Each evaluation reads its Kustomization, the source and
-// the applied objects from the API server. A check that is Healthy while no Rollout bakes on it is at rest and is
-// seldom evaluated. So is a check that waits for an event: with a thousand that Flux has yet to reconcile, polling each
-// would delay exactly that. One that is Healthy before the bake begins is evaluated less and less often, for the same
-// reason. A Rollout evaluates such checks once more before it deploys, begins a bake or ends it
-// (hooks/rollout/rolloutHook.ts).
+// How often a HealthCheck of class kustomization is evaluated (docs/healthchecks.md, "At rest"). Each evaluation reads
+// its Kustomization, the source and the applied objects from the API server. If a thousand checks wait for Flux,
+// frequent evaluations would delay Flux. A Rollout evaluates resting checks once more before it deploys, begins a bake
+// or ends it (hooks/rollout/rolloutHook.ts).
 
 const REST_INTERVAL_MS = 600_000;
 
@@ -85,9 +83,9 @@ export function restsAfter(healthCheck: HealthCheck, { health, waitsForEvent }: 
 
 /**
  * Milliseconds until the next evaluation of a check with this status.
- * At rest ten minutes, plus or minus a fifth: checks that were evaluated together after a restart drift apart. Sooner if
- * a reset check has yet to say what it waits for, or if a deployment waits for its bake: then the check is evaluated
- * after as long as it has been Healthy.
+ * At rest ten minutes, plus or minus a fifth: checks that were evaluated together after a restart drift apart. Sooner
+ * if a reset check has yet to say what it waits for. While a deployment waits for its bake, the interval of a Healthy
+ * check is the time for which it has been Healthy.
  * @param isAwaited whether a deployment waits for its bake
  */
 export function msUntilEvaluation(healthCheck: HealthCheck, atRest: boolean, isAwaited: boolean, now: EpochMs): number {

@@ -10,7 +10,10 @@ export function annotateAll<T extends AnyObject>(object: T, values: Record<strin
   return Object.entries(values).reduce((before, [key, value]) => annotate(before, key, value), object);
 }
 
-/** The object with the labels set, or without those that are undefined. If nothing changes, it is the same object. */
+/**
+ * The object with these labels; a label that is undefined is removed. If nothing changes, the result is the same
+ * object.
+ */
 export function label<T extends AnyObject>(object: T, labels: Record<string, string | undefined>): T {
   return Object.entries(labels).reduce((before, [key, value]) => withValue(before, 'labels', key, value), object);
 }

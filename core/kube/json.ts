@@ -34,7 +34,7 @@ function hasSameFields(a: Fields, b: Fields, isSame: (a: unknown, b: unknown) =>
   return surplus === 0;
 }
 
-/** A copy with each text as Go stores it: half of a surrogate pair, as a cut leaves it, becomes U+FFFD. */
+/** A copy with each text as Go stores it: a lone half of a surrogate pair, which a cut can leave, becomes U+FFFD. */
 export function toWellFormedJson<Value>(value: Value): Value {
   const todo: [from: object, to: object][] = [];
   const copyOf = (each: unknown): unknown => {

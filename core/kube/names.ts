@@ -69,7 +69,7 @@ export function labelValue(name: string): string {
   return `${name.slice(0, MAX_LABEL_VALUE - 17).replace(/[^a-z0-9]+$/, '')}-${shortHash(name)}`;
 }
 
-/** The key of the label, with an empty value, that a FluxBinding has for each of its Rollouts. */
+/** The key of the label that a FluxBinding has for each of its Rollouts. The value is empty. */
 export function boundLabel(rollout: string): string {
   const [prefix = ''] = BOUND_LABEL_SUFFIX.split('/');
   const isLegal = rollout.length + 1 + prefix.length <= MAX_LABEL_PREFIX;

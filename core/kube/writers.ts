@@ -13,7 +13,7 @@ import { childOf, sameJson } from './json.ts';
 export interface Writers {
   /** The owners of a map's key. */
   at(key: string): Writers;
-  /** Whether an apply set the value: a server-side one, or a client-side one that repeats its literal. */
+  /** Whether an apply set the value: a server-side apply, or a client-side apply that repeats its literal. */
   applied(value: unknown): boolean;
   /** Whether a client-side apply that repeats its literal set the value. */
   repeated(value: unknown): boolean;

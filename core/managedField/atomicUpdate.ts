@@ -74,7 +74,7 @@ export function artifactBefore(source: FluxObject | undefined): string {
   return tag.length <= MAX_TAG_CHARACTERS ? tag : '';
 }
 
-/** Why the source may not have the deployment for a long time, or ever; undefined if it is about to fetch it. */
+/** What may keep the source from fetching the deployment for long; undefined if it is about to fetch it. */
 function whyStuck(source: FluxObject, head: DeploymentRef): string | undefined {
   const { metadata, spec, status } = source;
   if (metadata.deletionTimestamp) return 'is being deleted';

@@ -200,8 +200,8 @@ export function strongerRefs(object: FluxObject, field: ManagedField): string[] 
 }
 
 /**
- * The object with the fields set to these values (undefined: removed). Of a managed tag the stronger fields are removed
- * too; nothing else changes. If nothing changes, it is the same object.
+ * The object with the fields set to these values (undefined: removed), and without the fields that Flux prefers to a
+ * managed tag. If nothing changes, the result is the same object.
  * All managed fields of one object have one parent.
  */
 export function writeManagedFields<T extends FluxObject>(

@@ -137,16 +137,17 @@ function mustBeSeen(object: FluxObject, oldObject: FluxObject): boolean {
 }
 
 /**
- * The request to reconcile of this write. kustomize-controller echoes it in `status.lastHandledReconcileAt` once it has
- * read the write, even while the object is suspended. Until then it may act on an older version of the object, and the
- * policy denies it any new attempt.
+ * The value by which this write requests a reconciliation. kustomize-controller echoes it in
+ * `status.lastHandledReconcileAt` once it has read the write, even while the object is suspended. Until then it may act
+ * on an older version of the object, and the policy denies it any new attempt.
  */
 function noticeOf({ metadata }: FluxObject): string {
   return `${NOTICE}${metadata.generation ?? 0}`;
 }
 
 /**
- * Our request to reconcile, until it is echoed: if another one replaced it, the policy would stop waiting too early.
+ * Our request to reconcile, until Flux echoes it: if another request replaced it, the policy would stop waiting too
+ * early.
  */
 function unseenNotice({ metadata, status }: FluxObject): string | undefined {
   const requested = metadata.annotations?.[RECONCILE_REQUESTED_AT];
@@ -209,8 +210,8 @@ function decideField(field: ManagedField, context: FieldsContext): Decision {
   const live = deploymentOf(rollout);
   if (!live) return keep(field, context);
   if (context.atomic?.rollout !== field.rollout) return follow(field, live, context);
-  // The version that the source has fetched, or else the one that the object got when the source had it.
-  // A new object has nothing running yet that could be mixed.
+  // The version that the source has fetched, or else the version that the object got from the source before. On a new
+  // object no older version runs that could be mixed.
   const target =
     context.atomic.fetched ?? (context.oldObject ? context.deployments.get(field.rollout) : context.atomic.head);
   return target ? follow(field, target, context) : stayUntilFetched(field, live, context);

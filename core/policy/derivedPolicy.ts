@@ -38,8 +38,9 @@ interface WriteBack {
 }
 
 /**
- * The derived ImagePolicy. It follows the stored history: the status that is about to be stored may be refused.
- * If the tag or the repository is unknown, the policy stays as it is, so that Flux does not commit another tag, or none.
+ * The derived ImagePolicy, from the stored history: the API server may reject the status that is about to be stored.
+ * If the tag or the repository is unknown, the policy stays as it is, so that Flux does not commit another tag, or
+ * none.
  */
 export function derivedPolicy({ rollout, imagePolicy, derivedPolicy: before }: WriteBack): ImagePolicy | undefined {
   const name = writeBackName(rollout);

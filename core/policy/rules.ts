@@ -104,7 +104,10 @@ const byText: Rule<string> = {
   refusal: () => undefined,
 };
 
-/** The rule in the order of the policy. Flux selects the last of the sorted list: with `desc` the smallest. */
+/**
+ * The rule, with values compared in the order of the policy. Flux selects the last tag of the sorted list: with `desc`,
+ * the smallest value.
+ */
 function inOrder<Value>(rule: Rule<Value>, order: 'asc' | 'desc' | undefined): Rule<Value> {
   return order === 'desc' ? { ...rule, compare: (a, b) => rule.compare(b, a) } : rule;
 }

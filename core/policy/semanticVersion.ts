@@ -75,8 +75,8 @@ function npmTexts(versions: readonly Version[]): string[] {
 function npmText({ numbers, prerelease }: Version, replace = (number: Numeral) => number): string {
   const words = prerelease.map((word) => {
     if (isNumber(word)) return String(replace(numeral(word)));
-    // Digits beyond 64 bits are a word to Flux's library. With a hyphen they are one to npm too; it sorts before any
-    // other character, so the order stays.
+    // Flux's library reads digits beyond 64 bits as a word. A hyphen makes npm read them as a word too. A hyphen sorts
+    // before any other character, so the order stays.
     return /^\d+$/.test(word) ? `${word}-` : word;
   });
   const core = numbers.map(replace).join('.');

@@ -45,7 +45,7 @@ export function parseRange(text: string): VersionRange | undefined {
   return (version) => groups.some((group) => group!(version));
 }
 
-/** The range of comparators that must all hold. It has prereleases only if one of them names a prerelease. */
+/** The range of comparators that must all match. It includes prereleases only if a comparator names a prerelease. */
 function parseGroup(text: string): VersionRange | undefined {
   const comparators = tokens(text.trim())?.map(([operator, version]) => comparatorOf(operator, version));
   if (!comparators || comparators.some((comparator) => comparator === undefined)) return undefined;

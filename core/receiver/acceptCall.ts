@@ -33,7 +33,7 @@ interface VerifiedCall {
 export function acceptCall(gate: Gate, call: VerifiedCall, now: EpochMs): CallDecision {
   const refuse = (reason: string): CallDecision => ({ status: 400, reason });
   const { at, hashes, by } = call;
-  // The record of used calls is gone with an earlier Gate of this name.
+  // A call to an earlier Gate of this name must not count again: that Gate had the record of its use.
   const created = parseTime(gate.metadata.creationTimestamp);
   if (created !== undefined && at < created) return refuse('the call is from before the Gate was created');
   const used = parseUsedCalls(gate.metadata.annotations?.[USED_CALLS], now);
@@ -107,8 +107,8 @@ function parseCallBody(bytes: Uint8Array): CallBody | { problem: string } {
 // one twice. The annotation's text: `<unix seconds>:<hash>` joined with `,`, oldest first.
 
 /**
- * How long a used call is stored. The timestamp of a signed call may be five minutes off in both directions, so that it
- * is refused for its age after ten; an ID token is refused earlier.
+ * How long a used call is stored. The timestamp of a signed call may be five minutes ahead or behind, so after ten
+ * minutes the call is too old to be accepted. An ID token is too old earlier.
  */
 const KEEP_MS = 10 * 60_000 + 1000;
 /** Calls that one Gate takes in a minute, all replicas together. */

@@ -26,7 +26,7 @@ export interface IdTokenCall {
 const MAX_SUBJECT_CHARACTERS = 512;
 const MAX_QUOTED_CHARACTERS = 100;
 
-/** Why the Gate takes no ID tokens, for its condition ReceiverReady; undefined if it does. */
+/** Why the Gate takes no ID tokens, for its condition ReceiverReady; undefined if the Gate takes them. */
 export function oidcProblem(
   gate: Gate,
   { issuer, audience }: Oidc,

@@ -57,7 +57,7 @@ export function decideCall(gate: Gate, token: Uint8Array, path: string, call: Si
   const checked = checkCall(token, path, call, now);
   if ('problem' in checked) return { status: 400, reason: checked.problem };
   const { signature, at } = checked;
-  // The signature does not cover the nonce, so that each of them must be new.
+  // The signature does not cover the nonce, so both must be new.
   const hashes = [shortHash(`nonce ${call.nonce}`), shortHash(`signature ${signature}`)];
   return acceptCall(gate, { at, hashes, body: call.body }, now);
 }

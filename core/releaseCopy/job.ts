@@ -50,7 +50,7 @@ export interface Copying {
   source?: CopySource;
   /** The Rollout's Jobs. */
   jobs: readonly CopyJob[];
-  /** The Pods of Jobs that have ended, or failed before, by name of the Job; oldest first. */
+  /** By name of the Job, the Pods of each Job that has ended or has a failed Pod; oldest first. */
   pods: Readonly<Record<string, readonly CopyJob[]>>;
 }
 
@@ -68,7 +68,8 @@ const USER_ID = 65532;
 export function copyJob({ rollout: { namespace, name }, image, allowLocalRegistries, ...order }: CopyOrder): CopyJob {
   const volumes = volumesOf(order);
   const spec = {
-    // Kubernetes' defaults: `whyForeign` compares them, so that a Job that ends without a Pod does not count.
+    // Kubernetes' defaults, written out because `whyForeign` compares them: a Job that ends without a Pod must not
+    // count.
     completions: 1,
     parallelism: 1,
     completionMode: 'NonIndexed',

@@ -19,7 +19,7 @@ export interface Contents {
 }
 
 export interface Blob extends Descriptor {
-  /** Whether it is a layer that registries need not have: clients fetch it elsewhere. */
+  /** Whether registries need not have the layer, because clients fetch it from another server. */
   elsewhere?: true;
 }
 

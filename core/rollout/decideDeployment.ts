@@ -153,7 +153,7 @@ function deployNext(
       history: kept,
       available:
         history.length > kept.length ? retainedReleases(state.available, kept, retention, now) : state.available,
-      // A version that is deployed again after its rollback may be deployed automatically again.
+      // A user has deployed this version again after its rollback: automation may deploy it again too.
       rolledBack: [
         ...state.rolledBack.filter((each) => each !== tag),
         ...(rollbackFrom === undefined ? [] : [rollbackFrom]),

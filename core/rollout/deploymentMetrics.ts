@@ -1,4 +1,4 @@
-/** Metrics of a plan, from its Events: the durations of the steps that it has ended, and counters. */
+/** Metrics of a plan, from its Events: counters, and the durations of finished steps. */
 import { READY } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Count, Duration, DurationName } from '../../api/metrics.ts';
@@ -11,7 +11,7 @@ import { isManual } from './deployment/entry.ts';
 /** The age from which the time of a build doesn't count: many builds write 1970. */
 const OLDEST_BUILD_MS = 365 * DAY_MS;
 
-/** Reasons of Events with which a deployment may have succeeded. */
+/** Reasons of the Events that report the success of a deployment. */
 const SUCCESS_REASONS: readonly string[] = ['BakeTimePassed', 'DeploymentApplied', 'DeploymentSucceeded'];
 
 /**

@@ -28,7 +28,7 @@ export function gateSummaries(
   const own = all.filter(isOfRolloutGate);
   if (own.length <= LIMITS.listedGates) return { gates: [...all, ...closed.map(closedSummary)], leftOut: [] };
   const blocks = isBlocking(evaluation);
-  // Clients take an entry that is not passing for one that holds every version.
+  // Clients read an entry with `passing: false` as a RolloutGate that holds every version.
   const rankOf = (each: GateSummary) => (each.passing === false ? 0 : blocks(each) ? 1 : 2);
   const byRank = own.toSorted((a, b) => rankOf(a) - rankOf(b));
   const shown = new Set(byRank.slice(0, LIMITS.listedGates));
@@ -66,7 +66,10 @@ function closedGates({ rollout, gateRefs, gates }: Observed, { pending, closed }
   return redactFor(evaluateGates(gateRefs, gates, now).closed, rollout.metadata.namespace ?? '');
 }
 
-/** The entry of a closed Gate. It has no list: clients take an entry with one for a gate that lets versions through. */
+/**
+ * The entry of a closed Gate. It has no list, because clients read an entry with a list as a gate that lets versions
+ * through.
+ */
 function closedSummary(gate: GateResult): GateSummary {
   const exists = !gate.missing && !gate.isLimit;
   const message = exists

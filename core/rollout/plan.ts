@@ -33,7 +33,10 @@ interface PlanBase {
   waitsForBudget: boolean;
   /** The head counts as applied from now on: the hook makes sure that no bound object was overlooked. */
   endsApply: boolean;
-  /** The bake begins or succeeds, for all checks are Healthy: the hook evaluates those that were not just evaluated. */
+  /**
+   * The bake begins or succeeds because all checks are Healthy: the hook evaluates again each check whose report isn't
+   * recent.
+   */
   trustsHealth: boolean;
   resyncAfterSeconds?: number;
   events: NewEvent[];
@@ -155,7 +158,10 @@ function childrenOf(observed: Observed, copy: CopyState | undefined): AnyObject[
   return [configMap, copy?.job, policy].filter((child) => child !== undefined);
 }
 
-/** The interval for HealthChecks of other namespaces, whose changes trigger no sync, nor do a Namespace's labels. */
+/**
+ * The interval at which HealthChecks of other namespaces are read: no sync is triggered by their changes, or by the
+ * labels of a Namespace.
+ */
 const FOREIGN_CHECKS_REQUEUE_S = 60;
 /** The interval while a HealthCheck of another namespace decides what happens next. */
 const DECISIVE_CHECKS_REQUEUE_S = 10;

@@ -120,7 +120,9 @@ function blockedCondition(
 
 const UNHEALTHY = 'UnhealthyHealthChecks';
 
-/** Whether DeploymentBlocked reports the blocker. RolledBack reports a failure that only waits for a rollback. */
+/**
+ * Whether DeploymentBlocked reports the blocker. A failure that is about to be rolled back is reported by RolledBack.
+ */
 function isReported({ type, effect }: Blocker): boolean {
   return type !== 'Failure' || effect === 'Blocks';
 }

@@ -118,9 +118,9 @@ interface ScheduledRollouts {
 }
 
 /**
- * The Rollouts that get a RolloutGate. Namespaces take turns, so that a large namespace takes none from a small one; in
- * each the Rollouts that have a RolloutGate come first, then the oldest.
- * If not all Rollouts are listed, a RolloutGate stays even without its Rollout in the list, which may still exist.
+ * The Rollouts that get a RolloutGate. Namespaces take turns, so that a large namespace takes no RolloutGate from a
+ * small one. Within a namespace the Rollouts that have a RolloutGate come first, then the oldest. If not all Rollouts
+ * are listed, a RolloutGate whose Rollout isn't listed stays, because that Rollout may still exist.
  */
 function scheduledRollouts(
   { listed, isTruncated }: MatchingRollouts,

@@ -57,8 +57,8 @@ export interface ObjectKey extends NamespacedName {
 
 /**
  * Whether the Kustomization applies the object, by its inventory; undefined while it has none.
- * Any user may write the labels that name an applier, so for another namespace only the inventory counts, which Flux
- * alone writes.
+ * Any user may write the labels that name an applier. So an applier of another namespace counts only by its inventory,
+ * which only Flux writes.
  */
 export function applies(applier: FluxObject, { namespace, name, apiVersion, kind }: ObjectKey): boolean | undefined {
   const entries = (applier.status as KustomizationStatus | undefined)?.inventory?.entries;
@@ -69,8 +69,8 @@ export function applies(applier: FluxObject, { namespace, name, apiVersion, kind
 
 /**
  * The state of the applier, for an object that has waited since `since`.
- * An applier that waits for its own applier is about to apply; one that a user or a closed Gate suspends may not apply
- * for weeks.
+ * An applier that waits for its own applier is about to apply. One that a user or a closed Gate suspends might stay
+ * suspended for weeks.
  */
 export function applierState(
   applier: FluxObject | undefined,
@@ -120,9 +120,8 @@ function hasReconciled(object: FluxObject, since: EpochMs, now: EpochMs): boolea
 
 /**
  * The value of the applier's annotation: the time of the newest opening, so that two requests are one. undefined if no
- * object waits, or if an apply after that time was requested already.
- * While a request is unhandled, the result stays the same and is computed again later: many openings cost one request
- * per apply.
+ * object waits, if an earlier request is still unhandled, or if Flux has reconciled after that time. So many openings
+ * cost one request per apply.
  */
 export function reconcileRequest(
   applier: FluxObject,
@@ -164,8 +163,8 @@ export function awaitedApply(object: FluxObject): FluxBindingSpec['awaits'] {
 }
 
 /**
- * The wait for the applier, for the binding's status.
- * A running attempt does not hide that the last one failed: it is a retry.
+ * The wait for the applier, for the binding's status. While the applier retries after a failure, the state stays
+ * Failing.
  */
 export function awaitsOf(
   awaited: FluxBindingSpec['awaits'],
@@ -182,7 +181,7 @@ export function awaitsOf(
   return { ...awaited, ...current, stateSince };
 }
 
-/** The object's present wait, as its FluxBinding's status has it; undefined until the status has it. */
+/** The object's present wait, from its FluxBinding's status; undefined until the status shows it. */
 export function currentAwaits(object: FluxObject, status: FluxBindingStatus | undefined): Awaits | undefined {
   const awaited = awaitedApply(object);
   return awaited && isAbout(status?.awaits, awaited) ? status?.awaits : undefined;
@@ -213,7 +212,8 @@ export function awaitsText(awaits: Awaits): string {
 
 /**
  * Whether the object is a Kustomization that may apply Flux objects, by its inventory. Only such a Kustomization
- * relates the FluxBindings that wait for it, because each change of a FluxBinding is matched against all that do.
+ * relates the FluxBindings that wait for it, because each change of a FluxBinding is matched against every
+ * Kustomization that relates FluxBindings.
  * A Kustomization without an inventory usually applies no Flux objects if it has managed fields.
  * If the result is wrong (it is cached by generation), an object waits for the applier's next regular apply.
  */

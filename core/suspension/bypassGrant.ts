@@ -2,9 +2,9 @@
  * A bypass grant: one deployment of a Rollout may bypass closed Gates, its own and those of the objects bound to it.
  *
  * The webhook writes the grant into the Rollout's annotation BYPASSED_GATES, `<version> (<id>): ns/a@<closure>,…`, for
- * a user who may bypass each of these Gates; a text that another writer puts there is dropped. Nothing has to use the
- * grant up: it names one deployment by its id, and each Gate by its closure, so it fits neither the next deployment nor
- * a Gate that has closed again.
+ * a user who may bypass each of these Gates; a text that another writer puts there is dropped. Nothing has to remove
+ * a used grant: it names one deployment by its id, and each Gate by its closure, so it covers neither the next
+ * deployment nor a Gate that has closed again.
  */
 import { BYPASSED_BY, BYPASSED_GATES } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -79,8 +79,8 @@ export function isUnderWay({ appliedTime, bakeStatus }: HistoryEntry): boolean {
 }
 
 /**
- * Whether Flux has acted on the object before. No deployment lets an object run that was created behind a closed Gate:
- * its spec has never run anywhere.
+ * Whether Flux has acted on the object before. An object that was created behind a closed Gate has a spec that never
+ * ran: no deployment releases it.
  */
 export function hasRun({ status }: FluxObject): boolean {
   const { artifact, lastAppliedRevision, history } = (status ?? {}) as Record<string, unknown>;

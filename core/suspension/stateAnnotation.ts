@@ -29,7 +29,7 @@ export function formatState(state: StateAnnotation): string {
   if (state.is === 'open') return state.is;
   if (state.is === 'opening') return `opening: ${formatInstant(state.since)}`;
   const list = [...state.gates].sort().join(',');
-  // Only the list of a held object may be cut: it informs readers. In the other two, each closure counts.
+  // Only the list of a held object may be cut: it informs readers. The other two lists are compared as a whole.
   return `${state.is}: ${state.is === 'closed' && list.length > MAX_GATE_LIST_CHARACTERS ? TOO_MANY.name : list}`;
 }
 
@@ -60,7 +60,7 @@ export function isBypassed(state: StateAnnotation | undefined, closures: readonl
 /** Whether the object runs in spite of all these closures: a user bypassed them, or a deployment does. */
 export function runsBehind(state: StateAnnotation | undefined, closures: readonly string[]): boolean {
   if (state?.is !== 'bypassed' && state?.is !== 'passing') return false;
-  // Beyond the limit the closures are unknown: a bypass is only for the write that makes it.
+  // Beyond the limit the closures are unknown: a bypass covers only the write with the reason.
   return !closures.some((name) => isTooMany({ namespace: '', name })) && containsAll(state.gates, closures);
 }
 

@@ -161,7 +161,7 @@ function changesSuspend({ sent, oldObject }: SuspensionWrite): boolean {
   return sent.spec?.suspend !== oldObject?.spec?.suspend;
 }
 
-/** The previous value that is stored; on CREATE, as from a backup, the one in the new object if that is suspended. */
+/** The stored previous value. On CREATE (a backup, say) it is in the new object; undefined if that is not suspended. */
 function storedPrevious({ object, oldObject }: SuspensionWrite): PreviousSuspend | undefined {
   return oldObject ? parsePrevious(oldObject) : previousInWrite(object);
 }

@@ -122,8 +122,8 @@ const REPORT_DELAY_MS = 5000;
 const HELD_REQUEUE_SECONDS = 60;
 
 /**
- * Until the next sync of an object that may not request its applier's apply yet, or that isn't marked yet as its Gates
- * require.
+ * Until the next sync of an object that isn't allowed to request its applier's apply yet, or that isn't marked yet as
+ * its Gates require.
  */
 const PENDING_REQUEUE_SECONDS = 10;
 

@@ -20,7 +20,10 @@ import { readGates, refRules } from '../../live/gateReads.ts';
 import { homeLabels, homeRules, namedRules } from '../customizeRules.ts';
 import { type DecoratorHook, resyncAfter } from '../hook.ts';
 
-/** Namespaces of named Gates with a rule each, matched against each event. Gates of further ones are read live. */
+/**
+ * How many namespaces of named Gates have a rule each, because every event is matched against every rule. Gates of
+ * further namespaces are read live.
+ */
 const MAX_GATE_NAMESPACES = 3;
 
 /** Until the next sync after a write, which Metacontroller silently drops if it meets a conflict. */
@@ -35,7 +38,9 @@ const UNRELATED_REQUEUE_SECONDS = 2;
  * Metacontroller drops an event if it can't ask which Gates concern the object, as while this server restarts.
  */
 const LONGEST_REQUEUE_SECONDS = 60;
-/** How long after a Gate's own change its objects sync: normally its status change triggers that sync earlier. */
+/**
+ * Until the sync after a Gate opens or closes by itself. Normally the change of the Gate's status triggers it earlier.
+ */
 const EDGE_DELAY_MS = 1000;
 
 /** Bytes of a request that is read: the object takes at most 1.5 MiB, as etcd does, and a Gate a few KiB. */
@@ -94,7 +99,7 @@ const MAX_GATE_READS = 3;
 /** How old a list of all Gates may be, whatever age is requested: a tenant can name many Gates on many objects. */
 const GATE_LIST_MAX_AGE_MS = 1000;
 
-/** The Gates of these names that exist, at most `maxAgeMs` old; 0: as they are now. A list may be a second old. */
+/** The existing Gates of these names, at most `maxAgeMs` old, or a second if many are named; 0: read now. */
 export async function recentGates(
   refs: readonly NamespacedName[],
   maxAgeMs: number,

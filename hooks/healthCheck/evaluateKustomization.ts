@@ -30,9 +30,9 @@ import { inParallel } from '../inParallel.ts';
 const NAMESPACE_MAX_AGE_MS = 60_000;
 
 export interface KnownDeployments {
-  /** The Rollouts that needn't be read; others that may have deployed into the Kustomization or its source are read. */
+  /** Rollouts that the caller has. Others that may have deployed into the Kustomization or its source are read. */
   rollouts: readonly Rollout[];
-  /** When the deployment began that the health is for; undefined without one. */
+  /** The start of the deployment that the health is for; undefined without a deployment. */
   cutoff: EpochMs | undefined;
 }
 
@@ -105,7 +105,7 @@ interface Reader {
   cluster: ClusterReader;
   access: AccessReviewer;
   /**
-   * The account that applies the inventory: objects that it may not read are not read, since any writer of a status can
+   * The account that applies the inventory: objects that it can't read are not read, since any writer of a status can
    * write an inventory. undefined: it may read all.
    */
   account: UserInfo | undefined;
@@ -231,7 +231,7 @@ async function readResources(
   return inInventoryOrder(resources, [...observed.flat(), ...forbidden, ...beyond]);
 }
 
-/** Why the account may not read these objects; undefined if it may. */
+/** Why the account isn't allowed to read these objects; undefined if it is. */
 async function refusalOf(
   { apiVersion, kind, namespace }: Read,
   { cluster, access, account }: Reader,

@@ -112,9 +112,9 @@ export function mayChangeUnseen(rollout: Rollout, { found, problem }: UpstreamRo
 const HEALTH_CHECKS_AT_ONCE = 8;
 
 /**
- * The HealthChecks, with the present status of those at rest that are Unhealthy now.
- * Their hook evaluates them every ten minutes only, but a failure since then must hold the next version.
- * Afterwards the Rollout's condition triggers that hook, which finds the failure too.
+ * The HealthChecks; a check at rest that is Unhealthy now has that status. The hook of a check at rest evaluates it
+ * every ten minutes only, but a failure since then must hold the next version. The Rollout's condition then triggers
+ * that hook, which stores the failure.
  */
 export function withRestingChecks(
   rollout: Rollout,
@@ -124,8 +124,7 @@ export function withRestingChecks(
   return inParallel(healthChecks, HEALTH_CHECKS_AT_ONCE, async (healthCheck) => {
     if (!mayRest(healthCheck, rollout)) return healthCheck;
     const { uid, namespace, name } = healthCheck.metadata;
-    // Many Rollouts may watch one HealthCheck: one evaluation serves all of them, as long as one of a check that isn't
-    // at rest.
+    // Many Rollouts may watch one HealthCheck. They share an evaluation for the interval of a check that isn't at rest.
     const verdict = await call.recent.within(requeueInterval(healthCheck), `health ${uid} ${namespace}/${name}`, () =>
       evaluateNow(healthCheck, rollout, call),
     );
@@ -135,8 +134,8 @@ export function withRestingChecks(
 }
 
 /**
- * The checks with their present status, for a bake that begins or succeeds: its verdict must not rely on a report that
- * is older than the interval of a check that isn't at rest.
+ * The checks with their present status, for a bake that begins or succeeds. A check at rest is evaluated now, unless
+ * its report is newer than the interval of a check that isn't at rest.
  */
 export function withPresentHealth(
   rollout: Rollout,

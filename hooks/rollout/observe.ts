@@ -171,7 +171,7 @@ async function podsOf(job: CopyJob, cluster: ClusterReader): Promise<CopyJob[]> 
 
 interface WatchedChecks {
   healthChecks: HealthCheck[];
-  /** How many more HealthChecks the selector matches that have not consented. */
+  /** The number of HealthChecks that the selector matches and that have not consented. */
   healthLeftOut: number;
   problems: string[];
 }

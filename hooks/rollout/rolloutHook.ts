@@ -38,11 +38,14 @@ import { relatedRules } from './relatedRules.ts';
 const POLICY_REQUEUE_SECONDS = 30;
 /** Nothing triggers a sync when a ConfigMap or ImagePolicy that blocks it is deleted. */
 const FOREIGN_REQUEUE_SECONDS = 30;
-/** Nothing triggers a sync when the Namespace of an upstream Rollout begins to consent, or a cycle ends elsewhere. */
+/**
+ * No sync is triggered when the Namespace of an upstream Rollout begins to consent, or when a change of another Rollout
+ * ends a cycle.
+ */
 const UPSTREAM_REQUEUE_SECONDS = 60;
 /** Live reads disagree with the cache: most objects read live trigger a sync when they change, but not all. */
 const LIVE_REQUEUE_SECONDS = 15;
-/** Nothing triggers a sync when the budget was created after the Rollout's customize answer. */
+/** No sync is triggered by a budget that was created after the Rollout's customize answer. */
 const UNWATCHED_REQUEUE_SECONDS = 5;
 /** A cache that is behind triggers a sync itself when it has caught up. */
 const STALE_REQUEUE_SECONDS = 1;
@@ -165,7 +168,7 @@ async function decideBound(observed: Observed, selectors: GateSelectors, call: H
 
 /**
  * A deployment is decided from the Rollout that is stored, or not at all: a pin, a Gate or a withdrawn request that was
- * accepted a moment ago may not have reached Metacontroller's cache.
+ * accepted a moment ago might not have reached Metacontroller's cache.
  * What is accepted after this read meets the ValidatingAdmissionPolicy `rollout-history`.
  */
 async function requireFresh(rollout: Rollout, { cluster }: HookCall): Promise<void> {

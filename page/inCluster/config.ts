@@ -32,7 +32,7 @@ export interface PageConfig {
   clusterName: string;
   /** The folder with a kubeconfig for each further cluster. */
   clustersFolder?: string;
-  /** The namespaces to read for readers who may not read the whole cluster. */
+  /** The namespaces to read for readers who can't read the whole cluster. */
   namespaces: string[];
   logLevel: LogLevel;
   logLevelFile?: string;

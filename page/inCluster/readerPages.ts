@@ -24,7 +24,7 @@ export interface ReaderPages {
 interface ReaderPagesOptions {
   /** A client for each cluster, which impersonates the reader. */
   connect(identity: Identity): readonly { name: string; client: KubeClient; share: ShareObject }[];
-  /** The namespaces to read for readers who may not read the whole cluster. */
+  /** The namespaces to read for readers who can't read the whole cluster. */
   namespaces: readonly string[];
   /** The address that ends the session; undefined if there is none. */
   signOut: string | undefined;

@@ -1,6 +1,6 @@
 /**
  * Metrics of the process that sends audit events.
- * It has none of the server's: an alert must not take one for the other.
+ * It exports none of the server's metrics, so that no alert confuses the two processes.
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client';
 

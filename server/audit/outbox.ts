@@ -1,6 +1,6 @@
 /** Events to deliver to a sink, in order and at least once; the number held in memory is limited. */
 
-/** `taken`; `refused`: the sink won't take this event; `failed`: it may take it later. */
+/** `taken`; `refused`: the sink rejects this event; `failed`: the sink may accept the event later. */
 export type SinkAnswer = { outcome: 'taken' } | { outcome: 'refused' | 'failed'; why: string; retryAfterMs?: number };
 
 interface OutboxOptions {
@@ -8,7 +8,7 @@ interface OutboxOptions {
   /** Never rejects. */
   post(body: string): Promise<SinkAnswer>;
   wait(ms: number): Promise<unknown>;
-  /** Counts each attempt that ended, and each event that was given up. */
+  /** Counts each attempt that ended, and each event that was dropped. */
   count(result: 'sent' | 'failed' | 'dropped'): void;
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
 }

@@ -22,7 +22,7 @@ interface Sink {
 
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** The statuses by which the sink refuses an event that it has read. Others may end with time, or with a new Secret. */
+/** Statuses that reject the event itself: sent again, it would be rejected again. After others it is sent again. */
 const REFUSALS = new Set([400, 413, 422]);
 
 /** The sink, which takes a changed Secret without a restart. @throws Error with a sentence for files it can't use */

@@ -107,7 +107,8 @@ export function createReader(transport: Transport, clock = () => performance.now
 /**
  * A reader that shares reads which many callers need at once: the Gate of a freeze, the objects of a namespace in which
  * many Rollouts are created.
- * A read joins the next one of the same object, never one that is running: no answer is older than its read.
+ * A caller shares the next read of the same object, never one that is already running: no answer is older than its
+ * call.
  */
 export function withSharedReads(reader: ClusterReader): ClusterReader {
   return {

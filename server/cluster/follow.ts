@@ -54,7 +54,7 @@ export async function* follow<T extends KubeObject<any, any>>(
       }
       // A lost connection is replaced silently; if the API server does not answer either, that is reported below.
       if (timer.timedOut) await client.raw('/version');
-      // The API server ends every watch after some minutes; one that ends at once must not be asked for again at once.
+      // The API server ends every watch after some minutes. If a watch ends at once, the next one waits.
       await pauseFor(FIRST_PAUSE_MS, signal);
     } catch (error) {
       if (signal.aborted) return;

@@ -20,7 +20,7 @@ export function createBlobCopier(source: Session, target: Session, mount: boolea
     const upload = mounted ?? (await startUpload(target, blob));
     const content = await openBlob(source, blob);
     if (!content) return 'absent';
-    // A reader gets its errors; a dropped stream has an error that nothing reads.
+    // Without a listener, the error of a stream that is dropped unread would end the process.
     content.body.on('error', () => {});
     try {
       await send(target, upload as URL, blob, verified(content.body, blob, source));
@@ -75,7 +75,8 @@ async function startUpload(
   if (location?.hostname !== start.hostname) {
     throw new RegistryError(`the target ${target.name} wants its blobs sent to another host, which is not done`);
   }
-  // Behind a proxy registries name http: or a port of their own; it is the registry's own host and stays it.
+  // Behind a proxy a registry may name http: or an internal port. On the registry's own host, its known address is
+  // used.
   const upload = new URL(location.pathname + location.search, start);
   upload.searchParams.set('digest', digest);
   return upload;

@@ -114,7 +114,7 @@ export function createSession(options: SessionOptions): Session {
     }
   }
 
-  /** Runs the work. Its errors name the one of the two registries. */
+  /** Runs the work. An error names the registry: the source or the target. */
   const named = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();

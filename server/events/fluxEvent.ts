@@ -36,7 +36,7 @@ export function ownObject({ regarding: { kind, metadata } }: EventRecord): Objec
   return kind && namespace && name ? [{ kind, namespace, name }] : [];
 }
 
-/** The event that `object` reports; undefined if its readers may not know the text. */
+/** The event that `object` reports; undefined if its readers must not see the text. */
 export function fluxEventOf(record: EventRecord, object: ObjectName, instance: string): FluxEvent | undefined {
   const { regarding, type, reason, key, at, version } = record;
   const { namespace, name = '', uid } = regarding.metadata;

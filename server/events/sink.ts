@@ -16,7 +16,7 @@ const MAX_WAITING_EVENTS = 1000;
 const AT_ONCE = 4;
 /** Half a minute in all, each wait twice the last: an API server restarts in that time. */
 const MAX_ATTEMPTS = 6;
-/** Names that are tried for one Event, if others are in use. */
+/** How many names are tried for one Event, if names are in use. */
 const MAX_NAMES_TRIED = 5;
 const MAX_MESSAGE_CHARACTERS = 1024;
 const MAX_NAME_CHARACTERS = 253;
@@ -117,7 +117,7 @@ export function createEventSink({ create, find, nameKey, dropped, log, wait, not
 }
 
 /**
- * `known`: another replica has written the Event, or this one before a restart. `taken`: another Event has its name.
+ * `known`: the Event exists, from another replica or from before a restart. `taken`: a different Event has the name.
  */
 type Outcome = 'created' | 'known' | 'taken';
 
@@ -154,7 +154,7 @@ async function withRetries(attempt: () => Promise<Outcome>, wait: EventsOptions[
       return outcome === 'known' && count > 1 ? 'created' : outcome;
     } catch (error) {
       const code = codeOf(error);
-      // An API server that has just started forbids what it will allow: it has not read the roles yet.
+      // An API server that has just started denies allowed requests until it has read the roles.
       const isTransient = code === 0 || code === 403 || code === 429 || (typeof code === 'number' && code >= 500);
       if (!isTransient || count === MAX_ATTEMPTS) throw error;
       await wait(1000 * 2 ** (count - 1));
@@ -177,7 +177,7 @@ export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): Stored
     .digest('hex')
     .slice(0, 20);
   const time = formatTime(at);
-  // kubectl sorts by seconds, and leaves those of one second as the API server lists them: by name.
+  // kubectl sorts Events by seconds. Events of one second stay in the order of the API server: by name.
   const suffix = order ? `${order}.${hash}` : hash;
   return {
     apiVersion: 'v1',

@@ -98,7 +98,7 @@ function createHandler(
       response.status(refusal.status).json({ error: refusal.error });
       return;
     }
-    // A route that answers unread bodies is read all the same: its answer repeats the body's beginning.
+    // A route with `answerUnread` reads the body even when busy: its answer repeats the beginning of the body.
     if (isBusy() && !answerUnread) return answerBusy(response, end);
     let held: Body | undefined;
     let body: unknown;
@@ -169,7 +169,7 @@ interface Refused {
   unread?: UnreadBody | undefined;
 }
 
-/** Whether the error has a status, as those that say what is wrong with the request; any other is ours. */
+/** Whether the error has an HTTP status, because the request is wrong. Any other error is a fault of this server. */
 const isKnown = ({ status }: Refused): boolean => typeof status === 'number' && status >= 400 && status < 600;
 
 /**
@@ -300,7 +300,7 @@ const TOO_MANY = 'too many large bodies at once, try again in 1 s';
 
 const UNREAD: { [status: number]: UnreadBody['why'] } = { 408: 'slow', 413: 'tooLarge', 429: 'busy' };
 
-/** The first bytes of the body, of those that have arrived and those that are discarded. */
+/** The first bytes of a body that is discarded, including the chunks that have arrived already. */
 function beginningOf(request: IncomingMessage, chunks: readonly Buffer[]): Promise<string> {
   return new Promise((resolve) => {
     let bytes = firstOf(chunks);
@@ -322,7 +322,7 @@ function firstOf(chunks: readonly Buffer[]): Buffer {
   return Buffer.concat(chunks, Math.min(size, BEGINNING_BYTES));
 }
 
-/** The error of a sender that leaves while its bytes are discarded. */
+/** Ignores the error of a client that disconnects while its body is discarded. */
 const ignore = () => {};
 
 /** A JSON object or list; undefined for an empty body. */

@@ -35,7 +35,7 @@ export function requireToken(
   };
 }
 
-/** Trimmed, as Metacontroller trims what it reads from its Secret. */
+/** The token in the file, trimmed: Metacontroller trims the token of its Secret too. */
 function readToken(file: string): string {
   const token = readFileSync(file, 'utf8').trim();
   if (token === '') throw new Error(`${file} is empty: an empty token would let everybody in`);
@@ -49,11 +49,11 @@ function readPrevious(file: string): string[] {
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-// Whether a caller of the webhook is the API server, or one of the page its proxy: both show a client certificate.
+// Whether the caller of the webhook is the API server, and the caller of the page its proxy: by a client certificate.
 
 /**
- * @param names the common names and DNS names that may call; any name that the CA has signed when there are none
- * @param setting the settings' names begin with it
+ * @param names the common names and DNS names that may call; if empty, every name that the CA has signed
+ * @param setting the prefix of the settings' names
  */
 export function requireClientCertificate(
   names: readonly string[],

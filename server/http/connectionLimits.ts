@@ -6,7 +6,7 @@ import { createFairShare, type Part } from './fairShare.ts';
 
 export interface ConnectionLimits {
   maxConnections: number;
-  /** Connections of one remote address; as many as of all when absent. */
+  /** Connections of one remote address; absent: maxConnections. */
   maxPerAddress?: number;
 }
 
@@ -19,15 +19,15 @@ interface Connection extends Part {
 }
 
 /**
- * Enforces the limits: a new connection replaces one that waits for a request, of the address that has
- * the most of them.
+ * Enforces the limits. When one is reached, a new connection replaces an idle one of the address with the most
+ * connections.
  */
 export function limitConnections(
   server: Server | HttpsServer,
   { maxConnections, maxPerAddress }: ConnectionLimits,
 ): void {
   const share = createFairShare(maxConnections, maxPerAddress);
-  // A request has the socket of TLS; the one below it is counted, because a peer may never end its handshake.
+  // A request has the TLS socket. The TCP socket below it is counted, because a peer may never end its handshake.
   const connections = new Map<string, Connection>();
 
   server.on('connection', (socket: Socket) => {

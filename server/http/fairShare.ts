@@ -1,6 +1,6 @@
 /**
- * A limit that several remote addresses share: the address that uses most loses its parts first, so that none can keep
- * the others out.
+ * A limit that several remote addresses share. The address that uses most loses its parts first, so that no address can
+ * keep the others out.
  */
 
 export interface Part {
@@ -13,8 +13,8 @@ export interface Part {
 
 export interface FairShare {
   /**
-   * Adds to the part, for which others may be dropped; false if it doesn't fit, and no address that uses as much or
-   * more has a part that may be dropped.
+   * Enlarges the part. If it doesn't fit, parts of addresses that use as much or more are dropped; false if that isn't
+   * enough.
    */
   grow(part: Part, size: number): boolean;
   /** Makes the part the youngest of its address, of which the oldest is dropped first. */
@@ -41,7 +41,7 @@ export function createFairShare(limit: number, perAddress = limit): FairShare {
   }
 
   /**
-   * The oldest part that may be dropped, at the address that uses most; undefined if there is none.
+   * The part to drop: of the address that uses most, the oldest that may be dropped; undefined without such a part.
    * @param most what the address of `part` would use: an address that uses less keeps its parts
    */
   function partToDrop(part: Part, most: number, onlyOwn: boolean): Part | undefined {

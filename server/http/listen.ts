@@ -60,7 +60,7 @@ export async function listenHttps(
 ): Promise<Listener> {
   const applyTls = (secure: SecureContextOptions) => server.setSecureContext(secure);
   const { options: secure, stop } = watchTls(files, applyTls, log);
-  // Probes have no certificate, so it is each request that asks for one: see requireClientCertificate.
+  // Probes have no certificate. So the handshake accepts a client without one, and requireClientCertificate checks it.
   const client = { requestCert: files.clientCa !== undefined, rejectUnauthorized: false };
   const server: HttpsServer = createHttpsServer({ ...secure, ...client, ...checkingIn(options), handshakeTimeout });
   const listener = await listen(server, handler, options);
@@ -121,8 +121,8 @@ function listen(
 
 /**
  * A shutdown that no client notices, if its load balancer probes /readyz or follows the Endpoints.
- * Keeps answering for `delaySeconds`, each answer the last one on its connection; then accepts nothing more and
- * finishes what has begun. Resolves when all is done, or after a time limit.
+ * Keeps answering for `delaySeconds`, and closes each connection after its answer; then accepts no more requests and
+ * finishes the running ones. Resolves when all have finished, or after a time limit.
  */
 export async function shutDown(listeners: readonly Listener[], delaySeconds: number): Promise<void> {
   for (const listener of listeners) listener.drain();

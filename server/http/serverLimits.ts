@@ -12,11 +12,11 @@ export const SERVER_LIMITS = {
   bodySeconds: 3,
   /** Connections to the hooks' port, to the webhook's, and to that of the probes. */
   connections: 1024,
-  /** Of these, connections of one address: twice `requestsAtOnce`, since an API server opens one for each request. */
+  /** Connections of one address to a port: twice `requestsAtOnce`, as an API server opens one for each request. */
   connectionsPerAddress: 512,
   /** Seconds until a TLS handshake is complete. */
   handshakeSeconds: 5,
-  /** Seconds from then, or from the first byte of a later request, until its headers are complete. */
+  /** Seconds from the handshake, or from the first byte of a later request, until the headers are complete. */
   headersSeconds: 5,
   /** Connections to the receiver's port, and to that of the inputs. */
   receiverConnections: 128,
@@ -26,7 +26,7 @@ export const SERVER_LIMITS = {
   idTokenClockSeconds: 30,
   /** Bytes of an issuer's configuration, and of its keys. */
   issuerBytes: 64 * 1024,
-  /** Seconds until both are read. */
+  /** Seconds until an issuer's configuration and keys are read. */
   issuerSeconds: 5,
   /** Seconds for which an issuer's keys are kept: a revoked one counts until then. */
   issuerKeysSeconds: 600,

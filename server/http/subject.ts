@@ -29,7 +29,9 @@ function reviewed(body: unknown): unknown {
 /** The beginning of an object as Go writes it, with sorted keys. */
 const BEGINNING = /"(?:parent|object)":\{"apiVersion":"[^"]*","kind":"([^"]*)","metadata":\{/;
 
-/** The subject in the beginning of a body that is too large to be parsed: an object whose metadata is whole in it. */
+/**
+ * The subject from the beginning of a body that is too large to be parsed; only if that part has all of its metadata.
+ */
 export function subjectInBeginning(text: string): Partial<Subject> {
   const found = BEGINNING.exec(text);
   if (!found) return {};

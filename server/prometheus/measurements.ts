@@ -1,6 +1,7 @@
 /**
- * The port `Measurements`: queries run in the background, a few at a time and fewer of one namespace, and a check's
- * newest answer is kept until a later sync takes it. If a provider answers at once, the sync that asks has the answer.
+ * The port `Measurements`. Queries run in the background, with a limit for all and a lower one for each namespace. The
+ * newest answer for a check is kept until a sync takes it. If the provider answers at once, the sync that started the
+ * query takes it.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';
@@ -118,20 +119,20 @@ function reasonOf(error: unknown): string {
 
 // A MetricProvider as it is stored now: whether a namespace may use it, and its credentials.
 
-/** The namespace of its Secrets: providers and this namespace both belong to the platform team. */
+/** The namespace of a provider's Secrets: the platform team owns this namespace, as it owns the providers. */
 const SECRETS_NAMESPACE = 'rollout-hooks';
 
 type Data = Record<string, string>;
 
 /**
  * The endpoint of a MetricProvider.
- * @throws ProviderError if it may not be used, or an object that it references is missing; otherwise
+ * @throws ProviderError if the namespace isn't allowed to use it, or an object that it references is missing; otherwise
  * the API server's failure
  */
 async function endpointOf(cluster: ClusterReader, name: string, namespace: string): Promise<Endpoint> {
   const provider = await cluster.get<MetricProvider>({ ...METRIC_PROVIDERS, name });
   if (!provider || !(await mayUse(cluster, provider, namespace))) {
-    // One text for both causes: it reveals no provider that the platform team offers to other namespaces.
+    // One text for both causes, so that it does not reveal a provider that only other namespaces may use.
     const which = `its spec.namespaceSelector does not select namespace '${namespace}'`;
     throw new ProviderError(`does not exist, or ${which}: ask the platform team`);
   }

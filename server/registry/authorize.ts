@@ -1,4 +1,4 @@
-/** The Authorization header that a registry asks for: Basic, or a token of its token server. */
+/** The Authorization header that a registry requires: Basic, or a token of its token server. */
 import type { Credentials } from './dockerConfig.ts';
 import { RegistryError } from './error.ts';
 import { boundedFetch, type Connections, parseJson, type RegistryAnswer } from './http.ts';
@@ -104,7 +104,7 @@ const PRIVATE = /(^|\.)(svc|local|localdomain|internal|lan|home|corp)$|\.svc\./;
 const IP = /^[0-9.]+$|^\[/;
 
 /**
- * The token server's address, or undefined when it may not be asked. A registry can name any address it likes, and we
+ * The token server's address, or undefined if it must not be called. A registry can name any address it likes, and we
  * run inside the cluster: so only the registry's own host, its parent domain or a sibling is asked (Docker Hub
  * sends to a sibling, GitLab to the parent), by HTTPS if the registry is.
  */

@@ -41,7 +41,7 @@ interface Entry {
   metadata?: ReleaseMetadata;
   running: boolean;
   failures: number;
-  /** Whether the registry answered with an error, which it would soon repeat. */
+  /** Whether the last answer was an error: an early retry would get the same error. */
   refused?: boolean;
   /** When it may be fetched (again). */
   dueAt: number;

@@ -68,7 +68,7 @@ function entryOf(key: string, value: unknown): Entry[] {
   return [{ host: canonicalHost(host), path: path.filter(Boolean).join('/'), value }];
 }
 
-/** Whether the pattern matches the host: `*` stands for one label or a part of one, as in the kubelet. */
+/** Whether the pattern matches the host. `*` stands for a label or a part of a label, as in the kubelet. */
 function matchesHost(pattern: string, host: string): boolean {
   if (!pattern.includes('*')) return pattern === host;
   const wanted = pattern.split('.');

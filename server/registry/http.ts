@@ -110,7 +110,7 @@ export async function errorCodeOf(body: AsyncIterable<Uint8Array>): Promise<stri
       if (text.length > MAX_ERROR_CHARACTERS) break;
     }
   } catch {
-    // The status says enough.
+    // Without a code, the status alone is reported.
   }
   return ERROR_CODE.exec(text.slice(0, MAX_ERROR_CHARACTERS))?.[1];
 }

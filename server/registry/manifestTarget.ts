@@ -1,7 +1,7 @@
 /**
- * The address of a release's manifest, with the credentials and certificates to read it: those of its ImageRepository,
- * if this is in the Rollout's namespace or its `accessFrom` grants that namespace.
- * Without them the request is anonymous.
+ * The address of a release's manifest, with the credentials and certificates of its ImageRepository. They are used only
+ * if the ImageRepository is in the Rollout's namespace or its `accessFrom` grants that namespace; otherwise the request
+ * is anonymous.
  */
 import type { ImageRepository } from '../../api/flux.ts';
 import { KINDS, NAMESPACES } from '../../api/kinds.ts';
@@ -22,7 +22,7 @@ export interface ManifestTarget {
   insecure: boolean;
   credentials?: Credentials;
   trust?: Trust;
-  /** The owner of the credentials: what one may read is not shown to another. */
+  /** The owner of the credentials. Manifests read with one owner's credentials are not shown to another owner. */
   reader: string;
   /** Why the ImageRepository's credentials can't be used, if it has any. */
   problem?: string;

@@ -70,8 +70,8 @@ export function registrySockets({ allowLocal, resolve = dnsLookup }: SocketOptio
 }
 
 /**
- * A connector that refuses local addresses. It opens every connection, so that names, addresses and redirects are all
- * checked, and leads to the address that was checked.
+ * A connector that refuses local addresses. Every connection is opened here, also to the target of a redirect, and to
+ * the very address that was checked.
  */
 function guarded(options: buildConnector.BuildOptions, resolve: Resolve): buildConnector.connector {
   const connect = buildConnector({ ...options, lookup: guardedLookup(resolve) });

@@ -1,4 +1,7 @@
-/** Everything that comments, docs, tests and manifests cite exists: files, rows of docs/reference/writes.md and docs/facts.md, ADRs. */
+/**
+ * Everything that comments, docs, tests and manifests cite exists: files, rows of docs/reference/writes.md and
+ * docs/facts.md, ADRs.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -118,6 +121,24 @@ describe('docs/architecture.md', () => {
   it('has every row once', () => {
     expect(rowIds.filter((id, i) => rowIds.indexOf(id) !== i)).toEqual([]);
     expect(rowIds.filter((id) => !/^[WMF]\d+$/.test(id))).toEqual([]);
+  });
+
+  it('counts the files of each path', () => {
+    const paths = readPage('architecture.md')
+      .split('\n\n')
+      .map(rowsOf)
+      .filter(([row]) => row && 'files so far' in row);
+    expect(paths).toHaveLength(4);
+    for (const rows of paths) {
+      const files = new Set<string>();
+      for (const row of rows) {
+        for (const [, file] of Object.values(row)
+          .join(' ')
+          .matchAll(/`([\w/]+\.ts)`/g))
+          files.add(file!);
+        expect(row['files so far'], Object.values(row)[0]).toBe(String(files.size));
+      }
+    }
   });
 
   it('cites, with writes.md and facts.md, their rows', () => {

@@ -75,7 +75,7 @@ async function explainFlux(
   return explainFluxObject(object, { binding, gates: gates.flatMap((gate) => gate ?? []), unread }, now);
 }
 
-/** The result of the read; undefined if the user may not read the object or it does not exist. */
+/** The result of the read; undefined if the user can't read the object or it does not exist. */
 const readable = <T>(read: Promise<T>) => unlessRefused(read, 403, 404);
 
 /** The remedies with `allowed`, unless the API server refuses to review the user's access. */

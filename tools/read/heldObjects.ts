@@ -7,7 +7,7 @@ import { few } from '../../core/kube/firstFew.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
 
-/** Reads the objects that a Gate selects. `unread`: kinds that the user may not list. */
+/** Reads the objects that a Gate selects. `unread`: kinds that the user can't list. */
 export async function readSelected(client: KubeClient, gate: Gate): Promise<{ held: Requirer[]; unread: string[] }> {
   const { selects } = gate.spec;
   if (!selects) return { held: [], unread: [] };

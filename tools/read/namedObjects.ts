@@ -91,7 +91,7 @@ async function servedKind(client: KubeClient, word: string): Promise<ServedKind>
   throw new Problem(`'${word}' is not a known kind. Known are ${known}.`, EXIT.usage);
 }
 
-/** The resources of an API version; from the table of kinds if the user may not read the API server's discovery. */
+/** The resources of an API version; from the table of kinds if the user can't read the API server's discovery. */
 async function resourcesOf(client: KubeClient, apiVersion: string) {
   const served = await unlessRefused(client.resources(apiVersion), 403);
   if (served) return served;
@@ -102,7 +102,7 @@ async function resourcesOf(client: KubeClient, apiVersion: string) {
   }));
 }
 
-/** A hint at other namespaces: ` Found in namespace 'apps': add -n.`; empty if the user may not list them. */
+/** A hint at other namespaces: ` Found in namespace 'apps': add -n.`; empty if the user can't list them. */
 async function elsewhereHint(client: KubeClient, of: { apiVersion: string; resource: string }, name: string) {
   try {
     const found = await client.list({ ...of, namespace: undefined, fieldSelector: `metadata.name=${name}` });
@@ -228,7 +228,7 @@ export async function readRollout(
   );
 }
 
-/** Reads the ImagePolicy of a Rollout; undefined if there is none, or the user may not read it. */
+/** Reads the ImagePolicy of a Rollout; undefined if there is none, or the user can't read it. */
 export async function readPolicy(client: KubeClient, rollout: Rollout): Promise<ImagePolicy | undefined> {
   const ref = policyRef(rollout);
   const { group, versions, resource } = KINDS.ImagePolicy;

@@ -1,4 +1,4 @@
-/** Reads the related objects of Rollouts. Kinds that the user may not read are noted, and left out. */
+/** Reads the related objects of Rollouts. Kinds that the user can't read are noted, and left out. */
 import type { FluxObject } from '../../api/flux.ts';
 import { BOUND_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
 import type { AnyObject, KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';

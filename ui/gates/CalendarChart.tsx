@@ -28,7 +28,7 @@ interface CalendarLine {
 interface CalendarChartProps {
   lines: readonly CalendarLine[];
   days: number;
-  /** Plans a freeze; absent if the reader may not. */
+  /** Plans a freeze; absent if the reader isn't allowed to. */
   onPlan?: (from: number, to: number) => void;
 }
 

@@ -17,7 +17,7 @@ export interface Edge {
 export interface Pipeline {
   /** The ids of the first stages, with their clusters if there are several. */
   title: string;
-  /** The keys of the stages, in order. A stage without a row doesn't exist, or the reader may not see it. */
+  /** The keys of the stages, in order. A stage without a row doesn't exist, or the reader can't read it. */
   stages: string[];
   edges: Edge[];
 }

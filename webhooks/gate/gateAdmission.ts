@@ -106,8 +106,8 @@ function gatesOfWrite({ object, oldObject }: AdmissionRequest): { gate?: Gate; o
 }
 
 /**
- * Why the user may not make or change a selection beyond the Gate's own namespace: it holds objects of other teams, so
- * it takes a right for the whole cluster. A stored selection stays.
+ * Why the user isn't allowed to make or change a selection beyond the Gate's own namespace: it holds objects of other
+ * teams, so it takes a right for the whole cluster. A stored selection stays.
  */
 async function refuseReach(
   gate: Gate,

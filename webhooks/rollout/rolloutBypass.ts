@@ -27,7 +27,7 @@ interface RolloutBypass {
   counts: boolean;
   warnings: string[];
   audit?: Record<string, string>;
-  /** A user who may not bypass all of the closed Gates bypasses none. */
+  /** A user who lacks the right for one of the closed Gates bypasses none. */
   refusal?: Refusal;
 }
 

@@ -17,7 +17,7 @@ export interface RollbackRequest {
   reason?: string | undefined;
 }
 
-/** The policy for users who may not read the ImagePolicy: other tags than semantic versions keep their order. */
+/** The policy for users who can't read the ImagePolicy: other tags than semantic versions keep their order. */
 const SEMVER = { spec: { policy: { semver: { range: '*' } } } } as ImagePolicy;
 
 /**

@@ -41,7 +41,7 @@ export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
       .filter(({ message }) => message !== '')
       .flatMap((condition) => gateCauses(rollout, condition, steps) ?? [causeOf(condition, steps)]);
   const ofFlux = fluxCauses(steps);
-  // A failed object stops its deployment, and the next version waits for that first.
+  // The next version waits for the present deployment, which a failed object stops: that object is the first cause.
   const isFluxFirst = isBaking(head) || !isWaiting;
   const causes = [
     ...causesFrom(broken),

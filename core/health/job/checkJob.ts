@@ -55,10 +55,11 @@ export function jobOf(run: Run): CheckJob {
   };
 }
 
-// The result of a HealthCheck of class job for one Rollout. A Job for another deployment or Rollout has no result for it.
+// The result of a HealthCheck of class job for one Rollout. A Job for another deployment or Rollout has no result for
+// it.
 
 /**
- * The check as it counts for the newest deployment of the Rollout: Pending until its own Job has ended.
+ * The check with the status that counts for the newest deployment of the Rollout: Pending until its own Job has ended.
  * Checks of other classes stay as they are.
  */
 export function countedFor(rollout: Rollout, check: HealthCheck): HealthCheck {

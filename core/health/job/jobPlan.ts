@@ -83,7 +83,7 @@ export function jobPlan(context: JobContext, target: JobTarget, progress: Progre
 }
 
 /**
- * Whether the Job has a result, which stays after its deletion.
+ * Whether the status has the result of this Job, which it keeps when the Job is deleted.
  * A failed Job that is deleted while the deployment still bakes runs again.
  */
 function hasResult(before: HealthStatus, wanted: CheckJob, { isBaking }: Progress): boolean {
@@ -106,7 +106,7 @@ function whyNotChecked(
   return `${job} is being created for version ${tag}. If it does not appear, the API server or an admission webhook rejects it, Metacontroller isn't allowed to create Jobs in this namespace, or another Job has its name: see the Events of this HealthCheck, and docs/healthchecks.md`;
 }
 
-/** The status after a verdict. The stored report of another run doesn't count, its errors neither. */
+/** The status after a verdict. The report of another run doesn't count, and neither do its errors. */
 function statusFor(
   before: HealthStatus | undefined,
   wanted: CheckJob | undefined,

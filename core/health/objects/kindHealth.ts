@@ -1,6 +1,6 @@
 /**
- * Rules for the kinds whose health kstatus gets wrong: it finds them current without reading their status, or takes
- * their failures for progress.
+ * Rules for the kinds whose health kstatus gets wrong: kstatus doesn't read their status, or reports their failures as
+ * progress.
  */
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { conditionsOf, current, failed, fieldAt, inProgress, numberAt, stringAt } from '../../kstatus/fields.ts';
@@ -83,7 +83,10 @@ function hasNoStatus({ status }: AnyObject): boolean {
   return !isMap(status) || Object.keys(status).length === 0;
 }
 
-/** The rule for a Flux kind: while Flux retries, Reconciling is set too, which kstatus would take for progress. */
+/**
+ * The rule for a Flux kind. While Flux retries after a failure, it also sets Reconciling, which kstatus would report as
+ * progress.
+ */
 function fluxRule(reasons: ReadonlySet<string>): Rule {
   return (object) => {
     const ready = conditionsOf(object).find(({ type }) => type === 'Ready');
@@ -171,7 +174,10 @@ function argoStatus(object: AnyObject): KStatus {
   return phase === 'Healthy' ? current(text) : inProgress(text);
 }
 
-/** The status of an OpenKruise Rollout: at rest it is Healthy, and `Succeeded` has the result of the last one. */
+/**
+ * The status of an OpenKruise Rollout. Without a running rollout its phase is Healthy, and `Succeeded` has the last
+ * result.
+ */
 function kruiseStatus(object: AnyObject): KStatus {
   const { generation } = object.metadata;
   const observed = numberAt(object, ['status', 'observedGeneration']);

@@ -8,7 +8,7 @@ import type { InventoryResource } from './inventory.ts';
 import { healthOf } from './kindHealth.ts';
 
 export interface ObservedResource extends InventoryResource {
-  /** The object; undefined if it does not exist, or with `error`. */
+  /** The object; undefined if it does not exist, or if `error` is set. */
   object?: AnyObject | undefined;
   /** Why the object could not be read. */
   error?: string;

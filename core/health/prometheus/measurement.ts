@@ -6,7 +6,7 @@
  * | every series is inside the range | Healthy |
  * | a series is outside | Pending, and Unhealthy from the `failureLimit`th in a row |
  * | no series | the health in `onEmpty` |
- * | no answer, too many series, NaN | Pending, or Unhealthy if it was: unknown is never Healthy, and no recovery. It counts for neither side |
+ * | no answer, too many series, NaN | stays Unhealthy if it was Unhealthy, else Pending. Counts neither as a failure nor as a recovery |
  */
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Measurement, Reading } from '../../../api/ports.ts';
@@ -65,8 +65,8 @@ export function statusAfterMeasurement(
 const OVERDUE_MS = 30_000;
 
 /**
- * The status without an answer: it stays, and is unknown after two intervals. A status Healthy without a measurement was
- * written by another client, and counts as unknown.
+ * The status without an answer: it stays, and is unknown after two intervals. A status Healthy without a measurement
+ * was written by another client, and counts as unknown.
  */
 export function statusWithoutAnswer(
   before: HealthStatus | undefined,

@@ -25,7 +25,7 @@ export interface CarriedDeployment {
 
 /** Whether the object's own annotations bind it to the Rollout. Its metadata is enough. */
 export function isBoundTo({ metadata }: AnyObject, kind: string, rollout: string): boolean {
-  // It is called for all objects of a namespace and each of its Rollouts: most are ruled out without parsing.
+  // Called for each pair of object and Rollout of a namespace: most pairs are ruled out here, without parsing.
   if (!Object.values(metadata.annotations ?? {}).some((value) => value.includes(rollout))) return false;
   return boundRollouts({ kind, metadata }).includes(rollout);
 }

@@ -55,7 +55,7 @@ interface Progress {
    * starts or the deployment succeeds without one.
    */
   endsApply: boolean;
-  /** Whether the bake begins or succeeds now, for all checks are Healthy. */
+  /** Whether the bake begins or succeeds now, because all checks are Healthy. */
   trustsHealth: boolean;
   ready?: NewCondition;
   events: NewEvent[];
@@ -163,7 +163,7 @@ function startBake(head: HistoryEntry, context: BakeContext, now: EpochMs): Bake
   return continueBake(baking, at, context, BAKE_TIME_PASSED, [started], now);
 }
 
-/** A bake that has started: it continues, waits for health after its time, or ends. */
+/** The next step of a bake that has started: it continues, waits for health after bakeTime, or ends. */
 function continueBake(
   head: HistoryEntry,
   started: EpochMs,

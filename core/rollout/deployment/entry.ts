@@ -25,7 +25,7 @@ import { endWait } from './progress.ts';
 import type { OnFailure } from './rollback.ts';
 import { hasNoBake } from './withoutBake.ts';
 
-/** The phase after a new deployment: its bake, the wait for Flux alone, or neither, and why not. */
+/** The phase that a new deployment begins with: a bake, only the wait for Flux, or neither, with the reason. */
 export type Beginning = 'bakes' | 'is to be applied' | 'nothing is bound' | 'ran before' | 'does not bake';
 
 const BEGINNINGS: Record<Beginning, Pick<HistoryEntry, 'bakeStatus' | 'bakeStatusMessage'>> = {

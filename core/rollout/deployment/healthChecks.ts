@@ -13,7 +13,7 @@ import { withoutCommands } from '../../text/commands.ts';
 
 export type FailedCheck = NonNullable<HistoryEntry['failedHealthChecks']>[number];
 
-/** The message for a check that was watched when the deployment began, and is not any more. */
+/** The message for a check that was watched when the deployment began and is no longer watched. */
 const GONE = 'it was deleted during this deployment, or is no longer selected';
 
 /** Characters of a HealthCheck's message in the history. */
@@ -33,9 +33,8 @@ export function unhealthyMessage(check: HealthCheck): string {
 }
 
 /**
- * Whether the check evaluates one revision, as class kustomization does.
- * Such a check reports a version that Flux cannot build or apply, although that version is never applied, and never an
- * older version's failure.
+ * Whether the check evaluates one revision, as class kustomization does. Such a check never reports the failure of an
+ * older version, and it does report a version that is never applied because Flux cannot build it.
  */
 export function checksRevision({ spec }: HealthCheck): boolean {
   return spec?.class === KUSTOMIZATION_CLASS;

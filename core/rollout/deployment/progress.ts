@@ -47,7 +47,7 @@ export function hasApplied({ status }: FluxBinding, { metadata }: Rollout, head:
   );
 }
 
-/** The bound objects that have not applied the head; none once all of them have been seen to have it. */
+/** The bound objects that have not applied the head; empty once all bound objects were seen with it. */
 export function unapplied(head: HistoryEntry, bound: readonly FluxBinding[], rollout: Rollout): readonly FluxBinding[] {
   return head.appliedTime === undefined ? bound.filter((binding) => !hasApplied(binding, rollout, head)) : [];
 }

@@ -216,7 +216,9 @@ function approvalBlockers({ observed, pending, requiredApprovals }: BlockerInput
     }));
 }
 
-/** Upstream Rollouts. If no version waits, those that hold every version: one that doesn't exist, or a cycle. */
+/**
+ * Upstream Rollouts that block. Without a pending version, only those that hold every version: missing, or in a cycle.
+ */
 function upstreamBlockers({ selection, pending, rolloutGatesResult, upstream }: BlockerInputs): Blocker[] {
   const isPromoted = rolloutGatesResult.promoted.some(({ tag }) => tag === pending);
   if (!isForward(selection) || isPromoted) return [];
@@ -258,8 +260,8 @@ function rolloutGateBlockers(inputs: BlockerInputs): Blocker[] {
 }
 
 /**
- * Whether RolloutGates hold `initialVersion`, as every first version.
- * They don't hold it before a manual deployment, which would otherwise wait for it.
+ * Whether RolloutGates hold `initialVersion`, as they hold every first version.
+ * They don't if a manual deployment is requested: that deployment would wait for it.
  */
 function holdsInitial({ observed: { rollout }, config, selection: { next }, requests }: BlockerInputs): boolean {
   const isManual = rollout.spec?.wantedVersion || requests.forceDeploy !== undefined;

@@ -51,7 +51,7 @@ export function currentBindings(
   rules: RefRules,
 ): FluxBinding[] {
   const known = new Set(bound.map(({ object }) => keyOf(object)));
-  // The Gates of an object that is gone, or no longer bound, count until its binding is gone too.
+  // The Gates of an object that was deleted or unbound count until its binding is deleted.
   const others = bindings.filter((binding) => !known.has(targetOf(binding)));
   const current = bound.map((each) =>
     each.binding && each.isCurrent ? each.binding : withCurrentGates(rollout, each, selecting, rules),

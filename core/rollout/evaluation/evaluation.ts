@@ -1,6 +1,6 @@
 /**
  * The version that could come next, and everything that blocks it.
- * A plan evaluates each state that its decision starts from or ends in once.
+ * A plan computes it for the state before its decision and, if it deploys, again for the state after it.
  */
 import { LISTED } from '../../../api/annotations.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';

@@ -38,7 +38,7 @@ export interface Observed {
   bindings: readonly FluxBinding[];
   /** HealthChecks that spec.healthCheckSelector matches and that may be watched. */
   healthChecks: readonly HealthCheck[];
-  /** How many more HealthChecks the selector matches that did not consent. A condition reports them. */
+  /** The number of HealthChecks that the selector matches and that did not consent. A condition reports it. */
   healthLeftOut?: number;
   /** Further problems of the spec in this cluster, a sentence each. */
   problems?: readonly string[];

@@ -28,7 +28,10 @@ export function namedGateRecords({ rollout, gateRefs, gates }: Observed): NamedG
   });
 }
 
-/** The Gates that a Rollout names and that have not existed since. A status of an earlier spec proves nothing. */
+/**
+ * The Gates that the Rollout names and that have never existed while it named them. A status of an earlier spec proves
+ * nothing.
+ */
 export function neverSeen({ status, metadata }: Rollout): ReadonlySet<string> {
   if (status?.observedGeneration === undefined || status.observedGeneration !== metadata.generation) return new Set();
   return new Set(status.namedGates?.flatMap(({ gate, seen }) => (seen ? [] : [gate])));

@@ -15,8 +15,8 @@ interface Releases {
   /** Newest first. */
   candidates: VersionInfo[];
   /**
-   * Releases that would be candidates if they had not been rolled back, or if the policy could select them.
-   * The latest first.
+   * Newer releases that are no candidates, because they were rolled back or the policy can't select them. The latest
+   * first.
    */
   withdrawn: Withdrawal[];
   /** Releases that become candidates once they are old enough, newest first. */
@@ -81,7 +81,10 @@ interface ReleaseOrder {
   isNewer(tag: string, than: string): boolean;
 }
 
-/** The order of the policy; between tags that it ranks alike or not at all, that of `available`, the discovery. */
+/**
+ * The order of the policy. Tags that the policy ranks alike, or can't rank, have the order of discovery, as in
+ * `available`.
+ */
 export function releaseOrder(available: readonly VersionInfo[], { rank }: PolicyRules): ReleaseOrder {
   const discovered = new Map<string, number>();
   available.forEach(({ tag }, index) => {
@@ -92,7 +95,7 @@ export function releaseOrder(available: readonly VersionInfo[], { rank }: Policy
     discovered,
     compare: (a, b) => rank(a, b) || place(a) - place(b),
     isNewer(tag, than) {
-      // A tag that was never discovered has only the place that a loose reading gives it.
+      // A tag that was never discovered has no place in `available`, so it is ranked even if it parses only loosely.
       const order = rank(tag, than, !discovered.has(than));
       if (order !== undefined && order !== 0) return order > 0;
       return discovered.has(than) && place(tag) > place(than);

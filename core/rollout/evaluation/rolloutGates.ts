@@ -76,8 +76,8 @@ export function evaluateRolloutGates(
 }
 
 /**
- * The deployed version, if it bypassed RolloutGates and no other version is pending: these RolloutGates still show the
- * bypass, or they would seem to block the version that they have just let through.
+ * The deployed version, if it bypassed RolloutGates and no other version is pending. The status still shows the bypass:
+ * without it, the RolloutGates would seem to block the version that was just deployed.
  */
 export function shownBypass(
   head: HistoryEntry | undefined,
@@ -182,7 +182,7 @@ function summaryOf(
   return { name, passing, allowedVersions: shortList(allowed, candidates), message };
 }
 
-/** The list as stored. Of a long one: first the candidates on it, newest first, then its latest entries. */
+/** The list to store. A long list is cut to the candidates on it, newest first, and then its latest entries. */
 function shortList(allowed: readonly string[], candidates: readonly VersionInfo[]): string[] {
   if (allowed.length <= LIMITS.listedVersions) return [...allowed];
   const tags = new Set(allowed);
@@ -253,7 +253,7 @@ const NONE_ALLOWED = falseCondition(
   'No release candidates are allowed by all gates',
 );
 
-/** The condition Ready. For kstatus, a RolloutGate that is not passing is not ready; its list doesn't matter. */
+/** The condition Ready. For kstatus, a RolloutGate that is not passing is not ready, whatever versions it allows. */
 export function rolloutGateReady({ metadata, spec }: RolloutGate): NewCondition {
   const isPassing = spec?.passing !== false;
   const { generation } = metadata;

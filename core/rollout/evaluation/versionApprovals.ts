@@ -38,7 +38,7 @@ export interface RolloutGateApprovals {
   given: readonly Approval[];
   /** Versions without approvals share one verdict. */
   verdictOn(version: string): ApprovalVerdict;
-  /** Evaluates no version that has too few approvals: there may be thousands. */
+  /** Whether the version has enough valid approvals. Evaluates only versions with enough entries in the record. */
   isEnough(version: string): boolean;
 }
 
@@ -87,7 +87,7 @@ export function expiries(all: readonly RolloutGateApprovals[], versions: Readonl
   return ends.filter((end) => end > now);
 }
 
-/** The requesters and authors of a version, whose approvals may not count. */
+/** The requesters and authors of a version, whose approvals a rule can exclude. */
 export function backgroundOf(rollout: Rollout, authors: readonly ReleaseAuthors[], version: string): Background {
   return { ...requestersOf(rollout, version), authors: authors.find(({ tag }) => tag === version)?.authors };
 }

@@ -79,7 +79,7 @@ function missingText({ namespace }: UpstreamRef, home = ''): string {
   return `does not exist, or has not consented: ${howToAllow(home)}`;
 }
 
-/** The newest version that has Succeeded in a Rollout, as the Rollouts after it count it. */
+/** The newest version of a Rollout that counts as Succeeded for its dependents. */
 export function newestSucceeded(
   history: readonly HistoryEntry[],
   rolledBack: readonly string[],

@@ -59,7 +59,10 @@ describe('an application that waits for an approval', () => {
     await tab.getByRole('dialog').waitFor();
     const { pathname, search } = new URL(tab.url());
     const other = await developer.tab(pathname + search);
-    await other.getByText(/You need patch on rolloutgates/).first().waitFor();
+    await other
+      .getByText(/You need patch on rolloutgates/)
+      .first()
+      .waitFor();
     expect(await other.getByRole('button', { name: 'Approve', exact: true }).isDisabled()).toBe(true);
     await tab.goBack();
     await tab.getByRole('dialog').waitFor({ state: 'hidden' });

@@ -1,6 +1,6 @@
 /** An object beyond a limit is held, and its message names that limit. Warnings are not cut. */
 import { describe, expect, it } from 'vitest';
-import { bypassWarning, heldWarning } from '../../../core/admission/gateTexts.ts';
+import { bypassWarning, revertWarning } from '../../../core/admission/gateTexts.ts';
 import { foreignText, objectGates } from '../../../core/admission/objectGates.ts';
 import { limitText, TOO_MANY, TOO_MANY_ROLLOUTS } from '../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../core/limits.ts';
@@ -23,7 +23,7 @@ describe('an object beyond a limit', () => {
     const found = objectGates(object, { gates: new Map(), namespaceLabels: {}, candidates: [], now: 0 });
     expect(found.open).toBe(false);
     expect(found.closed.map((gate) => gate.message)).toEqual([expect.stringMatching(message)]);
-    expect(isBypassed({ is: 'bypassed', gates: found.closings }, found.closings)).toBe(false);
+    expect(isBypassed({ is: 'bypassed', gates: found.closures }, found.closures)).toBe(false);
   });
 });
 
@@ -40,6 +40,6 @@ describe('a Warning with names of 20 characters has at most 120', () => {
   });
 
   it('and one about more Gates is cut after its action', () => {
-    expect(heldWarning([closed, closed]).slice(0, 119)).toContain('apply it again');
+    expect(revertWarning([closed, closed]).slice(0, 119)).toContain('apply it again');
   });
 });
