@@ -55,7 +55,7 @@ export const closeCommand: CommandDefinition = {
     { flags: '--until <time>', help: "open it again at this time: 'Mon 08:00', '18:00', '24 Dec', '2027-01-04'" },
     {
       flags: '--at <time>',
-      help: "close it at this time instead of now: 'Mon 08:00', '2026-12-24 18:00'; --for is how long it lasts then",
+      help: "close it at this time instead of now: 'Mon 08:00', '2026-12-24 18:00'; --for counts from that time",
     },
     {
       flags: '--kinds <kinds>',
@@ -179,7 +179,9 @@ export function howToCreate({ kind, namespace, name }: ParsedName): string {
   const gate = shell`${PROGRAM_WORD} close ${nameWord(name)} -n ${namespace} --kinds ${FROZEN_KINDS.join(',')}`;
   const rolloutGate = shell`${PROGRAM_WORD} close rolloutgate/${nameWord(name)} -n ${namespace} --rollout ${'<rollout>'}`;
   return [
-    ...(kind === 'RolloutGate' ? [] : ['To create a Gate, for what the namespace applies and deploys:', `  ${gate}`]),
+    ...(kind === 'RolloutGate'
+      ? []
+      : ['To create a Gate for everything that the namespace applies and deploys:', `  ${gate}`]),
     ...(kind === 'Gate' ? [] : ['To create a RolloutGate, for the versions of one Rollout:', `  ${rolloutGate}`]),
   ].join('\n');
 }
