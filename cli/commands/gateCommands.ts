@@ -90,7 +90,7 @@ export const closeCommand: CommandDefinition = {
   examples: [
     ['during an incident', 'close payments-freeze -n flux-system --reason INC-42'],
     [
-      'a new Gate: for a day the namespace applies and deploys nothing new',
+      'a new Gate: for one day, nothing new is applied or deployed in the namespace',
       'close incident -n shop --kinds Kustomization,HelmRelease,Rollout --for 24h --reason INC-42',
     ],
     ['no deployments on Fridays', 'close no-fridays -n shop --kinds Rollout --every Friday --timezone Europe/Berlin'],

@@ -29,7 +29,12 @@ With several --context it reads or watches all these clusters at once. A cluster
     CONTEXTS,
     outputOption('wide', 'name', 'json', 'yaml'),
     { flags: '-w, --watch', help: 'keep watching until Ctrl-C' },
-    { flags: '--until <state>', help: 'with --watch: exit once all are there', choices: GOALS, completes: GOALS },
+    {
+      flags: '--until <state>',
+      help: 'with --watch: exit once all Rollouts have reached this state',
+      choices: GOALS,
+      completes: GOALS,
+    },
     RELEASE,
   ],
   examples: [
@@ -139,7 +144,7 @@ async function showClusters(
   which: RolloutSelection,
   format: Format,
 ): Promise<number> {
-  if (format === 'name') throw new Problem('-o name goes with one --context.', EXIT.usage);
+  if (format === 'name') throw new Problem('-o name works with one --context only.', EXIT.usage);
   const { terminal, signal } = context;
   const style = styleOf(context);
   const read = async (cluster: Cluster) => {
