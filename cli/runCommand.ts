@@ -128,7 +128,7 @@ function contextOf(
     cluster: () => open(flags.context),
     async clusters() {
       if (contexts.length > 1 && (flags.cluster || flags.user)) {
-        throw new Problem('--cluster and --user go with one --context.', EXIT.usage);
+        throw new Problem('--cluster and --user work with one --context only.', EXIT.usage);
       }
       const names = contexts.length > 0 ? new Set(contexts) : [flags.context];
       return Promise.all([...names].map(open));

@@ -102,7 +102,7 @@ async function awaitOne(
   const names = waiting.map((rollout) => refKey(identityOf(rollout)));
   const text = only
     ? `${version} is waiting in more than one Rollout (${few(names, 8)}): name one of them`
-    : `no Rollout is waiting here with ${version}`;
+    : `no Rollout waits there to deploy ${version}`;
   context.terminal.note(`Not waiting: ${text}.`);
   return EXIT.ok;
 }

@@ -62,7 +62,7 @@ The gaps of these sources are printed below the report, on standard error; in JS
       return EXIT.ok;
     }
     if (options.output === 'csv') terminal.printText(auditCsv(report.records));
-    else if (report.records.length === 0) terminal.note('Nothing is recorded in this time.');
+    else if (report.records.length === 0) terminal.note('Nothing was recorded in this period.');
     else for (const line of table([AUDIT_HEADER, ...report.records.map(auditCells)])) terminal.print(line);
     for (const gap of report.gaps) terminal.note(gapText(gap));
     return EXIT.ok;

@@ -55,7 +55,7 @@ export const closeCommand: CommandDefinition = {
     { flags: '--until <time>', help: "open it again at this time: 'Mon 08:00', '18:00', '24 Dec', '2027-01-04'" },
     {
       flags: '--at <time>',
-      help: "close it at this time instead of now: 'Mon 08:00', '2026-12-24 18:00'; --for is how long it lasts then",
+      help: "close it at this time instead of now: 'Mon 08:00', '2026-12-24 18:00'; --for counts from that time",
     },
     {
       flags: '--kinds <kinds>',
@@ -90,7 +90,7 @@ export const closeCommand: CommandDefinition = {
   examples: [
     ['during an incident', 'close payments-freeze -n flux-system --reason INC-42'],
     [
-      'a new Gate: for a day the namespace applies and deploys nothing new',
+      'a new Gate: for one day, nothing new is applied or deployed in the namespace',
       'close incident -n shop --kinds Kustomization,HelmRelease,Rollout --for 24h --reason INC-42',
     ],
     ['no deployments on Fridays', 'close no-fridays -n shop --kinds Rollout --every Friday --timezone Europe/Berlin'],
@@ -179,7 +179,9 @@ export function howToCreate({ kind, namespace, name }: ParsedName): string {
   const gate = shell`${PROGRAM_WORD} close ${nameWord(name)} -n ${namespace} --kinds ${FROZEN_KINDS.join(',')}`;
   const rolloutGate = shell`${PROGRAM_WORD} close rolloutgate/${nameWord(name)} -n ${namespace} --rollout ${'<rollout>'}`;
   return [
-    ...(kind === 'RolloutGate' ? [] : ['To create a Gate, for what the namespace applies and deploys:', `  ${gate}`]),
+    ...(kind === 'RolloutGate'
+      ? []
+      : ['To create a Gate for everything that the namespace applies and deploys:', `  ${gate}`]),
     ...(kind === 'Gate' ? [] : ['To create a RolloutGate, for the versions of one Rollout:', `  ${rolloutGate}`]),
   ].join('\n');
 }

@@ -29,13 +29,18 @@ With several --context it reads or watches all these clusters at once. A cluster
     CONTEXTS,
     outputOption('wide', 'name', 'json', 'yaml'),
     { flags: '-w, --watch', help: 'keep watching until Ctrl-C' },
-    { flags: '--until <state>', help: 'with --watch: exit once all are there', choices: GOALS, completes: GOALS },
+    {
+      flags: '--until <state>',
+      help: 'with --watch: exit once all Rollouts have reached this state',
+      choices: GOALS,
+      completes: GOALS,
+    },
     RELEASE,
   ],
   examples: [
     ['everything in the namespace', 'get'],
     ['one application, until its bake has succeeded', 'get my-app -n shop --watch --until baked'],
-    ['a line for each of a team, in all namespaces', 'get -A -l team=shop -o wide'],
+    ['one line for each Rollout of a team, in all namespaces', 'get -A -l team=shop -o wide'],
     ['one application in two clusters', 'get my-app -n shop --context staging --context production -o wide'],
   ],
   exitCodes: [[EXIT.failed, 'with --until: a deployment has failed']],
@@ -44,7 +49,7 @@ With several --context it reads or watches all these clusters at once. A cluster
     const clusters = await context.clusters();
     const which = selectionOf(invocation);
     if (options.until && !options.watch)
-      throw new Problem('--until goes with --watch; status waits without drawing.', EXIT.usage);
+      throw new Problem('--until needs --watch. To wait without drawing, use status.', EXIT.usage);
     if (options.watch && options.output) throw new Problem('--watch draws trees: it has no --output.', EXIT.usage);
     if (options.watch) {
       const until = options.until ? { goal: options.until as Goal, release: options.release } : undefined;
@@ -60,7 +65,10 @@ function selectionOf({ arguments: [names], options }: Invocation): RolloutSelect
   const given = (names ?? []) as readonly string[];
   const everywhere = options.allNamespaces === true;
   if (given.length > 0 && (everywhere || options.selector)) {
-    throw new Problem('Give either names, or --all-namespaces and --selector: names are of one namespace.', EXIT.usage);
+    throw new Problem(
+      'Give names, or else --all-namespaces and --selector: a name is looked up in one namespace.',
+      EXIT.usage,
+    );
   }
   return { names: given, everywhere, selector: options.selector };
 }
@@ -136,7 +144,7 @@ async function showClusters(
   which: RolloutSelection,
   format: Format,
 ): Promise<number> {
-  if (format === 'name') throw new Problem('-o name goes with one --context.', EXIT.usage);
+  if (format === 'name') throw new Problem('-o name works with one --context only.', EXIT.usage);
   const { terminal, signal } = context;
   const style = styleOf(context);
   const read = async (cluster: Cluster) => {

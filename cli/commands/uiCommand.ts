@@ -14,7 +14,7 @@ const MAX_PORT = 65_535;
 export const ui: CommandDefinition = {
   description: `Serves a page on this machine and opens it: a board of all applications, why each waits, Gates on a calendar, the order of promotion.
 It is live, and has the rights of your kubeconfig: the browser gets no credentials, and only the data that the page needs. The address has a key that
-is new each time; anyone who has it has your permissions, so do not share it. Ctrl-C ends it.
+is new each time; anyone who has it has your permissions, so do not share it. Ctrl-C stops the page.
 With several --context it shows all these clusters, with the rights that you have in each. A cluster that does not answer does not delay the others.`,
   options: [
     CONTEXTS,
@@ -49,7 +49,7 @@ With several --context it shows all these clusters, with the rights that you hav
       throw error;
     });
     context.terminal.print(page.address);
-    context.terminal.note('Anyone with this address has your permissions. Ctrl-C ends it.');
+    context.terminal.note('Anyone with this address has your permissions. Ctrl-C stops the page.');
     if (options.open !== false) openBrowser(page.address);
     await new Promise<void>((resolve) => {
       if (context.signal.aborted) resolve();

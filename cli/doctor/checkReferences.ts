@@ -38,7 +38,7 @@ export const checkReferences: Check = async (inputs) => {
     ...absentFindings({ rollouts, rolloutGates, bindings, gates, policies: policies || undefined }),
     ...upstreamFindings(rollouts ?? [], upstreams, namespaces),
   ];
-  return [...findingsOrFine(ABOUT, found, 'nothing waits for what does not exist'), ...notes];
+  return [...findingsOrFine(ABOUT, found, 'no object waits for one that does not exist'), ...notes];
 };
 
 /** The served version of ImagePolicies; undefined if none is served or the user can't read that. */

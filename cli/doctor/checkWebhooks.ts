@@ -59,7 +59,9 @@ export const checkWebhooks: Check = async (inputs) => {
     const apply = `kubectl apply --server-side -f manifests/webhooks/${kind}.yaml`;
     if (missing !== '') findings.push(problem(ABOUT, unregistered, 'apply them again', apply));
     if (ignoring > 0)
-      findings.push(problem(ABOUT, open, 'put Fail back: docs/install.md, "The webhook cannot be reached"'));
+      findings.push(
+        problem(ABOUT, open, 'set failurePolicy to Fail again: docs/install.md, "The webhook cannot be reached"'),
+      );
     for (const { name, clientConfig } of ours) bundles.set(clientConfig?.caBundle ?? '', name);
   }
   return [

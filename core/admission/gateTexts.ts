@@ -83,7 +83,7 @@ export function bypassText(
 
 /** The sentence that says how one version bypasses the closed Gates of an application. */
 export const HOTFIX_HINT: TextWithCommands = {
-  text: ` With the verb bypass on each of them, you can bypass them for this version only, with a reason in ${BYPASS_REASON} in the same write.`,
+  text: ` To bypass closed Gates for this version only, set a new reason in the annotation ${BYPASS_REASON} in the same write. You need the verb bypass on each of them.`,
 };
 
 /**
@@ -97,11 +97,11 @@ export function managedFieldHint(
 ): TextWithCommands {
   const reason = { expanded: shell` ${BYPASS_REASON}=${WHY}` };
   return {
-    text: ` Opening is not enough: ${fieldPath(field).join('.')} is managed by Rollout '${field.rollout}'.`,
+    text: ` An open Gate is not enough: ${fieldPath(field).join('.')} is managed by Rollout '${field.rollout}'.`,
     commands: [
       ['To deploy another version once the Gates are open', forceDeployCommand(namespace, field.rollout, value)],
       [
-        'To bypass them for this version only, with the verb bypass on each of them',
+        'To bypass them for this version only (you need the verb bypass on each of them)',
         forceDeployCommand(namespace, field.rollout, value, reason),
       ],
     ],

@@ -24,8 +24,8 @@ export function refuseTooManyReferences(object: FluxObject, oldObject: FluxObjec
   }
   if (!managedFieldsOf(object).tooMany || (oldObject && managedFieldsOf(oldObject).tooMany)) return undefined;
   return (
-    `metadata.annotations: names more than ${LIMITS.boundRollouts} Rollouts or ${LIMITS.managedFields} variables, ` +
-    'which are the limits of one object.'
+    `metadata.annotations name more than ${LIMITS.boundRollouts} Rollouts or ${LIMITS.managedFields} variables ` +
+    '(limits boundRollouts, managedFields): name fewer.'
   );
 }
 

@@ -156,6 +156,6 @@ export function refuseDeletion(
     reason: 'gate_closed',
     text:
       `${subject} cannot be deleted yet: its Gates are open, but it is still suspended, and Flux would ` +
-      `not delete what it applied. It is resumed${end}; to resume it now, set spec.suspend to false.`,
+      `not delete what it applied. It is resumed automatically${end}; to resume it now, set spec.suspend to false.`,
   };
 }

@@ -136,7 +136,7 @@ export function closedText(closed: readonly GateResult[]): string {
 function closedGateText(gate: GateResult): string {
   if (gate.missing || gate.isLimit) return gate.message;
   const needsVersion = gate.takesApprovals && !gate.lacks;
-  const how = needsVersion ? '; it opens by approvals only, and for one version of a Rollout' : '';
+  const how = needsVersion ? '; only approvals open it, and each time for one version of one Rollout' : '';
   return `Gate '${refKey(gate.ref)}' is closed (${fullMessage(gate)}${how})`;
 }
 
@@ -237,7 +237,7 @@ export function approveForCommand(
   const wanted = `${rollout === undefined ? '' : `${rollout}:`}${tagWord(version)}`;
   const line = shell`kubectl -n ${namespace} annotate gate/${name} ${APPROVE_FOR}=${wanted}`;
   return [
-    `To approve ${version === undefined ? 'a version' : 'it'} at Gate ${namespace}/${name}, as another person`,
+    `To approve ${version === undefined ? 'a version' : 'it'} at Gate ${namespace}/${name}, another user runs`,
     line,
   ];
 }

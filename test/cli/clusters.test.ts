@@ -171,8 +171,8 @@ describe('a watch', () => {
 });
 
 it.each([
-  ['get --context a --context c -o name', '-o name goes with one --context'],
-  ['get --context a --context c --user a', '--cluster and --user go with one --context'],
+  ['get --context a --context c -o name', '-o name works with one --context only'],
+  ['get --context a --context c --user a', '--cluster and --user work with one --context only'],
   ['get --context a --context b', "There is no context 'b'"],
 ])('%s is refused', async (line, sentence) => {
   const { code, out, err } = await get(line, kubeconfigWith({ a: NOBODY, c: NOBODY }));

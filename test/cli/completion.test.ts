@@ -19,7 +19,11 @@ describe.each<[string, string[], string[]]>([
     ['un'],
     ['unpin\tresume automation', 'unblock\tlet automation continue after a failed version', NO_FILES],
   ],
-  ['an option', ['get', '--until'], ['--until\twith --watch: exit once all are there', NO_FILES]],
+  [
+    'an option',
+    ['get', '--until'],
+    ['--until\twith --watch: exit once all Rollouts have reached this state', NO_FILES],
+  ],
   [
     'an option that every command has',
     ['get', '--names'],

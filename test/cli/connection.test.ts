@@ -153,8 +153,8 @@ describe('a wrong command line', () => {
   it.each([
     ['got', /unknown command 'got'/],
     ['get -o xml', /argument 'xml' is invalid\. Allowed choices are wide, name, json, yaml\./],
-    ['get app -A', /Give either names, or --all-namespaces and --selector/],
-    ['get --until baked', /--until goes with --watch/],
+    ['get app -A', /Give names, or else --all-namespaces and --selector/],
+    ['get --until baked', /--until needs --watch/],
     ['status', /missing required argument 'rollout'/],
     ['status app --until baked --timeout soon', /--timeout: 'soon' is not a time/],
     ['completion tcsh', /There is no completion for 'tcsh', only for bash, zsh, fish\./],

@@ -177,10 +177,10 @@ describe('the selection of a budget', () => {
 
   it('is reported before and after it becomes too large', () => {
     expect(textOf([own], rollouts(6, 1), NAMESPACES)).toEqual([
-      'The 6 Rollouts that RolloutBudget shop/fleet selects have 6.0 MiB together: a request to its hook may have 7.0 MiB',
+      'The 6 Rollouts that RolloutBudget shop/fleet selects have 6.0 MiB together: a request to its hook can have at most 7.0 MiB',
     ]);
     expect(textOf([ofCluster], rollouts(8, 1), NAMESPACES)).toEqual([
-      'The 8 Rollouts that ClusterRolloutBudget all selects have 8.0 MiB together, but a request to its hook may have 7.0 MiB: ' +
+      'The 8 Rollouts that ClusterRolloutBudget all selects have 8.0 MiB together, but a request to its hook can have at most 7.0 MiB: ' +
         'its hook answers 413, and no slot is granted',
     ]);
   });

@@ -27,7 +27,7 @@ export async function withClosedGates(
   const followed = [...names].flatMap((name) => rollouts.get(name) ?? []);
   const closed = await readClosedOfAll(followed, call);
   if (closed.length === 0) return refusal;
-  return { ...refusal, text: `${refusal.text} It waits there: `, closed, hint: HOTFIX_HINT };
+  return { ...refusal, text: `${refusal.text} That version would wait: `, closed, hint: HOTFIX_HINT };
 }
 
 /**

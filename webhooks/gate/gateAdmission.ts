@@ -172,7 +172,7 @@ async function decideDeletion(
     : ['Open it first.', [openGateCommand(ref)]];
   const text =
     `Gate '${ref.namespace}/${ref.name}' is closed (${message}) and holds ${few(held, MAX_OBJECTS_IN_DENIAL)}; ` +
-    `without the Gate they would stay closed. ${first} ` +
+    `without the Gate they would stay held. ${first} ` +
     `With the verb bypass on it, you can set a reason in its annotation ${BYPASS_REASON} and delete it within five minutes.`;
   return bypassOrDeny(gate, [{ ref }], () => ({ reason: 'gate_closed', text, commands }), request, call);
 }

@@ -60,7 +60,7 @@ function forceDeployWarnings(rollout: Rollout, before: Rollout | undefined): str
   if (!forced || !deployed || forced === deployed || !isKnown || isNewer) return [];
   if (rollout.spec?.wantedVersion || !arePassing(status.gates)) return [];
   const next = status.gatedReleaseCandidates?.[0]?.tag ?? deployed;
-  return [`version ${next} follows ${forced} once nothing holds it: to stay on ${forced}, set wantedVersion instead`];
+  return [`set wantedVersion to stay on ${forced}: version ${next} is deployed next, once nothing blocks it`];
 }
 
 function arePassing(gates: RolloutStatus['gates'] = []): boolean {
@@ -92,10 +92,10 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
     warnings.push(`force-deploy: version ${force} waits while spec.wantedVersion is ${pinnedTo}: set that instead`);
   }
   if (force && lacks(availableReleases, force)) {
-    warnings.push(`force-deploy: version ${force} is not in available releases; it waits until it is`);
+    warnings.push(`force-deploy: version ${force} is not in available releases; the request waits until it is`);
   }
   if (bypass && lacks(releaseCandidates, bypass)) {
-    warnings.push(`bypass-gates: version ${bypass} is not a release candidate; it has no effect until it is`);
+    warnings.push(`bypass-gates: version ${bypass} is not a release candidate; the request has no effect until it is`);
   }
   return warnings;
 }

@@ -111,7 +111,7 @@ function bakeOf({
   const requested = { '--bake-time': bakeTime, '--deploy-timeout': deployTimeout };
   for (const [flag, text] of Object.entries(requested)) {
     if (text === undefined) continue;
-    if (noBake) return { problem: '--no-bake goes with neither --bake-time nor --deploy-timeout.' };
+    if (noBake) return { problem: '--no-bake excludes --bake-time and --deploy-timeout.' };
     if (!parseDuration(text)) {
       return { problem: `'${text.slice(0, 50)}' is not a duration for ${flag}: write 90s, 10m or 1h30m.` };
     }

@@ -71,7 +71,7 @@ export function approve(gate: RolloutGate, version: string, reason: Reason): Pla
 function giveApproval(gate: RolloutGate, version: string, reason: Reason): PlannedWrite {
   const annotations = { [APPROVE]: version, ...(reason && { [APPROVE_REASON]: reason }) };
   const known = gate.status?.approvals?.versions?.find((each) => each.version === version)?.count ?? 0;
-  const text = `Approved ${version} at ${nameOf(gate)}, which requires ${gate.spec?.approvals?.required} and had ${known}`;
+  const text = `Approved ${version} at ${nameOf(gate)}, which had ${known} of ${gate.spec?.approvals?.required} approvals before`;
   return patchWrite('RolloutGate', identityOf(gate), { metadata: { annotations } }, { text, brings: { version } });
 }
 

@@ -336,7 +336,9 @@ export function unknownText(rollout: Rollout, version: string): string | undefin
 
 function rejectedConcern({ status }: Rollout, version: string): string[] {
   const rejected = status?.rejectedReleases?.find(({ tag }) => tag === version);
-  return rejected ? [`RolloutGate ${rejected.gate} rejects ${version}: it waits until removed from the list`] : [];
+  return rejected
+    ? [`RolloutGate ${rejected.gate} rejects ${version}: the version waits until it is removed from that list`]
+    : [];
 }
 
 /** The text to confirm if the deployment goes back past a release that can't be undone. */

@@ -74,14 +74,14 @@ function unreachedCauses({ status }: Gate): Cause[] {
   const cause = (code: string, count: number, text: string, [first]: (Requirer & { message?: string })[]) =>
     count === 0 ? [] : [{ code, text: `${count} ${text}${first ? `: ${requirerText(first)}, ${first.message}` : ''}` }];
   return [
-    ...cause('NotHeld', notHeld, 'of them run although it is closed', notHeldObjects),
-    ...cause('NotResumed', notResumed, 'of them are still suspended although it is open', notResumedObjects),
+    ...cause('NotHeld', notHeld, 'of these run although the Gate is closed', notHeldObjects),
+    ...cause('NotResumed', notResumed, 'of these are still suspended although the Gate is open', notResumedObjects),
   ];
 }
 
 function heldText({ status }: Gate, opened: boolean): string {
   const { held, heldObjects = [] } = status ?? {};
-  if (held === undefined) return 'What it holds has not been counted yet';
+  if (held === undefined) return 'The objects that it holds have not been counted yet';
   if (held === 0) return `Nothing requires it${opened ? '' : ', so it holds nothing'}`;
   return `It ${opened ? 'would hold' : 'holds'} ${held} ${held === 1 ? 'object' : 'objects'}: ${few(heldObjects.map(requirerText), MAX_LISTED_EACH, held)}`;
 }

@@ -118,7 +118,7 @@ export function approvalsAtGate({ gate, verdict }: RequiredApprovals): string {
 export function approvalCommand({ metadata }: RolloutGate, version: string): CommandLine {
   const { namespace, name } = identityOf({ metadata });
   const line = shell`kubectl -n ${namespace} annotate rolloutgate/${name} ${APPROVE}=${tagWord(version)}`;
-  return [`To approve it at RolloutGate ${name}, as another person`, line];
+  return [`To approve it at RolloutGate ${name}, another user runs`, line];
 }
 
 /** The versions whose authors have to be known: an approval has been given that must not come from an author. */

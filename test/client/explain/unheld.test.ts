@@ -19,10 +19,13 @@ it('names an object that nothing suspends, and why', () => {
 });
 
 it.each([
-  [{ notHeld: 3, notHeldObjects: [first] }, '3 of them run although it is closed: Kustomization shop/web, no room'],
+  [
+    { notHeld: 3, notHeldObjects: [first] },
+    '3 of these run although the Gate is closed: Kustomization shop/web, no room',
+  ],
   [
     { notResumed: 1, notResumedObjects: [first] },
-    '1 of them are still suspended although it is open: Kustomization shop/web, no room',
+    '1 of these are still suspended although the Gate is open: Kustomization shop/web, no room',
   ],
 ])('`why` of a Gate: %o', (status, text) => {
   const { causes } = explainGate({ ...gate('ops/freeze'), status } as never, 0);

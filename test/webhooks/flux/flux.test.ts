@@ -223,9 +223,9 @@ describe('the denial for a managed field', () => {
       { objects: [behindFreeze, gate('shop/freeze')] },
     );
     expect(message).toContain(command);
-    expect(message).toContain("It waits there: Gate 'shop/freeze' is closed (Gate closed by default).");
+    expect(message).toContain("That version would wait: Gate 'shop/freeze' is closed (Gate closed by default).");
     expect(message).toContain('\nTo open Gate shop/freeze:\n  kubectl -n shop');
-    expect(message).toContain('with a reason in gate.fluxcd.io/bypass-reason in the same write');
+    expect(message).toContain('set a new reason in the annotation gate.fluxcd.io/bypass-reason in the same write');
   });
 
   it('of a frozen object says that opening is not enough, and what to do', async () => {
@@ -235,7 +235,7 @@ describe('the denial for a managed field', () => {
     const object = edit({ annotations });
     const { message } = await send(mutateFlux, { object, oldObject: frozen }, { objects: [app, gate('shop/freeze')] });
     expect(message).toContain("Gate 'shop/freeze' is closed");
-    expect(message).toContain('Opening is not enough: spec.postBuild.substitute.APP is managed by Rollout');
+    expect(message).toContain('An open Gate is not enough: spec.postBuild.substitute.APP is managed by Rollout');
     expect(message).toContain(`\n  ${command}\n`);
     expect(message.split('\n').at(-1)).toBe(`  ${command} gate.fluxcd.io/bypass-reason="<why>"`);
     expect(message).not.toContain('in the same write');

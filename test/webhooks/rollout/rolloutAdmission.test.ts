@@ -213,7 +213,7 @@ describe('validate/rollout', () => {
     const force = (tag: string, before: object, spec = {}) =>
       decide({ object: annotated({ [`${P}force-deploy`]: tag }, spec, before), old: rollout(spec, before) });
     const follows = (tag: string) => [
-      `version ${tag} follows 1.2.0 once nothing holds it: to stay on 1.2.0, set wantedVersion instead`,
+      `set wantedVersion to stay on 1.2.0: version ${tag} is deployed next, once nothing blocks it`,
     ];
     it.each<[string, string, object, string[]]>([
       ['says that the one it goes back from comes again', '1.2.0', at13, follows('1.3.0')],

@@ -84,7 +84,7 @@ describe('a Kustomization', () => {
   it.each<[Choices, string]>([
     [{ bakeTime: 'soon' }, "'soon' is not a duration for --bake-time: write 90s, 10m or 1h30m."],
     [{ deployTimeout: '1d' }, "'1d' is not a duration for --deploy-timeout: write 90s, 10m or 1h30m."],
-    [{ noBake: true, bakeTime: '10m' }, '--no-bake goes with neither --bake-time nor --deploy-timeout.'],
+    [{ noBake: true, bakeTime: '10m' }, '--no-bake excludes --bake-time and --deploy-timeout.'],
   ])('refuses %o', (choices, text) => {
     expect(problem(RUNS, CHECKOUT, choices)).toBe(text);
   });

@@ -58,8 +58,8 @@ function withRequest(before: Gate, planned: PlannedWrite): Gate {
 it('an approval reports the number of earlier ones', () => {
   const counted = { approvals: { required: 2, versions: [{ version: '1.2.0', count: 1, enough: false, given: [] }] } };
   const asking = rolloutGate({ approvals: { required: 2 } }, undefined, counted);
-  expect(request(approve(asking, '1.2.0', undefined)).text).toMatch(/which requires 2 and had 1$/);
-  expect(request(approve(asking, '1.3.0', undefined)).text).toMatch(/which requires 2 and had 0$/);
+  expect(request(approve(asking, '1.2.0', undefined)).text).toMatch(/which had 1 of 2 approvals before$/);
+  expect(request(approve(asking, '1.3.0', undefined)).text).toMatch(/which had 0 of 2 approvals before$/);
 });
 
 describe('closing a Gate', () => {
