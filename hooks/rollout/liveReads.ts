@@ -66,19 +66,24 @@ export async function carriedDeployments({ metadata }: Rollout, cluster: Cluster
 /**
  * How old a list of a namespace's objects may be: in a burst each Rollout of the namespace needs it, and a list of
  * thousands takes a quarter of a second of the API server's time.
- * A write in the meantime is decided by the webhook, from the Gates as they are then.
+ * Before a deployment an older list would lack an object that was bound, and held, a moment ago; once Flux has applied
+ * the deployment, an object that was bound meanwhile has its version from the webhook.
  */
-const BINDABLE_MAX_AGE_MS = 5000;
+export const BINDABLE_MAX_AGE_MS = { beforeDeployment: 1000, afterApply: 5000 };
 
-/** The bindings of the objects bound to the Rollout, with the Gates that these require now. */
+/**
+ * The bindings of the objects bound to the Rollout, with the Gates that these require now.
+ * @param maxAgeMs how old the list of the namespace's objects may be
+ */
 export async function liveBindings(
   rollout: Rollout,
   bindings: readonly FluxBinding[],
+  maxAgeMs: number,
   call: HookCall,
 ): Promise<FluxBinding[]> {
   const { namespace = '' } = rollout.metadata;
   const list = () => listBindable(namespace, call.cluster);
-  const objects = await call.recent.within(BINDABLE_MAX_AGE_MS, `bound in ${namespace}`, list);
+  const objects = await call.recent.within(maxAgeMs, `bound in ${namespace}`, list);
   const [current = []] = await readCurrentBindings([rollout], [bindings], objects, call);
   return current;
 }

@@ -23,6 +23,7 @@ import { listRolloutGates } from '../../live/objectReads.ts';
 import { type CompositeHook, HookError, resyncAfter } from '../hook.ts';
 import { liveBudgets, wakesOnGrant } from './liveBudgets.ts';
 import {
+  BINDABLE_MAX_AGE_MS,
   carriedDeployments,
   liveBindings,
   liveRollout,
@@ -102,7 +103,8 @@ async function decidePlan(observed: Observed, related: ObjectMap, call: HookCall
   const first = planRollout(observed, call.now);
   let [plan, read] = [first, observed];
   if (plan.endsApply && isReversible(plan)) {
-    read = { ...read, bindings: await liveBindings(rollout, await listBindings(rollout, call.cluster), call) };
+    const stored = await listBindings(rollout, call.cluster);
+    read = { ...read, bindings: await liveBindings(rollout, stored, BINDABLE_MAX_AGE_MS.afterApply, call) };
     plan = planRollout(read, call.now);
   }
   if (plan.trustsHealth) {
@@ -156,7 +158,7 @@ async function decideLive(observed: Observed, related: ObjectMap, call: HookCall
  */
 async function decideBound(observed: Observed, selectors: GateSelectors, call: HookCall): Promise<Decided> {
   const { rollout } = observed;
-  const bindings = await liveBindings(rollout, observed.bindings, call);
+  const bindings = await liveBindings(rollout, observed.bindings, BINDABLE_MAX_AGE_MS.beforeDeployment, call);
   const gateRefs = rolloutRequiredGates(rollout, bindings, selectors);
   const others = without(gateRefs, observed.gateRefs);
   const gates = new Map([...observed.gates, ...(await readGates(others, call.cluster))]);
