@@ -24,6 +24,7 @@ import { limitText } from '../gate/gateRefs.ts';
 import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
 import { isDeeperThan, sameJson } from '../kube/json.ts';
+import { refKey } from '../kube/names.ts';
 import { isSystemDeleter } from '../kube/systemDeleters.ts';
 import { LIMITS } from '../limits.ts';
 import { deploymentOf, deploymentText, parseDeployments } from '../managedField/deployment.ts';
@@ -111,7 +112,7 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
     ...content.warnings,
     ...referenceWarnings(gates, oldObject, context),
     ...idleSourceWarning(write, gates),
-    ...suspendedWarning(settled, write, gates.names),
+    ...suspendedWarning(settled, write, gates),
     ...awaitsWarning(settled, write),
   ];
   const counts = (bypass?.granted || write.reasonCounts) ?? false;
@@ -228,14 +229,14 @@ function specWithoutSuspend({ spec }: FluxObject): unknown {
 
 // Warnings of a write that is allowed.
 
-/** Warnings about references that the write breaks, or makes too many. */
+/** Warnings about references that the write breaks, or makes too many; of a new object, about each. */
 function referenceWarnings(
   { problems, tooMany }: RequiredGates,
   oldObject: FluxObject | undefined,
   context: GateContext,
 ): string[] {
   const known = oldObject && gatesInAnnotation(oldObject, context);
-  const isNew = tooMany && known?.tooMany === false;
+  const isNew = tooMany && !known?.tooMany;
   return [...(isNew ? [`held: ${limitText(tooMany)}`] : []), ...newProblems(problems, known?.problems)];
 }
 
@@ -248,12 +249,22 @@ function idleSourceWarning({ object, oldObject }: FluxWrite, { all, problems }: 
   return ['a Gate on a HelmRepository of type oci holds nothing: gate the HelmReleases that use it'];
 }
 
-/** The Warning that an object is suspended: one created behind a closed Gate, or one written by a bypass. */
-function suspendedWarning(object: FluxObject, { oldObject, bypass }: FluxWrite, closed: string[]): string[] {
-  if (closed.length === 0 || object.metadata.annotations?.[SUSPENDED] === undefined) return [];
-  if (!oldObject)
-    return [`${object.kind} ${object.metadata.name ?? '(new)'} is suspended: Gate ${closed.join(', ')} is closed`];
-  return bypass?.granted ? ['stored, but still suspended: to let Flux act on it, also set spec.suspend to false'] : [];
+/**
+ * The Warning that an object is suspended: one created behind a closed Gate, or one written by a bypass. A limit has a
+ * Warning of its own.
+ */
+function suspendedWarning(
+  { kind, metadata }: FluxObject,
+  { oldObject, bypass }: FluxWrite,
+  { names, closed }: ObjectGates,
+): string[] {
+  if (names.length === 0 || metadata.annotations?.[SUSPENDED] === undefined) return [];
+  const stillSuspended = 'stored, but still suspended: to let Flux act on it, also set spec.suspend to false';
+  if (oldObject) return bypass?.granted ? [stillSuspended] : [];
+  const gates = closed.filter(({ isLimit }) => !isLimit).map(({ ref }) => refKey(ref));
+  return gates.length === 0
+    ? []
+    : [`${kind} ${metadata.name ?? '(new)'} is suspended: Gate ${gates.join(', ')} is closed`];
 }
 
 /** The Warning for a user who resumes an object whose version is being fetched: it is resumed automatically. */

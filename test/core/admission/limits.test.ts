@@ -1,5 +1,6 @@
 /** An object beyond a limit is held, and its message names that limit. Warnings are not cut. */
 import { describe, expect, it } from 'vitest';
+import { decideWrite } from '../../../core/admission/fluxWrite.ts';
 import { bypassWarning, revertWarning } from '../../../core/admission/gateTexts.ts';
 import { foreignText, objectGates } from '../../../core/admission/objectGates.ts';
 import { limitText, TOO_MANY, TOO_MANY_ROLLOUTS } from '../../../core/gate/gateRefs.ts';
@@ -25,6 +26,18 @@ describe('an object beyond a limit', () => {
     expect(found.closed.map((gate) => gate.message)).toEqual([expect.stringMatching(message)]);
     expect(isBypassed({ is: 'bypassed', gates: found.closures }, found.closures)).toBe(false);
   });
+
+  const invalid: (typeof rows)[number] = ['a reference', { 'gate.fluxcd.io/gates': 'a/b/c' }, /does not name a Gate/];
+  it.each([...rows, invalid])(
+    'created with %s: Warnings name no Gate that does not exist',
+    (_, annotations, message) => {
+      const context = { gates: new Map(), namespaceLabels: {}, candidates: [], rollouts: new Map(), now: 0 };
+      const created = { object: kustomization({ annotations }), oldObject: undefined };
+      const { warnings } = decideWrite({ ...created, context, user: 'dev', fieldManager: 'kubectl', isSync: false });
+      expect(warnings).toContainEqual(expect.stringMatching(message));
+      expect(warnings.join()).not.toMatch(/Gate \(/);
+    },
+  );
 });
 
 describe('a Warning with names of 20 characters has at most 120', () => {
