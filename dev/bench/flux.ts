@@ -19,7 +19,6 @@ import { auditLog, costFigures, costOf, countHookCalls, quantile } from './measu
 import { untilQuiet } from './requests.ts';
 import type { ClusterScenario, Figure } from './scenario.ts';
 
-const NAMESPACE = 'fleet';
 const WIDTH = 32;
 const PATIENCE_MS = 600_000;
 /** Limits of the added share of the mean in percent, for up to 100 applications and for more. */
@@ -29,26 +28,26 @@ const SINGLE_RELEASES = 20;
 /** The manifest of a small application. A new version changes the Deployment only. */
 const MANIFEST = `apiVersion: v1
 kind: ServiceAccount
-metadata: { name: "\${NAME}", namespace: fleet }
+metadata: { name: "\${NAME}", namespace: "\${NAMESPACE}" }
 ---
 apiVersion: v1
 kind: ConfigMap
-metadata: { name: "\${NAME}", namespace: fleet }
+metadata: { name: "\${NAME}", namespace: "\${NAMESPACE}" }
 data: { level: info }
 ---
 apiVersion: v1
 kind: Service
-metadata: { name: "\${NAME}", namespace: fleet }
+metadata: { name: "\${NAME}", namespace: "\${NAMESPACE}" }
 spec: { clusterIP: None, selector: { app: "\${NAME}" }, ports: [{ port: 80 }] }
 ---
 apiVersion: policy/v1
 kind: PodDisruptionBudget
-metadata: { name: "\${NAME}", namespace: fleet }
+metadata: { name: "\${NAME}", namespace: "\${NAMESPACE}" }
 spec: { maxUnavailable: 1, selector: { matchLabels: { app: "\${NAME}" } } }
 ---
 apiVersion: apps/v1
 kind: Deployment
-metadata: { name: "\${NAME}", namespace: fleet }
+metadata: { name: "\${NAME}", namespace: "\${NAMESPACE}" }
 spec:
   replicas: 0
   selector: { matchLabels: { app: "\${NAME}" } }
@@ -61,8 +60,8 @@ export const flux: ClusterScenario = {
   about:
     'a new version for all applications, applied by the real kustomize-controller, against patching their Kustomizations',
   rollouts: [100, 500],
-  numbers: { rounds: 3 },
-  async measure({ cluster, rollouts, numbers: { rounds = 1 } }) {
+  numbers: { rounds: 3, namespaces: 1 },
+  async measure({ cluster, rollouts, numbers: { rounds = 1, namespaces = 1 } }) {
     const artifact = await serveArtifact();
     const { path: dir, remove } = temporaryDirectory('rollout-hooks-bench-direct-');
     const ends: (() => unknown)[] = [artifact.close, remove];
@@ -70,7 +69,7 @@ export const flux: ClusterScenario = {
       const plain = await startCluster({ dir, hooks: false, plain: true, log: logToStderr });
       ends.push(plain.stop);
       const open = async (name: Side['name'], on: LocalCluster) => {
-        const side = await openSide(name, on, artifact);
+        const side = await openSide(name, on, artifact, namespaces);
         ends.push(side.close);
         return side;
       };
@@ -151,18 +150,26 @@ interface Side {
   close(): Promise<void>;
 }
 
-async function openSide(name: Side['name'], cluster: LocalCluster, artifact: Artifact): Promise<Side> {
+async function openSide(
+  name: Side['name'],
+  cluster: LocalCluster,
+  artifact: Artifact,
+  namespaces: number,
+): Promise<Side> {
   const access = cluster.accessOf('admin');
   const admin = new User(access);
   const put = (object: AnyObject) => applyObject(access, object, { manager: 'bench', force: true });
   const controllers = await startFlux(admin);
-  await put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
-  await createSource(admin, admin, NAMESPACE, { url: artifact.url, digest: artifact.digest });
+  const namespaceOf = (i: number) => `${SOURCE.name}-${i % namespaces}`;
+  for (let i = 0; i < namespaces; i++) {
+    await put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespaceOf(i) } });
+    await createSource(admin, admin, namespaceOf(i), { url: artifact.url, digest: artifact.digest });
+  }
   let [size, version, start] = [0, 0, 0];
   const arrived = new Map<string, number>();
   const workloads = watchObjects(
     access,
-    await pathOf(access, { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { namespace: NAMESPACE } }),
+    await pathOf(access, { apiVersion: 'apps/v1', kind: 'Deployment', metadata: {} }),
     (object) => {
       const app = object.metadata.name!;
       if (hasVersion(object) && !arrived.has(app)) arrived.set(app, (performance.now() - start) / 1000);
@@ -172,27 +179,29 @@ async function openSide(name: Side['name'], cluster: LocalCluster, artifact: Art
     spec.template.spec.containers[0].image === `registry.example/app:${tagOf()}`;
 
   const tagOf = () => `1.${version}.0`;
-  const appsUntil = (count: number, from = 0) => Array.from({ length: count - from }, (_, i) => `app-${from + i}`);
+  const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+  const nameOf = (i: number) => `app-${i}`;
 
-  async function create(app: string): Promise<void> {
+  async function create(i: number): Promise<void> {
+    const [namespace, app] = [namespaceOf(i), nameOf(i)];
     const isGated = name === 'gated';
-    const substitute = { NAME: app, APP_VERSION: tagOf() };
+    const substitute = { NAMESPACE: namespace, NAME: app, APP_VERSION: tagOf() };
     const spec = { interval: '1h', sourceRef: SOURCE, path: './', prune: true, postBuild: { substitute } };
     if (isGated) {
-      await put(imagePolicy(NAMESPACE, app));
-      await publish(app);
-      await put(rollout(NAMESPACE, app));
+      await put(imagePolicy(namespace, app));
+      await publish(i);
+      await put(rollout(namespace, app));
     }
-    await put(kustomization(NAMESPACE, app, { ...(isGated && { variables: { APP_VERSION: app } }), spec }));
+    await put(kustomization(namespace, app, { ...(isGated && { variables: { APP_VERSION: app } }), spec }));
   }
 
-  const publish = (app: string) => {
-    const latestRef = { name: `registry.example/${app}`, tag: tagOf() };
-    return admin.patchStatus(ref('imagePolicy', NAMESPACE, app), { latestRef });
+  const publish = (i: number) => {
+    const latestRef = { name: `registry.example/${nameOf(i)}`, tag: tagOf() };
+    return admin.patchStatus(ref('imagePolicy', namespaceOf(i), nameOf(i)), { latestRef });
   };
-  const patch = (app: string) => {
+  const patch = (i: number) => {
     const spec = { postBuild: { substitute: { APP_VERSION: tagOf() } } };
-    return admin.mergePatch(ref('kustomization', NAMESPACE, app), { spec });
+    return admin.mergePatch(ref('kustomization', namespaceOf(i), nameOf(i)), { spec });
   };
 
   /** Starts the clock, and waits until `count` workloads have the current version. */
@@ -206,7 +215,7 @@ async function openSide(name: Side['name'], cluster: LocalCluster, artifact: Art
     name,
     cluster,
     async growTo(count) {
-      const apps = appsUntil(count, size);
+      const apps = range(size, count);
       size = count;
       version++;
       const all = arrivals(apps.length);
@@ -216,7 +225,7 @@ async function openSide(name: Side['name'], cluster: LocalCluster, artifact: Art
     async release(count) {
       version++;
       const all = arrivals(count);
-      await inParallel(appsUntil(count), WIDTH, name === 'gated' ? publish : patch);
+      await inParallel(range(0, count), WIDTH, name === 'gated' ? publish : patch);
       await all;
       return [...arrived.values()];
     },

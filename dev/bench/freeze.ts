@@ -1,7 +1,6 @@
 /** The time from a Gate's closing until every object is suspended, and from its opening until each is restored. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { User } from '../actors/user.ts';
-import type { AnyObject } from '../client/send.ts';
 import { logToStderr } from '../local/process/log.ts';
 import { Problem } from '../local/process/problem.ts';
 import { fleet } from './fleets/gated.ts';
@@ -20,18 +19,23 @@ const LATE_MS = 3000;
 
 export const freeze: ClusterScenario = {
   about: `one Gate that many Flux objects require; at most ${CLOSE_SECONDS} s to suspend a thousand, ${OPEN_SECONDS} s to restore them`,
-  numbers: { objects: 1000, rounds: 3 },
-  async measure({ cluster, numbers: { objects = 0, rounds = 1 } }) {
+  numbers: { objects: 1000, rounds: 3, namespaces: 1 },
+  async measure({ cluster, numbers: { objects = 0, rounds = 1, namespaces = 1 } }) {
     const admin = cluster.accessOf('admin');
-    const all = fleet(admin, 'bench', objects);
-    logToStderr(`Creating ${objects} Flux objects that require one Gate`);
-    await all.create();
-    const watches = (await all.collections()).map(({ path, count }) => ({
-      watch: watchObjects(admin, path),
-      count,
-    }));
-    const allReach = async (state: (object: AnyObject) => boolean) => {
-      await Promise.all(watches.map(({ watch, count }) => watch.until(count, state, PATIENCE_MS)));
+    const share = Math.ceil(objects / namespaces);
+    const fleets = Array.from({ length: namespaces }, (_, i) => fleet(admin, `bench-${i}`, share));
+    logToStderr(`Creating ${share} Flux objects that require one Gate, in each of ${namespaces} namespaces`);
+    for (const each of fleets) await each.create();
+    const watches = await Promise.all(
+      fleets.map(async (each) =>
+        (await each.collections()).map(({ path, count }) => ({ fleet: each, watch: watchObjects(admin, path), count })),
+      ),
+    ).then((lists) => lists.flat());
+    const allReach = async (state: 'isHeld' | 'isRestored') => {
+      await Promise.all(watches.map(({ fleet, watch, count }) => watch.until(count, fleet[state], PATIENCE_MS)));
+    };
+    const request = async (action: 'open' | 'close') => {
+      await Promise.all(fleets.map((each) => each.request(action)));
     };
     const timed = async (work: () => Promise<unknown>) => {
       const start = performance.now();
@@ -40,8 +44,8 @@ export const freeze: ClusterScenario = {
     };
     const turned = (action: 'open' | 'close') =>
       timed(async () => {
-        await all.request(action);
-        await allReach(action === 'close' ? all.isHeld : all.isRestored);
+        await request(action);
+        await allReach(action === 'close' ? 'isHeld' : 'isRestored');
       });
 
     const seconds = { close: [] as number[], open: [] as number[] };
@@ -56,16 +60,18 @@ export const freeze: ClusterScenario = {
     const callFigures = await calls('calls of hooks in one closing and opening of one object', objects * rounds);
 
     for (let flip = 0; flip < FLIPS; flip++) {
-      await all.request(flip % 2 === 0 ? 'close' : 'open');
+      await request(flip % 2 === 0 ? 'close' : 'open');
       if (flip < FLIPS - 1) await wait(FLIP_EVERY_MS);
     }
-    const afterFlips = await timed(() => allReach(all.isRestored));
+    const afterFlips = await timed(() => allReach('isRestored'));
     await wait(LATE_MS);
-    const changed = objects - (await all.countRestored());
+    const restored = await Promise.all(fleets.map((each) => each.countRestored()));
+    const changed = share * namespaces - restored.reduce((a, b) => a + b, 0);
     if (changed > 0) throw new Problem(`${changed} objects changed after the last flip.`);
     for (const { watch } of watches) watch.close();
 
-    const group = `${objects} objects behind one Gate`;
+    const group =
+      namespaces === 1 ? `${objects} objects behind one Gate` : `${objects} objects behind ${namespaces} Gates`;
     const best = (name: string, times: number[], limit: number): Figure => {
       return { group, name, value: Math.min(...times), unit: 's', limit: (limit * objects) / 1000 };
     };
