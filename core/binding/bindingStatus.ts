@@ -196,8 +196,10 @@ function fieldState(
   const head = headOf(related.report, field.rollout);
   const entry = related.report.rollouts?.find(({ rollout }) => rollout === field.rollout);
   if (!head) {
-    const why = entry ? 'has deployed nothing yet' : 'does not exist';
-    return { ...field, state: 'Missing', message: `Rollout '${field.rollout}' ${why}` };
+    const name = `Rollout '${field.rollout}'`;
+    // The report may be ten minutes old: the first deployment may be rolling out.
+    const message = `waiting for ${entry ? `the first deployment of ${name}` : `${name}, which does not exist`}`;
+    return { ...field, state: 'Missing', message };
   }
   const { id, version, uid } = head;
   const follows = spec.target.kind === FOLLOWING_KIND;

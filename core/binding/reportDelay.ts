@@ -17,8 +17,6 @@ import type { Inputs, Report } from './bindingReport.ts';
  * would double.
  */
 const DEPLOYMENT_DELAY_MS = 600_000;
-/** The delay of a first deployment, shorter because until then the FluxBinding shows that nothing was deployed. */
-const FIRST_DEPLOYMENT_DELAY_MS = 60_000;
 /** The delay from a change of a Gate to its report. A thousand objects are suspended in less time. */
 const GATE_DELAY_MS = 15_000;
 
@@ -41,11 +39,9 @@ interface Change {
 function changedRollouts(before: Report, next: Report, { rollouts }: Inputs): Change[] {
   const was = new Map((before.rollouts ?? []).map((each) => [each.rollout, each]));
   return (next.rollouts ?? []).flatMap((entry) => {
-    const earlier = was.get(entry.rollout);
-    if (sameJson(earlier, entry)) return [];
+    if (sameJson(was.get(entry.rollout), entry)) return [];
     const [head] = rollouts.get(entry.rollout)?.status?.history ?? [];
-    const delay = earlier?.id === undefined ? FIRST_DEPLOYMENT_DELAY_MS : DEPLOYMENT_DELAY_MS;
-    return [{ at: parseTime(head?.timestamp) ?? 0, delay }];
+    return [{ at: parseTime(head?.timestamp) ?? 0, delay: DEPLOYMENT_DELAY_MS }];
   });
 }
 

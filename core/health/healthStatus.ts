@@ -118,7 +118,7 @@ function changedAfter(before: string | undefined, now: EpochMs, leastMs: number)
   return formatTime(isNear ? Math.max(now, known + leastMs) : now);
 }
 
-const EXPLAINED_AFTER_MS = 120_000;
+const EXPLAINED_AFTER_MS = 600_000;
 
 /**
  * When the message of a reset check names what the check waits for; undefined: now. Delayed, because each write of a

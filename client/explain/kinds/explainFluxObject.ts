@@ -14,7 +14,7 @@ import { deploymentText, parseDeployments } from '../../../core/managedField/dep
 import { awaitsText } from '../../../core/suspension/applier.ts';
 import { stateOf } from '../../../core/suspension/stateAnnotation.ts';
 import { fluxActions } from '../../actions/gateActions.ts';
-import { remediesOf } from '../../actions/lines.ts';
+import { commandViewsOf } from '../../actions/lines.ts';
 import { type Cause, type Next, type ObjectRef, objectRef } from '../application.ts';
 import type { Explanation } from '../explanation.ts';
 import { earlierFailure, fluxFailure } from '../fluxFailure.ts';
@@ -66,7 +66,7 @@ export function explainFluxObject(
     state: failure ? 'failed' : isHeld ? 'held' : causes.length > 0 ? 'underWay' : 'free',
     causes: causes.length > 0 ? causes : [{ code: 'Fine', text: `Nothing holds ${name}` }],
     ...(next && { next }),
-    remedies: remediesOf(fluxActions(object, ref, closed, gates, isSuspended && !isOurs), now),
+    commands: commandViewsOf(fluxActions(object, ref, closed, gates, isSuspended && !isOurs), now),
     unread: unreadTexts(unread),
   };
 }
@@ -162,9 +162,7 @@ function bindingCauses(name: string, binding: FluxBinding | undefined, hasGateCa
   if (awaits) return [{ code: 'Resuming', text: `${name} is suspended ${awaitsText(awaits)}` }];
   const isCovered = ready?.status === 'True' || (hasGateCauses && ready?.reason === GATE_CLOSED);
   if (!ready || isCovered) return [];
-  const text =
-    ready.reason === 'RolloutNotDeployed' ? `${name} waits: ${ready.message}` : `${name} is ${ready.message}`;
-  return [{ code: ready.reason, text }];
+  return [{ code: ready.reason, text: `${name} is ${ready.message}` }];
 }
 
 /** The cause if Flux is reconciling, or waits for another object. */

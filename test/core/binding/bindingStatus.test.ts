@@ -116,13 +116,13 @@ const rows: Row[] = [
   row('no such Rollout: the object keeps what it carries', ofGit(), undefined, {
     rollouts: [],
     state: 'Missing',
-    ready: ['False', /^Rollout 'my-app' does not exist$/],
+    ready: ['False', /^waiting for Rollout 'my-app', which does not exist$/],
   }),
   row('a Rollout that has deployed nothing', kustomization(), undefined, {
     rollouts: [rollout('my-app')],
     state: 'Missing',
     deployed: undefined,
-    ready: ['False', /^Rollout 'my-app' has deployed nothing yet$/],
+    ready: ['False', /^waiting for the first deployment of Rollout 'my-app'$/],
   }),
   row('behind a closed gate nothing moves', kustomization(at1), undefined, {
     gates: [closed],

@@ -31,11 +31,11 @@ describe('the next requeue', () => {
   });
 
   const since = (ms: number, status: object) => ({ ...status, lastChangeTime: new Date(NOW - ms).toISOString() });
-  const reset = resetStatus(undefined, NOW - 45_000);
+  const reset = resetStatus(undefined, NOW - 545_000);
   it.each([
     ['half a minute later, if it has just become Healthy', since(10_000, healthy.status), true, 30_000],
     ['after as long as it has been Healthy', since(90_000, healthy.status), true, 90_000],
-    ['two minutes after its reset', reset, false, 75_000],
+    ['ten minutes after its reset, to say what it waits for', reset, false, 55_000],
   ])('is sooner while a deployment waits: %s', (_, status, isAwaited, expected) => {
     expect(msUntilEvaluation(healthCheck({ status }), true, isAwaited, NOW)).toBe(expected);
   });
