@@ -134,7 +134,7 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
           explainObject(client, target, now()),
           readDetails(client, target.object),
         ]);
-        return { ...found, ...details, remedies: await withRights(client, found.remedies) };
+        return { ...found, ...details, commands: await withRights(client, found.commands) };
       } catch (error) {
         if (error instanceof Problem || isApiError(error, 403)) return undefined;
         throw error;

@@ -63,7 +63,7 @@ const forbidden: [file: string, line: string, rule: string][] = [
     "import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';",
     'noRestrictedImports',
   ],
-  ['hooks/h.ts', "import { remedies } from '../client/actions/lines.ts';", 'noRestrictedImports'],
+  ['hooks/h.ts', "import { commands } from '../client/actions/lines.ts';", 'noRestrictedImports'],
   ['api/c.ts', "import { run } from '../cli/runCommand.ts';", 'noRestrictedImports'],
   ['hooks/g.ts', "import { run } from '../cli/runCommand.ts';", 'noRestrictedImports'],
   ['ui/a.tsx', "import { answerApi } from '../page/server.ts';", 'noRestrictedImports'],

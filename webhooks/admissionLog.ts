@@ -1,6 +1,6 @@
 /**
  * The log of admission requests. A dry run changes nothing, and isn't logged as a change.
- * A line reports what was admitted, which may still fail to be stored: another webhook may refuse it, or the API server
+ * A line reports what was admitted, which may still fail to be stored: another webhook may deny it, or the API server
  * report a conflict.
  */
 import type { AdmissionRequest } from '../api/admission.ts';

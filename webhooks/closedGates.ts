@@ -7,7 +7,7 @@ import { GOVERNED_KINDS, KINDS, NAMESPACES, resourceOf } from '../api/kinds.ts';
 import type { AnyObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, GateStatus, Rollout } from '../api/types.ts';
-import { type Refusal, refusalText } from '../core/admission/gateTexts.ts';
+import { type Denial, denialText } from '../core/admission/gateTexts.ts';
 import { type Bypass, freshReason, mayRequestBypass, recentReason } from '../core/gate/bypassReason.ts';
 import { evaluateGates, type GateResult, hiddenGates } from '../core/gate/evaluateGates.ts';
 import { TOO_MANY } from '../core/gate/gateRefs.ts';
@@ -102,24 +102,24 @@ export async function reviewBypass(
   reason: string | undefined,
   { userInfo }: AdmissionRequest,
   { settings, access }: WebhookCall,
-): Promise<Granted | { granted: false; refused: string } | undefined> {
+): Promise<Granted | { granted: false; why: string } | undefined> {
   if (reason === undefined || closed.length === 0) return undefined;
   const { username } = userInfo;
   if (!mayRequestBypass(username, settings.bypassServiceAccounts)) {
-    return { granted: false, refused: `${username} is a ServiceAccount and not listed in BYPASS_SERVICE_ACCOUNTS` };
+    return { granted: false, why: `${username} is a ServiceAccount and not listed in BYPASS_SERVICE_ACCOUNTS` };
   }
   const gates = closed.map(({ ref }) => ref);
   const { group, resource } = KINDS.Gate;
   const may = await Promise.all(
     gates.map((gate) => access.may(userInfo, { verb: 'bypass', group, resource, ...gate })),
   );
-  const refused = gates.filter((_, i) => !may[i]).map(refKey);
-  if (refused.length === 0) return { granted: true, gates, reason };
-  return { granted: false, refused: `${username} lacks the verb bypass on ${refused.join(', ')}` };
+  const lacking = gates.filter((_, i) => !may[i]).map(refKey);
+  if (lacking.length === 0) return { granted: true, gates, reason };
+  return { granted: false, why: `${username} lacks the verb bypass on ${lacking.join(', ')}` };
 }
 
 /**
- * Allows the write of a user who may bypass the Gates, and denies any other with `refusal`.
+ * Allows the write of a user who may bypass the Gates, and denies any other with `denial`.
  * In a Namespace that is being deleted, nothing stops a DELETE.
  * @param object the object as the write stores it; for a DELETE or a write of the status, which can't carry a reason,
  * the stored object
@@ -127,7 +127,7 @@ export async function reviewBypass(
 export async function bypassOrDeny(
   object: AnyObject,
   closed: readonly Pick<GateResult, 'ref'>[],
-  refusal: (bypass: Bypass | undefined) => Refusal,
+  denial: (bypass: Bypass | undefined) => Denial,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<AdmissionDecision> {
@@ -139,7 +139,7 @@ export async function bypassOrDeny(
     : recentReason(object, userInfo.username, call.now);
   const bypass = await reviewBypass(closed, reason, request, call);
   if (bypass?.granted) return { allowed: true, audit: await recordBypass(bypass, object, request, call) };
-  return deny(refusal(bypass), request, call);
+  return deny(denial(bypass), request, call);
 }
 
 /**
@@ -147,20 +147,20 @@ export async function bypassOrDeny(
  * there is something to reveal.
  */
 export async function deny(
-  refusal: Refusal,
+  denial: Denial,
   request: AdmissionRequest,
   { access }: WebhookCall,
   warnings: string[] = [],
 ): Promise<AdmissionDecision> {
   const namespace = namespaceOf(request);
   // A denial names no more Gates than are reviewed.
-  const reviewed = uniqueRefs(hiddenGates(refusal.closed ?? [], namespace)).slice(0, MAX_LISTED);
+  const reviewed = uniqueRefs(hiddenGates(denial.closed ?? [], namespace)).slice(0, MAX_LISTED);
   const { group, resource } = KINDS.Gate;
   const may = await Promise.all(
     reviewed.map((ref) => access.may(request.userInfo, { verb: 'get', group, resource, ...ref })),
   );
   const readable = new Set(reviewed.filter((_, i) => may[i]).map(refKey));
-  return denied(refusal.reason, refusalText(refusal, namespace, readable), warnings);
+  return denied(denial.reason, denialText(denial, namespace, readable), warnings);
 }
 
 async function isTerminating(name: string, { cluster }: WebhookCall): Promise<boolean> {

@@ -63,7 +63,7 @@ class ReviewError extends Error {
 /**
  * The largest review of a Flux object: the stored and the new object, each as large as
  * manifests/policies/object-sizes.yaml allows.
- * A review may be larger without being refused by that policy: it still has the status, which the API server drops
+ * A review may be larger without being denied by that policy: it still has the status, which the API server drops
  * before the policy sees the object.
  */
 const MAX_FLUX_REVIEW_BYTES = 3 * 1024 * 1024;
@@ -129,7 +129,7 @@ async function withRequestBlamed<T>({ object, oldObject }: AdmissionRequest, ans
 /** The uid in a review as Go writes it: before anything that a user has written. */
 const UID = /^\s*\{(?:"(?:kind|apiVersion)":"[^"\\]*",){2}"request":\{"uid":"([^"\\]+)"/;
 
-const REMEDY: Record<UnreadBody['why'], string> = {
+const FIX: Record<UnreadBody['why'], string> = {
   tooLarge: 'make the object smaller, and leave out its status, which counts too',
   busy: 'if that keeps failing, make the object smaller',
   slow: 'try again later, or make the object smaller',
@@ -141,7 +141,7 @@ export async function denyUnread({ why, message, beginning }: UnreadBody): Promi
   if (uid === undefined) return undefined;
   // Neither 409 nor 422, as everywhere: docs/facts.md, F10.
   const [code, reason] = why === 'tooLarge' ? [413, 'RequestEntityTooLarge'] : [429, 'TooManyRequests'];
-  const text = `the admission review of this object was not read, so its Gates are unknown: ${message}: ${REMEDY[why]}`;
+  const text = `the admission review of this object was not read, so its Gates are unknown: ${message}: ${FIX[why]}`;
   return {
     apiVersion: 'admission.k8s.io/v1',
     kind: 'AdmissionReview',

@@ -46,10 +46,10 @@ export function allowed(warnings: string[] = []): AdmissionDecision {
  */
 export function denied(
   reason: DenialReason,
-  refusal: string | TextWithCommands,
+  denial: string | TextWithCommands,
   warnings: string[] = [],
 ): AdmissionDecision {
-  const { text: message, commands = [] } = typeof refusal === 'string' ? { text: refusal } : refusal;
+  const { text: message, commands = [] } = typeof denial === 'string' ? { text: denial } : denial;
   return { allowed: false, reason, message, ...(commands.length > 0 && { commands }), warnings };
 }
 

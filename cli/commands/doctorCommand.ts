@@ -38,7 +38,7 @@ const CHECKS: readonly [about: string, check: Check][] = [
 ];
 
 export const doctorCommand: CommandDefinition = {
-  description: `Checks the installation: versions, kinds, webhooks and their certificates, whether the API server reaches them (by a dry run that stores nothing), Metacontroller, the rights of our ServiceAccounts, references to objects that do not exist, Kustomizations that wait for Gates of their own, or would set back versions if admission were removed, Rollouts whose version no ImageUpdateAutomation commits, HealthChecks that aren't allowed to query their MetricProvider, and budgets that select more than a request can carry or share slots with every namespace. Each finding comes with its remedy. What you aren't allowed to read is listed as not checked, and is no finding.`,
+  description: `Checks the installation: versions, kinds, webhooks and their certificates, whether the API server reaches them (by a dry run that stores nothing), Metacontroller, the rights of our ServiceAccounts, references to objects that do not exist, Kustomizations that wait for Gates of their own, or would set back versions if admission were removed, Rollouts whose version no ImageUpdateAutomation commits, HealthChecks that aren't allowed to query their MetricProvider, and budgets that select more than a request can carry or share slots with every namespace. Each finding says how to fix it. What you aren't allowed to read is listed as not checked, and is no finding.`,
   options: [outputOption('json', 'yaml')],
   examples: [
     ['the whole cluster', 'doctor'],
@@ -74,10 +74,10 @@ export const doctorCommand: CommandDefinition = {
 
 const TONES: Record<Finding['level'], TerminalTone> = { fine: 'good', problem: 'bad', unseen: 'quiet' };
 
-function findingLines({ level, about, text, remedy, command }: Finding, style: Style): string[] {
+function findingLines({ level, about, text, fix, command }: Finding, style: Style): string[] {
   const line = `${style.strong(about)}: ${level === 'unseen' ? 'not checked: ' : ''}${style.text(text)}`;
   const lines = wrapText(line, style.columns && style.columns - 2);
-  const help = remedy ? wrapText(`→ ${remedy}`, style.columns && style.columns - 4) : [];
+  const help = fix ? wrapText(`→ ${fix}`, style.columns && style.columns - 4) : [];
   return [
     ...lines.map((line, index) => (index === 0 ? `${style.symbol(TONES[level])} ${line}` : `  ${line}`)),
     ...help.map((line) => `    ${style.faint(line)}`),

@@ -76,7 +76,7 @@ const TOOLS: Readonly<Record<string, Tool>> = {
 
 export const mcp: CommandDefinition = {
   description: `Serves agents over standard input and output (Model Context Protocol), with your rights: ${Object.keys(TOOLS).join(', ')}, which only read, and propose.
-propose requests a version only while a RolloutGate still lacks approvals for it: other users have to approve it before it is deployed. Nothing else is written. docs/agents.md shows a ServiceAccount that can propose and can't approve.`,
+propose requests a version only while a RolloutGate still lacks approvals for it: other users have to approve it before it is deployed. Nothing else is written. Give an agent a ServiceAccount of its own that can propose and can't approve.`,
   examples: [['what an agent starts', 'mcp --context staging']],
   async run(context) {
     const cluster = await context.cluster();

@@ -1,5 +1,5 @@
 import { PROGRAM } from '../../client/actions/writes/plannedWrite.ts';
-import type { Remedy } from '../../client/explain/application.ts';
+import type { CommandView } from '../../client/explain/application.ts';
 import type { Explanation } from '../../client/explain/explanation.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { withFullStop } from '../../core/text/commands.ts';
@@ -28,7 +28,7 @@ release it, each with whether you are allowed to run it. KIND is any kind of rol
     const cluster = await context.cluster();
     const target = await readTarget(cluster, text as string);
     const found = await explainObject(cluster.client, target, context.now());
-    const explanation = { ...found, remedies: await withRights(cluster.client, found.remedies) };
+    const explanation = { ...found, commands: await withRights(cluster.client, found.commands) };
     if (options.output) context.terminal.printText(await structuredText(explanation, options.output));
     else
       for (const line of explanationLines(explanation, styleOf(context), context.program)) context.terminal.print(line);
@@ -38,7 +38,7 @@ release it, each with whether you are allowed to run it. KIND is any kind of rol
 
 /** The explanation in sentences. `program`: the name by which the program was called. */
 function explanationLines(explanation: Explanation, style: Style, program: string): string[] {
-  const { object, headline, state, causes, next, remedies, unread } = explanation;
+  const { object, headline, state, causes, next, commands, unread } = explanation;
   const title = `${object.kind} ${refKey(object)}`;
   const head = `${style.symbol(EXPLAINED_TONES[state])} ${style.strong(title)}: ${style.text(headline)}`;
   const then = next ? `Next: ${style.text(next.text)}${next.at ? `, ${style.when(next.at)}` : ''}` : undefined;
@@ -48,13 +48,13 @@ function explanationLines(explanation: Explanation, style: Style, program: strin
     ...wrapText(head, style.columns),
     ...sentences.flatMap((text) => wrapText(withFullStop(text), style.columns)),
     ...unread.flatMap((text) => wrapText(style.faint(`Not taken into account: ${withFullStop(text)}`), style.columns)),
-    ...(remedies.length > 0 ? ['', ...remedies.flatMap((remedy) => remedyLines(remedy, style, program))] : []),
+    ...(commands.length > 0 ? ['', ...commands.flatMap((view) => commandLines(view, style, program))] : []),
   ];
 }
 
-/** A remedy: its effect, whether the user may use it, and its commands, not wrapped, so that they can be pasted. */
-function remedyLines(
-  { text, command, kubectl, allowed, verb, resource }: Remedy,
+/** A command: its effect, whether the user may use it, and its commands, not wrapped, so that they can be pasted. */
+function commandLines(
+  { text, command, kubectl, allowed, verb, resource }: CommandView,
   style: Style,
   program: string,
 ): string[] {

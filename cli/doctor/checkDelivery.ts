@@ -41,7 +41,6 @@ function governedFindings({ kind, metadata }: AnyObject): Finding[] {
   if (!ours) return [];
   const what = `${kind} ${metadata.namespace}/${metadata.name} delivers this installation`;
   const text = `${what} and has the annotation ${ours}: while admission is down, no repair comes from Git`;
-  const remedy =
-    'remove the annotation, or exclude its namespace from the Gate that selects it: docs/install.md, By Flux';
-  return [problem(ABOUT, text, remedy)];
+  const fix = 'remove the annotation, or exclude its namespace from the Gate that selects it: docs/install.md, By Flux';
+  return [problem(ABOUT, text, fix)];
 }

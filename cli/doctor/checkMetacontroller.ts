@@ -116,8 +116,8 @@ export const checkAwake: Check = async (inputs) => {
   const behind = first.filter((name) => second.has(name));
   if (behind.length === 0) return [fine(ABOUT, 'it reconciles: it has just caught up'), ...firstNotes];
   const text = `It does not reconcile: the status of ${few(behind, 3)} is behind. Admission is not affected`;
-  const remedy = 'look at its Pods and its log: docs/install.md, Troubleshooting';
-  return [problem(ABOUT, text, remedy, 'kubectl -n metacontroller get pods')];
+  const fix = 'look at its Pods and its log: docs/install.md, Troubleshooting';
+  return [problem(ABOUT, text, fix, 'kubectl -n metacontroller get pods')];
 };
 
 /** The longest delay of a sync or of a planned change that is not yet a finding; both normally take seconds. */

@@ -39,8 +39,8 @@ export function metricFindings(
     const what = `HealthCheck ${namespace}/${name} queries MetricProvider ${requested}`;
     if (!provider) {
       const text = `${what}, which does not exist: it is never Healthy`;
-      const remedy = 'create it, or correct spec.prometheus.provider';
-      return problem(ABOUT, text, remedy, shell`kubectl get metricproviders`);
+      const fix = 'create it, or correct spec.prometheus.provider';
+      return problem(ABOUT, text, fix, shell`kubectl get metricproviders`);
     }
     const own = labels.get(namespace);
     if (!own || selects(provider, own)) return [];

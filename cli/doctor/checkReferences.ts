@@ -151,7 +151,7 @@ function notHeldFinding({ metadata: { namespace, name }, status }: Gate): Findin
   const example = first
     ? `, ${first.kind} ${first.namespace}/${first.name} among them: ${first.message ?? first.reason}`
     : '';
-  return [problem('Gates', `${text}${example}`, 'docs/runbooks.md#gatenotholding')];
+  return [problem('Gates', `${text}${example}`, 'see the runbook of GateNotHolding (docs/runbooks.md)')];
 }
 
 /** References of the objects to targets that do not exist, each once per object. */

@@ -73,10 +73,10 @@ export const checkWebhooks: Check = async (inputs) => {
 
 /** Findings about the certificate authorities of the webhooks. `bundles`: a webhook for each caBundle. */
 function authorityFindings(bundles: ReadonlyMap<string, string>, now: number): Finding[] {
-  const remedy = "docs/install.md, The webhook's certificate: dev/scripts/webhook-certificate.sh, or cert-manager";
+  const fix = "docs/install.md, The webhook's certificate: dev/scripts/webhook-certificate.sh, or cert-manager";
   const ends: number[] = [];
   const problems = [...bundles].flatMap(([bundle, webhook]) => {
-    const found = (text: string) => [problem(CERTIFICATES, text, remedy)];
+    const found = (text: string) => [problem(CERTIFICATES, text, fix)];
     if (bundle === '') return found(`${webhook} has no caBundle: the API server refuses every write that it guards`);
     try {
       const text = Buffer.from(bundle, 'base64').toString();
@@ -107,8 +107,8 @@ export const checkServingCertificate: Check = async ({ client, now }) => {
       return [fine(CERTIFICATES, `the server's lasts until ${formatTime(end)}`)];
     const expires = `${end <= now() ? 'has expired' : 'expires'} at ${formatTime(end)}`;
     const what = `The server's certificate ${expires}: then every write of a Rollout or Gate is refused`;
-    const remedy = 'run dev/scripts/webhook-certificate.sh, or look at cert-manager';
-    return [problem(CERTIFICATES, what, remedy, 'kubectl -n rollout-hooks describe certificate')];
+    const fix = 'run dev/scripts/webhook-certificate.sh, or look at cert-manager';
+    return [problem(CERTIFICATES, what, fix, 'kubectl -n rollout-hooks describe certificate')];
   } catch (error) {
     if (!isApiError(error, 403)) throw error;
     return [
@@ -129,8 +129,8 @@ const INVALID_GATE = {
 export const checkAdmission: Check = async ({ client, home }) => {
   const about = 'Admission';
   const found = (text: string) => {
-    const remedy = 'look at the Pods and the Service: docs/install.md, Troubleshooting';
-    return [problem(about, text, remedy, 'kubectl -n rollout-hooks get pods,endpointslices')];
+    const fix = 'look at the Pods and the Service: docs/install.md, Troubleshooting';
+    return [problem(about, text, fix, 'kubectl -n rollout-hooks get pods,endpointslices')];
   };
   try {
     const gate = { ...INVALID_GATE, metadata: { ...INVALID_GATE.metadata, namespace: home } };

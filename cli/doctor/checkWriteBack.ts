@@ -37,8 +37,8 @@ export function writeBackFindings({ rollouts, policies, automations }: WriteBack
     const find = (key: string) => policies?.find((policy) => refKey(identityOf(policy)) === key);
     const isMissing = policies && !find(`${namespace}/${name}`) && (rollout.status?.history?.length ?? 0) > 0;
     const commits = automations?.filter((each) => selects(each, namespace, derivedLabels(rollout)));
-    const found = (why: string, remedy: string) =>
-      problem(ABOUT, `Rollout ${refKey(identityOf(rollout))} writes back, and ${why}: nothing is committed`, remedy);
+    const found = (why: string, fix: string) =>
+      problem(ABOUT, `Rollout ${refKey(identityOf(rollout))} writes back, and ${why}: nothing is committed`, fix);
     const bind = `bind the ClusterRole rollout-hooks-write-back in ${namespace} (manifests/examples/write-back.yaml)`;
     const noAutomation = `no ImageUpdateAutomation in ${namespace} with the strategy Setters selects ImagePolicy ${name}`;
     return [

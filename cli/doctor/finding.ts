@@ -10,18 +10,18 @@ export interface Finding {
   about: string;
   text: string;
   /** The next step, or a page to read. */
-  remedy?: string;
+  fix?: string;
   /** A complete command line, safe to copy. */
   command?: string;
 }
 
 export const fine = (about: string, text: string): Finding => ({ level: 'fine', about, text });
 export const notChecked = (about: string, text: string): Finding => ({ level: 'unseen', about, text });
-export const problem = (about: string, text: string, remedy: string, command?: string): Finding => ({
+export const problem = (about: string, text: string, fix: string, command?: string): Finding => ({
   level: 'problem',
   about,
   text,
-  remedy,
+  fix,
   ...(command !== undefined && { command }),
 });
 

@@ -119,8 +119,8 @@ function detailText({ detail = '', by, reason, until, since, state, kind }: Step
   const who = by && kind !== 'gate' ? `by ${by}${reason ? `: ${reason}` : ''}` : '';
   const isOver = state === 'passed';
   const word = kind === 'gate' && state === 'blocks' ? 'opens' : 'until';
-  const end = until && !isOver && kind !== 'stage' ? `${word} ${style.when(until)}` : '';
-  const begin = since && !isOver && kind !== 'gate' && kind !== 'stage' ? `for ${style.age(since)}` : '';
+  const end = until && !isOver && kind !== 'upstream' ? `${word} ${style.when(until)}` : '';
+  const begin = since && !isOver && kind !== 'gate' && kind !== 'upstream' ? `for ${style.age(since)}` : '';
   const parts = [who, end || begin].filter((part) => part !== '');
   return [parts.length > 0 ? text.replace(/\.$/, '') : text, ...parts].filter((part) => part !== '').join(', ');
 }

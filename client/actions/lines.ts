@@ -4,7 +4,7 @@ import { apiVersionOf, GOVERNED_KINDS, type GovernedKind, KINDS } from '../../ap
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { oneLine } from '../../core/text/oneLine.ts';
 import { quote, WHY } from '../../core/text/shell.ts';
-import type { Remedy } from '../explain/application.ts';
+import type { CommandView } from '../explain/application.ts';
 import type { Action, ActionRequest } from './action.ts';
 import { possibleActions } from './offer.ts';
 import { ACTIONS, takesReason, writeOf } from './table.ts';
@@ -55,7 +55,7 @@ export function inContext(lines: string, context: string): string {
 }
 
 /** The actions that are possible now, as `why` and `-o json` list them. */
-export function remediesOf(actions: readonly Action[], now: EpochMs): Remedy[] {
+export function commandViewsOf(actions: readonly Action[], now: EpochMs): CommandView[] {
   return possibleActions(actions, now).map(({ request, found, label, rights, step }) => {
     const why = takesReason(request) ? { reason: REASON_PLACEHOLDER } : {};
     const [right, ...needs] = rights;

@@ -153,7 +153,7 @@ function isDeployable(rollout: Rollout, version: string, steps: readonly Step[])
   const isRequested = requestsOf(rollout).forceDeploy === version;
   const holds = blocking.some(({ kind }) => STEP_KINDS[kind].holdsAutomation);
   // A manual deployment bypasses these waits, which end automatically.
-  const waits = steps.some(({ kind, state }) => (kind === 'age' || kind === 'stage') && state === 'waits');
+  const waits = steps.some(({ kind, state }) => (kind === 'age' || kind === 'upstream') && state === 'waits');
   return (
     !isRequested && (holds || waits) && !blocking.some(({ kind, asksApproval }) => kind === 'gate' || asksApproval)
   );

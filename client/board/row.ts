@@ -103,7 +103,7 @@ export function rowOf(rollout: Rollout, application: Application): Row {
 
 function rowGates(steps: readonly Step[]): RowGate[] {
   return steps
-    .filter(({ kind }) => kind !== 'stage' && !STEP_KINDS[kind].ofDeployment)
+    .filter(({ kind }) => kind !== 'upstream' && !STEP_KINDS[kind].ofDeployment)
     .slice(0, MAX_GATES_IN_ROW)
     .map(({ kind, title, state, detail }) => ({
       kind,

@@ -122,7 +122,7 @@ export interface FailureView {
   /** The newest version of the history that succeeded, and its deployment. */
   lastGood?: string;
   lastGoodId?: number;
-  /** The target of `rollback`; absent if that would be refused. */
+  /** The target of `rollback`; absent if that would be rejected. */
   rollbackTo?: string;
   /** Whether the failure blocks the next version until a user unblocks it. */
   unblocks: boolean;
@@ -165,7 +165,7 @@ export interface Right {
 }
 
 /** An action as command lines, with the right that it requires. */
-export interface Remedy extends Right {
+export interface CommandView extends Right {
   /** The effect: `open the Gate, for everything it holds`. */
   text: string;
   /** `kubectl rollouts open year-end -n flux-system --reason '…'`. */
@@ -213,7 +213,7 @@ export interface Application {
   next?: Next;
   /** Why the version waits or the deployment does not continue; the first is the cause. */
   causes: Cause[];
-  remedies: Remedy[];
+  commands: CommandView[];
   /** Deployments, newest first. */
   history: DeploymentView[];
   /** Kinds that could not be read, a sentence each. */

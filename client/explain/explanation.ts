@@ -1,5 +1,5 @@
 /** The explanation of an object of any kind: the causes, what happens automatically, and what a user can do. */
-import { type Application, type Cause, type Next, type ObjectRef, objectRef, type Remedy } from './application.ts';
+import { type Application, type Cause, type CommandView, type Next, type ObjectRef, objectRef } from './application.ts';
 import { STEP_KINDS } from './stepKinds.ts';
 
 /**
@@ -16,20 +16,20 @@ export interface Explanation {
   state: ExplainedState;
   causes: Cause[];
   next?: Next;
-  remedies: Remedy[];
+  commands: CommandView[];
   /** Kinds that could not be read, a sentence each. */
   unread: string[];
 }
 
 export function explanationOf(app: Application): Explanation {
-  const { headline, causes, next, remedies, unread } = app;
+  const { headline, causes, next, commands, unread } = app;
   return {
     object: objectRef('Rollout', app),
     headline,
     state: explainedState(app),
     causes,
     ...(next && { next }),
-    remedies,
+    commands,
     unread,
   };
 }

@@ -27,7 +27,7 @@ const TABLE = {
   /** The version before has failed, and automation holds. */
   failure: { blockers: ['Failure'], reasons: ['PreviousDeploymentFailed'], isGateLike: true, holdsAutomation: true, icon: 'failed' },
   /** A Rollout of spec.after. */
-  stage: { blockers: ['Upstream'], reasons: ['NotSucceeded', 'RolloutNotFound'], hasCondition: true, isGateLike: true, holdsAutomation: true, icon: 'chevron' },
+  upstream: { blockers: ['Upstream'], reasons: ['NotSucceeded', 'RolloutNotFound'], hasCondition: true, isGateLike: true, holdsAutomation: true, icon: 'chevron' },
   rolloutGate: { blockers: ['RolloutGate', 'Approvals'], reasons: ['RolloutGatesBlocking', 'WaitingForApprovals'], isGateLike: true, holdsAutomation: true, icon: 'gate' },
   gate: { blockers: ['Gate'], reasons: ['GateClosed'], isGateLike: true, icon: 'closed' },
   budget: { blockers: ['Budget'], reasons: ['NoSlot', 'VersionHeld', 'BudgetClosed'], hasCondition: true, isGateLike: true, holdsAutomation: true, icon: 'unknown' },

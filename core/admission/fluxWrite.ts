@@ -34,7 +34,7 @@ import { writeBackName } from '../policy/derivedPolicy.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { settleSuspension } from '../suspension/suspension.ts';
 import { decideBehindClosedGate } from './closedGateWrite.ts';
-import { bypassText, managedFieldHint, type Refusal, revertWarning, subjectOf } from './gateTexts.ts';
+import { bypassText, type Denial, managedFieldHint, revertWarning, subjectOf } from './gateTexts.ts';
 import {
   escapesSelection,
   type GateContext,
@@ -82,18 +82,18 @@ type WriteOutcome =
       warnings: string[];
       /** Why something of the write is not stored; absent if all of it is. */
       revertReason?: RevertReason | undefined;
-      refusal?: undefined;
+      denial?: undefined;
     }
-  | { refusal: Refusal; warnings: string[] };
+  | { denial: Denial; warnings: string[] };
 
 export function decideWrite(write: FluxWrite): WriteOutcome {
   const { oldObject, context, bypass } = write;
   const tooDeep = nestingProblem(write.object, oldObject);
-  if (tooDeep) return { refusal: { reason: 'limit', text: `${subjectOf(write.object)}: ${tooDeep}` }, warnings: [] };
+  if (tooDeep) return { denial: { reason: 'limit', text: `${subjectOf(write.object)}: ${tooDeep}` }, warnings: [] };
 
   const closed = oldObject && !bypass?.granted ? closedToWrite(oldObject, write.object, context) : [];
   const content = oldObject && closed.length > 0 ? revertOrDeny({ ...write, oldObject }, closed) : manageFields(write);
-  if (content.refusal) return content;
+  if (content.denial) return content;
 
   const gates = gatesOfResult(content.object, write);
   const settled = settleSuspension({
@@ -163,7 +163,7 @@ function revertOrDeny(write: FluxWrite & { oldObject: FluxObject }, closed: Gate
     const hint = field
       ? managedFieldHint(oldObject, field, readManagedField(object, field))
       : bypassText(bypass, 'write', closed);
-    return { refusal: { reason: 'gate_closed', text, closed, hint }, warnings: [] };
+    return { denial: { reason: 'gate_closed', text, closed, hint }, warnings: [] };
   }
   const kept = [DEPLOYED, ARTIFACT, AWAITS_ARTIFACT].reduce(
     (result, key) => annotate(result, key, oldObject.metadata.annotations?.[key]),
@@ -207,13 +207,13 @@ function manageFields({ object, oldObject, context }: FluxWrite): WriteOutcome {
   if (denials.length > 0) {
     const text = denials.map((each) => each.text).join(' ');
     const commands = denials.flatMap((each) => each.commands ?? []);
-    return { refusal: { reason: 'managed_field', text, commands }, warnings };
+    return { denial: { reason: 'managed_field', text, commands }, warnings };
   }
   return { object: outcome.object, warnings, revertReason: outcome.isReverted ? 'managed_field' : undefined };
 }
 
 /**
- * The sentence that refuses a spec too deep to be compared field by field.
+ * The sentence that denies a spec too deep to be compared field by field.
  * A stored spec that is too deep blocks no write that leaves it alone: otherwise the object could not be suspended.
  */
 function nestingProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
@@ -300,7 +300,7 @@ export function isOutOfScope(object: FluxObject, oldObject: FluxObject): boolean
 const RESOURCE_VERSION = /^[1-9]\d*$/;
 
 /**
- * Whether the API server will refuse the write with a 409, because its resourceVersion is not the stored one.
+ * Whether the API server will reject the write with a 409, because its resourceVersion is not the stored one.
  * Webhooks are called before that check. A decorator that writes from an old cache would look like a user who undoes
  * the last change; a denial would count as its failure, while a conflict is retried.
  */

@@ -69,13 +69,13 @@ const BYPASS_WHEN = {
   status: ', then write the status within five minutes',
 };
 
-/** The sentence that says how to bypass a closed Gate, or why the bypass was refused. */
+/** The sentence that says how to bypass a closed Gate, or why the bypass was denied. */
 export function bypassText(
   bypass: Bypass | undefined,
   operation: keyof typeof BYPASS_WHEN,
   { length }: readonly GateResult[],
 ): TextWithCommands {
-  if (bypass && !bypass.granted) return { text: ` Bypass refused: ${bypass.refused}.` };
+  if (bypass && !bypass.granted) return { text: ` Bypass denied: ${bypass.why}.` };
   const [them, gates] = length > 1 ? ['them', 'each of these Gates'] : ['it', 'the Gate'];
   const how = `set a new reason in the annotation ${BYPASS_REASON}${BYPASS_WHEN[operation]}`;
   return { text: ` To bypass ${them}, ${how}. You need the verb bypass on ${gates}.` };
@@ -108,8 +108,8 @@ export function managedFieldHint(
   };
 }
 
-/** Why a write is refused. The message is `text`, the closed Gates as far as the reader may see them, and `hint`. */
-export interface Refusal {
+/** Why a write is denied. The message is `text`, the closed Gates as far as the reader may see them, and `hint`. */
+export interface Denial {
   /** The reason in the metric. */
   reason: DenialReason;
   text: string;
@@ -118,9 +118,9 @@ export interface Refusal {
   commands?: readonly CommandLine[];
 }
 
-/** The refusal's text for a reader in `namespace` who may read these Gates of other namespaces. */
-export function refusalText(
-  { text, closed, hint, commands = [] }: Refusal,
+/** The denial's text for a reader in `namespace` who may read these Gates of other namespaces. */
+export function denialText(
+  { text, closed, hint, commands = [] }: Denial,
   namespace: string,
   readable?: ReadableGates,
 ): TextWithCommands {

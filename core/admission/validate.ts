@@ -19,11 +19,11 @@ import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { stateOf } from '../suspension/stateAnnotation.ts';
 import { FewPaths, governedChanges } from './closedGateWrite.ts';
 import type { FluxWrite } from './fluxWrite.ts';
-import { bypassText, type Refusal, subjectOf } from './gateTexts.ts';
+import { bypassText, type Denial, subjectOf } from './gateTexts.ts';
 import { objectGates } from './objectGates.ts';
 
-/** The refusal of a write that another webhook has changed; undefined if none has. */
-export function verifyWrite(write: FluxWrite): Refusal | undefined {
+/** The denial of a write that another webhook has changed; undefined if none has. */
+export function verifyWrite(write: FluxWrite): Denial | undefined {
   const { object, oldObject, context } = write;
   const { closed, closures } = objectGates(oldObject ?? object, context);
   const bypassing = bypassingRollouts(oldObject, closures, context);
@@ -40,7 +40,7 @@ export function verifyWrite(write: FluxWrite): Refusal | undefined {
   return problems.length > 0 ? { reason: 'overwritten', text: `${problems.join('. ')}.` } : undefined;
 }
 
-function verifySuspended(object: FluxObject): Refusal | undefined {
+function verifySuspended(object: FluxObject): Denial | undefined {
   const mustBeSuspended =
     stateOf(object)?.is === 'closed' || object.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
   if (!mustBeSuspended || object.spec?.suspend === true) return undefined;
@@ -51,7 +51,7 @@ function verifyBehindClosedGate(
   { object, oldObject, user }: FluxWrite,
   closed: readonly GateResult[],
   bypassing: ReadonlyMap<string, Rollout>,
-): Refusal | undefined {
+): Denial | undefined {
   const state = stateOf(object)?.is;
   // In any other state the Gate has closed between the two calls of one request: the write came first.
   if (state !== 'closed' && state !== 'bypassed' && state !== 'passing') return undefined;
@@ -125,15 +125,15 @@ function isEarlier({ id, uid, version }: DeploymentRef, rollout: Rollout | undef
 // Deletion (docs/reference/writes.md, W19 to W22 and W30).
 
 /**
- * The refusal of a deletion; undefined if the object may be deleted. The caller allows writers who may bypass the
+ * The denial of a deletion; undefined if the object may be deleted. The caller allows writers who may bypass the
  * Gates.
  * @param closed with the closed Gates of its Rollouts: deleted and created again, the object would be free of these
  */
-export function refuseDeletion(
+export function denyDeletion(
   oldObject: FluxObject,
   closed: readonly GateResult[],
   bypass?: Bypass,
-): Refusal | undefined {
+): Denial | undefined {
   const subject = subjectOf(oldObject);
   const { [SUSPENDED]: suspended, [AWAITS_ARTIFACT]: awaits } = oldObject.metadata.annotations ?? {};
   if (closed.length > 0) {

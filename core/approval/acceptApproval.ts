@@ -117,11 +117,11 @@ function withApproval(
   reason: string | undefined,
   now: EpochMs,
 ): ApprovalAcceptance {
-  const refuse = (problem: string): ApprovalAcceptance => ({ record, problem, warnings: [] });
+  const reject = (problem: string): ApprovalAcceptance => ({ record, problem, warnings: [] });
   const stranger = whyNotAPerson(by, rule);
-  if (stranger !== undefined) return refuse(`${stranger}: this approval does not count`);
-  if (by.length > MAX_USER) return refuse(`users with names longer than ${MAX_USER} characters cannot approve`);
-  if ('problem' in target) return refuse(target.problem);
+  if (stranger !== undefined) return reject(`${stranger}: this approval does not count`);
+  if (by.length > MAX_USER) return reject(`users with names longer than ${MAX_USER} characters cannot approve`);
+  if ('problem' in target) return reject(target.problem);
   const { version, rollout, uid, requesters } = target;
   const why = reasonOf(reason);
   const approval: Approval = {

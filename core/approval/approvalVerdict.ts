@@ -93,7 +93,7 @@ export function evaluateVersions(
     .filter(({ verdict }) => verdict.given.length > 0);
 }
 
-/** The problem of a rule that cannot be evaluated: admission refuses it, and a stored one approves nothing. */
+/** The problem of a rule that cannot be evaluated: admission denies it, and a stored one approves nothing. */
 export function ruleProblem({ expireAfter }: ApprovalRule): string | undefined {
   if (expireAfter === undefined || parseDuration(expireAfter) !== undefined) return undefined;
   return `spec.approvals.expireAfter: ${JSON.stringify(expireAfter)} is not a duration such as 30m or 24h`;

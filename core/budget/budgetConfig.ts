@@ -1,4 +1,4 @@
-/** The spec of a RolloutBudget as numbers. The CRD refuses values that do not parse. */
+/** The spec of a RolloutBudget as numbers. The CRD rejects values that do not parse. */
 import type { Budget } from '../../api/types.ts';
 import { parseDuration } from '../kube/duration.ts';
 

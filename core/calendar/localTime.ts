@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000;
 const starts = new Memo<EpochMs>(20_000);
 const zones = new Memo<boolean>(1000);
 
-/** Whether the text is the name of a time zone. Offsets, which have no daylight saving time, are refused, as in Go. */
+/** Whether the text is the name of a time zone. Offsets, which have no daylight saving time, are rejected, as in Go. */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name) || name === 'Local' || name.length > 100) return false;
   return zones.get(name, () => {

@@ -9,7 +9,7 @@ import { isServiceAccount } from '../kube/users.ts';
 const COUNTS_FOR_MS = 5 * 60_000;
 
 /** Whether the writer may bypass the closed Gates; if not, why. */
-export type Bypass = { granted: true } | { granted: false; refused: string };
+export type Bypass = { granted: true } | { granted: false; why: string };
 
 /** The reason that is new in this write; undefined if there is none. */
 export function freshReason(object: AnyObject, oldObject: AnyObject | undefined): string | undefined {

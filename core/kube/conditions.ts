@@ -17,7 +17,7 @@ export function falseCondition(type: string, reason: string, message: string): N
   return { type, status: 'False', reason, message };
 }
 
-/** The CRDs' limit: with a longer message the whole status would be refused. */
+/** The CRDs' limit: with a longer message the whole status would be rejected. */
 const MAX_MESSAGE_CHARACTERS = 32_768;
 
 /**

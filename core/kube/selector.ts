@@ -4,7 +4,7 @@ import type { FieldProblem } from './fieldProblem.ts';
 
 /** A selector that does not compile. `field`: the path in the selector, such as `matchExpressions[0].operator`. */
 export class SelectorError extends Error {
-  /** The HTTP status of an uncaught error: the CRD of the object could not refuse this selector. */
+  /** The HTTP status of an uncaught error: the CRD of the object could not reject this selector. */
   readonly status = 400;
   readonly field: string;
   readonly value: unknown;

@@ -2,7 +2,7 @@
 import type { FieldProblem } from './fieldProblem.ts';
 
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
-/** The length of a refused value in a message. */
+/** The length of a rejected value in a message. */
 const MAX_VALUE_CHARACTERS = 128;
 
 const NOT_A_TAG = "expected a tag: letters, digits, '_', '.' and '-', at most 128 characters";

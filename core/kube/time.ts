@@ -3,7 +3,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 
 const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
 
-/** 0000-01-01T00:00:00Z. RFC 3339 has no earlier time, and the API server refuses a status with one. */
+/** 0000-01-01T00:00:00Z. RFC 3339 has no earlier time, and the API server rejects a status with one. */
 const FIRST_INSTANT: EpochMs = -62_167_219_200_000;
 /** 9999-12-31T23:59:59Z. RFC 3339 has no later time. */
 export const LAST_INSTANT: EpochMs = 253_402_300_799_000;

@@ -18,8 +18,8 @@ import { fetchedRevision, isOfTag, storedRevision } from './source.ts';
  * - until then the Kustomization is suspended, so that it does not try the new artifact with the old variables
  *   (core/suspension/suspension.ts), unless the source cannot fetch: then the Kustomization continues with its current
  *   artifact;
- * - the API server's policy (manifests/policies/whole-versions.yaml) refuses an attempt at another artifact than the
- *   annotation ARTIFACT allows, in whatever order caches are updated. It also refuses an attempt by a controller that
+ * - the API server's policy (manifests/policies/whole-versions.yaml) denies an attempt at another artifact than the
+ *   annotation ARTIFACT allows, in whatever order caches are updated. It also denies an attempt by a controller that
  *   has not read the suspension yet: the suspension comes with a request to reconcile, which the controller echoes
  *   (setManagedFields.ts).
  */

@@ -223,7 +223,7 @@ export function writeManagedFields<T extends FluxObject>(
 
 /**
  * The map with an update at this path. An absent parent is created; a parent that is no map is left to the schema,
- * which refuses it.
+ * which rejects it.
  */
 function update(at: Json, [key, ...rest]: string[], set: Map<string, string>, without: Set<string>): Json {
   if (key === undefined) {

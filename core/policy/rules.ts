@@ -10,7 +10,7 @@ import { parseRange } from './versionRange.ts';
 
 export interface PolicyRules {
   /** Why the policy cannot select the tag; undefined if it can. */
-  refusal(tag: string): string | undefined;
+  rejection(tag: string): string | undefined;
   /**
    * Positive if a is newer than b, 0 if they are equal, undefined if the policy cannot rank one of them.
    * A semver policy cannot select `20260301`, which as a version would be newer than all others.
@@ -22,7 +22,7 @@ export interface PolicyRules {
 /** One kind of policy. `text` is the part of a tag that `filterTags` extracts. */
 interface Rule<Value> {
   read(text: string): Value | undefined;
-  refusal(text: string, value: Value | undefined): string | undefined;
+  rejection(text: string, value: Value | undefined): string | undefined;
   compare(a: Value, b: Value): number;
   /** Whether the policy could never select the value, which is ranked only loosely. */
   isLoose?(value: Value): boolean;
@@ -31,7 +31,7 @@ interface Rule<Value> {
 /** The rules of each policy: a decision uses them several times, for thousands of tags. */
 const rulesByPolicy = new WeakMap<ImagePolicy, PolicyRules>();
 
-/** The rules of a policy. Without a policy no tag is refused and none is ranked. */
+/** The rules of a policy. Without a policy no tag is rejected and none is ranked. */
 export function policyRules(policy: ImagePolicy | undefined): PolicyRules {
   const known = policy && rulesByPolicy.get(policy);
   if (known) return known;
@@ -44,8 +44,8 @@ function compileRules(policy: ImagePolicy | undefined): PolicyRules {
   const { filterTags, policy: kind } = policy?.spec ?? {};
   const extract = compileExtract(filterTags);
   if ('problem' in extract) {
-    const refusal = `the policy's filterTags.pattern ${quote(filterTags?.pattern)} cannot be used: ${extract.problem}`;
-    return { refusal: () => refusal, rank: () => undefined };
+    const rejection = `the policy's filterTags.pattern ${quote(filterTags?.pattern)} cannot be used: ${extract.problem}`;
+    return { rejection: () => rejection, rank: () => undefined };
   }
   const rule = ruleOf(kind);
   const filtered = filterTags?.pattern ? memoize(extract) : extract;
@@ -54,10 +54,10 @@ function compileRules(policy: ImagePolicy | undefined): PolicyRules {
     return text === undefined ? undefined : rule?.read(text);
   });
   return {
-    refusal(tag) {
+    rejection(tag) {
       const text = filtered(tag);
       if (text === undefined) return `the policy's filterTags.pattern ${quote(filterTags?.pattern)} does not match it`;
-      return rule?.refusal(text, value(tag));
+      return rule?.rejection(text, value(tag));
     },
     rank(a, b, loosely = false) {
       const [left, right] = [value(a), value(b)];
@@ -81,7 +81,7 @@ function bySemver(text: string): Rule<Version> {
     read: parseVersion,
     compare: compareVersions,
     isLoose: ({ strict }) => !strict,
-    refusal(value, version) {
+    rejection(value, version) {
       if (!range) return `the policy's range ${quote(text)} does not parse`;
       if (!version?.strict) return `${quote(value)} is not a semantic version`;
       return range(version) ? undefined : `${value} is not in the policy's range ${quote(text)}`;
@@ -95,13 +95,13 @@ const NUMBER = /^(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const byNumber: Rule<number> = {
   read: (text) => (NUMBER.test(text) ? Number(text) : undefined),
   compare: (a, b) => (a === b ? 0 : a - b),
-  refusal: (text, value) => (value === undefined ? `${quote(text)} is not a number` : undefined),
+  rejection: (text, value) => (value === undefined ? `${quote(text)} is not a number` : undefined),
 };
 
 const byText: Rule<string> = {
   read: (text) => text,
   compare: (a, b) => (a < b ? -1 : a > b ? 1 : 0),
-  refusal: () => undefined,
+  rejection: () => undefined,
 };
 
 /**

@@ -21,7 +21,7 @@ export interface Version {
 const MAX_NUMBER = 2n ** 64n - 1n;
 /** Characters of a version. */
 const MAX_LENGTH = 256;
-/** npm's semver refuses numbers beyond 2^53; from here on they are replaced by their rank. */
+/** npm's semver rejects numbers beyond 2^53; from here on they are replaced by their rank. */
 const LARGE = 10n ** 15n;
 /** Digits of a number that is smaller than LARGE. */
 const MAX_SMALL_DIGITS = 15;

@@ -31,25 +31,25 @@ interface VerifiedCall {
 }
 
 export function acceptCall(gate: Gate, call: VerifiedCall, now: EpochMs): CallDecision {
-  const refuse = (reason: string): CallDecision => ({ status: 400, reason });
+  const reject = (reason: string): CallDecision => ({ status: 400, reason });
   const { at, hashes, by } = call;
   // A call to an earlier Gate of this name must not count again: that Gate had the record of its use.
   const created = parseTime(gate.metadata.creationTimestamp);
-  if (created !== undefined && at < created) return refuse('the call is from before the Gate was created');
+  if (created !== undefined && at < created) return reject('the call is from before the Gate was created');
   const used = parseUsedCalls(gate.metadata.annotations?.[USED_CALLS], now);
   if (used.some((before) => before.hashes.some((hash) => hashes.includes(hash))))
-    return refuse('the call was used before');
+    return reject('the call was used before');
   const lastMinute = used.filter((before) => now - before.at < 60_000);
   if (lastMinute.length >= CALLS_PER_MINUTE) {
     const retryAfterSeconds = Math.max(1, Math.ceil((lastMinute[0]!.at + 60_000 - now) / 1000));
     return { status: 429, reason: `${CALLS_PER_MINUTE} calls in the last minute`, retryAfterSeconds };
   }
   const body = parseCallBody(call.body);
-  if ('problem' in body) return refuse(body.problem);
+  if ('problem' in body) return reject(body.problem);
 
   const { action, for: version } = body;
   if (action === 'open' && !takesOpening(gate, now)) {
-    return refuse('no request opens a Gate with spec.approvals');
+    return reject('no request opens a Gate with spec.approvals');
   }
   const reason = [by, body.reason].filter(Boolean).join(': ');
   const annotations: Record<string, string | null> = {
@@ -80,7 +80,7 @@ interface CallBody {
 
 const MAX_REASON_CHARACTERS = 1024;
 
-/** The body, parsed. Unknown fields are refused: a misspelt `for` would open the Gate to every version. */
+/** The body, parsed. Unknown fields are rejected: a misspelt `for` would open the Gate to every version. */
 function parseCallBody(bytes: Uint8Array): CallBody | { problem: string } {
   let body: unknown;
   try {

@@ -3,7 +3,7 @@
  *
  * X-Signature: sha256=<hex HMAC of "<X-Timestamp>.<path>.<body>" with the token>; X-Timestamp: seconds since 1970 or
  * RFC 3339; X-Nonce: chosen by the caller, used once. The path is signed too, because one Secret may serve several
- * Gates. A repeated call is refused by its signature too, so that a captured call cannot be sent again with a new
+ * Gates. A repeated call is rejected by its signature too, so that a captured call cannot be sent again with a new
  * nonce.
  */
 import { hmac } from '@noble/hashes/hmac.js';

@@ -42,7 +42,7 @@ export function progressOf(
   if (!found)
     return {
       state: 'Copying',
-      message: `${name} does not exist yet; if it does not appear, check the rights (docs/promotion.md)`,
+      message: `${name} does not exist yet; if it does not appear, Metacontroller isn't allowed to create Jobs in its namespace`,
     };
   const foreign = whyForeign(found, wanted, owner);
   if (foreign !== undefined) {

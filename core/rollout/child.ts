@@ -20,7 +20,7 @@ export function isForeign({ metadata }: KubeObject, rollout: Rollout): boolean {
 }
 
 export function notInstalledMessage({ kind, name, component }: Child): string {
-  return `${kind} '${name}' is not written: the component ${component} is not installed, see docs/install.md`;
+  return `${kind} '${name}' is not written: the component ${component} is not installed`;
 }
 
 export function foreignMessage({ kind, name, field }: Child): string {
@@ -31,7 +31,7 @@ type ReleaseConfigMap = KubeObject & { data: Record<string, string> };
 
 /**
  * The ConfigMap of `spec.releaseConfigMap`, for Flux's `substituteFrom`.
- * It follows the stored history: the status that is about to be stored may be refused.
+ * It follows the stored history: the status that is about to be stored may be rejected.
  */
 export function releaseConfigMap({ metadata, spec, status }: Rollout): ReleaseConfigMap | undefined {
   const version = status?.history?.[0]?.version;

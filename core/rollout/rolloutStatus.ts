@@ -1,4 +1,4 @@
-/** The status of a Rollout as it is stored after a decision: bounded, without anything that the CRD would refuse. */
+/** The status of a Rollout as it is stored after a decision: bounded, without anything that the CRD would reject. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, HistoryEntry, RolloutStatus } from '../../api/types.ts';
 import { LIMITS } from '../limits.ts';
@@ -123,7 +123,7 @@ function listBlockers(all: readonly Blocker[]): { blockers: Blocker[]; leftOut: 
   return { blockers, leftOut };
 }
 
-/** The blocker without anything that the CRD would refuse. */
+/** The blocker without anything that the CRD would reject. */
 function storedBlocker({ version, object, by, ...rest }: Blocker): Blocker {
   return {
     ...rest,

@@ -1,6 +1,6 @@
 /**
  * `status.revision`: compare-and-swap for a status that Metacontroller writes from a possibly stale read. The CRDs
- * refuse any other revision than the next (docs/adr/0003-status-revision.md).
+ * reject any other revision than the next (docs/adr/0003-status-revision.md).
  */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';

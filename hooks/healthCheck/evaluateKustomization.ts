@@ -210,12 +210,12 @@ async function readResources(
   const beyond = planned
     .slice(LIMITS.inventoryKinds)
     .flatMap((read) => read.names.map((name) => unread(read, name, TOO_MANY_KINDS)));
-  const refusals = await inParallel(reads, READS_AT_ONCE, (read) => refusalOf(read, reader));
+  const denials = await inParallel(reads, READS_AT_ONCE, (read) => denialOf(read, reader));
   const forbidden = reads.flatMap((read, i) =>
-    refusals[i] ? read.names.map((name) => unread(read, name, refusals[i]!)) : [],
+    denials[i] ? read.names.map((name) => unread(read, name, denials[i]!)) : [],
   );
   const allowed = reads
-    .filter((_, i) => refusals[i] === undefined)
+    .filter((_, i) => denials[i] === undefined)
     .flatMap((read) => (read.how === 'get' ? read.names.map((name) => ({ ...read, names: [name] })) : [read]));
   let failures = 0;
   const observed = await inParallel(allowed, READS_AT_ONCE, async (read) => {
@@ -232,7 +232,7 @@ async function readResources(
 }
 
 /** Why the account isn't allowed to read these objects; undefined if it is. */
-async function refusalOf(
+async function denialOf(
   { apiVersion, kind, namespace }: Read,
   { cluster, access, account }: Reader,
 ): Promise<string | undefined> {

@@ -127,7 +127,7 @@ async function copyingOf(
   const image = settings.copyImage ?? '';
   const jobs = objectsOf<CopyJob>(request.children, JOB);
   if (!sendsKind(request.children, JOB) || image === '') {
-    const problem = 'this installation lacks the component release-copies, see docs/install.md';
+    const problem = 'the component release-copies is not installed';
     return { problem, image, jobs: [], pods: {} };
   }
   const source = policy && (await sourceOf(rollout, policy, cluster));

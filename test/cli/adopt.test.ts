@@ -44,7 +44,7 @@ it('writes files for Git, and overwrites none', async () => {
   expect(readdirSync(folder).sort()).toEqual([
     'ocirepository-app.yaml',
     'rollout-app.yaml',
-    'rolloutgate-app-take-over.yaml',
+    'rolloutgate-app-adoption.yaml',
   ]);
   expect(parse(readFileSync(join(folder, 'rollout-app.yaml'), 'utf8'))).toMatchObject({
     kind: 'Rollout',

@@ -138,9 +138,9 @@ describe('for programs', () => {
     const [get, why, history] = await Promise.all(
       ['get', 'why', 'history'].map(async (word) => JSON.parse((await seen(atQa, `${word} app -o json`)).out)),
     );
-    const { headline, causes, next, remedies } = get;
-    const allowed = remedies.map((each: { resource: string }) => ({ ...each, allowed: each.resource === 'rollouts' }));
-    expect(why).toMatchObject({ headline, causes, next, remedies: allowed, state: 'held', object: { name: 'app' } });
+    const { headline, causes, next, commands } = get;
+    const allowed = commands.map((each: { resource: string }) => ({ ...each, allowed: each.resource === 'rollouts' }));
+    expect(why).toMatchObject({ headline, causes, next, commands: allowed, state: 'held', object: { name: 'app' } });
     expect(history).toEqual(get.history);
   });
 

@@ -1,7 +1,7 @@
 /** A missing Gate: the API server accepts every action that `why` proposes, and no object can stop requiring it. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Remedy } from '../../client/explain/application.ts';
+import type { CommandView } from '../../client/explain/application.ts';
 import { USERS } from '../../dev/local/controlPlane/users.ts';
 import { gate, kustomization, ref, waitFor } from '../cluster/support/cluster.ts';
 import { ownCluster } from '../cluster/support/ownCluster.ts';
@@ -22,13 +22,13 @@ afterAll(() => {
   for (const shell of Object.values(shells)) shell.dispose();
 });
 
-/** Each remedy, with the first user who has the rights for it. */
-async function remedies(target: string, ns: string): Promise<{ by: (typeof users)[number]; remedy: Remedy }[]> {
-  const found = new Map<string, { by: (typeof users)[number]; remedy: Remedy }>();
+/** Each command, with the first user who has the rights for it. */
+async function commands(target: string, ns: string): Promise<{ by: (typeof users)[number]; view: CommandView }[]> {
+  const found = new Map<string, { by: (typeof users)[number]; view: CommandView }>();
   for (const by of users) {
     const said = JSON.parse(await shells[by].run(`kubectl rollouts why ${target} -n ${ns} -o json`));
-    for (const remedy of said.remedies as Remedy[]) {
-      if (remedy.allowed && !found.has(remedy.text)) found.set(remedy.text, { by, remedy });
+    for (const view of said.commands as CommandView[]) {
+      if (view.allowed && !found.has(view.text)) found.set(view.text, { by, view });
     }
   }
   return [...found.values()];
@@ -78,12 +78,12 @@ describe('a name that never was a Gate', () => {
     for (let index = 0; ; index++) {
       const scenario = await waiting();
       await isSeen(scenario, false);
-      const all = await remedies('app', scenario.ns);
+      const all = await commands('app', scenario.ns);
       if (index === all.length) break;
-      const { by, remedy } = all[index]!;
-      await shells[by].run(remedy.command);
+      const { by, view } = all[index]!;
+      await shells[by].run(view.command);
       await scenario.headIs('1.0.0', 'Succeeded');
-      tried.push(`${by}: ${remedy.verb} ${remedy.resource}`);
+      tried.push(`${by}: ${view.verb} ${view.resource}`);
     }
     expect(tried).toEqual(['developer: patch rollouts', 'sre: create gates']);
   });
@@ -110,12 +110,12 @@ describe('a Gate that is gone', () => {
     const tried: string[] = [];
     for (let index = 0; ; index++) {
       const scenario = await gone();
-      const all = await remedies('app', scenario.ns);
+      const all = await commands('app', scenario.ns);
       if (index === all.length) break;
-      const { by, remedy } = all[index]!;
-      await shells[by].run(remedy.command);
+      const { by, view } = all[index]!;
+      await shells[by].run(view.command);
       await scenario.headIs('1.0.0', 'Succeeded');
-      tried.push(`${by}: ${remedy.verb} ${remedy.resource}`);
+      tried.push(`${by}: ${view.verb} ${view.resource}`);
     }
     expect(tried).toEqual(['sre: create gates', 'sre: bypass gates']);
   });
@@ -126,8 +126,8 @@ it('a Flux object that names one is resumed once it is created', async () => {
   await developer.create(kustomization(ns, 'web', { annotations: { 'gate.fluxcd.io/gates': 'typo' } }));
   const isSuspended = async () => (await admin.get(ref('kustomization', ns, 'web'))).spec.suspend === true;
   await waitFor(isSuspended, 'the suspension');
-  const [created, ...others] = await remedies('kustomization/web', ns);
+  const [created, ...others] = await commands('kustomization/web', ns);
   expect(others).toEqual([]);
-  await shells[created!.by].run(created!.remedy.command);
+  await shells[created!.by].run(created!.view.command);
   await waitFor(async () => !(await isSuspended()), 'its resumption');
 });

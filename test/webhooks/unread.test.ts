@@ -55,12 +55,12 @@ describe('the denial if Gates can’t be read', () => {
     ['tooLarge', 413, 'leave out its status'],
     ['busy', 429, 'if that keeps failing'],
     ['slow', 429, 'try again later'],
-  ])('%s has code %i and says what to do', async (why, code, remedy) => {
+  ])('%s has code %i and says what to do', async (why, code, fix) => {
     const beginning = Promise.resolve(LARGE.slice(0, 100));
     const { response } = (await denyUnread({ why, message: 'because', beginning }))!;
     expect(response).toMatchObject({ uid: 'u-1', allowed: false, status: { code } });
     expect(response!.status!.message).toContain(`because: `);
-    expect(response!.status!.message).toContain(remedy);
+    expect(response!.status!.message).toContain(fix);
   });
 
   it.each([

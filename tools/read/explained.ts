@@ -1,9 +1,9 @@
-/** Explains an object: reads the inputs of its explanation, and checks the user's rights for the remedies. */
+/** Explains an object: reads the inputs of its explanation, and checks the user's rights for the commands. */
 import type { FluxObject } from '../../api/flux.ts';
 import { FLUX_BINDINGS, governedKindOf, ROLLOUTS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Budget, FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
-import type { Remedy, Right } from '../../client/explain/application.ts';
+import type { CommandView, Right } from '../../client/explain/application.ts';
 import { type Explanation, explanationOf } from '../../client/explain/explanation.ts';
 import { explainFluxObject } from '../../client/explain/kinds/explainFluxObject.ts';
 import { explainGate, explainRolloutGate } from '../../client/explain/kinds/explainGates.ts';
@@ -78,8 +78,8 @@ async function explainFlux(
 /** The result of the read; undefined if the user can't read the object or it does not exist. */
 const readable = <T>(read: Promise<T>) => unlessRefused(read, 403, 404);
 
-/** The remedies with `allowed`, unless the API server refuses to review the user's access. */
-export async function withRights(client: KubeClient, remedies: readonly Remedy[]): Promise<Remedy[]> {
+/** The commands with `allowed`, unless the API server refuses to review the user's access. */
+export async function withRights(client: KubeClient, commands: readonly CommandView[]): Promise<CommandView[]> {
   const answers = new Map<string, Promise<boolean | undefined>>();
   const mayI = ({ verb, group, resource, namespace, name }: Right) => {
     const right = { verb, group, resource, namespace, name };
@@ -89,10 +89,10 @@ export async function withRights(client: KubeClient, remedies: readonly Remedy[]
     return answer;
   };
   return Promise.all(
-    remedies.map(async (remedy) => {
-      const all = await Promise.all([remedy, ...(remedy.needs ?? [])].map(mayI));
-      if (all.includes(false)) return { ...remedy, allowed: false };
-      return all.includes(undefined) ? remedy : { ...remedy, allowed: true };
+    commands.map(async (view) => {
+      const all = await Promise.all([view, ...(view.needs ?? [])].map(mayI));
+      if (all.includes(false)) return { ...view, allowed: false };
+      return all.includes(undefined) ? view : { ...view, allowed: true };
     }),
   );
 }

@@ -1,5 +1,5 @@
-/** The page of any other object: its explanation, remedies, conditions, Events, applied objects and YAML. */
-import type { Remedy } from '../../client/explain/application.ts';
+/** The page of any other object: its explanation, commands, conditions, Events, applied objects and YAML. */
+import type { CommandView } from '../../client/explain/application.ts';
 import type { ObjectDetails } from '../../client/explain/objectDetails.ts';
 import { Badge } from '../look/Badge.tsx';
 import { Panel } from '../look/Panel.tsx';
@@ -21,7 +21,7 @@ export function ObjectPage({ kind, id }: { kind: string; id: string }) {
   const loaded = useItem((signal) => api.explanation(kind, id, signal), Math.floor(now.value / READ_MS));
   return (
     <Item loaded={loaded}>
-      {({ object, headline, state, causes, next, remedies, unread, details, yaml }) => (
+      {({ object, headline, state, causes, next, commands, unread, details, yaml }) => (
         <>
           <ItemHead
             crumbs={[[object.kind], [object.namespace, linkTo.namespace(object.namespace)]]}
@@ -35,11 +35,11 @@ export function ObjectPage({ kind, id }: { kind: string; id: string }) {
             <Why causes={causes} next={next} unread={unread} />
             <Facts details={details} />
           </section>
-          {remedies.length > 0 && (
-            <Panel id="remedies" title="What you can do">
+          {commands.length > 0 && (
+            <Panel id="commands" title="What you can do">
               <div class="stack">
-                {remedies.map((remedy) => (
-                  <RemedyBox key={remedy.command} remedy={remedy} />
+                {commands.map((view) => (
+                  <CommandBox key={view.command} view={view} />
                 ))}
               </div>
             </Panel>
@@ -59,7 +59,11 @@ export function ObjectPage({ kind, id }: { kind: string; id: string }) {
   );
 }
 
-function RemedyBox({ remedy: { text, command, allowed, verb, resource, namespace, name, group } }: { remedy: Remedy }) {
+function CommandBox({
+  view: { text, command, allowed, verb, resource, namespace, name, group },
+}: {
+  view: CommandView;
+}) {
   const id = `${namespace}/${name}`;
   const to = group.startsWith('gating.') ? linkTo.gate(id) : resource === 'rollouts' ? linkTo.rollout(id) : undefined;
   return (

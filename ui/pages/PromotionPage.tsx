@@ -53,7 +53,6 @@ export function PromotionPage() {
             production, one region before the next. A RolloutBudget limits how many of many Rollouts deploy at once, in
             waves.
           </p>
-          <p>docs/promotion.md has examples.</p>
         </Message>
       )}
       {pipelines.value.length > 0 && found.length === 0 && (

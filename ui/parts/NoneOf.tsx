@@ -28,7 +28,7 @@ export function NoneOf({ kind, needs, children }: NoneOfProps) {
       'unknown',
       'calm',
       'rollout-hooks is not installed here',
-      `This cluster does not have the kind ${kind}. Is it the right context? To install: docs/install.md.`,
+      `This cluster does not have the kind ${kind}. Is it the right context?`,
     ],
     'signed-out': [
       'user',

@@ -4,17 +4,17 @@
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { WebhookCall } from '../../api/ports.ts';
+import { denyForeign, denyTooManyReferences } from '../../core/admission/denyReferences.ts';
 import { closedToWrite, decideWrite, isOutOfScope, willConflict } from '../../core/admission/fluxWrite.ts';
-import { refusalText, subjectOf } from '../../core/admission/gateTexts.ts';
+import { denialText, subjectOf } from '../../core/admission/gateTexts.ts';
 import { withShrinkingEdits } from '../../core/admission/objectGates.ts';
-import { refuseForeign, refuseTooManyReferences } from '../../core/admission/refuseReferences.ts';
 import { verifyWrite } from '../../core/admission/validate.ts';
 import { freshReason } from '../../core/gate/bypassReason.ts';
 import { deny, recordBypass, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied } from '../response.ts';
 import { countsForDeletion, validateDelete } from './deletion.ts';
 import { heldSourceWarning, withClosedGates } from './hints.ts';
-import { isInCurrentVersion, refuseLostFields } from './lostFields.ts';
+import { denyLostFields, isInCurrentVersion } from './lostFields.ts';
 import { readContext, readContextAgain, writeOf } from './writeContext.ts';
 
 export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
@@ -22,12 +22,12 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   const { object, oldObject: stored } = write;
   if (!object || request.subResource) return allowed();
   if (stored && willConflict(object, stored)) return allowed();
-  // A write in an older version may drop fields that neither object has here: `refuseLostFields` compares with what is
+  // A write in an older version may drop fields that neither object has here: `denyLostFields` compares with what is
   // stored.
   if (stored && isOutOfScope(object, stored) && isInCurrentVersion(request)) return allowed();
-  const foreign = call.settings.noCrossNamespaceRefs ? refuseForeign(object, stored) : undefined;
+  const foreign = call.settings.noCrossNamespaceRefs ? denyForeign(object, stored) : undefined;
   if (foreign) return denied('not_permitted', `${subjectOf(object)}: ${foreign}`);
-  const tooMany = refuseTooManyReferences(object, stored);
+  const tooMany = denyTooManyReferences(object, stored);
   if (tooMany) return denied('limit', `${subjectOf(object)}: ${tooMany}`);
 
   const context = await readContext(write, request, call);
@@ -48,14 +48,14 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
     reasonCounts: bypass === undefined && (await countsForDeletion(write, reason, request, call)),
   });
   const { warnings } = outcome;
-  if (outcome.refusal) {
-    return deny(await withClosedGates(outcome.refusal, object, context, call), request, call, warnings);
+  if (outcome.denial) {
+    return deny(await withClosedGates(outcome.denial, object, context, call), request, call, warnings);
   }
-  const loss = bypass?.granted ? undefined : await refuseLostFields(oldObject, closed, request, call);
+  const loss = bypass?.granted ? undefined : await denyLostFields(oldObject, closed, request, call);
   if (loss) return deny(loss, request, call, warnings);
   const decision = { allowed: true, object: outcome.object, warnings, revertReason: outcome.revertReason } as const;
   if (!bypass) return decision;
-  if (!bypass.granted) return { ...decision, warnings: [`Bypass refused: ${bypass.refused}`, ...warnings] };
+  if (!bypass.granted) return { ...decision, warnings: [`Bypass denied: ${bypass.why}`, ...warnings] };
   return {
     ...decision,
     warnings: [...warnings, ...(await heldSourceWarning(outcome.object, call))],
@@ -70,11 +70,11 @@ export async function validateFlux(request: AdmissionRequest, call: WebhookCall)
   if (request.subResource) return allowed();
   if (!object) return stored ? validateDelete(write, stored, request, call) : allowed();
   if (stored && isOutOfScope(object, stored)) return allowed();
-  const tooMany = refuseTooManyReferences(object, stored);
+  const tooMany = denyTooManyReferences(object, stored);
   if (tooMany) return denied('limit', `${subjectOf(object)}: ${tooMany}`);
 
   const context = await readContextAgain(write, call);
   const oldObject = stored && withShrinkingEdits(object, stored, context);
-  const refusal = verifyWrite({ object, oldObject, context, user: request.userInfo.username });
-  return refusal ? denied(refusal.reason, refusalText(refusal, write.namespace)) : allowed();
+  const denial = verifyWrite({ object, oldObject, context, user: request.userInfo.username });
+  return denial ? denied(denial.reason, denialText(denial, write.namespace)) : allowed();
 }

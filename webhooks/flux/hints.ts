@@ -4,30 +4,30 @@ import type { FluxObject, SourceRef } from '../../api/flux.ts';
 import { GOVERNED_KINDS, resourceOf } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { WriteContext } from '../../core/admission/fluxWrite.ts';
-import { HOTFIX_HINT, type Refusal } from '../../core/admission/gateTexts.ts';
+import { type Denial, HOTFIX_HINT } from '../../core/admission/gateTexts.ts';
 import { deploymentOf } from '../../core/managedField/deployment.ts';
 import { managedFieldsOf, readManagedField } from '../../core/managedField/managedFields.ts';
 import { readClosedOfAll } from '../closedGates.ts';
 
 /**
- * The refusal. If it sends the writer to a Rollout to deploy there, it also names the closed Gates for which that
+ * The denial. If it sends the writer to a Rollout to deploy there, it also names the closed Gates for which that
  * deployment would wait.
  */
 export async function withClosedGates(
-  refusal: Refusal,
+  denial: Denial,
   object: FluxObject,
   { rollouts }: WriteContext,
   call: WebhookCall,
-): Promise<Refusal> {
-  if (refusal.reason !== 'managed_field') return refusal;
-  const refused = managedFieldsOf(object).fields.filter(
+): Promise<Denial> {
+  if (denial.reason !== 'managed_field') return denial;
+  const denied = managedFieldsOf(object).fields.filter(
     (field) => readManagedField(object, field) !== deploymentOf(rollouts.get(field.rollout))?.version,
   );
-  const names = new Set(refused.map(({ rollout }) => rollout));
+  const names = new Set(denied.map(({ rollout }) => rollout));
   const followed = [...names].flatMap((name) => rollouts.get(name) ?? []);
   const closed = await readClosedOfAll(followed, call);
-  if (closed.length === 0) return refusal;
-  return { ...refusal, text: `${refusal.text} That version would wait: `, closed, hint: HOTFIX_HINT };
+  if (closed.length === 0) return denial;
+  return { ...denial, text: `${denial.text} That version would wait: `, closed, hint: HOTFIX_HINT };
 }
 
 /**
@@ -45,7 +45,5 @@ export async function heldSourceWarning(sync: FluxObject, { cluster }: WebhookCa
     .catch(() => undefined);
   const isHeld = source?.metadata.annotations?.[SUSPENDED] !== undefined && source.spec?.suspend === true;
   if (!isHeld) return [];
-  return [
-    `${ref.kind} ${namespace}/${ref.name} is held too and fetches nothing new: bypass it as well, see docs/gates.md`,
-  ];
+  return [`${ref.kind} ${namespace}/${ref.name} is held too and fetches nothing new: bypass it as well`];
 }

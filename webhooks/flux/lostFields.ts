@@ -5,22 +5,22 @@ import type { AdmissionRequest } from '../../api/admission.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { governedKindOf, KINDS, resourceOf } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
-import { type Refusal, subjectOf } from '../../core/admission/gateTexts.ts';
+import { type Denial, subjectOf } from '../../core/admission/gateTexts.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf } from '../../core/kube/names.ts';
 
 /**
- * The refusal of a write of a held object in a version that Flux serves beside the one it stores, and that lacks a
+ * The denial of a write of a held object in a version that Flux serves beside the one it stores, and that lacks a
  * field of the stored spec: no webhook can bring back what such a write drops.
  * @param closed the Gates that hold the object
  */
-export async function refuseLostFields(
+export async function denyLostFields(
   oldObject: FluxObject | undefined,
   closed: readonly GateResult[],
   request: AdmissionRequest,
   call: WebhookCall,
-): Promise<Refusal | undefined> {
+): Promise<Denial | undefined> {
   const { group, kind, version } = request.kind;
   const governed = governedKindOf(group, kind);
   if (!oldObject || closed.length === 0 || governed === undefined || isInCurrentVersion(request)) return undefined;

@@ -1,5 +1,5 @@
 /**
- * Admission of Gates: records the users of requests; refuses Gates that can't be evaluated, and the deletion of one
+ * Admission of Gates: records the users of requests; denies Gates that can't be evaluated, and the deletion of one
  * that others still wait for.
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
@@ -35,7 +35,7 @@ import { nextScheduleRecord } from '../../core/record/pinRecord.ts';
 import { recordDeletion } from '../approvalWrites.ts';
 import { bypassOrDeny, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
-import { openForWarnings, refuseOpening, writeGateApprovals } from './gateApprovalWrites.ts';
+import { denyOpening, openForWarnings, writeGateApprovals } from './gateApprovalWrites.ts';
 
 /** A verb on gates, for the whole cluster. */
 const SELECT_NAMESPACES = 'select-namespaces';
@@ -55,7 +55,7 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
   // As it will be stored: the approvals depend on which of its requests counts.
   const recorded = annotate(gate, ACCEPTED_REQUEST, acceptance.record);
   const written = await writeGateApprovals(recorded, old, acceptance, request, call);
-  const denial = refuseOpening(gate, old, acceptance, request, call) ?? written.denial;
+  const denial = denyOpening(gate, old, acceptance, request, call) ?? written.denial;
   if (denial !== undefined) {
     const { text, commands } = typeof denial === 'string' ? { text: denial } : denial;
     return denied('invalid', { text: `Gate '${refKey(identityOf(gate))}': ${text}`, ...(commands && { commands }) });
@@ -93,7 +93,7 @@ export async function validateGate(request: AdmissionRequest, call: WebhookCall)
   if (!gate || request.subResource) return allowed();
   const problems = newProblems(gateProblems(gate).map(problemText), old && gateProblems(old).map(problemText));
   if (problems.length > 0) return denied('invalid', `${problems.join('; ')}.`);
-  const reach = await refuseReach(gate, old, request, call);
+  const reach = await denyReach(gate, old, request, call);
   if (reach) return denied('not_permitted', reach);
   return allowed([
     ...gateWarnings(gate, old, request.userInfo.username, call.now),
@@ -109,7 +109,7 @@ function gatesOfWrite({ object, oldObject }: AdmissionRequest): { gate?: Gate; o
  * Why the user isn't allowed to make or change a selection beyond the Gate's own namespace: it holds objects of other
  * teams, so it takes a right for the whole cluster. A stored selection stays.
  */
-async function refuseReach(
+async function denyReach(
   gate: Gate,
   old: Gate | undefined,
   { userInfo }: AdmissionRequest,

@@ -44,10 +44,10 @@ export function writeGateApprovals(
 }
 
 /**
- * Why a request to open is refused: on a Gate with approvals, no single user can open it.
+ * Why a request to open is denied: on a Gate with approvals, no single user can open it.
  * A ServiceAccount's request is ignored instead, because it may come from a sync.
  */
-export function refuseOpening(
+export function denyOpening(
   gate: Gate,
   old: Gate | undefined,
   { accepted }: AcceptedRequests,
@@ -72,7 +72,7 @@ export async function openForWarnings(gate: Gate, old: Gate | undefined, call: W
   const version = evaluateGate(gate, now).openFor;
   const isNew = old === undefined || version !== evaluateGate(old, now).openFor;
   if (version === undefined || !isNew || splitTarget(version).rollout !== undefined) return [];
-  // If the Rollouts can't be read, an opening isn't refused for the sake of a Warning.
+  // If the Rollouts can't be read, an opening isn't denied for the sake of a Warning.
   const requiring = await readCandidates(gate, version, cluster).catch(() => []);
   if (requiring.length < 2) return [];
   const which = typeof requiring === 'string' ? 'every Rollout' : `each of ${requiring.length} Rollouts`;

@@ -1,4 +1,4 @@
-/** Admission of Rollouts: records the users of requests, and refuses specs that make no sense. */
+/** Admission of Rollouts: records the users of requests, and denies specs that make no sense. */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import {
   BYPASS_FOR,
@@ -67,7 +67,7 @@ export const mutateRollout: AdmissionHandler = async (request, call) => {
     [REQUESTED_AT]: isRequester ? formatTime(call.now) : old?.[REQUESTED_AT],
   });
   const bypass = await bypassOf(requested, before, bypassFor, request, call);
-  if (bypass.refusal) return deny(bypass.refusal, request, call);
+  if (bypass.denial) return deny(bypass.denial, request, call);
   const granted = label(annotate(requested, BYPASSED_GATES, bypass.grant), watchesLabel(requested));
   const object = recordReason(granted, before, user, call.now, bypass.counts);
   const warnings = [
@@ -186,10 +186,10 @@ function problemsOf(rollout: Rollout, { settings }: WebhookCall): string[] {
   ];
 }
 
-// A new `spec.after`, with live reads: a cycle is refused, and an upstream Rollout that doesn't exist gets a Warning.
+// A new `spec.after`, with live reads: a cycle is denied, and an upstream Rollout that doesn't exist gets a Warning.
 
 interface Order {
-  /** Why the order is refused. */
+  /** Why the order is denied. */
   problem?: string;
   warnings: string[];
 }

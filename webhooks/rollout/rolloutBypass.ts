@@ -8,7 +8,7 @@ import type { Artifact, FluxObject } from '../../api/flux.ts';
 import { KUSTOMIZATIONS } from '../../api/kinds.ts';
 import type { ResourceRef, WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
-import { bypassWarning, type Refusal } from '../../core/admission/gateTexts.ts';
+import { bypassWarning, type Denial } from '../../core/admission/gateTexts.ts';
 import { freshReason, mayRequestBypass, recordReason } from '../../core/gate/bypassReason.ts';
 import { MAX_LISTED } from '../../core/kube/firstFew.ts';
 import { managedFieldsOf } from '../../core/managedField/managedFields.ts';
@@ -28,7 +28,7 @@ interface RolloutBypass {
   warnings: string[];
   audit?: Record<string, string>;
   /** A user who lacks the right for one of the closed Gates bypasses none. */
-  refusal?: Refusal;
+  denial?: Denial;
 }
 
 /**
@@ -55,19 +55,19 @@ export async function bypassOf(
   const drops = dropped.length > 0;
   if (!bypass) return { ...none, counts: drops };
   if (!bypass.granted) {
-    const refused = `Bypass refused: ${bypass.refused}`;
+    const warning = `Bypass denied: ${bypass.why}`;
     // A Git sync that brings a reason along is not denied: a denial would stop everything else in it.
     const isPerson = mayRequestBypass(request.userInfo.username, call.settings.bypassServiceAccounts);
-    if (drops || !isPerson) return { ...none, counts: drops, warnings: [refused] };
-    const text = `Rollout '${rollout.metadata.name}' cannot bypass its closed Gates. ${refused}. Closed: `;
-    return { ...none, refusal: { reason: 'gate_closed', text, closed } };
+    if (drops || !isPerson) return { ...none, counts: drops, warnings: [warning] };
+    const text = `Rollout '${rollout.metadata.name}' cannot bypass its closed Gates. ${warning}. Closed: `;
+    return { ...none, denial: { reason: 'gate_closed', text, closed } };
   }
   const target = bypassTarget(rollout, before, request.userInfo.username, bypassFor);
   // The reason is for the Gates that the write drops: it bypasses no other Gate, and needs no version.
-  if (target.is === 'refused' && !drops) {
+  if (target.is === 'denied' && !drops) {
     const { text: why, commands = [] } = target.why;
     const text = `Rollout '${rollout.metadata.name}' cannot bypass its closed Gates: ${why}.`;
-    return { ...none, refusal: { reason: 'gate_closed', text, commands } };
+    return { ...none, denial: { reason: 'gate_closed', text, commands } };
   }
   const deployment = target.is === 'deployment' ? target.deployment : undefined;
   const stored = recordReason(rollout, before, request.userInfo.username, call.now, true);

@@ -45,7 +45,7 @@ export const OUR_ENTRY_FIELDS = [
 export const mutateRolloutStatus: AdmissionHandler = async (request, call) => {
   const rollout = request.object as Rollout | null | undefined;
   const stored = (request.oldObject as Rollout | null | undefined)?.status;
-  // The CRD's own rule refuses a write that removes the status.
+  // The CRD's own rule rejects a write that removes the status.
   if (!rollout?.status || request.userInfo.username === call.settings.metacontrollerUser) return allowed();
   const status = acceptStatus(rollout.status, stored);
   return sameJson(status, rollout.status) ? allowed() : { allowed: true, object: { ...rollout, status } };

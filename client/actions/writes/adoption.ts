@@ -186,7 +186,7 @@ function holdingGate(namespace: string, rollout: string): RolloutGate {
   };
 }
 
-const gateNameOf = (rollout: string) => `${rollout}-take-over`;
+const gateNameOf = (rollout: string) => `${rollout}-adoption`;
 
 /** The fields that may have the version, without those that are bound already; or the problem. */
 function fieldsOf(object: FluxObject, { variable, runs }: Choices): Field[] | { problem: string } {
@@ -242,7 +242,7 @@ function policiesOf(
 ): ImagePolicy[] {
   if (policy !== undefined) return policies.filter(({ metadata }) => metadata.name === policy);
   const url = String((object.spec as { url?: string }).url ?? '').replace(/^oci:\/\//, '');
-  const possible = policies.filter((each) => policyRules(each).refusal(field.value) === undefined);
+  const possible = policies.filter((each) => policyRules(each).rejection(field.value) === undefined);
   const narrowings: ((each: ImagePolicy) => boolean)[] = [
     (each) => url !== '' && images.get(each.spec?.imageRepositoryRef?.name ?? '') === url,
     (each) => field.variable !== undefined && lettersOf(field.variable).startsWith(lettersOf(each.metadata.name ?? '')),
@@ -291,7 +291,7 @@ function notesOf(
             text: `Kustomization ${applier} applies it from Git: add the annotation in Git too and remove ${where} there, so that Git and the Rollout cannot disagree`,
           },
           {
-            text: `With Flux 2.9, spec.ignore of Kustomization ${applier} keeps the version even while admission is down: docs/adopt.md`,
+            text: `With Flux 2.9, spec.ignore of Kustomization ${applier} keeps the version even while admission is down`,
           },
         ]
       : []),

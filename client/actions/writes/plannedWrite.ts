@@ -21,7 +21,7 @@ export interface WriteRequest {
   concerns: readonly string[];
   /** The version that a Rollout deploys after the write; without one the next. Absent if the write deploys none. */
   brings?: { version?: string };
-  /** The state that the write was planned from, in words. If that has changed, the write is refused. */
+  /** The state that the write was planned from, in words. If that has changed, the write is denied. */
   basis?: string;
 }
 
@@ -46,7 +46,7 @@ export interface MergePatch {
   kind?: string;
   metadata?: {
     annotations?: Record<string, string | null>;
-    /** Makes the API server refuse the write if the object has changed since it was read. */
+    /** Makes the API server reject the write if the object has changed since it was read. */
     resourceVersion?: string;
     [field: string]: unknown;
   };
@@ -83,7 +83,7 @@ export const badRequest = (none: string): NoRequest => ({ none, isWrong: true })
 
 /**
  * The metadata of a patch; empty if there is none. `unchanged`: the object that was read, if the API server has to
- * refuse the write when that has changed since.
+ * reject the write when that has changed since.
  */
 export function patchMetadata(annotations: Record<string, string | null>, unchanged?: AnyObject): MergePatch {
   const { resourceVersion } = unchanged?.metadata ?? {};
@@ -94,7 +94,7 @@ export function patchMetadata(annotations: Record<string, string | null>, unchan
   return Object.keys(metadata).length > 0 ? { metadata } : {};
 }
 
-/** Why a request is refused: its user saw another state, `basis`. undefined: the state is the same. */
+/** Why a request is rejected: its user saw another state, `basis`. undefined: the state is the same. */
 export function basisProblem(basis: string | undefined, request: WriteRequest): string | undefined {
   if (basis === undefined || request.basis === basis) return undefined;
   return `This was planned for ${basis}, and now there is ${request.basis}. Nothing was changed.`;

@@ -21,7 +21,7 @@ export interface RollbackRequest {
 const SEMVER = { spec: { policy: { semver: { range: '*' } } } } as ImagePolicy;
 
 /**
- * The write of a rollback. `policy`: the Rollout's ImagePolicy, which defines what is newer. The API server refuses the
+ * The write of a rollback. `policy`: the Rollout's ImagePolicy, which defines what is newer. The API server rejects the
  * write if another deployment has started since the Rollout was read.
  */
 export function rollback(rollout: Rollout, policy: ImagePolicy | undefined, wanted: RollbackRequest): PlannedWrite {
@@ -32,13 +32,13 @@ export function rollback(rollout: Rollout, policy: ImagePolicy | undefined, want
   const from = head.version.tag;
   const { remaining, undone } = replayHistory(history);
   const order = releaseOrder(availableReleases, policyRules(policy ?? SEMVER));
-  const refusal = (tag: string): string | undefined => {
+  const rejection = (tag: string): string | undefined => {
     if (tag === from) return `${from} is what runs`;
     if (order.isNewer(tag, from)) return `${tag} is newer than ${from}, which runs`;
     return undone.has(tag) ? `${tag} was rolled back` : undefined;
   };
   if (wanted.version !== undefined) {
-    const why = refusal(wanted.version);
+    const why = rejection(wanted.version);
     if (why)
       return badRequest(
         withCommands(`${title} cannot go back to ${wanted.version}: ${why}.`, [
@@ -50,8 +50,8 @@ export function rollback(rollout: Rollout, policy: ImagePolicy | undefined, want
   const succeeded = new Set(
     history.flatMap(({ bakeStatus, version }) => (bakeStatus === 'Succeeded' ? version.tag : [])),
   );
-  const to = wanted.version ?? remaining.findLast((tag) => succeeded.has(tag) && refusal(tag) === undefined);
-  if (to === undefined) return badRequest(`${title} runs ${from}, and ${noTargetText(history, refusal)}`);
+  const to = wanted.version ?? remaining.findLast((tag) => succeeded.has(tag) && rejection(tag) === undefined);
+  if (to === undefined) return badRequest(`${title} runs ${from}, and ${noTargetText(history, rejection)}`);
   const why = wanted.reason ?? `Back from ${from}`;
   const requested = wanted.stays ? pin(rollout, to, why) : deploy(rollout, to, why);
   if (!isRequest(requested)) return requested;
@@ -88,10 +88,10 @@ function replayHistory(history: readonly HistoryEntry[]): { remaining: string[];
 }
 
 /** The end of the message if the history has no version to go back to. */
-function noTargetText(history: readonly HistoryEntry[], refusal: (tag: string) => string | undefined): string {
+function noTargetText(history: readonly HistoryEntry[], rejection: (tag: string) => string | undefined): string {
   const tags = [...new Set(history.slice(1).map(({ version }) => version.tag))];
   const skipped = tags.flatMap((tag) => {
-    const why = refusal(tag) ?? `${tag} has not succeeded`;
+    const why = rejection(tag) ?? `${tag} has not succeeded`;
     return tag === history[0]?.version.tag ? [] : [why];
   });
   const none = 'its history has no version before it that succeeded';

@@ -145,7 +145,7 @@ function scheduleProblem(gate: RolloutGate): string | undefined {
 }
 
 /**
- * The write of spec fields. The API server refuses it if the RolloutGate has changed since it was read: a list is
+ * The write of spec fields. The API server rejects it if the RolloutGate has changed since it was read: a list is
  * replaced as a whole, and entries that another client has added must not get lost.
  */
 function specWrite(

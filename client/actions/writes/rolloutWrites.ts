@@ -111,7 +111,7 @@ export function unblock(rollout: Rollout, reason: Reason): PlannedWrite {
 
 /**
  * Lets one version bypass the closed Gates that block it. A pinned Rollout is pinned to that version. The webhook
- * refuses the write if another version would be deployed first.
+ * rejects the write if another version would be deployed first.
  */
 export function bypass(rollout: Rollout, version: string, reason: string, now: EpochMs): PlannedWrite {
   const problem = tagProblem(version);
@@ -198,7 +198,7 @@ export function withdrawRequest(rollout: Rollout, reason: Reason): PlannedWrite 
 }
 
 /**
- * Removes a Gate from `spec.gates`, which is a bypass if the Gate has existed. The API server refuses the write if the
+ * Removes a Gate from `spec.gates`, which is a bypass if the Gate has existed. The API server rejects the write if the
  * Rollout has changed since it was read: a Gate that another client has added to the list must not get lost.
  */
 export function unrequire(rollout: Rollout, gate: NamespacedName, reason: Reason, now: EpochMs): PlannedWrite {

@@ -10,7 +10,7 @@ import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { scheduledBy } from '../../../core/record/pinRecord.ts';
 import { gateActions, rolloutGateActions } from '../../actions/gateActions.ts';
-import { remediesOf } from '../../actions/lines.ts';
+import { commandViewsOf } from '../../actions/lines.ts';
 import { type Cause, causeIf, type Next, objectRef } from '../application.ts';
 import { approvalRuleText, approvalsAt } from '../approvalViews.ts';
 import type { Explanation } from '../explanation.ts';
@@ -39,8 +39,8 @@ export function explainGate(gate: Gate, now: EpochMs): Explanation {
     until === undefined
       ? { text: staysText(gate, opened) }
       : { text: `it ${opened ? 'closes' : 'opens'} automatically${plan}`, at: formatTime(until) };
-  const remedies = remediesOf(gateActions(gate, [], now).slice(0, MAX_LISTED_EACH), now);
-  return { object, headline, state: opened ? 'free' : 'held', causes, next, remedies, unread: [] };
+  const commands = commandViewsOf(gateActions(gate, [], now).slice(0, MAX_LISTED_EACH), now);
+  return { object, headline, state: opened ? 'free' : 'held', causes, next, commands, unread: [] };
 }
 
 function staysText({ spec }: Gate, opened: boolean): string {
@@ -115,6 +115,6 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
     ...causeIf('RolloutNotFound', !rollout && absent),
     ...causeIf('Rejects', rejected.length > 0 && `It rejects ${few(rejected, 5)}: these are never deployed`),
   ];
-  const remedies = remediesOf(actions, 0);
-  return { object, headline, state: isBlocked ? 'held' : 'free', causes, remedies, unread: [] };
+  const commands = commandViewsOf(actions, 0);
+  return { object, headline, state: isBlocked ? 'held' : 'free', causes, commands, unread: [] };
 }

@@ -9,7 +9,7 @@ import { groupOf, identityOf, refKey } from '../../../core/kube/names.ts';
 import { isUnhealthy } from '../../../core/rollout/deployment/healthChecks.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { budgetActions } from '../../actions/gateActions.ts';
-import { remediesOf } from '../../actions/lines.ts';
+import { commandViewsOf } from '../../actions/lines.ts';
 import { type Cause, causeIf, type ObjectRef, objectRef } from '../application.ts';
 import type { Explanation } from '../explanation.ts';
 
@@ -37,7 +37,7 @@ export function explainHealthCheck(check: HealthCheck, rollouts: readonly Rollou
         ? `it is computed again by class ${computedBy}`
         : 'no automatic change. Its status changes when its reporter updates it',
     },
-    remedies: [],
+    commands: [],
     unread: [],
   };
 }
@@ -61,7 +61,7 @@ export function explainByConditions(object: AnyObject, resource: string): Explan
     state: ready?.status === 'False' ? 'failed' : 'free',
     causes: causes.length > 0 ? causes : [{ code: 'NoConditions', text: none }],
     ...(typeof next === 'string' && { next: { text: 'it changes automatically', at: next } }),
-    remedies: [],
+    commands: [],
     unread: [],
   };
 }
@@ -91,7 +91,7 @@ export function explainBudget(budget: Budget): Explanation {
     causes,
     ...((status?.waiting ?? 0) > 0 &&
       held.length === 0 && { next: { text: 'the next Rollout starts when one that is rolling out has ended' } }),
-    remedies: remediesOf(budgetActions(budget).slice(0, MAX_LISTED_VERSIONS), 0),
+    commands: commandViewsOf(budgetActions(budget).slice(0, MAX_LISTED_VERSIONS), 0),
     unread: [],
   };
 }

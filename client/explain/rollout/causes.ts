@@ -116,8 +116,8 @@ function stepSentence({ kind, title, detail = '', until, unread, missing }: Step
 function lastingCauses(rollout: Rollout, steps: readonly Step[]): Cause[] {
   if (findCondition(rollout.status?.conditions, WAITING_FOR_ROLLOUTS)?.status === 'True') return [];
   const isLasting = blockerOf(storedBlockers(rollout, undefined), 'Upstream') !== undefined;
-  const stages = isLasting ? steps.filter(({ kind, state }) => kind === 'stage' && state === 'blocks') : [];
-  return stages.map((step) => ({ code: 'RolloutNotFound', text: stepSentence(step), step: step.id }));
+  const missing = isLasting ? steps.filter(({ kind, state }) => kind === 'upstream' && state === 'blocks') : [];
+  return missing.map((step) => ({ code: 'RolloutNotFound', text: stepSentence(step), step: step.id }));
 }
 
 /** The causes about bound objects that are not ready; empty if a closed Gate may be what holds them. */

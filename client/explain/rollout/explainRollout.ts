@@ -12,7 +12,7 @@ import { boundTo } from '../../../core/rollout/deployment/progress.ts';
 import { hasNoBake } from '../../../core/rollout/deployment/withoutBake.ts';
 import { requesterOf, requestsOf } from '../../../core/rollout/evaluation/rolloutRequests.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
-import { remediesOf } from '../../actions/lines.ts';
+import { commandViewsOf } from '../../actions/lines.ts';
 import { rolloutActions } from '../../actions/rolloutActions.ts';
 import { isRequest } from '../../actions/writes/plannedWrite.ts';
 import { rollback } from '../../actions/writes/rollbackWrite.ts';
@@ -87,7 +87,7 @@ export function explainRollout(rollout: Rollout, related: RelatedObjects, now: E
     }),
     steps,
     causes,
-    remedies: remediesOf(actions, now),
+    commands: commandViewsOf(actions, now),
     history,
     unread: unreadTexts(unreadAbout(related, bound)),
     releases: status?.availableReleasesCount ?? status?.availableReleases?.length ?? 0,

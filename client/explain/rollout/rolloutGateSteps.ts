@@ -24,7 +24,7 @@ import { storedBlockers, storedHold } from './storedBlockers.ts';
 
 const KIND_OF = {
   RolloutGate: 'rolloutGate',
-  Rollout: 'stage',
+  Rollout: 'upstream',
   RolloutBudget: 'budget',
   ClusterRolloutBudget: 'budget',
 } as const satisfies Partial<Record<KindName, StepKind>>;

@@ -30,7 +30,7 @@ type JobTarget = { head: HistoryEntry; wanted: CheckJob } | { problem: Verdict }
 
 export function jobTargetOf({ check, template, watching, jobs }: JobContext): JobTarget {
   if (!jobs) {
-    return unhealthyTarget('no Job is run: the component health-jobs is not installed, see docs/install.md');
+    return unhealthyTarget('no Job is run: the component health-jobs is not installed');
   }
   const problem = templateProblem(template);
   if (problem !== undefined) return unhealthyTarget(`${problem}. No Job is run until it is corrected`);
@@ -103,7 +103,7 @@ function whyNotChecked(
   if (!isBaking)
     return `the deployment of version ${tag} has ended without a finished Job: the next deployment runs one`;
   if (!isApplied) return `waits until version ${tag} is applied, and then runs ${job}`;
-  return `${job} is being created for version ${tag}. If it does not appear, the API server or an admission webhook rejects it, Metacontroller isn't allowed to create Jobs in this namespace, or another Job has its name: see the Events of this HealthCheck, and docs/healthchecks.md`;
+  return `${job} is being created for version ${tag}. If it does not appear, the API server or an admission webhook rejects it, Metacontroller isn't allowed to create Jobs in this namespace, or another Job has its name: see the Events of this HealthCheck`;
 }
 
 /** The status after a verdict. The report of another run doesn't count, and neither do its errors. */

@@ -22,7 +22,7 @@ type BypassTarget =
       requestsVersion: boolean;
     }
   | { is: 'none' }
-  | { is: 'refused'; why: TextWithCommands };
+  | { is: 'denied'; why: TextWithCommands };
 
 /** @param bypassFor the annotation BYPASS_FOR of the write */
 export function bypassTarget(
@@ -37,7 +37,7 @@ export function bypassTarget(
   const isCaught = underWay !== undefined && named.includes(underWay.version);
   const next = isCaught ? underWay : (waitingDeployment(rollout) ?? underWay);
   const other = named.find((version) => version !== next?.version);
-  if (other !== undefined) return { is: 'refused', why: otherText(rollout, other, next) };
+  if (other !== undefined) return { is: 'denied', why: otherText(rollout, other, next) };
   if (!next) return { is: 'none' };
   if (named.length > 0) return { is: 'deployment', deployment: next, requestsVersion: requested.length > 0 };
   return unnamedTarget(rollout, before, user, next, next === underWay);
@@ -52,14 +52,14 @@ function unnamedTarget(
 ): BypassTarget {
   const requests = requestsFor(rollout, next);
   const others = requests.find(({ by }) => by !== user);
-  if (others) return { is: 'refused', why: { text: unnamedText(next.version, byText(others)) } };
+  if (others) return { is: 'denied', why: { text: unnamedText(next.version, byText(others)) } };
   // The pending version in the status may be the one whose request this write withdraws.
   const isWithdrawn = !isCaught && requests.length === 0 && versionRequests(before, next.version).length > 0;
   if (isWithdrawn) return { is: 'none' };
   if (requests.length > 0 || isCaught || isReleased(rollout, next.version)) {
     return { is: 'deployment', deployment: next, requestsVersion: false };
   }
-  return { is: 'refused', why: { text: unnamedText(next.version, ', which is not a release candidate') } };
+  return { is: 'denied', why: { text: unnamedText(next.version, ', which is not a release candidate') } };
 }
 
 /** The next deployment: initialVersion before any other, then a requested version, then the pending one. */

@@ -68,7 +68,7 @@ export interface Observed {
   likeKuberik?: boolean | undefined;
 }
 
-// The settings. The CRD refuses most values that do not parse; objects from before may still have them.
+// The settings. The CRD rejects most values that do not parse; objects from before may still have them.
 
 export interface RolloutConfig {
   /** Milliseconds. */

@@ -53,9 +53,9 @@ export function releasesAfter(
     .filter(({ tag }) => deployed === undefined || (tag !== deployed && order.isNewer(tag, deployed)));
   // Flux may know fields of the policy that we don't, so a tag that it selects now is not evaluated.
   const selected = selectedTag(policy);
-  const refusal = (tag: string) =>
-    rolledBack.has(tag) ? ROLLED_BACK : tag === selected ? undefined : rules.refusal(tag);
-  const evaluated = following.map((release) => ({ release, reason: refusal(release.tag) }));
+  const rejection = (tag: string) =>
+    rolledBack.has(tag) ? ROLLED_BACK : tag === selected ? undefined : rules.rejection(tag);
+  const evaluated = following.map((release) => ({ release, reason: rejection(release.tag) }));
   const selectable = evaluated
     .flatMap(({ release, reason }) => (reason === undefined ? [release] : []))
     .sort((a, b) => order.compare(b.tag, a.tag));

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Action } from '../../../client/actions/action.ts';
 import { budgetActions, gateActions } from '../../../client/actions/gateActions.ts';
-import { remediesOf } from '../../../client/actions/lines.ts';
+import { commandViewsOf } from '../../../client/actions/lines.ts';
 import { objectOf } from '../../support/objects.ts';
 import {
   behind,
@@ -148,8 +148,8 @@ describe('a Flux object', () => {
     ],
     ['behind one that a user has closed', ASKING, true, ['open gate/freeze', 'bypass kustomization/web']],
   ])('%s', (_, each, suspend, types) => {
-    const remedies = remediesOf(behind([closedGate('freeze')], [each], suspend), NOW);
-    expect(remedies.map(({ command }) => command.replace(/^kubectl rollouts | -n .*/g, ''))).toEqual(
+    const commands = commandViewsOf(behind([closedGate('freeze')], [each], suspend), NOW);
+    expect(commands.map(({ command }) => command.replace(/^kubectl rollouts | -n .*/g, ''))).toEqual(
       types.map((type) => type.replace('gate/', '')),
     );
   });
@@ -261,7 +261,7 @@ describe('a budget that holds one tag of two images', () => {
 
   it('continues with one of them', () => {
     const actions = budgetActions(budget);
-    expect(remediesOf(actions, NOW).map(({ command }) => command)).toEqual(
+    expect(commandViewsOf(actions, NOW).map(({ command }) => command)).toEqual(
       [web, api].map((image) => expect.stringContaining(`continue fleet ${image}:1.1.0 -n shop`)),
     );
     expect(new Set(actions.map(({ id }) => id)).size).toBe(2);
@@ -270,7 +270,7 @@ describe('a budget that holds one tag of two images', () => {
   it('continues with the image of the Rollout that waits', () => {
     const [first] = offered(atBudget('VersionHeld', { image: api }));
     expect(first).toMatchObject({ label: 'Continue 1.1.0 despite its failures', request: { image: api } });
-    expect(remediesOf([first!], NOW)[0]?.command).toContain(`${api}:1.1.0`);
+    expect(commandViewsOf([first!], NOW)[0]?.command).toContain(`${api}:1.1.0`);
   });
 });
 

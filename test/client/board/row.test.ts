@@ -28,7 +28,7 @@ const app = (rest: Partial<Application>): Application => ({
   headline: '',
   steps: [],
   causes: [],
-  remedies: [],
+  commands: [],
   history: [],
   unread: [],
   releases: 0,
@@ -41,7 +41,11 @@ describe('the track of a version', () => {
     ['nothing is on its way', { runs: runs('Succeeded') }, undefined],
     ['nothing in its way', { waiting }, { version: '1.1.0', at: 'waits', halted: false }],
     ['a gate that somebody has to open', { waiting, steps: [step('gate', 'blocks')] }, { at: 'gates', halted: true }],
-    ['a stage that goes on by itself', { waiting, steps: [step('stage', 'waits')] }, { at: 'gates', halted: false }],
+    [
+      'a version that waits for an upstream Rollout',
+      { waiting, steps: [step('upstream', 'waits')] },
+      { at: 'gates', halted: false },
+    ],
     [
       'under way, though the next one waits',
       { waiting, runs: runs('Deploying') },
@@ -99,7 +103,7 @@ describe('the row of an application that waits', () => {
   });
 
   it('has the blockers before it, without the upstream Rollouts, which it names itself', () => {
-    const kinds = (['stage', 'copy', 'binding', 'bake'] as const).map((kind) => step(kind, 'waits'));
+    const kinds = (['upstream', 'copy', 'binding', 'bake'] as const).map((kind) => step(kind, 'waits'));
     const gates = [
       step('rolloutGate', 'blocks', { detail: '1/2 approvals' }),
       step('gate', 'passed', { detail: 'open' }),

@@ -1,4 +1,4 @@
-/** The explanation of a failed deployment: reports of Flux and HealthChecks, the last good version, and effective remedies. */
+/** The explanation of a failed deployment: reports of Flux and HealthChecks, the last good version, and effective commands. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';
@@ -86,12 +86,12 @@ describe('proposes', () => {
       [RETRY],
     ],
   ])('%s', (_, parts, commands) => {
-    const own = explained(failed(parts)).remedies.filter(({ command }) => !command.includes(' deploy '));
+    const own = explained(failed(parts)).commands.filter(({ command }) => !command.includes(' deploy '));
     expect(own.map(({ command }) => command)).toEqual(commands);
   });
 
   it('has none of it for a deployment that has Succeeded', () => {
-    const { failure, remedies } = explained(failed({ history: HISTORY.slice(2) }));
-    expect([failure, remedies]).toEqual([undefined, []]);
+    const { failure, commands } = explained(failed({ history: HISTORY.slice(2) }));
+    expect([failure, commands]).toEqual([undefined, []]);
   });
 });

@@ -57,13 +57,13 @@ it.each(CASES.map((each) => [each.title, each] as const))('%s', (_, each) => {
 });
 
 /** The explanation in the form of the file: texts alone, without empty lists. */
-function shown({ headline, state, causes, next, remedies, unread }: Explanation) {
+function shown({ headline, state, causes, next, commands, unread }: Explanation) {
   return {
     headline,
     state,
     causes: causes.map(({ text }) => text),
     ...(next && { next: next.at ? `${next.text} ${next.at}` : next.text }),
-    ...(remedies.length > 0 && { remedies: remedies.map(({ command }) => command) }),
+    ...(commands.length > 0 && { commands: commands.map(({ command }) => command) }),
     ...(unread.length > 0 && { unread }),
   };
 }

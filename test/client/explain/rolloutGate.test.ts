@@ -72,7 +72,7 @@ it('a RolloutGate that rejects the pending version holds it', () => {
     state: 'held',
     headline: 'rejects 1.2.0',
     causes: [{ code: 'RolloutGatesBlocking' }, { code: 'RolloutGatesBlocking' }, { code: 'Rejects' }],
-    remedies: [{ command: expect.stringContaining('approve rolloutgate/two 1.2.0') }],
+    commands: [{ command: expect.stringContaining('approve rolloutgate/two 1.2.0') }],
   });
 });
 

@@ -88,12 +88,12 @@ describe('a write that bypasses the closed Gate of a Kustomization', () => {
       { stored: 'old' },
     ),
     row(
-      'a bypass that is refused: the denial says why',
+      'a bypass that is denied: the message says why',
       frozen(),
       frozen({ annotations: { [REASON]: 'please' }, spec: { path: 'x' } }),
       {
-        bypass: { granted: false, refused: 'developer lacks the verb bypass on shop/freeze' },
-        denial: /Bypass refused: developer lacks the verb bypass on shop\/freeze/,
+        bypass: { granted: false, why: 'developer lacks the verb bypass on shop/freeze' },
+        denial: /Bypass denied: developer lacks the verb bypass on shop\/freeze/,
       },
     ),
   ]);

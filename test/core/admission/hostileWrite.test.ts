@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { GATE_STATE, LAST_APPLIED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { decideWrite, isOutOfScope } from '../../../core/admission/fluxWrite.ts';
-import { refusalText } from '../../../core/admission/gateTexts.ts';
+import { denialText } from '../../../core/admission/gateTexts.ts';
 import { verifyWrite } from '../../../core/admission/validate.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { fullText } from '../../../core/text/commands.ts';
@@ -94,7 +94,7 @@ it.each(writes)('%s: verified at little cost, in few words', (_, object, oldObje
   const [closed, before] = [behindGate(object), behindGate(oldObject)];
   let problem: string | undefined;
   const cost = costInReadings([object, oldObject], () => {
-    problem = fullText(refusalText(verifyWrite({ object: closed, oldObject: before, context, user: 'dev' })!, 'shop'));
+    problem = fullText(denialText(verifyWrite({ object: closed, oldObject: before, context, user: 'dev' })!, 'shop'));
   });
   expect(problem!.length).toBeLessThan(20_000);
   expect(cost).toBeLessThan(CHEAP);

@@ -5,7 +5,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import type { ManagedFieldsEntry } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../../api/types.ts';
 import { decideWrite, type FluxWrite } from '../../../core/admission/fluxWrite.ts';
-import { refusalText } from '../../../core/admission/gateTexts.ts';
+import { denialText } from '../../../core/admission/gateTexts.ts';
 import { fullText } from '../../../core/text/commands.ts';
 import { objectOf } from '../../support/objects.ts';
 
@@ -166,6 +166,6 @@ export function decide(write: FluxWrite): Stored | Denied {
   const { fieldManager } = write;
   const isSync = fieldManager !== undefined && !fieldManager.startsWith('kubectl');
   const outcome = decideWrite({ isSync, ...write });
-  if (!outcome.refusal) return outcome;
-  return { denial: fullText(refusalText(outcome.refusal, 'shop')), warnings: outcome.warnings };
+  if (!outcome.denial) return outcome;
+  return { denial: fullText(denialText(outcome.denial, 'shop')), warnings: outcome.warnings };
 }

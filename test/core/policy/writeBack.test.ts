@@ -46,8 +46,8 @@ describe('the derived ImagePolicy', () => {
     fc.assert(
       fc.property(near, ({ from, to }) => {
         const rules = policyRules(derivedPolicy({ rollout: rollout(from), imagePolicy: source() }));
-        expect(rules.refusal(from)).toBeUndefined();
-        expect(rules.refusal(to) === undefined).toBe(to === from);
+        expect(rules.rejection(from)).toBeUndefined();
+        expect(rules.rejection(to) === undefined).toBe(to === from);
       }),
     );
   });

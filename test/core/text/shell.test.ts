@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { absentFindings } from '../../../cli/doctor/checkReferences.ts';
 import type { ActionRequest } from '../../../client/actions/action.ts';
 import { fluxActions } from '../../../client/actions/gateActions.ts';
-import { linesOf, remediesOf } from '../../../client/actions/lines.ts';
+import { commandViewsOf, linesOf } from '../../../client/actions/lines.ts';
 import { offer } from '../../../client/actions/offer.ts';
 import { ACTIONS } from '../../../client/actions/table.ts';
 import { adoptCommandOf } from '../../../client/actions/writes/adoption.ts';
@@ -171,8 +171,8 @@ describe('a command in', () => {
       );
       const gate = { ref, missing: true } as never;
       const all = [
-        ...explainRollout(rollout as never, NO_RELATED, 0).remedies,
-        ...remediesOf(
+        ...explainRollout(rollout as never, NO_RELATED, 0).commands,
+        ...commandViewsOf(
           [...offered, ...fluxActions(rollout as never, objectRef('Kustomization', ref), [gate], [], true)],
           0,
         ),
@@ -226,7 +226,7 @@ describe('a command in', () => {
         spec: { releasesImagePolicy: { name, namespace }, gates: [{ name, namespace }] },
       };
       const found = absentFindings({ rollouts: [rollout], gates: [], policies: [] } as never);
-      for (const { remedy = '' } of found) words(remedy.slice(remedy.indexOf('kubectl ')));
+      for (const { fix = '' } of found) words(fix.slice(fix.indexOf('kubectl ')));
     });
   });
 });

@@ -197,7 +197,7 @@ const ROWS: Row[] = [
   ],
   [
     'the component is missing',
-    'no Job is run: the component health-jobs is not installed, see docs/install.md',
+    'no Job is run: the component health-jobs is not installed',
     { jobs: null },
     { ...UNHEALTHY, ...NO_JOB, ...ANOTHER },
   ],

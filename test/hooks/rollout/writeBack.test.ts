@@ -88,7 +88,7 @@ describe('spec.writeBack', () => {
     expect(answer.children).toEqual([]);
     expect(answer.tags).toEqual(['1.0.0']);
     expect(answer.ready?.message).toBe(
-      "ImagePolicy 'app-deployed' is not written: the component write-back is not installed, see docs/install.md",
+      "ImagePolicy 'app-deployed' is not written: the component write-back is not installed",
     );
   });
 

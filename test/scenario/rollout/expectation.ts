@@ -58,13 +58,13 @@ export const CHECKS: Record<string, Check> = {
   /** The last sync's Events, by reason: `Normal: message`. */
   messages: (cluster, expected) =>
     match(Object.fromEntries(cluster.events.map((e) => [e.reason, `${e.type}: ${e.message}`])), expected, 'events'),
-  /** The explanation of client/explain: fields of the Application; `causes` by their codes and, as `texts`, their texts; `steps` as `id: state`, `details` as `id: detail`; `remedies` by their commands. */
-  explained: (cluster, { causes, texts, remedies, steps, details, ...rest }) => {
+  /** The explanation of client/explain: fields of the Application; `causes` by their codes and, as `texts`, their texts; `steps` as `id: state`, `details` as `id: detail`; `commands` by their commands. */
+  explained: (cluster, { causes, texts, commands, steps, details, ...rest }) => {
     const app = explained(cluster);
     match(app, rest, 'explained');
     if (causes) expect(app.causes.map(({ code }) => code)).toEqual(causes);
     if (texts) expect(app.causes.map(({ text }) => text)).toEqual(texts);
-    if (remedies) expect(app.remedies.map(({ command }) => command.replace('kubectl rollouts ', ''))).toEqual(remedies);
+    if (commands) expect(app.commands.map(({ command }) => command.replace('kubectl rollouts ', ''))).toEqual(commands);
     const detailsOf = Object.fromEntries(app.steps.map(({ id, detail }) => [id, detail]));
     if (details) match(detailsOf, details, 'details');
     if (steps) match(Object.fromEntries(app.steps.map(({ id, state }) => [id, state])), steps, 'steps');

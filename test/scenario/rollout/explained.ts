@@ -28,7 +28,7 @@ export function saysWhy(cluster: ScenarioCluster): void {
   expect(app.causes, `${app.headline}: no cause`).not.toEqual([]);
   const goesOn = app.waiting !== undefined || app.state === 'deploying' || app.state === 'baking';
   if (goesOn) expect(app.next, `${app.headline}: nothing next`).toBeDefined();
-  for (const { namespace, name, step } of app.remedies) {
+  for (const { namespace, name, step } of app.commands) {
     expect([namespace, name].every(Boolean)).toBe(true);
     if (step !== undefined) expect(ids).toContain(step);
   }

@@ -121,7 +121,7 @@ describe('a bypass', () => {
     const held = { annotations, spec: { suspend: true } };
     const source = (parts: typeof held | object) => ociRepository({ tag: '1.0.0' }, parts);
     const ref = { kind: 'OCIRepository', name: 'web' };
-    const told = ['OCIRepository shop/web is held too and fetches nothing new: bypass it as well, see docs/gates.md'];
+    const told = ['OCIRepository shop/web is held too and fetches nothing new: bypass it as well'];
     it.each<[string, Record<string, unknown>, FluxObject[], string[]]>([
       ['a Kustomization', { sourceRef: ref }, [source(held)], told],
       ['a HelmRelease by chartRef', { sourceRef: undefined, chartRef: ref }, [source(held)], told],

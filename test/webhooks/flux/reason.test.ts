@@ -27,7 +27,7 @@ it.each<[title: string, oldObject: FluxObject, context: StoredContext, by: strin
     gated,
     { objects: [closed] },
     undefined,
-    ['Bypass refused: sre lacks the verb bypass on shop/freeze'],
+    ['Bypass denied: sre lacks the verb bypass on shop/freeze'],
   ],
   [
     'where the Gate is open: none',

@@ -97,14 +97,14 @@ describe('a bypass is for the version that its write names', () => {
       { [BYPASS_FOR]: '1;$(x)', ...REASON },
       ['"1;$(x)" that the write names is not a legal tag'],
     ],
-  ])('%s: the write is refused', async (_, before, adds, denial) => {
+  ])('%s: the write is denied', async (_, before, adds, denial) => {
     const next = annotated({ ...before.metadata.annotations, ...adds }, before.spec, before.status);
     const answer = await ask({ next, before });
     expect(answer).toMatchObject({ allowed: false, events: [] });
     for (const part of denial) expect(answer.denial).toContain(part);
   });
 
-  it('and for one only: the write is refused', async () => {
+  it('and for one only: the write is denied', async () => {
     const next = annotated(HOTFIX, { ...own, wantedVersion: '1.3.0' }, AT_7);
     const { denial } = await ask({ next, before: rollout(own, AT_7) });
     expect(denial).toContain(

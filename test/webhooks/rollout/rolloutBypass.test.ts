@@ -107,7 +107,7 @@ describe('a reason without a bypass has no record', () => {
     const user = 'system:serviceaccount:flux-system:kustomize-controller';
     const answer = await ask({ next: annotated(HOTFIX, own, AT_7), user, may: [`${user} own`, `${user} bound`] });
     expect(answer).toMatchObject({ allowed: true, passage: undefined, by: undefined, events: [] });
-    expect(answer.warnings.join()).toContain('Bypass refused');
+    expect(answer.warnings.join()).toContain('Bypass denied');
   });
 
   it('where no Gate is closed', async () => {

@@ -104,7 +104,7 @@ describe('a Kustomization', () => {
     const found = adopted(RUNS, around([policy('checkout', '2.0.0')]));
     expect(found.version).toBe('1.4.0');
     expect(found.gate).toMatchObject({
-      metadata: { name: 'checkout-take-over' },
+      metadata: { name: 'checkout-adoption' },
       spec: { rolloutRef: { name: 'checkout' }, passing: false },
     });
     expect(found.notes.map(fullText).join('\n')).toContain('2.0.0 is published already');

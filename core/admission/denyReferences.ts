@@ -1,4 +1,4 @@
-/** The references in annotations of a Flux object for which a write is refused: too many, or to other namespaces. */
+/** The references in annotations of a Flux object for which a write is denied: too many, or to other namespaces. */
 import { REQUIRED_GATES } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { uniqueRefs, without } from '../kube/names.ts';
@@ -7,10 +7,10 @@ import { managedFieldsOf } from '../managedField/managedFields.ts';
 import { foreignGates, foreignText, gatesInAnnotation } from './objectGates.ts';
 
 /**
- * The sentence that refuses a write that names too much to be evaluated; undefined if it doesn't.
+ * The sentence that denies a write that names too much to be evaluated; undefined if it doesn't.
  * This is checked before anything is read.
  */
-export function refuseTooManyReferences(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+export function denyTooManyReferences(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
   const [count, before] = [object, oldObject].map((each) => Object.keys(each?.metadata.annotations ?? {}).length);
   if (count! > LIMITS.annotations && count! > before!) {
     return `metadata.annotations has ${count} entries, and at most ${LIMITS.annotations} are allowed: remove some.`;
@@ -29,8 +29,8 @@ export function refuseTooManyReferences(object: FluxObject, oldObject: FluxObjec
   );
 }
 
-/** The sentence that refuses a write which names Gates of other namespaces that the object did not name before. */
-export function refuseForeign(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+/** The sentence that denies a write which names Gates of other namespaces that the object did not name before. */
+export function denyForeign(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
   const [first] = without(foreignGates(object), oldObject ? foreignGates(oldObject) : []);
   return first && foreignText(first);
 }
