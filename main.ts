@@ -162,7 +162,7 @@ async function listenAll(
     routes: hookRoutes(hookCall, decisions),
     refuseCaller: config.hooksToken && requireToken(config.hooksToken, log),
     showsMetrics: true,
-    asksAgain: true,
+    answers429: true,
   });
   const hooks = await listenHttp(hooksApp, { host, port: config.hooksPort, ...limits });
   listeners.push(hooks);

@@ -18,7 +18,7 @@ interface KindRow<Name extends string> {
   /** Set if Rollouts can set fields of the kind: core/managedField/managedFields.ts. */
   hasManagedFields?: true;
   /** Set if a Rollout can wait for the kind without a managed field: its version is that of its OCIRepository. */
-  follows?: true;
+  tracks?: true;
   /** Set if a Kustomization can apply the artifact of the kind. */
   artifact?: true;
 }
@@ -33,7 +33,7 @@ const KUBERIK = 'kuberik.com';
 // biome-ignore format: a table
 export const KINDS = {
   Kustomization: { kind: 'Kustomization', group: KUSTOMIZE, versions: ['v1'], resource: 'kustomizations', governed: 'sync', hasManagedFields: true },
-  HelmRelease: { kind: 'HelmRelease', group: HELM, versions: ['v2'], resource: 'helmreleases', governed: 'sync', follows: true },
+  HelmRelease: { kind: 'HelmRelease', group: HELM, versions: ['v2'], resource: 'helmreleases', governed: 'sync', tracks: true },
   ImageUpdateAutomation: { kind: 'ImageUpdateAutomation', group: IMAGE, versions: ['v1'], resource: 'imageupdateautomations', governed: 'sync' },
   GitRepository: { kind: 'GitRepository', group: SOURCE, versions: ['v1'], resource: 'gitrepositories', governed: 'source', artifact: true },
   OCIRepository: { kind: 'OCIRepository', group: SOURCE, versions: ['v1'], resource: 'ocirepositories', governed: 'source', hasManagedFields: true, artifact: true },
@@ -66,7 +66,7 @@ const ROWS: readonly KindRow<KindName>[] = Object.values(KINDS);
 export const GOVERNED_KINDS = ROWS.filter((row): row is KindRow<GovernedKind> => row.governed !== undefined);
 export const KINDS_WITH_MANAGED_FIELDS = ROWS.filter(({ hasManagedFields }) => hasManagedFields);
 /** Kinds that annotations may bind to a Rollout. */
-export const BOUND_KINDS = ROWS.filter(({ hasManagedFields, follows }) => hasManagedFields || follows);
+export const BOUND_KINDS = ROWS.filter(({ hasManagedFields, tracks }) => hasManagedFields || tracks);
 export const ARTIFACT_KINDS = ROWS.filter(({ artifact }) => artifact);
 
 /** `group/version` of the newest version, in which objects are written too. */

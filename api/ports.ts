@@ -292,7 +292,7 @@ export interface Route {
   /** The size limit of a body; absent: the limit of all routes. */
   maxBytes?: number;
   /** Set if requests and bytes in flight have their own limit, so that other routes can't use it up. */
-  apart?: true;
+  hasOwnLane?: true;
 }
 
 /** Writes annotations of a Gate at the resourceVersion that was read, so that only one replica can accept a call. */

@@ -19,7 +19,7 @@ export interface DecoratorHook {
   customize?(request: CustomizeRequest, call: HookCall): Promise<CustomizeResponse>;
   sync(request: DecoratorRequest, call: HookCall): Promise<DecoratorResponse>;
   /** The answer to a request that is larger than `maxBytes`, which is not read. */
-  unseen?(): DecoratorResponse;
+  answerTooLarge?(): DecoratorResponse;
   maxBytes?: number;
 }
 

@@ -66,7 +66,7 @@ export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog
         async answer(body) {
           check(body);
           const answer = boundedResync(
-            await withRequestBlamed<CompositeResponse | DecoratorResponse>(body, () =>
+            await asBadRequest<CompositeResponse | DecoratorResponse>(body, () =>
               entry.subject === 'parent'
                 ? entry.hook.sync(body as CompositeRequest, call())
                 : entry.hook.sync(body as DecoratorRequest, call()),
@@ -85,9 +85,9 @@ export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog
         path: `/hooks/${entry.name}/customize`,
         async answer(body) {
           checkParent(body);
-          return withRequestBlamed(body, () => customize(body as CustomizeRequest, call()));
+          return asBadRequest(body, () => customize(body as CustomizeRequest, call()));
         },
-        ...(entry.subject === 'object' && entry.hook.unseen && { apart: true as const }),
+        ...(entry.subject === 'object' && entry.hook.answerTooLarge && { hasOwnLane: true as const }),
       });
     }
     return routes;
@@ -98,9 +98,9 @@ export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog
  * The part of a route that answers requests too large to be read. Limits of its own (`apart`) keep other hooks from
  * crowding it out.
  */
-function unreadOf({ unseen, maxBytes }: DecoratorHook): Partial<Route> {
-  if (!unseen || maxBytes === undefined) return {};
-  return { answerUnread: ({ why }) => (why === 'tooLarge' ? unseen() : undefined), maxBytes, apart: true };
+function unreadOf({ answerTooLarge, maxBytes }: DecoratorHook): Partial<Route> {
+  if (!answerTooLarge || maxBytes === undefined) return {};
+  return { answerUnread: ({ why }) => (why === 'tooLarge' ? answerTooLarge() : undefined), maxBytes, hasOwnLane: true };
 }
 
 /** The object of a sync, and its children or attachments. */
@@ -115,7 +115,7 @@ function logSync(log: DecisionLog, sync: Sync): void {
 }
 
 /** The answer. An unexpected error becomes a 400 if Metacontroller could not have sent the request. */
-async function withRequestBlamed<T>(body: unknown, answer: () => Promise<T>): Promise<T> {
+async function asBadRequest<T>(body: unknown, answer: () => Promise<T>): Promise<T> {
   try {
     return await answer();
   } catch (error) {

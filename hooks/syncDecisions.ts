@@ -19,7 +19,7 @@ export interface Sync {
   answer: CompositeResponse<any> | DecoratorResponse<any>;
 }
 
-const subjectOf = (object: AnyObject): Subject => ({ kind: object.kind, ...identityOf(object) });
+const parentSubject = (object: AnyObject): Subject => ({ kind: object.kind, ...identityOf(object) });
 
 /**
  * The log lines of what a sync changes.
@@ -29,7 +29,7 @@ export function syncDecisions(sync: Sync): Decision[] {
   const changes = SYNC_DECISIONS[sync.hook]?.(sync) ?? [];
   const { uid = '', resourceVersion = '' } = sync.subject.metadata;
   return changes.map(({ reason, message }) => ({
-    ...subjectOf(sync.subject),
+    ...parentSubject(sync.subject),
     reason,
     message,
     key: `sync ${JSON.stringify([uid, resourceVersion, reason, message])}`,
@@ -55,7 +55,7 @@ function healthChange({ subject, answer }: Sync): LoggedChange[] {
   return [
     {
       reason: 'HealthTurned',
-      message: `${status}, was ${typeof before === 'string' ? before : 'not known'}${message && `: ${message}`}`,
+      message: `${status} (before: ${typeof before === 'string' ? before : 'unknown'})${message && `: ${message}`}`,
     },
   ];
 }
@@ -63,7 +63,7 @@ function healthChange({ subject, answer }: Sync): LoggedChange[] {
 function usedRequests({ answer }: Sync): LoggedChange[] {
   const { annotations = {} } = answer as DecoratorResponse;
   const used = Object.keys(annotations).filter((key) => annotations[key] === null);
-  return used.map((key) => ({ reason: 'RequestUsed', message: `${key} has been acted on, and is taken off` }));
+  return used.map((key) => ({ reason: 'RequestUsed', message: `${key} took effect and is removed` }));
 }
 
 function scheduleChange({ subject, answer }: Sync): LoggedChange[] {
@@ -85,7 +85,7 @@ export function syncConsideration({ hook, subject, observed, answer }: Sync): Co
   ];
   const why = conditionsText(status ?? subject.status);
   return {
-    ...subjectOf(subject),
+    ...parentSubject(subject),
     hook,
     ...(changes.length > 0 && { changes: changes.slice(0, MAX_ITEMS_IN_LINE) }),
     ...(why && { conditions: why }),

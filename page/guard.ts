@@ -40,7 +40,7 @@ function refuseToken(headers: IncomingHttpHeaders, token: string): PageRefusal |
   if (timingSafeEqual(digest(given), digest(token))) return undefined;
   return {
     status: 401,
-    message: 'The key of this page is not that of the server: open the address that `kubectl rollouts ui` printed.',
+    message: 'This page has an old key: open the address that `kubectl rollouts ui` printed.',
   };
 }
 

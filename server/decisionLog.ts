@@ -48,7 +48,7 @@ export function createDecisionLog(
       const count = isCheap ? countLine(`${namespace} ${reason}`) : 0;
       if (count > MAX_CHEAP_LINES_PER_MINUTE + 1) return;
       if (count > MAX_CHEAP_LINES_PER_MINUTE) {
-        const text = `more than ${MAX_CHEAP_LINES_PER_MINUTE} in this minute: the rest of them is not logged`;
+        const text = `more than ${MAX_CHEAP_LINES_PER_MINUTE} lines in this minute: further ones are not logged`;
         return log.warn({ namespace, reason }, text);
       }
       const fields = { kind, ...(namespace && { namespace }), name, reason, ...(user !== undefined && { user }) };

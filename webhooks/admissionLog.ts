@@ -27,7 +27,7 @@ export function admissionDecisions(route: string, request: AdmissionRequest, dec
     key: readonly unknown[],
     more: Pick<Decision, 'isCheap' | 'againAfterMs'>,
   ): Decision => {
-    const about = subjectOf(request);
+    const about = requestSubject(request);
     const { username: user } = request.userInfo;
     const id = JSON.stringify([about, user, reason, ...key]);
     return { ...about, reason, message, user, key: `admission ${id}`, ...more };
@@ -114,7 +114,7 @@ export function admissionConsideration(
   const { operation, dryRun, userInfo } = request;
   const warnings = decision.warnings?.join(' ');
   return {
-    ...subjectOf(request),
+    ...requestSubject(request),
     route,
     operation,
     user: userInfo.username,
@@ -124,7 +124,7 @@ export function admissionConsideration(
   };
 }
 
-function subjectOf(request: AdmissionRequest): Subject {
+function requestSubject(request: AdmissionRequest): Subject {
   const object = request.object ?? request.oldObject;
   const name = textAt(object, 'metadata', 'name') ?? textAt(request, 'name');
   return {

@@ -80,7 +80,7 @@ export function webhookRoutes(call: () => WebhookCall, log?: DecisionLog): Route
       }
       const request = (body as AdmissionReview).request!;
       const ports = call();
-      const decision = await withRequestBlamed(request, () => handle(request, ports));
+      const decision = await asBadRequest(request, () => handle(request, ports));
       countDecision(decision, ports);
       for (const each of log ? admissionDecisions(name, request, decision) : []) log?.decided(each);
       log?.considered(() => admissionConsideration(name, request, decision));
@@ -89,7 +89,7 @@ export function webhookRoutes(call: () => WebhookCall, log?: DecisionLog): Route
     ...(name.includes('/flux') && { maxBytes: MAX_FLUX_REVIEW_BYTES }),
     // The API server takes an error of this route for permission, so a write whose review was not read is denied. Its
     // reviews are counted apart, so that those of webhooks that fail closed can't crowd them out.
-    ...(name === FAILS_OPEN && { apart: true as const, answerUnread: denialOfUnread(call) }),
+    ...(name === FAILS_OPEN && { hasOwnLane: true as const, answerUnread: denialOfUnread(call) }),
   }));
 }
 
@@ -111,7 +111,7 @@ function countDecision(decision: AdmissionDecision, { metrics }: WebhookCall): v
 }
 
 /** The answer. An unexpected error becomes a 400 if no API server could have sent the request. */
-async function withRequestBlamed<T>({ object, oldObject }: AdmissionRequest, answer: () => Promise<T>): Promise<T> {
+async function asBadRequest<T>({ object, oldObject }: AdmissionRequest, answer: () => Promise<T>): Promise<T> {
   try {
     return await answer();
   } catch (error) {

@@ -14,7 +14,7 @@ import { sameJson } from '../core/kube/json.ts';
 import { identityOf, labelValue } from '../core/kube/names.ts';
 import { formatListed, nextListEntries, parseListed } from '../core/record/listRecord.ts';
 import { requestersOf } from '../core/rollout/evaluation/rolloutRequests.ts';
-import { knowsVersion } from '../core/rollout/evaluation/versionApprovals.ts';
+import { hasDiscovered } from '../core/rollout/evaluation/versionApprovals.ts';
 import { recordDeletion, writeApprovals } from './approvalWrites.ts';
 import { type AdmissionDecision, type AdmissionHandler, allowed, denied, namespaceOf } from './response.ts';
 
@@ -86,7 +86,7 @@ async function targetOf(
   const name = spec?.rolloutRef?.name ?? '';
   const rollout = await cluster.get<Rollout>({ ...ROLLOUTS, namespace, name });
   if (!rollout) return { problem: `Rollout '${name}' does not exist` };
-  const problem = versionProblem(version, knowsVersion(rollout, version), name);
+  const problem = versionProblem(version, hasDiscovered(rollout, version), name);
   if (problem !== undefined) return { problem };
   return { version, requesters: requestersOf(rollout, version).requesters };
 }

@@ -134,7 +134,9 @@ async function planWrite(
   if (!isGate(live)) return verb === 'approve' ? approve(live, version, reason) : reject(live, version, reason);
   const of = rollout && identityOf(rollout);
   if (verb === 'approve') return approveAtGate(live, version, { reason, rollout: of }, context.now());
-  return badRequest(`Gate ${refKey(gate)} has no list of versions: reject it at a RolloutGate, or name the Rollout.`);
+  return badRequest(
+    `Gate ${refKey(gate)} can't reject a version. Reject ${version} at a RolloutGate, or name the Rollout.`,
+  );
 }
 
 async function targetOf(context: Context, cluster: Cluster, text: string, request: VersionRequest): Promise<Target> {

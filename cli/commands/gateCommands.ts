@@ -188,7 +188,7 @@ export function howToCreate({ kind, namespace, name }: ParsedName): string {
 
 function freezeRequestOf(context: Context, { options }: Invocation, ref: FreezeRequest['ref']): FreezeRequest {
   const at = timeOf(context, '--at', options.at);
-  // A planned closing ends by the Gate's window, because a Gate keeps only one plan.
+  // A planned close request ends by the Gate's window, because a Gate keeps only one plan.
   const window = at === undefined ? undefined : spanOf('--for', options.for);
   return {
     ref,
@@ -259,7 +259,7 @@ async function withHeldObjects(
 }
 
 export const openCommand: CommandDefinition = {
-  description: `Opens a Gate for everything that it holds, or for one version of Rollouts; a RolloutGate for every version. The command lists what it releases, and asks. Without a name, it opens the Gate that a user has closed in the namespace; if there are several, it lists them and asks.`,
+  description: `Opens a Gate for everything that it holds, or for one version of Rollouts; or sets spec.passing of a RolloutGate, whose lists and required approvals still count. The command lists what it releases, and asks. Without a name, it opens the Gate that a user has closed in the namespace; if there are several, it lists them and asks.`,
   arguments: [{ syntax: '[gate]', help: 'a Gate, or rolloutgate/qa', completes: 'gates' }],
   options: [
     { flags: '--for-version <tag>', help: 'for this version only; of one Rollout: namespace/rollout:tag' },
@@ -284,7 +284,7 @@ export const openCommand: CommandDefinition = {
       if (isGate(gate)) return openGate(gate, { reason, at, version }, context.now());
       if (version !== undefined || at !== undefined)
         return badRequest(
-          withCommands('A RolloutGate opens at once and for all versions.', [
+          withCommands('A RolloutGate opens at once, and not for one version.', [
             'To let one version pass',
             shell`${PROGRAM_WORD} approve rolloutgate/${identityOf(gate).name} ${version ?? '<version>'} -n ${identityOf(gate).namespace}`,
           ]),

@@ -8,7 +8,7 @@ import { gateText } from '../../client/explain/gateText.ts';
 import { type Requirer, requirerText } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateState.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { stateOf } from '../../core/suspension/stateAnnotation.ts';
+import { readState } from '../../core/suspension/stateAnnotation.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { heldText, readSelected } from '../../tools/read/heldObjects.ts';
@@ -149,7 +149,7 @@ function effectOnRollout({ status }: Rollout, gate: string, opened: boolean): Ef
 }
 
 function effectOnFlux(object: FluxObject, gate: string, opened: boolean): Effect {
-  const state = stateOf(object);
+  const state = readState(object);
   const isSuspended = object.spec?.suspend === true;
   // After a bypass the state has each Gate with the bypassed closure: `ns/a@<closure>`.
   const gates = state && 'gates' in state ? state.gates.map((each) => each.replace(/@.*/, '')) : [];

@@ -226,7 +226,7 @@ export const ACTIONS: Record<ActionType, Definition> = {
     label: (request) => `Open ${nameOf(request)}`,
     submit: (request) => `Open ${request.object.name}`,
     text: (request, found) => {
-      if (isOn(request, 'RolloutGate')) return 'Every version passes it.';
+      if (isOn(request, 'RolloutGate')) return 'Sets spec.passing. Its lists and required approvals still count.';
       return found?.spec?.approvals
         ? 'Ends the close request. Versions still need approvals.'
         : 'It opens for everything that it holds.';

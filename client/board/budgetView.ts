@@ -76,11 +76,11 @@ function versionView({ version, image, held, failed, continuedBy, waves = [] }: 
     held: held === true,
     failed,
     ...(continuedBy && { continuedBy }),
-    waves: waves.map(({ excused, ...wave }) => ({ ...wave, state: stateOf({ ...wave, excused }) })),
+    waves: waves.map(({ excused, ...wave }) => ({ ...wave, state: waveState({ ...wave, excused }) })),
   };
 }
 
-function stateOf({ total, done, underWay, waiting, failed, excused = 0 }: Wave): WaveState {
+function waveState({ total, done, underWay, waiting, failed, excused = 0 }: Wave): WaveState {
   if (total > 0 && done + excused >= total) return 'done';
   if (failed > excused) return 'failed';
   if (underWay > 0) return 'underWay';

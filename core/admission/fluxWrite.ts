@@ -55,7 +55,7 @@ export interface WriteContext extends GateContext {
   isSourceUnread?: boolean;
   /** Closed Gates of the Rollouts from which this write unbinds the object: that must not bypass their Gates. */
   closedOfUnbound?: readonly GateResult[];
-  /** The Kustomization that applies the object; only if it exists and the write `asksToResume`. */
+  /** The Kustomization that applies the object; only if it exists and the write `endsOpening`. */
   applier?: FluxObject | undefined;
 }
 
@@ -291,8 +291,8 @@ export function isOutOfScope(object: FluxObject, oldObject: FluxObject): boolean
   );
   const isSuspendedByUs = oldObject.metadata.annotations?.[SUSPENDED] !== undefined;
   if (isSuspendedByUs) return !sameJson(object.metadata.finalizers, oldObject.metadata.finalizers);
-  // Such writes are decided: many in a second would make each write of the decorator conflict that is about to suspend
-  // the object, so the webhook suspends it in one of them.
+  // A burst of such writes makes the decorator's suspending write conflict again and again. So the webhook decides them
+  // too, and suspends the object in one of them.
   return !changesOther || object.metadata.deletionTimestamp !== undefined;
 }
 

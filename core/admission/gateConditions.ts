@@ -8,7 +8,7 @@ import { limitText } from '../gate/gateRefs.ts';
 import { findCondition, setCondition } from '../kube/conditions.ts';
 import { groupOf, refKey } from '../kube/names.ts';
 import { type Awaits, awaitsText } from '../suspension/applier.ts';
-import { runsBehind, stateOf } from '../suspension/stateAnnotation.ts';
+import { readState, runsBehind } from '../suspension/stateAnnotation.ts';
 import { approvalText, bypassedText } from './gateTexts.ts';
 import type { ObjectGates } from './objectGates.ts';
 
@@ -59,7 +59,7 @@ function withCondition(
   const kind = governedKindOf(groupOf(object.apiVersion), object.kind);
   const isSource = kind !== undefined && KINDS[kind].governed === 'source';
   const holds = closed.length > 0;
-  const isRunning = runsBehind(stateOf(object), closures);
+  const isRunning = runsBehind(readState(object), closures);
   const heldText = isSource ? blockedText : approvalText;
   const text = isRunning ? bypassedText : heldText;
   const condition = {

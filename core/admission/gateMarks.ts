@@ -15,7 +15,7 @@ import { refKey, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { awaitedApply, currentAwaits, resumedAloneAt } from '../suspension/applier.ts';
 import { isSeenBypassing } from '../suspension/bypassGrant.ts';
-import { formatState, isBypassed, runsBehind, stateOf } from '../suspension/stateAnnotation.ts';
+import { formatState, isBypassed, readState, runsBehind } from '../suspension/stateAnnotation.ts';
 import {
   type GateContext,
   type ObjectGates,
@@ -40,7 +40,7 @@ export interface Hold {
 export function holdMarks(object: FluxObject, context: GateContext): Hold {
   const gates = objectGates(object, context);
   const isMarked = isMarkedFor(object, gates);
-  const isBypassing = isMarked && stateOf(object)?.is === 'passing';
+  const isBypassing = isMarked && readState(object)?.is === 'passing';
   const annotations: Hold['annotations'] = {};
   const selectedBy = selectedByText(gates, context.truncated);
   if (object.metadata.annotations?.[SELECTED_BY] !== selectedBy) annotations[SELECTED_BY] = selectedBy ?? null;
@@ -71,7 +71,7 @@ function releasedState(object: FluxObject, { all }: ObjectGates): string | null 
 
 /** Whether the object's state fits its Gates: held by exactly the closed ones, bypassing all of them, or not held. */
 function isMarkedFor(object: FluxObject, { names, closures }: ObjectGates): boolean {
-  const state = stateOf(object);
+  const state = readState(object);
   if (names.length === 0) return state === undefined || state.is === 'open' || state.is === 'opening';
   const isHeld = object.metadata.annotations?.[GATE_STATE] === formatState({ is: 'closed', gates: names });
   return isHeld || runsBehind(state, closures);
@@ -125,7 +125,7 @@ export function stateByRollouts(
   observed: FluxBindingStatus | undefined,
   now: EpochMs,
 ): string | undefined {
-  const state = stateOf(object);
+  const state = readState(object);
   if (names.length === 0) {
     const end = resumedAloneAt(currentAwaits(object, observed));
     return end !== undefined && now >= end ? formatState({ is: 'open' }) : undefined;

@@ -46,7 +46,7 @@ export function bypassedText(gate: NamespacedName): string {
 export function revertWarning(closed: readonly GateResult[]): string {
   const [first, ...others] = closed.map((gate) => refKey(gate.ref));
   const more = others.length > 0 ? ` (and ${others.length} more)` : '';
-  return `nothing changed: Gate ${first}${more} is closed; apply it again once it opens (a Git sync does)`;
+  return `nothing changed: Gate ${first}${more} is closed. Apply it again once it opens (a Git sync does)`;
 }
 
 export function subjectOf(object: FluxObject): string {

@@ -11,7 +11,7 @@ import { parseGateRefs } from '../gate/gateRefs.ts';
 import { gateSelects, requirerText } from '../gate/gateSelection.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { applierOf } from '../suspension/applier.ts';
-import { stateOf } from '../suspension/stateAnnotation.ts';
+import { readState } from '../suspension/stateAnnotation.ts';
 
 interface Unheld extends ObjectName {
   reason: 'NotMarked' | 'NotSuspended';
@@ -40,7 +40,7 @@ export function unheldOf(gate: Gate, objects: readonly KubeObject[], namespaces:
   return withReasons(objects, (object) => {
     const { annotations = {}, deletionTimestamp } = object.metadata;
     if (deletionTimestamp || annotations[SUSPENDED] !== undefined) return undefined;
-    const state = stateOf(object)?.is;
+    const state = readState(object)?.is;
     // A user with the verb bypass has let it run.
     if (state === 'bypassed' || state === 'passing' || !requires(object, gate, namespaces)) return undefined;
     const size = new TextEncoder().encode(Object.entries(annotations).flat().join('')).length;
@@ -65,7 +65,7 @@ const NOT_SUSPENDED = {
 export function unresumedOf(gate: Gate, objects: readonly KubeObject[], namespaces: Namespaces): Unresumed[] {
   const key = refKey(identityOf(gate));
   return withReasons(objects, (object) => {
-    const state = object.metadata.annotations?.[SUSPENDED] === undefined ? undefined : stateOf(object);
+    const state = object.metadata.annotations?.[SUSPENDED] === undefined ? undefined : readState(object);
     const isStillClosed = state?.is === 'closed' && state.gates.every((each) => each === key);
     if (!(isStillClosed || state?.is === 'opening') || !requires(object, gate, namespaces)) return undefined;
     const applier = applierOf(object as FluxObject);

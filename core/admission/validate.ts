@@ -16,7 +16,7 @@ import { fieldPath, managedFieldsOf, readManagedField, strongerRefs } from '../m
 import { writeBackName } from '../policy/derivedPolicy.ts';
 import { applierOf } from '../suspension/applier.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
-import { stateOf } from '../suspension/stateAnnotation.ts';
+import { readState } from '../suspension/stateAnnotation.ts';
 import { FewPaths, governedChanges } from './closedGateWrite.ts';
 import type { FluxWrite } from './fluxWrite.ts';
 import { bypassText, type Denial, subjectOf } from './gateTexts.ts';
@@ -42,7 +42,7 @@ export function verifyWrite(write: FluxWrite): Denial | undefined {
 
 function verifySuspended(object: FluxObject): Denial | undefined {
   const mustBeSuspended =
-    stateOf(object)?.is === 'closed' || object.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
+    readState(object)?.is === 'closed' || object.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
   if (!mustBeSuspended || object.spec?.suspend === true) return undefined;
   return { reason: 'overwritten', text: changedAfterwardsText(object, 'spec.suspend') };
 }
@@ -52,7 +52,7 @@ function verifyBehindClosedGate(
   closed: readonly GateResult[],
   bypassing: ReadonlyMap<string, Rollout>,
 ): Denial | undefined {
-  const state = stateOf(object)?.is;
+  const state = readState(object)?.is;
   // In any other state the Gate has closed between the two calls of one request: the write came first.
   if (state !== 'closed' && state !== 'bypassed' && state !== 'passing') return undefined;
   if (!oldObject || isSystemDeleter(user) || freshReason(object, oldObject) || closed.length === 0) return undefined;
@@ -146,16 +146,16 @@ export function denyDeletion(
     return {
       reason: 'managed_field',
       text:
-        `${subject} cannot be deleted yet: it is suspended until its source has fetched ${fetching}, and Flux would ` +
-        'not delete what it applied. To delete it now, suspend its source.',
+        `${subject} cannot be deleted yet: it is suspended until its source has fetched ${fetching}. Flux ` +
+        'leaves the workloads of a suspended object behind. To delete it now, suspend its source.',
     };
   }
   const applier = applierOf(oldObject);
-  const end = applier ? ` when Kustomization ${refKey(applier)} has applied everything again` : ' in a moment';
+  const end = applier ? ` when Kustomization ${refKey(applier)} has applied everything again` : ' within seconds';
   return {
     reason: 'gate_closed',
     text:
-      `${subject} cannot be deleted yet: its Gates are open, but it is still suspended, and Flux would ` +
-      `not delete what it applied. It is resumed automatically${end}; to resume it now, set spec.suspend to false.`,
+      `${subject} cannot be deleted yet: its Gates are open, but it is still suspended. Flux leaves the ` +
+      `workloads of a suspended object behind. It is resumed automatically${end}; to resume it now, set spec.suspend to false.`,
   };
 }

@@ -123,7 +123,7 @@ function withApproval(
   if (by.length > MAX_USER) return reject(`users with names longer than ${MAX_USER} characters cannot approve`);
   if ('problem' in target) return reject(target.problem);
   const { version, rollout, uid, requesters } = target;
-  const why = reasonOf(reason);
+  const why = approvalReason(reason);
   const approval: Approval = {
     version,
     ...(rollout !== undefined && { rollout }),
@@ -139,7 +139,9 @@ function withApproval(
   return {
     record: { ...record, given },
     warnings: [
-      ...(earlier ? [`you approved ${version} at ${formatTime(earlier.at)} already: it counts once, from now`] : []),
+      ...(earlier
+        ? [`you approved ${version} before, at ${formatTime(earlier.at)}: this approval replaces that one`]
+        : []),
       ...(requesters.includes(by) && rule.notBy?.includes('requester')
         ? [`you requested ${version}, so your approval does not count (spec.approvals.notBy)`]
         : []),
@@ -182,6 +184,6 @@ function isSame(a: Pick<Approval, 'version' | 'rollout' | 'by'>, b: Pick<Approva
   return a.version === b.version && a.rollout === b.rollout && a.by === b.by;
 }
 
-function reasonOf(text: string | undefined): string {
+function approvalReason(text: string | undefined): string {
   return boundedLine(text ?? '', MAX_REASON);
 }

@@ -15,8 +15,8 @@ import { isSameDeployment, isSameVersion, parseDeployments } from '../managedFie
 import { managedFieldsOf } from '../managedField/managedFields.ts';
 import { boundedRevision, fetchedRevision, isCurrent, isOfTag } from '../managedField/source.ts';
 
-/** The kind that follows a Rollout without a managed field. */
-export const FOLLOWING_KIND: string = KINDS.HelmRelease.kind;
+/** The kind that tracks a Rollout without a managed field. */
+export const TRACKING_KIND: string = KINDS.HelmRelease.kind;
 
 type Observed = NonNullable<FluxBindingSpec['observed']>;
 
@@ -39,7 +39,7 @@ export function provesApply(
   deployment: DeploymentRef,
 ): boolean {
   const observed = spec?.observed;
-  if (spec?.target.kind === FOLLOWING_KIND) {
+  if (spec?.target.kind === TRACKING_KIND) {
     return source !== undefined && hasFetched(source, deployment) && isArtifactOf(source, observed?.applied);
   }
   if (!observed || !carries(observed.deployed, deployment)) return false;
@@ -96,7 +96,7 @@ export function observedOf(object: FluxObject, binding: FluxBinding | undefined)
   const deployed = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
   const proof = proofOf(object);
   // The object does not show which deployment it carries, so the proof stores the deployment that it proves.
-  if (object.kind === FOLLOWING_KIND) return proof ?? {};
+  if (object.kind === TRACKING_KIND) return proof ?? {};
   const seen: Observed = { ...(deployed.length > 0 && { deployed }), ...proof };
   // A binding of an earlier object of this name doesn't count for this one.
   if (binding?.spec?.target.uid !== object.metadata.uid) return seen;
@@ -125,7 +125,7 @@ function proofOf(object: FluxObject): Observed | undefined {
   if (spec?.suspend === true || !isCurrent(object)) return undefined;
   if (ready?.status !== 'True' || ready.observedGeneration !== metadata.generation) return undefined;
   const revision = kind === 'Kustomization' ? boundedRevision(status?.lastAppliedRevision) : undefined;
-  const applied = kind === FOLLOWING_KIND ? releasedDigest(status) : revision;
+  const applied = kind === TRACKING_KIND ? releasedDigest(status) : revision;
   return applied === undefined ? undefined : { applied };
 }
 

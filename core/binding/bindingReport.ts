@@ -15,7 +15,7 @@ import { deploymentOf } from '../managedField/deployment.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
 import { bypassesGates, bypassGrantEnds } from '../suspension/bypassGrant.ts';
 import { closureKey } from '../suspension/stateAnnotation.ts';
-import { FOLLOWING_KIND } from './appliedDeployment.ts';
+import { TRACKING_KIND } from './appliedDeployment.ts';
 
 /** The Rollouts and Gates of an object that Metacontroller sent to one hook. More may exist. */
 export interface Inputs {
@@ -113,7 +113,7 @@ export function closedClosures(gates: readonly GateEntry[] | undefined): string[
   return (gates ?? []).filter(({ opened }) => !opened).map((gate) => closureKey({ ref: gate, closure: gate.closing }));
 }
 
-/** The names of the Rollouts that the object follows, sorted. */
+/** The names of the Rollouts that the object tracks, sorted. */
 export function rolloutsOf(spec: FluxBindingSpec | undefined): string[] {
   return [...new Set((spec?.pins ?? []).map((field) => field.rollout))].sort();
 }
@@ -127,7 +127,7 @@ const MAX_GATES_IN_REPORT = 16;
  * too, which only the FluxBinding relates.
  */
 export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: Inputs): boolean {
-  if (!spec || spec.target.kind === FOLLOWING_KIND) return false;
+  if (!spec || spec.target.kind === TRACKING_KIND) return false;
   if (spec.source?.kind === 'OCIRepository' && spec.source.namespace === metadata.namespace) return false;
   const { pins: fields = [] } = spec;
   const required = gatesOf(spec);

@@ -20,7 +20,7 @@ export function bindingName(object: FluxObject): string {
 }
 
 /**
- * The FluxBinding of the object; undefined for an object that follows no Rollout, requires no Gate, has no problem, and
+ * The FluxBinding of the object; undefined for an object that tracks no Rollout, requires no Gate, has no problem, and
  * waits for no applier.
  * @param mayRequest whether it may request an apply of its applier
  */
@@ -30,8 +30,8 @@ export function bindingOf(
   before: FluxBinding | undefined,
   mayRequest = true,
 ): FluxBinding | undefined {
-  const { fields: own, follows, problems: fieldProblems } = managedFieldsOf(object);
-  const fields = follows === undefined ? own : [{ rollout: follows }];
+  const { fields: own, tracks, problems: fieldProblems } = managedFieldsOf(object);
+  const fields = tracks === undefined ? own : [{ rollout: tracks }];
   const problems = [...fieldProblems, ...gateProblems];
   const awaits = awaitedApply(object);
   if (fields.length === 0 && gates.length === 0 && problems.length === 0 && !awaits) return undefined;

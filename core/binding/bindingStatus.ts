@@ -27,7 +27,7 @@ import { formatTime } from '../kube/time.ts';
 import { type AtomicUpdate, atomicUpdate } from '../managedField/atomicUpdate.ts';
 import { deploymentText, formatDeployments, isSameDeployment } from '../managedField/deployment.ts';
 import { awaitsOf, awaitsText, type ObjectKey } from '../suspension/applier.ts';
-import { carries, FOLLOWING_KIND, missingSourceText, provesApply } from './appliedDeployment.ts';
+import { carries, missingSourceText, provesApply, TRACKING_KIND } from './appliedDeployment.ts';
 import {
   decodeReport,
   encodeReport,
@@ -61,13 +61,13 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
   const { gates = [], passing: bypassing = [] } = report;
   const held = gates.some((gate) => !gate.opened);
   const applied = provenDeployments(binding, related);
-  const follows = spec.target.kind === FOLLOWING_KIND;
+  const tracks = spec.target.kind === TRACKING_KIND;
   const fields = (spec.pins ?? []).map((field) => fieldState(field, related, applied, spec));
   const desired = desiredDeployments(spec, related, held);
   const awaits = awaitsOf(spec.awaits, before.awaits, related.applier, targetOfBinding(binding), now);
   const status: FluxBindingStatus = {
     ...(desired.length > 0 && {
-      ...(!follows && { deployed: formatDeployments(desired) }),
+      ...(!tracks && { deployed: formatDeployments(desired) }),
       summary: desired.map(deploymentText).join(', '),
     }),
     ...(fields.length > 0 && { pins: fields }),
@@ -137,7 +137,7 @@ export function atomicUpdateOf(
   source: FluxObject | undefined,
 ): AtomicUpdate | undefined {
   const isOwn = spec?.source?.kind === 'OCIRepository' && spec.source.namespace === metadata.namespace;
-  return isOwn && spec.target.kind !== FOLLOWING_KIND ? atomicUpdate(spec?.pins ?? [], rollouts, source) : undefined;
+  return isOwn && spec.target.kind !== TRACKING_KIND ? atomicUpdate(spec?.pins ?? [], rollouts, source) : undefined;
 }
 
 function sourceEntry({ artifact, awaits, stuck }: AtomicUpdate): NonNullable<FluxBindingStatus['source']> {
@@ -202,8 +202,8 @@ function fieldState(
     return { ...field, state: 'Missing', message };
   }
   const { id, version, uid } = head;
-  const follows = spec.target.kind === FOLLOWING_KIND;
-  const writeBack = follows ? undefined : entry?.writeBack;
+  const tracks = spec.target.kind === TRACKING_KIND;
+  const writeBack = tracks ? undefined : entry?.writeBack;
   const has = { ...field, id, version, uid, ...(writeBack !== undefined && { writeBack }) };
   // Git may set another value after the deployment was applied.
   const awaitsGit = writeBack !== undefined && !carries(spec.observed?.deployed, head);
@@ -211,7 +211,7 @@ function fieldState(
   const gitText = awaitsGit
     ? `the object does not have it from Git yet; ImagePolicy '${writeBack}' selects it`
     : undefined;
-  const why = follows ? missingSourceText(spec, related.source, field.rollout) : gitText;
+  const why = tracks ? missingSourceText(spec, related.source, field.rollout) : gitText;
   return { ...has, state: 'Waiting', ...(why !== undefined && { message: why }) };
 }
 

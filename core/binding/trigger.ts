@@ -4,7 +4,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, FluxBindingStatus } from '../../api/types.ts';
 import { parseDeployments } from '../managedField/deployment.ts';
 import { readManagedField } from '../managedField/managedFields.ts';
-import { hasRun } from '../suspension/bypassGrant.ts';
+import { hasReconciled } from '../suspension/bypassGrant.ts';
 import { carries } from './appliedDeployment.ts';
 import type { ManagedFieldState } from './bindingStatus.ts';
 
@@ -18,7 +18,7 @@ export function deploymentTrigger(
 ): string | null | undefined {
   if (!status?.deployed || isHeldByGates(status)) return undefined;
   const bypassing = status.passing ?? [];
-  if (bypassing.length > 0 && !hasRun(object)) return undefined;
+  if (bypassing.length > 0 && !hasReconciled(object)) return undefined;
   const carried = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
   const maySet = ({ state, rollout }: ManagedFieldState) =>
     state !== 'Missing' && (bypassing.length === 0 || bypassing.some((deployment) => deployment.rollout === rollout));
@@ -40,7 +40,7 @@ export function artifactTrigger(
   object: FluxObject,
   status: FluxBindingStatus | undefined,
 ): Record<string, string | null> {
-  if (!status || isHeldByGates(status) || (status.passing && !hasRun(object))) return {};
+  if (!status || isHeldByGates(status) || (status.passing && !hasReconciled(object))) return {};
   const { annotations = {} } = object.metadata;
   const { source } = status;
   const wanted: Record<string, string | null> = {};

@@ -81,7 +81,7 @@ function usageOf({
     return ['ImageUnknown', `${message}: of earlier waves, ${names} have not reported their image`];
   }
   if (waiting > 0 && slots.length > 0) return ['WaveUnderWay', `${message} for earlier waves`];
-  if (waiting > 0) return ['WaveIncomplete', `${message} for Rollouts of earlier waves that do not have their version`];
+  if (waiting > 0) return ['WaveIncomplete', `${message} until every Rollout of earlier waves has its version`];
   return ['Granting', message];
 }
 

@@ -76,11 +76,14 @@ export function budgetsOf(
   isTruncated: boolean,
 ): Budgets {
   if (isTruncated) {
-    return { selecting: [], problem: `there are more than ${LIMITS.listedBudgets} of a kind (limit listedBudgets)` };
+    return {
+      selecting: [],
+      problem: `there are more than ${LIMITS.listedBudgets} RolloutBudgets or ClusterRolloutBudgets (limit listedBudgets)`,
+    };
   }
   const selecting = listed.filter((budget) => selects(budget, rollout, namespaceLabels)).sort(byKey);
   if (selecting.length <= LIMITS.budgetsOfRollout) return { selecting };
-  const problem = `${selecting.length} select this Rollout, more than ${LIMITS.budgetsOfRollout} (limit budgetsOfRollout)`;
+  const problem = `${selecting.length} budgets select this Rollout, more than ${LIMITS.budgetsOfRollout} (limit budgetsOfRollout)`;
   return { selecting: [], problem };
 }
 

@@ -65,7 +65,7 @@ export function slotWithoutGrant({ rollout, uid, head, image }: Member, now: Epo
     ...versionFields(head, image),
     rolloutRevision: revisionOf(rollout),
     grantedTime: formatTime(now),
-    state: stateOf(head),
+    state: slotState(head),
   };
 }
 
@@ -110,7 +110,7 @@ function runningResult(
   const { revokedTime: _, digest: __, ...kept } = slot;
   const overdueAt = slotTimeout === undefined ? undefined : (parseTime(slot.grantedTime) ?? now) + slotTimeout;
   const isOverdue = slot.state === 'Overdue' || (overdueAt !== undefined && now >= overdueAt);
-  const state = isOverdue ? 'Overdue' : stateOf(head);
+  const state = isOverdue ? 'Overdue' : slotState(head);
   const isNew = state !== slot.state || slot.version !== head.version.tag;
   const next: Slot = isNew
     ? { ...kept, ...versionFields(head, slot.image), state, rolloutRevision: revisionOf(rollout) }
@@ -122,6 +122,6 @@ function versionFields({ version: { tag, digest } }: HistoryEntry, image: string
   return { version: tag, ...(digest && { digest }), ...(image !== undefined && { image }) };
 }
 
-function stateOf({ bakeStatus }: HistoryEntry): Slot['state'] {
+function slotState({ bakeStatus }: HistoryEntry): Slot['state'] {
   return bakeStatus === 'InProgress' ? 'Baking' : 'Deploying';
 }

@@ -98,7 +98,7 @@ export function slotWaitOf(
 
 /** The wait while the budgets are unknown. */
 function problemWait(rollout: Rollout, problem: string, next: string, now: EpochMs): SlotWait {
-  const message = `Version ${next} waits: of the RolloutBudgets, ${problem}`;
+  const message = `Version ${next} waits: ${problem}`;
   const condition = trueCondition(WAITING_FOR_BUDGET, 'TooManyBudgets', message);
   const blocker: Blocker = { type: 'Budget', effect: 'Blocks', reason: condition.reason, version: next };
   return { condition, blockers: [blocker], gates: [], requeueAt: [requeueTime(rollout, now)] };

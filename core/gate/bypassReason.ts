@@ -13,8 +13,8 @@ export type Bypass = { granted: true } | { granted: false; why: string };
 
 /** The reason that is new in this write; undefined if there is none. */
 export function freshReason(object: AnyObject, oldObject: AnyObject | undefined): string | undefined {
-  const reason = reasonOf(object);
-  return oldObject && reason !== undefined && reason !== reasonOf(oldObject) ? reason : undefined;
+  const reason = bypassReason(object);
+  return oldObject && reason !== undefined && reason !== bypassReason(oldObject) ? reason : undefined;
 }
 
 /** The reason that the user gave on the stored object within the last minutes; undefined if there is none. */
@@ -27,7 +27,7 @@ export function recentReason(oldObject: AnyObject, user: string, now: EpochMs): 
 export function givenReason(oldObject: AnyObject): { by: string; at: EpochMs; reason: string } | undefined {
   const [, time, by] = /^(\S+) (.*)$/s.exec(oldObject.metadata.annotations?.[BYPASSED_BY] ?? '') ?? [];
   const at = parseTime(time);
-  const reason = reasonOf(oldObject);
+  const reason = bypassReason(oldObject);
   return at === undefined || by === undefined || reason === undefined ? undefined : { by, at, reason };
 }
 
@@ -42,7 +42,7 @@ export function recordReason<T extends AnyObject>(
   now: EpochMs,
   granted: boolean,
 ): T {
-  if (reasonOf(object) === undefined) return annotate(object, BYPASSED_BY, undefined);
+  if (bypassReason(object) === undefined) return annotate(object, BYPASSED_BY, undefined);
   if (freshReason(object, oldObject)) {
     return annotate(object, BYPASSED_BY, granted ? `${formatTime(now)} ${user}` : undefined);
   }
@@ -54,6 +54,6 @@ export function mayRequestBypass(user: string, bypassServiceAccounts: readonly s
   return !isServiceAccount(user) || bypassServiceAccounts.includes(user);
 }
 
-function reasonOf(object: AnyObject): string | undefined {
+function bypassReason(object: AnyObject): string | undefined {
   return object.metadata.annotations?.[BYPASS_REASON]?.trim() || undefined;
 }

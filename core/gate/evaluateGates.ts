@@ -136,7 +136,7 @@ export function closedText(closed: readonly GateResult[]): string {
 function closedGateText(gate: GateResult): string {
   if (gate.missing || gate.isLimit) return gate.message;
   const needsVersion = gate.takesApprovals && !gate.lacks;
-  const how = needsVersion ? '; only approvals open it, and each time for one version of one Rollout' : '';
+  const how = needsVersion ? '; it opens only by approvals, for one version of one Rollout' : '';
   return `Gate '${refKey(gate.ref)}' is closed (${fullMessage(gate)}${how})`;
 }
 

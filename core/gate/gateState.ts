@@ -150,7 +150,7 @@ function countingRequests(gate: Gate, now: EpochMs): GateRequests {
   return { ...rest, current: counts(current), planned: counts(planned) };
 }
 
-/** Whether the request is the reason for the state. A request for the default state ends at once, and still is. */
+/** Whether the request is the reason for the state. A request for the default state is one although it ends at once. */
 function isCause(state: GateState, reset: EpochMs | undefined, request: GateRequest | undefined): boolean {
   if (state.cause !== 'default') return state.cause === 'request';
   return request !== undefined && reset === request.at && (request.action === 'open') === state.opened;

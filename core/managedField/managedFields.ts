@@ -13,9 +13,9 @@ interface ManagedFields {
   /** One entry per field, sorted by variable. A field that two Rollouts claim is not managed: it is a problem. */
   fields: ManagedField[];
   /**
-   * The Rollout that a HelmRelease follows: it manages the OCIRepository of the chart, and no field of the HelmRelease.
+   * The Rollout that a HelmRelease tracks: it manages the OCIRepository of the chart, and no field of the HelmRelease.
    */
-  follows?: string;
+  tracks?: string;
   /** The problems of the annotations, a sentence each. */
   problems: string[];
   /**
@@ -44,7 +44,7 @@ interface Claim {
 export function managedFieldsOf(object: Annotated): ManagedFields {
   const annotations = object.metadata?.annotations ?? {};
   const problems: string[] = [];
-  if (object.kind === KINDS.HelmRelease.kind) return followedRollout(object, problems);
+  if (object.kind === KINDS.HelmRelease.kind) return trackedRollout(object, problems);
   let claims: Claim[] = [];
   if (object.kind === 'Kustomization') claims = substituteClaims(annotations, problems);
   else if (object.kind === 'OCIRepository') claims = rolloutClaims(annotations);
@@ -55,20 +55,20 @@ export function managedFieldsOf(object: Annotated): ManagedFields {
   return { fields, problems: problems.slice(0, MAX_PROBLEMS), ...(fields.length < all.length && { tooMany: true }) };
 }
 
-/** Names of the Rollouts that manage fields of the object, and of the Rollout that it follows. */
+/** Names of the Rollouts that manage fields of the object, and of the Rollout that it tracks. */
 export function boundRollouts(object: Annotated): string[] {
-  const { fields, follows } = managedFieldsOf(object);
-  return [...new Set([...fields.map(({ rollout }) => rollout), ...(follows === undefined ? [] : [follows])])];
+  const { fields, tracks } = managedFieldsOf(object);
+  return [...new Set([...fields.map(({ rollout }) => rollout), ...(tracks === undefined ? [] : [tracks])])];
 }
 
-function followedRollout({ metadata, spec }: Annotated, problems: string[]): ManagedFields {
+function trackedRollout({ metadata, spec }: Annotated, problems: string[]): ManagedFields {
   const [claim] = uncontestedFields(rolloutClaims(metadata?.annotations ?? {}), problems, 'the chart');
   const ref = spec?.chartRef as SourceRef | undefined;
   const isKnown = ref?.kind === 'OCIRepository' && (ref.namespace ?? metadata.namespace) === metadata.namespace;
   if (claim && spec && !isKnown) {
     problems.push(`${BOUND_ROLLOUT} on a HelmRelease needs a spec.chartRef to an OCIRepository of its namespace`);
   }
-  return { fields: [], ...(claim && { follows: claim.rollout }), problems: problems.slice(0, MAX_PROBLEMS) };
+  return { fields: [], ...(claim && { tracks: claim.rollout }), problems: problems.slice(0, MAX_PROBLEMS) };
 }
 
 /** The path of the managed field, from the object's root. */
@@ -77,7 +77,7 @@ export function fieldPath(field: ManagedField): string[] {
 }
 
 /**
- * The Rollouts from which this write unbinds the object: it no longer follows them, or they no longer manage a field
+ * The Rollouts from which this write unbinds the object: it no longer tracks them, or they no longer manage a field
  * that they managed before.
  * A deletion (`object` is undefined) unbinds it from all of them, because it could be created again without them. So
  * does an owner reference that it gets, with which the garbage collector may delete it.
@@ -89,11 +89,11 @@ export function unboundRollouts(object: FluxObject | undefined, oldObject: FluxO
   return [...new Set(lost.map(({ rollout }) => rollout))];
 }
 
-/** The bindings of the object to Rollouts: each managed field, and the Rollout that it follows. */
+/** The bindings of the object to Rollouts: each managed field, and the Rollout that it tracks. */
 function bindingsOf(object: FluxObject): { rollout: string; key: string }[] {
-  const { fields, follows } = managedFieldsOf(object);
+  const { fields, tracks } = managedFieldsOf(object);
   const managed = fields.map((field) => ({ rollout: field.rollout, key: fieldKey(field) }));
-  return follows === undefined ? managed : [...managed, { rollout: follows, key: follows }];
+  return tracks === undefined ? managed : [...managed, { rollout: tracks, key: tracks }];
 }
 
 /** Identifies a field together with its Rollout. */

@@ -98,7 +98,9 @@ export function setManagedFields(write: ManagedFieldsWrite): ManagedFieldsOutcom
     if (decision.byGit || (!decision.deployment && decision.revertText === undefined)) continue;
     const stronger = strongerRefs(written, field);
     if (stronger.length > 0)
-      revertTexts.push(`${stronger.join(' and ')} removed from spec.ref, because it overrides the tag`);
+      revertTexts.push(
+        `${stronger.join(' and ')} removed from spec.ref: Flux prefers ${stronger.length > 1 ? 'them' : 'it'} to the tag`,
+      );
     values.push([field, decision.value]);
   }
   if (revertTexts.length > 0) warnings.unshift(revertTexts.join('; '));

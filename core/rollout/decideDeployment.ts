@@ -197,10 +197,10 @@ function nextDeployment(
 }
 
 function beginningOf({ rollout, bindings, likeKuberik }: Observed, config: RolloutConfig, initial: boolean): Beginning {
-  if (initial) return 'ran before';
+  if (initial) return 'ranBefore';
   if (config.bakes) return 'bakes';
-  if (likeKuberik) return 'does not bake';
-  return boundTo(rollout, bindings).length > 0 ? 'is to be applied' : 'nothing is bound';
+  if (likeKuberik) return 'noBake';
+  return boundTo(rollout, bindings).length > 0 ? 'awaitsApply' : 'nothingBound';
 }
 
 function bypassRecord(rollout: Rollout, bypassed: readonly GateResult[]): HistoryEntry['bypass'] {

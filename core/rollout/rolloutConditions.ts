@@ -1,6 +1,6 @@
 /**
  * The conditions of a Rollout.
- * Types and reasons are in docs/rollouts.md; a transient condition exists only while it applies.
+ * Types and reasons are in docs/reference/conditions.md; a transient condition exists only while it applies.
  */
 import {
   COPIED,
@@ -177,7 +177,7 @@ function upstreamCondition(
     return trueCondition(
       WAITING_FOR_ROLLOUTS,
       reason,
-      `${message}: no version is deployed automatically until it is corrected`,
+      `${message}: no version is deployed automatically until spec.after is corrected`,
     );
   }
   if (!blockers.some(({ type, version }) => type === 'Upstream' && version !== undefined)) return undefined;
@@ -246,12 +246,13 @@ function progressCondition(
       return trueCondition(PROGRESSING, 'Baking', message);
     }
     const checks = `${checkNames(waiting)} ${waiting.length === 1 ? 'is' : 'are'} Healthy`;
-    const message = `Version ${tag} bakes${until}, and then until ${checks}${bakeEndText(end, times)}`;
+    const message = `Version ${tag} bakes${until}, and ends once ${checks}${bakeEndText(end, times)}`;
     return trueCondition(PROGRESSING, 'WaitingForHealth', message);
   }
   const missing = unapplied(head, boundTo(rollout, bindings), rollout);
   if (missing.length > 0) {
-    const held = head.waitingSince === undefined ? '' : `. A closed Gate has held it since ${head.waitingSince}`;
+    const held =
+      head.waitingSince === undefined ? '' : `. Held since ${head.waitingSince} by a closed Gate or its suspension`;
     const objects = namesOrCount(missing.map(targetName), 'objects');
     const message = `Version ${tag} waits for ${objects} to apply it, since ${startOf(head)}`;
     return trueCondition(PROGRESSING, 'WaitingForApply', `${message}${held}${deadlineText(head, times)}`);

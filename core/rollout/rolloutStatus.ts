@@ -101,8 +101,9 @@ function runningVersions(
 ): Pick<RolloutStatus, 'currentVersion' | 'rollingOutVersion'> {
   if (!head) return {};
   const { tag } = head.version;
-  if (hasRun(head) || unapplied(head, boundTo(rollout, bindings), rollout).length === 0) return { currentVersion: tag };
-  const current = likeKuberik ? tag : older.find(hasRun)?.version.tag;
+  if (wasDeployed(head) || unapplied(head, boundTo(rollout, bindings), rollout).length === 0)
+    return { currentVersion: tag };
+  const current = likeKuberik ? tag : older.find(wasDeployed)?.version.tag;
   return { ...(current !== undefined && { currentVersion: current }), rollingOutVersion: tag };
 }
 
@@ -111,7 +112,7 @@ function runningVersions(
  * A deployment that Succeeded without proof ran before the Rollout existed, or had nothing to prove. An entry without a
  * bake is of an older version of this software.
  */
-function hasRun({ appliedTime, bakeStatus }: HistoryEntry): boolean {
+function wasDeployed({ appliedTime, bakeStatus }: HistoryEntry): boolean {
   return appliedTime !== undefined || bakeStatus === undefined || bakeStatus === 'Succeeded';
 }
 

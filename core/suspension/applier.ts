@@ -21,7 +21,7 @@ import { findCondition } from '../kube/conditions.ts';
 import { groupOf, labelValue } from '../kube/names.ts';
 import { formatInstant, formatTime, parseTime } from '../kube/time.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
-import { stateOf } from './stateAnnotation.ts';
+import { readState } from './stateAnnotation.ts';
 
 export type Awaits = NonNullable<FluxBindingStatus['awaits']>;
 type ApplierState = Pick<Awaits, 'state' | 'reason'>;
@@ -88,7 +88,7 @@ export function applierState(
 
 function progressOf(applier: FluxObject, since: EpochMs, now: EpochMs): ApplierState {
   if (applier.spec?.suspend === true) {
-    return { state: stateOf(applier)?.is === 'opening' ? 'Asked' : 'Suspended' };
+    return { state: readState(applier)?.is === 'opening' ? 'Asked' : 'Suspended' };
   }
   const ready = findCondition(applier.status?.conditions, READY);
   const reason = ready?.reason ?? '';
@@ -157,7 +157,7 @@ export function mayRequestApply(applier: FluxObject | undefined, applied: Object
 
 /** The applier that the object waits for, and the start of that wait; undefined if it waits for none. */
 export function awaitedApply(object: FluxObject): FluxBindingSpec['awaits'] {
-  const state = stateOf(object);
+  const state = readState(object);
   const applier = applierOf(object);
   return state?.is === 'opening' && applier ? { ...applier, since: formatInstant(state.since) } : undefined;
 }

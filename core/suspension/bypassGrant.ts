@@ -82,7 +82,7 @@ export function isUnderWay({ appliedTime, bakeStatus }: HistoryEntry): boolean {
  * Whether Flux has acted on the object before. An object that was created behind a closed Gate has a spec that never
  * ran: no deployment releases it.
  */
-export function hasRun({ status }: FluxObject): boolean {
+export function hasReconciled({ status }: FluxObject): boolean {
   const { artifact, lastAppliedRevision, history } = (status ?? {}) as Record<string, unknown>;
   return Boolean(artifact ?? lastAppliedRevision ?? (Array.isArray(history) && history.length > 0));
 }
@@ -96,21 +96,22 @@ export function bypassingRollouts(
   closures: readonly string[],
   { rollouts, now }: { rollouts: ReadonlyMap<string, Rollout>; now: EpochMs },
 ): Map<string, Rollout> {
-  if (!oldObject || !hasRun(oldObject)) return new Map();
+  if (!oldObject || !hasReconciled(oldObject)) return new Map();
   const bound = new Set(boundRollouts(oldObject));
   return new Map([...rollouts].filter(([name, rollout]) => bound.has(name) && bypassesGates(rollout, closures, now)));
 }
 
 /**
  * Whether the object bypasses these closures according to its FluxBinding. The FluxBinding may be older than the newest
- * closure, which then counts as not bypassed. The decorator decides from this, since it relates no Rollouts.
+ * closure, which then counts as not bypassed. The decorator decides from this: it may not relate a Rollout that the
+ * annotations have named since.
  */
 export function isSeenBypassing(
   object: FluxObject,
   observed: FluxBindingStatus | undefined,
   closures: readonly string[],
 ): boolean {
-  if (!observed?.passing?.length || !hasRun(object)) return false;
+  if (!observed?.passing?.length || !hasReconciled(object)) return false;
   const reported = (observed.gates ?? []).map((gate) => closureKey({ ref: gate, closure: gate.closing }));
   return containsAll(reported, closures);
 }

@@ -34,7 +34,7 @@ export function formatState(state: StateAnnotation): string {
 }
 
 /** The state of the object; undefined if it has none, or the annotation has another format. */
-export function stateOf(object: Pick<KubeObject, 'metadata'> | undefined): StateAnnotation | undefined {
+export function readState(object: Pick<KubeObject, 'metadata'> | undefined): StateAnnotation | undefined {
   return parseState(object?.metadata.annotations?.[GATE_STATE]);
 }
 

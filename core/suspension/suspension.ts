@@ -8,7 +8,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import { annotateAll } from '../kube/annotate.ts';
 import { isApplyBy } from '../kube/writers.ts';
 import { applierOf, applierState, objectKeyOf, waitEnds } from './applier.ts';
-import { formatState, isBypassed, type StateAnnotation, stateOf } from './stateAnnotation.ts';
+import { formatState, isBypassed, readState, type StateAnnotation } from './stateAnnotation.ts';
 
 /** The value of `spec.suspend` before our suspension, as the annotation SUSPENDED stores it. */
 type PreviousSuspend = 'true' | 'false' | 'unset';
@@ -31,7 +31,7 @@ interface SuspensionWrite {
   isBypass: boolean;
   /** Whether the newest deployment of one of the object's Rollouts bypasses the closed Gates: see bypassGrant.ts. */
   isBypassing: boolean;
-  /** The Kustomization that applies the object, if it exists; read only if `asksToResume`. */
+  /** The Kustomization that applies the object, if it exists; read only if `endsOpening`. */
   applier?: FluxObject | undefined;
   now: EpochMs;
 }
@@ -40,7 +40,7 @@ interface SuspensionWrite {
 export function settleSuspension(call: SuspensionWrite): FluxObject {
   const write = withoutOwnSuspension(call);
   const previous = storedPrevious(write);
-  const state = stateOf(write.oldObject);
+  const state = readState(write.oldObject);
   // Suspending an object during its deletion would leave its workloads behind.
   if (write.object.metadata.deletionTimestamp && previous === undefined)
     return withState(write.object, undefined, state);
@@ -101,8 +101,8 @@ function awaitsArtifact(object: FluxObject | undefined): boolean {
 }
 
 /** Whether the write ends the wait for the applier, as the decorator's write does. */
-export function asksToResume(sent: FluxObject, oldObject: FluxObject | undefined): boolean {
-  return stateOf(oldObject)?.is === 'opening' && stateOf(sent)?.is === 'open';
+export function endsOpening(sent: FluxObject, oldObject: FluxObject | undefined): boolean {
+  return readState(oldObject)?.is === 'opening' && readState(sent)?.is === 'open';
 }
 
 /** The object behind closed Gates: running while a user or a deployment bypasses them, otherwise suspended. */
@@ -144,7 +144,7 @@ function runForBypass(
 function waitsForApplier(write: SuspensionWrite, since: EpochMs): boolean {
   const { object, sent, oldObject, fieldManager, applier, now } = write;
   if (!oldObject || isApplyBy(fieldManager, sent) || changesSuspend(write) || !applierOf(object)) return false;
-  if (!asksToResume(sent, oldObject)) return true;
+  if (!endsOpening(sent, oldObject)) return true;
   const end = waitEnds(applierState(applier, objectKeyOf(object), since, now), since);
   return end === undefined || now < end;
 }

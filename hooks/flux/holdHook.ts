@@ -89,7 +89,7 @@ export const holdHook: DecoratorHook = {
   },
 
   /** The answer to a request too large to be read: the webhook lists the Gates itself. */
-  unseen(): DecoratorResponse {
+  answerTooLarge(): DecoratorResponse {
     return { attachments: [], annotations: TOO_MANY_MARKS, resyncAfterSeconds: LONGEST_REQUEUE_SECONDS };
   },
 };

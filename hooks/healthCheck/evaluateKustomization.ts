@@ -161,7 +161,7 @@ async function readKustomization(
     const source = kustomization && (await readSource(cluster, kustomization));
     return { ...(kustomization && { kustomization }), ...(source && { source }) };
   } catch (error) {
-    return { error: reasonOf(error) };
+    return { error: errorText(error) };
   }
 }
 
@@ -191,7 +191,7 @@ async function readDeployers(
     const found = await inParallel(some, READS_AT_ONCE, (ref) => cluster.get<Rollout>({ ...ROLLOUTS, ...ref }));
     return { rollouts: found.filter((rollout) => rollout !== undefined) };
   } catch (error) {
-    return { error: reasonOf(error) };
+    return { error: errorText(error) };
   }
 }
 
@@ -225,7 +225,7 @@ async function readResources(
       return await readObjects(reader.cluster, read, labelSelector);
     } catch (error) {
       failures += 1;
-      return read.names.map((name) => unread(read, name, reasonOf(error)));
+      return read.names.map((name) => unread(read, name, errorText(error)));
     }
   });
   return inInventoryOrder(resources, [...observed.flat(), ...forbidden, ...beyond]);
@@ -247,7 +247,7 @@ async function denialOf(
       ? undefined
       : `not read: ${account.username} isn't allowed to get ${resource}${namespace && ` in ${namespace}`}`;
   } catch (error) {
-    return `not read: couldn't check the rights of ${account.username}: ${reasonOf(error)}`;
+    return `not read: couldn't check the rights of ${account.username}: ${errorText(error)}`;
   }
 }
 
@@ -314,7 +314,7 @@ function unread({ apiVersion, kind, namespace }: Read, name: string, error: stri
 }
 
 /** The error's first line, cut, because it goes into a status. */
-function reasonOf(error: unknown): string {
+function errorText(error: unknown): string {
   const text = (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
   return text.length <= 300 ? text : `${text.slice(0, 300)}…`;
 }

@@ -178,7 +178,7 @@ async function requireFresh(rollout: Rollout, { cluster }: HookCall): Promise<vo
   const { namespace, name } = rollout.metadata;
   throw new HookError(
     429,
-    `Rollout '${namespace}/${name}' has changed since it was sent, so this sync decides nothing; retried in ${STALE_REQUEUE_SECONDS} s`,
+    `Metacontroller sent an older Rollout '${namespace}/${name}' than the API server has: nothing was decided, retry in ${STALE_REQUEUE_SECONDS} s`,
     STALE_REQUEUE_SECONDS,
   );
 }

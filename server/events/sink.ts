@@ -89,7 +89,7 @@ export function createEventSink({ create, find, nameKey, dropped, log, wait, not
       if (outcome !== 'taken') return outcome === 'created';
       const { namespace, name } = event.involvedObject;
       const about = { namespace, name, reason: event.reason, event: event.metadata.name };
-      log.warn(about, 'an Event of this name says something else: another name is tried');
+      log.warn(about, 'another Event has this name: trying the next name');
     }
     throw new Error(`other Events have taken ${MAX_NAMES_TRIED} names`);
   }

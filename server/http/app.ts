@@ -29,7 +29,7 @@ interface AppOptions {
    * Answers 429 with Retry-After if a request is too large or fails here: Metacontroller would wait twice as long after
    * each failure, up to a quarter of an hour, even if the cause is gone.
    */
-  asksAgain?: boolean;
+  answers429?: boolean;
   /** Milliseconds until a body is complete. */
   completeMs?: number;
 }
@@ -41,7 +41,7 @@ export function createApp({
   notReady,
   refuseCaller,
   showsMetrics,
-  asksAgain = false,
+  answers429 = false,
   completeMs = SERVER_LIMITS.bodySeconds * 1000,
 }: AppOptions): Express {
   const app = express();
@@ -63,8 +63,8 @@ export function createApp({
 
   const common = createLane();
   for (const route of routes) {
-    const lane = route.apart ? createLane() : common;
-    app.post(route.path, createHandler(route, lane, { log, metrics, refuseCaller, asksAgain, completeMs }));
+    const lane = route.hasOwnLane ? createLane() : common;
+    app.post(route.path, createHandler(route, lane, { log, metrics, refuseCaller, answers429, completeMs }));
     app.all(route.path, (_request, response) => {
       response
         .status(405)
@@ -85,9 +85,9 @@ function createHandler(
     log,
     metrics,
     refuseCaller,
-    asksAgain,
+    answers429,
     completeMs,
-  }: Pick<AppOptions, 'log' | 'metrics' | 'refuseCaller'> & Required<Pick<AppOptions, 'asksAgain' | 'completeMs'>>,
+  }: Pick<AppOptions, 'log' | 'metrics' | 'refuseCaller'> & Required<Pick<AppOptions, 'answers429' | 'completeMs'>>,
 ) {
   const isBusy = () => lane.inFlight >= SERVER_LIMITS.requestsAtOnce;
   return async (request: Request, response: Response): Promise<void> => {
@@ -129,7 +129,7 @@ function createHandler(
       // A slow sender would continue.
       if (unread?.why === 'slow') response.set('Connection', 'close');
       if (instead) response.json(instead);
-      else refuse(error, response, asksAgain);
+      else refuse(error, response, answers429);
       end(unread?.why === 'tooLarge' ? 'too_large' : 'refused');
       void logRefusal(error, body, path, log);
     } finally {
@@ -179,14 +179,14 @@ const isKnown = ({ status }: Refused): boolean => typeof status === 'number' && 
 const AGAIN_SECONDS = { tooLarge: 60, failed: 3 };
 
 /** Answers an error with one sentence; the stack stays in the log. */
-function refuse(error: unknown, response: Response, asksAgain: boolean): void {
+function refuse(error: unknown, response: Response, answers429: boolean): void {
   const { status: known, message, retryAfterSeconds } = error as Refused;
   const status = isKnown(error as Refused) ? known! : 500;
   const again =
     status === 413 ? AGAIN_SECONDS.tooLarge : status >= 500 || status === 408 ? AGAIN_SECONDS.failed : undefined;
-  const wait = retryAfterSeconds ?? (status === 429 ? 1 : asksAgain ? again : undefined);
+  const wait = retryAfterSeconds ?? (status === 429 ? 1 : answers429 ? again : undefined);
   if (wait) response.set('Retry-After', String(Math.ceil(wait)));
-  response.status(asksAgain && again !== undefined ? 429 : status).json({ error: message || 'internal error' });
+  response.status(answers429 && again !== undefined ? 429 : status).json({ error: message || 'internal error' });
 }
 
 async function logRefusal(error: unknown, body: unknown, route: string, log: Logger): Promise<void> {

@@ -83,7 +83,7 @@ export function createMeasurements(options: MeasurementOptions): IdleMeasurement
       const endpoint = await endpointOf(cluster, provider, check.namespace);
       return readingOf(await query(endpoint, text, { limit, timeoutMs }));
     } catch (error) {
-      const reason = error instanceof ProviderError ? error.message : `could not be read: ${reasonOf(error)}`;
+      const reason = error instanceof ProviderError ? error.message : `could not be read: ${errorText(error)}`;
       return { problem: `MetricProvider '${provider}' ${reason}` };
     }
   }
@@ -112,7 +112,7 @@ export function createMeasurements(options: MeasurementOptions): IdleMeasurement
   };
 }
 
-function reasonOf(error: unknown): string {
+function errorText(error: unknown): string {
   const [first = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
   return first.slice(0, MAX_REASON_CHARACTERS);
 }

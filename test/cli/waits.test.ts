@@ -74,7 +74,7 @@ describe('of a Rollout', () => {
     const line = 'deploy app 1.1.0 --wait --yes';
     expect(await waited(line, await atQa({ bakeTime: '1h' }), deployed, 'settle', failed, 'settle')).toEqual([
       3,
-      `Asked Rollout ${NAMESPACE}/app to deploy 1.1.0.\n${NAMESPACE}/app: 1.1.0 has failed: 1.0.0 is the last version that succeeded (deployment 1)\n`,
+      `Requested that Rollout ${NAMESPACE}/app deploy 1.1.0.\n${NAMESPACE}/app: 1.1.0 has failed: 1.0.0 is the last version that succeeded (deployment 1)\n`,
     ]);
   });
 
@@ -89,7 +89,7 @@ describe('of a Rollout', () => {
     const retried: Step[] = [{ annotate: { retry: '1.2.0' } }, 'settle', { advance: '2s' }, 'settle'];
     expect(await waited('retry app --wait', failing, ...retried)).toEqual([
       0,
-      `Asked Rollout ${NAMESPACE}/app to retry 1.2.0.\n${NAMESPACE}/app: 1.2.0 runs\n`,
+      `Requested that Rollout ${NAMESPACE}/app retry 1.2.0.\n${NAMESPACE}/app: 1.2.0 runs\n`,
     ]);
   });
 });

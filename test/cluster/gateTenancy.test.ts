@@ -50,7 +50,7 @@ describe('a right on Gates in one namespace', () => {
     const { warnings } = await sre.remove(ref('gate', owners, 'freeze'));
     expect(warnings).toEqual([
       expect.stringMatching(
-        /^objects of other namespaces that name this Gate, and are held until a Gate of this name is open: \d/,
+        /^objects in other namespaces name this Gate \(\d\): they stay held until one of this name exists and is open/,
       ),
     ]);
     await staysTrue(async () => suspension(await admin.get(stranger as never))[0] === true, 'the suspension', 1500);

@@ -23,12 +23,12 @@ describe('at level info', () => {
     [
       'health that turns',
       sync('healthcheck', check({ status: 'Pending' }), { status: { status: 'Unhealthy', message: '0 of 3 Pods' } }),
-      [['HealthTurned', 'Unhealthy, was Pending: 0 of 3 Pods']],
+      [['HealthTurned', 'Unhealthy (before: Pending): 0 of 3 Pods']],
     ],
     [
       'the first health',
       sync('healthcheck', check(), { status: { status: 'Healthy' } }),
-      [['HealthTurned', 'Healthy, was not known']],
+      [['HealthTurned', 'Healthy (before: unknown)']],
     ],
     [
       'not another message of the same health',
@@ -41,7 +41,7 @@ describe('at level info', () => {
       sync('rollout-requests', objectOf('Rollout', { metadata: META } as never), {
         annotations: { 'rollout.kuberik.com/retry': null, other: 'x' },
       }),
-      [['RequestUsed', 'rollout.kuberik.com/retry has been acted on, and is taken off']],
+      [['RequestUsed', 'rollout.kuberik.com/retry took effect and is removed']],
     ],
     [
       'a rule of a schedule that begins',

@@ -69,7 +69,7 @@ describe('a decision', () => {
     expect(deny(60)).toEqual(Array(60).fill('info'));
     clock.now = 1;
     expect(deny(100)).toEqual(['warn']);
-    expect(lines.at(-1)?.[2]).toBe('more than 60 in this minute: the rest of them is not logged');
+    expect(lines.at(-1)?.[2]).toBe('more than 60 lines in this minute: further ones are not logged');
     expect(deny(1, 'other')).toEqual(['info']);
     clock.now = 60_000;
     expect(deny(1)).toEqual(['info']);

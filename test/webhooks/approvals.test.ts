@@ -64,7 +64,7 @@ describe('an approval', () => {
     const later = '2026-03-01T13:00:00Z';
     const { stored, warnings } = await approve({ [`${P}approve`]: '1.1.0' }, { old: first, at: later });
     expect(recorded(stored).given).toEqual([{ version: '1.1.0', by: 'alice', at: later }]);
-    expect(warnings).toEqual([`you approved 1.1.0 at ${AT} already: it counts once, from now`]);
+    expect(warnings).toEqual([`you approved 1.1.0 before, at ${AT}: this approval replaces that one`]);
   });
 
   it('can’t be written or removed by any user', async () => {

@@ -47,7 +47,7 @@ export function FreezeDialog() {
   return (
     <RequestDialog
       title="Freeze"
-      text="Creates a Gate that holds the objects it selects. Applications keep running, and nothing of them changes while the Gate is closed."
+      text="Creates a Gate that holds the objects it selects. Applications keep running, unchanged, while the Gate is closed."
       submit={preview?.lacks ? undefined : { text, isReady: !lacks && preview?.answer.ok !== false }}
       send={() => api.act(request)}
       dryRun={preview?.lacks ? undefined : preview?.answer}

@@ -55,7 +55,7 @@ export function CurrentPage() {
       <Message icon="problem" tone="bad" title="The server of this page does not answer" isWhole>
         {hasKey && (
           <>
-            <p>It ends with the terminal in which it was started. Start it again:</p>
+            <p>It stops when its terminal is closed. Start it again:</p>
             <pre class="inline-command">kubectl rollouts ui</pre>
           </>
         )}

@@ -19,8 +19,8 @@ import { boundRollouts, managedFieldsOf, unboundRollouts } from '../../core/mana
 import { isSettled } from '../../core/managedField/setManagedFields.ts';
 import { sourceOf } from '../../core/managedField/source.ts';
 import { applierOf } from '../../core/suspension/applier.ts';
-import { stateOf } from '../../core/suspension/stateAnnotation.ts';
-import { asksToResume } from '../../core/suspension/suspension.ts';
+import { readState } from '../../core/suspension/stateAnnotation.ts';
+import { endsOpening } from '../../core/suspension/suspension.ts';
 import { listSelecting, readGates, refRules } from '../../live/gateReads.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 import { readClosedOfAll } from '../closedGates.ts';
@@ -83,7 +83,7 @@ async function withOthersUnlessHeld(
   const none: Others = { rollouts: new Map() };
   const isHeld = async () => isHeldByGate(write, await readingGates);
   // Of an object that is marked as held, the other reads don't even begin.
-  if (stateOf(write.oldObject)?.is === 'closed' && (await isHeld())) return { ...(await readingGates), ...none };
+  if (readState(write.oldObject)?.is === 'closed' && (await isHeld())) return { ...(await readingGates), ...none };
   const readingOthers = readOthers();
   // If the object is held, these reads aren't awaited: their failure must not end the process.
   readingOthers.catch(() => {});
@@ -94,7 +94,7 @@ async function withOthersUnlessHeld(
 /** Whether a closed Gate holds the object in this write, whatever its Rollouts deploy. */
 function isHeldByGate({ object, oldObject }: Write, gates: GateContext): boolean {
   if (!object || !oldObject) return false;
-  const isBypassing = stateOf(object)?.is === 'passing' || stateOf(oldObject)?.is === 'passing';
+  const isBypassing = readState(object)?.is === 'passing' || readState(oldObject)?.is === 'passing';
   if (isBypassing || freshReason(object, oldObject) !== undefined) return false;
   return closedToWrite(oldObject, object, { ...gates, rollouts: new Map() }).length > 0;
 }
@@ -137,7 +137,7 @@ async function readOthers(write: Write, call: WebhookCall): Promise<Others> {
   return { rollouts, applier, ...(await readSource(write, rollouts, call)) };
 }
 
-/** The Rollouts that the object follows; none if it is deleted. */
+/** The Rollouts that the object tracks; none if it is deleted. */
 function readFollowed({ object, oldObject, namespace }: Write, call: WebhookCall): Promise<WriteContext['rollouts']> {
   // An apply may leave out the annotation that names a Rollout. Behind a closed Gate the annotation stays, and that
   // Rollout may be the one that bypasses the Gate: so the Rollouts of both versions are read.
@@ -161,7 +161,7 @@ async function readSource(
 
 /** The Kustomization that applies the object, if the write ends the wait for it. */
 async function readApplier({ object, oldObject }: Write, { cluster }: WebhookCall): Promise<FluxObject | undefined> {
-  const applier = object && asksToResume(object, oldObject) ? applierOf(object) : undefined;
+  const applier = object && endsOpening(object, oldObject) ? applierOf(object) : undefined;
   return applier && cluster.get<FluxObject>({ ...KUSTOMIZATIONS, ...applier });
 }
 

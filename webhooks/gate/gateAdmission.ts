@@ -163,7 +163,7 @@ async function decideDeletion(
   const { holders, othersNaming } = await readRequirers(gate, ref.namespace, call);
   const held = holders.map(requirerText).sort();
   if (held.length === 0) {
-    const warning = `objects of other namespaces that name this Gate, and are held until a Gate of this name is open: ${othersNaming}`;
+    const warning = `objects in other namespaces name this Gate (${othersNaming}): they stay held until one of this name exists and is open`;
     return allowed(othersNaming === 0 ? [] : [warning]);
   }
   // Approvals let versions through, and open nothing else.
@@ -172,7 +172,7 @@ async function decideDeletion(
     : ['Open it first.', [openGateCommand(ref)]];
   const text =
     `Gate '${ref.namespace}/${ref.name}' is closed (${message}) and holds ${few(held, MAX_OBJECTS_IN_DENIAL)}; ` +
-    `without the Gate they would stay held. ${first} ` +
+    `deleting it would leave objects that name it held, and release those that it selects. ${first} ` +
     `With the verb bypass on it, you can set a reason in its annotation ${BYPASS_REASON} and delete it within five minutes.`;
   return bypassOrDeny(gate, [{ ref }], () => ({ reason: 'gate_closed', text, commands }), request, call);
 }

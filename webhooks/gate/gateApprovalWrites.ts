@@ -14,7 +14,7 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { isServiceAccount } from '../../core/kube/users.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { requestersOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
-import { knowsVersion } from '../../core/rollout/evaluation/versionApprovals.ts';
+import { hasDiscovered } from '../../core/rollout/evaluation/versionApprovals.ts';
 import type { TextWithCommands } from '../../core/text/commands.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 import { type ApprovalsWritten, writeApprovals } from '../approvalWrites.ts';
@@ -154,7 +154,7 @@ function candidatesAmong(
     const rollout = refKey(identityOf(each));
     if (!requiring.has(rollout)) return [];
     const { requesters } = requestersOf(each, version);
-    return [{ rollout, uid: each.metadata.uid, hasVersion: knowsVersion(each, version), requesters }];
+    return [{ rollout, uid: each.metadata.uid, hasVersion: hasDiscovered(each, version), requesters }];
   });
 }
 

@@ -80,7 +80,8 @@ export async function bypassOf(
   return { grant, counts: true, audit, warnings: [...bypasses, ...(await newerSourceWarnings(rollout, call))] };
 }
 
-const NOTHING_WAITS = 'no version waits: for five minutes the reason counts for a deletion or a write of the status';
+const NOTHING_WAITS =
+  'no version waits: the reason allows a deletion of the Rollout, or a write of its status, for five minutes';
 const NO_REASON = `${BYPASS_FOR} has no effect without a new ${BYPASS_REASON} in the same write`;
 
 /**

@@ -44,9 +44,7 @@ function unpinWarnings(rollout: Rollout, before: Rollout | undefined): string[] 
   const { gatedReleaseCandidates = [], gates } = rollout.status ?? before.status ?? {};
   const next = gatedReleaseCandidates[0]?.tag;
   if (next === undefined || next === pinned || !arePassing(gates)) return [];
-  return [
-    `version ${next} is deployed next. To prevent that, pin again and put it on rejectedVersions before you unpin`,
-  ];
+  return [`version ${next} is deployed next. To prevent that: pin again, reject ${next}, then unpin`];
 }
 
 /** The Warning for a force-deploy of an older version: it is no pin, so the newer version is a candidate again. */
@@ -60,7 +58,7 @@ function forceDeployWarnings(rollout: Rollout, before: Rollout | undefined): str
   if (!forced || !deployed || forced === deployed || !isKnown || isNewer) return [];
   if (rollout.spec?.wantedVersion || !arePassing(status.gates)) return [];
   const next = status.gatedReleaseCandidates?.[0]?.tag ?? deployed;
-  return [`set wantedVersion to stay on ${forced}: version ${next} is deployed next, once nothing blocks it`];
+  return [`${next} replaces ${forced} once nothing blocks it. To stay on ${forced}, set spec.wantedVersion`];
 }
 
 function arePassing(gates: RolloutStatus['gates'] = []): boolean {
@@ -92,10 +90,12 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
     warnings.push(`force-deploy: version ${force} waits while spec.wantedVersion is ${pinnedTo}: set that instead`);
   }
   if (force && lacks(availableReleases, force)) {
-    warnings.push(`force-deploy: version ${force} is not in available releases; the request waits until it is`);
+    warnings.push(`force-deploy: version ${force} is not in available releases; the request waits until it is there`);
   }
   if (bypass && lacks(releaseCandidates, bypass)) {
-    warnings.push(`bypass-gates: version ${bypass} is not a release candidate; the request has no effect until it is`);
+    warnings.push(
+      `bypass-gates: version ${bypass} is not a release candidate; the request has no effect until it is one`,
+    );
   }
   return warnings;
 }

@@ -48,7 +48,10 @@ export function continueVersion(budget: Budget, wanted: string, reason: string |
     budgetKind(budget),
     identityOf(budget),
     { metadata: { annotations } },
-    { text: `Asked ${title} to continue ${wanted}`, concerns: failed.filter(({ held }) => held).map(failureText) },
+    {
+      text: `Requested that ${title} continue ${wanted}`,
+      concerns: failed.filter(({ held }) => held).map(failureText),
+    },
   );
 }
 

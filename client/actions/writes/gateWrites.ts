@@ -37,7 +37,7 @@ interface When {
   reason?: string | undefined;
   /** The time at which the request takes effect, if later. */
   at?: EpochMs | undefined;
-  /** The time until which a closing lasts. */
+  /** The time until which the Gate stays closed. */
   until?: EpochMs | undefined;
 }
 
@@ -101,7 +101,7 @@ export function approveAtGate(
     [APPROVE_FOR]: target,
     ...(reason && { [APPROVE_FOR_REASON]: reason }),
   };
-  const text = `Approved ${version} at ${nameOf(gate)}, which requires ${approvals.required}`;
+  const text = `Approved ${version} at ${nameOf(gate)}, which requires ${approvals.required} ${approvals.required === 1 ? 'approval' : 'approvals'}`;
   return patchWrite('Gate', identityOf(gate), { metadata: { annotations } }, { text, brings: { version: tag } });
 }
 
@@ -151,12 +151,12 @@ function closeAnnotations(
   };
 }
 
-/** The problem of the times. A planned closing and a planned opening together are two plans, and a Gate keeps one. */
+/** The problem of the times. A planned close request and a planned open request together are two plans, and a Gate keeps one. */
 function spanProblem({ at, until }: Pick<When, 'at' | 'until'>, now: EpochMs): string | undefined {
   if (until !== undefined && until <= now)
     return `${formatTime(until)} is in the past: a freeze must end later than now.`;
   if (at !== undefined && at <= now)
-    return `${formatTime(at)} is in the past: a planned closing must begin later than now.`;
+    return `${formatTime(at)} is in the past: a planned close request must begin later than now.`;
   if (at !== undefined && until !== undefined)
     return 'A Gate keeps one plan: give it either a beginning (--at) or an end.';
   return undefined;
@@ -211,7 +211,7 @@ export interface FreezeRequest extends When {
   labelSelector?: Selects['labelSelector'] | undefined;
   /** The calendar of a freeze that is repeated every week. */
   every?: { days: string[]; hours?: { start: string; end: string } | undefined; timezone: string } | undefined;
-  /** How long a planned closing lasts, in milliseconds. */
+  /** How long the Gate stays closed after a planned close request, in milliseconds. */
   window?: number | undefined;
 }
 
@@ -277,7 +277,7 @@ function freezeExisting(wanted: FreezeRequest, existing: Gate, now: EpochMs): Pl
     return badRequest(`${title} exists and selects something else: change its spec.selects, or choose another name.`);
   if (window !== undefined && wanted.at !== undefined && existing.spec.window !== formatDuration(window)) {
     return badRequest(
-      `${title} exists, and its spec.window defines how long a planned closing lasts: set that, or choose another name.`,
+      `${title} exists, and its spec.window defines how long the Gate stays closed: set that, or choose another name.`,
     );
   }
   const requested = closeGate(existing, wanted, now);

@@ -59,7 +59,7 @@ export function rollback(rollout: Rollout, policy: ImagePolicy | undefined, want
   const change = `${from} → ${to}`;
   return {
     ...requested,
-    text: `Asked ${title} to go back: ${change}${wanted.stays ? ', and to stay there until it is unpinned' : ''}`,
+    text: `Requested that ${title} go back: ${change}${wanted.stays ? ', and stay there until it is unpinned' : ''}`,
     body: { ...requested.body, metadata: { ...requested.body.metadata, ...(resourceVersion && { resourceVersion }) } },
     concerns: [`${title} goes back: ${change}`, ...requested.concerns],
     basis: `deployment ${head.id} (${from})`,

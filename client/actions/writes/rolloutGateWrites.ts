@@ -128,7 +128,7 @@ function newGate(rollout: Rollout, name: string, spec: object, reason: Reason) {
   };
 }
 
-/** Allows all versions, or none. */
+/** Sets `spec.passing`. An open RolloutGate still applies its lists and required approvals. */
 export function setPassing(gate: RolloutGate, passing: boolean, reason: Reason): PlannedWrite {
   const problem = scheduleProblem(gate);
   if (problem) return badRequest(problem);

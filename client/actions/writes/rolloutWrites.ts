@@ -53,7 +53,7 @@ export function deploy(rollout: Rollout, version: string, reason: Reason): Plann
   }
   if (isNewest(rollout, version)) return noChange(`${nameOf(rollout)} has ${version} already.`);
   const annotations = { [FORCE_DEPLOY]: version, ...messageAnnotation(rollout, reason) };
-  return rolloutWrite(rollout, { metadata: { annotations } }, `Asked ${nameOf(rollout)} to deploy ${version}`, {
+  return rolloutWrite(rollout, { metadata: { annotations } }, `Requested that ${nameOf(rollout)} deploy ${version}`, {
     version,
     concerns: versionConcerns(rollout, version, 'the request would wait until it is one'),
   });
@@ -95,9 +95,14 @@ export function retry(rollout: Rollout, reason: Reason): PlannedWrite {
     return badRequest(`${nameOf(rollout)}: ${headText(rollout)}, so there is nothing to retry.`);
   // The tag as the value: it differs from that of an earlier request that is not removed yet.
   const annotations = { [RETRY]: head.version.tag, ...changeCause(`retry ${head.version.tag}`, reason) };
-  return rolloutWrite(rollout, { metadata: { annotations } }, `Asked ${nameOf(rollout)} to retry ${head.version.tag}`, {
-    version: head.version.tag,
-  });
+  return rolloutWrite(
+    rollout,
+    { metadata: { annotations } },
+    `Requested that ${nameOf(rollout)} retry ${head.version.tag}`,
+    {
+      version: head.version.tag,
+    },
+  );
 }
 
 /** Lets the next version follow the failed one, under `onFailure: Hold`. */
@@ -131,7 +136,7 @@ export function bypass(rollout: Rollout, version: string, reason: string, now: E
     ...messageAnnotation(rollout, reason),
   };
   const body = { metadata: { annotations }, ...(isPinned && !isHead && { spec: { wantedVersion: version } }) };
-  const text = `Asked ${nameOf(rollout)} to deploy ${version} despite the closed Gates that block it`;
+  const text = `Requested that ${nameOf(rollout)} deploy ${version} despite the closed Gates that block it`;
   return rolloutWrite(rollout, body, text, {
     version,
     concerns: [

@@ -12,7 +12,7 @@ import { byRefKey, groupOf, identityOf } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { deploymentText, parseDeployments } from '../../../core/managedField/deployment.ts';
 import { awaitsText } from '../../../core/suspension/applier.ts';
-import { stateOf } from '../../../core/suspension/stateAnnotation.ts';
+import { readState } from '../../../core/suspension/stateAnnotation.ts';
 import { fluxActions } from '../../actions/gateActions.ts';
 import { commandViewsOf } from '../../actions/lines.ts';
 import { type Cause, type Next, type ObjectRef, objectRef } from '../application.ts';
@@ -39,7 +39,7 @@ export function explainFluxObject(
   const gatesByKey = byRefKey(gates);
   const required = recordedGates(object, gatesByKey, {}, now);
   const closed = required.closed.filter(({ ref }) => !hidden.has(ref.namespace));
-  const state = stateOf(object);
+  const state = readState(object);
   const isOurs = object.metadata.annotations?.[SUSPENDED] !== undefined;
   const isSuspended = object.spec?.suspend === true;
   const unreported = isSuspended ? [] : unreportedDeployments(object, binding);

@@ -74,7 +74,7 @@ function unreachedCauses({ status }: Gate): Cause[] {
   const cause = (code: string, count: number, text: string, [first]: (Requirer & { message?: string })[]) =>
     count === 0 ? [] : [{ code, text: `${count} ${text}${first ? `: ${requirerText(first)}, ${first.message}` : ''}` }];
   return [
-    ...cause('NotHeld', notHeld, 'of these run although the Gate is closed', notHeldObjects),
+    ...cause('NotHeld', notHeld, 'of these are running although the Gate is closed', notHeldObjects),
     ...cause('NotResumed', notResumed, 'of these are still suspended although the Gate is open', notResumedObjects),
   ];
 }

@@ -61,7 +61,7 @@ export function explainRollout(rollout: Rollout, related: RelatedObjects, now: E
   const waiting = waitingVersion(rollout);
   const history = (status?.history ?? []).map(deploymentView);
   const steps = stepsOf(rollout, bound, related, waiting?.version, now);
-  const state = stateOf(rollout, waiting, steps);
+  const state = applicationState(rollout, waiting, steps);
   const failure = failureOf(rollout, steps);
   const known = causesOf(rollout, steps);
   const causes = [...known, ...failureCauses(rollout, failure, known)];
@@ -121,7 +121,11 @@ function waitingVersion(rollout: Rollout): WaitingVersion | undefined {
   return { version, ...(requested && { requested }), ...withoutEmpty({ firstSeen: release?.firstSeen }) };
 }
 
-function stateOf(rollout: Rollout, waiting: WaitingVersion | undefined, steps: readonly Step[]): ApplicationState {
+function applicationState(
+  rollout: Rollout,
+  waiting: WaitingVersion | undefined,
+  steps: readonly Step[],
+): ApplicationState {
   const { status } = rollout;
   const [head] = status?.history ?? [];
   const ready = findCondition(status?.conditions, READY);

@@ -58,7 +58,7 @@ export function rolloutGateSteps(
       const object = kind === 'RolloutGate' ? find(ref) : undefined;
       const hold = storedHold(rollout, blockers, kind, ref);
       const entry = { rollout, gate, kind, object, hold, version };
-      const state = stateOf(entry);
+      const state = stepState(entry);
       const until = parseTime(object?.metadata.annotations?.[GATE_UNTIL]);
       const known = typeof hold === 'string' ? undefined : hold;
       return {
@@ -112,7 +112,7 @@ function refOf(kind: Kind, name: string, home: string): NamespacedName {
 }
 
 /** The state of an entry; `passed` without a blocker, since manual deployments wait for no RolloutGate. */
-function stateOf({ rollout, gate, kind, hold, version }: Entry): StepState {
+function stepState({ rollout, gate, kind, hold, version }: Entry): StepState {
   if (typeof hold !== 'string') {
     if (hold.reason === 'ReleaseRejected') return 'failed';
     // A wait with an end ends by the calendar; one without is in progress.
@@ -138,7 +138,7 @@ function listState({ passing, allowedVersions, bypassGates }: GateSummary, versi
 }
 
 /** The approvals of a version: `1.2.0 has 1 of 2 approvals (alice)`; without users for an unread RolloutGate. */
-function approvalsText({ rollout, object, hold, version }: Entry, now: EpochMs): string | undefined {
+function missingApprovalsText({ rollout, object, hold, version }: Entry, now: EpochMs): string | undefined {
   if (version === undefined) return undefined;
   const [required] = rolloutGateApprovals(rollout, object ? [object] : [], rollout.status?.releaseAuthors ?? [], now);
   if (required) return `${version} has ${verdictText(required.verdictOn(version))}`;
@@ -152,7 +152,7 @@ function detailOf(entry: Entry, state: StepState, now: EpochMs): string {
   const [scheduleKind, name] = [labels[SCHEDULE_KIND_LABEL], labels[SCHEDULE_NAME_LABEL]];
   const isBypassed = state === 'passed' && version !== undefined && listState(gate, version) === 'blocks';
   return [
-    stateText(entry, state, approvalsText(entry, now)),
+    stateText(entry, state, missingApprovalsText(entry, now)),
     ...(isBypassed ? [`which does not hold ${version}`] : []),
     ...(scheduleKind && name ? [`of ${scheduleKind} ${name}`] : []),
     ...[annotations[GATE_PRETTY_NAME], annotations[GATE_DESCRIPTION]].flatMap((text) => text || []),

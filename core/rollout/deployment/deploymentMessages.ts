@@ -11,9 +11,10 @@ export const APPLIED = 'No bake time configured, deployment completed once every
 export const RAN_BEFORE = 'Adopted without a bake: the version was running before this Rollout was created.';
 export const WAITING_FOR_HEALTH = 'Waiting for health checks to become healthy before starting bake.';
 /** Replaces WAITING_FOR_HEALTH while a closed Gate, or the suspension that it left behind, holds the deployment. */
-export const HELD_BY_GATE = 'A closed Gate holds the deployment; the bake starts once it is applied and healthy.';
+export const HELD_BY_GATE =
+  'Held by a closed Gate or its suspension; the bake starts once the version is applied and healthy.';
 /** Replaces WAITING_TO_BE_APPLIED then. */
-export const HELD_BY_GATE_WITHOUT_BAKE = 'A closed Gate holds the deployment.';
+export const HELD_BY_GATE_WITHOUT_BAKE = 'Held by a closed Gate or its suspension.';
 export const BAKE_STARTED = 'Bake started, monitoring for errors.';
 export const BAKE_TIME_PASSED = 'Bake time completed successfully (no errors within bake time).';
 /** The message of a bake in recovery mode whose errors did not count. */
@@ -112,7 +113,7 @@ export function bakeSummary(head: HistoryEntry | undefined, remaining?: string):
     case 'Deploying':
       return head.waitingSince === undefined
         ? 'Waiting for health checks to become healthy before starting bake'
-        : 'A closed Gate holds the deployment';
+        : 'Held by a closed Gate or its suspension';
     case 'InProgress':
       return remaining ? `Baking in progress, ${remaining} remaining` : 'Baking in progress, monitoring for errors';
     case 'Succeeded':

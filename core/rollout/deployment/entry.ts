@@ -26,14 +26,14 @@ import type { OnFailure } from './rollback.ts';
 import { hasNoBake } from './withoutBake.ts';
 
 /** The phase that a new deployment begins with: a bake, only the wait for Flux, or neither, with the reason. */
-export type Beginning = 'bakes' | 'is to be applied' | 'nothing is bound' | 'ran before' | 'does not bake';
+export type Beginning = 'bakes' | 'awaitsApply' | 'nothingBound' | 'ranBefore' | 'noBake';
 
 const BEGINNINGS: Record<Beginning, Pick<HistoryEntry, 'bakeStatus' | 'bakeStatusMessage'>> = {
   bakes: { bakeStatus: 'Deploying', bakeStatusMessage: WAITING_FOR_HEALTH },
-  'is to be applied': { bakeStatus: 'Deploying', bakeStatusMessage: WAITING_TO_BE_APPLIED },
-  'nothing is bound': { bakeStatus: 'Succeeded', bakeStatusMessage: NOTHING_BOUND },
-  'ran before': { bakeStatus: 'Succeeded', bakeStatusMessage: RAN_BEFORE },
-  'does not bake': { bakeStatus: 'Succeeded', bakeStatusMessage: NO_BAKE },
+  awaitsApply: { bakeStatus: 'Deploying', bakeStatusMessage: WAITING_TO_BE_APPLIED },
+  nothingBound: { bakeStatus: 'Succeeded', bakeStatusMessage: NOTHING_BOUND },
+  ranBefore: { bakeStatus: 'Succeeded', bakeStatusMessage: RAN_BEFORE },
+  noBake: { bakeStatus: 'Succeeded', bakeStatusMessage: NO_BAKE },
 };
 
 /** A new deployment. */

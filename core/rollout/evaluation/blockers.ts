@@ -103,7 +103,7 @@ export const BLOCKER_KINDS: readonly BlockerKind[] = [
   {
     type: 'Approvals',
     find: approvalBlockers,
-    sentence: approvalsText,
+    sentence: approvalsSentence,
     readyReason: WAITING_FOR_APPROVALS,
     hasEvent: true,
   },
@@ -333,7 +333,7 @@ function gatesText({ version, by, evaluation: { closed } }: SentenceInputs): Tex
 }
 
 /** Missing approvals are reported even while a bake runs, because approving takes longer. */
-function approvalsText({ version, by, evaluation: { requiredApprovals } }: SentenceInputs): TextWithCommands {
+function approvalsSentence({ version, by, evaluation: { requiredApprovals } }: SentenceInputs): TextWithCommands {
   const missing = requiredApprovals.filter(({ verdict }) => !verdict.enough);
   const all = few(missing.map(approvalsAtGate), MAX_GATES_IN_SENTENCE);
   return {

@@ -139,6 +139,6 @@ export function authorsWanted(
 }
 
 /** Whether the version was discovered. Approvals of any other version would count for an image published later. */
-export function knowsVersion({ status }: Rollout, version: string): boolean {
+export function hasDiscovered({ status }: Rollout, version: string): boolean {
   return (status?.availableReleases ?? []).some(({ tag }) => tag === version);
 }

@@ -119,7 +119,7 @@ function outcomes(upstream: Rollout, ref: UpstreamRef, now: EpochMs): (candidate
     const entry = entryOf(candidate);
     if (!entry) return unsatisfied(`has no deployment of ${COMPARED_TEXT[ref.match]} in its history`);
     if (rolledBack.has(entry.version.tag)) return unsatisfied('has rolled it back');
-    return outcomeOf(entry, ref, now);
+    return upstreamOutcome(entry, ref, now);
   };
 }
 
@@ -143,7 +143,7 @@ function keysOf({ tag, digest, revision }: VersionInfo, match: Match): string[] 
   return match === 'revision' && revision ? [...digests, `revision ${revision}`] : digests;
 }
 
-function outcomeOf(entry: HistoryEntry, { bakedFor }: UpstreamRef, now: EpochMs): Outcome {
+function upstreamOutcome(entry: HistoryEntry, { bakedFor }: UpstreamRef, now: EpochMs): Outcome {
   const since = (time: string | undefined) => (parseTime(time) === undefined ? '' : ` since ${time}`);
   const { timestamp, lastRetryTimestamp, bakeStatus, bakeStartTime, bakeEndTime } = entry;
   switch (bakeStatus) {
@@ -172,7 +172,9 @@ function bakedOutcome(ended: string, bakedFor: number, now: EpochMs): Outcome {
   const until = Math.min(at + bakedFor, LAST_INSTANT);
   if (now >= until) return { satisfied: true };
   return {
-    ...unsatisfied(`succeeded at ${formatTime(at)}, baked for ${formatDuration(bakedFor)} at ${formatTime(until)}`),
+    ...unsatisfied(
+      `succeeded at ${formatTime(at)}; the required ${formatDuration(bakedFor)} end at ${formatTime(until)}`,
+    ),
     at: until,
     since: at,
   };

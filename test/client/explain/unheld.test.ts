@@ -21,7 +21,7 @@ it('names an object that nothing suspends, and why', () => {
 it.each([
   [
     { notHeld: 3, notHeldObjects: [first] },
-    '3 of these run although the Gate is closed: Kustomization shop/web, no room',
+    '3 of these are running although the Gate is closed: Kustomization shop/web, no room',
   ],
   [
     { notResumed: 1, notResumedObjects: [first] },

@@ -53,6 +53,6 @@ describe('a Warning with names of 20 characters has at most 120', () => {
   });
 
   it('and one about more Gates is cut after its action', () => {
-    expect(revertWarning([closed, closed]).slice(0, 119)).toContain('apply it again');
+    expect(revertWarning([closed, closed]).slice(0, 119)).toContain('Apply it again');
   });
 });

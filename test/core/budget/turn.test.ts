@@ -179,7 +179,7 @@ describe('which budgets select a Rollout', () => {
       blockers: [{ type: 'Budget', effect: 'Blocks', reason: 'TooManyBudgets', version: '1.2.0' }],
       condition: {
         reason: 'TooManyBudgets',
-        message: `Version 1.2.0 waits: of the RolloutBudgets, ${LIMITS.budgetsOfRollout + 1} select this Rollout, more than ${LIMITS.budgetsOfRollout} (limit budgetsOfRollout)`,
+        message: `Version 1.2.0 waits: ${LIMITS.budgetsOfRollout + 1} budgets select this Rollout, more than ${LIMITS.budgetsOfRollout} (limit budgetsOfRollout)`,
       },
     });
     expect(waiting).not.toHaveProperty('request');

@@ -98,7 +98,7 @@ describe('annotations of 256 kB', () => {
 
 describe('marks of a HelmRelease', () => {
   it('have it follow one Rollout, and manage no field', () => {
-    expect(managedFieldsOf(helmRelease())).toEqual({ fields: [], follows: 'my-app', problems: [] });
+    expect(managedFieldsOf(helmRelease())).toEqual({ fields: [], tracks: 'my-app', problems: [] });
     expect(boundRollouts(helmRelease())).toEqual(['my-app']);
     expect(managedFieldsOf(helmRelease({ annotations: {} }))).toEqual({ fields: [], problems: [] });
   });
@@ -112,9 +112,9 @@ describe('marks of a HelmRelease', () => {
     ['a chart of its own', { chartRef: undefined, chart: { spec: { chart: 'web' } } }],
     ['a HelmChart', { chartRef: { kind: 'HelmChart', name: 'web' } }],
     ['an OCIRepository of another namespace', { chartRef: { kind: 'OCIRepository', name: 'web', namespace: 'other' } }],
-  ])('with %s are a problem, and it follows all the same: the metadata alone says so', (_, spec) => {
-    const { follows, problems } = managedFieldsOf(helmRelease({ spec }));
-    expect(follows).toBe('my-app');
+  ])('with %s are a problem, and it tracks all the same: the metadata alone says so', (_, spec) => {
+    const { tracks, problems } = managedFieldsOf(helmRelease({ spec }));
+    expect(tracks).toBe('my-app');
     expect(problems).toEqual([expect.stringContaining('needs a spec.chartRef to an OCIRepository of its namespace')]);
     expect(managedFieldsOf({ kind: 'HelmRelease', metadata: helmRelease().metadata }).problems).toEqual([]);
   });

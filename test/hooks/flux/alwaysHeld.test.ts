@@ -104,7 +104,12 @@ describe('a closed Gate of another namespace suspends', { timeout: PATIENCE_MS }
   it('where its Gates were too large to be sent', async () => {
     await fc.assert(
       fc.asyncProperty(written, async ({ object, gates }) => {
-        const stored = await write(annotate(object, holdHook.unseen!().annotations!), object, gates, METACONTROLLER);
+        const stored = await write(
+          annotate(object, holdHook.answerTooLarge!().annotations!),
+          object,
+          gates,
+          METACONTROLLER,
+        );
         expect(stored && isHeld(stored)).toBe(true);
       }),
       { numRuns: RUNS },

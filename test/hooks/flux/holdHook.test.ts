@@ -144,7 +144,7 @@ describe('the decorator that suspends and resumes', () => {
   });
 
   it('lets the webhook read the Gates if a request is too large', () => {
-    expect(holdHook.unseen!()).toEqual({
+    expect(holdHook.answerTooLarge!()).toEqual({
       attachments: [],
       annotations: { [SELECTED_BY]: '(too-many)', [STATE]: 'closed: (too-many)' },
       resyncAfterSeconds: 60,

@@ -191,7 +191,7 @@ describe('BeforeDeployment', () => {
   it('nor from a Rollout that has changed since', async () => {
     const live = firstCopied();
     live.metadata.generation = 2;
-    await expect(sync(firstCopied(), { live })).rejects.toThrow('has changed since it was sent');
+    await expect(sync(firstCopied(), { live })).rejects.toThrow('nothing was decided');
   });
 
   it('a manual deployment waits too', async () => {

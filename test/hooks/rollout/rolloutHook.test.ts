@@ -227,7 +227,7 @@ describe('sync', () => {
     await expect(answer).rejects.toMatchObject({
       status: 429,
       retryAfterSeconds: 1,
-      message: expect.stringContaining("Rollout 'team-a/app' has changed"),
+      message: expect.stringContaining("sent an older Rollout 'team-a/app'"),
     });
   });
 

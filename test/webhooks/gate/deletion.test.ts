@@ -30,7 +30,7 @@ describe('DELETE of a Gate', () => {
     const { allowed, message } = await remove(closed);
     expect(allowed).toBe(false);
     expect(message).toContain(
-      "Gate 'platform/freeze' is closed (Gate closed by default) and holds Rollout platform/web; without",
+      "Gate 'platform/freeze' is closed (Gate closed by default) and holds Rollout platform/web; deleting it would leave objects",
     );
     expect(message).toContain('kubectl -n platform annotate --overwrite gate/freeze open.gate.fluxcd.io/requestedAt=');
   });
@@ -55,7 +55,7 @@ describe('DELETE of a Gate', () => {
     const answer = await remove(closed, { objects: [binding, namespace] });
     expect(answer).toMatchObject({ allowed: true });
     expect(answer.warnings).toEqual([
-      'objects of other namespaces that name this Gate, and are held until a Gate of this name is open: 1',
+      'objects in other namespaces name this Gate (1): they stay held until one of this name exists and is open',
     ]);
     expect(answer.warnings[0]!.length).toBeLessThanOrEqual(120);
   });
@@ -84,7 +84,7 @@ describe('DELETE of a Gate', () => {
     // Objects of other namespaces that only name the Gate are in its status.
     const heldObjects = [{ kind: 'Rollout', namespace: 'apps', name: 'web' }];
     expect((await rollouts({ ...closed, status: { heldObjects } })).warnings).toEqual([
-      'objects of other namespaces that name this Gate, and are held until a Gate of this name is open: 1',
+      'objects in other namespaces name this Gate (1): they stay held until one of this name exists and is open',
     ]);
   });
 

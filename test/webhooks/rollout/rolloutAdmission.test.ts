@@ -185,9 +185,7 @@ describe('validate/rollout', () => {
     const [newer, pinned] = [{ tag: '1.4.0' }, { tag: '1.3.0' }];
     const waiting = { ...status, releaseCandidates: [newer, pinned], gatedReleaseCandidates: [newer, pinned] };
     const shut = { ...waiting, gates: [{ name: 'qa', passing: false }] };
-    const says = [
-      'version 1.4.0 is deployed next. To prevent that, pin again and put it on rejectedVersions before you unpin',
-    ];
+    const says = ['version 1.4.0 is deployed next. To prevent that: pin again, reject 1.4.0, then unpin'];
     it.each([
       ['says what is deployed next', rollout({}, waiting), rollout({ wantedVersion: '1.2.0' }, waiting), says],
       ['to what was pinned anyway', rollout({}, waiting), rollout({ wantedVersion: '1.4.0' }, waiting), []],
@@ -213,7 +211,7 @@ describe('validate/rollout', () => {
     const force = (tag: string, before: object, spec = {}) =>
       decide({ object: annotated({ [`${P}force-deploy`]: tag }, spec, before), old: rollout(spec, before) });
     const follows = (tag: string) => [
-      `set wantedVersion to stay on 1.2.0: version ${tag} is deployed next, once nothing blocks it`,
+      `${tag} replaces 1.2.0 once nothing blocks it. To stay on 1.2.0, set spec.wantedVersion`,
     ];
     it.each<[string, string, object, string[]]>([
       ['says that the one it goes back from comes again', '1.2.0', at13, follows('1.3.0')],
