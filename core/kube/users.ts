@@ -2,7 +2,7 @@
 
 const SERVICE_ACCOUNT = 'system:serviceaccount:';
 
-/** Whether the user is a ServiceAccount, perhaps of a Git sync, which a denial would stop. */
+/** Whether the user is a ServiceAccount, such as that of a Git sync or a pipeline. */
 export function isServiceAccount(user: string): boolean {
   return user.startsWith(SERVICE_ACCOUNT);
 }

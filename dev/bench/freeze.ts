@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { User } from '../actors/user.ts';
 import { logToStderr } from '../local/process/log.ts';
 import { Problem } from '../local/process/problem.ts';
-import { fleet } from './fleets/gated.ts';
+import { type Fleet, fleet } from './fleets/gated.ts';
 import { watchObjects } from './fleets/objectWatch.ts';
 import { costFigures, costOf, countHookCalls, memoryFigures } from './measure.ts';
 import type { ClusterScenario, Figure } from './scenario.ts';
@@ -26,13 +26,14 @@ export const freeze: ClusterScenario = {
     const fleets = Array.from({ length: namespaces }, (_, i) => fleet(admin, `bench-${i}`, share));
     logToStderr(`Creating ${share} Flux objects that require one Gate, in each of ${namespaces} namespaces`);
     for (const each of fleets) await each.create();
-    const watches = await Promise.all(
-      fleets.map(async (each) =>
-        (await each.collections()).map(({ path, count }) => ({ fleet: each, watch: watchObjects(admin, path), count })),
-      ),
-    ).then((lists) => lists.flat());
+    const watches: { of: Fleet; watch: ReturnType<typeof watchObjects>; count: number }[] = [];
+    for (const each of fleets) {
+      for (const { path, count } of await each.collections()) {
+        watches.push({ of: each, watch: watchObjects(admin, path), count });
+      }
+    }
     const allReach = async (state: 'isHeld' | 'isRestored') => {
-      await Promise.all(watches.map(({ fleet, watch, count }) => watch.until(count, fleet[state], PATIENCE_MS)));
+      await Promise.all(watches.map(({ of, watch, count }) => watch.until(count, of[state], PATIENCE_MS)));
     };
     const request = async (action: 'open' | 'close') => {
       await Promise.all(fleets.map((each) => each.request(action)));

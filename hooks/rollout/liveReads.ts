@@ -126,15 +126,13 @@ export function withRestingChecks(
   healthChecks: readonly HealthCheck[],
   call: HookCall,
 ): Promise<HealthCheck[]> {
-  return inParallel(healthChecks, HEALTH_CHECKS_AT_ONCE, async (healthCheck) => {
-    if (!mayRest(healthCheck, rollout)) return healthCheck;
+  return withVerdicts(rollout, healthChecks, call, async (healthCheck) => {
     const { uid, namespace, name } = healthCheck.metadata;
     // Many Rollouts may watch one HealthCheck. They share an evaluation for the interval of a check that isn't at rest.
     const verdict = await call.recent.within(requeueInterval(healthCheck), `health ${uid} ${namespace}/${name}`, () =>
       evaluateNow(healthCheck, rollout, call),
     );
-    if (verdict.health !== 'Unhealthy') return healthCheck;
-    return { ...healthCheck, status: statusAfter(healthCheck.status, verdict, call.now) };
+    return verdict.health === 'Unhealthy' ? verdict : undefined;
   });
 }
 
@@ -147,10 +145,21 @@ export function withPresentHealth(
   healthChecks: readonly HealthCheck[],
   call: HookCall,
 ): Promise<HealthCheck[]> {
+  return withVerdicts(rollout, healthChecks, call, async (healthCheck) =>
+    isJustReported(healthCheck, call.now) ? undefined : evaluateNow(healthCheck, rollout, call),
+  );
+}
+
+/** The checks; one at rest has the status after its verdict, if there is one. */
+function withVerdicts(
+  rollout: Rollout,
+  healthChecks: readonly HealthCheck[],
+  call: HookCall,
+  verdictOf: (healthCheck: HealthCheck) => Promise<Verdict | undefined>,
+): Promise<HealthCheck[]> {
   return inParallel(healthChecks, HEALTH_CHECKS_AT_ONCE, async (healthCheck) => {
-    if (!mayRest(healthCheck, rollout) || isJustReported(healthCheck, call.now)) return healthCheck;
-    const verdict = await evaluateNow(healthCheck, rollout, call);
-    return { ...healthCheck, status: statusAfter(healthCheck.status, verdict, call.now) };
+    const verdict = mayRest(healthCheck, rollout) ? await verdictOf(healthCheck) : undefined;
+    return verdict ? { ...healthCheck, status: statusAfter(healthCheck.status, verdict, call.now) } : healthCheck;
   });
 }
 
