@@ -29,10 +29,10 @@ import { startReceiver } from './server/http/receiverThread.ts';
 import { SERVER_LIMITS } from './server/http/serverLimits.ts';
 import { createLeveledLog, type Logger } from './server/log.ts';
 import { createMeasurements } from './server/prometheus/measurements.ts';
-import { createRecent } from './server/recent.ts';
 import { createMetadataCache } from './server/registry/cache.ts';
 import { registrySockets } from './server/registry/sockets.ts';
 import { createMetrics, type ServedMetrics } from './server/servedMetrics.ts';
+import { createSharedReads } from './server/sharedReads.ts';
 import { webhookRoutes } from './webhooks/index.ts';
 
 const USAGE = `Usage: node main.ts
@@ -109,15 +109,15 @@ function createCalls({ config, log, decisions, metrics, transports }: Parts): Ca
     limit: LIMITS.metricSeries + 1,
   });
   const readers = { hooks: readerOf(hooks), health: readerOf(health) };
-  const recent = createRecent(() => performance.now());
-  const access = withRememberedAnswers(createAccessReviewer(health), recent);
+  const sharedReads = createSharedReads(() => performance.now());
+  const access = withRememberedAnswers(createAccessReviewer(health), sharedReads);
   const hookPorts = {
     healthCluster: readers.health,
     access,
     events,
     metadata,
     measurements,
-    recent,
+    sharedReads,
     metrics,
     settings,
   };

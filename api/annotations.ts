@@ -76,7 +76,7 @@ export const ROLLBACK_BARRIER = 'rollout.kuberik.com/rollback-barrier';
 export const REQUIRED_GATES = 'gate.fluxcd.io/gates';
 /** On Flux objects: the Gates that select the object, `ns/a,ns/b`, or `(too-many)` if it requires more than 200. Hooks write it too, but the webhook decides what is stored. */
 export const SELECTED_BY = 'gate.fluxcd.io/selected-by';
-/** On Flux objects, written by the webhook: `open`; `closed: ns/a,ns/b`; `opening: <time>` while it waits for its applier; `bypassed: ns/a@<closure>` after a bypass, for this closure; `passing: ns/a@<closure>` while one deployment bypasses it. */
+/** On Flux objects, written by the webhook: `open`; `closed: ns/a,ns/b`; `opening: <time>` while it waits for its applier; `bypassed: ns/a@<closure>` after a bypass, for this closure; `bypassing: ns/a@<closure>` while one deployment bypasses it. */
 export const GATE_STATE = 'gate.fluxcd.io/state';
 /** On Flux objects, written by the webhook: `spec.suspend` before a Gate closed: `true`, `false` or `unset`. */
 export const SUSPENDED = 'gate.fluxcd.io/suspended';

@@ -4,13 +4,13 @@
  */
 export const LOGGED = {
   Denied: 'admission rejects a write: who, what and why, at most once in ten minutes',
-  Held: 'an apply behind a closed Gate changes nothing: once for each generation of the object and each closure',
+  Reverted: 'an apply behind a closed Gate changes nothing: once for each generation of the object and each closure',
   Suspended: 'a Flux object is suspended by closed Gates: which',
   Opening: 'the Gates of a suspended object are open; it waits for the next apply of its applier',
   Released: 'an object is no longer suspended by Gates',
   Bypassed: 'an object runs although its Gates are closed, after a bypass',
-  Passing: 'an object takes one deployment that bypasses closed Gates',
-  Pinned: 'an object takes the version of a Rollout: which',
+  Bypassing: 'an object takes one deployment that bypasses closed Gates',
+  VersionSet: 'an object takes the version of a Rollout: which',
   Requested: 'a user requests something of a Rollout: a request annotation, or `spec.wantedVersion`',
   RequestUsed: 'a request took effect, and its annotation is removed',
   HealthTurned: 'the health of a HealthCheck changes: before and after',

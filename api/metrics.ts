@@ -19,8 +19,8 @@ export const COUNTERS = {
     help: 'Writes that the admission webhook denied, by reason; dry runs count',
     labels: { reason: ['gate_closed', 'managed_field', 'invalid', 'limit', 'not_permitted', 'overwritten'] },
   },
-  rollout_hooks_admission_holds_total: {
-    help: 'Writes admitted without their changes: applies of objects that closed Gates hold (gate_closed), other values of managed fields (managed_field). kustomize-controller sends two at each sync',
+  rollout_hooks_admission_reverts_total: {
+    help: 'Writes that the admission webhook admitted without their changes: applies of objects that closed Gates hold (gate_closed), other values of managed fields (managed_field). kustomize-controller sends two at each sync',
     labels: { reason: ['gate_closed', 'managed_field'] },
   },
   rollout_hooks_gate_bypasses_total: {
@@ -95,6 +95,6 @@ export type Count = {
   };
 }[CounterName];
 
-export type RevertReason = LabelsOf<'rollout_hooks_admission_holds_total'>['reason'];
+export type RevertReason = LabelsOf<'rollout_hooks_admission_reverts_total'>['reason'];
 export type ApiCaller = LabelsOf<'rollout_hooks_api_requests_total'>['caller'];
 export type DenialReason = LabelsOf<'rollout_hooks_admission_denials_total'>['reason'];

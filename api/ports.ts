@@ -98,7 +98,7 @@ export interface Subject {
 }
 
 /** A decision that changes something about an object: a line of the log. */
-export interface Decision extends Subject {
+export interface LoggedDecision extends Subject {
   /** In CamelCase, like the reasons of Events and conditions. */
   reason: string;
   message: string;
@@ -121,7 +121,7 @@ export interface Consideration extends Subject {
 }
 
 export interface DecisionLog {
-  decided(decision: Decision): void;
+  decided(decision: LoggedDecision): void;
   /** Logs at level debug; without that level the line isn't built. */
   considered(line: () => Consideration): void;
 }
@@ -168,7 +168,7 @@ export interface Measurement {
   reading: Reading;
 }
 
-export interface Question {
+export interface MeasurementQuery {
   /** The HealthCheck of the query; its namespace needs the right to use the provider. */
   check: NamespacedName & { uid: string };
   /** Name of a MetricProvider. */
@@ -181,7 +181,7 @@ export interface Question {
 /** Queries to MetricProviders, in the background: a provider that hangs delays no sync. */
 export interface Measurements {
   /** The newest measurement; undefined: there is none yet, so call again in some seconds. Never rejects. */
-  measure(question: Question): Promise<Measurement | undefined>;
+  measure(wanted: MeasurementQuery): Promise<Measurement | undefined>;
 }
 
 /** The counters of api/metrics.ts. */
@@ -206,12 +206,12 @@ export interface RequiringObjects extends Requiring {
   objects: readonly KubeObject[];
 }
 
-/** Answers that callers share who ask at about the same time. A failure is not cached. */
-export interface Recent {
-  /** The key's answer, if it was requested at most `maxAgeMs` ago; otherwise a new one. */
-  within<T>(maxAgeMs: number, key: string, ask: () => Promise<T>): Promise<T>;
-  /** An answer that is requested after this call, for decisions. Calls that come before the request share it. */
-  fresh<T>(key: string, ask: () => Promise<T>): Promise<T>;
+/** Reads that several callers share. A failure is not cached. */
+export interface SharedReads {
+  /** The key's answer, if it was read at most `maxAgeMs` ago; otherwise a new one. */
+  recent<T>(maxAgeMs: number, key: string, read: () => Promise<T>): Promise<T>;
+  /** An answer whose read starts after this call, for decisions. Calls that come before that start share it. */
+  fresh<T>(key: string, read: () => Promise<T>): Promise<T>;
 }
 
 /** Installation-wide choices; see server/config.ts for the environment variables. */
@@ -262,7 +262,7 @@ export interface HookCall extends Call {
   events: EventSink;
   metadata: ReleaseMetadataCache;
   measurements: Measurements;
-  recent: Recent;
+  sharedReads: SharedReads;
   /** The same cluster over separate connections, for large reads: inventories. */
   healthCluster: ClusterReader;
 }

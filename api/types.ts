@@ -28,7 +28,7 @@ export type Blocker = NonNullable<RolloutStatus['blockers']>[number];
 export type GateSummary = NonNullable<RolloutStatus['gates']>[number];
 export type FluxBindingSpec = NonNullable<FluxBinding['spec']>;
 export type FluxBindingStatus = NonNullable<FluxBinding['status']>;
-export type ManagedField = NonNullable<FluxBindingSpec['pins']>[number];
+export type ManagedField = NonNullable<FluxBindingSpec['fields']>[number];
 /** The deployment of a Rollout that an object has. */
 export type DeploymentRef = NonNullable<NonNullable<FluxBindingSpec['observed']>['deployed']>[number];
 export type GateStatus = NonNullable<Gate['status']>;

@@ -22,8 +22,8 @@ import {
   emptyRelease,
   partsWithSubject,
   pushOrder,
-  type Release,
   type ReleasePart,
+  type SourceRelease,
 } from '../core/releaseCopy/release.ts';
 
 const BLOBS_AT_ONCE = 3;
@@ -151,7 +151,7 @@ async function putManifests(parts: ReleasePart[], target: TargetRepository): Pro
 }
 
 /** Puts the lists of referrers that clients keep under a tag if the registry has none. Lines of other clients stay. */
-async function putReferrers(release: Release, target: TargetRepository): Promise<void> {
+async function putReferrers(release: SourceRelease, target: TargetRepository): Promise<void> {
   for (const [subject, parts] of partsWithSubject(release)) {
     const tag = referrersTag(subject);
     const existing = await target.manifest(tag);
@@ -184,7 +184,7 @@ interface Waiting {
 }
 
 /** @param reference tag or digest @throws CopyFailure */
-async function readRelease(source: SourceRepository, reference: string): Promise<Release> {
+async function readRelease(source: SourceRepository, reference: string): Promise<SourceRelease> {
   const manifest = await source.manifest(reference);
   if (!manifest) throw new CopyFailure('NotFound', `the source ${source.name} has no ${reference}`);
   const release = emptyRelease(manifest.digest);
@@ -211,7 +211,7 @@ async function readRelease(source: SourceRepository, reference: string): Promise
 async function readListed(
   source: SourceRepository,
   { contents }: ReleasePart,
-  release: Release,
+  release: SourceRelease,
 ): Promise<StoredManifest[]> {
   const found: StoredManifest[] = [];
   for (const descriptor of withoutKnown(contents.manifests, release)) {
@@ -228,7 +228,7 @@ async function readListed(
 async function readAttached(
   source: SourceRepository,
   { manifest }: ReleasePart,
-  release: Release,
+  release: SourceRelease,
 ): Promise<StoredManifest[]> {
   const found: StoredManifest[] = [];
   for (const { digest } of withoutKnown(await referrersOf(source, manifest.digest), release)) {
@@ -254,7 +254,7 @@ async function referrersOf(source: SourceRepository, digest: string): Promise<De
   return tagged ? listedDescriptors(textOf(tagged.bytes), name) : [];
 }
 
-const withoutKnown = (descriptors: Descriptor[], { parts }: Release) =>
+const withoutKnown = (descriptors: Descriptor[], { parts }: SourceRelease) =>
   descriptors.filter(({ digest }) => !parts.has(digest));
 
 function missingError(source: SourceRepository, digest: string): CopyFailure {

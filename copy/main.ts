@@ -1,4 +1,5 @@
 /** Composition root of the copy command: command line, environment, clock, files and sockets of a copy enter here. */
+
 import { existsSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -6,6 +7,7 @@ import { isLegalTag } from '../core/kube/tag.ts';
 import { isDigest } from '../core/releaseCopy/manifest.ts';
 import { COPY_OUTCOMES, CopyFailure, type CopyOutcome } from '../core/releaseCopy/outcome.ts';
 import { COPY_LIMITS } from '../core/releaseCopy/release.ts';
+import { errorText } from '../core/text/errorText.ts';
 import { createBlobCopier } from '../server/copy/blob.ts';
 import { createSession, type Retries, type Side } from '../server/copy/registrySession.ts';
 import { createSource, createTarget } from '../server/copy/repository.ts';
@@ -132,7 +134,7 @@ const usageError = (message: string) => new CopyFailure('Usage', `${message}; se
 function failureOf(cause: unknown): { outcome: CopyOutcome; message: string } {
   if (cause instanceof CopyFailure) return { outcome: cause.outcome, message: cause.message };
   if (cause instanceof RegistryError) return { outcome: cause.failure, message: cause.message };
-  return { outcome: 'Unexpected', message: cause instanceof Error ? cause.message : String(cause) };
+  return { outcome: 'Unexpected', message: errorText(cause) };
 }
 
 type Result = { outcome: CopyOutcome; message: string };

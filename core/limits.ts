@@ -84,10 +84,14 @@ export const LIMITS = {
   /** Series in the result of a query to a MetricProvider. */
   metricSeries: 100,
   /**
-   * Approvals that a Gate or RolloutGate keeps: the oldest is dropped, with a Warning. User name and reason have at
-   * most 256 characters each.
+   * Approvals that a Gate or RolloutGate keeps: the oldest is dropped, with a Warning. A user name has at most
+   * 256 characters.
    */
   approvals: 64,
+  /** Characters that are stored of a reason; of a longer one the rest is cut, with a Warning. */
+  reason: 256,
+  /** Characters that are stored of the reason why a Gate is to open or close; the rest is cut, with a Warning. */
+  gateReason: 1024,
   /**
    * The Rollouts that are read to find the one that an approval on a Gate means, if it names none. With more, the user
    * has to approve `<namespace>/<rollout>:<version>`.

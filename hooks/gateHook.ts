@@ -3,7 +3,6 @@ import { FLUX_BINDINGS, GOVERNED_KINDS, NAMESPACES, ROLLOUTS } from '../api/kind
 import type { Secret } from '../api/kubernetes.ts';
 import type { ClusterReader, HookCall, RequiringObjects } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
-import { unheldOf, unresumedOf } from '../core/admission/unreachedObjects.ts';
 import { approvalEvents, approvalsStatus } from '../core/approval/approvalStatus.ts';
 import { standingApprovals, withoutDeletedRollouts } from '../core/gate/evaluateGates.ts';
 import { BEYOND_FORBIDDEN, reachesBeyond, requirersOf } from '../core/gate/gateSelection.ts';
@@ -12,6 +11,7 @@ import { type GateFacts, gateEvents, gateStatus, isSettling, resyncSeconds } fro
 import { eventRecord } from '../core/kube/events.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
+import { unheldOf, unresumedOf } from '../core/objectGates/unreachedObjects.ts';
 import { oidcProblem } from '../core/receiver/idToken.ts';
 import { idTokenPath, tokenBytes, webhookPath } from '../core/receiver/webhookPath.ts';
 import { objectsOfKinds } from '../live/objectReads.ts';
@@ -65,9 +65,9 @@ const unknownBackground = () => undefined;
  * The objects that may require a Gate, listed once for all Gates: as related objects they would trigger a sync of every
  * Gate at every change of any binding. undefined if the cluster does not answer: the Gate is evaluated anyway.
  */
-function readRequiring(gate: Gate, { cluster, recent, now }: HookCall): Promise<RequiringObjects | undefined> {
+function readRequiring(gate: Gate, { cluster, sharedReads, now }: HookCall): Promise<RequiringObjects | undefined> {
   const maxAgeMs = isSettling(gate, now) ? CHANGED_GATE_REQUIRING_MAX_AGE_MS : REQUIRING_MAX_AGE_MS;
-  return recent.within(maxAgeMs, 'requiring objects', () => listRequiring(cluster)).catch(() => undefined);
+  return sharedReads.recent(maxAgeMs, 'requiring objects', () => listRequiring(cluster)).catch(() => undefined);
 }
 
 async function listRequiring(cluster: ClusterReader): Promise<RequiringObjects> {

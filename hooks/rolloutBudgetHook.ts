@@ -11,7 +11,7 @@ import type { Budget, Rollout, Slot } from '../api/types.ts';
 import { planBudget } from '../core/budget/budgetPlan.ts';
 import { isUsed } from '../core/budget/continueRequest.ts';
 import { namespaceSelectorOf, slotLabels } from '../core/budget/selectingBudgets.ts';
-import type { Holder } from '../core/budget/slots.ts';
+import type { SlotOwner } from '../core/budget/slots.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { objectsOf } from '../core/kube/objectMap.ts';
@@ -20,7 +20,7 @@ import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
 import { CONFLICT_REQUEUE_SECONDS, type CompositeHook, type DecoratorHook, resyncAfter } from './hook.ts';
 
 /**
- * No sync is triggered when the labels of a Namespace change, or when a holder that the budget no longer selects
+ * No sync is triggered when the labels of a Namespace change, or when an owner that the budget no longer selects
  * changes.
  */
 const UNSEEN_REQUEUE_SECONDS = 60;
@@ -34,7 +34,7 @@ export const budgetHook: CompositeHook = {
     const budget = parent as unknown as Budget;
     const found = objectsOf<Rollout>(related, KINDS.Rollout);
     const rollouts = selectedRollouts(budget, found);
-    const others = await otherHolders(budget, rollouts, found, cluster);
+    const others = await otherOwners(budget, rollouts, found, cluster);
     const plan = planBudget(budget, { rollouts, others }, now);
     const names = rollouts.map((rollout) => ({ kind: KINDS.Rollout.kind, ...identityOf(rollout) }));
     const involvedObjects = involvedObjectsOf(names, budget.metadata.namespace);
@@ -86,22 +86,21 @@ function selectedRollouts(budget: Budget, rollouts: readonly Rollout[]): Rollout
 }
 
 /**
- * The holders of slots that the budget does not select, by uid. Holders that Metacontroller's cache lacks are read
- * live:
+ * The owners of slots that the budget does not select, by uid. Owners that Metacontroller's cache lacks are read live:
  * the cache may be behind.
  */
-async function otherHolders(
+async function otherOwners(
   { status }: Budget,
   selected: readonly Rollout[],
   found: readonly Rollout[],
   cluster: ClusterReader,
-): Promise<ReadonlyMap<string, Holder>> {
+): Promise<ReadonlyMap<string, SlotOwner>> {
   const known = new Set(selected.map(({ metadata }) => metadata.uid));
   const sent = new Map(found.map((rollout) => [rollout.metadata.uid, rollout]));
   const missing = (status?.slots ?? []).filter(({ uid }) => !known.has(uid));
-  const holder = async ({ uid, namespace, name }: Slot): Promise<Holder> => {
+  const owner = async ({ uid, namespace, name }: Slot): Promise<SlotOwner> => {
     const live = sent.get(uid) ?? (await cluster.get<Rollout>({ ...ROLLOUTS, namespace, name }));
     return live?.metadata.uid === uid ? live : 'gone';
   };
-  return new Map(await Promise.all(missing.map(async (slot) => [slot.uid, await holder(slot)] as const)));
+  return new Map(await Promise.all(missing.map(async (slot) => [slot.uid, await owner(slot)] as const)));
 }

@@ -16,8 +16,8 @@ import { identityOf, labelValue } from '../core/kube/names.ts';
 import { objectAt } from '../core/kube/objectMap.ts';
 import { rolloutGateReady } from '../core/rollout/evaluation/rolloutGates.ts';
 import { backgroundInStatus } from '../core/rollout/evaluation/versionApprovals.ts';
-import { repairedLabels } from './gateLabelsHook.ts';
 import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from './hook.ts';
+import { repairedLabels } from './repairedLabels.ts';
 
 export const rolloutGateHook: DecoratorHook = {
   /** Relates the Rollout of a RolloutGate with `spec.approvals`, for its requests and its waiting version. */

@@ -46,13 +46,13 @@ export const scheduleHook: CompositeHook = {
  * The Rollouts that the schedule selects. They are listed, not related: related Rollouts are sent in full, and a tenant
  * could make the request too large for a schedule of all tenants.
  */
-async function matchingRollouts(schedule: Schedule, { cluster, recent }: HookCall): Promise<MatchingRollouts> {
+async function matchingRollouts(schedule: Schedule, { cluster, sharedReads }: HookCall): Promise<MatchingRollouts> {
   const { namespace } = schedule.metadata;
   const labelSelector = toSelectorString(schedule.spec?.rolloutSelector);
   const ref = { ...ROLLOUTS, labelSelector, ...(namespace && { namespace }) };
   const key = `rollouts ${namespace ?? ''} ${labelSelector}`;
   const [rollouts, namespaces] = await Promise.all([
-    recent.within(ROLLOUTS_MAX_AGE_MS, key, () => listAtMost(ref, LIMITS.listedRollouts, listedRollout, cluster)),
+    sharedReads.recent(ROLLOUTS_MAX_AGE_MS, key, () => listAtMost(ref, LIMITS.listedRollouts, listedRollout, cluster)),
     namespacesOf(schedule, cluster),
   ]);
   if (!namespaces) return rollouts;

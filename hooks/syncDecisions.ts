@@ -3,7 +3,7 @@ import { READY } from '../api/conditions.ts';
 import type { LoggedReason } from '../api/decisions.ts';
 import type { AnyObject } from '../api/kubernetes.ts';
 import type { CompositeResponse, DecoratorResponse, ObjectMap } from '../api/metacontroller.ts';
-import type { Consideration, Decision, Subject } from '../api/ports.ts';
+import type { Consideration, LoggedDecision, Subject } from '../api/ports.ts';
 import type { HealthCheck } from '../api/types.ts';
 import { isMap, sameJson } from '../core/kube/json.ts';
 import { groupOf, identityOf } from '../core/kube/names.ts';
@@ -25,7 +25,7 @@ const parentSubject = (object: AnyObject): Subject => ({ kind: object.kind, ...i
  * The log lines of what a sync changes.
  * Changes of Rollouts, Gates, budgets and approvals have Events, which server/decisionLog.ts logs.
  */
-export function syncDecisions(sync: Sync): Decision[] {
+export function syncDecisions(sync: Sync): LoggedDecision[] {
   const changes = SYNC_DECISIONS[sync.hook]?.(sync) ?? [];
   const { uid = '', resourceVersion = '' } = sync.subject.metadata;
   return changes.map(({ reason, message }) => ({

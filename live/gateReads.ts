@@ -6,12 +6,12 @@ import { SELECTS_LABEL } from '../api/annotations.ts';
 import type { FluxObject } from '../api/flux.ts';
 import { BOUND_KINDS, FLUX_BINDINGS, GATES } from '../api/kinds.ts';
 import type { NamespacedName } from '../api/kubernetes.ts';
-import type { ClusterReader, Settings } from '../api/ports.ts';
+import type { ClusterReader, HookCall, Settings } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
-import type { RefRules } from '../core/admission/objectGates.ts';
 import { isTooMany } from '../core/gate/gateRefs.ts';
 import { isTruncated, reachesBeyond, type SelectsLabel, selectingGateLists } from '../core/gate/gateSelection.ts';
-import { boundLabel, byRefKey, identityOf } from '../core/kube/names.ts';
+import { boundLabel, byRefKey, identityOf, refKey } from '../core/kube/names.ts';
+import type { RefRules } from '../core/objectGates/objectGates.ts';
 import { boundObjects, currentBindings } from '../core/rollout/evaluation/currentBindings.ts';
 import type { GateSelectors } from '../core/rollout/evaluation/requiredGates.ts';
 import { namespaceLabels, objectsOfKinds, type Reads } from './objectReads.ts';
@@ -29,6 +29,27 @@ export async function readGates(
   const read = ({ namespace, name }: NamespacedName) => cluster.get<Gate>({ ...GATES, namespace, name });
   const gates = await Promise.all(refs.filter((ref) => !isTooMany(ref)).map(read));
   return byRefKey(gates.filter((gate) => gate !== undefined));
+}
+
+/** Gates that are read one by one. For objects that name more, all are listed. */
+const MAX_GATE_READS = 3;
+/** How old a list of all Gates may be, whatever age is requested: a tenant can name many Gates on many objects. */
+const GATE_LIST_MAX_AGE_MS = 1000;
+
+/** The existing Gates of these names, at most `maxAgeMs` old, or a second if many are named; 0: read now. */
+export async function recentGates(
+  refs: readonly NamespacedName[],
+  maxAgeMs: number,
+  { cluster, sharedReads }: Pick<HookCall, 'cluster' | 'sharedReads'>,
+): Promise<Gate[]> {
+  if (refs.length > MAX_GATE_READS) {
+    const wanted = new Set(refs.map(refKey));
+    const all = await sharedReads.recent(GATE_LIST_MAX_AGE_MS, 'gates', () => cluster.list<Gate>(GATES));
+    return all.filter((gate) => wanted.has(refKey(identityOf(gate))));
+  }
+  const read = (ref: NamespacedName) => () => readGates([ref], cluster);
+  const found = await Promise.all(refs.map((ref) => sharedReads.recent(maxAgeMs, `gate ${refKey(ref)}`, read(ref))));
+  return found.flatMap((gates) => [...gates.values()]);
 }
 
 /** The Gates that may select objects of the namespace, by the label for Flux objects or Rollouts; see isTruncated. */

@@ -24,12 +24,15 @@ export function refuseHost({ host = '' }: IncomingHttpHeaders, hosts: readonly s
   };
 }
 
+/** The refusal of a request that another page makes. */
+export const OTHER_ORIGIN = 'This server answers its own page only, and no page of another origin.';
+
 /** Refuses callers without the token, and requests of other origins, before the cluster is read or changed. */
 export function refuseCaller(headers: IncomingHttpHeaders, token: string): PageRefusal | undefined {
   const { host = '', origin, 'sec-fetch-site': site } = headers;
   // Older browsers send only the origin.
   if ((origin !== undefined && origin !== `http://${host}`) || (site !== undefined && site !== 'same-origin')) {
-    return { status: 403, message: 'This server answers its own page only, and no page of another origin.' };
+    return { status: 403, message: OTHER_ORIGIN };
   }
   return refuseToken(headers, token);
 }
@@ -40,7 +43,7 @@ function refuseToken(headers: IncomingHttpHeaders, token: string): PageRefusal |
   if (timingSafeEqual(digest(given), digest(token))) return undefined;
   return {
     status: 401,
-    message: 'This page has an old key: open the address that `kubectl rollouts ui` printed.',
+    message: 'The key of this page is no longer valid. Open the address that `kubectl rollouts ui` printed last.',
   };
 }
 

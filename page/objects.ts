@@ -129,7 +129,9 @@ export function ownersOf(kind: WatchedKind, object: AnyObject): string[] {
     }
     case 'FluxBinding':
       return [
-        ...new Set(((object as FluxBinding).spec?.pins ?? []).map(({ rollout: name }) => refKey({ namespace, name }))),
+        ...new Set(
+          ((object as FluxBinding).spec?.fields ?? []).map(({ rollout: name }) => refKey({ namespace, name })),
+        ),
       ];
     case 'Kustomization':
     case 'HelmRelease':

@@ -1,16 +1,16 @@
 /** Parses the requests that the page posts. Anything else is refused: the server is not a proxy. */
+
 import type { Gate } from '../api/types.ts';
 import type { ActionRequest, ActionType } from '../client/actions/action.ts';
 import { ACTIONS } from '../client/actions/table.ts';
 import type { AdoptRequest } from '../client/board/adoptViews.ts';
 import { isImage } from '../core/budget/continueRequest.ts';
+import { isObjectName } from '../core/kube/names.ts';
 import { isLegalTag } from '../core/kube/tag.ts';
+import { LIMITS } from '../core/limits.ts';
+import { isVariable } from '../core/managedField/managedFields.ts';
 
-const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
-/** The names of variables that Flux substitutes. */
-const VARIABLE = /^[_A-Za-z][_A-Za-z0-9]{0,252}$/;
-const MAX_REASON_CHARACTERS = 1000;
 
 type Fields = Record<string, unknown>;
 
@@ -56,7 +56,7 @@ export function adoptRequestOf(value: unknown): AdoptRequest | undefined {
 }
 
 function isChoice(key: string, value: unknown): boolean {
-  if (key === 'variable') return typeof value === 'string' && VARIABLE.test(value);
+  if (key === 'variable') return typeof value === 'string' && isVariable(value);
   return key === 'runs' ? typeof value === 'string' && isLegalTag(value) : isName(value);
 }
 
@@ -67,11 +67,11 @@ function refOf(value: unknown): { namespace: string; name: string } | undefined 
 }
 
 function isName(value: unknown): value is string {
-  return typeof value === 'string' && NAME.test(value);
+  return typeof value === 'string' && isObjectName(value);
 }
 
 function isReason(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= MAX_REASON_CHARACTERS;
+  return typeof value === 'string' && value.length <= LIMITS.gateReason;
 }
 
 function isRecord(value: unknown): value is Fields {

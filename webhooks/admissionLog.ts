@@ -7,7 +7,7 @@ import type { AdmissionRequest } from '../api/admission.ts';
 import { BYPASS_REASON, DEPLOYED, GATE_STATE, ONE_SHOT } from '../api/annotations.ts';
 import type { LoggedReason } from '../api/decisions.ts';
 import type { AnyObject } from '../api/kubernetes.ts';
-import type { Consideration, Decision, Subject } from '../api/ports.ts';
+import type { Consideration, LoggedDecision, Subject } from '../api/ports.ts';
 import type { Rollout } from '../api/types.ts';
 import { childOf } from '../core/kube/json.ts';
 import { deploymentText, parseDeployments } from '../core/managedField/deployment.ts';
@@ -19,14 +19,18 @@ const DENIED_AGAIN_MS = 600_000;
 /** Until an equal change is logged again: a patch that meets a conflict is reviewed again at once. */
 const CHANGED_AGAIN_MS = 2_000;
 
-/** The log lines of an admission request: a denial, a held write, or the changes that it makes. */
-export function admissionDecisions(route: string, request: AdmissionRequest, decision: AdmissionDecision): Decision[] {
+/** The log lines of an admission request: a denial, a reverted write, or the changes that it makes. */
+export function admissionDecisions(
+  route: string,
+  request: AdmissionRequest,
+  decision: AdmissionDecision,
+): LoggedDecision[] {
   const line = (
     reason: LoggedReason,
     message: string,
     key: readonly unknown[],
-    more: Pick<Decision, 'isCheap' | 'againAfterMs'>,
-  ): Decision => {
+    more: Pick<LoggedDecision, 'isCheap' | 'againAfterMs'>,
+  ): LoggedDecision => {
     const about = requestSubject(request);
     const { username: user } = request.userInfo;
     const id = JSON.stringify([about, user, reason, ...key]);
@@ -42,7 +46,7 @@ export function admissionDecisions(route: string, request: AdmissionRequest, dec
   if (decision.revertReason === 'gate_closed') {
     const { uid, generation } = stored!.metadata;
     const message = `${request.operation}: ${decision.warnings?.join(' ') ?? ''}`;
-    return [line('Held', message, [uid, generation, annotation(stored, GATE_STATE)], { isCheap: true })];
+    return [line('Reverted', message, [uid, generation, annotation(stored, GATE_STATE)], { isCheap: true })];
   }
   if (request.dryRun || request.subResource) return [];
   const changes = changesOf(route, request, decision);
@@ -73,7 +77,7 @@ const STATES = {
   opening: ['Opening', 'its Gates are open: it waits for the next apply by its applier'],
   closed: ['Suspended', 'held, suspended by closed Gates'],
   bypassed: ['Bypassed', 'runs behind closed Gates, which were bypassed'],
-  passing: ['Passing', 'gets a deployment that bypasses closed Gates'],
+  bypassing: ['Bypassing', 'gets a deployment that bypasses closed Gates'],
 } as const;
 
 function fluxChanges(after: AnyObject, before: AnyObject | null | undefined): Change[] {
@@ -90,7 +94,7 @@ function fluxChanges(after: AnyObject, before: AnyObject | null | undefined): Ch
   const deployed = annotation(after, DEPLOYED);
   if (deployed !== undefined && deployed !== annotation(before, DEPLOYED)) {
     const versions = parseDeployments(deployed).map(deploymentText);
-    if (versions.length > 0) changes.push({ reason: 'Pinned', message: `carries ${versions.join(', ')}` });
+    if (versions.length > 0) changes.push({ reason: 'VersionSet', message: `carries ${versions.join(', ')}` });
   }
   return changes;
 }

@@ -7,7 +7,6 @@ import { GOVERNED_KINDS, KINDS, NAMESPACES, resourceOf } from '../api/kinds.ts';
 import type { AnyObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, GateStatus, Rollout } from '../api/types.ts';
-import { type Denial, denialText } from '../core/admission/gateTexts.ts';
 import { type Bypass, freshReason, mayRequestBypass, recentReason } from '../core/gate/bypassReason.ts';
 import { evaluateGates, type GateResult, hiddenGates } from '../core/gate/evaluateGates.ts';
 import { TOO_MANY } from '../core/gate/gateRefs.ts';
@@ -15,6 +14,7 @@ import { MAX_LISTED } from '../core/kube/firstFew.ts';
 import { refKey, uniqueRefs } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
+import { type Denial, denialText } from '../core/objectGates/gateTexts.ts';
 import { closedAgainstRelease } from '../core/rollout/evaluation/namedGates.ts';
 import {
   boundGates,
@@ -115,7 +115,8 @@ export async function reviewBypass(
   );
   const lacking = gates.filter((_, i) => !may[i]).map(refKey);
   if (lacking.length === 0) return { granted: true, gates, reason };
-  return { granted: false, why: `${username} lacks the verb bypass on ${lacking.join(', ')}` };
+  const which = `${lacking.length > 1 ? 'Gates' : 'Gate'} ${lacking.join(', ')}`;
+  return { granted: false, why: `${username} isn't allowed to bypass ${which} (verb bypass)` };
 }
 
 /**

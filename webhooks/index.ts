@@ -3,14 +3,15 @@ import { Ajv } from 'ajv';
 import type { AdmissionRequest, AdmissionReview } from '../api/admission.ts';
 import type { DecisionLog, Route, UnreadBody, WebhookCall } from '../api/ports.ts';
 import { shapeProblem } from '../core/kube/shape.ts';
+import { reasonWarnings } from '../core/record/reasonWarnings.ts';
 import { admissionConsideration, admissionDecisions } from './admissionLog.ts';
+import { mutateRolloutBudget, validateHealthCheck, validateSchedule } from './budgetScheduleAndHealth.ts';
 import { mutateFlux, validateFlux } from './flux/fluxAdmission.ts';
 import { mutateGate, validateGate } from './gate/gateAdmission.ts';
 import { type AdmissionDecision, type AdmissionHandler, reviewOf } from './response.ts';
 import { mutateRollout, validateRollout } from './rollout/rolloutAdmission.ts';
 import { mutateRolloutStatus, validateRolloutStatus } from './rollout/rolloutStatusAdmission.ts';
 import { mutateRolloutGate, validateRolloutGate } from './rolloutGateAdmission.ts';
-import { mutateRolloutBudget, validateHealthCheck, validateSchedule } from './smallKinds.ts';
 
 const FAILS_OPEN = 'mutate/flux-fails-open';
 
@@ -80,7 +81,10 @@ export function webhookRoutes(call: () => WebhookCall, log?: DecisionLog): Route
       }
       const request = (body as AdmissionReview).request!;
       const ports = call();
-      const decision = await asBadRequest(request, () => handle(request, ports));
+      const decision = await asBadRequest(request, async () => {
+        const decided = await handle(request, ports);
+        return STORES_REASONS.has(name) ? withReasonWarnings(decided, request) : decided;
+      });
       countDecision(decision, ports);
       for (const each of log ? admissionDecisions(name, request, decision) : []) log?.decided(each);
       log?.considered(() => admissionConsideration(name, request, decision));
@@ -102,11 +106,19 @@ function denialOfUnread(call: () => WebhookCall) {
   };
 }
 
+const STORES_REASONS = new Set(['mutate/rollout', 'mutate/rolloutgate', 'mutate/gate']);
+
+/** The decision, with a Warning for each reason that is stored shortened. */
+function withReasonWarnings(decision: AdmissionDecision, { object, oldObject }: AdmissionRequest): AdmissionDecision {
+  const longer = decision.allowed ? reasonWarnings(object, oldObject) : [];
+  return longer.length === 0 ? decision : { ...decision, warnings: [...(decision.warnings ?? []), ...longer] };
+}
+
 function countDecision(decision: AdmissionDecision, { metrics }: WebhookCall): void {
   if (!decision.allowed) {
     metrics.count({ name: 'rollout_hooks_admission_denials_total', labels: { reason: decision.reason } });
   } else if (decision.revertReason) {
-    metrics.count({ name: 'rollout_hooks_admission_holds_total', labels: { reason: decision.revertReason } });
+    metrics.count({ name: 'rollout_hooks_admission_reverts_total', labels: { reason: decision.revertReason } });
   }
 }
 

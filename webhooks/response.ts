@@ -3,7 +3,7 @@ import type { AdmissionRequest, AdmissionResponse, AdmissionReview } from '../ap
 import type { AnyObject } from '../api/kubernetes.ts';
 import type { DenialReason, RevertReason } from '../api/metrics.ts';
 import type { WebhookCall } from '../api/ports.ts';
-import { childOf, isMap, sameJson } from '../core/kube/json.ts';
+import { childOf, isMap, jsonPointer, sameJson } from '../core/kube/json.ts';
 import { type CommandLine, type TextWithCommands, withCommands } from '../core/text/commands.ts';
 import { oneLine } from '../core/text/oneLine.ts';
 
@@ -94,7 +94,7 @@ const MAX_PATH_LENGTH = 3;
  */
 export function patchOf(before: unknown, after: unknown, path: readonly string[] = []): Operation[] {
   if (before !== undefined && sameJson(before, after)) return [];
-  const at = path.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  const at = jsonPointer(path);
   if (after === undefined) return before === undefined ? [] : [{ op: 'remove', path: at }];
   if (before === undefined) return [{ op: 'add', path: at, value: after }];
   if (path.length === MAX_PATH_LENGTH || !isMap(before) || !isMap(after))

@@ -42,7 +42,7 @@ export interface ClusterRolloutBudget {
       }[];
     };
     /**
-     * Selects the namespaces that share the slots, by labels of the Namespace that tenants can't set. Empty: all; then every user who may label a Rollout takes slots and holds versions for all.
+     * Selects the namespaces that share the slots, by labels of the Namespace that tenants can't set. Empty: all; then every user who may label a Rollout takes slots and blocks versions for all.
      */
     namespaceSelector: {
       /**
@@ -74,7 +74,7 @@ export interface ClusterRolloutBudget {
      */
     maxConcurrent: number | string;
     /**
-     * Number of failures of a version after which no other Rollout begins it, until a user continues it: a number, or a percentage of the selected Rollouts, rounded up. Absent: failures hold nothing.
+     * Number of failures of a version after which no other Rollout starts it, until a user continues it: a number, or a percentage of the selected Rollouts, rounded up. Absent: failures block nothing.
      */
     maxFailures?: number | string;
     /**
@@ -124,7 +124,7 @@ export interface ClusterRolloutBudget {
      */
     maxConcurrent?: number;
     /**
-     * The number of failures that holds a version.
+     * The number of failures that blocks a version.
      */
     maxFailures?: number;
     /**
@@ -267,7 +267,7 @@ export interface ClusterRolloutBudget {
         uid: string;
       }[];
       /**
-       * Whether its failures hold it.
+       * Whether its failures block it.
        */
       held?: boolean;
       /**

@@ -37,7 +37,7 @@ export interface FluxBinding {
     /**
      * The Rollout of each managed field; of a HelmRelease the Rollout that it tracks by its OCIRepository.
      */
-    pins?: {
+    fields?: {
       /**
        * The Rollout.
        */
@@ -196,12 +196,12 @@ export interface FluxBinding {
         /**
          * The id of the closure; a bypass is valid for one closure.
          */
-        closing?: string;
+        closure?: string;
       }[];
       /**
        * Deployments that bypass the closed Gates.
        */
-      passing?: {
+      bypassing?: {
         /**
          * The Rollout.
          */
@@ -240,7 +240,7 @@ export interface FluxBinding {
     /**
      * The state of each managed field.
      */
-    pins?: {
+    fields?: {
       /**
        * The Rollout.
        */
@@ -339,12 +339,12 @@ export interface FluxBinding {
       /**
        * The id of the closure; a bypass is valid for one closure.
        */
-      closing?: string;
+      closure?: string;
     }[];
     /**
      * Deployments that may bypass the closed Gates until they have been applied: docs/gates.md#a-hotfix-for-one-frozen-application.
      */
-    passing?: {
+    bypassing?: {
       /**
        * The Rollout.
        */

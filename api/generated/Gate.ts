@@ -3,7 +3,7 @@
 import type {ObjectMeta} from '../kubernetes.ts';
 
 /**
- * A Gate holds back the Flux objects and Rollouts that require it while it is closed.
+ * A Gate holds the Flux objects and Rollouts that require it while it is closed.
  */
 export interface Gate {
   apiVersion: string;

@@ -130,7 +130,7 @@ export interface Rollout {
       };
     };
     /**
-     * Whether RolloutGates hold the first deployment, and initialVersion. Absent: they do, unless the installation follows the Go controller (LIKE_KUBERIK).
+     * Whether RolloutGates block the first deployment, and initialVersion. Absent: they do, unless the installation follows the Go controller (LIKE_KUBERIK).
      */
     gateFirstDeployment?: boolean;
     /**
@@ -749,11 +749,11 @@ export interface Rollout {
        */
       reason: string;
       /**
-       * The version that it holds; absent if it holds every version.
+       * The version that it blocks; absent if it blocks every version.
        */
       version?: string;
       /**
-       * The object that holds it; absent if there is none, as for a bake.
+       * The object that blocks it; absent if there is none, as for a bake.
        */
       object?: {
         /**
@@ -770,7 +770,7 @@ export interface Rollout {
         name: string;
       };
       /**
-       * The time since which it holds, if known.
+       * The time since which it blocks, if known.
        */
       since?: string;
       /**

@@ -3,7 +3,7 @@
 import type {ObjectMeta} from '../kubernetes.ts';
 
 /**
- * Lets at most maxConcurrent of the Rollouts that it selects in its namespace deploy a version at once, and holds a version after maxFailures failures. See docs/budgets.md.
+ * Lets at most maxConcurrent of the Rollouts that it selects in its namespace deploy a version at once, and blocks a version after maxFailures failures. See docs/budgets.md.
  */
 export interface RolloutBudget {
   apiVersion: string;
@@ -46,7 +46,7 @@ export interface RolloutBudget {
      */
     maxConcurrent: number | string;
     /**
-     * Number of failures of a version after which no other Rollout begins it, until a user continues it: a number, or a percentage of the selected Rollouts, rounded up. Absent: failures hold nothing.
+     * Number of failures of a version after which no other Rollout starts it, until a user continues it: a number, or a percentage of the selected Rollouts, rounded up. Absent: failures block nothing.
      */
     maxFailures?: number | string;
     /**
@@ -96,7 +96,7 @@ export interface RolloutBudget {
      */
     maxConcurrent?: number;
     /**
-     * The number of failures that holds a version.
+     * The number of failures that blocks a version.
      */
     maxFailures?: number;
     /**
@@ -239,7 +239,7 @@ export interface RolloutBudget {
         uid: string;
       }[];
       /**
-       * Whether its failures hold it.
+       * Whether its failures block it.
        */
       held?: boolean;
       /**

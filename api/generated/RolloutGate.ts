@@ -23,7 +23,7 @@ export interface RolloutGate {
       name: string;
     };
     /**
-     * False holds every version.
+     * False blocks every version.
      */
     passing: boolean;
     /**

@@ -1114,7 +1114,7 @@ export const SCHEMAS: Record<string, object> = {
        }
       }
      },
-     "pins": {
+     "fields": {
       "type": "array",
       "items": {
        "type": "object",
@@ -1291,13 +1291,13 @@ export const SCHEMAS: Record<string, object> = {
           "until": {
            "type": "string"
           },
-          "closing": {
+          "closure": {
            "type": "string"
           }
          }
         }
        },
-       "passing": {
+       "bypassing": {
         "type": "array",
         "items": {
          "type": "object",
@@ -1339,7 +1339,7 @@ export const SCHEMAS: Record<string, object> = {
      "summary": {
       "type": "string"
      },
-     "pins": {
+     "fields": {
       "type": "array",
       "items": {
        "type": "object",
@@ -1440,13 +1440,13 @@ export const SCHEMAS: Record<string, object> = {
         "until": {
          "type": "string"
         },
-        "closing": {
+        "closure": {
          "type": "string"
         }
        }
       }
      },
-     "passing": {
+     "bypassing": {
       "type": "array",
       "items": {
        "type": "object",

@@ -106,4 +106,4 @@ export const GATE_WAIT_OPTIONS = waitOptions(
 
 export const LIST_WAIT_OPTIONS = waitOptions('wait until its Rollout follows the list, and print what it waits for');
 
-export const CONTINUE_WAIT_OPTIONS = waitOptions('wait until the budget no longer holds the version');
+export const CONTINUE_WAIT_OPTIONS = waitOptions('wait until the budget no longer blocks the version');

@@ -51,7 +51,7 @@ const GATE = {
 } as const;
 
 export const approveCommand: CommandDefinition = {
-  description: `Lets one version, and no later one, pass the Gate or RolloutGate that holds it: a RolloutGate adds it to its list, a Gate opens for it alone; with spec.approvals, your approval is recorded. If you name a Rollout, the command finds what blocks the version, and asks if there are several. If only RolloutGates of schedules block it, the version bypasses every RolloutGate of the Rollout; the command asks first.`,
+  description: `Allows one version, and no later one, at the Gate or RolloutGate that blocks it: a RolloutGate adds it to its list, a Gate opens for it alone; with spec.approvals, your approval is recorded. If you name a Rollout, the command finds what blocks the version, and asks if there are several. If only RolloutGates of schedules block it, the version bypasses every RolloutGate of the Rollout; the command asks first.`,
   arguments: ARGUMENTS,
   options: [GATE, ...WRITE_OPTIONS, ...WAIT_OPTIONS],
   exitCodes: WAIT_CODES,
@@ -190,14 +190,14 @@ async function gateToApproveAt(
   }
   const schedules = holding.flatMap((gate) => scheduleOf(gate) ?? []);
   if (schedules.length > 0) {
-    const [hold, open] =
-      schedules.length > 1 ? ['hold', 'open by their calendars'] : ['holds', 'opens by its calendar'];
-    context.terminal.note(`${schedules.join(' and ')} ${hold} ${version}, and ${open}.`);
+    const [block, open] =
+      schedules.length > 1 ? ['block', 'open by their calendars'] : ['blocks', 'opens by its calendar'];
+    context.terminal.note(`${schedules.join(' and ')} ${block} ${version}, and ${open}.`);
     return { write: bypassRolloutGates(rollout, version, reason) };
   }
   if (app.unread.length > 0)
-    throw new Problem(`No Gate or RolloutGate that holds ${version} was found. Not read: ${app.unread.join('; ')}.`);
-  const why = own.length > 0 ? 'its RolloutGates let it through already' : 'it has no RolloutGate, and no closed Gate';
+    throw new Problem(`No Gate or RolloutGate that blocks ${version} was found. Not read: ${app.unread.join('; ')}.`);
+  const why = own.length > 0 ? 'its RolloutGates allow it already' : 'it has no RolloutGate, and no closed Gate';
   return { write: noChange(`Rollout ${of} does not wait for an approval of ${version}: ${why}.`) };
 }
 
@@ -206,7 +206,7 @@ function choiceOf(verb: Verb, gate: Gate | RolloutGate, version: string): Altern
   const kind = isGate(gate) ? 'Gate' : 'RolloutGate';
   const effect = isGate(gate)
     ? `opens Gate ${namespace}/${name} for ${version} only`
-    : `RolloutGate ${name} lets ${version} through`;
+    : `RolloutGate ${name} allows ${version}`;
   return {
     text: verb === 'approve' ? effect : `RolloutGate ${name}`,
     command: shell`${verb} ${kind.toLowerCase()}/${name} ${version} -n ${namespace}`,

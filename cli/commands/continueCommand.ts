@@ -24,7 +24,7 @@ export const continueCommand: CommandDefinition = {
   description: `Resumes a version that a budget stopped after failures: the failures so far are excused, and your name is recorded. The command lists where the version has failed, and asks. After as many new failures the budget stops it again.`,
   arguments: [
     { syntax: '<budget>', help: 'a RolloutBudget, or clusterrolloutbudget/fleet', completes: 'budgets' },
-    { syntax: '[version]', help: 'a tag, or <image>:<tag>; the version that it holds when absent' },
+    { syntax: '[version]', help: 'a tag, or <image>:<tag>; the version that it blocks when absent' },
   ],
   options: [...WRITE_OPTIONS, ...CONTINUE_WAIT_OPTIONS],
   exitCodes: GATE_WAIT_CODES,
@@ -40,7 +40,7 @@ export const continueCommand: CommandDefinition = {
       const budget = await readBudget(cluster, text);
       chosen ??= await chooseHeldVersion(context, budget, text);
       const title = objectTitle(budgetKind(budget), identityOf(budget));
-      if (chosen === undefined) return noChange(`${title} holds no version after failures.`);
+      if (chosen === undefined) return noChange(`${title} blocks no version after failures.`);
       return continueVersion(budget, chosen, invocation.options.reason);
     });
     return awaitObject<Budget>(context, invocation, made, (budget) => continueProgress(budget, chosen ?? ''));
@@ -58,7 +58,7 @@ async function chooseHeldVersion(context: Context, budget: Budget, text: string)
     command: shell`continue ${text} ${name}${scope}`,
     value: name,
   }));
-  return choose(context, `${refKey(identityOf(budget))} holds more than one version.`, choices);
+  return choose(context, `${refKey(identityOf(budget))} blocks more than one version.`, choices);
 }
 
 /**

@@ -80,7 +80,7 @@ export const closeCommand: CommandDefinition = {
     },
     {
       flags: '--rollout <name>',
-      help: 'for a new RolloutGate: the Rollout whose versions it holds',
+      help: 'for a new RolloutGate: the Rollout whose versions it blocks',
       completes: 'rollouts',
     },
     ...WRITE_OPTIONS,
@@ -95,7 +95,7 @@ export const closeCommand: CommandDefinition = {
     ],
     ['no deployments on Fridays', 'close no-fridays -n shop --kinds Rollout --every Friday --timezone Europe/Berlin'],
     ['all syncs of a team', "close payments -n flux-system --namespace-selector team=payments --until 'Mon 08:00'"],
-    ['hold the next versions of one Rollout', 'close rolloutgate/qa -n shop --rollout my-app'],
+    ['block the next versions of one Rollout', 'close rolloutgate/qa -n shop --rollout my-app'],
   ],
   async run(context, invocation) {
     const [text = ''] = invocation.arguments as [string?];
@@ -285,7 +285,7 @@ export const openCommand: CommandDefinition = {
       if (version !== undefined || at !== undefined)
         return badRequest(
           withCommands('A RolloutGate opens at once, and not for one version.', [
-            'To let one version pass',
+            'To allow one version',
             shell`${PROGRAM_WORD} approve rolloutgate/${identityOf(gate).name} ${version ?? '<version>'} -n ${identityOf(gate).namespace}`,
           ]),
         );

@@ -1,9 +1,11 @@
 /** Checks which versions Kustomizations would reset without admission, and whether closed Gates make them fail. */
+
 import type { FluxObject } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
 import { parseInventory } from '../../core/health/objects/inventory.ts';
 import { firstFew } from '../../core/kube/firstFew.ts';
+import { jsonPointer } from '../../core/kube/json.ts';
 import { byRefKey, groupOf, identityOf, refKey } from '../../core/kube/names.ts';
 import { fieldPath, managedFieldsOf } from '../../core/managedField/managedFields.ts';
 import { writeBackName } from '../../core/policy/derivedPolicy.ts';
@@ -81,11 +83,6 @@ function appliesTo({ apiVersion, kind, metadata }: FluxObject): (rule: IgnoreRul
       const wanted = target[key];
       return !wanted || wanted === about[key] || /[^a-zA-Z0-9.-]/.test(wanted);
     });
-}
-
-/** The path as a JSON pointer (RFC 6901). */
-function jsonPointer(path: readonly string[]): string {
-  return path.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
 const GATES = new Set([KINDS.Gate, KINDS.RolloutGate].map(({ group, kind }) => `${group}/${kind}`));

@@ -66,7 +66,7 @@ export function sharingFindings(budgets: readonly Budget[]): Finding[] {
     const { namespaceSelector, slotTimeout } = budget.spec;
     const found = (text: string, fix: string) =>
       problem(ABOUT, `ClusterRolloutBudget ${budget.metadata.name} ${text}`, fix);
-    const sharing = 'any user who may label a Rollout in one namespace can take slots and hold versions in all';
+    const sharing = 'any user who may label a Rollout in one namespace can take slots and block versions in all';
     const endless = 'a deployment that never ends keeps its slot for ever';
     return [
       // The field is required, but an older CRD accepted budgets without it.

@@ -1,5 +1,6 @@
 /** Checks Metacontroller (its version and flags, our controllers, that it reconciles) and the hook server. */
 import { setTimeout as wait } from 'node:timers/promises';
+import { coerce, lt } from 'semver';
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import { few } from '../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
@@ -42,7 +43,8 @@ export const EXPECTED_CONTROLLERS: Record<string, readonly string[]> = {
   ],
 };
 const EXPECTED_FLAGS = ['--client-go-qps', '--client-go-burst', '--workers'];
-const OLDEST_VERSION = [4, 15] as const;
+/** The oldest version of docs/install.md, *Requirements*: test/docs compares them. */
+export const OLDEST_METACONTROLLER = '4.17.2';
 
 interface Workload extends AnyObject {
   spec: {
@@ -52,6 +54,12 @@ interface Workload extends AnyObject {
 }
 
 const containersOf = ({ spec }: Workload) => spec.template.spec.containers;
+
+/** Whether the tag of the image is that of a version before the oldest one; a tag without a version isn't. */
+export function isTooOld(image: string): boolean {
+  const version = coerce(/:(v?\d+\.\d+[^@/]*)(?:@|$)/.exec(image)?.[1]);
+  return version !== null && lt(version, OLDEST_METACONTROLLER);
+}
 
 export const checkMetacontroller: Check = async (inputs) => {
   const { list, notes } = reader(inputs, ABOUT);
@@ -63,14 +71,11 @@ export const checkMetacontroller: Check = async (inputs) => {
     return [notChecked(ABOUT, 'it does not run in this cluster as a Deployment or StatefulSet')];
   }
   const { image = '', args = [] } = container;
-  const version = /:v?(\d+)\.(\d+)/.exec(image);
-  const [major, minor] = [Number(version?.[1]), Number(version?.[2])];
-  const isOld = version && (major < OLDEST_VERSION[0] || (major === OLDEST_VERSION[0] && minor < OLDEST_VERSION[1]));
   const missing = EXPECTED_FLAGS.filter((flag) => !args.some((arg) => arg.startsWith(flag)));
   const slow = `It runs without ${missing.join(', ')}: it is limited to about one release every two seconds`;
   const problems = [
-    ...(isOld
-      ? [problem(ABOUT, `${image} is older than ${OLDEST_VERSION.join('.')}`, 'upgrade it: hook version v2 is needed')]
+    ...(isTooOld(image)
+      ? [problem(ABOUT, `${image} is older than ${OLDEST_METACONTROLLER}`, 'upgrade it: docs/install.md, Requirements')]
       : []),
     ...(missing.length > 0 ? [problem(ABOUT, slow, 'manifests/metacontroller/README.md')] : []),
   ];

@@ -5,7 +5,7 @@ import { KINDS, NAMESPACES } from '../../api/kinds.ts';
 import type { AnyObject, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import { PROGRAM_WORD } from '../../client/actions/writes/plannedWrite.ts';
-import { gateRefsOf, gatesOf, isTooMany } from '../../core/gate/gateRefs.ts';
+import { gatesNamedBy, isTooMany, requiredGatesOfBinding } from '../../core/gate/gateRefs.ts';
 import { byRefKey, identityOf, refKey, uniqueRefs } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { consentingRollouts, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
@@ -69,7 +69,7 @@ export function absentFindings({ rollouts, rolloutGates, gates, bindings, polici
     return ref ? [ref] : [];
   });
   const boundToAbsent = missingReferences(bindings, rollouts, ({ spec, metadata }) =>
-    (spec?.pins ?? []).map(({ rollout }) => ({ namespace: metadata.namespace ?? '', name: rollout })),
+    (spec?.fields ?? []).map(({ rollout }) => ({ namespace: metadata.namespace ?? '', name: rollout })),
   );
   const gatesOfAbsent = missingReferences(rolloutGates, rollouts, ({ spec, metadata }) =>
     spec ? [{ namespace: metadata.namespace ?? '', name: spec.rolloutRef.name }] : [],
@@ -83,7 +83,7 @@ export function absentFindings({ rollouts, rolloutGates, gates, bindings, polici
         shell`kubectl -n ${nameWord(ref.namespace)} get imagepolicies`,
       ),
     ),
-    ...missingReferences(rollouts, gates, gateRefsOf).map(({ by, ref }) =>
+    ...missingReferences(rollouts, gates, gatesNamedBy).map(({ by, ref }) =>
       problem(
         ABOUT,
         `Rollout ${refKey(by)} requires Gate ${refKey(ref)}, which does not exist and so counts as closed: nothing is deployed`,
@@ -91,17 +91,17 @@ export function absentFindings({ rollouts, rolloutGates, gates, bindings, polici
         shell`${PROGRAM_WORD} why ${by.name} -n ${by.namespace}`,
       ),
     ),
-    ...missingReferences(bindings, gates, ({ spec }) => gatesOf(spec).filter((ref) => !isTooMany(ref))).map(
-      ({ object, by, ref }) => {
-        const { kind, name } = object.spec!.target;
-        return problem(
-          ABOUT,
-          `${boundName(object)} requires Gate ${refKey(ref)}, which does not exist and so counts as closed: it is suspended`,
-          'create the Gate: this prints the command',
-          shell`${PROGRAM_WORD} why ${kind.toLowerCase()}/${nameWord(name)} -n ${by.namespace}`,
-        );
-      },
-    ),
+    ...missingReferences(bindings, gates, ({ spec }) =>
+      requiredGatesOfBinding(spec).filter((ref) => !isTooMany(ref)),
+    ).map(({ object, by, ref }) => {
+      const { kind, name } = object.spec!.target;
+      return problem(
+        ABOUT,
+        `${boundName(object)} requires Gate ${refKey(ref)}, which does not exist and so counts as closed: it is suspended`,
+        'create the Gate: this prints the command',
+        shell`${PROGRAM_WORD} why ${kind.toLowerCase()}/${nameWord(name)} -n ${by.namespace}`,
+      );
+    }),
     ...boundToAbsent.map(({ object, ref }) => {
       const text = `${boundName(object)} is bound to Rollout ${refKey(ref)}, which does not exist: it gets no version`;
       return problem(ABOUT, text, `create the Rollout, or remove the annotation of the ${object.spec!.target.kind}`);
@@ -109,7 +109,7 @@ export function absentFindings({ rollouts, rolloutGates, gates, bindings, polici
     ...gatesOfAbsent.map(({ by, ref }) =>
       problem(
         ABOUT,
-        `RolloutGate ${refKey(by)} is for Rollout ${refKey(ref)}, which does not exist: it holds nothing`,
+        `RolloutGate ${refKey(by)} is for Rollout ${refKey(ref)}, which does not exist: it blocks nothing`,
         'correct spec.rolloutRef, or delete it',
         shell`kubectl -n ${by.namespace} delete rolloutgate ${by.name}`,
       ),

@@ -43,21 +43,21 @@ export async function awaitGate(
   return pollUntil(context, invocation, async (isLate) => {
     const gate = await readNamed(client, 'Gate', made.request.object);
     if (!gate) throw new Problem(`Gate ${refKey(made.request.object)} has been deleted.`);
-    const observed = await observe(client, gate, settled, context);
-    const isSettled = observed.isCounted && observed.moving.length === 0;
-    if (!isSettled && !isLate) return undefined;
-    const rest = observed.isCounted
-      ? `not done yet: ${heldText(observed.moving)}`
+    const progress = await readProgress(client, gate, settled, context);
+    const isDone = progress.isCounted && progress.moving.length === 0;
+    if (!isDone && !isLate) return undefined;
+    const rest = progress.isCounted
+      ? `not done yet: ${heldText(progress.moving)}`
       : 'its objects have not been counted yet';
-    terminal.print(`${lineOf(gate, observed, context)}${isSettled ? '' : `; timed out; ${rest}`}`);
-    return isSettled ? EXIT.ok : EXIT.timeout;
+    terminal.print(`${lineOf(gate, progress, context)}${isDone ? '' : `; timed out; ${rest}`}`);
+    return isDone ? EXIT.ok : EXIT.timeout;
   });
 }
 
 /** The objects that need not be read again, by name. `unseen`: deleted, or the user can't read it. */
 type Settled = Map<string, Exclude<Effect, 'moving'> | 'unseen'>;
 
-interface Observed {
+interface GateProgress {
   opened: boolean;
   /** Whether the Gate's status has the number of objects that require it. */
   isCounted: boolean;
@@ -69,7 +69,7 @@ interface Observed {
 }
 
 /** The state of the objects that require the Gate. Adds those that have changed to `settled`, and prints them. */
-async function observe(client: KubeClient, gate: Gate, settled: Settled, context: Context): Promise<Observed> {
+async function readProgress(client: KubeClient, gate: Gate, settled: Settled, context: Context): Promise<GateProgress> {
   const { opened } = evaluateGate(gate, context.now());
   const { held: count, heldObjects = [], observedGeneration = 0 } = gate.status ?? {};
   const { held: selected } = await readSelected(client, gate);
@@ -113,7 +113,7 @@ async function effectNow(
 }
 
 /** The last line: `shop/incident: closed by sre: INC-42; held: 1 Kustomization (app) and 1 Rollout (app)`. */
-function lineOf(gate: Gate, { opened, held, free, unseen }: Observed, context: Context): string {
+function lineOf(gate: Gate, { opened, held, free, unseen }: GateProgress, context: Context): string {
   const parts = opened
     ? [
         `released: ${textOf(free)}`,

@@ -85,7 +85,7 @@ export async function awaitRollout(
   if (!isWaitedFor(invocation, made)) return EXIT.ok;
   const { brings } = made.request;
   if (!before || !brings) {
-    context.terminal.note('Not waiting: this request alone deploys no version of a Rollout.');
+    context.terminal.note("Not waiting: this request doesn't start a deployment by itself.");
     return EXIT.ok;
   }
   const { version } = brings;
@@ -114,7 +114,7 @@ export async function awaitRolloutGate(
   const { spec, metadata } = made.object as RolloutGate;
   const ref = { namespace: metadata.namespace ?? '', name: spec?.rolloutRef.name ?? '' };
   if (!(await readNamed(client, 'Rollout', ref))) {
-    context.terminal.note(`There is no Rollout ${refKey(ref)}: the RolloutGate holds nothing.`);
+    context.terminal.note(`There is no Rollout ${refKey(ref)}: the RolloutGate blocks nothing.`);
     return EXIT.ok;
   }
   const gate = metadata.name ?? '';

@@ -94,7 +94,9 @@ interface VersionAtRolloutGate {
 export function rolloutGateVersionActions(at: VersionAtRolloutGate): Action[] {
   const { gate, object, version, isClosed, needsApprovals, step } = at;
   const target = { kind: 'RolloutGate' as const, namespace: object.namespace, name: object.name };
-  const text = needsApprovals ? { text: 'Records your approval, which lets the version pass once it has enough.' } : {};
+  const text = needsApprovals
+    ? { text: 'Records your approval. The RolloutGate allows the version once it has enough approvals.' }
+    : {};
   return [
     ...offer({ type: 'approve', object: target, version }, gate, { step, ...text }),
     ...(isClosed ? offer({ type: 'open', object: target }, gate, { step }) : []),

@@ -3,7 +3,7 @@ import { DEPLOY_MESSAGE } from '../../api/annotations.ts';
 import { apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
-import { gateRefsOf } from '../../core/gate/gateRefs.ts';
+import { gatesNamedBy } from '../../core/gate/gateRefs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { neverSeen } from '../../core/rollout/evaluation/namedGates.ts';
 import { requestsOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
@@ -98,7 +98,7 @@ function gateStepActions(
 
 /** Removes a missing Gate from the Rollout; empty if only a bound object requires it. */
 function unrequireActions(rollout: Rollout, gate: NamespacedName, step: string): Action[] {
-  if (!gateRefsOf(rollout).some((ref) => refKey(ref) === refKey(gate))) return [];
+  if (!gatesNamedBy(rollout).some((ref) => refKey(ref) === refKey(gate))) return [];
   const neverExisted = neverSeen(rollout).has(refKey(gate));
   const ref = { namespace: gate.namespace, name: gate.name };
   const object = { kind: 'Rollout' as const, ...identityOf(rollout) };

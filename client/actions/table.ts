@@ -98,7 +98,7 @@ export const ACTIONS: Record<ActionType, Definition> = {
     write: (request, found) => unpin(found, reason(request)),
     words: objectWords,
     label: (request) => `Unpin ${request.object.name}`,
-    text: () => 'Resumes automation: the newest version that nothing holds is deployed at once.',
+    text: () => 'Resumes automation: the newest version that nothing blocks is deployed at once.',
   },
   rollback: {
     kinds: ['Rollout'],
@@ -159,10 +159,10 @@ export const ACTIONS: Record<ActionType, Definition> = {
     submit: (request) => (isOn(request, 'Rollout') ? 'Bypass' : 'Approve'),
     text: (request) =>
       isOn(request, 'Rollout')
-        ? 'Lets this version pass every RolloutGate, those of schedules too. Closed Gates still block it.'
+        ? 'It bypasses every RolloutGate, those of schedules too. Closed Gates and missing approvals still block it.'
         : isOn(request, 'Gate')
           ? 'Records your approval of this version. Other versions stay blocked.'
-          : 'Lets this version pass. Other versions stay blocked.',
+          : 'Allows this version. Other versions stay blocked.',
   },
   reject: {
     kinds: ['RolloutGate'],

@@ -4,7 +4,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { uniqueRefs, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
-import { foreignGates, foreignText, gatesInAnnotation } from './objectGates.ts';
+import { foreignGates, foreignText, gatesInAnnotation } from '../objectGates/objectGates.ts';
 
 /**
  * The sentence that denies a write that names too much to be evaluated; undefined if it doesn't.

@@ -30,11 +30,7 @@ import { LIMITS } from '../limits.ts';
 import { deploymentOf, deploymentText, parseDeployments } from '../managedField/deployment.ts';
 import { managedFieldsOf, readManagedField, writeManagedFields } from '../managedField/managedFields.ts';
 import { setManagedFields } from '../managedField/setManagedFields.ts';
-import { writeBackName } from '../policy/derivedPolicy.ts';
-import { bypassingRollouts } from '../suspension/bypassGrant.ts';
-import { settleSuspension } from '../suspension/suspension.ts';
-import { decideBehindClosedGate } from './closedGateWrite.ts';
-import { bypassText, type Denial, managedFieldHint, revertWarning, subjectOf } from './gateTexts.ts';
+import { bypassText, type Denial, managedFieldHint, revertWarning, subjectOf } from '../objectGates/gateTexts.ts';
 import {
   escapesSelection,
   type GateContext,
@@ -43,7 +39,11 @@ import {
   objectGates,
   type RequiredGates,
   selectedByText,
-} from './objectGates.ts';
+} from '../objectGates/objectGates.ts';
+import { writeBackName } from '../policy/derivedPolicy.ts';
+import { bypassingRollouts } from '../suspension/bypassGrant.ts';
+import { settleSuspension } from '../suspension/suspension.ts';
+import { decideBehindClosedGate } from './closedGateWrite.ts';
 
 /** The cluster's state for one write, read once and before anything is decided. */
 export interface WriteContext extends GateContext {
@@ -51,7 +51,7 @@ export interface WriteContext extends GateContext {
   rollouts: ReadonlyMap<string, Rollout>;
   /** The source of a Kustomization with managed fields; see core/managedField/atomicUpdate.ts. */
   source?: FluxObject | undefined;
-  /** Whether the source was not read, because the write changes nothing that depends on it: see `isSettled`. */
+  /** Whether the source was not read, because the write changes nothing that depends on it: see `needsNoSource`. */
   isSourceUnread?: boolean;
   /** Closed Gates of the Rollouts from which this write unbinds the object: that must not bypass their Gates. */
   closedOfUnbound?: readonly GateResult[];

@@ -13,14 +13,14 @@ import { isSystemDeleter } from '../kube/systemDeleters.ts';
 import { parseTime } from '../kube/time.ts';
 import { deploymentOf, deploymentText, parseDeployments } from '../managedField/deployment.ts';
 import { fieldPath, managedFieldsOf, readManagedField, strongerRefs } from '../managedField/managedFields.ts';
+import { bypassText, type Denial, subjectOf } from '../objectGates/gateTexts.ts';
+import { objectGates } from '../objectGates/objectGates.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
 import { applierOf } from '../suspension/applier.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { readState } from '../suspension/stateAnnotation.ts';
 import { FewPaths, governedChanges } from './closedGateWrite.ts';
 import type { FluxWrite } from './fluxWrite.ts';
-import { bypassText, type Denial, subjectOf } from './gateTexts.ts';
-import { objectGates } from './objectGates.ts';
 
 /** The denial of a write that another webhook has changed; undefined if none has. */
 export function verifyWrite(write: FluxWrite): Denial | undefined {
@@ -54,10 +54,10 @@ function verifyBehindClosedGate(
 ): Denial | undefined {
   const state = readState(object)?.is;
   // In any other state the Gate has closed between the two calls of one request: the write came first.
-  if (state !== 'closed' && state !== 'bypassed' && state !== 'passing') return undefined;
+  if (state !== 'closed' && state !== 'bypassed' && state !== 'bypassing') return undefined;
   if (!oldObject || isSystemDeleter(user) || freshReason(object, oldObject) || closed.length === 0) return undefined;
   const bypassed = managedFieldsOf(oldObject).fields.filter(
-    (field) => state === 'passing' || bypassing.has(field.rollout),
+    (field) => state === 'bypassing' || bypassing.has(field.rollout),
   );
   const paths = bypassed.flatMap((field) => [
     fieldPath(field).join('.'),

@@ -11,7 +11,7 @@ import { firstFew } from '../kube/firstFew.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { formatTime, wholeSeconds } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
-import { MAX_REASON, MAX_USER } from '../record/record.ts';
+import { MAX_USER } from '../record/record.ts';
 import { boundedLine } from '../text/oneLine.ts';
 import { type Approval, type ApprovalRecord, parseApprovals } from './approvalRecord.ts';
 import { isExpired, whyNotAPerson } from './approvalVerdict.ts';
@@ -66,7 +66,7 @@ export function droppedTextWarnings(
   const left = annotations?.[keys.approve];
   const stale =
     left !== undefined && left === before?.[keys.approve]
-      ? [`not approved: ${keys.approve} existed before this write. It is removed; set it again to approve`]
+      ? [`no approval recorded: this write did not change ${keys.approve}. It was removed: set it again`]
       : [];
   const text = annotations?.[keys.record];
   const stored = before?.[keys.record];
@@ -146,7 +146,9 @@ function withApproval(
         ? [`you requested ${version}, so your approval does not count (spec.approvals.notBy)`]
         : []),
       ...(dropped
-        ? [`more than ${LIMITS.approvals} approvals: the oldest, ${dropped.version} by ${dropped.by}, is dropped`]
+        ? [
+            `the record is full (${LIMITS.approvals} approvals): the oldest one, of ${dropped.version} by ${dropped.by}, was removed`,
+          ]
         : []),
     ],
   };
@@ -185,5 +187,5 @@ function isSame(a: Pick<Approval, 'version' | 'rollout' | 'by'>, b: Pick<Approva
 }
 
 function approvalReason(text: string | undefined): string {
-  return boundedLine(text ?? '', MAX_REASON);
+  return boundedLine(text ?? '', LIMITS.reason);
 }

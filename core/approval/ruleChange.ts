@@ -98,7 +98,7 @@ export function ruleChangeEvents(
 
 function changeEvent({ number, by, at, fields, progress }: RuleChange): NewEvent {
   const what = fields.map(({ path, from = 'none', to = 'none' }) => `spec.${path} from ${from} to ${to}`).join(', ');
-  const waits = progress ? `; there were ${progress}` : '';
+  const waits = progress ? `; approvals until then: ${progress}` : '';
   return {
     ...CHANGED,
     message: `${by} changed ${what} at ${formatTime(at)}${waits}`,
@@ -130,12 +130,14 @@ export function deletionEvent(
   by: string | undefined,
 ): NewEvent {
   const gate = `${what}, which required ${required === 1 ? '1 approval' : `${required} approvals`}`;
-  const waits = status?.progress ? `; there were ${boundedLine(status.progress, MAX_PROGRESS_CHARACTERS)}` : '';
+  const waits = status?.progress
+    ? `; approvals until then: ${boundedLine(status.progress, MAX_PROGRESS_CHARACTERS)}`
+    : '';
   return {
     ...CHANGED,
     message:
       by === undefined
-        ? `${gate}, was deleted${waits} (user: see the audit log, because callers of the webhook are not authenticated)`
+        ? `${gate}, was deleted${waits} (the webhook doesn't authenticate its callers, so the user is only in the API server's audit log)`
         : `${by} deleted ${gate}${waits}`,
     // If two users may have deleted it, both are reported.
     about: `deleted ${what} ${uid}${by === undefined ? '' : ` ${by}`}`,

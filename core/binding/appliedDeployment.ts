@@ -18,7 +18,7 @@ import { boundedRevision, fetchedRevision, isCurrent, isOfTag } from '../managed
 /** The kind that tracks a Rollout without a managed field. */
 export const TRACKING_KIND: string = KINDS.HelmRelease.kind;
 
-type Observed = NonNullable<FluxBindingSpec['observed']>;
+type ObservedDeployments = NonNullable<FluxBindingSpec['observed']>;
 
 /** Whether the deployment is among those that an object carries. */
 export function carries(deployments: readonly DeploymentRef[] | undefined, deployment: DeploymentRef): boolean {
@@ -92,12 +92,12 @@ export function missingSourceText(
  * Each change is a write and a sync of everything related. So the last observation stays while Flux is applying, and
  * also after later commits once the FluxBinding's status has the proof.
  */
-export function observedOf(object: FluxObject, binding: FluxBinding | undefined): Observed {
+export function observedOf(object: FluxObject, binding: FluxBinding | undefined): ObservedDeployments {
   const deployed = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
   const proof = proofOf(object);
   // The object does not show which deployment it carries, so the proof stores the deployment that it proves.
   if (object.kind === TRACKING_KIND) return proof ?? {};
-  const seen: Observed = { ...(deployed.length > 0 && { deployed }), ...proof };
+  const seen: ObservedDeployments = { ...(deployed.length > 0 && { deployed }), ...proof };
   // A binding of an earlier object of this name doesn't count for this one.
   if (binding?.spec?.target.uid !== object.metadata.uid) return seen;
 
@@ -115,7 +115,7 @@ export function observedOf(object: FluxObject, binding: FluxBinding | undefined)
  * The revision that the object has fetched, or has applied with its current spec and found ready (docs/facts.md, F8).
  * undefined for a suspended object, which may still be Ready from before.
  */
-function proofOf(object: FluxObject): Observed | undefined {
+function proofOf(object: FluxObject): ObservedDeployments | undefined {
   const { kind, metadata, spec, status } = object;
   if (kind === 'OCIRepository') {
     const fetched = fetchedRevision(object);

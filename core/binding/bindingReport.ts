@@ -8,7 +8,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
 import { evaluateGates, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
-import { gatesOf } from '../gate/gateRefs.ts';
+import { requiredGatesOfBinding } from '../gate/gateRefs.ts';
 import { byRefKey, refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { deploymentOf } from '../managedField/deployment.ts';
@@ -42,18 +42,18 @@ export function inputsOf(rollouts: readonly Rollout[], gates: readonly Gate[]): 
   };
 }
 
-/** The report on a FluxBinding, and until when it holds if no object changes. */
+/** The report on a FluxBinding, and when it changes even if no object changes. */
 export function reportOf(
   { spec, metadata }: FluxBinding,
   { rollouts, gates }: Inputs,
   now: EpochMs,
-): { report: Report; until?: EpochMs } {
-  const evaluated = evaluateGates(gatesOf(spec), gates, now).all;
+): { report: Report; requeueAt?: EpochMs } {
+  const evaluated = evaluateGates(requiredGatesOfBinding(spec), gates, now).all;
   const entries = redactFor(evaluated, metadata.namespace ?? '').map(gateEntry);
   const ends = [...rollouts.values()].flatMap((rollout) => bypassGrantEnds(rollout) ?? []).filter((end) => end > now);
   const edges = [...evaluated.flatMap((gate) => gate.until ?? []), ...ends];
   const report = reportWith(spec, rollouts, entries, now);
-  return { report, ...(edges.length > 0 && { until: Math.min(...edges) }) };
+  return { report, ...(edges.length > 0 && { requeueAt: Math.min(...edges) }) };
 }
 
 /**
@@ -77,7 +77,7 @@ export function reportWith(
       }),
     }),
     ...(gates.length > 0 && { gates: [...gates] }),
-    ...(bypassing.length > 0 && { passing: bypassing.map((rollout) => deploymentOf(rollout)!) }),
+    ...(bypassing.length > 0 && { bypassing: bypassing.map((rollout) => deploymentOf(rollout)!) }),
   };
 }
 
@@ -88,7 +88,7 @@ function gateEntry(gate: GateResult): GateEntry {
     opened: gate.open,
     message: fullMessage(gate),
     ...(gate.until !== undefined && { until: formatTime(gate.until) }),
-    ...(gate.closure && { closing: gate.closure }),
+    ...(gate.closure && { closure: gate.closure }),
   };
 }
 
@@ -110,12 +110,12 @@ export function headOf({ rollouts = [] }: Report, name: string): DeploymentRef |
 
 /** The closed Gates, each in the form of `closureKey`. */
 export function closedClosures(gates: readonly GateEntry[] | undefined): string[] {
-  return (gates ?? []).filter(({ opened }) => !opened).map((gate) => closureKey({ ref: gate, closure: gate.closing }));
+  return (gates ?? []).filter(({ opened }) => !opened).map((gate) => closureKey({ ref: gate, closure: gate.closure }));
 }
 
 /** The names of the Rollouts that the object tracks, sorted. */
 export function rolloutsOf(spec: FluxBindingSpec | undefined): string[] {
-  return [...new Set((spec?.pins ?? []).map((field) => field.rollout))].sort();
+  return [...new Set((spec?.fields ?? []).map((field) => field.rollout))].sort();
 }
 
 /** Gates of a report in the spec, which has the message of each. With more, the FluxBinding's own hook reports. */
@@ -129,8 +129,8 @@ const MAX_GATES_IN_REPORT = 16;
 export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: Inputs): boolean {
   if (!spec || spec.target.kind === TRACKING_KIND) return false;
   if (spec.source?.kind === 'OCIRepository' && spec.source.namespace === metadata.namespace) return false;
-  const { pins: fields = [] } = spec;
-  const required = gatesOf(spec);
+  const { fields = [] } = spec;
+  const required = requiredGatesOfBinding(spec);
   if (fields.length === 0 && required.length === 0) return false;
   if (required.length > MAX_GATES_IN_REPORT) return false;
   return fields.every(({ rollout }) => rollouts.has(rollout)) && required.every((ref) => gates.has(refKey(ref)));

@@ -44,7 +44,7 @@ export function bindingOf(
       name: object.metadata.name ?? '',
       uid: object.metadata.uid ?? '',
     },
-    ...(fields.length > 0 && { pins: fields }),
+    ...(fields.length > 0 && { fields }),
     ...(gates.length > 0 && { gates: gates.map(({ name, ...ref }) => ({ ...ref, gate: name })) }),
     ...(problems.length > 0 && { problems }),
     ...(source && { source }),

@@ -18,7 +18,6 @@ import type {
   ManagedField,
   Rollout,
 } from '../../api/types.ts';
-import { approvalText, bypassedText } from '../admission/gateTexts.ts';
 import { isTooMany } from '../gate/gateRefs.ts';
 import { setCondition } from '../kube/conditions.ts';
 import { sameJson } from '../kube/json.ts';
@@ -26,7 +25,8 @@ import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { type AtomicUpdate, atomicUpdate } from '../managedField/atomicUpdate.ts';
 import { deploymentText, formatDeployments, isSameDeployment } from '../managedField/deployment.ts';
-import { awaitsOf, awaitsText, type ObjectKey } from '../suspension/applier.ts';
+import { approvalText, bypassedText } from '../objectGates/gateTexts.ts';
+import { applierWaitOf, applierWaitText, type ObjectKey } from '../suspension/applier.ts';
 import { carries, missingSourceText, provesApply, TRACKING_KIND } from './appliedDeployment.ts';
 import {
   decodeReport,
@@ -41,7 +41,7 @@ import {
 } from './bindingReport.ts';
 import { reportDue } from './reportDelay.ts';
 
-export type ManagedFieldState = NonNullable<FluxBindingStatus['pins']>[number];
+export type ManagedFieldState = NonNullable<FluxBindingStatus['fields']>[number];
 
 interface RelatedToBinding {
   report: Report;
@@ -58,23 +58,23 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
   const spec = binding.spec ?? { target: { apiVersion: '', kind: '', name: '', uid: '' } };
   const before = binding.status ?? {};
   const { report, atomic } = related;
-  const { gates = [], passing: bypassing = [] } = report;
+  const { gates = [], bypassing = [] } = report;
   const held = gates.some((gate) => !gate.opened);
   const applied = provenDeployments(binding, related);
   const tracks = spec.target.kind === TRACKING_KIND;
-  const fields = (spec.pins ?? []).map((field) => fieldState(field, related, applied, spec));
+  const fields = (spec.fields ?? []).map((field) => fieldState(field, related, applied, spec));
   const desired = desiredDeployments(spec, related, held);
-  const awaits = awaitsOf(spec.awaits, before.awaits, related.applier, targetOfBinding(binding), now);
+  const awaits = applierWaitOf(spec.awaits, before.awaits, related.applier, targetOfBinding(binding), now);
   const status: FluxBindingStatus = {
     ...(desired.length > 0 && {
       ...(!tracks && { deployed: formatDeployments(desired) }),
       summary: desired.map(deploymentText).join(', '),
     }),
-    ...(fields.length > 0 && { pins: fields }),
+    ...(fields.length > 0 && { fields }),
     ...(atomic && { source: sourceEntry(atomic) }),
     ...(applied.length > 0 && { applied }),
     ...(gates.length > 0 && { gates }),
-    ...(bypassing.length > 0 && { passing: bypassing }),
+    ...(bypassing.length > 0 && { bypassing }),
     ...(held && { heldSince: before.heldSince ?? formatTime(now) }),
     ...(awaits && { awaits }),
   };
@@ -101,11 +101,11 @@ export function withReport(
   now: EpochMs,
 ): ReportedBinding {
   if (!hasAllInputs(wanted, inputs)) return { binding: wanted, status: observed?.status };
-  const { report, until } = reportOf(wanted, inputs, now);
+  const { report, requeueAt } = reportOf(wanted, inputs, now);
   const { report: before, ...others } = observed?.spec ?? {};
   const isOnlyReport = before !== undefined && sameJson(others, wanted.spec);
   const due = isOnlyReport ? reportDue(decodeReport(before), report, inputs, now) : undefined;
-  const requeues = [due, until].filter((at) => at !== undefined);
+  const requeues = [due, requeueAt].filter((at) => at !== undefined);
   return {
     binding: { ...wanted, spec: { ...wanted.spec!, report: due === undefined ? encodeReport(report) : before! } },
     status: statusWithoutSource(wanted, observed?.status, report, now),
@@ -137,7 +137,7 @@ export function atomicUpdateOf(
   source: FluxObject | undefined,
 ): AtomicUpdate | undefined {
   const isOwn = spec?.source?.kind === 'OCIRepository' && spec.source.namespace === metadata.namespace;
-  return isOwn && spec.target.kind !== TRACKING_KIND ? atomicUpdate(spec?.pins ?? [], rollouts, source) : undefined;
+  return isOwn && spec.target.kind !== TRACKING_KIND ? atomicUpdate(spec?.fields ?? [], rollouts, source) : undefined;
 }
 
 function sourceEntry({ artifact, awaits, stuck }: AtomicUpdate): NonNullable<FluxBindingStatus['source']> {
@@ -160,7 +160,7 @@ function desiredDeployments(
   return rolloutsOf(spec).flatMap((name) => {
     const carried = spec.observed?.deployed?.find((deployment) => deployment.rollout === name);
     const next = atomic?.rollout === name ? atomic.fetched : headOf(report, name);
-    const stays = held && !report.passing?.some(({ rollout }) => rollout === name);
+    const stays = held && !report.bypassing?.some(({ rollout }) => rollout === name);
     const deployment = stays ? carried : (next ?? carried);
     return deployment ? [deployment] : [];
   });
@@ -198,8 +198,8 @@ function fieldState(
   if (!head) {
     const name = `Rollout '${field.rollout}'`;
     // The report may be ten minutes old: the first deployment may be rolling out.
-    const message = `waiting for ${entry ? `the first deployment of ${name}` : `${name}, which does not exist`}`;
-    return { ...field, state: 'Missing', message };
+    const what = entry ? `the first deployment of ${name}` : `${name}: it did not exist when the report was made`;
+    return { ...field, state: 'Missing', message: `waiting for ${what}` };
   }
   const { id, version, uid } = head;
   const tracks = spec.target.kind === TRACKING_KIND;
@@ -242,13 +242,13 @@ function bindingConditions(
 }
 
 function readyFinding(status: FluxBindingStatus, spec: FluxBindingSpec, closed: GateEntry[]): Finding {
-  const { pins: fields = [], passing: bypassing, awaits } = status;
+  const { fields = [], bypassing, awaits } = status;
   const gateText = (gate: GateEntry) =>
     isTooMany(gate) ? `held: ${gate.message}` : `waiting for gate ${refKey(gate)}: ${gate.message}`;
   const waits: [reason: string, messages: string[]][] = [
     ['InvalidAnnotations', spec.problems ?? []],
     [GATE_CLOSED, bypassing ? [] : closed.map(gateText)],
-    ['Resuming', awaits ? [`suspended ${awaitsText(awaits)}`] : []],
+    ['Resuming', awaits ? [`suspended ${applierWaitText(awaits)}`] : []],
     [
       'RolloutNotDeployed',
       fields.flatMap((field) => (field.state === 'Missing' && field.message ? [field.message] : [])),
@@ -281,7 +281,7 @@ function waitText({ source }: FluxBindingStatus, spec: FluxBindingSpec): string 
   return source?.awaits === undefined ? 'Flux to apply' : `${name}, suspended until it has fetched`;
 }
 
-function approvedFinding({ passing: bypassing }: FluxBindingStatus, closed: GateEntry[]): Finding {
+function approvedFinding({ bypassing }: FluxBindingStatus, closed: GateEntry[]): Finding {
   if (closed.length === 0) return ALL_OPEN;
   const text = bypassing ? bypassedText : approvalText;
   return { status: 'False', reason: GATE_CLOSED, message: closed.map(text).join(' ') };

@@ -55,6 +55,6 @@ function changedGates(before: Report, next: Report, { gates }: Inputs, now: Epoc
 }
 
 /** The part of a report whose changes are written at once: the Rollouts, the Gates, and the bypassing deployments. */
-function urgentPart({ rollouts = [], gates = [], passing }: Report) {
-  return { rollouts: rollouts.map(({ rollout }) => rollout), gates: gates.map(refKey), passing };
+function urgentPart({ rollouts = [], gates = [], bypassing }: Report) {
+  return { rollouts: rollouts.map(({ rollout }) => rollout), gates: gates.map(refKey), bypassing };
 }

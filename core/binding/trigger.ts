@@ -4,7 +4,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, FluxBindingStatus } from '../../api/types.ts';
 import { parseDeployments } from '../managedField/deployment.ts';
 import { readManagedField } from '../managedField/managedFields.ts';
-import { hasReconciled } from '../suspension/bypassGrant.ts';
+import { hasEverReconciled } from '../suspension/bypassGrant.ts';
 import { carries } from './appliedDeployment.ts';
 import type { ManagedFieldState } from './bindingStatus.ts';
 
@@ -17,12 +17,12 @@ export function deploymentTrigger(
   status: FluxBindingStatus | undefined,
 ): string | null | undefined {
   if (!status?.deployed || isHeldByGates(status)) return undefined;
-  const bypassing = status.passing ?? [];
-  if (bypassing.length > 0 && !hasReconciled(object)) return undefined;
+  const bypassing = status.bypassing ?? [];
+  if (bypassing.length > 0 && !hasEverReconciled(object)) return undefined;
   const carried = parseDeployments(object.metadata.annotations?.[DEPLOYED]);
   const maySet = ({ state, rollout }: ManagedFieldState) =>
     state !== 'Missing' && (bypassing.length === 0 || bypassing.some((deployment) => deployment.rollout === rollout));
-  const fields = (status.pins ?? []).filter(maySet);
+  const fields = (status.fields ?? []).filter(maySet);
   const present = new Set(fields.map((field) => field.rollout));
   const wanted = parseDeployments(status.deployed).filter(({ rollout }) => present.has(rollout));
   const awaitsGit = ({ rollout, version }: DeploymentRef) =>
@@ -40,7 +40,7 @@ export function artifactTrigger(
   object: FluxObject,
   status: FluxBindingStatus | undefined,
 ): Record<string, string | null> {
-  if (!status || isHeldByGates(status) || (status.passing && !hasReconciled(object))) return {};
+  if (!status || isHeldByGates(status) || (status.bypassing && !hasEverReconciled(object))) return {};
   const { annotations = {} } = object.metadata;
   const { source } = status;
   const wanted: Record<string, string | null> = {};
@@ -54,7 +54,7 @@ export function artifactTrigger(
 
 /** Whether closed Gates block all changes of the object, except by a deployment that bypasses them. */
 export function isHeldByGates(status: FluxBindingStatus | undefined): boolean {
-  return (status?.gates?.some((gate) => !gate.opened) ?? false) && !status?.passing?.length;
+  return (status?.gates?.some((gate) => !gate.opened) ?? false) && !status?.bypassing?.length;
 }
 
 /** Whether the wanted deployment is newer than the carried one. A binding may lag: an older id is never written. */

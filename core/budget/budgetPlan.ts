@@ -21,9 +21,9 @@ import { budgetKey } from './selectingBudgets.ts';
 import {
   countsAgainstLimit,
   evaluateSlot,
-  type Holder,
   revisionOf,
   revokeGrant,
+  type SlotOwner,
   type SlotResult,
   slotWithoutGrant,
   UNUSED_GRANT_MS,
@@ -34,7 +34,7 @@ interface ObservedRollouts {
   /** The Rollouts that the budget selects, as its hook was sent them. */
   rollouts: readonly Rollout[];
   /** Rollouts that have slots and are no longer selected, by uid. */
-  others: ReadonlyMap<string, Holder>;
+  others: ReadonlyMap<string, SlotOwner>;
 }
 
 interface BudgetPlan {
@@ -134,10 +134,10 @@ function evaluateSlots(
 /** The taken slots, and a slot for each Rollout that deploys without a grant. */
 function withUngranted(results: readonly EvaluatedSlot[], fleet: readonly Member[], now: EpochMs): Slot[] {
   const slots = results.flatMap(({ result: { slot } }) => slot ?? []);
-  const holders = new Set(slots.map(({ uid }) => uid));
+  const owners = new Set(slots.map(({ uid }) => uid));
   return [
     ...slots,
-    ...fleet.flatMap((member) => (holders.has(member.uid) ? [] : (slotWithoutGrant(member, now) ?? []))),
+    ...fleet.flatMap((member) => (owners.has(member.uid) ? [] : (slotWithoutGrant(member, now) ?? []))),
   ];
 }
 
@@ -207,11 +207,11 @@ function waveEvents(version: BudgetVersion, before: readonly BudgetVersion[] | u
 
 /** Rollouts that request a slot of this budget and have none, in the order of the queue. */
 function queueOf(fleet: readonly Member[], slots: readonly Slot[], key: string): Member[] {
-  const holders = new Set(slots.map(({ uid }) => uid));
+  const owners = new Set(slots.map(({ uid }) => uid));
   const place = ({ wave, request, rollout }: Member) =>
     [wave, request?.since ?? '', refKey(identityOf(rollout))] as const;
   return fleet
-    .filter(({ uid, request }) => request?.budgets?.includes(key) && !holders.has(uid))
+    .filter(({ uid, request }) => request?.budgets?.includes(key) && !owners.has(uid))
     .sort((a, b) => compare(place(a), place(b)));
 }
 

@@ -46,13 +46,13 @@ export function readyOf(budget: Budget, outcome: BudgetOutcome): NewCondition {
   }
   if (problem !== undefined) causes.push(['TooManyVersions', `${problem}: no slot is granted`]);
   if (config.maxConcurrent === 0 && selected > 0) {
-    causes.push(['Closed', `spec.maxConcurrent is ${budget.spec.maxConcurrent}: no Rollout begins`]);
+    causes.push(['Closed', `spec.maxConcurrent is ${budget.spec.maxConcurrent}: no slot is granted`]);
   }
   const heldTexts = held.map((version) => heldText(budget, version));
   causes.push(...heldTexts.map(({ text }) => ['VersionHeld', text] satisfies [string, string]));
   if (overdue.length > 0) {
     const names = firstFew(overdue.map((slot) => `${refKey(slot)} (${slot.version})`));
-    causes.push(['Overdue', `rolling out for longer than spec.slotTimeout, and not counted: ${names}`]);
+    causes.push(['Overdue', `rolling out for longer than spec.slotTimeout, so their slots are free again: ${names}`]);
   }
   const [first] = causes;
   if (first) {
@@ -99,7 +99,7 @@ function heldText({ metadata }: Budget, version: BudgetVersion): Required<TextWi
   const target = `${kind?.toLowerCase()}/${name}`;
   const how = shell`kubectl annotate ${where}${target} ${CONTINUE}=${tagWord(version.version)}`;
   return {
-    text: `${version.version} has failed in ${rolloutCount(version.failed)}, and no other Rollout begins it (failed: ${failedIn(version)})`,
+    text: `${version.version} has failed in ${rolloutCount(version.failed)}, and no other Rollout starts it (failed: ${failedIn(version)})`,
     commands: [[`To continue ${version.version} despite its failures`, how]],
   };
 }
@@ -113,7 +113,7 @@ export function heldEvents(budget: Budget, versions: readonly BudgetVersion[]): 
       reason: 'VersionHeld',
       ...messageOf(heldText(budget, version)),
       about: `${versionKey(versionOf(version))}/${version.failed}`,
-      forOthers: `${version.version} has failed in ${rolloutCount(version.failed)}: no other Rollout begins it`,
+      forOthers: `${version.version} has failed in ${rolloutCount(version.failed)}: no other Rollout starts it`,
     }));
 }
 
@@ -131,18 +131,16 @@ export function waveEvent(version: BudgetVersion, wave: Wave): NewEvent {
 /** Events for a slot that is overdue, or whose Rollout is gone or does not respond. */
 export function slotEvents(before: Slot, { slot, freed }: SlotResult): NewEvent[] {
   const about = `${before.uid}/${before.request ?? before.grantedTime}`;
-  const holder = `Rollout '${refKey(before)}'`;
+  const owner = `Rollout '${refKey(before)}'`;
   if (freed === 'Deleted') {
-    return [
-      { type: 'Normal', reason: 'SlotFreed', message: `${holder} is gone: its slot is free`, about, quiet: true },
-    ];
+    return [{ type: 'Normal', reason: 'SlotFreed', message: `${owner} is gone: its slot is free`, about, quiet: true }];
   }
   if (freed === 'Revoked') {
-    const message = `${holder} has not used its slot and does not respond: the slot is free`;
+    const message = `${owner} has not used its slot and does not respond: the slot is free`;
     return [{ type: 'Warning', reason: 'SlotFreed', message, about }];
   }
   if (slot?.state !== 'Overdue' || before.state === 'Overdue') return [];
-  const message = `${holder} has been deploying ${slot.version} for longer than spec.slotTimeout: it counts as failed, and its slot is free`;
+  const message = `${owner} has been deploying ${slot.version} for longer than spec.slotTimeout: it counts as failed, and its slot is free`;
   return [{ type: 'Warning', reason: 'SlotOverdue', message, about }];
 }
 

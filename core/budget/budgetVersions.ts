@@ -127,7 +127,7 @@ function entryOf(
 /** The failures that histories and overdue slots show, by version. */
 function failuresIn(fleet: readonly Member[], slots: readonly Slot[]): ByVersion<Failure> {
   const found = new ByVersion<Failure>();
-  const holders = new Map(fleet.map((member) => [member.uid, member]));
+  const owners = new Map(fleet.map((member) => [member.uid, member]));
   for (const { rollout, uid, image, accountable } of fleet) {
     const { namespace = '', name = '' } = rollout.metadata;
     for (const { bakeStatus, version } of accountable) {
@@ -136,8 +136,8 @@ function failuresIn(fleet: readonly Member[], slots: readonly Slot[]): ByVersion
   }
   for (const slot of slots) {
     const { namespace, name, uid, state } = slot;
-    const holder = holders.get(uid);
-    const isExempt = holder?.head !== undefined && !holder.accountable.includes(holder.head);
+    const owner = owners.get(uid);
+    const isExempt = owner?.head !== undefined && !owner.accountable.includes(owner.head);
     if (state === 'Overdue' && !isExempt) found.add(versionOf(slot), uid, { namespace, name, uid });
   }
   return found;

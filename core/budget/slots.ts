@@ -15,7 +15,7 @@ export const UNUSED_GRANT_MS = 600_000;
 export const REVOKED_SLOT_MS = 60_000;
 
 /** The Rollout that has the slot. `gone`: deleted or re-created. undefined: not read. */
-export type Holder = Rollout | 'gone' | undefined;
+export type SlotOwner = Rollout | 'gone' | undefined;
 
 export interface SlotResult {
   /** The slot from now on; absent if it is free. */
@@ -30,13 +30,13 @@ export interface SlotResult {
  * The slot as it should be now.
  * @param slotTimeout in milliseconds
  */
-export function evaluateSlot(slot: Slot, holder: Holder, slotTimeout: number | undefined, now: EpochMs): SlotResult {
-  if (holder === 'gone') return { freed: 'Deleted' };
-  if (holder === undefined || revisionOf(holder) < slot.rolloutRevision) return { slot };
-  const request = holder.status?.slotRequest?.id;
+export function evaluateSlot(slot: Slot, owner: SlotOwner, slotTimeout: number | undefined, now: EpochMs): SlotResult {
+  if (owner === 'gone') return { freed: 'Deleted' };
+  if (owner === undefined || revisionOf(owner) < slot.rolloutRevision) return { slot };
+  const request = owner.status?.slotRequest?.id;
   if (isUnused(slot) && request === slot.request) return unusedResult(slot, now);
-  const [head] = holder.status?.history ?? [];
-  if (head && isRunning(holder, head)) return runningResult(slot, holder, head, slotTimeout, now);
+  const [head] = owner.status?.history ?? [];
+  if (head && isRunning(owner, head)) return runningResult(slot, owner, head, slotTimeout, now);
   return { freed: isUnused(slot) && !hasUsed(head, slot) ? 'Declined' : 'Ended' };
 }
 

@@ -25,14 +25,14 @@ export function wavesOf(
     excused: 0,
   }));
   const ofVersion = slots.filter((slot) => isSameImage(versionOf(slot), version));
-  const holders = new Set(ofVersion.map(({ uid }) => uid));
+  const owners = new Set(ofVersion.map(({ uid }) => uid));
   const overdue = overdueOf(slots);
   const excusedHere = excused(version);
   for (const member of fleet) {
     const wave = waves[member.wave];
     if (!wave || member.image !== version.image) continue;
     wave.total++;
-    const state = holders.has(member.uid) ? 'underWay' : outcomeOf(member, version);
+    const state = owners.has(member.uid) ? 'underWay' : outcomeOf(member, version);
     if (state !== 'other') wave[state]++;
     else if (offers(member, version)) wave.waiting++;
     if (excusedHere.has(member.uid) && isExcused(member, version, overdue)) wave.excused++;

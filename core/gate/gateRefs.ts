@@ -4,11 +4,10 @@
  */
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBindingSpec, Rollout } from '../../api/types.ts';
-import { splitNames, uniqueRefs } from '../kube/names.ts';
+import { isObjectName, splitNames, uniqueRefs } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
-const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 
 /** Stands for the Gates of an object that requires more than are evaluated. It counts as a closed Gate. */
 export const TOO_MANY: NamespacedName = { namespace: '', name: '(too-many)' };
@@ -37,7 +36,7 @@ export function isTooMany(ref: NamespacedName): boolean {
 }
 
 /** The Gates that a Rollout names in `spec.gates`; without a namespace, a Gate of the Rollout's own namespace. */
-export function gateRefsOf({ spec, metadata }: Rollout): NamespacedName[] {
+export function gatesNamedBy({ spec, metadata }: Rollout): NamespacedName[] {
   return (spec?.gates ?? []).map(({ name, namespace }) => ({ namespace: namespace || metadata.namespace || '', name }));
 }
 
@@ -53,7 +52,7 @@ const UNKNOWN_NAME = '(unknown)';
  * The Gates that the object of a FluxBinding requires.
  * Entries that an older version wrote have no name until the object's decorator writes them again.
  */
-export function gatesOf(spec: FluxBindingSpec | undefined): RequiredGate[] {
+export function requiredGatesOfBinding(spec: FluxBindingSpec | undefined): RequiredGate[] {
   return (spec?.gates ?? []).map(({ namespace, gate, selected }) => ({
     namespace,
     name: gate ?? UNKNOWN_NAME,
@@ -76,7 +75,7 @@ export function parseGateRefs(
   for (const part of parts ?? []) {
     if (part === '') continue;
     const [name, ns = namespace, ...rest] = part.split('/').reverse();
-    if (rest.length > 0 || !NAME.test(name!) || !NAMESPACE.test(ns)) {
+    if (rest.length > 0 || !isObjectName(name!) || !NAMESPACE.test(ns)) {
       problems.push(`'${part}' in gate.fluxcd.io/gates does not name a Gate: expected <name> or <namespace>/<name>.`);
     } else {
       refs.push({ namespace: ns, name: name! });

@@ -11,6 +11,7 @@
  * The RFC's annotations count alone only when they are newer than both: then they were written while the webhook was
  * down.
  */
+
 import {
   ACCEPTED_REQUEST,
   CLOSE_REASON,
@@ -25,6 +26,7 @@ import { splitTarget } from '../approval/acceptApproval.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { dayNumber, formatTime, LAST_INSTANT, parseTime, wholeSeconds } from '../kube/time.ts';
+import { LIMITS } from '../limits.ts';
 
 export type GateAction = 'open' | 'close';
 const GATE_ACTIONS = ['open', 'close'] as const;
@@ -56,9 +58,6 @@ type RequestTimes = Partial<Record<GateAction, EpochMs>>;
 
 export const REQUESTED_AT_KEYS: Record<GateAction, string> = { open: OPEN_REQUESTED_AT, close: CLOSE_REQUESTED_AT };
 export const REASON_KEYS: Record<GateAction, string> = { open: OPEN_REASON, close: CLOSE_REASON };
-
-/** The length of a stored reason: record and status keep reasons permanently. */
-const MAX_REASON_CHARACTERS = 1024;
 
 /** No record of the webhook is longer, even with the longest reasons and user names. */
 const MAX_RECORD_CHARACTERS = 65_536;
@@ -104,7 +103,7 @@ export function annotatedRequest(gate: Gate, action: GateAction): GateRequest | 
   const at = parseRequestTime(annotations[REQUESTED_AT_KEYS[action]]);
   if (at === undefined) return undefined;
   const request: GateRequest = { action, at };
-  const reason = annotations[REASON_KEYS[action]]?.slice(0, MAX_REASON_CHARACTERS);
+  const reason = annotations[REASON_KEYS[action]]?.slice(0, LIMITS.gateReason);
   if (reason) request.reason = reason;
   if (action === 'open' && annotations[OPEN_FOR]) request.for = annotations[OPEN_FOR];
   return request;

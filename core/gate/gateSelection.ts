@@ -8,7 +8,7 @@ import type { Gate, Rollout } from '../../api/types.ts';
 import { groupOf, identityOf } from '../kube/names.ts';
 import { matchesSelector, SelectorError, toSelectorString } from '../kube/selector.ts';
 import { LIMITS } from '../limits.ts';
-import { gateRefsOf, gatesOf } from './gateRefs.ts';
+import { gatesNamedBy, requiredGatesOfBinding } from './gateRefs.ts';
 
 /** Values of both labels. Gates that select in their own namespace are found there only, at no cost to others. */
 const SELECTS_OWN_NAMESPACE = 'own-namespace';
@@ -53,7 +53,7 @@ export function gateSelects(
   namespaceLabels: Readonly<Record<string, string>>,
 ): boolean {
   const kind = governedKindOf(groupOf(object.apiVersion), object.kind);
-  return kind !== undefined && namesKind(gate, kind) && matches(gate, object, namespaceLabels);
+  return kind !== undefined && selectsKind(gate, kind) && matches(gate, object, namespaceLabels);
 }
 
 /**
@@ -65,16 +65,16 @@ export function gateSelectsRollout(
   rollout: Rollout,
   namespaceLabels: Readonly<Record<string, string>>,
 ): boolean {
-  return namesRollouts(gate) && matches(gate, rollout, namespaceLabels);
+  return selectsRollouts(gate) && matches(gate, rollout, namespaceLabels);
 }
 
-function namesKind({ spec }: Gate, kind: string): boolean {
+function selectsKind({ spec }: Gate, kind: string): boolean {
   if (!spec?.selects) return false;
   const kinds: readonly string[] = spec.selects.kinds ?? [];
   return kinds.length === 0 || kinds.includes(kind);
 }
 
-function namesRollouts({ spec }: Gate): boolean {
+function selectsRollouts({ spec }: Gate): boolean {
   return spec?.selects?.kinds?.includes(KINDS.Rollout.kind) ?? false;
 }
 
@@ -102,7 +102,7 @@ function matches(
 }
 
 export function selectsFlux(gate: Gate): boolean {
-  return GOVERNED_KINDS.some(({ kind }) => namesKind(gate, kind));
+  return GOVERNED_KINDS.some(({ kind }) => selectsKind(gate, kind));
 }
 
 /** The labels by which the Gate is found; undefined for a label that it must not have. */
@@ -110,7 +110,7 @@ export function selectsLabels(gate: Gate): Record<SelectsLabel, string | undefin
   const value = reachesBeyond(gate.spec?.selects) ? SELECTS_BEYOND : SELECTS_OWN_NAMESPACE;
   return {
     [SELECTS_LABEL]: selectsFlux(gate) ? value : undefined,
-    [SELECTS_ROLLOUTS_LABEL]: namesRollouts(gate) ? value : undefined,
+    [SELECTS_ROLLOUTS_LABEL]: selectsRollouts(gate) ? value : undefined,
   };
 }
 
@@ -132,10 +132,10 @@ export function requirersOf(gate: Gate, requiring: Requiring): Requirer[] {
 }
 
 /**
- * The requirers that keep a closed Gate from being deleted: those of its own namespace, and those that it selects.
+ * The requirers that block the deletion of a closed Gate: those of its own namespace, and those that it selects.
  * Any user of another namespace may name the Gate: such an object doesn't count, and stays held without the Gate.
  */
-export function holdersOf(gate: Gate, requiring: Requiring): Requirer[] {
+export function requirersBlockingDeletion(gate: Gate, requiring: Requiring): Requirer[] {
   const { namespace } = identityOf(gate);
   return requirersWithSelection(gate, requiring).flatMap(({ requirer, selected }) =>
     selected || requirer.namespace === namespace ? [requirer] : [],
@@ -149,7 +149,7 @@ function requirersWithSelection(
   const { namespace, name } = identityOf(gate);
   const isThis = (ref: NamespacedName) => ref.namespace === namespace && ref.name === name;
   const objects = bindings.flatMap(({ spec, metadata }) => {
-    const ref = gatesOf(spec).find(isThis);
+    const ref = requiredGatesOfBinding(spec).find(isThis);
     if (!spec || !ref) return [];
     const { kind, name } = spec.target;
     return [{ requirer: { kind, namespace: metadata.namespace ?? '', name }, selected: ref.selected === true }];
@@ -157,7 +157,7 @@ function requirersWithSelection(
   const requiring = rollouts.flatMap((rollout) => {
     const labels = namespaces.get(rollout.metadata.namespace ?? '') ?? {};
     const selected = gateSelectsRollout(gate, rollout, labels);
-    const isRequired = selected || gateRefsOf(rollout).some(isThis);
+    const isRequired = selected || gatesNamedBy(rollout).some(isThis);
     return isRequired ? [{ requirer: { kind: KINDS.Rollout.kind, ...identityOf(rollout) }, selected }] : [];
   });
   return [...objects, ...requiring].sort((a, b) => (requirerText(a.requirer) < requirerText(b.requirer) ? -1 : 1));

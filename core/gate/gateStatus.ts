@@ -5,7 +5,7 @@ import type { ApprovalsStatus, Gate, GateStatus } from '../../api/types.ts';
 import { findCondition, type NewCondition, setCondition } from '../kube/conditions.ts';
 import { parseDuration } from '../kube/duration.ts';
 import type { NewEvent } from '../kube/events.ts';
-import { shortHash } from '../kube/names.ts';
+import { uidFraction } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { requestText } from './evaluateGates.ts';
@@ -50,9 +50,9 @@ export interface GateFacts {
 export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFacts, now: EpochMs): GateStatus {
   const { request, cause, planned, requestedAt, resetToDefaultAt, until } = evaluation;
   const { receiver, requirers, approvals } = facts;
-  const isSettled = hasLasted(gate, evaluation, now);
-  const unheld = evaluation.opened || !isSettled ? [] : facts.unheld;
-  const unresumed = evaluation.opened && isSettled ? facts.unresumed : [];
+  const isStable = hasLasted(gate, evaluation, now);
+  const unheld = evaluation.opened || !isStable ? [] : facts.unheld;
+  const unresumed = evaluation.opened && isStable ? facts.unresumed : [];
   const objects = requirers
     ? requirers.slice(0, REQUIRERS_IN_STATUS).map((each) => ({ ...each }))
     : gate.status?.heldObjects;
@@ -149,7 +149,7 @@ export function resyncSeconds(
   const wanted = parseDuration(gate.spec.interval) ?? DEFAULT_INTERVAL_MS;
   const interval = Math.min(Math.max(wanted, MIN_INTERVAL_MS), MAX_INTERVAL_MS);
   const settling = isSettling(gate, now) ? SETTLING_INTERVAL_MS : Number.POSITIVE_INFINITY;
-  const share = Number.parseInt(shortHash(gate.metadata.uid ?? '').slice(0, 4), 16) / 0xffff;
+  const share = uidFraction(gate.metadata.uid);
   const next = Math.min(
     Math.min(interval, settling) * (1 - INTERVAL_SPREAD * share),
     (until ?? Number.POSITIVE_INFINITY) - now,

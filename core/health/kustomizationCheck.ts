@@ -9,7 +9,7 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { HealthCheck } from '../../api/types.ts';
 import { conditionsOf } from '../kstatus/fields.ts';
 import { parseDuration } from '../kube/duration.ts';
-import { shortHash } from '../kube/names.ts';
+import { uidFraction } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
 import { explainsAt, type Verdict } from './healthStatus.ts';
 
@@ -91,7 +91,7 @@ export function restsAfter(healthCheck: HealthCheck, { health, waitsForEvent }: 
 export function msUntilEvaluation(healthCheck: HealthCheck, atRest: boolean, isAwaited: boolean, now: EpochMs): number {
   if (!atRest) return requeueInterval(healthCheck);
   const { metadata, status = {} } = healthCheck;
-  const fraction = Number.parseInt(shortHash(metadata.uid ?? '').slice(0, 4), 16) / 0xffff;
+  const fraction = uidFraction(metadata.uid);
   const waits = [
     REST_INTERVAL_MS * (0.8 + 0.4 * fraction),
     (explainsAt(status, now) ?? Number.POSITIVE_INFINITY) - now,

@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
 import { parseTime } from '../kube/time.ts';
-import { deployCutoff, healthCutoff, isReportedSince } from './known.ts';
+import { deployCutoff, healthCutoff, isReportedSince } from './knownHealth.ts';
 import { KUSTOMIZATION_CLASS } from './kustomizationCheck.ts';
 
 /** The time from which health counts for the Rollout's newest deployment; undefined if nothing is deployed. */

@@ -2,6 +2,11 @@
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** The path as a JSON pointer (RFC 6901). */
+export function jsonPointer(path: readonly string[]): string {
+  return path.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
 /** Whether JSON values are equal: the order of keys doesn't count, and a key with the value undefined is absent. */
 export function sameJson(one: unknown, other: unknown): boolean {
   // Only maps and lists: a list of all values would be many times as large as their text.

@@ -58,9 +58,32 @@ export function splitNames(text: string): string[] | undefined {
   return parts;
 }
 
+const OBJECT_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
+
+/**
+ * Whether an object may have this name: a DNS subdomain. The length is checked first, because the pattern takes
+ * quadratic time.
+ */
+export function isObjectName(name: string): boolean {
+  return name.length <= MAX_OBJECT_NAME && OBJECT_NAME.test(name);
+}
+
 /** 16 hex digits of SHA-256: the same text gives the same hash on every machine. */
 export function shortHash(text: string): string {
   return bytesToHex(sha256(utf8ToBytes(text))).slice(0, 16);
+}
+
+/** The beginning of an object name: the text with a hyphen for each run of other characters, at most `most` characters. */
+export function namePrefix(text: string, most: number): string {
+  return text
+    .slice(0, most)
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/-$/, '');
+}
+
+/** A number from 0 to 1 that depends on the uid alone, to spread work that many objects would do at one time. */
+export function uidFraction(uid = ''): number {
+  return Number.parseInt(shortHash(uid).slice(0, 4), 16) / 0xffff;
 }
 
 /** The name if it fits into a label value, else its beginning and a hash. */

@@ -2,8 +2,8 @@
 import type { FieldProblem } from './fieldProblem.ts';
 
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
-/** The length of a rejected value in a message. */
-const MAX_VALUE_CHARACTERS = 128;
+/** Characters of a tag. */
+export const MAX_TAG_CHARACTERS = 128;
 
 const NOT_A_TAG = "expected a tag: letters, digits, '_', '.' and '-', at most 128 characters";
 
@@ -24,6 +24,6 @@ export function tagProblems(
   return keys.flatMap((key) => {
     const value = annotations?.[key];
     if (!value || isLegalTag(value)) return [];
-    return [{ field: `metadata.annotations[${key}]`, value: value.slice(0, MAX_VALUE_CHARACTERS), reason: NOT_A_TAG }];
+    return [{ field: `metadata.annotations[${key}]`, value: value.slice(0, MAX_TAG_CHARACTERS), reason: NOT_A_TAG }];
   });
 }

@@ -1,8 +1,10 @@
 /** Atomic updates: a tag and variables of one Rollout that must be applied together. */
+
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
+import { MAX_TAG_CHARACTERS } from '../kube/tag.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
 import { deploymentOf, isSameVersion, parseDeployments } from './deployment.ts';
 import { managedFieldsOf } from './managedFields.ts';
@@ -61,9 +63,6 @@ export function atomicUpdate(
   const stuck = whyStuck(source, head);
   return { ...update, ...(stuck === undefined ? { awaits: head } : { stuck }) };
 }
-
-/** Limit of the OCI distribution specification. */
-const MAX_TAG_CHARACTERS = 128;
 
 /**
  * The tag of the artifact that the source has stored (`<tag>@<digest>`): the one with which an object may continue that

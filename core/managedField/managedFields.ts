@@ -5,7 +5,7 @@ import { KINDS } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ManagedField } from '../../api/types.ts';
 import { childOf, isMap } from '../kube/json.ts';
-import { splitNames } from '../kube/names.ts';
+import { isObjectName, splitNames } from '../kube/names.ts';
 import { gainsOwner } from '../kube/ownerReferences.ts';
 import { LIMITS } from '../limits.ts';
 
@@ -26,8 +26,6 @@ interface ManagedFields {
 
 /** The variable names that Flux's envsubst accepts. */
 const VARIABLE = /^(?!__proto__$)[_A-Za-z][_A-Za-z0-9]*$/;
-const OBJECT_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
-const MAX_OBJECT_NAME = 253;
 /** Limits for problems: each goes into a condition. */
 const MAX_PROBLEMS = 20;
 const MAX_QUOTED_CHARACTERS = 300;
@@ -38,6 +36,11 @@ interface Claim {
   annotation: string;
   rollouts: string;
   variable?: string;
+}
+
+/** Whether Flux substitutes variables of this name. */
+export function isVariable(name: string): boolean {
+  return VARIABLE.test(name);
 }
 
 /** The managed fields of an object. Its metadata is enough, except for some of the problems. */
@@ -116,10 +119,10 @@ function substituteClaims(annotations: Record<string, string>, problems: string[
   const variable = annotations[SUBSTITUTE];
   if (rollouts !== undefined && variable !== undefined) claims.push({ annotation: BOUND_ROLLOUT, rollouts, variable });
   else if (rollouts !== undefined)
-    problems.push(`${BOUND_ROLLOUT} does nothing on a Kustomization without ${SUBSTITUTE}`);
-  else if (variable !== undefined) problems.push(`${SUBSTITUTE} does nothing without ${BOUND_ROLLOUT}`);
+    problems.push(`${BOUND_ROLLOUT} has no effect on a Kustomization without ${SUBSTITUTE}`);
+  else if (variable !== undefined) problems.push(`${SUBSTITUTE} has no effect without ${BOUND_ROLLOUT}`);
   return claims.filter((claim) => {
-    if (VARIABLE.test(claim.variable!)) return true;
+    if (isVariable(claim.variable!)) return true;
     problems.push(
       `${claim.annotation}: '${claim.variable}' is not a variable that Flux substitutes (letters, digits, _)`,
     );
@@ -151,7 +154,9 @@ function uncontestedFields(claims: Claim[], problems: string[], unnamed: string)
     if (others.length === 0) fields.push({ rollout: rollout!, ...(variable !== '' && { variable }) });
     else {
       const names = cut([rollout, ...others].join(' and '));
-      problems.push(`${variable || unnamed} is claimed by Rollouts ${names}: none of them sets it`);
+      problems.push(
+        `Rollouts ${names} claim ${variable || unnamed}, so none sets it: keep only one of them in the annotations`,
+      );
     }
   }
   return fields;
@@ -161,20 +166,17 @@ function withinLimits(fields: ManagedField[], problems: string[]): ManagedField[
   const rollouts = new Set([...new Set(fields.map((field) => field.rollout))].slice(0, LIMITS.boundRollouts));
   const kept = fields.filter((field) => rollouts.has(field.rollout));
   if (kept.length < fields.length)
-    problems.unshift(`the object names more than ${LIMITS.boundRollouts} Rollouts: the others are ignored`);
+    problems.unshift(
+      `the object names more than ${LIMITS.boundRollouts} Rollouts (limit boundRollouts): it counts as held`,
+    );
   if (kept.length > LIMITS.managedFields)
-    problems.unshift(`the object has more than ${LIMITS.managedFields} managed variables: the others are ignored`);
+    problems.unshift(
+      `the object has more than ${LIMITS.managedFields} managed variables (limit managedFields): it counts as held`,
+    );
   return kept.slice(0, LIMITS.managedFields);
 }
 
-/**
- * Whether the text is a valid name. The length is checked first: the pattern takes quadratic time, and an annotation
- * may have 256 kB.
- */
-function isObjectName(name: string): boolean {
-  return name.length <= MAX_OBJECT_NAME && OBJECT_NAME.test(name);
-}
-
+/** The text for a message: an annotation may have 256 kB. */
 function cut(text: string): string {
   return text.length <= MAX_QUOTED_CHARACTERS ? text : `${text.slice(0, MAX_QUOTED_CHARACTERS)}…`;
 }

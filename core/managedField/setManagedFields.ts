@@ -37,7 +37,7 @@ interface ManagedFieldsWrite {
   rollouts: ReadonlyMap<string, Rollout>;
   /** The source in a Kustomization's `spec.sourceRef`, if it exists in the same namespace. */
   source?: FluxObject | undefined;
-  /** Whether the source was not read, because the write changes nothing that depends on it: see `isSettled`. */
+  /** Whether the source was not read, because the write changes nothing that depends on it: see `needsNoSource`. */
   isSourceUnread?: boolean;
 }
 
@@ -52,9 +52,9 @@ interface ManagedFieldsOutcome {
 }
 
 /** The prefix of our requests to reconcile; manifests/policies/whole-versions.yaml reads it. */
-const NOTICE = 'rollout-hooks/';
+const REQUEST_PREFIX = 'rollout-hooks/';
 
-interface Decision {
+interface FieldDecision {
   value: string | undefined;
   deployment?: DeploymentRef | undefined;
   /** The warning for the writer, if the field is set back to the managed value. */
@@ -124,15 +124,15 @@ function withArtifact(
     [AWAITS_ARTIFACT]: atomic.awaits && formatDeployments([atomic.awaits]),
   });
   if (!oldObject) return next;
-  const notice = mustBeSeen(next, oldObject) ? noticeOf(oldObject) : unseenNotice(oldObject);
-  return notice === undefined ? next : annotate(next, RECONCILE_REQUESTED_AT, notice);
+  const request = mustBeReadBeforeActing(next, oldObject) ? reconcileRequestOf(oldObject) : unhandledRequest(oldObject);
+  return request === undefined ? next : annotate(next, RECONCILE_REQUESTED_AT, request);
 }
 
 /**
  * Whether kustomize-controller must read this write before it acts: the write suspends for a version, or changes the
  * allowed artifact without an earlier suspension.
  */
-function mustBeSeen(object: FluxObject, oldObject: FluxObject): boolean {
+function mustBeReadBeforeActing(object: FluxObject, oldObject: FluxObject): boolean {
   const [now, before] = [object.metadata.annotations ?? {}, oldObject.metadata.annotations ?? {}];
   if (now[AWAITS_ARTIFACT] !== undefined) return now[AWAITS_ARTIFACT] !== before[AWAITS_ARTIFACT];
   return before[ARTIFACT] !== undefined && now[ARTIFACT] !== before[ARTIFACT] && before[AWAITS_ARTIFACT] === undefined;
@@ -143,24 +143,28 @@ function mustBeSeen(object: FluxObject, oldObject: FluxObject): boolean {
  * `status.lastHandledReconcileAt` once it has read the write, even while the object is suspended. Until then it may act
  * on an older version of the object, and the policy denies it any new attempt.
  */
-function noticeOf({ metadata }: FluxObject): string {
-  return `${NOTICE}${metadata.generation ?? 0}`;
+function reconcileRequestOf({ metadata }: FluxObject): string {
+  return `${REQUEST_PREFIX}${metadata.generation ?? 0}`;
 }
 
 /**
  * Our request to reconcile, until Flux echoes it: if another request replaced it, the policy would stop waiting too
  * early.
  */
-function unseenNotice({ metadata, status }: FluxObject): string | undefined {
+function unhandledRequest({ metadata, status }: FluxObject): string | undefined {
   const requested = metadata.annotations?.[RECONCILE_REQUESTED_AT];
-  return requested?.startsWith(NOTICE) && requested !== status?.lastHandledReconcileAt ? requested : undefined;
+  return requested?.startsWith(REQUEST_PREFIX) && requested !== status?.lastHandledReconcileAt ? requested : undefined;
 }
 
 /**
  * Whether a write can be decided without the object's source: the object has the deployments of its Rollouts, its
  * source had fetched them at that time, and the write changes none of this.
  */
-export function isSettled(object: FluxObject, oldObject: FluxObject, rollouts: ReadonlyMap<string, Rollout>): boolean {
+export function needsNoSource(
+  object: FluxObject,
+  oldObject: FluxObject,
+  rollouts: ReadonlyMap<string, Rollout>,
+): boolean {
   const deployments = deploymentsOn(oldObject);
   const { fields } = managedFieldsOf(oldObject);
   const hasStoredAnnotations = [ARTIFACT, AWAITS_ARTIFACT, DEPLOYED].every(
@@ -168,7 +172,7 @@ export function isSettled(object: FluxObject, oldObject: FluxObject, rollouts: R
   );
   return (
     hasStoredAnnotations &&
-    unseenNotice(oldObject) === undefined &&
+    unhandledRequest(oldObject) === undefined &&
     oldObject.metadata.annotations?.[ARTIFACT] !== undefined &&
     oldObject.metadata.annotations?.[AWAITS_ARTIFACT] === undefined &&
     sameJson(object.spec?.sourceRef, oldObject.spec?.sourceRef) &&
@@ -206,24 +210,24 @@ function contextOf(
   };
 }
 
-function decideField(field: ManagedField, context: FieldsContext): Decision {
+function decideField(field: ManagedField, context: FieldsContext): FieldDecision {
   const rollout = context.rollouts.get(field.rollout);
   if (rollout ? writeBackName(rollout) : context.byGit.has(field.rollout)) return leaveToGit(field, context);
-  const live = deploymentOf(rollout);
-  if (!live) return keep(field, context);
-  if (context.atomic?.rollout !== field.rollout) return follow(field, live, context);
+  const deployed = deploymentOf(rollout);
+  if (!deployed) return keepStored(field, context);
+  if (context.atomic?.rollout !== field.rollout) return setDeployed(field, deployed, context);
   // The version that the source has fetched, or else the version that the object got from the source before. On a new
   // object no older version runs that could be mixed.
   const target =
     context.atomic.fetched ?? (context.oldObject ? context.deployments.get(field.rollout) : context.atomic.head);
-  return target ? follow(field, target, context) : stayUntilFetched(field, live, context);
+  return target ? setDeployed(field, target, context) : stayUntilFetched(field, deployed, context);
 }
 
 /**
  * The decision on a field that Git sets: the value stays, and the annotation names the deployment with this value. It
  * names none if the object's fields of this Rollout differ.
  */
-function leaveToGit(field: ManagedField, context: FieldsContext): Decision {
+function leaveToGit(field: ManagedField, context: FieldsContext): FieldDecision {
   const value = readManagedField(context.object, field);
   const own = context.fields.filter(({ rollout }) => rollout === field.rollout);
   if (value === undefined || own.some((each) => readManagedField(context.object, each) !== value))
@@ -235,27 +239,28 @@ function leaveToGit(field: ManagedField, context: FieldsContext): Decision {
 }
 
 /** The decision on a field that gets the version of the deployment. */
-function follow(field: ManagedField, live: DeploymentRef, context: FieldsContext): Decision {
+function setDeployed(field: ManagedField, deployed: DeploymentRef, context: FieldsContext): FieldDecision {
   const value = readManagedField(context.object, field);
   const wasManaged = context.wasManaged(field);
-  const decision: Decision = { value: live.version, deployment: live };
-  const stays = `${shortName(field)} stays ${live.version}, deployed by Rollout ${field.rollout}`;
-  if (value === live.version) return decision;
+  const decision: FieldDecision = { value: deployed.version, deployment: deployed };
+  const stays = `${shortName(field)} stays ${deployed.version}, deployed by Rollout ${field.rollout}`;
+  if (value === deployed.version) return decision;
   if (value === undefined) return wasManaged ? { ...decision, revertText: stays } : decision;
   // The old value: the Rollout has deployed a newer version since, and the writer did not change the field.
   if (context.oldObject && value === readManagedField(context.oldObject, field)) return decision;
   if (!wasManaged || context.isApply(field)) return { ...decision, revertText: stays };
-  return { ...decision, denial: denialOf(field, live, value, context.object) };
+  return { ...decision, denial: denialOf(field, deployed, value, context.object) };
 }
 
 /** The decision while the source is fetching the first deployment: the value stays as it was. */
-function stayUntilFetched(field: ManagedField, live: DeploymentRef, context: FieldsContext): Decision {
+function stayUntilFetched(field: ManagedField, deployed: DeploymentRef, context: FieldsContext): FieldDecision {
   const value = readManagedField(context.object, field);
   const old = context.oldObject && readManagedField(context.oldObject, field);
   if (value === old || !context.wasManaged(field)) return { value };
   if (value !== undefined && !context.isApply(field))
-    return { value, denial: denialOf(field, live, value, context.object) };
-  const revertText = `${shortName(field)} stays ${old ?? 'unset'} until its source has fetched ${deploymentText(live)}`;
+    return { value, denial: denialOf(field, deployed, value, context.object) };
+  const awaited = deploymentText(deployed);
+  const revertText = `${shortName(field)} stays ${old ?? 'unset'} until its source has fetched ${awaited}`;
   return { value: old, revertText };
 }
 
@@ -263,7 +268,7 @@ function stayUntilFetched(field: ManagedField, live: DeploymentRef, context: Fie
  * The decision without a deployment, because the Rollout does not exist or has deployed nothing: only the object's own
  * annotation shows one.
  */
-function keep(field: ManagedField, context: FieldsContext): Decision {
+function keepStored(field: ManagedField, context: FieldsContext): FieldDecision {
   const value = readManagedField(context.object, field);
   const kept = context.deployments.get(field.rollout);
   // The object may come from a backup: its annotation counts if the object has that version.
@@ -293,11 +298,16 @@ function shortName(field: ManagedField): string {
   return field.variable ?? 'spec.ref.tag';
 }
 
-function denialOf(field: ManagedField, live: DeploymentRef, value: string, { metadata }: FluxObject): TextWithCommands {
+function denialOf(
+  field: ManagedField,
+  deployed: DeploymentRef,
+  value: string,
+  { metadata }: FluxObject,
+): TextWithCommands {
   return {
     text:
       `${fieldPath(field).join('.')} cannot be set to '${value}': Rollout '${field.rollout}' manages it and has deployed ` +
-      `'${live.version}'. To stay on another version, set spec.wantedVersion on that Rollout.`,
+      `'${deployed.version}'. To stay on another version, set spec.wantedVersion on that Rollout.`,
     commands: [['To deploy another version', forceDeployCommand(metadata.namespace, field.rollout, value)]],
   };
 }

@@ -1,4 +1,5 @@
 /** Calls of authorized senders: whether a call is new, and the annotations with its request for the Gate. */
+
 import { OPEN_FOR, USED_CALLS } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
@@ -12,6 +13,7 @@ import {
   takesOpening,
 } from '../gate/gateRequests.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
+import { LIMITS } from '../limits.ts';
 
 /** The answer to a call. */
 export type CallDecision =
@@ -78,8 +80,6 @@ interface CallBody {
   for?: string;
 }
 
-const MAX_REASON_CHARACTERS = 1024;
-
 /** The body, parsed. Unknown fields are rejected: a misspelt `for` would open the Gate to every version. */
 function parseCallBody(bytes: Uint8Array): CallBody | { problem: string } {
   let body: unknown;
@@ -94,11 +94,11 @@ function parseCallBody(bytes: Uint8Array): CallBody | { problem: string } {
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) return { problem: `the body has an unknown field '${unknown}'` };
   if (action !== 'open' && action !== 'close') return { problem: "action is neither 'open' nor 'close'" };
-  if (reason !== undefined && (typeof reason !== 'string' || reason.length > MAX_REASON_CHARACTERS)) {
-    return { problem: `reason is not a string of at most ${MAX_REASON_CHARACTERS} characters` };
+  if (reason !== undefined && (typeof reason !== 'string' || reason.length > LIMITS.gateReason)) {
+    return { problem: `reason is not a string of at most ${LIMITS.gateReason} characters` };
   }
   if (version !== undefined && (action !== 'open' || typeof version !== 'string' || !isOpenFor(version))) {
-    return { problem: "for is neither a legal tag nor <namespace>/<rollout>:<tag>, or the action is not 'open'" };
+    return { problem: "for is neither a valid image tag nor <namespace>/<rollout>:<tag>, or the action is not 'open'" };
   }
   return { action, ...(reason && { reason }), ...(version !== undefined && { for: version as string }) };
 }

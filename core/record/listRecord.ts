@@ -3,8 +3,10 @@
  * closed the RolloutGate. It is JSON in an annotation that only the webhook writes.
  * An entry is dropped when its version is removed from the list, or the RolloutGate is opened or closed again.
  */
+
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { RolloutGate } from '../../api/types.ts';
+import { MAX_TAG_CHARACTERS } from '../kube/tag.ts';
 import { type ChangedBy, changedByOf, type Entry, newChange, parseRecord, storedEntry, textsOf } from './record.ts';
 
 const LISTS = ['allowedVersions', 'rejectedVersions'] as const;
@@ -22,8 +24,6 @@ type Spec = RolloutGate['spec'];
 const MAX_ENTRIES = 32;
 /** Characters of a record: more than any record of the webhook has. */
 const MAX_LENGTH = 65_536;
-/** Characters of a tag. */
-const MAX_VERSION = 128;
 
 /**
  * The entries after a write.
@@ -45,7 +45,9 @@ export function nextListEntries(
   });
   const added = LISTS.flatMap((field) => {
     const known = new Set(old?.[field]);
-    const versions = (spec?.[field] ?? []).filter((version) => !known.has(version) && version.length <= MAX_VERSION);
+    const versions = (spec?.[field] ?? []).filter(
+      (version) => !known.has(version) && version.length <= MAX_TAG_CHARACTERS,
+    );
     return [...new Set(versions)].flatMap((version) => newEntries(field, version));
   });
   const turned = isPassing(spec) === isPassing(old) ? [] : newEntries('passing');

@@ -2,10 +2,12 @@
  * The records of a Rollout's pin and of a Gate's calendar: the user who set or removed the pin, or set the calendar.
  * They are JSON in annotations that only the webhook writes.
  */
+
 import { DEPLOY_MESSAGE, PIN_RECORD, REASON, SCHEDULED_BY } from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { sameJson } from '../kube/json.ts';
+import { MAX_TAG_CHARACTERS } from '../kube/tag.ts';
 import { type ChangedBy, changedByOf, type Entry, newChange, parseRecord, storedEntry, textsOf } from './record.ts';
 
 export interface ScheduledBy extends Omit<ChangedBy, 'at'> {
@@ -22,8 +24,6 @@ interface PinRecord extends ScheduledBy {
 
 /** Characters of a record: more than any record of the webhook has. */
 const MAX_LENGTH = 8192;
-/** Characters of a tag. */
-const MAX_VERSION = 128;
 
 /** The text of the annotation PIN_RECORD after a write by `user`; undefined if there was never a pin. */
 export function nextPinRecord(
@@ -38,7 +38,9 @@ export function nextPinRecord(
   const { annotations } = rollout.metadata;
   const fresh = (key: string) =>
     annotations?.[key] === before?.metadata.annotations?.[key] ? undefined : annotations?.[key];
-  const version = wanted ? { version: wanted.slice(0, MAX_VERSION) } : { from: old?.slice(0, MAX_VERSION) ?? '' };
+  const version = wanted
+    ? { version: wanted.slice(0, MAX_TAG_CHARACTERS) }
+    : { from: old?.slice(0, MAX_TAG_CHARACTERS) ?? '' };
   const reason = (wanted && fresh(DEPLOY_MESSAGE)) || fresh(REASON);
   return JSON.stringify({ ...version, ...storedEntry(newChange(user, reason, now)) });
 }

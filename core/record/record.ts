@@ -4,6 +4,7 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
+import { LIMITS } from '../limits.ts';
 import { boundedLine } from '../text/oneLine.ts';
 
 export interface ChangedBy {
@@ -16,12 +17,10 @@ export interface ChangedBy {
 
 /** Characters of a user name. */
 export const MAX_USER = 256;
-/** Characters of a reason; the rest is cut. */
-export const MAX_REASON = 256;
 
 /** The change that a user makes now. */
 export function newChange(user: string, reason: string | undefined, now: EpochMs): ChangedBy {
-  const text = boundedLine(reason ?? '', MAX_REASON);
+  const text = boundedLine(reason ?? '', LIMITS.reason);
   return { by: boundedLine(user, MAX_USER), at: wholeSeconds(now), ...(text && { reason: text }) };
 }
 

@@ -5,7 +5,7 @@
 import { COPY_LABEL } from '../../api/annotations.ts';
 import type { AnyObject, NamespacedName } from '../../api/kubernetes.ts';
 import { childOf, isMap, sameJson } from '../kube/json.ts';
-import { labelValue, shortHash } from '../kube/names.ts';
+import { labelValue, namePrefix, shortHash } from '../kube/names.ts';
 import { COPY_OUTCOMES, type CopyOutcome } from './outcome.ts';
 
 export interface CopySource {
@@ -124,10 +124,7 @@ export function copyJob({ rollout: { namespace, name }, image, allowLocalRegistr
       },
     },
   };
-  const begin = name
-    .slice(0, MAX_PREFIX_CHARACTERS)
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/-$/, '');
+  const begin = namePrefix(name, MAX_PREFIX_CHARACTERS);
   const hash = shortHash(JSON.stringify(spec));
   const metadata = { name: `${begin}-copy-${hash}`, namespace, labels: { [COPY_LABEL]: labelValue(name) } };
   return { apiVersion: 'batch/v1', kind: 'Job', metadata, spec };

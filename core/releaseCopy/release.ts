@@ -11,7 +11,7 @@ export interface ReleasePart {
   contents: Contents;
 }
 
-export interface Release {
+export interface SourceRelease {
   /** Digest under the release's tag. */
   root: string;
   /** The parts by digest, in the order in which they were found: the root first, and referrers after their subject. */
@@ -22,12 +22,12 @@ export interface Release {
   attachedTags: Map<string, string>;
 }
 
-export function emptyRelease(root: string): Release {
+export function emptyRelease(root: string): SourceRelease {
   return { root, parts: new Map(), looseBlobs: new Map(), attachedTags: new Map() };
 }
 
 /** Adds a part. @throws CopyFailure Invalid, if the release is larger than a copy may be. */
-export function addPart({ parts }: Release, part: ReleasePart): void {
+export function addPart({ parts }: SourceRelease, part: ReleasePart): void {
   parts.set(part.manifest.digest, part);
   if (parts.size > COPY_LIMITS.manifests) {
     throw tooLarge(`more than ${COPY_LIMITS.manifests} manifests, with what refers to them`);
@@ -40,7 +40,7 @@ export function addPart({ parts }: Release, part: ReleasePart): void {
 }
 
 /** The blobs, each once. @throws CopyFailure Invalid, beyond the limit, or if one digest is listed with two sizes. */
-export function blobsOf({ parts, looseBlobs }: Release): Blob[] {
+export function blobsOf({ parts, looseBlobs }: SourceRelease): Blob[] {
   const blobs = new Map<string, Blob>(looseBlobs);
   for (const { contents } of parts.values()) {
     for (const blob of contents.blobs) {
@@ -61,7 +61,7 @@ export function blobsOf({ parts, looseBlobs }: Release): Blob[] {
 }
 
 /** The parts in the order of the push: parts of an index before it, and referrers after their subject. */
-export function pushOrder({ parts }: Release): ReleasePart[] {
+export function pushOrder({ parts }: SourceRelease): ReleasePart[] {
   const ordered = new Map<string, ReleasePart>();
   const visit = (digest: string) => {
     const part = parts.get(digest);
@@ -74,7 +74,7 @@ export function pushOrder({ parts }: Release): ReleasePart[] {
 }
 
 /** The referrers by the digest of their subject: a registry without the referrers API needs a list of them. */
-export function partsWithSubject({ parts }: Release): Map<string, ReleasePart[]> {
+export function partsWithSubject({ parts }: SourceRelease): Map<string, ReleasePart[]> {
   const bySubject = Map.groupBy(parts.values(), ({ contents }) => contents.subject);
   bySubject.delete(undefined);
   return bySubject as Map<string, ReleasePart[]>;

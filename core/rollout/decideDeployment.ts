@@ -5,17 +5,16 @@
 import { READY } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout } from '../../api/types.ts';
-import { type SlotWait, slotWaitOf } from '../budget/turn.ts';
+import { type SlotWait, slotWaitOf } from '../budget/slotRequest.ts';
 import { givenReason } from '../gate/bypassReason.ts';
 import type { GateResult } from '../gate/evaluateGates.ts';
 import { healthCheckLabels } from '../health/association.ts';
-import { knownHealth } from '../health/known.ts';
+import { knownHealth } from '../health/knownHealth.ts';
 import { setConditions, trueCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
-import { MAX_REASON } from '../record/record.ts';
 import { oneLine } from '../text/oneLine.ts';
 import { adoptedEntry } from './deployment/adoptDeployment.ts';
 import { isBaking } from './deployment/bake.ts';
@@ -40,7 +39,7 @@ import { type RequestKey, type Requests, requesterOf, requestsOf } from './evalu
 import { withMetadata, withoutFirstSeen } from './release/metadata.ts';
 import { retainedReleases } from './release/retention.ts';
 
-export interface Decision {
+export interface DeploymentDecision {
   /** The state after the decision. */
   state: RolloutState;
   /** The evaluation of `state`: the next version, and its blockers. */
@@ -55,7 +54,7 @@ export interface Decision {
   requeueAt: EpochMs[];
 }
 
-type DeploymentResult = Pick<Decision, 'state' | 'used' | 'events'>;
+type DeploymentResult = Pick<DeploymentDecision, 'state' | 'used' | 'events'>;
 
 /** @param usedBefore requests that earlier steps of the plan have used up */
 export function decideDeployment(
@@ -64,10 +63,10 @@ export function decideDeployment(
   before: RolloutState,
   usedBefore: readonly RequestKey[],
   now: EpochMs,
-): Decision {
+): DeploymentDecision {
   const requestsAfter = (used: readonly RequestKey[]) =>
     requestsOf(observed.rollout, new Set([...usedBefore, ...used]));
-  const commit = (deployed: DeploymentResult): Decision => ({
+  const commit = (deployed: DeploymentResult): DeploymentDecision => ({
     ...deployed,
     evaluation: evaluate(observed, deployed.state, config, requestsAfter(deployed.used), now),
     commits: true,
@@ -81,7 +80,7 @@ export function decideDeployment(
   const shown = rolloutGatesResult.condition.reason === 'GatesBypassed' ? [rolloutGatesResult.condition] : [];
   const state = { ...before, conditions: setConditions(before.conditions, shown, now) };
   const used = unneededTexts(evaluation, requests);
-  const stay: Decision = { state, evaluation, commits: false, used, events: [], requeueAt: [] };
+  const stay: DeploymentDecision = { state, evaluation, commits: false, used, events: [], requeueAt: [] };
   if (!mayDeploy(evaluation)) return stay;
   // Nothing was healthy before a first deployment, and a manual one doesn't wait.
   const awaitsHealth = !selection.manual && config.bakes && state.history.length > 0;
@@ -207,7 +206,7 @@ function bypassRecord(rollout: Rollout, bypassed: readonly GateResult[]): Histor
   const given = bypassed.length > 0 ? givenReason(rollout) : undefined;
   if (!given) return undefined;
   const gates = bypassed.slice(0, GATES_IN_HISTORY).map(({ ref }) => refKey(ref));
-  return { by: given.by, at: formatTime(given.at), reason: oneLine(given.reason.slice(0, MAX_REASON)), gates };
+  return { by: given.by, at: formatTime(given.at), reason: oneLine(given.reason.slice(0, LIMITS.reason)), gates };
 }
 
 // Requests that end with a decision: a request from before a deployment must not act on a later one.

@@ -1,7 +1,7 @@
 /** `status.gates` of a Rollout: its RolloutGates, as clients of the Go controller expect them, and the closed Gates. */
 import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
-import type { GateSummary } from '../../api/types.ts';
+import type { GateSummary, RolloutStatus } from '../../api/types.ts';
 import { approvalCommands, evaluateGates, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
 import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
@@ -76,4 +76,14 @@ function closedSummary(gate: GateResult): GateSummary {
     ? withCommands(`Gate is closed: ${fullMessage(gate)}`, ...approvalCommands([gate]))
     : gate.message;
   return { kind: KINDS.Gate.kind, name: refKey(gate.ref), passing: false, message };
+}
+
+/** Whether no RolloutGate is closed, by the stored `status.gates`. */
+export function arePassing(gates: readonly GateSummary[] = []): boolean {
+  return gates.every(({ passing }) => passing !== false);
+}
+
+/** The version that automation deploys next by the stored status: the newest that RolloutGates allow. */
+export function nextAutomatic({ gatedReleaseCandidates = [], gates }: RolloutStatus): string | undefined {
+  return arePassing(gates) ? gatedReleaseCandidates[0]?.tag : undefined;
 }

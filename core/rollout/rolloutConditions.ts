@@ -19,7 +19,7 @@ import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, HistoryEntry, Rollout } from '../../api/types.ts';
 import { falseCondition, type NewCondition, setConditions, trueCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
-import type { Decision } from './decideDeployment.ts';
+import type { DeploymentDecision } from './decideDeployment.ts';
 import { type BakeTimes, deployDeadline, isBaking } from './deployment/bake.ts';
 import {
   type FailedCheck,
@@ -34,7 +34,7 @@ import { BLOCKER_KINDS } from './evaluation/blockers.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
 import type { Observed, RolloutConfig, RolloutState } from './evaluation/inputs.ts';
 import { isForward } from './evaluation/nextVersion.ts';
-import { allowsNothing, blockingNames, rolloutGatesOf } from './evaluation/rolloutGates.ts';
+import { blockingNames, rolloutGatesOf } from './evaluation/rolloutGates.ts';
 import { type Requests, requestedText } from './evaluation/rolloutRequests.ts';
 import { readyNow } from './ready.ts';
 
@@ -42,14 +42,14 @@ import { readyNow } from './ready.ts';
 export function nextConditions(
   observed: Observed,
   config: RolloutConfig,
-  { state, evaluation, slotWait }: Decision,
+  { state, evaluation, slotWait }: DeploymentDecision,
   requests: Requests,
   problems: readonly string[],
   now: EpochMs,
 ): readonly Condition[] {
   const { rollout } = observed;
   const upstream = upstreamCondition(observed, evaluation);
-  const rolloutGates = rolloutGatesCondition(observed, state, evaluation, config);
+  const rolloutGates = rolloutGatesCondition(observed, evaluation);
   const budget = slotWait?.condition;
   const transient: [type: string, NewCondition | undefined][] = [
     [ROLLED_BACK, rollbackCondition(state.history, evaluation.rollback, evaluation.closed)],
@@ -145,26 +145,17 @@ function copyCondition({ copy }: Evaluation): NewCondition | undefined {
 /** WaitingForRolloutGates. It names the RolloutGates; the texts of GatesPassing, the Go controller's, name none. */
 function rolloutGatesCondition(
   { rollout, rolloutGates }: Observed,
-  { history }: RolloutState,
-  { selection, pending, blockers, candidates, rolloutGatesResult }: Evaluation,
-  { gateFirstDeployment }: RolloutConfig,
+  { pending, blockers }: Evaluation,
 ): NewCondition | undefined {
-  if (pending === undefined) return undefined;
-  const waits = (names: string) =>
-    trueCondition(WAITING_FOR_ROLLOUT_GATES, 'RolloutGatesBlocking', `Version ${pending} waits for ${names}`);
-  if (selection.initial) {
-    return blockers.some(({ reason }) => reason === 'RolloutGatesBlocking')
-      ? waits(blockingNames(rolloutGatesOf(rollout, rolloutGates), [{ tag: pending }]))
-      : undefined;
-  }
-  const { promoted } = rolloutGatesResult;
-  const isGated = gateFirstDeployment || history.length > 0;
-  const isBlocked = isGated ? allowsNothing(rolloutGatesResult) : promoted.length === 0;
-  if (!isBlocked || !isForward(selection)) return undefined;
-  // If upstream Rollouts let nothing through, RolloutGates are named only if they would not either.
-  const names = blockingNames(rolloutGatesOf(rollout, rolloutGates), promoted.length > 0 ? promoted : candidates);
-  if (names === '' && promoted.length === 0) return undefined;
-  return waits(names || 'RolloutGates without a common allowed version');
+  const blocking = blockers.filter(({ reason, version }) => reason === 'RolloutGatesBlocking' && version === pending);
+  if (pending === undefined || blocking.length === 0) return undefined;
+  const named = new Set(blocking.map(({ object }) => object?.name));
+  const gates = rolloutGatesOf(rollout, rolloutGates).filter(({ metadata }) => named.has(metadata.name));
+  return trueCondition(
+    WAITING_FOR_ROLLOUT_GATES,
+    'RolloutGatesBlocking',
+    `Version ${pending} waits for ${blockingNames(gates, pending)}`,
+  );
 }
 
 /** WaitingForRollouts: the upstream Rollouts, and why; a broken order is reported even while no version waits. */
@@ -186,7 +177,7 @@ function upstreamCondition(
   return trueCondition(WAITING_FOR_ROLLOUTS, reason, `Version ${pending} waits for ${names.join(', ')}`);
 }
 
-/** Pinned: the versions that a pin holds back. Otherwise a pinned Rollout looks healthy. */
+/** Pinned: the versions that wait for the end of the pin. Otherwise a pinned Rollout looks healthy. */
 function pinCondition(
   { rollout }: Observed,
   { candidates }: Evaluation,
@@ -196,19 +187,19 @@ function pinCondition(
   if (!wanted) return undefined;
   const newer = candidates.find(({ tag }) => tag !== wanted)?.tag;
   const parts = [
-    `spec.wantedVersion pins version ${wanted}: newer versions wait until it is removed`,
+    `spec.wantedVersion pins version ${wanted}: no newer version is deployed until you remove the field`,
     ...(newer === undefined ? [] : [`${newer} is available`]),
-    ...(forceDeploy === undefined || forceDeploy === wanted ? [] : [waitingText(forceDeploy, rollout)]),
+    ...(forceDeploy === undefined || forceDeploy === wanted ? [] : [waitingForceDeployText(forceDeploy, rollout)]),
   ];
   return trueCondition(PINNED, 'WantedVersion', parts.join('; '));
 }
 
-function waitingText(forceDeploy: string, rollout: Rollout): string {
+function waitingForceDeployText(forceDeploy: string, rollout: Rollout): string {
   const by = requestedText(rollout, forceDeploy);
   return `the force-deploy of ${forceDeploy}${by && `, ${by},`} waits`;
 }
 
-/** FirstDeploymentNotGated: the first version was deployed although RolloutGates would have held any other. */
+/** FirstDeploymentNotGated: the first version was deployed although RolloutGates would have blocked any other. */
 function firstDeploymentCondition(
   { rollout, rolloutGates }: Observed,
   { history }: RolloutState,
@@ -217,11 +208,11 @@ function firstDeploymentCondition(
   const [head, ...older] = history;
   const isAutomatic = head?.id === 1 && older.length === 0 && head.origin?.[0] === 'Automatic';
   if (!head || !isAutomatic || gateFirstDeployment) return undefined;
-  const names = blockingNames(rolloutGatesOf(rollout, rolloutGates), [head.version]);
+  const names = blockingNames(rolloutGatesOf(rollout, rolloutGates), head.version.tag);
   if (names === '') return undefined;
   const message =
-    `Version ${head.version.tag} was deployed although ${names} would have held it: RolloutGates do not hold the first deployment of ` +
-    'this Rollout. With spec.gateFirstDeployment: true they do';
+    `Version ${head.version.tag} was deployed although ${names} would have blocked it. To let RolloutGates block ` +
+    'first deployments, set spec.gateFirstDeployment: true when the Rollout is created';
   return trueCondition(FIRST_DEPLOYMENT_NOT_GATED, 'RolloutGatesBlocking', message);
 }
 
@@ -240,19 +231,22 @@ function progressCondition(
   if (started !== undefined) {
     const waiting = notReady(healthChecks, head, rollout.metadata.namespace);
     const end = times.bakeTime === undefined ? undefined : started + times.bakeTime;
-    const until = end === undefined ? '' : ` until ${formatTime(end)}`;
     if (waiting.length === 0) {
+      const until = end === undefined ? '' : ` until ${formatTime(end)}`;
       const message = `Version ${tag} is baking${until}: a failing HealthCheck ends the bake`;
       return trueCondition(PROGRESSING, 'Baking', message);
     }
+    const atLeast = end === undefined ? '' : `at least until ${formatTime(end)}, and `;
     const checks = `${checkNames(waiting)} ${waiting.length === 1 ? 'is' : 'are'} Healthy`;
-    const message = `Version ${tag} bakes${until}, and ends once ${checks}${bakeEndText(end, times)}`;
+    const message = `Version ${tag} is baking ${atLeast}until ${checks}${bakeEndText(end, times)}`;
     return trueCondition(PROGRESSING, 'WaitingForHealth', message);
   }
   const missing = unapplied(head, boundTo(rollout, bindings), rollout);
   if (missing.length > 0) {
     const held =
-      head.waitingSince === undefined ? '' : `. Held since ${head.waitingSince} by a closed Gate or its suspension`;
+      head.waitingSince === undefined
+        ? ''
+        : `. Since ${head.waitingSince} an object is held by a closed Gate, or waits for its applier after the opening`;
     const objects = namesOrCount(missing.map(targetName), 'objects');
     const message = `Version ${tag} waits for ${objects} to apply it, since ${startOf(head)}`;
     return trueCondition(PROGRESSING, 'WaitingForApply', `${message}${held}${deadlineText(head, times)}`);
@@ -269,15 +263,15 @@ function startOf(head: HistoryEntry): string {
 
 /** When the deployment fails; empty while a closed Gate holds it, because then the deadline moves on with the clock. */
 function deadlineText(head: HistoryEntry, times: BakeTimes): string {
-  if (times.deployTimeout === undefined) return '. No spec.deployTimeout is set: nothing else ends this wait';
+  if (times.deployTimeout === undefined) return '. spec.deployTimeout is not set, so this wait has no time limit';
   if (head.waitingSince !== undefined) return '';
   const deadline = deployDeadline(head, times);
-  return deadline === undefined ? '' : `. It fails at ${formatTime(deadline)}`;
+  return deadline === undefined ? '' : `. The deployment fails at ${formatTime(deadline)} (spec.deployTimeout)`;
 }
 
 function bakeEndText(end: EpochMs | undefined, { deployTimeout }: BakeTimes): string {
-  if (deployTimeout === undefined) return '. No spec.deployTimeout is set: nothing else ends this wait';
-  return end === undefined ? '' : `. It fails at ${formatTime(end + deployTimeout)}`;
+  if (deployTimeout === undefined) return '. spec.deployTimeout is not set, so this wait has no time limit';
+  return end === undefined ? '' : `. The deployment fails at ${formatTime(end + deployTimeout)} (spec.deployTimeout)`;
 }
 
 function checkNames(checks: readonly FailedCheck[]): string {

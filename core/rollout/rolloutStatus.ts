@@ -4,7 +4,7 @@ import type { Blocker, HistoryEntry, RolloutStatus } from '../../api/types.ts';
 import { LIMITS } from '../limits.ts';
 import { withRevision } from '../status/revision.ts';
 import { oneLine } from '../text/oneLine.ts';
-import type { Decision } from './decideDeployment.ts';
+import type { DeploymentDecision } from './decideDeployment.ts';
 import { boundTo, unapplied } from './deployment/progress.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
 import type { Observed, RolloutState } from './evaluation/inputs.ts';
@@ -32,7 +32,7 @@ const KEPT_CANDIDATES = 20;
 export function nextStatus(
   observed: Observed,
   state: RolloutState,
-  { evaluation, slotWait }: Decision,
+  { evaluation, slotWait }: DeploymentDecision,
   fields: Partial<RolloutStatus>,
   used: ReadonlySet<RequestKey>,
   now: EpochMs,

@@ -23,8 +23,8 @@ import { formatInstant, formatTime, parseTime } from '../kube/time.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
 import { readState } from './stateAnnotation.ts';
 
-export type Awaits = NonNullable<FluxBindingStatus['awaits']>;
-type ApplierState = Pick<Awaits, 'state' | 'reason'>;
+export type ApplierWait = NonNullable<FluxBindingStatus['awaits']>;
+type ApplierState = Pick<ApplierWait, 'state' | 'reason'>;
 
 /** How long an object waits for an applier that cannot apply it, before it is resumed without the applier. */
 const PATIENCE_MS = 120_000;
@@ -96,7 +96,7 @@ function progressOf(applier: FluxObject, since: EpochMs, now: EpochMs): ApplierS
   if (ready?.status === 'False' && !hasApplied) return { state: 'Failing', reason };
   // A suspended Kustomization marks a request as handled and keeps its old Ready; a new spec shows in the generation.
   const isCurrent = ready?.observedGeneration === applier.metadata.generation;
-  return { state: hasApplied && isCurrent && hasReconciled(applier, since, now) ? 'Done' : 'Asked' };
+  return { state: hasApplied && isCurrent && hasReconciledSince(applier, since, now) ? 'Done' : 'Asked' };
 }
 
 /** When an object is resumed without its applier, if the applier keeps this state since `from`; undefined: never. */
@@ -112,7 +112,7 @@ export function waitEnds({ state }: ApplierState, from: EpochMs): EpochMs | unde
  * end Flux echoes the request that it read at the beginning.
  * The request counts by its own time, and only up to `now`: the requester's clock may be ahead.
  */
-function hasReconciled(object: FluxObject, since: EpochMs, now: EpochMs): boolean {
+function hasReconciledSince(object: FluxObject, since: EpochMs, now: EpochMs): boolean {
   const handled = object.status?.lastHandledReconcileAt;
   const last = typeof handled === 'string' ? parseTime(handled) : undefined;
   return !isOutstanding(object) && last !== undefined && last >= since && last <= now;
@@ -131,7 +131,7 @@ export function reconcileRequest(
   const openings = bindings.flatMap(({ spec }) => parseTime(spec?.awaits?.since) ?? []);
   if (openings.length === 0 || isOutstanding(applier)) return undefined;
   const newest = Math.max(...openings);
-  return hasReconciled(applier, newest, now) ? undefined : formatInstant(newest);
+  return hasReconciledSince(applier, newest, now) ? undefined : formatInstant(newest);
 }
 
 function isOutstanding({ metadata, status }: FluxObject): boolean {
@@ -166,13 +166,13 @@ export function awaitedApply(object: FluxObject): FluxBindingSpec['awaits'] {
  * The wait for the applier, for the binding's status. While the applier retries after a failure, the state stays
  * Failing.
  */
-export function awaitsOf(
+export function applierWaitOf(
   awaited: FluxBindingSpec['awaits'],
-  before: Awaits | undefined,
+  before: ApplierWait | undefined,
   applier: FluxObject | undefined,
   applied: ObjectKey,
   now: EpochMs,
-): Awaits | undefined {
+): ApplierWait | undefined {
   if (!awaited) return undefined;
   const known = isAbout(before, awaited) ? before : undefined;
   const current = applierState(applier, applied, parseTime(awaited.since) ?? now, now);
@@ -182,24 +182,24 @@ export function awaitsOf(
 }
 
 /** The object's present wait, from its FluxBinding's status; undefined until the status shows it. */
-export function currentAwaits(object: FluxObject, status: FluxBindingStatus | undefined): Awaits | undefined {
+export function currentWait(object: FluxObject, status: FluxBindingStatus | undefined): ApplierWait | undefined {
   const awaited = awaitedApply(object);
   return awaited && isAbout(status?.awaits, awaited) ? status?.awaits : undefined;
 }
 
 /** When the object is resumed without its applier; undefined: never, or the wait is not reported yet. */
-export function resumedAloneAt(awaits: Awaits | undefined): EpochMs | undefined {
-  const from = parseTime(awaits?.stateSince);
-  return awaits && from !== undefined ? waitEnds(awaits, from) : undefined;
+export function resumedAloneAt(wait: ApplierWait | undefined): EpochMs | undefined {
+  const from = parseTime(wait?.stateSince);
+  return wait && from !== undefined ? waitEnds(wait, from) : undefined;
 }
 
 /**
  * The wait in a message: `until Kustomization flux-system/apps applies it again; its last attempt failed: BuildFailed`.
  */
-export function awaitsText(awaits: Awaits): string {
-  const { namespace, name, since, state, reason } = awaits;
+export function applierWaitText(wait: ApplierWait): string {
+  const { namespace, name, since, state, reason } = wait;
   const text = `until Kustomization ${namespace}/${name} applies it again`;
-  const end = resumedAloneAt(awaits);
+  const end = resumedAloneAt(wait);
   const alone = end === undefined ? '' : `resumed without it at ${formatTime(end)}`;
   if (state === 'Failing') return `${text}; its last attempt failed: ${reason}`;
   if (state === 'Suspended') return `${text}, which is suspended; ${alone}`;
@@ -228,6 +228,9 @@ export function mayApplyFluxObjects(object: FluxObject): boolean {
   });
 }
 
-function isAbout(awaits: Awaits | undefined, { namespace, name, since }: NamespacedName & { since: string }): boolean {
-  return awaits?.namespace === namespace && awaits.name === name && awaits.since === since;
+function isAbout(
+  wait: ApplierWait | undefined,
+  { namespace, name, since }: NamespacedName & { since: string },
+): boolean {
+  return wait?.namespace === namespace && wait.name === name && wait.since === since;
 }

@@ -82,7 +82,7 @@ export function isUnderWay({ appliedTime, bakeStatus }: HistoryEntry): boolean {
  * Whether Flux has acted on the object before. An object that was created behind a closed Gate has a spec that never
  * ran: no deployment releases it.
  */
-export function hasReconciled({ status }: FluxObject): boolean {
+export function hasEverReconciled({ status }: FluxObject): boolean {
   const { artifact, lastAppliedRevision, history } = (status ?? {}) as Record<string, unknown>;
   return Boolean(artifact ?? lastAppliedRevision ?? (Array.isArray(history) && history.length > 0));
 }
@@ -96,7 +96,7 @@ export function bypassingRollouts(
   closures: readonly string[],
   { rollouts, now }: { rollouts: ReadonlyMap<string, Rollout>; now: EpochMs },
 ): Map<string, Rollout> {
-  if (!oldObject || !hasReconciled(oldObject)) return new Map();
+  if (!oldObject || !hasEverReconciled(oldObject)) return new Map();
   const bound = new Set(boundRollouts(oldObject));
   return new Map([...rollouts].filter(([name, rollout]) => bound.has(name) && bypassesGates(rollout, closures, now)));
 }
@@ -111,7 +111,7 @@ export function isSeenBypassing(
   observed: FluxBindingStatus | undefined,
   closures: readonly string[],
 ): boolean {
-  if (!observed?.passing?.length || !hasReconciled(object)) return false;
-  const reported = (observed.gates ?? []).map((gate) => closureKey({ ref: gate, closure: gate.closing }));
+  if (!observed?.bypassing?.length || !hasEverReconciled(object)) return false;
+  const reported = (observed.gates ?? []).map((gate) => closureKey({ ref: gate, closure: gate.closure }));
   return containsAll(reported, closures);
 }

@@ -6,7 +6,7 @@
  * - `opening: <time>`: the suspension waits for the applier's next apply; to the millisecond, because a Gate may open
  *   twice in one second;
  * - `bypassed: ns/a@<closure>`: a user bypassed the Gates, and the object runs behind them;
- * - `passing: ns/a@<closure>`: the object runs behind them for one deployment (bypassGrant.ts).
+ * - `bypassing: ns/a@<closure>`: the object runs behind them for one deployment (bypassGrant.ts).
  */
 import { GATE_STATE } from '../../api/annotations.ts';
 import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
@@ -17,7 +17,7 @@ import { formatInstant, parseTime } from '../kube/time.ts';
 export type StateAnnotation =
   | { is: 'open' }
   | { is: 'opening'; since: EpochMs }
-  | { is: 'closed' | 'bypassed' | 'passing'; gates: string[] };
+  | { is: 'closed' | 'bypassed' | 'bypassing'; gates: string[] };
 
 /** Stands in a list of closed Gates for references that name no Gate. */
 export const INVALID_REFERENCE = '(invalid)';
@@ -39,9 +39,9 @@ export function readState(object: Pick<KubeObject, 'metadata'> | undefined): Sta
 }
 
 export function parseState(text: string | undefined): StateAnnotation | undefined {
-  const [, is, rest = ''] = /^(open|opening|closed|bypassed|passing)(?:: (.*))?$/.exec(text ?? '') ?? [];
+  const [, is, rest = ''] = /^(open|opening|closed|bypassed|bypassing)(?:: (.*))?$/.exec(text ?? '') ?? [];
   if (is === 'open') return { is };
-  if (is === 'closed' || is === 'bypassed' || is === 'passing')
+  if (is === 'closed' || is === 'bypassed' || is === 'bypassing')
     return { is, gates: rest.split(',').filter((ref) => ref !== '') };
   const since = parseTime(rest);
   return is === 'opening' && since !== undefined ? { is, since } : undefined;
@@ -59,7 +59,7 @@ export function isBypassed(state: StateAnnotation | undefined, closures: readonl
 
 /** Whether the object runs in spite of all these closures: a user bypassed them, or a deployment does. */
 export function runsBehind(state: StateAnnotation | undefined, closures: readonly string[]): boolean {
-  if (state?.is !== 'bypassed' && state?.is !== 'passing') return false;
+  if (state?.is !== 'bypassed' && state?.is !== 'bypassing') return false;
   // Beyond the limit the closures are unknown: a bypass covers only the write with the reason.
   return !closures.some((name) => isTooMany({ namespace: '', name })) && containsAll(state.gates, closures);
 }

@@ -53,7 +53,7 @@ export function settleSuspension(call: SuspensionWrite): FluxObject {
     return withState(setSuspend(write.object, suspendValue(previous)), undefined, open);
   }
   // The object was running for a bypassing deployment when its Gates opened: there is nothing to resume.
-  if (state?.is === 'passing') return withState(write.object, undefined, open);
+  if (state?.is === 'bypassing') return withState(write.object, undefined, open);
   const since = state?.is === 'opening' ? state.since : write.now;
   if (waitsForApplier(write, since)) return withState(write.object, previous, { is: 'opening', since });
   return withState(setSuspend(write.object, resumedValue(write, previous)), undefined, open);
@@ -134,10 +134,10 @@ function runForBypass(
   // If the webhook is called twice for one write, the first call may have suspended the object until its artifact is
   // fetched.
   const isOurs = awaitsArtifact(write.object) && !awaitsArtifact(write.oldObject) && awaitsArtifact(write.sent);
-  const isStopped = state?.is === 'passing' && isSuspended && !isOurs;
+  const isStopped = state?.is === 'bypassing' && isSuspended && !isOurs;
   const own = isStopped ? 'true' : previous;
   const suspend = awaitsArtifact(write.object) || suspendValue(own);
-  return withState(setSuspend(write.object, suspend), own, { is: 'passing', gates: write.gates.closures });
+  return withState(setSuspend(write.object, suspend), own, { is: 'bypassing', gates: write.gates.closures });
 }
 
 /** Whether the object stays suspended until its applier's next apply, in which spec and resumption come together. */

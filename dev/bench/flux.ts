@@ -3,7 +3,7 @@
  * once after a direct patch of the same Kustomizations, on a control plane without hooks.
  */
 import { createHash } from 'node:crypto';
-import { inParallel } from '../../hooks/inParallel.ts';
+import { inParallel } from '../../live/inParallel.ts';
 import { imagePolicy, kustomization, ref, rollout } from '../actors/objects.ts';
 import { User } from '../actors/user.ts';
 import { applyObject, pathOf } from '../client/resources.ts';

@@ -12,7 +12,7 @@ import type {
   StoredFact,
   WebhookCall,
 } from '../../api/ports.ts';
-import { createRecent } from '../../server/recent.ts';
+import { createSharedReads } from '../../server/sharedReads.ts';
 import { matching } from './selectors.ts';
 
 type AnyObject = KubeObject<any, any>;
@@ -137,7 +137,7 @@ export function fakeHookCall({
     events: { record: (event) => void events.push(event) },
     metadata,
     measurements,
-    recent: createRecent(() => now),
+    sharedReads: createSharedReads(() => now),
     healthCluster: cluster,
     metrics,
     settings: { ...SETTINGS, ...settings },

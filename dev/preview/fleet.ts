@@ -163,7 +163,7 @@ function binding({ state, team, name, now }: Application, head: Entry | undefine
       apiVersion,
       kind,
       metadata: { namespace: team, name: `kustomization-${name}`, labels },
-      spec: { target, pins: [{ rollout: name, variable: 'APP_VERSION' }] },
+      spec: { target, fields: [{ rollout: name, variable: 'APP_VERSION' }] },
     },
     status: {
       observedGeneration: 1,
@@ -224,7 +224,7 @@ function statusOf(app: Application): Record<string, unknown> {
       };
     }
     case 'pinned': {
-      const message = `spec.wantedVersion pins version ${versions.at(-2)}: newer versions wait until it is removed; ${next} is available`;
+      const message = `spec.wantedVersion pins version ${versions.at(-2)}: no newer version is deployed until you remove the field; ${next} is available`;
       return { ...releases, conditions: [ready, condition('Pinned', 'True', 'WantedVersion', message, now - DAY)] };
     }
     case 'failed': {
@@ -232,7 +232,7 @@ function statusOf(app: Application): Record<string, unknown> {
       return { ...releases, conditions: [condition('Ready', 'False', 'BakeTimeFailed', message, now - 40 * MINUTE)] };
     }
     case 'baking': {
-      const message = `Version ${next} bakes until ${timestamp(now + 12 * MINUTE)}`;
+      const message = `Version ${next} is baking until ${timestamp(now + 12 * MINUTE)}`;
       return { ...releases, conditions: [progressing('Baking', message, 18)] };
     }
     case 'deploying': {

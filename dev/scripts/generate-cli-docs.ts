@@ -10,7 +10,7 @@ const INTRODUCTION = `# The command
 
 <!-- Written by dev/scripts/generate-cli-docs.ts from cli/commands: change the commands, then run npm run generate. -->
 
-\`kubectl rollouts\` shows what runs, what waits and why, and does what users do about it.
+\`kubectl rollouts\` shows what runs, what waits and why, and makes the writes that release it.
 \`flux rollouts\` is the same program under another name. It has exactly your permissions: each action is an annotation
 or a field that kubectl could write. It explains with the texts of conditions and denials.
 

@@ -64,8 +64,8 @@ export function findingsOf(
 /** The grant, written by the webhook alone, that lets a deployment of one of the object's Rollouts bypass the object's closed Gates. */
 function bypassGrantOf(cluster: SimulatedCluster, { metadata }: AnyObject): string | undefined {
   const state = metadata.annotations?.['gate.fluxcd.io/state'] ?? '';
-  if (!state.startsWith('passing: ')) return undefined;
-  const gates = state.slice('passing: '.length).split(',');
+  if (!state.startsWith('bypassing: ')) return undefined;
+  const gates = state.slice('bypassing: '.length).split(',');
   const grants = cluster.server.storage.events.flatMap(({ object }) =>
     object.kind === 'Rollout' && object.metadata.namespace === metadata.namespace
       ? (object.metadata.annotations?.['gate.fluxcd.io/bypassed-gates'] ?? [])

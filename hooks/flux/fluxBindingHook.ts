@@ -8,7 +8,7 @@ import type { CompositeResponse, RelatedResourceRule } from '../../api/metacontr
 import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../../api/types.ts';
 import { decodeReport, inputsOf, reportOf, rolloutsOf } from '../../core/binding/bindingReport.ts';
 import { atomicUpdateOf, bindingStatus } from '../../core/binding/bindingStatus.ts';
-import { gatesOf, isTooMany } from '../../core/gate/gateRefs.ts';
+import { isTooMany, requiredGatesOfBinding } from '../../core/gate/gateRefs.ts';
 import { groupOf } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
@@ -25,7 +25,7 @@ export const fluxBindingHook: CompositeHook = {
       const { namespace = '' } = metadata;
       const rollouts = rolloutsOf(spec).map((name) => ({ namespace, name }));
       relatedResources.push(...namedRules(ROLLOUTS, rollouts));
-      const gates = gatesOf(spec).filter((gate) => !isTooMany(gate));
+      const gates = requiredGatesOfBinding(spec).filter((gate) => !isTooMany(gate));
       relatedResources.push(...namedRules(GATES, gates));
     }
     const source = spec?.source && sourceRule(spec.source);
@@ -51,8 +51,8 @@ export const fluxBindingHook: CompositeHook = {
     const applier = awaits && objectAt<FluxObject>(related, KINDS.Kustomization, awaits.namespace, awaits.name);
     const written = binding.spec?.report;
     const inputs = inputsOf(objectsOf<Rollout>(related, KINDS.Rollout), objectsOf<Gate>(related, KINDS.Gate));
-    const { report, until } = written
-      ? { report: decodeReport(written), until: undefined }
+    const { report, requeueAt } = written
+      ? { report: decodeReport(written), requeueAt: undefined }
       : reportOf(binding, inputs, now);
     const atomic = written ? undefined : atomicUpdateOf(binding, inputs.rollouts, source);
     const answer: CompositeResponse = {
@@ -60,7 +60,7 @@ export const fluxBindingHook: CompositeHook = {
       children: [],
     };
     // Normally the Gate's status change triggers the sync; this one is the fallback.
-    if (until !== undefined) answer.resyncAfterSeconds = secondsUntil(until, now);
+    if (requeueAt !== undefined) answer.resyncAfterSeconds = secondsUntil(requeueAt, now);
     return answer;
   },
 };

@@ -11,9 +11,6 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
-import { withGateCondition } from '../../core/admission/gateConditions.ts';
-import { type Gating, gatingOf, stateByRollouts } from '../../core/admission/gateMarks.ts';
-import { recordedRefs } from '../../core/admission/objectGates.ts';
 import { inputsOf } from '../../core/binding/bindingReport.ts';
 import { bindingName, bindingOf } from '../../core/binding/bindingSpec.ts';
 import { targetOfBinding, withReport } from '../../core/binding/bindingStatus.ts';
@@ -22,9 +19,12 @@ import { byRefKey } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
 import { managedFieldsOf } from '../../core/managedField/managedFields.ts';
+import { withGateCondition } from '../../core/objectGates/gateConditions.ts';
+import { type Gating, gatingOf, stateByRollouts } from '../../core/objectGates/gateMarks.ts';
+import { recordedRefs } from '../../core/objectGates/objectGates.ts';
 import {
   awaitedApply,
-  currentAwaits,
+  currentWait,
   MAX_REQUESTING,
   mayApplyFluxObjects,
   mayRequestApply,
@@ -33,10 +33,9 @@ import {
   resumedAloneAt,
   resumeLabel,
 } from '../../core/suspension/applier.ts';
-import { refRules } from '../../live/gateReads.ts';
+import { recentGates, refRules } from '../../live/gateReads.ts';
 import { namedRules } from '../customizeRules.ts';
 import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from '../hook.ts';
-import { recentGates } from './holdHook.ts';
 
 export const fluxHook: DecoratorHook = {
   /**
@@ -76,7 +75,7 @@ export const fluxHook: DecoratorHook = {
     const state = stateByRollouts(object, gating, bindingStatus, now);
     const annotations = annotationsFor(object, state, bindingStatus, objectsOf(related, KINDS.FluxBinding), now);
     const isSuspendedByUs = object.metadata.annotations?.[SUSPENDED] !== undefined;
-    const applierProgress = currentAwaits(object, bindingStatus);
+    const applierProgress = currentWait(object, bindingStatus);
     const isUpToDate = state === undefined && gating.isMarked;
     const status = isUpToDate ? withGateCondition(object, gating, now, applierProgress) : undefined;
     const reportAt = gating.changedAt + REPORT_DELAY_MS;

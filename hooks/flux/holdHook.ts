@@ -5,18 +5,16 @@
 import { SELECTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS } from '../../api/kinds.ts';
-import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
-import type { HookCall } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
-import { holdMarks, TOO_MANY_MARKS } from '../../core/admission/gateMarks.ts';
-import { type GateContext, gatesInAnnotation } from '../../core/admission/objectGates.ts';
 import { TOO_MANY } from '../../core/gate/gateRefs.ts';
 import { selectingGateRules } from '../../core/gate/gateSelection.ts';
-import { byRefKey, identityOf, refKey, without } from '../../core/kube/names.ts';
+import { byRefKey, identityOf, without } from '../../core/kube/names.ts';
 import { objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
-import { readGates, refRules } from '../../live/gateReads.ts';
+import { holdMarks, TOO_MANY_MARKS } from '../../core/objectGates/gateMarks.ts';
+import { type GateContext, gatesInAnnotation } from '../../core/objectGates/objectGates.ts';
+import { recentGates, refRules } from '../../live/gateReads.ts';
 import { homeLabels, homeRules, namedRules } from '../customizeRules.ts';
 import { type DecoratorHook, resyncAfter } from '../hook.ts';
 
@@ -61,7 +59,7 @@ export const holdHook: DecoratorHook = {
     };
   },
 
-  async sync(request, { now, settings, cluster, recent }) {
+  async sync(request, { now, settings, cluster, sharedReads }) {
     const { object, related } = request as DecoratorRequest<FluxObject>;
     if (object.metadata.deletionTimestamp) return { attachments: [] };
     const rules = refRules(settings);
@@ -70,11 +68,11 @@ export const holdHook: DecoratorHook = {
     const unrelatedRefs = without(gatesInAnnotation(object, rules).refs, [...candidates, TOO_MANY]);
     const [namespaceLabels, unrelatedGates] = await Promise.all([
       homeLabels(object.metadata.namespace ?? '', related, relatedGates, cluster),
-      recentGates(unrelatedRefs, 0, { cluster, recent }),
+      recentGates(unrelatedRefs, 0, { cluster, sharedReads }),
     ]);
     const gates = byRefKey([...relatedGates, ...unrelatedGates]);
     const context: GateContext = { ...rules, gates, namespaceLabels, now, candidates };
-    const { annotations, isBypassing, until } = holdMarks(object, context);
+    const { annotations, isBypassing, requeueAt } = holdMarks(object, context);
     const isWritten = Object.keys(annotations).length > 0;
     return {
       attachments: [],
@@ -83,7 +81,7 @@ export const holdHook: DecoratorHook = {
         isWritten && !isBypassing ? WRITTEN_REQUEUE_SECONDS : undefined,
         unrelatedGates.length > 0 ? UNRELATED_REQUEUE_SECONDS : undefined,
         relatedGates.length + unrelatedRefs.length > 0 ? LONGEST_REQUEUE_SECONDS : undefined,
-        until === undefined ? undefined : secondsUntil(until + EDGE_DELAY_MS, now),
+        requeueAt === undefined ? undefined : secondsUntil(requeueAt + EDGE_DELAY_MS, now),
       ]),
     };
   },
@@ -93,24 +91,3 @@ export const holdHook: DecoratorHook = {
     return { attachments: [], annotations: TOO_MANY_MARKS, resyncAfterSeconds: LONGEST_REQUEUE_SECONDS };
   },
 };
-
-/** Gates that are read one by one. For objects that name more, all are listed. */
-const MAX_GATE_READS = 3;
-/** How old a list of all Gates may be, whatever age is requested: a tenant can name many Gates on many objects. */
-const GATE_LIST_MAX_AGE_MS = 1000;
-
-/** The existing Gates of these names, at most `maxAgeMs` old, or a second if many are named; 0: read now. */
-export async function recentGates(
-  refs: readonly NamespacedName[],
-  maxAgeMs: number,
-  { cluster, recent }: Pick<HookCall, 'cluster' | 'recent'>,
-): Promise<Gate[]> {
-  if (refs.length > MAX_GATE_READS) {
-    const wanted = new Set(refs.map(refKey));
-    const all = await recent.within(GATE_LIST_MAX_AGE_MS, 'gates', () => cluster.list<Gate>(GATES));
-    return all.filter((gate) => wanted.has(refKey(identityOf(gate))));
-  }
-  const read = (ref: NamespacedName) => () => readGates([ref], cluster);
-  const found = await Promise.all(refs.map((ref) => recent.within(maxAgeMs, `gate ${refKey(ref)}`, read(ref))));
-  return found.flatMap((gates) => [...gates.values()]);
-}

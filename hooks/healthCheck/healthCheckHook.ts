@@ -34,9 +34,9 @@ import { metricCheckOf } from '../../core/health/prometheus/measurement.ts';
 import { type Cutoffs, cutoffsOf, needsReset } from '../../core/health/reset.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { hasBakeBegun, isBaking } from '../../core/rollout/deployment/bake.ts';
+import { evaluateKustomization, isWatchedElsewhere, type KnownDeployments } from '../../live/evaluateKustomization.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from '../hook.ts';
-import { evaluateKustomization, isWatchedElsewhere, type KnownDeployments } from './evaluateKustomization.ts';
 import { runJob } from './jobClass.ts';
 import { measure } from './prometheusClass.ts';
 
@@ -147,18 +147,18 @@ function recentVerdict(
   healthCheck: HealthCheck,
   { metadata: { resourceVersion } }: Kustomization,
   { cutoff }: KnownDeployments,
-  { recent }: HookCall,
+  { sharedReads }: HookCall,
   read: () => Promise<Verdict>,
 ): Promise<Verdict> {
   const { uid, generation, annotations } = healthCheck.metadata;
   const key = JSON.stringify(['verdict', uid, generation, annotations, resourceVersion, cutoff]);
-  return recent.within(requeueInterval(healthCheck) * VERDICT_REUSE, key, read);
+  return sharedReads.recent(requeueInterval(healthCheck) * VERDICT_REUSE, key, read);
 }
 
 /** The Rollouts of the namespace, listed once for all its HealthChecks. */
-function rolloutsBeside(namespace: string, { cluster, recent }: HookCall) {
+function rolloutsBeside(namespace: string, { cluster, sharedReads }: HookCall) {
   const list = () => cluster.listMetadata({ ...ROLLOUTS, namespace });
-  return recent.within(ROLLOUTS_MAX_AGE_MS, `rollouts ${namespace}`, list);
+  return sharedReads.recent(ROLLOUTS_MAX_AGE_MS, `rollouts ${namespace}`, list);
 }
 
 /** The Kustomization as Metacontroller has it; undefined if the annotation names another one by now. */

@@ -7,7 +7,7 @@ import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
 import type { HealthStatus } from '../../core/health/healthStatus.ts';
 import { type CheckJob, isFinished, type JobTemplate } from '../../core/health/job/checkJob.ts';
 import { jobPlan, jobTargetOf } from '../../core/health/job/jobPlan.ts';
-import { deployCutoff } from '../../core/health/known.ts';
+import { deployCutoff } from '../../core/health/knownHealth.ts';
 import { requeueInterval } from '../../core/health/kustomizationCheck.ts';
 import { causeOf, MAX_PODS_OF_WORKLOAD } from '../../core/health/objects/pods.ts';
 import { boundLabel } from '../../core/kube/names.ts';

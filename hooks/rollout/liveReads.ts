@@ -9,14 +9,14 @@ import { isAtRest, isJustReported, requeueInterval } from '../../core/health/kus
 import { cutoffsOf } from '../../core/health/reset.ts';
 import { byRefKey, refKey } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
-import { type Child, foreignMessage, isForeign, notInstalledMessage } from '../../core/rollout/child.ts';
 import { type CarriedDeployment, carriedDeployment } from '../../core/rollout/deployment/adoptDeployment.ts';
+import { type Child, foreignMessage, isForeign, notInstalledMessage } from '../../core/rollout/ownedObjects.ts';
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
+import { evaluateKustomization } from '../../live/evaluateKustomization.ts';
 import { listBindable, readCurrentBindings } from '../../live/gateReads.ts';
+import { inParallel } from '../../live/inParallel.ts';
 import { objectsOfKinds, type Reads, readUpstream } from '../../live/objectReads.ts';
-import { evaluateKustomization } from '../healthCheck/evaluateKustomization.ts';
-import { inParallel } from '../inParallel.ts';
 import { servedVersion } from './relatedRules.ts';
 
 /**
@@ -83,7 +83,7 @@ export async function liveBindings(
 ): Promise<FluxBinding[]> {
   const { namespace = '' } = rollout.metadata;
   const list = () => listBindable(namespace, call.cluster);
-  const objects = await call.recent.within(maxAgeMs, `bound in ${namespace}`, list);
+  const objects = await call.sharedReads.recent(maxAgeMs, `bound in ${namespace}`, list);
   const [current = []] = await readCurrentBindings([rollout], [bindings], objects, call);
   return current;
 }
@@ -129,9 +129,9 @@ export function withRestingChecks(
   return withVerdicts(rollout, healthChecks, call, async (healthCheck) => {
     const { uid, namespace, name } = healthCheck.metadata;
     // Many Rollouts may watch one HealthCheck. They share an evaluation for the interval of a check that isn't at rest.
-    const verdict = await call.recent.within(requeueInterval(healthCheck), `health ${uid} ${namespace}/${name}`, () =>
-      evaluateNow(healthCheck, rollout, call),
-    );
+    const read = () => evaluateNow(healthCheck, rollout, call);
+    const key = `health ${uid} ${namespace}/${name}`;
+    const verdict = await call.sharedReads.recent(requeueInterval(healthCheck), key, read);
     return verdict.health === 'Unhealthy' ? verdict : undefined;
   });
 }

@@ -16,7 +16,6 @@ import { LIMITS } from '../../core/limits.ts';
 import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import type { Copying, CopyJob, CopySource } from '../../core/releaseCopy/job.ts';
-import { configMapChild, policyChild } from '../../core/rollout/child.ts';
 import {
   foreignRefProblems,
   type Observed,
@@ -25,11 +24,12 @@ import {
 } from '../../core/rollout/evaluation/inputs.ts';
 import { rolloutRequiredGates } from '../../core/rollout/evaluation/requiredGates.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
+import { configMapChild, policyChild } from '../../core/rollout/ownedObjects.ts';
 import { metadataWanted } from '../../core/rollout/release/metadata.ts';
 import { untrustedMatchProblems } from '../../core/rollout/upstream/dependencies.ts';
+import { inParallel } from '../../live/inParallel.ts';
 import { listAtMost } from '../../live/objectReads.ts';
 import { homeLabels } from '../customizeRules.ts';
-import { inParallel } from '../inParallel.ts';
 import { JOB, podsOfJob } from '../jobPods.ts';
 import { childProblem, liveImagePolicy, upstreamOf } from './liveReads.ts';
 import { servedVersion } from './relatedRules.ts';
@@ -191,7 +191,7 @@ interface ConsentMetadata {
 async function watchedChecks(
   rollout: Rollout,
   related: readonly HealthCheck[],
-  call: Pick<HookCall, 'cluster' | 'settings' | 'recent'>,
+  call: Pick<HookCall, 'cluster' | 'settings' | 'sharedReads'>,
 ): Promise<WatchedChecks> {
   const { metadata, spec } = rollout;
   const { namespace: home = '' } = metadata;
@@ -238,9 +238,9 @@ async function withinLimit(
 
 function listedNamespaces(
   labelSelector: string,
-  { cluster, recent }: Pick<HookCall, 'cluster' | 'recent'>,
+  { cluster, sharedReads }: Pick<HookCall, 'cluster' | 'sharedReads'>,
 ): Promise<ReadonlyMap<string, ConsentMetadata>> {
-  return recent.fresh(`consenting namespaces ${labelSelector}`, async () => {
+  return sharedReads.fresh(`consenting namespaces ${labelSelector}`, async () => {
     const listed = await cluster.listMetadata({ ...NAMESPACES, labelSelector });
     return new Map(listed.map((each) => [each.metadata.name ?? '', consentMetadata(each)]));
   });
@@ -253,12 +253,12 @@ function listedNamespaces(
 async function listedChecks(
   labelSelector: string,
   namespaces: readonly string[],
-  { cluster, recent }: Pick<HookCall, 'cluster' | 'recent'>,
+  { cluster, sharedReads }: Pick<HookCall, 'cluster' | 'sharedReads'>,
 ): Promise<ConsentMetadata[] | undefined> {
   const list = (namespace?: string) => {
     const ref = { ...HEALTH_CHECKS, labelSelector, ...(namespace !== undefined && { namespace }) };
     const read = () => listAtMost(ref, LIMITS.listedHealthChecks, consentMetadata, cluster);
-    return recent.fresh(`healthchecks ${namespace ?? ''} ${labelSelector}`, read);
+    return sharedReads.fresh(`healthchecks ${namespace ?? ''} ${labelSelector}`, read);
   };
   if (namespaces.length === 0) return [];
   const { listed, isTruncated } = await list();

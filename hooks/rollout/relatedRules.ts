@@ -4,7 +4,7 @@ import { FLUX_BINDINGS, GATES, HEALTH_CHECKS, KINDS, ROLLOUT_GATES, ROLLOUTS } f
 import type { RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
-import { gateRefsOf } from '../../core/gate/gateRefs.ts';
+import { gatesNamedBy } from '../../core/gate/gateRefs.ts';
 import { selectingGateRules } from '../../core/gate/gateSelection.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { boundLabel, labelValue } from '../../core/kube/names.ts';
@@ -46,7 +46,7 @@ export async function relatedRules(rollout: Rollout, cluster: ClusterReader): Pr
     ...selectingGateRules(namespace, SELECTS_ROLLOUTS_LABEL),
     ...(await homeRules(namespace, SELECTS_ROLLOUTS_LABEL, cluster)),
     ...(await budgetRules({ namespace, name }, cluster)),
-    ...namedRules(GATES, gateRefsOf(rollout)),
+    ...namedRules(GATES, gatesNamedBy(rollout)),
     ...namedRules(ROLLOUTS, upstreamRefs(rollout)),
   ];
 }

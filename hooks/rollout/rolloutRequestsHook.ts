@@ -10,8 +10,8 @@ import type { Rollout } from '../../api/types.ts';
 import { watchesLabel } from '../../core/health/association.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import { requestIdsOf, usedAnnotations } from '../../core/rollout/evaluation/rolloutRequests.ts';
-import { repairedLabels } from '../gateLabelsHook.ts';
 import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook } from '../hook.ts';
+import { repairedLabels } from '../repairedLabels.ts';
 
 /**
  * Until the next sync while a request is pending: changes of the status, which would show that it is handled, trigger

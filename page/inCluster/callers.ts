@@ -1,11 +1,9 @@
 /** Recognizes requests of the page itself: browsers send a cookie with requests of other pages too. */
 import type { IncomingMessage } from 'node:http';
-import type { PageRefusal } from '../guard.ts';
+import { OTHER_ORIGIN, type PageRefusal } from '../guard.ts';
 
 /** A header of the page's requests. Other origins can't send it: it takes a preflight, which is never answered. */
 const PAGE_HEADER = 'x-rollouts-page';
-
-const STRANGER = 'This server answers its own page only, and no page of another origin.';
 
 /** Refuses requests of other origins. For every request that reads or changes the cluster. `origin`: the page's own. */
 export function refuseStranger(
@@ -15,7 +13,7 @@ export function refuseStranger(
   const { origin: given, 'sec-fetch-site': site } = headers;
   const isOther = given === undefined ? method !== 'GET' : given !== origin;
   const isElsewhere = site !== undefined && site !== 'same-origin';
-  if (isOther || isElsewhere || headers[PAGE_HEADER] === undefined) return { status: 403, message: STRANGER };
+  if (isOther || isElsewhere || headers[PAGE_HEADER] === undefined) return { status: 403, message: OTHER_ORIGIN };
   return undefined;
 }
 

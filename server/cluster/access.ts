@@ -1,6 +1,6 @@
 /** SubjectAccessReview and TokenReview, the implementations of the ports `AccessReviewer` and `TokenReviewer`. */
 import type { UserInfo } from '../../api/admission.ts';
-import type { AccessReviewer, Recent, TokenReviewer } from '../../api/ports.ts';
+import type { AccessReviewer, SharedReads, TokenReviewer } from '../../api/ports.ts';
 import type { Transport } from './transport.ts';
 
 export function createAccessReviewer(transport: Transport): AccessReviewer {
@@ -29,10 +29,10 @@ export function createAccessReviewer(transport: Transport): AccessReviewer {
 const ANSWER_MAX_AGE_MS = 60_000;
 
 /** A reviewer that keeps answers for a minute: for repeated reads, never to decide on a write. */
-export function withRememberedAnswers(reviewer: AccessReviewer, recent: Recent): AccessReviewer {
+export function withRememberedAnswers(reviewer: AccessReviewer, sharedReads: SharedReads): AccessReviewer {
   return {
     may: (user, what) =>
-      recent.within(ANSWER_MAX_AGE_MS, `access ${JSON.stringify([user, what])}`, () => reviewer.may(user, what)),
+      sharedReads.recent(ANSWER_MAX_AGE_MS, `access ${JSON.stringify([user, what])}`, () => reviewer.may(user, what)),
   };
 }
 

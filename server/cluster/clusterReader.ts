@@ -1,7 +1,7 @@
 /** Live reads, the implementation of the port `ClusterReader`. */
 import type { AnyObject, KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterReader, ResourceRef } from '../../api/ports.ts';
-import { createRecent } from '../recent.ts';
+import { createSharedReads } from '../sharedReads.ts';
 import { isApiError } from './apiError.ts';
 import { createDiscovery } from './discovery.ts';
 import { isSegment, resourcePath, withQuery } from './paths.ts';
@@ -25,7 +25,7 @@ interface List {
 /** @param clock milliseconds that only grow */
 export function createReader(transport: Transport, clock = () => performance.now()): ClusterReader {
   const discovery = createDiscovery(transport, clock);
-  const recent = createRecent(clock);
+  const sharedReads = createSharedReads(clock);
 
   async function* pages(
     path: string,
@@ -95,7 +95,7 @@ export function createReader(transport: Transport, clock = () => performance.now
         unknown[]
       > as AsyncIterable<T[]>;
     },
-    hasAny: (ref) => recent.within(HAS_ANY_MAX_AGE_MS, JSON.stringify(ref), () => hasAny(ref)),
+    hasAny: (ref) => sharedReads.recent(HAS_ANY_MAX_AGE_MS, JSON.stringify(ref), () => hasAny(ref)),
     serves,
     async resourceOf({ apiVersion, kind }) {
       const found = (await discovery(apiVersion)).find((each) => each.kind === kind);
@@ -121,6 +121,6 @@ export function withSharedReads(reader: ClusterReader): ClusterReader {
 
 /** The read, running at most once at a time for the same argument. */
 export function shared<Ref, T>(read: (ref: Ref) => Promise<T>): (ref: Ref) => Promise<T> {
-  const { fresh } = createRecent(() => performance.now());
+  const { fresh } = createSharedReads(() => performance.now());
   return (ref) => fresh(JSON.stringify(ref), () => read(ref));
 }

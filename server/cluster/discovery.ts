@@ -1,5 +1,5 @@
 /** The resources that the API server serves, cached for a short while. */
-import { createRecent } from '../recent.ts';
+import { createSharedReads } from '../sharedReads.ts';
 import { isApiError } from './apiError.ts';
 import { versionPath } from './paths.ts';
 import type { Transport } from './transport.ts';
@@ -20,8 +20,8 @@ export function createDiscovery(
   transport: Pick<Transport, 'send'>,
   clock: () => number = () => performance.now(),
 ): Discovery {
-  const recent = createRecent(clock);
-  return (apiVersion) => recent.within(MAX_AGE_MS, apiVersion, () => discover(transport, apiVersion));
+  const sharedReads = createSharedReads(clock);
+  return (apiVersion) => sharedReads.recent(MAX_AGE_MS, apiVersion, () => discover(transport, apiVersion));
 }
 
 async function discover(transport: Pick<Transport, 'send'>, apiVersion: string): Promise<ApiResource[]> {

@@ -7,6 +7,7 @@
 import { KINDS } from '../../api/kinds.ts';
 import type { NamespacedName, ObjectName } from '../../api/kubernetes.ts';
 import type { EventRecord } from '../../api/ports.ts';
+import { errorText } from '../../core/text/errorText.ts';
 import { createQueue } from '../queue.ts';
 import { type FluxEvent, fluxEventOf, isReported, ownObject } from './fluxEvent.ts';
 import type { ClosableSink } from './sink.ts';
@@ -44,7 +45,7 @@ export function createNotifier(options: NotificationOptions): ClosableSink {
     limit: MAX_WAITING_RECORDS,
     atOnce: AT_ONCE,
     work: (record) => notify(record, options),
-    failed: (record, error) => drop(record, error instanceof Error ? error.message : String(error)),
+    failed: (record, error) => drop(record, errorText(error)),
   });
   return {
     record(record) {

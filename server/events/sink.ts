@@ -4,12 +4,14 @@
  * The process that writes it also sends the notification, once.
  * An existing name proves nothing: any client that may create Events may have used it. The stored Event is compared.
  */
+
 import { createHmac } from 'node:crypto';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { EVENT_COMPONENT } from '../../api/notifications.ts';
 import type { EventRecord, EventSink } from '../../api/ports.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { boundedText } from '../../core/text/commands.ts';
+import { errorText } from '../../core/text/errorText.ts';
 import { createQueue } from '../queue.ts';
 
 const MAX_WAITING_EVENTS = 1000;
@@ -100,7 +102,7 @@ export function createEventSink({ create, find, nameKey, dropped, log, wait, not
     work: async ({ record }) => {
       if (await write(record)) notifier?.record(record);
     },
-    failed: (item, error) => drop(item, error instanceof Error ? error.message : String(error)),
+    failed: (item, error) => drop(item, errorText(error)),
   });
 
   return {

@@ -1,10 +1,12 @@
 /**
  * The receiver in a separate thread: its callers can't use up the processor time and sockets of hooks and admission.
  */
+
 import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Count } from '../../api/metrics.ts';
 import type { Counters } from '../../api/ports.ts';
+import { errorText } from '../../core/text/errorText.ts';
 import type { TlsFiles } from '../config.ts';
 import type { LogLevel } from '../log.ts';
 import type { Listener } from './listen.ts';
@@ -102,7 +104,7 @@ function startThread(program: URL, options: ReceiverOptions, metrics: Counters):
   });
   worker.once('error', (error) => {
     port.reject(error);
-    ended.resolve(error instanceof Error ? error.message : String(error));
+    ended.resolve(errorText(error));
   });
   worker.once('exit', (code) => {
     port.reject(new Error(`the receiver exited with code ${code} before it listened`));

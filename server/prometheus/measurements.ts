@@ -3,13 +3,15 @@
  * newest answer for a check is kept until a sync takes it. If the provider answers at once, the sync that started the
  * query takes it.
  */
+
 import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { METRIC_PROVIDERS, NAMESPACES } from '../../api/kinds.ts';
 import type { EpochMs, Secret } from '../../api/kubernetes.ts';
-import type { ClusterReader, Measurement, Measurements, Question, Reading } from '../../api/ports.ts';
+import type { ClusterReader, Measurement, MeasurementQuery, Measurements, Reading } from '../../api/ports.ts';
 import type { MetricProvider } from '../../api/types.ts';
 import { matchesSelector } from '../../core/kube/selector.ts';
+import { errorText } from '../../core/text/errorText.ts';
 import { Lru } from '../lru.ts';
 import { createQueue } from '../queue.ts';
 import { type Trust, trustOf } from '../registry/trust.ts';
@@ -36,7 +38,8 @@ interface MeasurementOptions {
 }
 
 interface Entry {
-  question?: Question;
+  /** The query that `measured` is the result of. */
+  answered?: MeasurementQuery;
   measured?: Measurement;
   /** When a query was sent last. */
   requestedAt: EpochMs;
@@ -54,66 +57,66 @@ export function createMeasurements(options: MeasurementOptions): IdleMeasurement
   const { cluster, now, readingOf, limit, timeoutMs = TIMEOUT_MS } = options;
   const entries = new Lru<Entry>(MAX_CHECKS);
 
-  const queue = createQueue<{ question: Question; entry: Entry }>({
+  const queue = createQueue<{ wanted: MeasurementQuery; entry: Entry }>({
     limit: MAX_WAITING,
     atOnce: AT_ONCE,
     lanes: {
-      of: ({ question }) => question.check.namespace,
+      of: ({ wanted }) => wanted.check.namespace,
       atOnce: AT_ONCE_OF_NAMESPACE,
       evicted({ entry }) {
         entry.isQueued = false;
       },
     },
-    async work({ question, entry }) {
+    async work({ wanted, entry }) {
       const at = now();
-      const requested = ask(question).then((reading) => {
-        Object.assign(entry, { question, measured: { at, reading }, isQueued: false });
+      const requested = read(wanted).then((reading) => {
+        Object.assign(entry, { answered: wanted, measured: { at, reading }, isQueued: false });
         delete entry.underWay;
       });
       Object.assign(entry, { requestedAt: at, underWay: requested });
       await requested;
     },
     failed() {
-      // `ask` never rejects.
+      // `read` never rejects.
     },
   });
 
-  async function ask({ check, provider, query: text }: Question): Promise<Reading> {
+  async function read({ check, provider, query: text }: MeasurementQuery): Promise<Reading> {
     try {
       const endpoint = await endpointOf(cluster, provider, check.namespace);
       return readingOf(await query(endpoint, text, { limit, timeoutMs }));
     } catch (error) {
-      const reason = error instanceof ProviderError ? error.message : `could not be read: ${errorText(error)}`;
+      const reason = error instanceof ProviderError ? error.message : `could not be read: ${firstLine(error)}`;
       return { problem: `MetricProvider '${provider}' ${reason}` };
     }
   }
 
   function answerTo(
-    { provider, query: text, since }: Question,
-    { question, measured }: Entry,
+    { provider, query: text, since }: MeasurementQuery,
+    { answered, measured }: Entry,
   ): Measurement | undefined {
-    const isSame = question?.provider === provider && question.query === text;
+    const isSame = answered?.provider === provider && answered.query === text;
     return isSame && measured && measured.at >= since ? measured : undefined;
   }
 
   return {
-    async measure(question) {
-      const key = question.check.uid;
+    async measure(wanted) {
+      const key = wanted.check.uid;
       const entry = entries.get(key) ?? { requestedAt: Number.NEGATIVE_INFINITY, isQueued: false };
       entries.set(key, entry);
-      const known = answerTo(question, entry);
+      const known = answerTo(wanted, entry);
       if (known || entry.isQueued || now() - entry.requestedAt < QUERY_INTERVAL_MS) return known;
       entry.isQueued = true;
-      entry.isQueued = queue.push({ question, entry });
+      entry.isQueued = queue.push({ wanted, entry });
       if (entry.underWay) await Promise.race([entry.underWay, wait(MAX_WAIT_MS)]);
-      return answerTo(question, entry);
+      return answerTo(wanted, entry);
     },
     idle: () => queue.idle(),
   };
 }
 
-function errorText(error: unknown): string {
-  const [first = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+function firstLine(error: unknown): string {
+  const [first = ''] = errorText(error).split('\n');
   return first.slice(0, MAX_REASON_CHARACTERS);
 }
 

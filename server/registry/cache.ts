@@ -3,8 +3,10 @@
  * from memory at once. Missing metadata is fetched in the background, so that a dead registry delays no release. After
  * a failure a later lookup fetches again, ever more rarely.
  */
+
 import type { ClusterReader, ReleaseMetadata, ReleaseMetadataCache } from '../../api/ports.ts';
 import { isLegalTag } from '../../core/kube/tag.ts';
+import { errorText } from '../../core/text/errorText.ts';
 import { Lru } from '../lru.ts';
 import { createQueue } from '../queue.ts';
 import { RegistryError } from './error.ts';
@@ -79,7 +81,7 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
       const delay = Math.min(FIRST_RETRY_MS * 2 ** entry.failures, LAST_RETRY_MS);
       Object.assign(entry, { running: false, failures: entry.failures + 1, dueAt: clock() + delay });
       entry.refused = error instanceof RegistryError && !error.transient;
-      if (entry.failures === 1) logFailure(lookup, error instanceof Error ? error.message : String(error));
+      if (entry.failures === 1) logFailure(lookup, errorText(error));
     },
   });
 

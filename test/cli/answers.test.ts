@@ -44,15 +44,15 @@ describe('nothing is written, and the answer names the action to take', () => {
       [WEB, OPS, QA],
       1,
       `More than one Gate or RolloutGate blocks 1.2.0. It could be one of 2:
-  kubectl rollouts approve rolloutgate/ops 1.2.0 -n shop   # RolloutGate ops lets 1.2.0 through
-  kubectl rollouts approve rolloutgate/qa 1.2.0 -n shop   # RolloutGate qa lets 1.2.0 through
+  kubectl rollouts approve rolloutgate/ops 1.2.0 -n shop   # RolloutGate ops allows 1.2.0
+  kubectl rollouts approve rolloutgate/qa 1.2.0 -n shop   # RolloutGate qa allows 1.2.0
 `,
     ],
     [
       'approve web 1.2.0',
       [WEB, rolloutGate('qa', { passing: true })],
       0,
-      'Rollout shop/web does not wait for an approval of 1.2.0: its RolloutGates let it through already.\n',
+      'Rollout shop/web does not wait for an approval of 1.2.0: its RolloutGates allow it already.\n',
     ],
     [
       'reject web 1.3.0',
@@ -102,7 +102,7 @@ describe('--wait has nothing to wait for', () => {
     [
       'close rolloutgate/stray',
       [rolloutGate('stray', { passing: true }, 'nobody')],
-      'There is no Rollout shop/nobody: the RolloutGate holds nothing.\n',
+      'There is no Rollout shop/nobody: the RolloutGate blocks nothing.\n',
     ],
   ])('%s', async (line, objects, answer) => {
     const called = await typed([...line.split(' '), '--wait', '--yes', '-n', 'shop'], objects as never);

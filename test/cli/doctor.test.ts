@@ -4,7 +4,7 @@ import type { Gate } from '../../api/types.ts';
 import { ignoredFindings, waitedGateFindings } from '../../cli/doctor/checkAppliers.ts';
 import { sharingFindings, sizeFindings } from '../../cli/doctor/checkBudgets.ts';
 import { olderFindings, type Schema, schemaFindings } from '../../cli/doctor/checkKinds.ts';
-import { objectsBehind } from '../../cli/doctor/checkMetacontroller.ts';
+import { isTooOld, objectsBehind } from '../../cli/doctor/checkMetacontroller.ts';
 import { metricFindings } from '../../cli/doctor/checkMetrics.ts';
 import { checkRights } from '../../cli/doctor/checkRights.ts';
 import { writeBackFindings } from '../../cli/doctor/checkWriteBack.ts';
@@ -36,6 +36,17 @@ describe('controllers that no Metacontroller runs', () => {
   ])('%s: %o', (_, object, isBehind) => {
     expect(objectsBehind([object], NOW)).toEqual(isBehind ? ['Gate shop/freeze'] : []);
   });
+});
+
+it.each([
+  ['metacontrollerio/metacontroller:v4.15.0', true],
+  ['metacontrollerio/metacontroller:v4.17.1', true],
+  ['metacontrollerio/metacontroller:v4.17.2', false],
+  ['registry.example:5000/metacontroller:4.18.0@sha256:abc', false],
+  ['registry.example:5000/metacontroller:main', false],
+  ['metacontroller@sha256:abc', false],
+])('Metacontroller %s is too old: %s', (image, expected) => {
+  expect(isTooOld(image)).toBe(expected);
 });
 
 describe('a Kustomization that applies a Gate', () => {
@@ -93,7 +104,7 @@ describe('a budget of the cluster', () => {
     [
       'with an empty namespaceSelector',
       { namespaceSelector: {} },
-      'ClusterRolloutBudget all selects every namespace: any user who may label a Rollout in one namespace can take slots and hold versions in all',
+      'ClusterRolloutBudget all selects every namespace: any user who may label a Rollout in one namespace can take slots and block versions in all',
     ],
     [
       'without slotTimeout',

@@ -29,7 +29,7 @@ describe('behind a closed Gate', () => {
     ['held by another one so far', kustomization(true, 'closed: shop/other', 'unset'), 'moving'],
     ['held by it', kustomization(true, 'closed: shop/incident,shop/other', 'unset'), 'held'],
     ['bypassed', kustomization(false, 'bypassed: shop/incident@close-1'), 'free'],
-    ['passing for one deployment', kustomization(false, 'passing: shop/incident@close-1'), 'free'],
+    ['bypassing for one deployment', kustomization(false, 'bypassing: shop/incident@close-1'), 'free'],
     ['a Rollout that does not say so yet', rollout(), 'moving'],
     ['a Rollout that says so', rollout('shop/incident'), 'held'],
   ])('%s', (_, object, effect) => {

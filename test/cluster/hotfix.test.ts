@@ -78,7 +78,7 @@ const passes = (object: AnyObject) =>
   waitFor(async () => {
     const live = await read(object);
     expect(live.metadata.annotations).toMatchObject({ [SUSPENDED]: 'unset' });
-    expect(live.metadata.annotations?.[STATE]).toMatch(/^passing: /);
+    expect(live.metadata.annotations?.[STATE]).toMatch(/^bypassing: /);
     expect(live.spec.suspend).toBeUndefined();
     return live;
   }, `${object.kind} ${object.metadata.name} to pass`);
@@ -107,7 +107,7 @@ describe('a force-deploy with a reason, by a user with the verb bypass', () => {
 
     await developer.mergePatch(app, { spec: { bakeTime: '1s' } });
     const { warnings } = await sre.mergePatch(app, hotfix('1.1.0', 'INC-7: login is broken'));
-    expect(warnings).toEqual([`version 1.1.0 bypasses the closed Gate ${ns}/freeze, once`]);
+    expect(warnings).toEqual([`version 1.1.0 may bypass the closed Gate ${ns}/freeze, for one deployment`]);
     await tagArrives(admin, ns, 'app', '1.1.0');
     await passes(source);
     // The variable changes after the source has fetched the version.

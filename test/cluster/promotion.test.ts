@@ -31,7 +31,7 @@ describe('manifests/examples/promotion/stages.yaml', () => {
     await arrives(staging!, 'shop', '1.0.0');
     await waitsFor(production!, 'shop', 'NotSucceeded', `Rollout '${staging}/shop' (baking since`);
     await write(staging!, { bakeTime: '1s' });
-    await waitsFor(production!, 'shop', 'NotSucceeded', 'the required 1h0m0s end at');
+    await waitsFor(production!, 'shop', 'NotSucceeded', 'spec.after requires 1h0m0s, which end at');
     await nothingIn(production!, 'shop');
     await write(production!, { after: [{ name: 'shop', namespace: staging, bakedFor: '1s' }] });
     await arrives(production!, 'shop', '1.0.0');

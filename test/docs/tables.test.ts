@@ -90,7 +90,7 @@ describe('conditions and Events', () => {
         'True False Warning Normal Ready RolloutBudget Failed Succeeded Cancelled Deploying InProgress Ended Declined Deleted Revoked Granted Revoking Baking Exists Budget Blocks Waits',
     },
     'core/gate core/receiver': { tables: ['conditions Gate', 'events Gate'], words: 'True False Open Normal' },
-    'core/managedField core/suspension core/admission core/binding': {
+    'core/managedField core/suspension core/objectGates core/admission core/binding': {
       tables: ['conditions FluxBinding', 'conditions Flux'],
       words:
         'True False Unknown Apply Ready Missing Waiting Kustomization HelmRepository FluxBinding Asked Failing Done Deleting Suspended ' +
@@ -110,7 +110,7 @@ describe('conditions and Events', () => {
     },
     webhooks: {
       tables: ['events Gate'],
-      words: 'Warning Forbidden RequestEntityTooLarge TooManyRequests AdmissionReview Kustomization',
+      words: 'Warning Gate Gates Forbidden RequestEntityTooLarge TooManyRequests AdmissionReview Kustomization',
     },
   };
   const reasonsIn = (rows: Row[]) => rows.map(({ reason }) => codeIn(reason));

@@ -100,11 +100,11 @@ describe('at level debug', () => {
     const subject = objectOf('Kustomization', { metadata: META } as never);
     const binding = (spec: object) =>
       objectOf('FluxBinding', { metadata: { namespace: 'shop', name: 'kustomization-web' }, spec } as never);
-    const answer = { status: { conditions }, annotations: { 'a/b': 'c' }, attachments: [binding({ pins: [] })] };
+    const answer = { status: { conditions }, annotations: { 'a/b': 'c' }, attachments: [binding({ fields: [] })] };
     const of = { ...sync('flux', subject, answer), observed: {} };
     const { changes, message } = syncConsideration(of);
     expect([changes, message]).toEqual([['status', 'a/b', 'FluxBinding kustomization-web'], 'sync: changes']);
-    const stored = { 'FluxBinding.kuberik.com/v1alpha1': { 'shop/kustomization-web': binding({ pins: [] }) } };
+    const stored = { 'FluxBinding.kuberik.com/v1alpha1': { 'shop/kustomization-web': binding({ fields: [] }) } };
     const again = syncConsideration({ ...of, observed: stored as never, answer: { attachments: answer.attachments } });
     expect(again.message).toBe('sync: nothing changes');
   });

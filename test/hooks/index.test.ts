@@ -80,7 +80,7 @@ describe('a hook', () => {
     const broken = () => {
       throw new TypeError('ours');
     };
-    await expect(sync(namedGate({}), { recent: { within: broken, fresh: broken } })).rejects.toThrow(
+    await expect(sync(namedGate({}), { sharedReads: { recent: broken, fresh: broken } })).rejects.toThrow(
       new TypeError('ours'),
     );
   });

@@ -169,7 +169,7 @@ describe('the status of a RolloutGate', () => {
       changes: 1,
     });
     expect(fewer.said[0]).toBe(
-      `Warning ApprovalsChanged: sre changed spec.approvals.required from 2 to 1 at ${T('10:02:00')}; there were 1/2 for 1.1.0`,
+      `Warning ApprovalsChanged: sre changed spec.approvals.required from 2 to 1 at ${T('10:02:00')}; approvals until then: 1/2 for 1.1.0`,
     );
     expect((await sync(gateOf({ required: 1 }, record, fewer.status), T('10:13:30'))).said).toEqual([]);
     const removed = change(2, '10:13:00', required('1', undefined));

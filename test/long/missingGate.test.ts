@@ -98,11 +98,11 @@ describe('a name that never was a Gate', () => {
 describe('a Gate that is gone', () => {
   it('can’t be removed by a user who may not bypass it', async () => {
     const scenario = await gone();
-    await expect(scenario.spec(names([]))).rejects.toThrow(/cannot stop requiring a closed Gate/);
+    await expect(scenario.spec(names([]))).rejects.toThrow(/cannot remove a closed Gate from its required Gates/);
     await expect(developer.remove(scenario.app)).rejects.toThrow(/cannot be deleted/);
     // Nor with a record of one's own.
     await admin.patchStatus(scenario.app, { namedGates: [{ gate: `${scenario.ns}/typo`, seen: false }] });
-    await expect(scenario.spec(names([]))).rejects.toThrow(/cannot stop requiring a closed Gate/);
+    await expect(scenario.spec(names([]))).rejects.toThrow(/cannot remove a closed Gate from its required Gates/);
     await isSeen(scenario, true);
   });
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { EXPECTED_CONTROLLERS } from '../../cli/doctor/checkMetacontroller.ts';
+import { EXPECTED_CONTROLLERS, OLDEST_METACONTROLLER } from '../../cli/doctor/checkMetacontroller.ts';
 import { EXPECTED_WEBHOOKS } from '../../cli/doctor/checkWebhooks.ts';
 import { REPOSITORY } from '../../dev/repository.ts';
 
@@ -21,6 +21,11 @@ it('the controllers', () => {
     names.map((name) => `${kind}/${name}`),
   );
   expect(expected.sort()).toEqual(installed.sort());
+});
+
+it('the oldest Metacontroller is that of docs/install.md', () => {
+  const page = readFileSync(join(REPOSITORY, 'docs/install.md'), 'utf8');
+  expect(/^\| Metacontroller \| (\S+) or newer/m.exec(page)?.[1]).toBe(OLDEST_METACONTROLLER);
 });
 
 it.each([

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../core/limits.ts';
 import { actionRequestOf, adoptRequestOf } from '../../page/posted.ts';
 
 const at = { namespace: 'shop', name: 'checkout' };
@@ -42,7 +43,7 @@ describe('the page’s requests', () => {
     ['a version that is no tag', { type: 'deploy', object: rollout, version: '1.2.0; rm -rf' }],
     ['an image that is none', { type: 'retry', object: rollout, image: '$(reboot)' }],
     ['a time that is none', { type: 'close', object: gate, at: 'tomorrow' }],
-    ['a reason that is too long', { type: 'retry', object: rollout, reason: 'x'.repeat(1001) }],
+    ['a reason that is too long', { type: 'retry', object: rollout, reason: 'x'.repeat(LIMITS.gateReason + 1) }],
     ['a reason that is no text', { type: 'retry', object: rollout, reason: { a: 1 } }],
   ])('is refused: %s', (_, value) => {
     expect(actionRequestOf(value)).toBeUndefined();

@@ -95,7 +95,7 @@ describe('a Flux object that takes the version', () => {
   } as never);
   const binding = objectOf('FluxBinding', {
     metadata: { namespace: 'shop', name: 'kustomization-web', resourceVersion: '1' },
-    spec: { target: { kind: 'Kustomization', name: 'web' }, pins: [{ rollout: 'app' }] },
+    spec: { target: { kind: 'Kustomization', name: 'web' }, fields: [{ rollout: 'app' }] },
     status: { conditions: [{ type: 'Ready', status: 'True', message: 'applied' }] },
   } as never);
   const web = (resourceVersion: string, status: string, more: object = {}) =>

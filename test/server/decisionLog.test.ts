@@ -1,6 +1,6 @@
 /** A decision is one line, however often it is repeated, and no client can fill the log with cheap requests. */
 import { describe, expect, it } from 'vitest';
-import type { Decision } from '../../api/ports.ts';
+import type { LoggedDecision } from '../../api/ports.ts';
 import { createDecisionLog, loggedEvents } from '../../server/decisionLog.ts';
 import { objectOf } from '../support/objects.ts';
 
@@ -12,7 +12,7 @@ function written(debug = false) {
   return { lines, clock, decisions: createDecisionLog(log as never, () => clock.now) };
 }
 
-const DECISION: Decision = {
+const DECISION: LoggedDecision = {
   kind: 'Kustomization',
   namespace: 'shop',
   name: 'web',

@@ -15,7 +15,7 @@ export const text = fc.oneof(
     'ops/freeze',
     'open',
     'closed: x',
-    'passing: ops/freeze',
+    'bypassing: ops/freeze',
     'bypassed: ops/freeze',
     'opening: x',
   ),

@@ -17,7 +17,7 @@ const request = (object: AnyObject | undefined, oldObject?: AnyObject, more: Par
 
 const ALLOWED: AdmissionDecision = { allowed: true };
 const DENIED: AdmissionDecision = { allowed: false, reason: 'gate_closed', message: "Gate 'freeze' is closed" };
-const HELD: AdmissionDecision = { allowed: true, revertReason: 'gate_closed', warnings: ['kept as it was'] };
+const REVERTED: AdmissionDecision = { allowed: true, revertReason: 'gate_closed', warnings: ['kept as it was'] };
 
 const logged = (route: string, asked: AdmissionRequest, decision: AdmissionDecision = ALLOWED) =>
   admissionDecisions(route, asked, decision).map(({ reason, message }) => [reason, message]);
@@ -71,7 +71,7 @@ describe('a write of a Flux object, as it is stored', () => {
 
   it('that gets its version', () => {
     expect(changed(marked(undefined, 'app=1/1.0.0/u'), marked(undefined, 'app=2/1.1.0/u'))).toEqual([
-      ['Pinned', 'carries app 1.1.0 (2)'],
+      ['VersionSet', 'carries app 1.1.0 (2)'],
     ]);
   });
 
@@ -139,16 +139,16 @@ describe('a hold', () => {
   };
 
   it('is logged in a dry run too: Flux sends nothing else', () => {
-    expect(logged('mutate/flux', asked(1), HELD)).toEqual([['Held', 'UPDATE: kept as it was']]);
+    expect(logged('mutate/flux', asked(1), REVERTED)).toEqual([['Reverted', 'UPDATE: kept as it was']]);
   });
 
   it('of a managed field is logged at level debug: with a literal in Git each sync repeats it', () => {
-    expect(logged('mutate/flux', asked(1), { ...HELD, revertReason: 'managed_field' })).toEqual([]);
+    expect(logged('mutate/flux', asked(1), { ...REVERTED, revertReason: 'managed_field' })).toEqual([]);
   });
 
   it('is one decision for each generation and closure, whatever syncs repeat it', () => {
     const key = (generation: number, dryRun: boolean) =>
-      admissionDecisions('mutate/flux', asked(generation, dryRun), HELD)[0]?.key;
+      admissionDecisions('mutate/flux', asked(generation, dryRun), REVERTED)[0]?.key;
     expect([key(1, true) === key(1, false), key(1, true) === key(2, true)]).toEqual([true, false]);
   });
 });

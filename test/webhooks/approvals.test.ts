@@ -83,7 +83,7 @@ describe('an approval', () => {
     ['of what is no tag', '1.1.0 and 1.2.0', 'alice', { required: 2 }, 'is not a tag'],
     ['where none is asked for', '1.1.0', 'alice', null, 'it has no spec.approvals'],
     ['by nobody', '1.1.0', 'system:anonymous', { required: 2 }, 'system:anonymous is not a person'],
-  ])('%s is refused, and remembered by nobody', async (_, version, user, rule, why) => {
+  ])('%s is denied and not recorded', async (_, version, user, rule, why) => {
     const { allowed, message } = await approve({ [`${P}approve`]: version }, { user, old: gate({}, rule), rule });
     expect(allowed).toBe(false);
     expect(message).toContain(why);
@@ -112,17 +112,17 @@ describe('an approval', () => {
     expect(recorded(stored).given).toEqual([]);
     expect(allowed).toBe(true);
     expect(warnings).toEqual([
-      `not approved: ${P}approve existed before this write. It is removed; set it again to approve`,
+      `no approval recorded: this write did not change ${P}approve. It was removed: set it again`,
     ]);
   });
 
-  it('beyond the limit makes the oldest one go, with a word', async () => {
+  it('beyond the limit removes the oldest one, with a Warning', async () => {
     const given = Array.from({ length: LIMITS.approvals }, (_, i) => ({ version: `0.${i}.0`, by: 'bob', at: AT }));
     const old = gate({ [`${P}approvals`]: JSON.stringify({ given }) });
     const { stored, warnings } = await approve({ [`${P}approve`]: '1.1.0' }, { old });
     const kept = recorded(stored).given;
     expect([kept.length, kept[0].version, kept.at(-1).version]).toEqual([LIMITS.approvals, '0.1.0', '1.1.0']);
-    expect(warnings).toEqual(['more than 64 approvals: the oldest, 0.0.0 by bob, is dropped']);
+    expect(warnings).toEqual(['the record is full (64 approvals): the oldest one, of 0.0.0 by bob, was removed']);
     const { stored: below } = await approve(
       { [`${P}approve`]: '1.1.0' },
       { old: gate({ [`${P}approvals`]: JSON.stringify({ given: given.slice(1) }) }) },
@@ -188,7 +188,7 @@ describe('a forged record', () => {
         OURS,
       ],
     ],
-  ])('with %s is allowed, dropped, and told', async (_, text, user, told) => {
+  ])('with %s is allowed; the text is ignored, with a Warning', async (_, text, user, told) => {
     const { stored: first } = await approve({ [`${P}approve`]: '1.1.0' });
     const { stored, allowed, warnings } = await approve({ [`${P}approvals`]: text }, { old: first, user });
     expect([allowed, stored.metadata.annotations]).toEqual([true, first.metadata.annotations]);

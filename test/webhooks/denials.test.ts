@@ -62,7 +62,7 @@ it.each([
   ['managed_field', { object: applied(edited), oldObject: managed }],
 ])('held: %s', async (reason, asked) => {
   const counts = await counted({ route: 'mutate/flux', ...asked });
-  expect(counts).toEqual([{ name: 'rollout_hooks_admission_holds_total', labels: { reason } }]);
+  expect(counts).toEqual([{ name: 'rollout_hooks_admission_reverts_total', labels: { reason } }]);
 });
 
 it('nothing of a write that is allowed', async () => {

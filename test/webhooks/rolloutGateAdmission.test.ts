@@ -82,7 +82,7 @@ describe('validate/rolloutgate', () => {
         type: 'Warning',
         reason: 'ApprovalsChanged',
         regarding: { kind: 'Rollout', metadata: { name: 'app' } },
-        message: "bob deleted RolloutGate 'prod', which required 2 approvals; there were 1/2 for 1.1.0",
+        message: "bob deleted RolloutGate 'prod', which required 2 approvals; approvals until then: 1/2 for 1.1.0",
         involvedObjects: [{ kind: 'Rollout', name: 'app' }],
       },
     ]);
@@ -114,7 +114,7 @@ describe('validate/rolloutgate', () => {
     expect(events).toMatchObject([
       {
         regarding: { kind: 'Rollout', metadata: { name: 'app' } },
-        message: "bob deleted RolloutGate 'prod', which required 2 approvals; there were 1/2 for 1.1.0",
+        message: "bob deleted RolloutGate 'prod', which required 2 approvals; approvals until then: 1/2 for 1.1.0",
       },
     ]);
   });
@@ -132,8 +132,8 @@ describe('validate/rolloutgate', () => {
     expect(events).toMatchObject([
       {
         message:
-          "RolloutGate 'prod', which required 2 approvals, was deleted; there were 1/2 for 1.1.0 " +
-          '(user: see the audit log, because callers of the webhook are not authenticated)',
+          "RolloutGate 'prod', which required 2 approvals, was deleted; approvals until then: 1/2 for 1.1.0 " +
+          "(the webhook doesn't authenticate its callers, so the user is only in the API server's audit log)",
       },
     ]);
     expect(events[0]!.key).not.toContain('bob');

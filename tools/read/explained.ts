@@ -9,8 +9,8 @@ import { explainFluxObject } from '../../client/explain/kinds/explainFluxObject.
 import { explainGate, explainRolloutGate } from '../../client/explain/kinds/explainGates.ts';
 import { explainBudget, explainByConditions, explainHealthCheck } from '../../client/explain/kinds/explainOthers.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
-import { recordedRefs } from '../../core/admission/objectGates.ts';
 import { groupOf, identityOf, objectName } from '../../core/kube/names.ts';
+import { recordedRefs } from '../../core/objectGates/objectGates.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
 import type { NamedTarget } from './namedObjects.ts';
 import { optionalReader, readRelated } from './readRelated.ts';

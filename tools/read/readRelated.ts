@@ -4,7 +4,7 @@ import { BOUND_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../..
 import type { AnyObject, KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { type RelatedObjects, relatedGates, type Unread } from '../../client/explain/related.ts';
-import { gatesOf, isTooMany } from '../../core/gate/gateRefs.ts';
+import { isTooMany, requiredGatesOfBinding } from '../../core/gate/gateRefs.ts';
 import { identityOf, refKey, uniqueRefs } from '../../core/kube/names.ts';
 import { matchesSelector } from '../../core/kube/selector.ts';
 import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
@@ -134,7 +134,7 @@ export const NAMESPACES_UNREAD = "you aren't allowed to list Namespaces";
 export function gateRefs(rollouts: readonly Rollout[], bindings: readonly FluxBinding[]): NamespacedName[] {
   const all = [
     ...rollouts.flatMap((rollout) => relatedGates(rollout, [])),
-    ...bindings.flatMap(({ spec }) => gatesOf(spec)),
+    ...bindings.flatMap(({ spec }) => requiredGatesOfBinding(spec)),
   ];
   return uniqueRefs(all).filter((ref) => !isTooMany(ref));
 }
@@ -166,7 +166,7 @@ async function readBound(
 ): Promise<FluxObject[]> {
   const wanted = new Set(rollouts.map((rollout) => refKey(identityOf(rollout))));
   const own = bindings.filter(({ metadata: { namespace = '' }, spec }) =>
-    spec?.pins?.some(({ rollout: name }) => wanted.has(refKey({ namespace, name }))),
+    spec?.fields?.some(({ rollout: name }) => wanted.has(refKey({ namespace, name }))),
   );
   const kinds = boundKinds(own);
   const namespaces = [...new Set(own.map(({ metadata }) => metadata.namespace ?? ''))];

@@ -1,9 +1,11 @@
 /** The dialog that creates a freeze. The address has all fields but the reason. */
+
 import { useEffect, useState } from 'preact/hooks';
 import { FROZEN_KINDS } from '../../client/actions/writes/gateWrites.ts';
 import type { Preview } from '../../client/board/pageMessages.ts';
 import { rowKey } from '../../client/board/row.ts';
 import { DAYS } from '../../core/calendar/calendarRules.ts';
+import { LIMITS } from '../../core/limits.ts';
 import { ClusterChoice } from '../parts/ClusterChoice.tsx';
 import { Commands, commandsOf } from '../parts/Commands.tsx';
 import { RequestDialog } from '../parts/Dialog.tsx';
@@ -93,7 +95,14 @@ function Form({ freeze, name, reason, setReason }: FormProps) {
         isOn={(each) => each === when}
         onToggle={(each) => change({ when: each as Freeze['when'] })}
       />
-      <Field label="Reason" value={reason} maxLength={500} placeholder="INC-42" onInput={setReason} autofocus />
+      <Field
+        label="Reason"
+        value={reason}
+        maxLength={LIMITS.gateReason}
+        placeholder="INC-42"
+        onInput={setReason}
+        autofocus
+      />
       <div class="fields">
         {when === 'planned' && (
           <Field

@@ -1,8 +1,10 @@
 /** The dialog of an action: its effect, the reason, and the command that does the same. */
+
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Action, lackingText } from '../../client/actions/action.ts';
 import { takesReason } from '../../client/actions/table.ts';
 import type { Answer, Rights } from '../../client/board/pageMessages.ts';
+import { LIMITS } from '../../core/limits.ts';
 import { query, setQuery } from '../state/route.ts';
 import { api } from '../state/session.ts';
 import { Commands, commandsOf } from './Commands.tsx';
@@ -67,7 +69,7 @@ function Open({ action, rights }: { action: Action; rights: Rights }) {
           hint={needsReason ? '' : ' (optional)'}
           value={reason}
           onInput={setReason}
-          maxLength={500}
+          maxLength={LIMITS.reason}
           placeholder="INC-42, the fix"
           autofocus
         />

@@ -6,15 +6,15 @@ import type { AdmissionRequest } from '../../api/admission.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import { denyForeign, denyTooManyReferences } from '../../core/admission/denyReferences.ts';
 import { closedToWrite, decideWrite, isOutOfScope, willConflict } from '../../core/admission/fluxWrite.ts';
-import { denialText, subjectOf } from '../../core/admission/gateTexts.ts';
-import { withShrinkingEdits } from '../../core/admission/objectGates.ts';
 import { verifyWrite } from '../../core/admission/validate.ts';
 import { freshReason } from '../../core/gate/bypassReason.ts';
+import { denialText, subjectOf } from '../../core/objectGates/gateTexts.ts';
+import { withShrinkingEdits } from '../../core/objectGates/objectGates.ts';
 import { deny, recordBypass, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied } from '../response.ts';
 import { countsForDeletion, validateDelete } from './deletion.ts';
-import { heldSourceWarning, withClosedGates } from './hints.ts';
 import { denyLostFields, isInCurrentVersion } from './lostFields.ts';
+import { heldSourceWarning, withClosedGates } from './otherBlockers.ts';
 import { readContext, readContextAgain, writeOf } from './writeContext.ts';
 
 export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {

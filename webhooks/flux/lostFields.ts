@@ -5,10 +5,10 @@ import type { AdmissionRequest } from '../../api/admission.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { governedKindOf, KINDS, resourceOf } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
-import { type Denial, subjectOf } from '../../core/admission/gateTexts.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf } from '../../core/kube/names.ts';
+import { type Denial, subjectOf } from '../../core/objectGates/gateTexts.ts';
 
 /**
  * The denial of a write of a held object in a version that Flux serves beside the one it stores, and that lacks a

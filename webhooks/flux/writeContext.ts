@@ -10,14 +10,14 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import { closedToWrite, type WriteContext } from '../../core/admission/fluxWrite.ts';
-import { type GateContext, gatesToRead } from '../../core/admission/objectGates.ts';
 import { freshReason } from '../../core/gate/bypassReason.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { isTruncated } from '../../core/gate/gateSelection.ts';
 import { byRefKey, identityOf } from '../../core/kube/names.ts';
 import { boundRollouts, managedFieldsOf, unboundRollouts } from '../../core/managedField/managedFields.ts';
-import { isSettled } from '../../core/managedField/setManagedFields.ts';
+import { needsNoSource } from '../../core/managedField/setManagedFields.ts';
 import { sourceOf } from '../../core/managedField/source.ts';
+import { type GateContext, gatesToRead } from '../../core/objectGates/objectGates.ts';
 import { applierOf } from '../../core/suspension/applier.ts';
 import { readState } from '../../core/suspension/stateAnnotation.ts';
 import { endsOpening } from '../../core/suspension/suspension.ts';
@@ -94,7 +94,7 @@ async function withOthersUnlessHeld(
 /** Whether a closed Gate holds the object in this write, whatever its Rollouts deploy. */
 function isHeldByGate({ object, oldObject }: Write, gates: GateContext): boolean {
   if (!object || !oldObject) return false;
-  const isBypassing = readState(object)?.is === 'passing' || readState(oldObject)?.is === 'passing';
+  const isBypassing = readState(object)?.is === 'bypassing' || readState(oldObject)?.is === 'bypassing';
   if (isBypassing || freshReason(object, oldObject) !== undefined) return false;
   return closedToWrite(oldObject, object, { ...gates, rollouts: new Map() }).length > 0;
 }
@@ -154,7 +154,7 @@ async function readSource(
   const ref = object && managedFieldsOf(object).fields.length > 0 ? sourceOf(object) : undefined;
   // Of the kinds that a Kustomization applies, only this one has a managed field, in its own namespace.
   if (!object || ref?.kind !== 'OCIRepository' || ref.namespace !== namespace) return {};
-  if (oldObject && isSettled(object, oldObject, rollouts)) return { isSourceUnread: true };
+  if (oldObject && needsNoSource(object, oldObject, rollouts)) return { isSourceUnread: true };
   const source = await cluster.get<FluxObject>({ ...resourceOf(KINDS.OCIRepository), namespace, name: ref.name });
   return { source };
 }

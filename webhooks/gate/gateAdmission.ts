@@ -8,16 +8,15 @@ import { FLUX_BINDINGS, GATES, KINDS, NAMESPACES, ROLLOUTS } from '../../api/kin
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
-import { openGateCommand } from '../../core/admission/gateTexts.ts';
 import { APPROVAL_KEYS } from '../../core/approval/approvalRecord.ts';
 import { freshReason, recordReason } from '../../core/gate/bypassReason.ts';
 import { gateProblems, gateWarnings } from '../../core/gate/gateProblems.ts';
 import { acceptRequests } from '../../core/gate/gateRequests.ts';
 import {
   BEYOND_FORBIDDEN,
-  holdersOf,
   type Requirer,
   reachesBeyond,
+  requirersBlockingDeletion,
   requirersOf,
   requirerText,
   selectsLabels,
@@ -30,6 +29,7 @@ import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { involvedObjectsOf } from '../../core/notification/involvedObjects.ts';
+import { openGateCommand } from '../../core/objectGates/gateTexts.ts';
 import { keptCalls } from '../../core/receiver/acceptCall.ts';
 import { nextScheduleRecord } from '../../core/record/pinRecord.ts';
 import { recordDeletion } from '../approvalWrites.ts';
@@ -137,6 +137,9 @@ async function denyReach(
 
 const MAX_OBJECTS_IN_DENIAL = 3;
 
+const APPROVALS_BEFORE_DELETION =
+  'No request opens a Gate with spec.approvals: first remove each reference to it, and its spec.selects.';
+
 async function validateGateDelete(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const stored = (request.oldObject ?? undefined) as Gate | undefined;
   if (!stored || request.subResource || isSystemDeleter(request.userInfo.username)) return allowed();
@@ -160,26 +163,26 @@ async function decideDeletion(
 ): Promise<AdmissionDecision> {
   const { opened, message } = evaluateGate(gate, call.now);
   if (opened) return allowed();
-  const { holders, othersNaming } = await readRequirers(gate, ref.namespace, call);
-  const held = holders.map(requirerText).sort();
+  const { blocking, othersNaming } = await readRequirers(gate, ref.namespace, call);
+  const held = blocking.map(requirerText).sort();
   if (held.length === 0) {
     const warning = `objects in other namespaces name this Gate (${othersNaming}): they stay held until one of this name exists and is open`;
     return allowed(othersNaming === 0 ? [] : [warning]);
   }
   // Approvals let versions through, and open nothing else.
   const [first, commands] = gate.spec.approvals
-    ? ['No request opens it: first remove every reference to it, and its spec.selects.', []]
+    ? [APPROVALS_BEFORE_DELETION, []]
     : ['Open it first.', [openGateCommand(ref)]];
   const text =
     `Gate '${ref.namespace}/${ref.name}' is closed (${message}) and holds ${few(held, MAX_OBJECTS_IN_DENIAL)}; ` +
-    `deleting it would leave objects that name it held, and release those that it selects. ${first} ` +
+    `if it is deleted, objects that name it stay held, and objects that it selects are released. ${first} ` +
     `With the verb bypass on it, you can set a reason in its annotation ${BYPASS_REASON} and delete it within five minutes.`;
   return bypassOrDeny(gate, [{ ref }], () => ({ reason: 'gate_closed', text, commands }), request, call);
 }
 
 /**
- * The objects that the Gate's deletion would lock or release (`holders`), and how many objects of other namespaces only
- * name the Gate (`othersNaming`). Read live: a deletion is rare, and a cache may lack an object.
+ * The objects that the Gate's deletion would lock or release (`blocking`), and how many objects of other namespaces
+ * only name the Gate (`othersNaming`). Read live: a deletion is rare, and a cache may lack an object.
  * Of Rollouts of other namespaces only the metadata is read, and only if the Gate may select them: large ones must not
  * keep a user from deleting a Gate. The Gate's status counts those that only name it.
  */
@@ -187,29 +190,29 @@ async function readRequirers(
   gate: Gate,
   namespace: string,
   { cluster }: WebhookCall,
-): Promise<{ holders: Requirer[]; othersNaming: number }> {
+): Promise<{ blocking: Requirer[]; othersNaming: number }> {
   const beyond = reachesBeyond(gate.spec.selects);
   const listed = beyond ? await cluster.listMetadata(NAMESPACES) : [];
   const namespaces = new Map(listed.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}] as const));
   const isElsewhere = (object: { namespace?: string | undefined }) => object.namespace !== namespace;
-  const holders: Requirer[] = [];
+  const blocking: Requirer[] = [];
   let othersNaming = (gate.status?.heldObjects ?? []).filter(
     (each) => each.kind === KINDS.Rollout.kind && isElsewhere(each),
   ).length;
   const bindings = async () => {
     for await (const page of cluster.pages<FluxBinding>(FLUX_BINDINGS)) {
       const requiring = { bindings: page, rollouts: [], namespaces };
-      const found = holdersOf(gate, requiring);
-      holders.push(...found);
+      const found = requirersBlockingDeletion(gate, requiring);
+      blocking.push(...found);
       othersNaming += requirersOf(gate, requiring).length - found.length;
     }
   };
   const rollouts = async (which: { namespace: string } | { metadataOnly: true }) => {
     for await (const page of cluster.pages<Rollout>({ ...ROLLOUTS, ...which })) {
       const found = 'namespace' in which ? page : page.filter(({ metadata }) => isElsewhere(metadata));
-      holders.push(...holdersOf(gate, { bindings: [], rollouts: found, namespaces }));
+      blocking.push(...requirersBlockingDeletion(gate, { bindings: [], rollouts: found, namespaces }));
     }
   };
   await Promise.all([bindings(), rollouts({ namespace }), ...(beyond ? [rollouts({ metadataOnly: true })] : [])]);
-  return { holders, othersNaming };
+  return { blocking, othersNaming };
 }

@@ -5,11 +5,11 @@
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
-import { bypassText } from '../../core/admission/gateTexts.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
+import { bypassText } from '../../core/objectGates/gateTexts.ts';
 import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { bypassOrDeny, readClosedAgainstRelease, readClosedOfAll, readDroppedClosed } from '../closedGates.ts';
 import type { AdmissionDecision } from '../response.ts';
@@ -24,7 +24,7 @@ export async function denyDroppedGates(
   call: WebhookCall,
 ): Denial {
   const closed = await readDroppedClosed(rollout, before, call);
-  return denyBehind(closed, rollout, 'stop requiring a closed Gate', 'write', request, call);
+  return denyBehind(closed, rollout, 'remove a closed Gate from its required Gates', 'write', request, call);
 }
 
 /**
@@ -38,24 +38,24 @@ export async function denyRelease(
   request: AdmissionRequest,
   call: WebhookCall,
 ): Denial {
-  const what = gainsOwner(rollout, before) ? 'get an owner reference' : changeInGit(rollout, before);
+  const what = gainsOwner(rollout, before) ? 'have an owner reference added' : changeInGit(rollout, before);
   if (what === undefined) return undefined;
   const closed = await readClosedAgainstRelease(before, call);
-  return denyBehind(closed, rollout, `${what} while a Gate it requires is closed`, 'write', request, call);
+  return denyBehind(closed, rollout, `${what} while a Gate that it requires is closed`, 'write', request, call);
 }
 
 function changeInGit(rollout: Rollout, before: Rollout): string | undefined {
   if (writeBackName(rollout) === undefined) return undefined;
-  if (writeBackName(before) === undefined) return 'get spec.writeBack';
+  if (writeBackName(before) === undefined) return 'have spec.writeBack added';
   const isSamePolicy = sameJson(rollout.spec?.releasesImagePolicy, before.spec?.releasesImagePolicy);
-  return isSamePolicy ? undefined : 'get another spec.releasesImagePolicy beside spec.writeBack';
+  return isSamePolicy ? undefined : 'have spec.releasesImagePolicy changed beside spec.writeBack';
 }
 
 /** Denies a deletion: to delete the Rollout and create it again would evade its Gates. */
 export async function denyDelete(rollout: Rollout, request: AdmissionRequest, call: WebhookCall): Denial {
   if (isSystemDeleter(request.userInfo.username)) return undefined;
   const closed = await readClosedAgainstRelease(rollout, call);
-  return denyBehind(closed, rollout, 'be deleted while a Gate it requires is closed', 'delete', request, call);
+  return denyBehind(closed, rollout, 'be deleted while a Gate that it requires is closed', 'delete', request, call);
 }
 
 /** Denies a deployment that a user writes into the status: it would be rolled out as the Rollout's own are. */
@@ -67,7 +67,7 @@ export async function denyDeployment(
 ): Denial {
   if (!addsDeployment(rollout, before)) return undefined;
   const closed = await readClosedOfAll([before], call);
-  const what = 'get a new deployment in its status while a Gate it requires is closed';
+  const what = 'have a deployment added to status.history while a Gate that it requires is closed';
   return denyBehind(closed, before, what, 'status', request, call);
 }
 

@@ -1,16 +1,17 @@
 /** The Warnings for the writer of a Rollout, for a write that is allowed. */
-import { BYPASS_ROLLOUT_GATES, FORCE_DEPLOY } from '../../api/annotations.ts';
 import { HEALTH_CHECKS } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
-import type { HealthCheck, Rollout, RolloutStatus } from '../../api/types.ts';
-import { bypassWarning } from '../../core/admission/gateTexts.ts';
+import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { countText } from '../../core/approval/approvalVerdict.ts';
-import { gateRefsOf } from '../../core/gate/gateRefs.ts';
+import { gatesNamedBy } from '../../core/gate/gateRefs.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { refKey, without } from '../../core/kube/names.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
+import { bypassWarning } from '../../core/objectGates/gateTexts.ts';
+import { newRequests } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import { rolloutGateApprovals, verdictsOn } from '../../core/rollout/evaluation/versionApprovals.ts';
+import { arePassing, nextAutomatic } from '../../core/rollout/gateSummaries.ts';
 import { bypassedClosures } from '../../core/suspension/bypassGrant.ts';
 import { closureKey } from '../../core/suspension/stateAnnotation.ts';
 import { listRolloutGates } from '../../live/objectReads.ts';
@@ -25,7 +26,8 @@ export async function rolloutWarnings(
   before: Rollout | undefined,
   call: WebhookCall,
 ): Promise<string[]> {
-  const asked = newlyWanted(rollout, before) ?? changedText(rollout, before, FORCE_DEPLOY);
+  const { wantedVersion, forceDeploy } = newRequests(rollout, before);
+  const asked = wantedVersion ?? forceDeploy;
   const requested = asked && asked !== rollout.status?.history?.[0]?.version.tag ? asked : undefined;
   const read = await Promise.all([
     absentGateWarnings(rollout, before, call),
@@ -40,16 +42,15 @@ export async function rolloutWarnings(
 /** The Warning for a write that ends a pin: a newer version, which may be the reason for the pin, is deployed at once. */
 function unpinWarnings(rollout: Rollout, before: Rollout | undefined): string[] {
   const pinned = before?.spec?.wantedVersion;
-  if (!pinned || rollout.spec?.wantedVersion || changedText(rollout, before, FORCE_DEPLOY)) return [];
-  const { gatedReleaseCandidates = [], gates } = rollout.status ?? before.status ?? {};
-  const next = gatedReleaseCandidates[0]?.tag;
-  if (next === undefined || next === pinned || !arePassing(gates)) return [];
+  if (!pinned || rollout.spec?.wantedVersion || newRequests(rollout, before).forceDeploy) return [];
+  const next = nextAutomatic(rollout.status ?? before.status ?? {});
+  if (next === undefined || next === pinned) return [];
   return [`version ${next} is deployed next. To prevent that: pin again, reject ${next}, then unpin`];
 }
 
 /** The Warning for a force-deploy of an older version: it is no pin, so the newer version is a candidate again. */
 function forceDeployWarnings(rollout: Rollout, before: Rollout | undefined): string[] {
-  const forced = changedText(rollout, before, FORCE_DEPLOY);
+  const { forceDeploy: forced } = newRequests(rollout, before);
   const status = rollout.status ?? before?.status ?? {};
   const deployed = status.history?.[0]?.version.tag;
   const { availableReleases = [], releaseCandidates = [], youngReleases = [], withdrawnReleases = [] } = status;
@@ -57,30 +58,14 @@ function forceDeployWarnings(rollout: Rollout, before: Rollout | undefined): str
   const isNewer = [...releaseCandidates, ...youngReleases, ...withdrawnReleases].some(({ tag }) => tag === forced);
   if (!forced || !deployed || forced === deployed || !isKnown || isNewer) return [];
   if (rollout.spec?.wantedVersion || !arePassing(status.gates)) return [];
-  const next = status.gatedReleaseCandidates?.[0]?.tag ?? deployed;
+  const next = nextAutomatic(status) ?? deployed;
   return [`${next} replaces ${forced} once nothing blocks it. To stay on ${forced}, set spec.wantedVersion`];
-}
-
-function arePassing(gates: RolloutStatus['gates'] = []): boolean {
-  return gates.every(({ passing }) => passing !== false);
-}
-
-const changedText = (rollout: Rollout, before: Rollout | undefined, annotation: string) => {
-  const value = rollout.metadata.annotations?.[annotation];
-  return value !== before?.metadata.annotations?.[annotation] ? value : undefined;
-};
-
-function newlyWanted(rollout: Rollout, before: Rollout | undefined): string | undefined {
-  const wanted = rollout.spec?.wantedVersion;
-  return wanted && wanted !== before?.spec?.wantedVersion ? wanted : undefined;
 }
 
 function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[] {
   const { availableReleases, releaseCandidates } = rollout.status ?? before?.status ?? {};
   const lacks = (list: { tag: string }[] | undefined, tag: string) => !list?.some((release) => release.tag === tag);
-  const wanted = newlyWanted(rollout, before);
-  const force = changedText(rollout, before, FORCE_DEPLOY);
-  const bypass = changedText(rollout, before, BYPASS_ROLLOUT_GATES);
+  const { wantedVersion: wanted, forceDeploy: force, bypassGates: bypass } = newRequests(rollout, before);
   const warnings: string[] = [];
   if (wanted && availableReleases && lacks(availableReleases, wanted)) {
     warnings.push(`wantedVersion ${wanted} is not in available releases and is deployed anyway: is it a typo?`);
@@ -102,7 +87,7 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
 
 /** The Warnings for new names in spec.gates without a Gate: a typo, or Git creates the Gate later. */
 async function absentGateWarnings(rollout: Rollout, before: Rollout | undefined, call: WebhookCall): Promise<string[]> {
-  const closed = await readClosed(without(gateRefsOf(rollout), before ? gateRefsOf(before) : []), call);
+  const closed = await readClosed(without(gatesNamedBy(rollout), before ? gatesNamedBy(before) : []), call);
   const absent = closed.filter(({ missing }) => missing).slice(0, MAX_GATES_IN_WARNINGS);
   return absent.map(
     ({ ref }) => `spec.gates: Gate '${refKey(ref)}' does not exist and counts as closed: create it, or remove the name`,

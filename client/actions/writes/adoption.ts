@@ -275,7 +275,7 @@ function notesOf(
     ...(isAhead && latest !== undefined
       ? [
           {
-            text: `${latest} is published already: RolloutGate ${gateNameOf(rollout)} holds it until you open it`,
+            text: `${latest} is published already: RolloutGate ${gateNameOf(rollout)} blocks it until you open it`,
             commands: [
               [
                 'To open it',

@@ -39,10 +39,10 @@ export function continueVersion(budget: Budget, wanted: string, reason: string |
   const failed = known.filter((each) => each.failed > 0);
   if (failed.length === 0) {
     const held = heldVersions(budget).map((each) => each.name);
-    return badRequest(`${title} has recorded no failure of ${wanted}: it holds ${few(held, 5) || 'no version'}.`);
+    return badRequest(`${title} has recorded no failure of ${wanted}: it blocks ${few(held, 5) || 'no version'}.`);
   }
   if (!failed.some(({ held }) => held))
-    return noChange(`${title} does not hold ${wanted}: there is nothing to continue.`);
+    return noChange(`${title} does not block ${wanted}: there is nothing to continue.`);
   const annotations = { [CONTINUE]: wanted, ...changeCause(`continue ${wanted}`, reason) };
   return patchWrite(
     budgetKind(budget),
@@ -59,7 +59,7 @@ export function continueVersion(budget: Budget, wanted: string, reason: string |
 export function continueProgress(budget: Budget, wanted: string): Progress {
   if (pendingContinue(budget)) return { is: 'under way', text: `it has not handled the request for ${wanted} yet` };
   const held = heldVersions(budget).some(({ of }) => wanted === of.version || wanted === `${of.image}:${of.version}`);
-  return held ? { is: 'under way', text: `it still holds ${wanted}` } : { is: 'reached', text: `${wanted} continues` };
+  return held ? { is: 'under way', text: `it still blocks ${wanted}` } : { is: 'reached', text: `${wanted} continues` };
 }
 
 function failureText({ version, failed, failures = [] }: BudgetVersion): string {

@@ -1,4 +1,5 @@
 /** Writes of a RolloutGate: its lists of versions, approvals, and `passing`. */
+
 import {
   APPROVE,
   APPROVE_REASON,
@@ -10,6 +11,7 @@ import {
 import { apiVersionOf, KINDS } from '../../../api/kinds.ts';
 import type { Rollout, RolloutGate } from '../../../api/types.ts';
 import { identityOf, labelValue } from '../../../core/kube/names.ts';
+import { allows, rejectedBy } from '../../../core/rollout/evaluation/rolloutGates.ts';
 import {
   badRequest,
   createWrite,
@@ -27,9 +29,7 @@ type Reason = string | undefined;
 
 /** Whether the RolloutGate holds the version. */
 export function holdsVersion(gate: RolloutGate, version: string): boolean {
-  const { passing = true, allowedVersions, rejectedVersions = [] } = gate.spec ?? {};
-  const isListed = allowedVersions === undefined || allowedVersions.includes(version);
-  return !passing || !isListed || rejectedVersions.includes(version) || lacksApprovals(gate, version);
+  return !allows(gate, version) || rejectedBy([gate], version) !== undefined || lacksApprovals(gate, version);
 }
 
 function lacksApprovals({ spec, status }: RolloutGate, version: string): boolean {
@@ -48,7 +48,7 @@ export function approve(gate: RolloutGate, version: string, reason: Reason): Pla
   const problem = tagProblem(version) ?? scheduleProblem(gate);
   if (problem) return badRequest(problem);
   const { passing = true, allowedVersions, rejectedVersions = [] } = gate.spec ?? {};
-  if (!holdsVersion(gate, version)) return noChange(`${nameOf(gate)} lets ${version} through already.`);
+  if (!holdsVersion(gate, version)) return noChange(`${nameOf(gate)} allows ${version} already.`);
   if (gate.spec?.approvals) return giveApproval(gate, version, reason);
   const others = rejectedVersions.filter((tag) => tag !== version);
   const spec = {

@@ -1,4 +1,5 @@
 /** Writes of a Rollout: deploy, pin, retry, bypass; and the user's confirmations for a version. */
+
 import {
   BYPASS_FOR,
   BYPASS_REASON,
@@ -11,13 +12,15 @@ import {
 } from '../../../api/annotations.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
-import { gateRefsOf } from '../../../core/gate/gateRefs.ts';
+import { gatesNamedBy } from '../../../core/gate/gateRefs.ts';
 import { few } from '../../../core/kube/firstFew.ts';
+import { jsonPointer } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { isLegalTag } from '../../../core/kube/tag.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { neverSeen } from '../../../core/rollout/evaluation/namedGates.ts';
 import { requestsOf, versionRequests } from '../../../core/rollout/evaluation/rolloutRequests.ts';
+import { nextAutomatic } from '../../../core/rollout/gateSummaries.ts';
 import { isUnderWay } from '../../../core/suspension/bypassGrant.ts';
 import { withCommands } from '../../../core/text/commands.ts';
 import { nameWord, quote, shell } from '../../../core/text/shell.ts';
@@ -76,17 +79,11 @@ export function unpin(rollout: Rollout, reason: Reason): PlannedWrite {
   const pinned = rollout.spec?.wantedVersion;
   if (!pinned) return noChange(`${nameOf(rollout)} is not pinned.`);
   const body = { ...patchMetadata(reasonAnnotation(reason)), spec: { wantedVersion: null } };
-  const next = nextOf(rollout);
+  const next = nextAutomatic(rollout.status ?? {});
   return rolloutWrite(rollout, body, `Unpinned ${nameOf(rollout)} from ${pinned}: automation resumes`, {
     concerns:
       next === undefined || next === pinned ? [] : [`${next} is deployed next. To prevent that, reject it first`],
   });
-}
-
-/** The newest version that RolloutGates allow. */
-function nextOf({ status }: Rollout): string | undefined {
-  const { gatedReleaseCandidates = [], gates = [] } = status ?? {};
-  return gates.every(({ passing }) => passing !== false) ? gatedReleaseCandidates[0]?.tag : undefined;
 }
 
 export function retry(rollout: Rollout, reason: Reason): PlannedWrite {
@@ -207,7 +204,7 @@ export function withdrawRequest(rollout: Rollout, reason: Reason): PlannedWrite 
  * Rollout has changed since it was read: a Gate that another client has added to the list must not get lost.
  */
 export function unrequire(rollout: Rollout, gate: NamespacedName, reason: Reason, now: EpochMs): PlannedWrite {
-  const refs = gateRefsOf(rollout);
+  const refs = gatesNamedBy(rollout);
   const all = rollout.spec?.gates ?? [];
   const gates = all.filter((_, index) => refKey(refs[index]!) !== refKey(gate));
   const title = objectTitle('Gate', gate);
@@ -255,7 +252,7 @@ function annotateOperations({ metadata }: Rollout, annotations: Record<string, s
   }
   return Object.entries(annotations).map(([key, value]) => ({
     op: 'add',
-    path: `/metadata/annotations/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    path: jsonPointer(['metadata', 'annotations', key]),
     value,
   }));
 }

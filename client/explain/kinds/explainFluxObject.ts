@@ -5,14 +5,14 @@ import type { FluxObject } from '../../../api/flux.ts';
 import { governedKindOf } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, Gate } from '../../../api/types.ts';
-import { recordedGates } from '../../../core/admission/objectGates.ts';
 import { closedText, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { byRefKey, groupOf, identityOf } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { deploymentText, parseDeployments } from '../../../core/managedField/deployment.ts';
-import { awaitsText } from '../../../core/suspension/applier.ts';
-import { readState } from '../../../core/suspension/stateAnnotation.ts';
+import { recordedGates } from '../../../core/objectGates/objectGates.ts';
+import { applierWaitText } from '../../../core/suspension/applier.ts';
+import { readState, type StateAnnotation } from '../../../core/suspension/stateAnnotation.ts';
 import { fluxActions } from '../../actions/gateActions.ts';
 import { commandViewsOf } from '../../actions/lines.ts';
 import { type Cause, type Next, type ObjectRef, objectRef } from '../application.ts';
@@ -89,7 +89,7 @@ function headlineOf(
   closed: readonly GateResult[],
   isSuspended: boolean,
   isOurs: boolean,
-  state: string | undefined,
+  state: StateAnnotation['is'] | undefined,
 ): string | undefined {
   if (closed.length > 0) return isSuspended ? 'held by a closed Gate' : 'runs behind a closed Gate';
   if (!isSuspended) return undefined;
@@ -101,13 +101,14 @@ function headlineOf(
 function gateCauses(
   name: string,
   closed: readonly GateResult[],
-  state: string | undefined,
+  state: StateAnnotation['is'] | undefined,
   isSuspended: boolean,
 ): Cause[] {
   if (closed.length === 0) return [];
   const text = closedText(closed);
-  if (!isSuspended && (state === 'bypassed' || state === 'passing')) {
-    return [{ code: 'Bypassed', text: `${name} runs although ${text}: it was bypassed` }];
+  if (!isSuspended && (state === 'bypassed' || state === 'bypassing')) {
+    const how = state === 'bypassed' ? 'it was bypassed' : 'a deployment bypasses it';
+    return [{ code: 'Bypassed', text: `${name} runs although ${text}: ${how}` }];
   }
   return [{ code: GATE_CLOSED, text: `${name} is held: ${text}` }];
 }
@@ -159,7 +160,7 @@ function bindingCauses(name: string, binding: FluxBinding | undefined, hasGateCa
   if (!binding) return [];
   const { awaits, conditions } = binding.status ?? {};
   const ready = findCondition(conditions, READY);
-  if (awaits) return [{ code: 'Resuming', text: `${name} is suspended ${awaitsText(awaits)}` }];
+  if (awaits) return [{ code: 'Resuming', text: `${name} is suspended ${applierWaitText(awaits)}` }];
   const isCovered = ready?.status === 'True' || (hasGateCauses && ready?.reason === GATE_CLOSED);
   if (!ready || isCovered) return [];
   return [{ code: ready.reason, text: `${name} is ${ready.message}` }];

@@ -98,7 +98,7 @@ export function explainBudget(budget: Budget): Explanation {
 
 function heldText({ version, failed, failures = [] }: BudgetVersion): string {
   const names = failures.map(refKey);
-  return `Version ${version} is held: it has failed in ${failed} ${failed === 1 ? 'Rollout' : 'Rollouts'}${names.length > 0 ? ` (${few(names, MAX_LISTED_VERSIONS, failed)})` : ''}`;
+  return `Version ${version} is blocked: it has failed in ${failed} ${failed === 1 ? 'Rollout' : 'Rollouts'}${names.length > 0 ? ` (${few(names, MAX_LISTED_VERSIONS, failed)})` : ''}`;
 }
 
 /** The waves of a version: `1.2.0: wave canary 2/2 done, eu 4/18, 5 rolling out, 1 failed`. */

@@ -160,7 +160,7 @@ function headline(
     ...(waiting ? [`${waiting.version} waits`] : []),
     head ? `${head.version} ${OUTCOME_TEXTS[head.outcome]}` : 'nothing is deployed',
     ...(head && current !== undefined && current !== head.version ? [`${current} runs`] : []),
-    ...(!waiting && held !== undefined ? [`the pin on ${spec?.wantedVersion} holds ${held}`] : []),
+    ...(!waiting && held !== undefined ? [`${held} waits while ${spec?.wantedVersion} is pinned`] : []),
     ...(broken.length > 0 ? [`${few(broken, 1)} failed`] : []),
   ];
   return parts.join(', ');
@@ -221,7 +221,7 @@ function nextOfDeployment(
   version: string | undefined,
 ): Next {
   const until = steps.find(({ kind }) => kind === 'bake')?.until;
-  const then = version === undefined ? '' : `; then ${version} is evaluated again`;
+  const then = version === undefined ? '' : `; after that, ${version} may be deployed`;
   if (bakeStatus === 'InProgress') {
     const unhealthy = steps.filter(({ kind, state }) => kind === 'check' && (state === 'waits' || state === 'blocks'));
     if (unhealthy.length === 0)
@@ -229,9 +229,9 @@ function nextOfDeployment(
     const are = unhealthy.length === 1 ? 'is' : 'are';
     return { text: `the bake of ${tag} ends once ${titlesText(unhealthy)} ${are} Healthy${then}` };
   }
-  if (!bakes) return { text: `${tag} succeeds once Flux has applied it; there is no timeout` };
+  if (!bakes) return { text: `${tag} succeeds once Flux has applied it; spec.deployTimeout is not set` };
   if (until) return { text: `${tag} fails if it is not applied by then${then}`, at: until };
-  return { text: `the bake of ${tag} starts once it is applied and healthy; there is no timeout${then}` };
+  return { text: `the bake of ${tag} starts once it is applied and healthy; spec.deployTimeout is not set${then}` };
 }
 
 /** The next change of the version that waits. */

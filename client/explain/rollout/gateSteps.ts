@@ -3,7 +3,7 @@ import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
 import { evaluateGates, type GateResult, type NextDeployment } from '../../../core/gate/evaluateGates.ts';
-import { gatesOf, isTooMany } from '../../../core/gate/gateRefs.ts';
+import { isTooMany, requiredGatesOfBinding } from '../../../core/gate/gateRefs.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { byRefKey, identityOf, refKey } from '../../../core/kube/names.ts';
 import { backgroundOf } from '../../../core/rollout/evaluation/versionApprovals.ts';
@@ -25,7 +25,7 @@ export function gateSteps(
   const reported = new Map(
     (rollout.status?.gates ?? []).filter(({ kind }) => kind === KINDS.Gate.kind).map((gate) => [gate.name, gate]),
   );
-  const ofBound = bound.flatMap(({ spec }) => gatesOf(spec));
+  const ofBound = bound.flatMap(({ spec }) => requiredGatesOfBinding(spec));
   const find = finder(related.gates);
   const [head] = rollout.status?.history ?? [];
   const bypassed = version === undefined ? new Set<string>() : bypassedClosures(rollout, head, version);

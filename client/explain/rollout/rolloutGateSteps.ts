@@ -153,7 +153,7 @@ function detailOf(entry: Entry, state: StepState, now: EpochMs): string {
   const isBypassed = state === 'passed' && version !== undefined && listState(gate, version) === 'blocks';
   return [
     stateText(entry, state, missingApprovalsText(entry, now)),
-    ...(isBypassed ? [`which does not hold ${version}`] : []),
+    ...(isBypassed ? [`which does not block ${version}`] : []),
     ...(scheduleKind && name ? [`of ${scheduleKind} ${name}`] : []),
     ...[annotations[GATE_PRETTY_NAME], annotations[GATE_DESCRIPTION]].flatMap((text) => text || []),
   ].join(', ');

@@ -8,7 +8,7 @@ import type { AnyObject } from '../../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { conditionsOf, numberAt } from '../../kstatus/fields.ts';
 import { childOf, isDeeperThan, isMap } from '../../kube/json.ts';
-import { labelValue, shortHash } from '../../kube/names.ts';
+import { labelValue, namePrefix, shortHash } from '../../kube/names.ts';
 import { parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import type { CommandLine } from '../../text/commands.ts';
@@ -29,10 +29,7 @@ interface Run {
 
 export function jobNameOf({ check, template, rollout, head }: Run): string {
   const id = head.id ?? 0;
-  const prefix = `${check.metadata.name}-${rollout.metadata.name}-${id}`
-    .slice(0, MAX_PREFIX_CHARACTERS)
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/-$/, '');
+  const prefix = namePrefix(`${check.metadata.name}-${rollout.metadata.name}-${id}`, MAX_PREFIX_CHARACTERS);
   const { timestamp, lastRetryTimestamp = '' } = head;
   const parts = [check.metadata.uid, template, rollout.metadata.uid, id, timestamp, lastRetryTimestamp];
   return `${prefix}-${shortHash(JSON.stringify(parts))}`;

@@ -39,11 +39,11 @@ export function jobTargetOf({ check, template, watching, jobs }: JobContext): Jo
   if (others.length > 0) {
     const names = watching.slice(0, 3).map(({ metadata }) => `'${metadata.name}'`);
     return pendingTarget(
-      `${watching.length} Rollouts select this HealthCheck (${names.join(', ')}${watching.length > 3 ? ' and others' : ''}), but its Job belongs to one: create a HealthCheck for each`,
+      `${watching.length} Rollouts select this HealthCheck (${names.join(', ')}${watching.length > 3 ? ' and others' : ''}), but a HealthCheck of class job is for one Rollout: create one HealthCheck for each`,
     );
   }
   const [head] = rollout.status?.history ?? [];
-  if (!head) return pendingTarget(`Rollout '${rollout.metadata.name}' has deployed nothing yet: the Job is run then`);
+  if (!head) return pendingTarget(`Rollout '${rollout.metadata.name}' has no deployment yet: the first runs the Job`);
   return { head, wanted: jobOf({ check, template, rollout, head }) };
 }
 

@@ -2,7 +2,7 @@
 import { READY } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
-import { deployCutoff, knownHealth } from '../../health/known.ts';
+import { deployCutoff, knownHealth } from '../../health/knownHealth.ts';
 import { falseCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import type { NewEvent } from '../../kube/events.ts';
 import { formatTime, parseTime, startSeconds } from '../../kube/time.ts';

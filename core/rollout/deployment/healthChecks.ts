@@ -4,7 +4,7 @@ import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { healthCheckLabels } from '../../health/association.ts';
 import { howToAllow } from '../../health/consent.ts';
-import { goneChecks, hasNewError, isReportedSince } from '../../health/known.ts';
+import { goneChecks, hasNewError, isReportedSince } from '../../health/knownHealth.ts';
 import { KUSTOMIZATION_CLASS } from '../../health/kustomizationCheck.ts';
 import { type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import { identityOf, refKey } from '../../kube/names.ts';

@@ -4,8 +4,8 @@ import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { closedClosures } from '../../binding/bindingReport.ts';
 import { isHeldByGates } from '../../binding/trigger.ts';
-import { checkKey, goneChecks, knownHealth } from '../../health/known.ts';
-import { objectName } from '../../kube/names.ts';
+import { checkKey, goneChecks, knownHealth } from '../../health/knownHealth.ts';
+import { boundLabel, objectName } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { bypassesGates } from '../../suspension/bypassGrant.ts';
 import {
@@ -17,13 +17,18 @@ import {
 import { checksRevision } from './healthChecks.ts';
 import { hasNoBake } from './withoutBake.ts';
 
-/** The FluxBindings of the objects that are bound to the Rollout. */
+/**
+ * The FluxBindings of the objects that are bound to the Rollout, by their fields or their label: a change of the CRD may
+ * drop the fields that an older version has written, and a bake must not begin because of that.
+ */
 export function boundTo({ metadata }: Rollout, bindings: readonly FluxBinding[]): FluxBinding[] {
+  const label = boundLabel(metadata.name ?? '');
   return bindings.filter(
     (binding) =>
       binding.metadata.namespace === metadata.namespace &&
       !binding.metadata.deletionTimestamp &&
-      binding.spec?.pins?.some(({ rollout }) => rollout === metadata.name),
+      (label in (binding.metadata.labels ?? {}) ||
+        binding.spec?.fields?.some(({ rollout }) => rollout === metadata.name)),
   );
 }
 
@@ -35,7 +40,7 @@ export function unseenBinding(rollout: Rollout, kind: string, name: string): Flu
     metadata: { name: objectName(kind, name), namespace: rollout.metadata.namespace ?? '' },
     spec: {
       target: { apiVersion: '', kind, name, uid: '' },
-      pins: [{ rollout: rollout.metadata.name ?? '' }],
+      fields: [{ rollout: rollout.metadata.name ?? '' }],
     },
   };
 }

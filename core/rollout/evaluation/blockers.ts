@@ -320,7 +320,8 @@ function times({ since, until }: { since?: EpochMs | undefined; until?: EpochMs 
 
 // The sentences in DeploymentBlocked.
 
-const AFTER_FAILURE = 'retry it, release the next version with unblock-failed, or deploy manually';
+const AFTER_FAILURE =
+  'request retry, or unblock-failed to let automation deploy the next version, or deploy a version manually';
 
 /** Gates and RolloutGates that one sentence names. */
 const MAX_GATES_IN_SENTENCE = 5;

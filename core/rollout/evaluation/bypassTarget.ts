@@ -10,7 +10,7 @@ import { isLegalTag } from '../../kube/tag.ts';
 import { type BypassGrant, isUnderWay } from '../../suspension/bypassGrant.ts';
 import type { TextWithCommands } from '../../text/commands.ts';
 import { shell, WHY } from '../../text/shell.ts';
-import { requestsOf, type VersionRequest, versionRequests } from './rolloutRequests.ts';
+import { newRequests, requestsOf, type VersionRequest, versionRequests } from './rolloutRequests.ts';
 
 type Deployment = Omit<BypassGrant, 'closures'>;
 
@@ -31,11 +31,12 @@ export function bypassTarget(
   user: string,
   bypassFor: string | undefined,
 ): BypassTarget {
-  const requested = newlyRequested(rollout, before);
+  const { wantedVersion, forceDeploy } = newRequests(rollout, before);
+  const requested = [wantedVersion, forceDeploy].filter((version) => version !== undefined);
   const named = [...(bypassFor ? [bypassFor] : []), ...requested];
   const underWay = deploymentUnderWay(rollout);
-  const isCaught = underWay !== undefined && named.includes(underWay.version);
-  const next = isCaught ? underWay : (waitingDeployment(rollout) ?? underWay);
+  const isRollingOut = underWay !== undefined && named.includes(underWay.version);
+  const next = isRollingOut ? underWay : (waitingDeployment(rollout) ?? underWay);
   const other = named.find((version) => version !== next?.version);
   if (other !== undefined) return { is: 'denied', why: otherText(rollout, other, next) };
   if (!next) return { is: 'none' };
@@ -48,15 +49,15 @@ function unnamedTarget(
   before: Rollout,
   user: string,
   next: Deployment,
-  isCaught: boolean,
+  isRollingOut: boolean,
 ): BypassTarget {
   const requests = requestsFor(rollout, next);
   const others = requests.find(({ by }) => by !== user);
   if (others) return { is: 'denied', why: { text: unnamedText(next.version, byText(others)) } };
   // The pending version in the status may be the one whose request this write withdraws.
-  const isWithdrawn = !isCaught && requests.length === 0 && versionRequests(before, next.version).length > 0;
+  const isWithdrawn = !isRollingOut && requests.length === 0 && versionRequests(before, next.version).length > 0;
   if (isWithdrawn) return { is: 'none' };
-  if (requests.length > 0 || isCaught || isReleased(rollout, next.version)) {
+  if (requests.length > 0 || isRollingOut || isReleased(rollout, next.version)) {
     return { is: 'deployment', deployment: next, requestsVersion: false };
   }
   return { is: 'denied', why: { text: unnamedText(next.version, ', which is not a release candidate') } };
@@ -77,15 +78,6 @@ function deploymentUnderWay({ status }: Rollout): Deployment | undefined {
   return head && isUnderWay(head) ? { version: head.version.tag, id: head.id ?? 0 } : undefined;
 }
 
-/** The versions that this write requests. */
-function newlyRequested({ spec, metadata }: Rollout, before: Rollout): string[] {
-  const force = metadata.annotations?.[FORCE_DEPLOY];
-  return [
-    ...(spec?.wantedVersion && spec.wantedVersion !== before.spec?.wantedVersion ? [spec.wantedVersion] : []),
-    ...(force && force !== before.metadata.annotations?.[FORCE_DEPLOY] ? [force] : []),
-  ];
-}
-
 function requestsFor(rollout: Rollout, { version, id }: Deployment): VersionRequest[] {
   const [head] = rollout.status?.history ?? [];
   const made = id === head?.id && head.requestedBy ? [{ by: head.requestedBy, where: 'status.history[0]' }] : [];
@@ -102,7 +94,7 @@ function isReleased({ status }: Rollout, version: string): boolean {
 function otherText(rollout: Rollout, named: string, next: Deployment | undefined): TextWithCommands {
   const { history: [head] = [], pendingVersion } = rollout.status ?? {};
   if (!isLegalTag(named)) {
-    return { text: `the version ${JSON.stringify(named)} that the write names is not a legal tag` };
+    return { text: `the version ${JSON.stringify(named)} that the write names is not a valid image tag` };
   }
   if (named === head?.version.tag) {
     const waiting = next?.version ?? pendingVersion;

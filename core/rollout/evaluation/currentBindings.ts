@@ -5,9 +5,9 @@
  */
 import type { FluxObject } from '../../../api/flux.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
-import { type RefRules, recordedRefs, requiredGates } from '../../admission/objectGates.ts';
-import { gatesOf } from '../../gate/gateRefs.ts';
+import { requiredGatesOfBinding } from '../../gate/gateRefs.ts';
 import { byRefKey, identityOf, refKey } from '../../kube/names.ts';
+import { type RefRules, recordedRefs, requiredGates } from '../../objectGates/objectGates.ts';
 import { isBoundTo } from '../deployment/adoptDeployment.ts';
 import { unseenBinding } from '../deployment/progress.ts';
 import type { GateSelectors } from './requiredGates.ts';
@@ -76,7 +76,7 @@ function withCurrentGates(
 function hasGatesOf({ spec }: FluxBinding, object: FluxObject, rules: RefRules): boolean {
   const { refs, isComplete } = recordedRefs(object, rules);
   const wanted = new Set(refs.map(refKey));
-  const known = new Set(gatesOf(spec).map(refKey));
+  const known = new Set(requiredGatesOfBinding(spec).map(refKey));
   return isComplete && wanted.size === known.size && [...wanted].every((key) => known.has(key));
 }
 

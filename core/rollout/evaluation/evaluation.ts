@@ -5,9 +5,9 @@
 import { LISTED } from '../../../api/annotations.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, HistoryEntry, Rollout, RolloutGate, RolloutStatus, VersionInfo } from '../../../api/types.ts';
-import { grantedSlot, isGranted, MAX_OFFERED_VERSIONS } from '../../budget/turn.ts';
+import { grantedSlot, isGranted, MAX_OFFERED_VERSIONS } from '../../budget/slotRequest.ts';
 import type { GateResult } from '../../gate/evaluateGates.ts';
-import { deployCutoff } from '../../health/known.ts';
+import { deployCutoff } from '../../health/knownHealth.ts';
 import { parseTime } from '../../kube/time.ts';
 import { listedOn, parseListed } from '../../record/listRecord.ts';
 import { checksNotBrokenBy, isUnhealthy, sortedChecks } from '../deployment/healthChecks.ts';

@@ -138,7 +138,7 @@ export function initialVersionProblem(rollout: Rollout, before: Rollout, likeKub
     );
   }
   return (
-    `spec.initialVersion ${JSON.stringify(initialVersion)} can be set only at creation, because no upstream Rollout and no bake would hold it: ` +
+    `spec.initialVersion ${JSON.stringify(initialVersion)} can be set only at creation, because no upstream Rollout and no bake would block it: ` +
     'remove it, or delete the Rollout and create it again with the version that runs'
   );
 }

@@ -5,7 +5,7 @@
  */
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import type { GateResult } from '../../gate/evaluateGates.ts';
-import { gateRefsOf } from '../../gate/gateRefs.ts';
+import { gatesNamedBy } from '../../gate/gateRefs.ts';
 import { refKey } from '../../kube/names.ts';
 import type { Observed } from './inputs.ts';
 
@@ -21,7 +21,7 @@ export function namedGateRecords({ rollout, gateRefs, gates }: Observed): NamedG
   const before = new Map(status?.namedGates?.map(({ gate, seen }) => [gate, seen]));
   const referenced = new Set(gateRefs.map(refKey));
   const isKnown = status?.observedGeneration !== undefined && status.observedGeneration === metadata.generation;
-  const names = new Set(gateRefsOf(rollout).map(refKey));
+  const names = new Set(gatesNamedBy(rollout).map(refKey));
   return [...names].flatMap((gate) => {
     if (!referenced.has(gate)) return before.get(gate) ? [{ gate, seen: true }] : [];
     return [{ gate, seen: gates.has(gate) || (before.get(gate) ?? isKnown) }];

@@ -11,7 +11,7 @@ import type { RolloutGatesResult } from './rolloutGates.ts';
 
 export type Withdrawal = NonNullable<RolloutStatus['withdrawnReleases']>[number];
 
-interface Releases {
+interface NextReleases {
   /** Newest first. */
   candidates: VersionInfo[];
   /**
@@ -45,7 +45,7 @@ export function releasesAfter(
   deployed: string | undefined,
   policy: ImagePolicy | undefined,
   { rejected, rolledBack, youngUntil }: Exclusions,
-): Releases {
+): NextReleases {
   const rules = policyRules(policy);
   const order = releaseOrder(available, rules);
   const following = available
@@ -197,10 +197,13 @@ function problemWith(
   if (!wantedVersion && !available.some((release) => release.tag === tag)) {
     return { problem: `force deploy version ${tag} is not in available releases` };
   }
-  if (!isLegalTag(tag)) return { problem: `version ${JSON.stringify(tag)} is not a legal tag and is not deployed` };
+  if (!isLegalTag(tag)) {
+    return { problem: `version ${JSON.stringify(tag)} is not a valid image tag, so it is not deployed: correct it` };
+  }
   const gate = tag === head?.version.tag ? undefined : rejectedBy(tag);
   if (gate === undefined) return undefined;
-  return { problem: `version ${tag} is rejected by RolloutGate '${gate}' and is not deployed`, rejectedBy: gate };
+  const problem = `RolloutGate '${gate}' rejects version ${tag}: to deploy it, remove it from spec.rejectedVersions`;
+  return { problem, rejectedBy: gate };
 }
 
 /**

@@ -6,13 +6,12 @@ import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HistoryEntry, Rollout } from '../../../api/types.ts';
 import type { Approval } from '../../approval/approvalRecord.ts';
 import { evaluateGates, type GateResult, redactFor } from '../../gate/evaluateGates.ts';
-import { gateRefsOf, gatesOf, TOO_MANY } from '../../gate/gateRefs.ts';
+import { gatesNamedBy, requiredGatesOfBinding, TOO_MANY } from '../../gate/gateRefs.ts';
 import { gateSelectsRollout } from '../../gate/gateSelection.ts';
 import { sameJson } from '../../kube/json.ts';
 import { identityOf, refKey, uniqueRefs, without } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
-import { MAX_REASON } from '../../record/record.ts';
 import { bypassedClosures } from '../../suspension/bypassGrant.ts';
 import { closureKey } from '../../suspension/stateAnnotation.ts';
 import { boundTo } from '../deployment/progress.ts';
@@ -32,12 +31,12 @@ export interface GateSelectors {
 /** The Gates that a Rollout requires itself: the named ones, then those that select it. */
 function ownGates(rollout: Rollout, { gates, namespaceLabels }: GateSelectors): NamespacedName[] {
   const selecting = gates.filter((gate) => gateSelectsRollout(gate, rollout, namespaceLabels));
-  return [...gateRefsOf(rollout), ...selecting.map(identityOf)];
+  return [...gatesNamedBy(rollout), ...selecting.map(identityOf)];
 }
 
 /** The Gates that the bound objects require. */
 export function boundGates(rollout: Rollout, bindings: readonly FluxBinding[]): NamespacedName[] {
-  return boundTo(rollout, bindings).flatMap(({ spec }) => gatesOf(spec));
+  return boundTo(rollout, bindings).flatMap(({ spec }) => requiredGatesOfBinding(spec));
 }
 
 /** All Gates that a Rollout requires, each once. More than the limit count as one closed Gate that names the limit. */
@@ -53,7 +52,7 @@ export function rolloutRequiredGates(
 
 /** Whether a write may make the Rollout require fewer Gates. It reads no Gate: most writes can't. */
 export function mayDropGates(rollout: Rollout, before: Rollout): boolean {
-  return !hasSameLabels(rollout, before) || without(gateRefsOf(before), gateRefsOf(rollout)).length > 0;
+  return !hasSameLabels(rollout, before) || without(gatesNamedBy(before), gatesNamedBy(rollout)).length > 0;
 }
 
 /** The Gates that the Rollout no longer requires after a write: it doesn't name them, or they don't select it. */
@@ -129,5 +128,5 @@ function approvalsOf({ ref, openedBy, approvedBy = [] }: GateResult, namespace: 
 
 /** Time, user and reason in the form of the history. */
 export function storedApproval({ at, by, reason }: Pick<Approval, 'at' | 'reason'> & { by?: string }) {
-  return { at: formatTime(at), ...(by && { by }), ...(reason && { reason: reason.slice(0, MAX_REASON) }) };
+  return { at: formatTime(at), ...(by && { by }), ...(reason && { reason: reason.slice(0, LIMITS.reason) }) };
 }

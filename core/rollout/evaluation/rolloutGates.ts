@@ -94,15 +94,14 @@ export function shownBypass(
 const MAX_ROLLOUT_GATES_IN_MESSAGE = 5;
 
 /**
- * The RolloutGates that let none of the candidates through, with the schedules that made them:
- * `RolloutGate 'qa' (not passing), …`; empty if there is none.
+ * The RolloutGates that block the version, with the schedules that made them: `RolloutGate 'qa' (not passing), …`;
+ * empty if there is none.
  */
-export function blockingNames(gates: readonly RolloutGate[], candidates: readonly VersionInfo[]): string {
+export function blockingNames(gates: readonly RolloutGate[], version: string): string {
   const names = gates.flatMap((gate) => {
     const name = `RolloutGate '${gate.metadata.name}'${ofSchedule(gate)}`;
     if (gate.spec?.passing === false) return [`${name} (not passing${untilText(gate)})`];
-    const allowed = allowedBy(gate);
-    return !allowed || candidates.some(({ tag }) => allowed.has(tag)) ? [] : [`${name} (not on its list)`];
+    return allows(gate, version) ? [] : [`${name} (not on its list)`];
   });
   return few(names, MAX_ROLLOUT_GATES_IN_MESSAGE);
 }

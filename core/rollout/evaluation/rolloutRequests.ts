@@ -31,6 +31,26 @@ type OneShot = (typeof ONE_SHOT)[number];
 /** The key of a request in `status.handledRequest`: `retry` for `rollout.kuberik.com/retry`. */
 export type RequestKey = OneShot extends `${typeof ROLLOUT_PREFIX}${infer Key}` ? Key : never;
 
+/** The versions that a write requests: a withdrawn or unchanged request isn't one. */
+interface NewRequests {
+  wantedVersion?: string | undefined;
+  forceDeploy?: string | undefined;
+  bypassGates?: string | undefined;
+}
+
+/** @param before undefined for a new Rollout */
+export function newRequests(rollout: Rollout, before: Rollout | undefined): NewRequests {
+  const ifNew = (read: (each: Rollout) => string | undefined) => {
+    const version = read(rollout);
+    return version && version !== (before && read(before)) ? version : undefined;
+  };
+  return {
+    wantedVersion: ifNew(({ spec }) => spec?.wantedVersion),
+    forceDeploy: ifNew(({ metadata }) => metadata.annotations?.[FORCE_DEPLOY]),
+    bypassGates: ifNew(({ metadata }) => metadata.annotations?.[BYPASS_ROLLOUT_GATES]),
+  };
+}
+
 /** The uid of the admission request that made each request. */
 export type RequestIds = Partial<Record<RequestKey, string>>;
 

@@ -30,7 +30,7 @@ interface DiscoveryInputs {
   hasMinimumAge: boolean;
 }
 
-interface Releases {
+interface DiscoveredReleases {
   /** The releases in the order of discovery. */
   available: VersionInfo[];
   /** Tags of the releases that must not be rolled back. */
@@ -44,7 +44,7 @@ interface Releases {
 }
 
 /** The releases from the ImagePolicy and the registry, added to those in the Rollout's status. */
-export function discoverReleases(inputs: DiscoveryInputs, now: EpochMs): Releases {
+export function discoverReleases(inputs: DiscoveryInputs, now: EpochMs): DiscoveredReleases {
   const { rollout, imagePolicy, metadata, authorsOf, barriersOf, hasMinimumAge } = inputs;
   const status = rollout.status ?? {};
   const {
@@ -124,7 +124,7 @@ function availableReleases({ rollout, imagePolicy: policy, metadata }: Discovery
   const latest = latestOf(policy);
   if (!latest) return { available: known };
   if (!isLegalTag(latest.tag)) {
-    const problem = `ImagePolicy '${policy.metadata.name}' selected ${JSON.stringify(latest.tag)}, which is not a legal tag`;
+    const problem = `ImagePolicy '${policy.metadata.name}' selected ${JSON.stringify(latest.tag)}, which is not a valid image tag`;
     return { available: known, problem };
   }
   if (known.some(({ tag }) => tag === latest.tag)) {

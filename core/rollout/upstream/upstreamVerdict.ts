@@ -118,7 +118,7 @@ function outcomes(upstream: Rollout, ref: UpstreamRef, now: EpochMs): (candidate
     }
     const entry = entryOf(candidate);
     if (!entry) return unsatisfied(`has no deployment of ${COMPARED_TEXT[ref.match]} in its history`);
-    if (rolledBack.has(entry.version.tag)) return unsatisfied('has rolled it back');
+    if (rolledBack.has(entry.version.tag)) return unsatisfied('rolled it back');
     return upstreamOutcome(entry, ref, now);
   };
 }
@@ -157,9 +157,9 @@ function upstreamOutcome(entry: HistoryEntry, { bakedFor }: UpstreamRef, now: Ep
     case 'InProgress':
       return { ...unsatisfied(`baking${since(bakeStartTime)}`), ...underWaySince(bakeStartTime) };
     case 'Failed':
-      return unsatisfied('it failed there');
+      return unsatisfied('its deployment there failed');
     case 'Cancelled':
-      return unsatisfied('it failed there, and its retry was cancelled');
+      return unsatisfied('its deployment there failed, and the retry was cancelled');
     default:
       return unsatisfied('has not reported that it succeeded');
   }
@@ -173,7 +173,7 @@ function bakedOutcome(ended: string, bakedFor: number, now: EpochMs): Outcome {
   if (now >= until) return { satisfied: true };
   return {
     ...unsatisfied(
-      `succeeded at ${formatTime(at)}; the required ${formatDuration(bakedFor)} end at ${formatTime(until)}`,
+      `succeeded at ${formatTime(at)}; spec.after requires ${formatDuration(bakedFor)}, which end at ${formatTime(until)}`,
     ),
     at: until,
     since: at,

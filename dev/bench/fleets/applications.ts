@@ -2,7 +2,7 @@
  * A fleet for benches: applications, each an ImagePolicy, a Rollout and a Kustomization, spread over the namespaces. With `bakes`, the
  * Rollouts bake on HealthChecks of class kustomization, and a fake Flux applies some ConfigMaps for each Kustomization.
  */
-import { inParallel } from '../../../hooks/inParallel.ts';
+import { inParallel } from '../../../live/inParallel.ts';
 import { conditionAt, conditions } from '../../actors/conditions.ts';
 import { configMap, imagePolicy, kustomization, ref, rollout } from '../../actors/objects.ts';
 import { User } from '../../actors/user.ts';

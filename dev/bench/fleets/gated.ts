@@ -1,6 +1,6 @@
 /** Many Flux objects behind one Gate, for bench and fault tests. */
 
-import { inParallel } from '../../../hooks/inParallel.ts';
+import { inParallel } from '../../../live/inParallel.ts';
 import { timestamp } from '../../actors/timestamp.ts';
 import type { Access } from '../../client/kubeconfig.ts';
 import { applyObject, pathOf } from '../../client/resources.ts';

@@ -121,10 +121,10 @@ export const ROLLOUTS: Record<string, () => Input> = {
   },
   'a binding of 200 Gates and 60 Rollouts': () => {
     const target = { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', name: 'web', uid: 'uid-web' };
-    const pins = times(60, (i) => ({ rollout: `r${i}`, variable: `V${i}` }));
+    const fields = times(60, (i) => ({ rollout: `r${i}`, variable: `V${i}` }));
     const gates = times(200, (i) => ({ namespace: 'shop', name: `g${i}` }));
     const metadata = { name: 'kustomization-web' };
-    return synced('fluxbinding', object(KUBERIK, 'FluxBinding', { metadata, spec: { target, pins, gates } }), [
+    return synced('fluxbinding', object(KUBERIK, 'FluxBinding', { metadata, spec: { target, fields, gates } }), [
       ...times(200, (i) => gate({ metadata: { name: `g${i}` } })),
       ...times(60, (i) => ({ ...withHistory(5), metadata: { name: `r${i}`, namespace: 'shop', uid: `u${i}` } })),
     ]);

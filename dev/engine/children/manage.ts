@@ -1,5 +1,7 @@
 /** Makes the children of a parent (or the attachments of a decorator) what the hook answered. */
+
 import type { KubeObject } from '../../../api/kubernetes.ts';
+import { errorText } from '../../../core/text/errorText.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../cluster/apiClient.ts';
 import type { Resource } from '../cluster/discovery.ts';
 import type { Engine } from '../cluster/engine.ts';
@@ -57,7 +59,7 @@ export async function manageChildren(
     }
   }
   if (errors.length > 0) {
-    const messages = errors.map((error) => (error instanceof Error ? error.message : String(error)));
+    const messages = errors.map(errorText);
     throw new AggregateError(errors, `children of ${describe(parent)}: ${messages.join('; ')}`);
   }
 }

@@ -219,7 +219,7 @@ export function objectsOf(of: State, input: RolloutCase, generation: number) {
     {
       spec: {
         target: { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', name: 'web', uid: 'uid-web' },
-        pins: [{ rollout: 'app', variable: 'APP' }],
+        fields: [{ rollout: 'app', variable: 'APP' }],
         ...(of.bound.length > 0 && { gates: of.bound.map((gate) => ({ namespace: 'shop', gate })) }),
       },
     },

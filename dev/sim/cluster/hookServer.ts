@@ -8,7 +8,7 @@ import { createReader, withSharedReads } from '../../../server/cluster/clusterRe
 import type { Request } from '../../../server/cluster/connection.ts';
 import type { Transport } from '../../../server/cluster/transport.ts';
 import { createConfirmedEvents } from '../../../server/events/confirmed.ts';
-import { createRecent } from '../../../server/recent.ts';
+import { createSharedReads } from '../../../server/sharedReads.ts';
 import { webhookRoutes } from '../../../webhooks/index.ts';
 import type { Connection } from '../../client/kubeconfig.ts';
 import type { HookRequest } from '../../engine/cluster/engine.ts';
@@ -38,7 +38,7 @@ const TIMEOUT_MS = 4000;
 export function hookServer({ clock, connection, settings, recorded, crashed }: HookServerOptions): HookServer {
   const transport = transportOver(connection, clock);
   const cluster = withSharedReads(createReader(transport, () => clock.now()));
-  const recent = createRecent(() => clock.now());
+  const sharedReads = createSharedReads(() => clock.now());
   const events: EventSink = { record: recorded };
   const wait = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve));
   const reviewer = createAccessReviewer(transport);
@@ -46,11 +46,11 @@ export function hookServer({ clock, connection, settings, recorded, crashed }: H
   const hookPorts: Omit<HookCall, 'now'> = {
     cluster,
     healthCluster: cluster,
-    access: withRememberedAnswers(reviewer, recent),
+    access: withRememberedAnswers(reviewer, sharedReads),
     events,
     metadata: { lookup: () => ({}), isAwaited: () => false },
     measurements: { measure: async () => undefined },
-    recent,
+    sharedReads,
     metrics,
     settings,
   };

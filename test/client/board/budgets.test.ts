@@ -42,7 +42,7 @@ it('a budget has the sentences of `why`, and leaves the waves to the picture', (
     headline: '1 of 5 rolling out, 2 waiting, 1 failed',
     causes: [
       'RolloutBudget shop/fleet has not been reconciled yet',
-      'Version 1.0.0 is held: it has failed in 1 Rollout (shop/a)',
+      'Version 1.0.0 is blocked: it has failed in 1 Rollout (shop/a)',
     ],
     label: 'wave',
   });

@@ -113,7 +113,7 @@ describe('a budget', () => {
     const tab = await visitor.tab('/promotion');
     await end('berlin', 'Failed');
     await tab.getByText('held after 1 failure').waitFor();
-    await tab.getByText(`Version 1.0.0 is held: it has failed in 1 Rollout (${ns}/berlin)`).waitFor();
+    await tab.getByText(`Version 1.0.0 is blocked: it has failed in 1 Rollout (${ns}/berlin)`).waitFor();
     await tab.getByRole('link', { name: `RolloutBudget ${ns}/fleet` }).click();
     await tab.getByText('Continue 1.0.0 despite its failures').first().waitFor();
   });

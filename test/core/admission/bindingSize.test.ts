@@ -2,11 +2,11 @@
 import { expect, it } from 'vitest';
 import type { FluxBinding } from '../../../api/types.ts';
 import { denyTooManyReferences } from '../../../core/admission/denyReferences.ts';
-import { objectGates } from '../../../core/admission/objectGates.ts';
 import { provesApply } from '../../../core/binding/appliedDeployment.ts';
 import { bindingOf } from '../../../core/binding/bindingSpec.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { managedFieldsOf } from '../../../core/managedField/managedFields.ts';
+import { objectGates } from '../../../core/objectGates/objectGates.ts';
 import { deployment, gatesByName, kustomization, NOW, ociRepository } from './objects.ts';
 
 const gates = { gates: [{ namespace: 'shop', name: 'freeze' }], problems: [] };

@@ -92,8 +92,8 @@ describe('a write that bypasses the closed Gate of a Kustomization', () => {
       frozen(),
       frozen({ annotations: { [REASON]: 'please' }, spec: { path: 'x' } }),
       {
-        bypass: { granted: false, why: 'developer lacks the verb bypass on shop/freeze' },
-        denial: /Bypass denied: developer lacks the verb bypass on shop\/freeze/,
+        bypass: { granted: false, why: "developer isn't allowed to bypass Gate shop/freeze (verb bypass)" },
+        denial: /Bypass denied: developer isn't allowed to bypass Gate shop\/freeze/,
       },
     ),
   ]);

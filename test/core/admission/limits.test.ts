@@ -1,10 +1,10 @@
 /** An object beyond a limit is held, and its message names that limit. Warnings are not cut. */
 import { describe, expect, it } from 'vitest';
 import { decideWrite } from '../../../core/admission/fluxWrite.ts';
-import { bypassWarning, revertWarning } from '../../../core/admission/gateTexts.ts';
-import { foreignText, objectGates } from '../../../core/admission/objectGates.ts';
 import { limitText, TOO_MANY, TOO_MANY_ROLLOUTS } from '../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../core/limits.ts';
+import { bypassWarning, revertWarning } from '../../../core/objectGates/gateTexts.ts';
+import { foreignText, objectGates } from '../../../core/objectGates/objectGates.ts';
 import { isBypassed } from '../../../core/suspension/stateAnnotation.ts';
 import { kustomization } from './objects.ts';
 
@@ -53,6 +53,6 @@ describe('a Warning with names of 20 characters has at most 120', () => {
   });
 
   it('and one about more Gates is cut after its action', () => {
-    expect(revertWarning([closed, closed]).slice(0, 119)).toContain('Apply it again');
+    expect(revertWarning([closed, closed]).slice(0, 119)).toContain('Apply again after it opens');
   });
 });

@@ -5,7 +5,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import type { ManagedFieldsEntry } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../../api/types.ts';
 import { decideWrite, type FluxWrite } from '../../../core/admission/fluxWrite.ts';
-import { denialText } from '../../../core/admission/gateTexts.ts';
+import { denialText } from '../../../core/objectGates/gateTexts.ts';
 import { fullText } from '../../../core/text/commands.ts';
 import { objectOf } from '../../support/objects.ts';
 

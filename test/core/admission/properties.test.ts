@@ -19,7 +19,7 @@ const object: fc.Arbitrary<FluxObject> = fc
       'open',
       'closed: shop/a',
       'bypassed: shop/a',
-      'passing: shop/a',
+      'bypassing: shop/a',
       'opening: 2026-03-04T10:00:00Z',
     ),
     owned: fc.boolean(),

@@ -116,7 +116,7 @@ const rows: Row[] = [
   row('no such Rollout: the object keeps what it carries', ofGit(), undefined, {
     rollouts: [],
     state: 'Missing',
-    ready: ['False', /^waiting for Rollout 'my-app', which does not exist$/],
+    ready: ['False', /^waiting for Rollout 'my-app': it did not exist when the report was made$/],
   }),
   row('a Rollout that has deployed nothing', kustomization(), undefined, {
     rollouts: [rollout('my-app')],
@@ -155,7 +155,7 @@ const rows: Row[] = [
     'annotations that are wrong',
     kustomization({ annotations: { 'rollout.kuberik.com/substitute.APP.from': 'a,b' } }),
     undefined,
-    { deployed: undefined, ready: ['False', /^APP is claimed by Rollouts a and b/] },
+    { deployed: undefined, ready: ['False', /^Rollouts a and b claim APP, so none sets it/] },
   ),
 ];
 
@@ -246,7 +246,7 @@ describe('status of a FluxBinding', () => {
     const report = reportWith(binding.spec, rollouts, gates, NOW);
     const related = { report, atomic: atomicUpdateOf(binding, rollouts, source), source, applier };
     const status = bindingStatus(binding, related, NOW);
-    expect(status.pins?.[0]?.state).toBe(row.state);
+    expect(status.fields?.[0]?.state).toBe(row.state);
     expect(status.deployed).toBe('deployed' in row ? row.deployed : at2.deployed);
     const ready = status.conditions?.find((condition) => condition.type === 'Ready');
     expect([ready?.status, ready?.message]).toEqual([row.ready[0], expect.stringMatching(row.ready[1])]);

@@ -5,7 +5,7 @@ import { observedOf } from '../../../core/binding/appliedDeployment.ts';
 import { objectOf } from '../../support/objects.ts';
 import { deployment, helmRelease, kustomization, ociRepository, released } from '../admission/objects.ts';
 
-type Observed = FluxBindingSpec['observed'];
+type ObservedDeployments = FluxBindingSpec['observed'];
 
 const deploymentAs = (id: number, version: string): DeploymentRef => ({
   rollout: 'my-app',
@@ -25,21 +25,21 @@ const reconciling = {
   observedGeneration: 3,
   conditions: [{ type: 'Ready', status: 'Unknown', observedGeneration: 3 }],
 };
-const before: Observed = { deployed: [one], applied: 'main@sha1:1' };
+const before: ObservedDeployments = { deployed: [one], applied: 'main@sha1:1' };
 
 interface Row {
   title: string;
   object: FluxObject;
-  before: Observed;
+  before: ObservedDeployments;
   /** Proven deployments in the binding's status. */
   latched?: DeploymentRef[];
-  now: Observed | 'as before';
+  now: ObservedDeployments | 'as before';
 }
 
 const row = (
   title: string,
   object: FluxObject,
-  before: Observed,
+  before: ObservedDeployments,
   now: Row['now'],
   rest: Pick<Row, 'latched'> = {},
 ): Row => {

@@ -30,8 +30,8 @@ describe('slots', () => {
   });
 
   it.each([
-    ['0', { maxConcurrent: 0 }, 'Closed', 'spec.maxConcurrent is 0: no Rollout begins'],
-    ['0%', { maxConcurrent: '0%' }, 'Closed', 'spec.maxConcurrent is 0%: no Rollout begins'],
+    ['0', { maxConcurrent: 0 }, 'Closed', 'spec.maxConcurrent is 0: no slot is granted'],
+    ['0%', { maxConcurrent: '0%' }, 'Closed', 'spec.maxConcurrent is 0%: no slot is granted'],
   ])('are none at %s', (_, spec, reason, message) => {
     const { status } = plan(budget(spec), [rollout('a', { asks: ['1.0.0'] })]);
     expect(granted(status)).toEqual([]);

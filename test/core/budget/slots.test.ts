@@ -1,11 +1,11 @@
-/** A slot's state, by the state of its holder. */
+/** A slot's state, by the state of its owner. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, Rollout, Slot } from '../../../api/types.ts';
 import {
   evaluateSlot,
-  type Holder,
   REVOKED_SLOT_MS,
   revokeGrant,
+  type SlotOwner,
   UNUSED_GRANT_MS,
 } from '../../../core/budget/slots.ts';
 import { formatTime } from '../../../core/kube/time.ts';
@@ -13,8 +13,8 @@ import { objectOf } from '../../support/objects.ts';
 import { NOW } from '../rollout/observedFixture.ts';
 import { slot } from './slot.ts';
 
-/** The slot's holder, in a revision of its status, with its newest deployment and its request. */
-const holder = (revision: number, head: Partial<HistoryEntry>, request?: number): Rollout =>
+/** The slot's owner, in a revision of its status, with its newest deployment and its request. */
+const owner = (revision: number, head: Partial<HistoryEntry>, request?: number): Rollout =>
   objectOf('Rollout', 'team-a/app', {
     metadata: { uid: 'uid-1' },
     spec: { releasesImagePolicy: {} },
@@ -31,54 +31,54 @@ const earlier = { version: { tag: '1.1.0' }, timestamp: '2026-01-01T00:00:00Z', 
 const used = slot({ state: 'Deploying', rolloutRevision: 8 });
 
 describe('a slot', () => {
-  it.each<[string, Slot, Holder, string | Partial<Slot>]>([
-    ['is kept while its request stands', slot(), holder(9, earlier, 7), { state: 'Granted' }],
+  it.each<[string, Slot, SlotOwner, string | Partial<Slot>]>([
+    ['is kept while its request stands', slot(), owner(9, earlier, 7), { state: 'Granted' }],
     [
-      'is used once its holder is on the way without the request',
+      'is used once its owner is on the way without the request',
       slot(),
-      holder(8, deploying),
+      owner(8, deploying),
       { state: 'Deploying', rolloutRevision: 8 },
     ],
     [
       'is used by a deployment by hand too',
       slot(),
-      holder(8, { ...deploying, version: { tag: '2.0.0' } }),
+      owner(8, { ...deploying, version: { tag: '2.0.0' } }),
       { version: '2.0.0' },
     ],
-    ['bakes', used, holder(9, baking), { state: 'Baking', rolloutRevision: 9 }],
-    ['is free when its deployment has ended', used, holder(9, succeeded), 'Ended'],
-    ['is free when its deployment has failed', used, holder(9, { bakeStatus: 'Failed' }), 'Ended'],
+    ['bakes', used, owner(9, baking), { state: 'Baking', rolloutRevision: 9 }],
+    ['is free when its deployment has ended', used, owner(9, succeeded), 'Ended'],
+    ['is free when its deployment has failed', used, owner(9, { bakeStatus: 'Failed' }), 'Ended'],
     [
       'is free when its deployment does not bake and a newer version is to take its place',
       used,
-      holder(9, deploying, 9),
+      owner(9, deploying, 9),
       'Ended',
     ],
     [
       'is kept when its deployment bakes, whatever is asked for',
       used,
-      holder(9, { ...baking, bakeStartTime: formatTime(NOW) }, 9),
+      owner(9, { ...baking, bakeStartTime: formatTime(NOW) }, 9),
       { state: 'Baking' },
     ],
-    ['is free when its deployment had no bake', slot(), holder(8, succeeded), 'Ended'],
-    ['is free when its request has gone without a deployment', slot(), holder(8, earlier), 'Declined'],
-    ['is free when another request is made', slot(), holder(8, earlier, 8), 'Declined'],
-    ['is free when its holder is gone', slot(), 'gone', 'Deleted'],
-    ['is kept where nothing is known of its holder', used, undefined, used],
+    ['is free when its deployment had no bake', slot(), owner(8, succeeded), 'Ended'],
+    ['is free when its request has gone without a deployment', slot(), owner(8, earlier), 'Declined'],
+    ['is free when another request is made', slot(), owner(8, earlier, 8), 'Declined'],
+    ['is free when its owner is gone', slot(), 'gone', 'Deleted'],
+    ['is kept where nothing is known of its owner', used, undefined, used],
     [
       'is kept by a status that is older than the grant: no request yet',
       slot(),
-      holder(6, earlier),
+      owner(6, earlier),
       { state: 'Granted' },
     ],
-    ['is kept by a status that is older than what was seen of it', used, holder(7, succeeded), used],
+    ['is kept by a status that is older than what was seen of it', used, owner(7, succeeded), used],
   ])('%s', (_, before, sight, expected) => {
     const what = typeof expected === 'string' ? { freed: expected } : { slot: expected };
     expect(evaluateSlot(before, sight, undefined, NOW)).toMatchObject(what);
   });
 
-  it('without use is revoked in two steps, the second after its holder was reported for a minute', () => {
-    const waiting = holder(7, earlier, 7);
+  it('without use is revoked in two steps, the second after its owner was reported for a minute', () => {
+    const waiting = owner(7, earlier, 7);
     const late = NOW + UNUSED_GRANT_MS;
     expect(evaluateSlot(slot(), waiting, undefined, late - 1)).toMatchObject({
       slot: { state: 'Granted' },
@@ -88,8 +88,8 @@ describe('a slot', () => {
     expect(reported).toMatchObject({ state: 'Revoking', revokedTime: formatTime(late) });
     expect(evaluateSlot(reported!, waiting, undefined, late + REVOKED_SLOT_MS - 1)).toMatchObject({ slot: reported });
     expect(evaluateSlot(reported!, waiting, undefined, late + REVOKED_SLOT_MS)).toEqual({ freed: 'Revoked' });
-    expect(evaluateSlot(reported!, holder(8, earlier, 8), undefined, late + 1)).toEqual({ freed: 'Declined' });
-    expect(evaluateSlot(reported!, holder(8, deploying), undefined, late + 1).slot).not.toHaveProperty('revokedTime');
+    expect(evaluateSlot(reported!, owner(8, earlier, 8), undefined, late + 1)).toEqual({ freed: 'Declined' });
+    expect(evaluateSlot(reported!, owner(8, deploying), undefined, late + 1).slot).not.toHaveProperty('revokedTime');
     // A clock that is set back makes it wait longer.
     expect(evaluateSlot(reported!, waiting, undefined, NOW)).toMatchObject({ slot: reported });
   });
@@ -101,10 +101,10 @@ describe('a slot', () => {
 
   it('is overdue after slotTimeout, and stays so until its deployment ends', () => {
     const timeout = 3_600_000;
-    expect(evaluateSlot(used, holder(9, deploying), timeout, NOW)).toMatchObject({ requeueAt: NOW + timeout });
-    const { slot: overdue } = evaluateSlot(used, holder(9, baking), timeout, NOW + timeout);
+    expect(evaluateSlot(used, owner(9, deploying), timeout, NOW)).toMatchObject({ requeueAt: NOW + timeout });
+    const { slot: overdue } = evaluateSlot(used, owner(9, baking), timeout, NOW + timeout);
     expect(overdue).toMatchObject({ state: 'Overdue' });
-    expect(evaluateSlot(overdue!, holder(10, baking), undefined, NOW)).toMatchObject({ slot: { state: 'Overdue' } });
-    expect(evaluateSlot(overdue!, holder(10, succeeded), timeout, NOW)).toEqual({ freed: 'Ended' });
+    expect(evaluateSlot(overdue!, owner(10, baking), undefined, NOW)).toMatchObject({ slot: { state: 'Overdue' } });
+    expect(evaluateSlot(overdue!, owner(10, succeeded), timeout, NOW)).toEqual({ freed: 'Ended' });
   });
 });

@@ -22,7 +22,7 @@ describe('failures', () => {
       {
         type: 'Warning',
         reason: 'VersionHeld',
-        forOthers: '1.1.0 has failed in 2 Rollouts: no other Rollout begins it',
+        forOthers: '1.1.0 has failed in 2 Rollouts: no other Rollout starts it',
       },
     ]);
     expect(events[0]!.commands?.map(([, line]) => line)).toEqual([
@@ -115,7 +115,7 @@ describe('failures', () => {
     expect(events.map(({ reason }) => reason)).toEqual(['SlotOverdue', 'VersionHeld']);
     expect(readyOf(status)).toMatchObject({
       reason: 'Overdue',
-      message: 'rolling out for longer than spec.slotTimeout, and not counted: team-a/a (1.1.0)',
+      message: 'rolling out for longer than spec.slotTimeout, so their slots are free again: team-a/a (1.1.0)',
     });
   });
 

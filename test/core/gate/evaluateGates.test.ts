@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { closedGatesText } from '../../../core/admission/gateTexts.ts';
 import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import { parseGateRefs } from '../../../core/gate/gateRefs.ts';
 import { gateSelects, gateSelectsRollout } from '../../../core/gate/gateSelection.ts';
 import { byRefKey, identityOf } from '../../../core/kube/names.ts';
+import { closedGatesText } from '../../../core/objectGates/gateTexts.ts';
 import { kubeObject, objectOf } from '../../support/objects.ts';
 import { gate } from './gate.ts';
 

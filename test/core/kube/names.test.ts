@@ -1,9 +1,9 @@
 /** Lists of names in annotations are limited, and a longer list opens nothing. */
 import { describe, expect, it } from 'vitest';
-import { requiredGates } from '../../../core/admission/objectGates.ts';
 import { refKey, splitNames } from '../../../core/kube/names.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { managedFieldsOf } from '../../../core/managedField/managedFields.ts';
+import { requiredGates } from '../../../core/objectGates/objectGates.ts';
 import { gate, gatesByName, kustomization, NOW } from '../admission/objects.ts';
 
 const many = (count: number, part: string) => new Array(count).fill(part).join(',');

@@ -29,9 +29,9 @@ const kustomizations: [title: string, annotations: Record<string, string>, field
     'both styles that differ: no owner',
     { [ROLLOUT]: 'one', [SUBSTITUTE]: 'APP', [from('APP')]: 'two', [from('OK')]: 'two' },
     [{ rollout: 'two', variable: 'OK' }],
-    /^APP is claimed by Rollouts one and two/,
+    /^Rollouts one and two claim APP, so none sets it/,
   ],
-  ['two Rollouts in one annotation: no owner', { [from('APP')]: 'a,b' }, [], /^APP is claimed by Rollouts a and b/],
+  ['two Rollouts in one annotation: no owner', { [from('APP')]: 'a,b' }, [], /^Rollouts a and b claim APP/],
   ['a name of 253 characters', { [from('APP')]: long }, [{ rollout: long, variable: 'APP' }]],
   ['a name of 254 characters', { [from('APP')]: `${long}a` }, [], /is not the name of a Rollout/],
   ['an illegal Rollout name', { [from('APP')]: 'My App' }, [], /'My App' is not the name of a Rollout/],
@@ -51,8 +51,8 @@ const kustomizations: [title: string, annotations: Record<string, string>, field
   ],
   ['a variable with a dot', { [from('a.b')]: 'my-app' }, [], /'a.b' is not a variable/],
   ["a variable that is JavaScript's own", { [from('__proto__')]: 'my-app' }, [], /'__proto__' is not a variable/],
-  ['half of the older pair', { [ROLLOUT]: 'my-app' }, [], /does nothing on a Kustomization without/],
-  ['the other half', { [SUBSTITUTE]: 'APP' }, [], /does nothing without/],
+  ['half of the older pair', { [ROLLOUT]: 'my-app' }, [], /has no effect on a Kustomization without/],
+  ['the other half', { [SUBSTITUTE]: 'APP' }, [], /has no effect without/],
 ];
 
 describe('marks of a Kustomization', () => {
@@ -72,7 +72,7 @@ describe('marks of an OCIRepository', () => {
     const marks = managedFieldsOf(ociRepository(null, { annotations: { [ROLLOUT]: 'b,a' } }));
     expect(marks).toEqual({
       fields: [],
-      problems: ['spec.ref.tag is claimed by Rollouts a and b: none of them sets it'],
+      problems: ['Rollouts a and b claim spec.ref.tag, so none sets it: keep only one of them in the annotations'],
     });
   });
 });
@@ -92,7 +92,7 @@ describe('annotations of 256 kB', () => {
     const many = Array.from({ length: 3000 }, (_, i) => [from(`V${i}`), `app-${i}`]);
     const { fields, problems } = managedFieldsOf(kustomization({ annotations: Object.fromEntries(many) }));
     expect(fields).toHaveLength(64);
-    expect(problems).toEqual(['the object names more than 64 Rollouts: the others are ignored']);
+    expect(problems).toEqual(['the object names more than 64 Rollouts (limit boundRollouts): it counts as held']);
   });
 });
 
@@ -105,7 +105,10 @@ describe('marks of a HelmRelease', () => {
 
   it('of two Rollouts are one too many', () => {
     const marks = managedFieldsOf(helmRelease({ annotations: { [ROLLOUT]: 'b,a' } }));
-    expect(marks).toEqual({ fields: [], problems: ['the chart is claimed by Rollouts a and b: none of them sets it'] });
+    expect(marks).toEqual({
+      fields: [],
+      problems: ['Rollouts a and b claim the chart, so none sets it: keep only one of them in the annotations'],
+    });
   });
 
   it.each([

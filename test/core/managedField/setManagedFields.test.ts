@@ -95,7 +95,7 @@ const rows: Row[] = [
   ),
   row('a removal is reverted, whoever makes it', at110, { ...at110, substitute: {} }, { warning: STAYS }),
   row('postBuild removed is a removal too', at110, { ...at110, substitute: null }, { warning: STAYS }),
-  row('a write of something else follows the Rollout without a word', at100, { ...at100, managedFields: edit }),
+  row('a write of something else gets the new version, without a Warning', at100, { ...at100, managedFields: edit }),
   row(
     'a direct edit to what is deployed passes',
     { substitute: { APP: '1.0.0' } },
@@ -159,10 +159,10 @@ const rows: Row[] = [
     { rollouts: [], value: '2', deployed: undefined },
   ),
   row(
-    'two claims on one variable: left as it is, with a word',
+    'two claims on one variable: left as it is, with a problem',
     undefined,
     { annotations: { 'rollout.kuberik.com/substitute.APP.from': 'my-app,other' }, substitute: { APP: '5' } },
-    { value: '5', deployed: undefined, warning: /^APP is claimed by Rollouts my-app and other/ },
+    { value: '5', deployed: undefined, warning: /^Rollouts my-app and other claim APP/ },
   ),
   row(
     'without the annotation that binds it, the object loses that of the deployment',

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import { formatInstant, parseTime } from '../../../core/kube/time.ts';
-import { type Awaits, awaitsOf, awaitsText, resumedAloneAt } from '../../../core/suspension/applier.ts';
+import { type ApplierWait, applierWaitOf, applierWaitText, resumedAloneAt } from '../../../core/suspension/applier.ts';
 import { kustomization, NOW } from '../admission/objects.ts';
 
 const SINCE = formatInstant(NOW);
@@ -24,10 +24,10 @@ const done = ready('True', 'ReconciliationSucceeded', SINCE);
 const suspended = { ...done, spec: { ...done.spec, suspend: true } };
 
 /** The message after each of these, a minute apart. */
-function said(...appliers: (typeof done | undefined)[]): Awaits[] {
-  const all: Awaits[] = [];
+function said(...appliers: (typeof done | undefined)[]): ApplierWait[] {
+  const all: ApplierWait[] = [];
   for (const [i, applier] of appliers.entries())
-    all.push(awaitsOf(AWAITED, all.at(-1), applier, APPLIED, NOW + i * MINUTE)!);
+    all.push(applierWaitOf(AWAITED, all.at(-1), applier, APPLIED, NOW + i * MINUTE)!);
   return all;
 }
 
@@ -58,13 +58,13 @@ describe('an object that waits for its Kustomization', () => {
   it('begins anew with the next opening, or with another Kustomization', () => {
     const [before] = said(failing);
     for (const other of [{ since: formatInstant(NOW + MINUTE) }, { name: 'platform' }, { namespace: 'team' }]) {
-      const found = awaitsOf({ ...AWAITED, ...other }, before, retrying, APPLIED, NOW + MINUTE);
+      const found = applierWaitOf({ ...AWAITED, ...other }, before, retrying, APPLIED, NOW + MINUTE);
       expect(found).toEqual({ ...AWAITED, ...other, state: 'Asked', stateSince: formatInstant(NOW + MINUTE) });
     }
   });
 
   it('waits for no other object', () => {
-    expect(awaitsOf(undefined, said(failing)[0], failing, APPLIED, NOW)).toBeUndefined();
+    expect(applierWaitOf(undefined, said(failing)[0], failing, APPLIED, NOW)).toBeUndefined();
     expect(resumedAloneAt(undefined)).toBeUndefined();
   });
 });
@@ -85,6 +85,6 @@ it.each([
 ])('people read which one, why, and until when: %#', (applier, why) => {
   const [awaits] = said(applier);
   expect(parseTime(awaits!.stateSince)).toBe(NOW);
-  expect(awaitsText(awaits!)).toMatch(/^until Kustomization flux-system\/apps applies it again[,;] /);
-  expect(awaitsText(awaits!)).toContain(why);
+  expect(applierWaitText(awaits!)).toMatch(/^until Kustomization flux-system\/apps applies it again[,;] /);
+  expect(applierWaitText(awaits!)).toContain(why);
 });

@@ -13,11 +13,11 @@ import { kubectlOf, patchWrite } from '../../../client/actions/writes/plannedWri
 import { objectRef } from '../../../client/explain/application.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
-import { closedGatesText, managedFieldHint } from '../../../core/admission/gateTexts.ts';
 import { readyOf } from '../../../core/budget/budgetReport.ts';
 import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import { byRefKey, identityOf } from '../../../core/kube/names.ts';
 import { isLegalTag, tagWord } from '../../../core/kube/tag.ts';
+import { closedGatesText, managedFieldHint } from '../../../core/objectGates/gateTexts.ts';
 import { approvalsText } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { nameWord, quote, shell, WHY } from '../../../core/text/shell.ts';
 import { objectOf } from '../../support/objects.ts';

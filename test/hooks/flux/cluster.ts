@@ -107,7 +107,7 @@ export class Cluster {
   /** Both decorators as one: the one that suspends and resumes comes first if it has something to write, unless it checks whether an object still bypasses. */
   async decorate(): Promise<DecoratorResponse> {
     const held = await this.hold();
-    const passes = this.object.metadata.annotations?.['gate.fluxcd.io/state']?.startsWith('passing');
+    const passes = this.object.metadata.annotations?.['gate.fluxcd.io/state']?.startsWith('bypassing');
     if (held.annotations && !passes)
       return { ...held, attachments: this.binding ? [this.binding as unknown as KubeObject] : [] };
     const related = [...(await this.named()), ...this.others];

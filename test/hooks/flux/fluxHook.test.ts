@@ -55,7 +55,7 @@ describe('the Flux decorator', () => {
               name: 'web',
               uid: 'uid-web',
             },
-            pins: [{ rollout: 'my-app', variable: 'APP' }],
+            fields: [{ rollout: 'my-app', variable: 'APP' }],
             source: {
               apiVersion: 'source.toolkit.fluxcd.io/v1',
               kind: 'GitRepository',
@@ -85,7 +85,7 @@ describe('the Flux decorator', () => {
   /** The binding's status when the Rollout has this deployment. */
   const follows = (deployed: string) => {
     const [{ rollout, id, version, uid }] = parseDeployments(deployed) as [DeploymentRef];
-    return { deployed, pins: [{ rollout, variable: 'APP', id, version, uid, state: 'Waiting' as const }] };
+    return { deployed, fields: [{ rollout, variable: 'APP', id, version, uid, state: 'Waiting' as const }] };
   };
   it.each(triggers)('wakes the webhook or not: %s', async (_, carried, desired, answer) => {
     const object = kustomization({ ...(carried && { deployed: carried }) });
@@ -99,7 +99,7 @@ describe('the Flux decorator', () => {
     ['behind a closed gate', { ...follows(at(2, '1.1.0')), gates: [{ namespace: 'ops', name: 'g', opened: false }] }],
     [
       'of a Rollout that is gone, whatever the FluxBinding has in its status',
-      { deployed: at(7, '1.0.0', 'old'), pins: [{ rollout: 'my-app', variable: 'APP', state: 'Missing' }] },
+      { deployed: at(7, '1.0.0', 'old'), fields: [{ rollout: 'my-app', variable: 'APP', state: 'Missing' }] },
     ],
   ];
   it.each(quiet)('leaves the webhook alone %s', async (_, status) => {
@@ -159,7 +159,7 @@ describe('the FluxBinding composite', () => {
     expect(status).toMatchObject({
       deployed: deployment('my-app', 2, '1.1.0'),
       summary: 'my-app 1.1.0 (2)',
-      pins: [{ rollout: 'my-app', variable: 'APP', state: 'Waiting', id: 2, version: '1.1.0', uid: 'uid-my-app' }],
+      fields: [{ rollout: 'my-app', variable: 'APP', state: 'Waiting', id: 2, version: '1.1.0', uid: 'uid-my-app' }],
     });
   });
 });

@@ -56,7 +56,7 @@ const rows: Row[] = [
   when('its Gate is open', inState('open'), [opened]),
   when('its Gate is open, and it does not say so yet', named, [opened], OPEN),
   when('its Gate has opened again', inState('closed: shop/freeze'), [opened], OPEN),
-  when('its Gate opens while it runs behind it', inState('passing: shop/freeze'), [opened], OPEN),
+  when('its Gate opens while it runs behind it', inState('bypassing: shop/freeze'), [opened], OPEN),
   when(
     'it waits for its applier: only the other decorator knows for how long',
     applied('opening: 2026-03-04T09:59:00.000Z'),
@@ -95,7 +95,7 @@ const rows: Row[] = [
   when('a bypass of this closure', inState('bypassed: shop/freeze'), [closed]),
   when(
     'it passes for one deployment: only the webhook knows for how long',
-    inState('passing: shop/freeze'),
+    inState('bypassing: shop/freeze'),
     [closed],
     SHUT,
     { again: 60 },

@@ -7,7 +7,7 @@ import type { FluxBinding, FluxBindingStatus, Gate } from '../../../api/types.ts
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { fluxBindingHook } from '../../../hooks/flux/fluxBindingHook.ts';
 import { fluxHook } from '../../../hooks/flux/fluxHook.ts';
-import { createRecent } from '../../../server/recent.ts';
+import { createSharedReads } from '../../../server/sharedReads.ts';
 import {
   deployment,
   gate,
@@ -29,7 +29,7 @@ const opened = gate('shop/freeze', { default: 'opened' });
 const reported = (opened: boolean): FluxBindingStatus => ({ gates: [{ namespace: 'shop', name: 'freeze', opened }] });
 const atOne: FluxBindingStatus = {
   deployed: deployment('my-app', 1, '1.0.0'),
-  pins: [{ rollout: 'my-app', variable: 'APP', state: 'Applied', id: 1, version: '1.0.0', uid: 'uid-my-app' }],
+  fields: [{ rollout: 'my-app', variable: 'APP', state: 'Applied', id: 1, version: '1.0.0', uid: 'uid-my-app' }],
 };
 
 interface Row {
@@ -122,12 +122,13 @@ describe('the Gates of many objects are read once a second', () => {
     ['one that has not is not asked for twice', 'open', true],
   ])('%s', async (_, state, opens) => {
     let passed = 0;
-    const recent = createRecent(() => passed);
+    const sharedReads = createSharedReads(() => passed);
     const syncAfter = async (ms: number, gate: Gate, state: string) => {
       passed = ms;
       const object = kustomization({ annotations: { ...named, 'gate.fluxcd.io/state': state } });
       const { call } = fakeHookCall({ now: NOW, objects: [gate] });
-      const [binding] = (await fluxHook.sync(decorating(object), { ...call, recent })).attachments as FluxBinding[];
+      const { attachments } = await fluxHook.sync(decorating(object), { ...call, sharedReads });
+      const [binding] = attachments as FluxBinding[];
       return binding?.spec?.report?.gates?.[0]?.opened;
     };
     expect(await syncAfter(0, opened, 'open')).toBe(true);
@@ -158,7 +159,7 @@ describe('a FluxBinding with the decorator’s report', () => {
       call,
     );
     expect(status).toMatchObject({
-      pins: [{ rollout: 'my-app', state: 'Waiting', id: 2, version: '1.1.0', uid: 'uid-my-app' }],
+      fields: [{ rollout: 'my-app', state: 'Waiting', id: 2, version: '1.1.0', uid: 'uid-my-app' }],
       gates: [{ namespace: 'shop', name: 'freeze', opened: false }],
     });
   });

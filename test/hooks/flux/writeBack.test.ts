@@ -27,7 +27,7 @@ function writingBack(...tags: string[]): Rollout {
 const byGit = (id: number, version: string) => `${deployment('my-app', id, version)}/git`;
 const appOf = ({ spec }: FluxObject) => (spec?.postBuild as { substitute?: Record<string, string> })?.substitute?.APP;
 const carriedBy = ({ metadata }: FluxObject) => metadata.annotations?.[DEPLOYED];
-const fieldOf = ({ binding }: Cluster) => binding?.status?.pins?.[0];
+const fieldOf = ({ binding }: Cluster) => binding?.status?.fields?.[0];
 const ready = ({ binding }: Cluster) => {
   const condition = binding?.status?.conditions?.find(({ type }) => type === 'Ready');
   return condition && `${condition.status}: ${condition.message}`;
@@ -139,7 +139,7 @@ describe('an object whose field Git sets', () => {
     await cluster.write({ ...cluster.object, spec: { ...cluster.object.spec, interval: '5m' } });
     await applied(cluster);
     expect(carriedBy(cluster.object)).toBeUndefined();
-    expect(cluster.binding?.status?.pins).toMatchObject([{ state: 'Waiting' }, { state: 'Waiting' }]);
+    expect(cluster.binding?.status?.fields).toMatchObject([{ state: 'Waiting' }, { state: 'Waiting' }]);
   });
 
   it('may be edited, and keeps a digest with its tag', async () => {

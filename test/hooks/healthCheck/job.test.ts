@@ -38,7 +38,7 @@ const run = { namespace: 'team-a', name: NAME };
 const LOGS = `\nTo read its logs:\n  kubectl logs -n team-a job/${NAME}`;
 const binding = objectOf('FluxBinding', 'team-a/kustomization-web', {
   metadata: { labels: { 'web.rollout.kuberik.com/bound': '' } },
-  spec: { target: { apiVersion: '', kind: 'Kustomization', name: 'web', uid: '' }, pins: [{ rollout: 'web' }] },
+  spec: { target: { apiVersion: '', kind: 'Kustomization', name: 'web', uid: '' }, fields: [{ rollout: 'web' }] },
 }) as unknown as KubeObject<any, any>;
 const { appliedTime: _, ...unapplied } = HEAD;
 const baked = { ...HEAD, bakeStatus: 'Succeeded' };
@@ -76,7 +76,7 @@ const POD = 'Pod smoke-pod: container curl: exit code 22';
 const WAITS = `waits until version 1.1.0 is applied, and then runs Job 'team-a/${NAME}'`;
 const NOT_SELECTED = 'no Rollout of this namespace selects this HealthCheck: no Job is run';
 const OTHERS =
-  "2 Rollouts select this HealthCheck ('other', 'web'), but its Job belongs to one: create a HealthCheck for each";
+  "2 Rollouts select this HealthCheck ('other', 'web'), but a HealthCheck of class job is for one Rollout: create one HealthCheck for each";
 const SUSPENDED =
   'spec.job.template.spec.suspend must not be set: a suspended Job never ends. No Job is run until it is corrected';
 const ENDED = 'the deployment of version 1.1.0 has ended without a finished Job: the next deployment runs one';
@@ -167,7 +167,7 @@ const ROWS: Row[] = [
   ],
   [
     'nothing is deployed yet',
-    "Rollout 'web' has deployed nothing yet: the Job is run then",
+    "Rollout 'web' has no deployment yet: the first runs the Job",
     { rollouts: [rollout(null as never)] },
     { ...NO_JOB, ...ANOTHER },
   ],

@@ -1,6 +1,6 @@
 /** A HealthCheck of class prometheus across deployments: its queries, their times, and their results. */
 import { describe, expect, it } from 'vitest';
-import type { Measurement, Question } from '../../../api/ports.ts';
+import type { Measurement, MeasurementQuery } from '../../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
 import type { HealthStatus } from '../../../core/health/healthStatus.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
@@ -28,14 +28,14 @@ const RESET: HealthStatus = {
 };
 
 async function sync(object: HealthCheck, rollouts: Rollout[] = [], now = NOW, answer?: number[]) {
-  const questions: Question[] = [];
-  const take = async (question: Question): Promise<Measurement | undefined> => {
-    questions.push(question);
+  const queries: MeasurementQuery[] = [];
+  const take = async (query: MeasurementQuery): Promise<Measurement | undefined> => {
+    queries.push(query);
     return answer && { at: now, reading: { values: answer } };
   };
   const { call } = fakeHookCall({ now, cluster: cluster([]), measurements: { measure: take } });
   const { status, resyncAfterSeconds } = await healthCheckHook.sync(decorating(object, { related: rollouts }), call);
-  return { questions, status: status as HealthStatus | undefined, resyncAfterSeconds };
+  return { queries, status: status as HealthStatus | undefined, resyncAfterSeconds };
 }
 
 describe('a deployment', () => {
@@ -45,8 +45,8 @@ describe('a deployment', () => {
       lastChangeTime: at('11:00:00'),
       prometheus: { failures: 2, measurements: [{ time: at('11:59:59'), result: 'OutOfRange', value: '2' }] },
     };
-    const { status, questions } = await sync(check(old), [deployed('1.1.0', '12:00:00')], NOW + 1500, [0]);
-    expect(questions).toEqual([]);
+    const { status, queries } = await sync(check(old), [deployed('1.1.0', '12:00:00')], NOW + 1500, [0]);
+    expect(queries).toEqual([]);
     expect(status).toMatchObject({ status: 'Pending', message: RESET.message });
     expect(status).not.toHaveProperty('prometheus');
   });
@@ -54,9 +54,9 @@ describe('a deployment', () => {
   it('is measured from the second after it on', async () => {
     const rollouts = [deployed('1.1.0', '12:00:00')];
     const early = await sync(check(RESET), rollouts, NOW + 400, [0]);
-    expect(early).toEqual({ questions: [], resyncAfterSeconds: 0.6 });
-    const { questions, status } = await sync(check(RESET), rollouts, NOW + 1000, [0]);
-    expect(questions).toEqual([
+    expect(early).toEqual({ queries: [], resyncAfterSeconds: 0.6 });
+    const { queries, status } = await sync(check(RESET), rollouts, NOW + 1000, [0]);
+    expect(queries).toEqual([
       { check: { namespace: 'demo', name: 'errors', uid: 'h1' }, provider: 'prom', query: 'up', since: NOW + 1000 },
     ]);
     expect(status).toEqual({
@@ -68,18 +68,18 @@ describe('a deployment', () => {
   });
 
   it('is queried for its version', async () => {
-    const { questions } = await sync(
+    const { queries } = await sync(
       check(RESET, { query: 'up{version="{{ version }}"}' }),
       [deployed('1.1.0', '12:00:00'), rollout({}, {}, { name: 'watches-nothing' })],
       NOW + 5000,
     );
-    expect(questions.map(({ query }) => query)).toEqual(['up{version="1.1.0"}']);
+    expect(queries.map(({ query }) => query)).toEqual(['up{version="1.1.0"}']);
   });
 
   it('of one of two Rollouts has no version: that is reported, without a query', async () => {
     const two = [deployed('1.1.0', '12:00:00'), deployed('2.0.0', '12:00:00', { name: 'api', uid: 'u2' })];
-    const { questions, status } = await sync(check(RESET, { query: 'up{v="{{ version }}"}' }), two, NOW + 5000);
-    expect(questions).toEqual([]);
+    const { queries, status } = await sync(check(RESET, { query: 'up{v="{{ version }}"}' }), two, NOW + 5000);
+    expect(queries).toEqual([]);
     expect(status).toMatchObject({
       status: 'Pending',
       message: expect.stringContaining('2 Rollouts watch this check'),
@@ -96,7 +96,7 @@ describe('between two measurements', () => {
   };
 
   it('nothing is queried or written', async () => {
-    expect(await sync(check(measured))).toEqual({ questions: [], resyncAfterSeconds: 15 });
+    expect(await sync(check(measured))).toEqual({ queries: [], resyncAfterSeconds: 15 });
   });
 
   it.each([
@@ -105,13 +105,13 @@ describe('between two measurements', () => {
     ['was measured in the future', at('12:00:01')],
   ])('where it %s, one of the last interval will do, and no older one', async (_, time) => {
     const measurements = time ? [{ time, result: 'InRange' as const }] : [];
-    const { questions } = await sync(check({ ...measured, prometheus: { failures: 0, measurements } }));
-    expect(questions.map(({ since }) => since)).toEqual([NOW - 30_000]);
+    const { queries } = await sync(check({ ...measured, prometheus: { failures: 0, measurements } }));
+    expect(queries.map(({ since }) => since)).toEqual([NOW - 30_000]);
   });
 
   it('a measurement that is due and has no answer yet is requeued soon', async () => {
-    const { questions, status, resyncAfterSeconds } = await sync(check(measured), [], NOW + 15_000);
-    expect(questions).toHaveLength(1);
+    const { queries, status, resyncAfterSeconds } = await sync(check(measured), [], NOW + 15_000);
+    expect(queries).toHaveLength(1);
     expect([status, resyncAfterSeconds]).toEqual([undefined, 3]);
   });
 });

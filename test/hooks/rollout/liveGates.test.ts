@@ -29,7 +29,7 @@ function bindingOf(name: string, gates: string[] = [], uid = `uid-of-${name}`): 
     `kustomization-${name}`,
     {
       target: { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', name, uid },
-      pins: [{ rollout: 'app', variable: 'APP' }],
+      fields: [{ rollout: 'app', variable: 'APP' }],
       ...(gates.length > 0 && { gates: gates.map((gate) => ({ namespace: 'team-a', gate })) }),
     },
     { applied: [{ rollout: 'app', uid: 'uid-of-app', id: 1, version: '1.0.0' }] },
@@ -65,6 +65,10 @@ describe('a manual request while the last version is still rolling out', () => {
   });
 });
 
+const { spec: { target } = {}, status: _, ...named } = bindingOf('new');
+/** The FluxBinding of an earlier version, under a CRD without the fields that it had: it proves nothing. */
+const DROPPED: AnyObject = { ...named, spec: { target } };
+
 describe('an apply before the bake, which waits for health', () => {
   const healthCheck = object('kuberik.com/v1alpha1', 'HealthCheck', 'app', {}, { status: 'Pending' });
   const knownHealth = [{ namespace: 'team-a', name: 'app', status: 'Pending' }];
@@ -78,6 +82,12 @@ describe('an apply before the bake, which waits for health', () => {
       'does not count where the FluxBinding is that of a deleted object of its name',
       'Deploying',
       [bound('new'), bindingOf('new', [], 'old')],
+      false,
+    ],
+    [
+      'does not count where a new CRD has dropped the fields of a FluxBinding',
+      'Deploying',
+      [bound('new'), DROPPED],
       false,
     ],
   ])('%s', async (_, bakeStatus, live, arrives) => {

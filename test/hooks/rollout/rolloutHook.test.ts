@@ -161,7 +161,7 @@ describe('sync', () => {
   it('does not deploy if a Gate has just closed, its own or one of a bound object', async () => {
     const binding = object('kuberik.com/v1alpha1', 'FluxBinding', 'b', {
       target: { apiVersion: 'v1', kind: 'Kustomization', name: 'app', uid: 'u' },
-      pins: [{ rollout: 'app' }],
+      fields: [{ rollout: 'app' }],
       gates: [{ namespace: 'team-a', gate: 'of-object' }],
     });
     const { tags, status, reads, resyncAfterSeconds } = await sync(
@@ -189,7 +189,7 @@ describe('sync', () => {
     const bindings = Array.from({ length: 3 }, (_, i) =>
       object('kuberik.com/v1alpha1', 'FluxBinding', `b${i}`, {
         target: { apiVersion: 'v1', kind: 'Kustomization', name: `app-${i}`, uid: 'u' },
-        pins: [{ rollout: 'app' }],
+        fields: [{ rollout: 'app' }],
         gates: Array.from({ length: 100 }, (_, n) => ({ namespace: 'team-a', gate: `g-${i}-${n}` })),
       }),
     );

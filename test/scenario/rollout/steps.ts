@@ -140,7 +140,7 @@ export const STEPS: Record<string, Step> = {
   /** A Flux object bound to the Rollout, by its FluxBinding. */
   bind: (cluster, { name, kind = 'Kustomization', gates }: Data) => {
     const target = { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind, name, uid: `uid-of-${name}` };
-    const spec = { target, pins: [{ rollout: 'test-resource', variable: 'VERSION' }], gates };
+    const spec = { target, fields: [{ rollout: 'test-resource', variable: 'VERSION' }], gates };
     const labels = { [boundLabel('test-resource')]: '' };
     return cluster.put(object('kuberik.com/v1alpha1', 'FluxBinding', name, spec, { labels }));
   },

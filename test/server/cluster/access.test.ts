@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { AccessReviewer } from '../../../api/ports.ts';
 import { withRememberedAnswers } from '../../../server/cluster/access.ts';
-import { createRecent } from '../../../server/recent.ts';
+import { createSharedReads } from '../../../server/sharedReads.ts';
 
 const what = { verb: 'get', group: 'apps', resource: 'deployments', namespace: 'a', name: '' };
 
@@ -21,7 +21,7 @@ function asking(answers: (boolean | Error)[]) {
     advance: (ms: number) => (now += ms),
     ...withRememberedAnswers(
       reviewer,
-      createRecent(() => now),
+      createSharedReads(() => now),
     ),
   };
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import type { Question } from '../../../api/ports.ts';
+import type { MeasurementQuery } from '../../../api/ports.ts';
 import { readingOf } from '../../../core/health/prometheus/reading.ts';
 import { fakeCluster } from '../../../dev/fakes/ports.ts';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
@@ -44,8 +44,8 @@ function measurementsOn(objects: KubeObject<any, any>[], timeoutMs = 2000) {
   let now = 1_000_000;
   const cluster = fakeCluster(() => [SHOP, ...objects]);
   const measurements = createMeasurements({ cluster, now: () => now, readingOf, limit: 101, timeoutMs });
-  const take = (question: Partial<Question> & { uid?: string; namespace?: string } = {}) => {
-    const { uid = 'u1', namespace = 'shop', ...rest } = question;
+  const take = (wanted: Partial<MeasurementQuery> & { uid?: string; namespace?: string } = {}) => {
+    const { uid = 'u1', namespace = 'shop', ...rest } = wanted;
     const check = { namespace, name: uid, uid };
     return measurements.measure({ check, provider: 'prometheus', query: 'up', since: 0, ...rest });
   };
@@ -54,10 +54,10 @@ function measurementsOn(objects: KubeObject<any, any>[], timeoutMs = 2000) {
     take,
     idle: measurements.idle,
     /** The final result of a measurement. */
-    async reading(question: Parameters<typeof take>[0] = {}) {
-      await take(question);
+    async reading(wanted: Parameters<typeof take>[0] = {}) {
+      await take(wanted);
       await measurements.idle();
-      return (await take(question))?.reading;
+      return (await take(wanted))?.reading;
     },
     pass: (seconds: number) => {
       now += seconds * 1000;

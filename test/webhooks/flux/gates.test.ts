@@ -64,7 +64,7 @@ describe('DELETE', () => {
     ['with a bypass', deleting('admin', 'admin', 299), bypass, 'allowed'],
     ['with a reason of six minutes ago', deleting('admin', 'admin', 360), bypass, /cannot be deleted/],
     ["with somebody else's reason", deleting('admin', 'other'), bypass, /cannot be deleted/],
-    ['with a reason but no verb', deleting('developer'), bypass, /developer lacks the verb bypass on shop\/freeze/],
+    ['with a reason but no verb', deleting('developer'), bypass, /developer isn't allowed to bypass Gate shop\/freeze/],
     ['by a ServiceAccount that has the verb', deleting(ROBOT), bypass, /is a ServiceAccount and not listed/],
     [
       'by a ServiceAccount that is listed, too',
@@ -121,7 +121,7 @@ describe('a bypass', () => {
     const held = { annotations, spec: { suspend: true } };
     const source = (parts: typeof held | object) => ociRepository({ tag: '1.0.0' }, parts);
     const ref = { kind: 'OCIRepository', name: 'web' };
-    const told = ['OCIRepository shop/web is held too and fetches nothing new: bypass it as well'];
+    const told = ['OCIRepository shop/web is held by a closed Gate too and fetches nothing: bypass its Gates as well'];
     it.each<[string, Record<string, unknown>, FluxObject[], string[]]>([
       ['a Kustomization', { sourceRef: ref }, [source(held)], told],
       ['a HelmRelease by chartRef', { sourceRef: undefined, chartRef: ref }, [source(held)], told],

@@ -27,7 +27,7 @@ it.each<[title: string, oldObject: FluxObject, context: StoredContext, by: strin
     gated,
     { objects: [closed] },
     undefined,
-    ['Bypass denied: sre lacks the verb bypass on shop/freeze'],
+    ["Bypass denied: sre isn't allowed to bypass Gate shop/freeze (verb bypass)"],
   ],
   [
     'where the Gate is open: none',

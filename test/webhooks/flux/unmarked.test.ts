@@ -77,7 +77,7 @@ it('a bypass that waits for its artifact continues when that is fetched, also if
       'rollout.kuberik.com/substitute.APP.from': 'my-app',
       'rollout.kuberik.com/artifact': '1.0.0',
       'gate.fluxcd.io/gates': 'freeze',
-      'gate.fluxcd.io/state': 'passing: shop/freeze',
+      'gate.fluxcd.io/state': 'bypassing: shop/freeze',
       'gate.fluxcd.io/suspended': 'unset',
     },
     substitute: { APP: '1.0.0' },

@@ -33,7 +33,7 @@ export const binding = (kind: string, spec: object = {}): KubeObject<any, any> =
   const target = { apiVersion: 'x/v1', kind, name: 'app', uid: 'u' };
   const made = object('kuberik.com/v1alpha1', 'FluxBinding', `${kind.toLowerCase()}-app`, {
     target,
-    pins: [{ rollout: 'app' }],
+    fields: [{ rollout: 'app' }],
     gates: [{ namespace: 'team-a', gate: 'bound' }],
     ...spec,
   });

@@ -54,7 +54,7 @@ describe('a bypass is for the version that its write names', () => {
       ['6.6.6, which an unknown user requested'],
     ],
     [
-      'and not, with a reason alone, for a candidate that somebody else lets past RolloutGates',
+      'and not, with a reason alone, for a candidate for which somebody else bypasses RolloutGates',
       annotated({ [BYPASS_ROLLOUT_GATES]: '1.5.0', [REQUESTERS]: '{"bypass-gates":"developer"}' }, own, PENDING),
       REASON,
       ['1.5.0, which developer requested (rollout.kuberik.com/bypass-gates)'],
@@ -95,7 +95,7 @@ describe('a bypass is for the version that its write names', () => {
       'and for no text that is none',
       rollout(own, PENDING),
       { [BYPASS_FOR]: '1;$(x)', ...REASON },
-      ['"1;$(x)" that the write names is not a legal tag'],
+      ['"1;$(x)" that the write names is not a valid image tag'],
     ],
   ])('%s: the write is denied', async (_, before, adds, denial) => {
     const next = annotated({ ...before.metadata.annotations, ...adds }, before.spec, before.status);
@@ -143,10 +143,12 @@ describe('a bypass is for the version that its write names', () => {
       annotated({ ...REASON, [BYPASS_FOR]: '1.4.0' }, own, { ...PENDING, history: [entry(7, '1.4.0', '')] }),
       '1.4.0 (7): team-a/bound,team-a/own',
     ],
-  ])('lets past the version %s', async (_, before, next, passage) => {
+  ])('bypasses for the version %s', async (_, before, next, passage) => {
     const answer = await ask({ next, before });
     expect(answer).toMatchObject({ allowed: true, passage, by: `${T} sre` });
-    expect(answer.warnings.join()).toContain(`version ${passage.split(' ')[0]} bypasses 2 closed Gates, once`);
+    expect(answer.warnings.join()).toContain(
+      `version ${passage.split(' ')[0]} may bypass 2 closed Gates, for one deployment`,
+    );
   });
 
   it('the annotation that names it is never stored: it is always of this write', async () => {

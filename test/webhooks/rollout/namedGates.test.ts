@@ -20,7 +20,7 @@ const owned = (of: Rollout): Rollout => ({
 const binding = {
   ...object('kuberik.com/v1alpha1', 'FluxBinding', 'web', {
     target: { kind: 'Kustomization', name: 'web' },
-    pins: [{ rollout: 'app' }],
+    fields: [{ rollout: 'app' }],
     gates: [{ namespace: 'team-a', gate: 'freeze' }],
   }),
   metadata: { namespace: 'team-a', name: 'web', labels: { [boundLabel('app')]: '' } },

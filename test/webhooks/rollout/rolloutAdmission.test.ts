@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Rollout, RolloutSpec } from '../../../api/types.ts';
 import { formatTime } from '../../../core/kube/time.ts';
+import { validateHealthCheck } from '../../../webhooks/budgetScheduleAndHealth.ts';
 import { mutateRollout, validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
-import { validateHealthCheck } from '../../../webhooks/smallKinds.ts';
 import { NOW, object, rollout } from '../../hooks/rollout/call.ts';
 import { kubeObject, namespaceOf } from '../../support/objects.ts';
 import { annotated, call, P, stored, type Write, write } from './call.ts';
@@ -247,7 +247,9 @@ describe('validate/rollout', () => {
     const { result } = await decide({ object: rollout({ gates: [] }), old: gated }, [closed]);
     expect(result).toMatchObject({
       allowed: false,
-      message: expect.stringMatching(/cannot stop requiring.*Gate 'team-a\/freeze' is closed \(Gate closed by default/),
+      message: expect.stringMatching(
+        /cannot remove a closed Gate .*Gate 'team-a\/freeze' is closed \(Gate closed by default/,
+      ),
       commands: [['To open Gate team-a/freeze', expect.stringMatching(/^kubectl -n team-a annotate/)]],
     });
   });
@@ -292,7 +294,7 @@ describe('validate/rollout', () => {
     const { result } = await decide({ object: owned('1'), old: gated }, [closed]);
     expect(result).toMatchObject({
       allowed: false,
-      message: expect.stringContaining('cannot get an owner reference while'),
+      message: expect.stringContaining('cannot have an owner reference added while'),
     });
     expect((await decide({ object: owned('2'), old: owned('1') }, [closed])).result.allowed).toBe(false);
     expect((await decide({ object: gated, old: owned('1') }, [closed])).result.allowed).toBe(true);
@@ -305,13 +307,13 @@ describe('validate/rollout', () => {
     const { result } = await decide({ object: toGit('a'), old: gated }, [closed]);
     expect(result).toMatchObject({
       allowed: false,
-      message: expect.stringMatching(/cannot get spec\.writeBack while .*Gate 'team-a\/freeze' is closed/),
+      message: expect.stringMatching(/cannot have spec\.writeBack added while .*Gate 'team-a\/freeze' is closed/),
     });
     expect((await decide({ object: toGit('a'), old: gated }, [open])).result.allowed).toBe(true);
     expect((await decide({ object: toGit('b'), old: toGit('a') }, [closed])).result.allowed).toBe(true);
     expect((await decide({ object: gated, old: toGit('a') }, [closed])).result.allowed).toBe(true);
     const other = rollout({ ...spec, writeBack: { imagePolicy: 'a' }, releasesImagePolicy: { name: 'other' } });
-    const message = expect.stringContaining('cannot get another spec.releasesImagePolicy beside spec.writeBack while');
+    const message = expect.stringContaining('cannot have spec.releasesImagePolicy changed beside spec.writeBack while');
     expect((await decide({ object: other, old: toGit('a') }, [closed])).result).toMatchObject({ message });
   });
 

@@ -23,7 +23,7 @@ describe('a new reason of a user who may bypass each closed Gate of the Rollout 
       '1.4.0 (7)',
     ],
     ['the first', annotated(HOTFIX, own, { availableReleases: [{ tag: '1.5.0' }] }), '1.5.0 (1)'],
-  ])('lets past these closures %s', async (_, next, deployment) => {
+  ])('bypasses these closures %s', async (_, next, deployment) => {
     expect(await ask({ next })).toMatchObject({
       passage: `${deployment}: team-a/bound,team-a/own`,
       by: `${T} sre`,
@@ -33,7 +33,7 @@ describe('a new reason of a user who may bypass each closed Gate of the Rollout 
 
   it('without a version gets a Warning with the version', async () => {
     const next = annotated(REASON, own, { ...AT_7, pendingVersion: '1.5.0' });
-    expect((await ask({ next })).warnings).toEqual(['version 1.5.0 bypasses 2 closed Gates, once']);
+    expect((await ask({ next })).warnings).toEqual(['version 1.5.0 may bypass 2 closed Gates, for one deployment']);
   });
 
   it('counts the Gates of a bound object that has no FluxBinding', async () => {
@@ -50,7 +50,7 @@ describe('a new reason of a user who may bypass each closed Gate of the Rollout 
     expect(await ask({ next: annotated(HOTFIX, own, AT_7) })).toMatchObject({
       audit: { bypass: message },
       events: [message],
-      warnings: ['version 1.5.0 bypasses 2 closed Gates, once'],
+      warnings: ['version 1.5.0 may bypass 2 closed Gates, for one deployment'],
     });
   });
 
@@ -99,7 +99,7 @@ describe('a reason without a bypass has no record', () => {
   it('of a user who may bypass one Gate of two is denied, and the denial names the other', async () => {
     const answer = await ask({ next: annotated(HOTFIX, own, AT_7), may: ['sre own'] });
     expect(answer).toMatchObject({ allowed: false, events: [] });
-    expect(answer.denial).toContain('sre lacks the verb bypass on team-a/bound.');
+    expect(answer.denial).toContain("sre isn't allowed to bypass Gate team-a/bound (verb bypass).");
     expect(answer.denial).toContain("Gate 'team-a/own' is closed");
   });
 

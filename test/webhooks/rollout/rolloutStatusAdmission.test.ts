@@ -152,7 +152,7 @@ describe('validate/rollout-status, behind a closed Gate', () => {
     expect(result).toMatchObject({
       allowed: false,
       message: expect.stringMatching(
-        /cannot get a new deployment in its status while a Gate it requires is closed: .* then write the status within five/,
+        /cannot have a deployment added to status.history while a Gate that it requires is closed: .* then write the status within five/,
       ),
     });
   });

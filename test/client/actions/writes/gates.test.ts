@@ -319,7 +319,7 @@ describe('approving at a RolloutGate', () => {
   });
 
   it('for an approved version changes nothing', () => {
-    expect(why(approve(rolloutGate(), '1.2.0', undefined))).toMatch(/lets 1\.2\.0 through already/);
+    expect(why(approve(rolloutGate(), '1.2.0', undefined))).toMatch(/allows 1\.2\.0 already/);
   });
 
   it('of a schedule would be written over', () => {

@@ -46,8 +46,8 @@ describe('a version that a budget is to go on with', () => {
 
   it.each([
     ['under way', 'it has not handled the request for 1.2.0 yet', budget('older', true), '1.2.0'],
-    ['under way', 'it still holds 1.2.0', budget('r', true), '1.2.0'],
-    ['under way', 'it still holds app:1.2.0', budget('r', true), 'app:1.2.0'],
+    ['under way', 'it still blocks 1.2.0', budget('r', true), '1.2.0'],
+    ['under way', 'it still blocks app:1.2.0', budget('r', true), 'app:1.2.0'],
     ['reached', '1.2.0 continues', budget('r', false), '1.2.0'],
   ] as const)('%s: %s', (is, text, object, wanted) => {
     expect(continueProgress(object, wanted)).toEqual({ is, text });

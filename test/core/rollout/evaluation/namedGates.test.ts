@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../../api/types.ts';
 import { evaluateGates } from '../../../../core/gate/evaluateGates.ts';
-import { gateRefsOf } from '../../../../core/gate/gateRefs.ts';
+import { gatesNamedBy } from '../../../../core/gate/gateRefs.ts';
 import { byRefKey } from '../../../../core/kube/names.ts';
 import type { Observed } from '../../../../core/rollout/evaluation/inputs.ts';
 import { closedAgainstRelease, namedGateRecords, neverSeen } from '../../../../core/rollout/evaluation/namedGates.ts';
@@ -19,7 +19,7 @@ const rollout = (names: string[], status?: Partial<RolloutStatus>, generation = 
 
 const gate = (name: string) => objectOf('Gate', `shop/${name}`, { spec: { default: 'closed' as const } });
 
-function recorded(of: ReturnType<typeof rollout>, there: string[] = [], looked = gateRefsOf(of)) {
+function recorded(of: ReturnType<typeof rollout>, there: string[] = [], looked = gatesNamedBy(of)) {
   return namedGateRecords({ rollout: of, gateRefs: looked, gates: byRefKey(there.map(gate)) } as unknown as Observed);
 }
 

@@ -15,7 +15,7 @@ const binding = (gate: string) =>
   objectOf('FluxBinding', 'apps/b', {
     spec: {
       target: { apiVersion: 'v1', kind: 'Kustomization', name: 'app', uid: 'u' },
-      pins: [{ rollout: 'app' }],
+      fields: [{ rollout: 'app' }],
       gates: [{ namespace: 'apps', gate }],
     },
   });

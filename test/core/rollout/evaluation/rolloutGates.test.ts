@@ -26,12 +26,12 @@ describe('the gates that a version waits for', () => {
     return { ...made, metadata: { ...made.metadata, labels, annotations: { 'gate.kuberik.com/until': until } } };
   };
   it('are named, with the schedule that made one and until when it holds', () => {
-    expect(blockingNames([gate({ passing: false }, 'qa'), ofSchedule('2026-11-23T08:00:00Z')], CANDIDATES)).toBe(
+    expect(blockingNames([gate({ passing: false }, 'qa'), ofSchedule('2026-11-23T08:00:00Z')], '1.1.0')).toBe(
       "RolloutGate 'qa' (not passing), RolloutGate 'schedule-gate-1' of RolloutSchedule 'working-hours' (not passing until 2026-11-23T08:00:00Z)",
     );
   });
   it('leave out a message that isn’t a time', () => {
-    expect(blockingNames([ofSchedule('x'.repeat(5000))], CANDIDATES)).toBe(
+    expect(blockingNames([ofSchedule('x'.repeat(5000))], '1.1.0')).toBe(
       "RolloutGate 'schedule-gate-1' of RolloutSchedule 'working-hours' (not passing)",
     );
   });

@@ -29,7 +29,7 @@ describe('discoverReleases', () => {
   it.each(['-a', 'a b', 'a/b', 'a:b', 'x'.repeat(129), '$(rm)'])('refuses the tag %j', (tag) => {
     const { available, problems } = discover(observed().rollout, policy({ latestRef: { tag } }));
     expect(available).toEqual([]);
-    expect(problems).toEqual([expect.stringContaining('not a legal tag')]);
+    expect(problems).toEqual([expect.stringContaining('not a valid image tag')]);
   });
 
   it('ignores a last discovery in the future, which is from a clock that was set back', () => {

@@ -1,30 +1,32 @@
 /** Evaluates a HealthCheck of class kustomization, from live reads. */
-import type { UserInfo } from '../../api/admission.ts';
-import { DEPLOYED } from '../../api/annotations.ts';
-import type { FluxObject, Kustomization } from '../../api/flux.ts';
-import { KUSTOMIZATIONS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
-import type { AnyObject, EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
-import type { AccessReviewer, ClusterReader, HookCall, ResourceRef } from '../../api/ports.ts';
-import type { HealthCheck, Rollout } from '../../api/types.ts';
-import { howToAllow, mayBeWatched, mayBeWatchedFromElsewhere } from '../../core/health/consent.ts';
-import { healthyUntil, type Verdict } from '../../core/health/healthStatus.ts';
+
+import type { UserInfo } from '../api/admission.ts';
+import { DEPLOYED } from '../api/annotations.ts';
+import type { FluxObject, Kustomization } from '../api/flux.ts';
+import { KUSTOMIZATIONS, NAMESPACES, ROLLOUTS } from '../api/kinds.ts';
+import type { AnyObject, EpochMs, KubeObject, NamespacedName } from '../api/kubernetes.ts';
+import type { AccessReviewer, ClusterReader, HookCall, ResourceRef } from '../api/ports.ts';
+import type { HealthCheck, Rollout } from '../api/types.ts';
+import { howToAllow, mayBeWatched, mayBeWatchedFromElsewhere } from '../core/health/consent.ts';
+import { healthyUntil, type Verdict } from '../core/health/healthStatus.ts';
 import {
   appliedSelector,
   applyingAccount,
   LIST_FROM_OBJECTS,
   planReads,
   type Read,
-} from '../../core/health/inventoryReads.ts';
-import { evaluateWithResources, ownHealth } from '../../core/health/kustomization.ts';
-import { gracePeriod, kustomizationRef } from '../../core/health/kustomizationCheck.ts';
-import type { Since } from '../../core/health/objects/broken.ts';
-import type { InventoryResource } from '../../core/health/objects/inventory.ts';
-import { causeOf, MAX_PODS_OF_WORKLOAD, type PodQuery, podQueries } from '../../core/health/objects/pods.ts';
-import type { ObservedResource } from '../../core/health/objects/resources.ts';
-import { LIMITS } from '../../core/limits.ts';
-import { parseDeployments } from '../../core/managedField/deployment.ts';
-import { sourceOf, sourceResource } from '../../core/managedField/source.ts';
-import { inParallel } from '../inParallel.ts';
+} from '../core/health/inventoryReads.ts';
+import { evaluateWithResources, ownHealth } from '../core/health/kustomization.ts';
+import { gracePeriod, kustomizationRef } from '../core/health/kustomizationCheck.ts';
+import type { Since } from '../core/health/objects/broken.ts';
+import type { InventoryResource } from '../core/health/objects/inventory.ts';
+import { causeOf, MAX_PODS_OF_WORKLOAD, type PodQuery, podQueries } from '../core/health/objects/pods.ts';
+import type { ObservedResource } from '../core/health/objects/resources.ts';
+import { LIMITS } from '../core/limits.ts';
+import { parseDeployments } from '../core/managedField/deployment.ts';
+import { sourceOf, sourceResource } from '../core/managedField/source.ts';
+import { errorText } from '../core/text/errorText.ts';
+import { inParallel } from './inParallel.ts';
 
 /** How old the annotations of a Namespace may be: a change of them triggers no sync. */
 const NAMESPACE_MAX_AGE_MS = 60_000;
@@ -89,13 +91,13 @@ async function consents(
  */
 export async function isWatchedElsewhere(
   healthCheck: HealthCheck,
-  { cluster, recent, settings }: Pick<HookCall, 'cluster' | 'recent' | 'settings'>,
+  { cluster, sharedReads, settings }: Pick<HookCall, 'cluster' | 'sharedReads' | 'settings'>,
 ): Promise<boolean> {
   if (settings.noCrossNamespaceRefs) return false;
   if (settings.watchWithoutConsent || mayBeWatchedFromElsewhere(healthCheck)) return true;
   const { namespace: name = '' } = healthCheck.metadata;
   const read = (): Promise<KubeObject | undefined> => cluster.get({ ...NAMESPACES, name });
-  const namespace = recent.within(NAMESPACE_MAX_AGE_MS, `namespace ${name}`, read);
+  const namespace = sharedReads.recent(NAMESPACE_MAX_AGE_MS, `namespace ${name}`, read);
   return namespace.then(mayBeWatchedFromElsewhere, () => true);
 }
 
@@ -161,7 +163,7 @@ async function readKustomization(
     const source = kustomization && (await readSource(cluster, kustomization));
     return { ...(kustomization && { kustomization }), ...(source && { source }) };
   } catch (error) {
-    return { error: errorText(error) };
+    return { error: firstLine(error) };
   }
 }
 
@@ -191,7 +193,7 @@ async function readDeployers(
     const found = await inParallel(some, READS_AT_ONCE, (ref) => cluster.get<Rollout>({ ...ROLLOUTS, ...ref }));
     return { rollouts: found.filter((rollout) => rollout !== undefined) };
   } catch (error) {
-    return { error: errorText(error) };
+    return { error: firstLine(error) };
   }
 }
 
@@ -225,7 +227,7 @@ async function readResources(
       return await readObjects(reader.cluster, read, labelSelector);
     } catch (error) {
       failures += 1;
-      return read.names.map((name) => unread(read, name, errorText(error)));
+      return read.names.map((name) => unread(read, name, firstLine(error)));
     }
   });
   return inInventoryOrder(resources, [...observed.flat(), ...forbidden, ...beyond]);
@@ -247,7 +249,7 @@ async function denialOf(
       ? undefined
       : `not read: ${account.username} isn't allowed to get ${resource}${namespace && ` in ${namespace}`}`;
   } catch (error) {
-    return `not read: couldn't check the rights of ${account.username}: ${errorText(error)}`;
+    return `not read: couldn't check the rights of ${account.username}: ${firstLine(error)}`;
   }
 }
 
@@ -314,8 +316,8 @@ function unread({ apiVersion, kind, namespace }: Read, name: string, error: stri
 }
 
 /** The error's first line, cut, because it goes into a status. */
-function errorText(error: unknown): string {
-  const text = (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
+function firstLine(error: unknown): string {
+  const text = errorText(error).split('\n')[0] ?? '';
   return text.length <= 300 ? text : `${text.slice(0, 300)}…`;
 }
 

@@ -4,9 +4,9 @@ import type { FluxObject, SourceRef } from '../../api/flux.ts';
 import { GOVERNED_KINDS, resourceOf } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { WriteContext } from '../../core/admission/fluxWrite.ts';
-import { type Denial, HOTFIX_HINT } from '../../core/admission/gateTexts.ts';
 import { deploymentOf } from '../../core/managedField/deployment.ts';
 import { managedFieldsOf, readManagedField } from '../../core/managedField/managedFields.ts';
+import { type Denial, HOTFIX_HINT } from '../../core/objectGates/gateTexts.ts';
 import { readClosedOfAll } from '../closedGates.ts';
 
 /**
@@ -45,5 +45,7 @@ export async function heldSourceWarning(sync: FluxObject, { cluster }: WebhookCa
     .catch(() => undefined);
   const isHeld = source?.metadata.annotations?.[SUSPENDED] !== undefined && source.spec?.suspend === true;
   if (!isHeld) return [];
-  return [`${ref.kind} ${namespace}/${ref.name} is held too and fetches nothing new: bypass it as well`];
+  return [
+    `${ref.kind} ${namespace}/${ref.name} is held by a closed Gate too and fetches nothing: bypass its Gates as well`,
+  ];
 }

@@ -42,7 +42,7 @@ export function unheldOf(gate: Gate, objects: readonly KubeObject[], namespaces:
     if (deletionTimestamp || annotations[SUSPENDED] !== undefined) return undefined;
     const state = readState(object)?.is;
     // A user with the verb bypass has let it run.
-    if (state === 'bypassed' || state === 'passing' || !requires(object, gate, namespaces)) return undefined;
+    if (state === 'bypassed' || state === 'bypassing' || !requires(object, gate, namespaces)) return undefined;
     const size = new TextEncoder().encode(Object.entries(annotations).flat().join('')).length;
     if (size > MAX_ANNOTATIONS_BYTES - OUR_ANNOTATIONS_BYTES) {
       const message = `its annotations have ${size} bytes and may leave no room for those of rollout-hooks: remove some`;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Budget, Rollout, Slot, SlotRequest } from '../../../api/types.ts';
 import { budgetsOf } from '../../../core/budget/selectingBudgets.ts';
-import { slotWaitOf } from '../../../core/budget/turn.ts';
+import { slotWaitOf } from '../../../core/budget/slotRequest.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { objectOf } from '../../support/objects.ts';
@@ -93,11 +93,11 @@ describe('a Rollout', () => {
     [
       {
         conditions: [
-          { type: 'Ready', status: 'False', reason: 'Closed', message: 'spec.maxConcurrent is 0: no Rollout begins' },
+          { type: 'Ready', status: 'False', reason: 'Closed', message: 'spec.maxConcurrent is 0: no slot is granted' },
         ],
       },
       'BudgetClosed',
-      ': spec.maxConcurrent is 0: no Rollout begins',
+      ': spec.maxConcurrent is 0: no slot is granted',
     ],
     [{ versions: [{ image: 'another', version: '1.2.0', failed: 2, held: true }] }, 'NoSlot', "'a'"],
   ])('says why the budget has none, where that lasts', (status, reason, end) => {

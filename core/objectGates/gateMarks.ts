@@ -13,7 +13,7 @@ import { changedAt } from '../gate/evaluateGates.ts';
 import { limitText, type RequiredGate, TOO_MANY } from '../gate/gateRefs.ts';
 import { refKey, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
-import { awaitedApply, currentAwaits, resumedAloneAt } from '../suspension/applier.ts';
+import { awaitedApply, currentWait, resumedAloneAt } from '../suspension/applier.ts';
 import { isSeenBypassing } from '../suspension/bypassGrant.ts';
 import { formatState, isBypassed, readState, runsBehind } from '../suspension/stateAnnotation.ts';
 import {
@@ -33,29 +33,23 @@ export interface Hold {
   /** Whether the object runs behind its closed Gates for one deployment. Only the webhook can decide when that ends. */
   isBypassing: boolean;
   /** When a Gate opens or closes next by itself. */
-  until?: EpochMs | undefined;
+  requeueAt?: EpochMs | undefined;
 }
 
 /** @param context has every Gate that the object names, and every one that may select it */
 export function holdMarks(object: FluxObject, context: GateContext): Hold {
   const gates = objectGates(object, context);
   const isMarked = isMarkedFor(object, gates);
-  const isBypassing = isMarked && readState(object)?.is === 'passing';
+  const isBypassing = isMarked && readState(object)?.is === 'bypassing';
   const annotations: Hold['annotations'] = {};
   const selectedBy = selectedByText(gates, context.truncated);
   if (object.metadata.annotations?.[SELECTED_BY] !== selectedBy) annotations[SELECTED_BY] = selectedBy ?? null;
-  const state = gates.names.length > 0 ? heldState(gates, isMarked && !isBypassing) : releasedState(object, gates);
+  // An object that bypasses the Gates gets the state too: once its deployment is applied, the webhook suspends it.
+  const heldState = isMarked && !isBypassing ? undefined : formatState({ is: 'closed', gates: gates.names });
+  const state = gates.names.length > 0 ? heldState : releasedState(object, gates);
   if (state !== undefined) annotations[GATE_STATE] = state;
   const edges = gates.all.flatMap(({ until }) => until ?? []);
-  return { annotations, isBypassing, ...(edges.length > 0 && { until: Math.min(...edges) }) };
-}
-
-/**
- * The state to write while Gates are closed; undefined if the object has that state. It is also written to an object
- * that bypasses the Gates: once the deployment is applied, the webhook suspends the object again.
- */
-function heldState({ names }: ObjectGates, isHeld: boolean): string | undefined {
-  return isHeld ? undefined : formatState({ is: 'closed', gates: names });
+  return { annotations, isBypassing, ...(edges.length > 0 && { requeueAt: Math.min(...edges) }) };
 }
 
 /**
@@ -127,12 +121,12 @@ export function stateByRollouts(
 ): string | undefined {
   const state = readState(object);
   if (names.length === 0) {
-    const end = resumedAloneAt(currentAwaits(object, observed));
+    const end = resumedAloneAt(currentWait(object, observed));
     return end !== undefined && now >= end ? formatState({ is: 'open' }) : undefined;
   }
   if (isBypassed(state, closures)) return undefined;
   if (!isSeenBypassing(object, observed, closures))
-    return state?.is === 'passing' ? formatState({ is: 'closed', gates: names }) : undefined;
-  const passing = formatState({ is: 'passing', gates: closures });
-  return object.metadata.annotations?.[GATE_STATE] === passing ? undefined : passing;
+    return state?.is === 'bypassing' ? formatState({ is: 'closed', gates: names }) : undefined;
+  const bypassing = formatState({ is: 'bypassing', gates: closures });
+  return object.metadata.annotations?.[GATE_STATE] === bypassing ? undefined : bypassing;
 }

@@ -8,7 +8,7 @@ import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, Budget, GateSummary, Rollout, Slot, SlotRequest, VersionInfo } from '../../api/types.ts';
 import { type NewCondition, trueCondition } from '../kube/conditions.ts';
-import { identityOf, shortHash } from '../kube/names.ts';
+import { identityOf, uidFraction } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { nextRevision } from '../status/revision.ts';
 import { rolloutCount } from './budgetReport.ts';
@@ -119,7 +119,7 @@ function firstGrant(granted: readonly (Slot | undefined)[]): EpochMs {
 
 /** A time in about a minute, spread so that the Rollouts of a budget are not all evaluated at once. */
 function requeueTime({ metadata }: Rollout, now: EpochMs): EpochMs {
-  const jitter = Number.parseInt(shortHash(metadata.uid ?? '').slice(0, 4), 16) / 0xffff;
+  const jitter = uidFraction(metadata.uid);
   return now + REQUEUE_MS * (0.75 + jitter / 2);
 }
 

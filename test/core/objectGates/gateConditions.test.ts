@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { NamespacedName } from '../../../api/kubernetes.ts';
-import { withGateCondition } from '../../../core/admission/gateConditions.ts';
 import { refKey } from '../../../core/kube/names.ts';
-import { kustomization, NOW, ociRepository } from './objects.ts';
+import { withGateCondition } from '../../../core/objectGates/gateConditions.ts';
+import { kustomization, NOW, ociRepository } from '../admission/objects.ts';
 
 const freeze = { namespace: 'shop', name: 'freeze' };
 const audit = { namespace: 'ops', name: 'audit' };

@@ -1,7 +1,7 @@
 /** Objects that a Gate doesn't hold yet, by their own annotations. */
 import { describe, expect, it } from 'vitest';
-import { unheldOf, unresumedOf } from '../../../core/admission/unreachedObjects.ts';
-import { gate, kustomization } from './objects.ts';
+import { unheldOf, unresumedOf } from '../../../core/objectGates/unreachedObjects.ts';
+import { gate, kustomization } from '../admission/objects.ts';
 
 const named = { 'gate.fluxcd.io/gates': 'freeze' };
 const freeze = gate('shop/freeze');
@@ -36,7 +36,7 @@ describe('a Flux object is reported', () => {
   it.each([
     ['that is suspended by us', freeze, { ...named, 'gate.fluxcd.io/suspended': 'unset' }],
     ['with a bypass of the Gate', freeze, { ...named, 'gate.fluxcd.io/state': 'bypassed: shop/freeze' }],
-    ['that runs for one deployment', freeze, { ...named, 'gate.fluxcd.io/state': 'passing: shop/freeze' }],
+    ['that runs for one deployment', freeze, { ...named, 'gate.fluxcd.io/state': 'bypassing: shop/freeze' }],
     ['that requires another Gate', freeze, { 'gate.fluxcd.io/gates': 'other' }],
     [
       'of a Namespace that is not selected',

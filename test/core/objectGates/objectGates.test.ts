@@ -1,9 +1,9 @@
 /** Gates of one name in two namespaces are two Gates. */
 import { expect, it } from 'vitest';
 import { REQUIRED_GATES } from '../../../api/annotations.ts';
-import { objectGates } from '../../../core/admission/objectGates.ts';
 import { refKey } from '../../../core/kube/names.ts';
-import { gate, gatesByName, kustomization } from './objects.ts';
+import { objectGates } from '../../../core/objectGates/objectGates.ts';
+import { gate, gatesByName, kustomization } from '../admission/objects.ts';
 
 it.each(['apps', 'platform'])('of two Gates of one name, the closed one of %s holds', (closed) => {
   const gates = gatesByName(

@@ -46,7 +46,7 @@ async function frozen(object = kustomization(atOld)): Promise<Cluster> {
   return cluster;
 }
 
-async function passing(): Promise<Cluster> {
+async function bypassing(): Promise<Cluster> {
   const cluster = await frozen();
   await cluster.settle();
   expect(cluster.object.spec?.suspend).toBeUndefined();
@@ -58,10 +58,10 @@ const runs = ({ object }: Cluster) => object.spec?.suspend !== true;
 
 describe('an object whose deployment bypasses its Gate', () => {
   it('takes the managed field of that Rollout, runs, and keeps the state before', async () => {
-    const { object, binding } = await passing();
+    const { object, binding } = await bypassing();
     expect(substituted(object)).toEqual({ APP: '1.1.0', WEB: '5.0.0' });
-    expect(object.metadata.annotations).toMatchObject({ [STATE]: 'passing: shop/freeze', [MEMORY]: 'unset' });
-    expect(binding?.status?.passing).toEqual([{ rollout: 'my-app', id: 2, version: '1.1.0', uid: 'uid-my-app' }]);
+    expect(object.metadata.annotations).toMatchObject({ [STATE]: 'bypassing: shop/freeze', [MEMORY]: 'unset' });
+    expect(binding?.status?.bypassing).toEqual([{ rollout: 'my-app', id: 2, version: '1.1.0', uid: 'uid-my-app' }]);
     expect(binding?.status?.conditions).toContainEqual(
       expect.objectContaining({
         type: 'Approved',
@@ -86,17 +86,17 @@ describe('an object whose deployment bypasses its Gate', () => {
       },
     ],
   ])('is held again when %s, with the version it has', async (_, end) => {
-    const cluster = await passing();
+    const cluster = await bypassing();
     end(cluster);
     await cluster.settle();
     expect(cluster.object.spec?.suspend).toBe(true);
     expect(cluster.object.metadata.annotations).toMatchObject({ [STATE]: 'closed: shop/freeze', [MEMORY]: 'unset' });
     expect(substituted(cluster.object)).toEqual({ APP: '1.1.0', WEB: '5.0.0' });
-    expect(cluster.binding?.status?.passing).toBeUndefined();
+    expect(cluster.binding?.status?.bypassing).toBeUndefined();
   });
 
   it('continues when the Gate opens meanwhile, and follows all its Rollouts', async () => {
-    const cluster = await passing();
+    const cluster = await bypassing();
     cluster.gates = [gate('shop/freeze', { default: 'opened' })];
     await cluster.settle();
     expect(runs(cluster)).toBe(true);
@@ -120,7 +120,7 @@ describe('an object whose deployment bypasses its Gate', () => {
   });
 
   it('takes no other spec, from an apply or an edit', async () => {
-    const cluster = await passing();
+    const cluster = await bypassing();
     const edit = { ...cluster.object, spec: { ...cluster.object.spec, path: './evil' } };
     expect(await cluster.write(edit)).toBe(false);
     const managedFields = [{ ...owner('Apply', 'spec.path'), manager: 'kustomize-controller' }];
@@ -130,8 +130,8 @@ describe('an object whose deployment bypasses its Gate', () => {
     expect(runs(cluster)).toBe(true);
   });
 
-  it('keeps passing where an apply leaves out the annotations that bind it', async () => {
-    const cluster = await passing();
+  it('keeps bypassing where an apply leaves out the annotations that bind it', async () => {
+    const cluster = await bypassing();
     const { metadata, spec } = cluster.object;
     const annotations = Object.fromEntries(
       Object.entries(metadata.annotations ?? {}).filter(([key]) => !key.startsWith('rollout.kuberik.com/substitute')),
@@ -144,7 +144,7 @@ describe('an object whose deployment bypasses its Gate', () => {
   });
 
   it('stays suspended by a user’s suspension meanwhile, after the freeze too', async () => {
-    const cluster = await passing();
+    const cluster = await bypassing();
     expect(await cluster.write({ ...cluster.object, spec: { ...cluster.object.spec, suspend: true } })).toBe(true);
     await cluster.settle();
     expect(cluster.object.spec?.suspend).toBe(true);

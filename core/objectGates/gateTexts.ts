@@ -46,7 +46,7 @@ export function bypassedText(gate: NamespacedName): string {
 export function revertWarning(closed: readonly GateResult[]): string {
   const [first, ...others] = closed.map((gate) => refKey(gate.ref));
   const more = others.length > 0 ? ` (and ${others.length} more)` : '';
-  return `nothing changed: Gate ${first}${more} is closed. Apply it again once it opens (a Git sync does)`;
+  return `nothing changed: Gate ${first}${more} is closed. Apply again after it opens; Git syncs do so themselves`;
 }
 
 export function subjectOf(object: FluxObject): string {
@@ -59,7 +59,7 @@ export function bypassWarning(version: string, closed: readonly GateResult[]): s
     closed.length > 1
       ? `${closed.length} closed Gates`
       : `the closed Gate ${closed.map(({ ref }) => refKey(ref)).join()}`;
-  return `version ${version} bypasses ${gates}, once`;
+  return `version ${version} may bypass ${gates}, for one deployment`;
 }
 
 /** When a new reason counts: a DELETE and a write of the status cannot carry one. */

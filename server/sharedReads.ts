@@ -1,5 +1,5 @@
-/** The port `Recent`: answers that several callers share. */
-import type { Recent } from '../api/ports.ts';
+/** The port `SharedReads`: reads that several callers share. */
+import type { SharedReads } from '../api/ports.ts';
 import { Lru } from './lru.ts';
 
 const MAX_ANSWERS = 10_000;
@@ -10,12 +10,12 @@ interface Running {
 }
 
 /** @param clock milliseconds that only grow */
-export function createRecent(clock: () => number): Recent {
+export function createSharedReads(clock: () => number): SharedReads {
   const answers = new Lru<{ at: number; answer: Promise<unknown> }>(MAX_ANSWERS);
   const running = new Map<string, Running>();
 
-  function start(key: string, ask: () => Promise<unknown>): Promise<unknown> {
-    const answer = ask();
+  function start(key: string, read: () => Promise<unknown>): Promise<unknown> {
+    const answer = read();
     const entry: Running = { answer };
     running.set(key, entry);
     const end = () => {
@@ -26,17 +26,17 @@ export function createRecent(clock: () => number): Recent {
   }
 
   return {
-    fresh<T>(key: string, ask: () => Promise<T>) {
+    fresh<T>(key: string, read: () => Promise<T>) {
       const current = running.get(key);
-      if (!current) return start(key, ask) as Promise<T>;
-      const startNext = () => start(key, ask);
+      if (!current) return start(key, read) as Promise<T>;
+      const startNext = () => start(key, read);
       current.next ??= current.answer.then(startNext, startNext);
       return current.next as Promise<T>;
     },
-    within<T>(maxAgeMs: number, key: string, ask: () => Promise<T>) {
+    recent<T>(maxAgeMs: number, key: string, read: () => Promise<T>) {
       const known = answers.get(key);
       if (known && clock() - known.at < maxAgeMs) return known.answer as Promise<T>;
-      const answer = ask();
+      const answer = read();
       const entry = { at: clock(), answer };
       answers.set(key, entry);
       answer.catch(() => {

@@ -7,13 +7,13 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import { limitText } from '../gate/gateRefs.ts';
 import { findCondition, setCondition } from '../kube/conditions.ts';
 import { groupOf, refKey } from '../kube/names.ts';
-import { type Awaits, awaitsText } from '../suspension/applier.ts';
+import { type ApplierWait, applierWaitText } from '../suspension/applier.ts';
 import { readState, runsBehind } from '../suspension/stateAnnotation.ts';
 import { approvalText, bypassedText } from './gateTexts.ts';
 import type { ObjectGates } from './objectGates.ts';
 
 /** States of the wait for an applier that may last. The others end in a moment and aren't worth two writes. */
-const LONG_WAITS = new Set<Awaits['state']>(['Failing', 'Suspended', 'Missing']);
+const LONG_WAITS = new Set<ApplierWait['state']>(['Failing', 'Suspended', 'Missing']);
 
 type Status = FluxStatus & Record<string, unknown>;
 
@@ -25,7 +25,7 @@ export function withGateCondition(
   object: FluxObject,
   gates: Pick<ObjectGates, 'all' | 'closed' | 'closures'>,
   now: EpochMs,
-  awaits?: Awaits,
+  awaits?: ApplierWait,
 ): Status | undefined {
   const status: Status = object.status ?? {};
   const next = gates.all.length > 0 ? withCondition(object, status, gates, now, awaits) : withoutCondition(status);
@@ -54,7 +54,7 @@ function withCondition(
   status: Status,
   { closed, closures }: Pick<ObjectGates, 'closed' | 'closures'>,
   now: EpochMs,
-  awaits: Awaits | undefined,
+  awaits: ApplierWait | undefined,
 ): Status | undefined {
   const kind = governedKindOf(groupOf(object.apiVersion), object.kind);
   const isSource = kind !== undefined && KINDS[kind].governed === 'source';
@@ -68,7 +68,7 @@ function withCondition(
     reason: holds ? GATE_CLOSED : GATES_OPEN,
     message: holds
       ? closed.map(({ ref }) => text(ref)).join(' ')
-      : `All gates are open.${awaits && LONG_WAITS.has(awaits.state) ? ` Suspended ${awaitsText(awaits)}.` : ''}`,
+      : `All gates are open.${awaits && LONG_WAITS.has(awaits.state) ? ` Suspended ${applierWaitText(awaits)}.` : ''}`,
   };
   const conditions = setCondition(status.conditions, condition, now);
   const [before, after] = [status.conditions, conditions].map((list) => findCondition(list, condition.type));

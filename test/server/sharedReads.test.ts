@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest';
+import { createSharedReads } from '../../server/sharedReads.ts';
+
+function countedReads() {
+  let now = 0;
+  const keys: string[] = [];
+  const sharedReads = createSharedReads(() => now);
+  return {
+    keys,
+    later: (ms: number) => {
+      now += ms;
+    },
+    recent: (maxAgeMs: number, key: string, answer: () => Promise<number> = async () => keys.length) =>
+      sharedReads.recent(maxAgeMs, key, () => {
+        keys.push(key);
+        return answer();
+      }),
+  };
+}
+
+it('reads once for all callers within their time limits', async () => {
+  const { recent, keys, later } = countedReads();
+  expect(await Promise.all([recent(1000, 'a'), recent(1000, 'a'), recent(1000, 'b')])).toEqual([1, 1, 2]);
+  later(999);
+  expect(await recent(1000, 'a')).toBe(1);
+  expect(await recent(500, 'a')).toBe(3);
+  later(1000);
+  expect(await recent(1000, 'a')).toBe(4);
+  expect(keys).toEqual(['a', 'b', 'a', 'a']);
+});
+
+it('caches no failure', async () => {
+  const { recent } = countedReads();
+  await expect(recent(1000, 'a', () => Promise.reject(new Error('timeout')))).rejects.toThrow('timeout');
+  expect(await recent(1000, 'a')).toBe(2);
+});
+
+it('returns no result of an earlier read, and reads once for all later callers', async () => {
+  const sharedReads = createSharedReads(() => 0);
+  let stored = 'nothing';
+  let reads = 0;
+  const read = () =>
+    sharedReads.fresh('checks', async () => {
+      reads += 1;
+      const answer = stored;
+      await Promise.resolve();
+      return answer;
+    });
+  const before = read();
+  stored = 'a check';
+  const after = [read(), read()];
+  expect(await before).toBe('nothing');
+  expect(await Promise.all(after)).toEqual(['a check', 'a check']);
+  expect(reads).toBe(2);
+  stored = 'another';
+  expect(await read()).toBe('another');
+});
+
+it('a failure concerns its own callers only', async () => {
+  const sharedReads = createSharedReads(() => 0);
+  const failing = sharedReads.fresh('checks', () => Promise.reject(new Error('timeout')));
+  const next = sharedReads.fresh('checks', async () => 'fine');
+  await expect(failing).rejects.toThrow('timeout');
+  expect(await next).toBe('fine');
+});
