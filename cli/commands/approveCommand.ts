@@ -2,6 +2,7 @@
 import { KINDS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate } from '../../api/types.ts';
+import { commandOf } from '../../client/actions/lines.ts';
 import { approveAtGate } from '../../client/actions/writes/gateWrites.ts';
 import { badRequest, noChange, type PlannedWrite } from '../../client/actions/writes/plannedWrite.ts';
 import {
@@ -11,7 +12,7 @@ import {
   rejectByNewGate,
   scheduleOf,
 } from '../../client/actions/writes/rolloutGateWrites.ts';
-import { bypassRolloutGates, unknownText } from '../../client/actions/writes/rolloutWrites.ts';
+import { unknownText } from '../../client/actions/writes/rolloutWrites.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { splitTarget } from '../../core/approval/acceptApproval.ts';
 import { opensFor } from '../../core/gate/gateRequests.ts';
@@ -51,7 +52,7 @@ const GATE = {
 } as const;
 
 export const approveCommand: CommandDefinition = {
-  description: `Allows one version, and no later one, at the Gate or RolloutGate that blocks it: a RolloutGate adds it to its list, a Gate opens for it alone; with spec.approvals, your approval is recorded. If you name a Rollout, the command finds what blocks the version, and asks if there are several. If only RolloutGates of schedules block it, the version bypasses every RolloutGate of the Rollout; the command asks first.`,
+  description: `Allows one version, and no later one, at the Gate or RolloutGate that blocks it: a RolloutGate adds it to its list, a Gate opens for it alone; with spec.approvals, your approval is recorded. If you name a Rollout, the command finds what blocks the version, and asks if there are several.`,
   arguments: ARGUMENTS,
   options: [GATE, ...WRITE_OPTIONS, ...WAIT_OPTIONS],
   exitCodes: WAIT_CODES,
@@ -158,7 +159,7 @@ async function targetOf(context: Context, cluster: Cluster, text: string, reques
   if (verb === 'approve') {
     const unknown = unknownText(rollout, version);
     if (unknown) context.terminal.note(`Note: ${unknown}.`);
-    return { ...(await gateToApproveAt(context, cluster, rollout, request)), rollout };
+    return { ...(await gateToApproveAt(context, cluster, rollout, version)), rollout };
   }
   const own = (await readRolloutGatesOf(cluster.client, rollout)).filter((gate) => !scheduleOf(gate));
   if (own.length === 0) return { write: rejectByNewGate(rollout, version, reason), rollout };
@@ -167,12 +168,7 @@ async function targetOf(context: Context, cluster: Cluster, text: string, reques
 }
 
 /** The Gate or RolloutGate that holds the version and can allow it alone; if there are several, the user's choice. */
-async function gateToApproveAt(
-  context: Context,
-  cluster: Cluster,
-  rollout: Rollout,
-  { version, reason }: VersionRequest,
-): Promise<Target> {
+async function gateToApproveAt(context: Context, cluster: Cluster, rollout: Rollout, version: string): Promise<Target> {
   const related = await readRelated(cluster.client, [rollout]);
   const own = related.rolloutGates.filter(({ spec }) => spec?.rolloutRef.name === rollout.metadata.name);
   const holding = own.filter((gate) => holdsVersion(gate, version));
@@ -192,8 +188,11 @@ async function gateToApproveAt(
   if (schedules.length > 0) {
     const [block, open] =
       schedules.length > 1 ? ['block', 'open by their calendars'] : ['blocks', 'opens by its calendar'];
-    context.terminal.note(`${schedules.join(' and ')} ${block} ${version}, and ${open}.`);
-    return { write: bypassRolloutGates(rollout, version, reason) };
+    const object = { kind: 'Rollout' as const, ...identityOf(rollout) };
+    throw new Problem(
+      `${schedules.join(' and ')} ${block} ${version}, and ${open}. To bypass every RolloutGate:\n` +
+        `  ${commandOf({ type: 'bypassRolloutGates', object, version })}`,
+    );
   }
   if (app.unread.length > 0)
     throw new Problem(`No Gate or RolloutGate that blocks ${version} was found. Not read: ${app.unread.join('; ')}.`);

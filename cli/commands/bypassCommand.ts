@@ -3,7 +3,7 @@ import { GOVERNED_KINDS, resourceOf } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
 import { bypassObject, reconcileProgress } from '../../client/actions/writes/fluxObjectWrites.ts';
 import { badRequest, type PlannedWrite } from '../../client/actions/writes/plannedWrite.ts';
-import { bypass, bypassWaiting } from '../../client/actions/writes/rolloutWrites.ts';
+import { bypass, bypassRolloutGates, bypassWaiting } from '../../client/actions/writes/rolloutWrites.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { readRollout } from '../../tools/read/namedObjects.ts';
@@ -13,7 +13,7 @@ import { make } from '../write/make.ts';
 import { awaitObject, awaitRollout, WAIT_CODES } from '../write/wait.ts';
 
 export const bypassCommand: CommandDefinition = {
-  description: `Deploys one version of one Rollout despite the closed Gates that block it, once: if another version would be deployed first, the request is refused. Like deploy, it also bypasses RolloutGates, HealthChecks and a running bake. Or resumes one Flux object behind a closed Gate. You need the verb bypass on each closed Gate and a reason; both are recorded.`,
+  description: `Deploys one version of one Rollout despite the closed Gates that block it, once: if another version would be deployed first, the request is refused. Like deploy, it also bypasses RolloutGates, HealthChecks and a running bake. Or resumes one Flux object behind a closed Gate. You need the verb bypass on each closed Gate and a reason; both are recorded. With --rollout-gates it bypasses the RolloutGates of a Rollout instead, for one release candidate: closed Gates and missing approvals still block it.`,
   arguments: [
     {
       syntax: '<target>',
@@ -26,15 +26,30 @@ export const bypassCommand: CommandDefinition = {
       completes: 'versions',
     },
   ],
-  options: [...WRITE_OPTIONS, ...OBJECT_WAIT_OPTIONS],
+  options: [
+    { flags: '--rollout-gates', help: 'bypass every RolloutGate of the Rollout, and no Gate; a reason is optional' },
+    ...WRITE_OPTIONS,
+    ...OBJECT_WAIT_OPTIONS,
+  ],
   exitCodes: WAIT_CODES,
   examples: [
     ['a fix through a freeze', "bypass my-app 1.2.1 --reason 'INC-42, the fix'"],
+    ['a release outside the hours of a RolloutSchedule', 'bypass my-app 1.2.1 --rollout-gates'],
     ['resume one object', "bypass kustomization/web --reason 'INC-42: scale up'"],
   ],
   async run(context, invocation) {
     const [target = '', version] = invocation.arguments as [string, string?];
-    const { reason } = invocation.options;
+    const { reason, rolloutGates } = invocation.options;
+    let rollout: Rollout | undefined;
+    if (rolloutGates) {
+      if (version === undefined) throw new Problem('--rollout-gates needs a version.', EXIT.usage);
+      const cluster = await context.cluster();
+      const made = await make(context, invocation, async () => {
+        rollout = await readRollout(cluster, target);
+        return bypassRolloutGates(rollout, version, reason);
+      });
+      return awaitRollout(context, invocation, made, rollout);
+    }
     if (!reason) throw new Problem('A bypass needs a reason, which is recorded: --reason "<why>".', EXIT.usage);
     const cluster = await context.cluster();
     const [word = '', name] = target.split('/');
@@ -45,7 +60,6 @@ export const bypassCommand: CommandDefinition = {
       const made = await make(context, invocation, () => planObjectBypass(cluster, row, name, reason, context.now()));
       return awaitObject(context, invocation, made, reconcileProgress);
     }
-    let rollout: Rollout | undefined;
     const made = await make(context, invocation, async () => {
       rollout = await readRollout(cluster, target);
       const now = context.now();

@@ -5,7 +5,7 @@ import type { Gate } from '../../api/types.ts';
 import { refKey } from '../../core/kube/names.ts';
 import type { Right } from '../explain/application.ts';
 
-/** The verb of an action: its command's name if there is one. */
+/** What an action does: mostly its command's name. */
 export type ActionType =
   | 'deploy'
   | 'pin'
@@ -17,6 +17,7 @@ export type ActionType =
   | 'approve'
   | 'reject'
   | 'bypass'
+  | 'bypassRolloutGates'
   | 'continue'
   | 'freeze'
   | 'open'

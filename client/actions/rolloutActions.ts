@@ -130,7 +130,9 @@ function scheduleActions(
     const gate = kind === 'rolloutGate' && object ? find(object) : undefined;
     return gate !== undefined && scheduleOf(gate) !== undefined;
   };
-  return gates.length > 0 && gates.every(isOfSchedule) ? actionsOn(rollout, 'approve', { version }, gates[0]?.id) : [];
+  return gates.length > 0 && gates.every(isOfSchedule)
+    ? actionsOn(rollout, 'bypassRolloutGates', { version }, gates[0]?.id)
+    : [];
 }
 
 function failureActions(

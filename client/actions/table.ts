@@ -143,26 +143,20 @@ export const ACTIONS: Record<ActionType, Definition> = {
         : 'Your approval no longer counts. You can give it again.',
   },
   approve: {
-    kinds: ['RolloutGate', 'Gate', 'Rollout'],
+    kinds: ['RolloutGate', 'Gate'],
     takes: ['version'],
     write: (request, found, now) =>
-      isOn(request, 'Rollout')
-        ? bypassRolloutGates(found, version(request), reason(request))
-        : isOn(request, 'Gate')
-          ? approveAtGate(found, version(request), { reason: reason(request), rollout: request.rollout }, now)
-          : approve(found, version(request), reason(request)),
+      isOn(request, 'Gate')
+        ? approveAtGate(found, version(request), { reason: reason(request), rollout: request.rollout }, now)
+        : approve(found, version(request), reason(request)),
     words: (request) => [...objectWords(request), versionAtGate(request)],
     label: (request) =>
-      isOn(request, 'Rollout')
-        ? `Bypass every RolloutGate for ${version(request)}`
-        : `Approve ${version(request)}${request.rollout ? ` of ${request.rollout.name}` : ''} at ${request.object.name}`,
-    submit: (request) => (isOn(request, 'Rollout') ? 'Bypass' : 'Approve'),
+      `Approve ${version(request)}${request.rollout ? ` of ${request.rollout.name}` : ''} at ${request.object.name}`,
+    submit: () => 'Approve',
     text: (request) =>
-      isOn(request, 'Rollout')
-        ? 'It bypasses every RolloutGate, those of schedules too. Closed Gates and missing approvals still block it.'
-        : isOn(request, 'Gate')
-          ? 'Records your approval of this version. Other versions stay blocked.'
-          : 'Allows this version. Other versions stay blocked.',
+      isOn(request, 'Gate')
+        ? 'Records your approval of this version. Other versions stay blocked.'
+        : 'Allows this version. Other versions stay blocked.',
   },
   reject: {
     kinds: ['RolloutGate'],
@@ -190,6 +184,16 @@ export const ACTIONS: Record<ActionType, Definition> = {
         : 'It runs until one of these Gates closes again. Your name and reason are recorded.',
     confirm: true,
     danger: true,
+  },
+  bypassRolloutGates: {
+    kinds: ['Rollout'],
+    takes: ['version'],
+    write: (request, found) => bypassRolloutGates(found, version(request), reason(request)),
+    words: (request) => ['bypass', target(request), version(request), '--rollout-gates'],
+    label: (request) => `Bypass every RolloutGate for ${version(request)}`,
+    submit: () => 'Bypass',
+    text: () =>
+      'It bypasses every RolloutGate, those of schedules too. Closed Gates and missing approvals still block it.',
   },
   continue: {
     kinds: BUDGETS,

@@ -38,16 +38,12 @@ const gate = (spec: object, annotations: object = {}) =>
   objectOf('Gate', { metadata: { namespace: 'shop', name: 'freeze', annotations }, spec } as never);
 const CLOSED = gate({ default: 'closed' }, { 'open.gate.fluxcd.io/reason': 'an older one' });
 const ASKING = gate({ default: 'closed', approvals: { required: 2 } });
-const rolloutGate = (spec: object, labels: object = {}) =>
+const rolloutGate = (spec: object) =>
   objectOf('RolloutGate', {
-    metadata: { namespace: 'shop', name: 'qa', resourceVersion: '7', labels },
+    metadata: { namespace: 'shop', name: 'qa', resourceVersion: '7' },
     spec: { rolloutRef: { name: 'web' }, ...spec },
   } as never);
 const LIST = rolloutGate({ allowedVersions: ['1.1.0'], rejectedVersions: ['1.0.9'] });
-const SCHEDULED = rolloutGate(
-  { passing: false },
-  { 'gate.kuberik.com/schedule-kind': 'RolloutSchedule', 'gate.kuberik.com/schedule-name': 'nights' },
-);
 const versions = [{ image: 'i', version, failed: 2, held: true }];
 const budget = (kind: 'RolloutBudget' | 'ClusterRolloutBudget', namespace?: string) =>
   objectOf(kind, {
@@ -69,13 +65,7 @@ const at = { namespace: 'shop', name: 'web' };
 const kinds = ['Kustomization' as const, 'Rollout' as const];
 const newGate = { kind: 'Gate' as const, namespace: 'shop', name: 'incident' };
 
-/** `others`: other objects that the command reads. */
-type Row = [
-  type: ActionType,
-  found: KubeObject<any, any> | undefined,
-  given?: Partial<ActionRequest>,
-  others?: KubeObject<any, any>[],
-];
+type Row = [type: ActionType, found: KubeObject<any, any> | undefined, given?: Partial<ActionRequest>];
 
 const TABLE: Row[] = [
   ['deploy', DEPLOYED, { version }],
@@ -91,7 +81,7 @@ const TABLE: Row[] = [
   ['approve', rolloutGate({ passing: false }), { version }],
   ['approve', rolloutGate({ approvals: { required: 2 } }), { version }],
   ['approve', ASKING, { version, rollout: at }],
-  ['approve', DEPLOYED, { version }, [SCHEDULED]],
+  ['bypassRolloutGates', DEPLOYED, { version }],
   ['reject', LIST, { version }],
   ['bypass', DEPLOYED, { version }],
   ['bypass', PINNED, { version }],
@@ -125,9 +115,9 @@ const TABLE: Row[] = [
   ['unrequire', named('typo'), { gate: { namespace: 'shop', name: 'typo' } }],
 ];
 
-const rows = TABLE.map(([type, found, given, others]) => {
+const rows = TABLE.map(([type, found, given]) => {
   const request: ActionRequest = { type, object: found ? of(found) : newGate, reason, ...given };
-  return [`${commandOf(request) ?? type}`, request, found, [...(found ? [found] : []), ...(others ?? [])]] as const;
+  return [`${commandOf(request) ?? type}`, request, found, found ? [found] : []] as const;
 });
 
 describe('the write of an action is that of its command', () => {

@@ -32,6 +32,14 @@ const gate = (name: string, ...holds: string[]) => {
 const WEB = rollout('web', {}, { pendingVersion: '1.2.0' });
 const QA = rolloutGate('qa', { passing: true, allowedVersions: [] });
 const OPS = rolloutGate('ops', { passing: false });
+const NIGHTS = objectOf('RolloutGate', {
+  metadata: {
+    namespace: 'shop',
+    name: 'nights-1',
+    labels: { 'gate.kuberik.com/schedule-kind': 'RolloutSchedule', 'gate.kuberik.com/schedule-name': 'nights' },
+  },
+  spec: { rolloutRef: { name: 'web' }, passing: false },
+} as never);
 const YEAR_END = gate('year-end');
 const behind = ['eu', 'us'].map((name) =>
   rollout(name, { gates: [{ name: 'year-end' }] }, { pendingVersion: '1.2.0', namedGates: [] }),
@@ -71,6 +79,15 @@ describe('nothing is written, and the answer names the action to take', () => {
 Not a terminal: add --yes to confirm.
 `,
     ],
+    [
+      'approve web 1.2.0',
+      [WEB, NIGHTS],
+      1,
+      `RolloutSchedule nights blocks 1.2.0, and opens by its calendar. To bypass every RolloutGate:
+  kubectl rollouts bypass web 1.2.0 --rollout-gates -n shop
+`,
+    ],
+    ['bypass web --rollout-gates', [WEB], 2, '--rollout-gates needs a version.\n'],
     ['retry web', [WEB], 1, 'Rollout shop/web: 1.1.0 has succeeded, so there is nothing to retry.\n'],
     ['bypass web 1.2.0', [WEB], 2, 'A bypass needs a reason, which is recorded: --reason "<why>".\n'],
     [

@@ -21,7 +21,7 @@ describe('the primary button', () => {
   );
 
   it('is never the bypass of every RolloutGate', () => {
-    expect(primaryOf([action('approve', 'Rollout')])).toBeUndefined();
+    expect(primaryOf([action('bypassRolloutGates', 'Rollout')])).toBeUndefined();
   });
 
   it('is the likely action for one version', () => {

@@ -11,8 +11,6 @@ const NARROW: readonly ActionType[] = ['approve', 'retry', 'rollback', 'continue
 
 /** The action whose button stands out: none that opens a Gate for all, bypasses Gates or deploys manually. */
 export function primaryOf(allowed: readonly Action[]): Action | undefined {
-  const narrow = allowed.filter(
-    ({ request: { type, object } }) => NARROW.includes(type) && !(type === 'approve' && object.kind === 'Rollout'),
-  );
+  const narrow = allowed.filter(({ request: { type } }) => NARROW.includes(type));
   return narrow.find(({ primary }) => primary) ?? narrow[0];
 }

@@ -63,7 +63,7 @@ describe('a version that waits for', () => {
         status: waits({ gates: [{ name: 'nights', passing: false }] }),
         rolloutGates: [rolloutGate('nights', { passing: false }, SCHEDULE)],
       },
-      ['approve 1.1.0', 'deploy 1.1.0'],
+      ['bypassRolloutGates 1.1.0', 'deploy 1.1.0'],
     ],
     [
       'a RolloutGate behind a closed Gate: a deployment by hand would wait there',
@@ -235,7 +235,7 @@ describe('the text of an action names its effect', () => {
 
   it.each<[string, () => Action[], string, string]>([
     ['a copy', () => offered(ofSchedule), 'deploy', 'spec.targetRepository'],
-    ['the RolloutGates of schedules', () => offered(ofSchedule), 'approve', 'Bypass every RolloutGate for 1.1.0'],
+    ['the RolloutGates of schedules', () => offered(ofSchedule), 'bypassRolloutGates', 'Bypass every RolloutGate'],
     ['approvals', () => offered({ ...held, gates: [closedByUser] }), 'open', 'Ends the close request.'],
     ['no approvals', () => offered({ ...held, gates: [gate('prod')] }), 'open', 'It opens for everything'],
     [
