@@ -79,7 +79,7 @@ describe('the log', () => {
     await tells(ns, 'Rollout/app SomeGatesBlocking');
     await admin.mergePatch(ref('rolloutGate', ns, 'qa'), { spec: { passing: true } });
     await variablesArrive(admin, ns, 'web', { APP_VERSION: '1.0.0' });
-    await tells(ns, 'Rollout/app DeploymentSucceeded', 'Kustomization/web Pinned');
+    await tells(ns, 'Rollout/app DeploymentSucceeded', 'Kustomization/web VersionSet');
 
     await requestGate(sre, ns, 'freeze', 'close');
     await isHeld(admin, web);
@@ -88,7 +88,7 @@ describe('the log', () => {
     const synced = { ...web, spec: { ...web.spec, path: './git' } };
     for (let again = 0; again < 3; again++) await flux.apply(synced, { manager: 'kustomize-controller' });
     await tells(ns, 'Gate/freeze CloseRequested', 'Gate/freeze GateClosed', 'Kustomization/web Suspended');
-    await tells(ns, 'Kustomization/web Denied', 'Kustomization/web Held');
+    await tells(ns, 'Kustomization/web Denied', 'Kustomization/web Reverted');
 
     await requestGate(sre, ns, 'freeze', 'open');
     await isFree(admin, web);
@@ -96,12 +96,12 @@ describe('the log', () => {
     const touched = [ref('rollout', ns, 'app'), ref('gate', ns, 'freeze'), web as never];
     await staysQuiet(ns, touched, [
       'Rollout/app DeploymentSucceeded',
-      'Kustomization/web Pinned',
+      'Kustomization/web VersionSet',
       'Gate/freeze CloseRequested',
       'Gate/freeze GateClosed',
       'Kustomization/web Suspended',
       'Kustomization/web Denied',
-      'Kustomization/web Held',
+      'Kustomization/web Reverted',
       'Gate/freeze GateOpened',
       'Kustomization/web Released',
     ]);
