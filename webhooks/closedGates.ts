@@ -187,7 +187,8 @@ export async function recordBypass(
   if (fact) {
     // The API server calls again, under another uid, when another user's write comes between.
     const { kind, metadata } = regarding;
-    const write = [request.operation, request.subResource ?? '', metadata.annotations?.[BYPASSED_BY], reason];
+    const bypassed = gates.map(refKey).sort().join();
+    const write = [request.operation, request.subResource ?? '', metadata.annotations?.[BYPASSED_BY], bypassed, reason];
     const key = ['bypass', kind, fact.object.namespace, fact.object.name, ...write].join(' ');
     call.metrics.count({ name: 'rollout_hooks_gate_bypasses_total', labels: {}, key });
     // The objects that a Gate holds; other objects report themselves, or by the objects bound to them.

@@ -66,7 +66,7 @@ it('a kind that is served in an older version only, by doctor', async () => {
   const env = { KUBECONFIG: cluster.kubeconfigOf('admin') };
   const text = await waitFor(async () => {
     const { out } = await call('doctor', { env });
-    return out.includes('is served as') && out.replaceAll(/\s+/g, ' ');
+    return out.includes('is served only as') && out.replaceAll(/\s+/g, ' ');
   }, 'doctor to find it');
   expect(text).toContain(
     'OCIRepository is served only as source.toolkit.fluxcd.io/v1beta2, but rollout-hooks reads source.toolkit.fluxcd.io/v1: ' +

@@ -126,7 +126,7 @@ it.each([
   'A deployment does not end',
   'Who deployed this?',
   'A Flux object is suspended',
-  'A write is refused',
+  'A write is denied',
   'A Gate does not open',
   'Open, and still suspended',
 ])('%s', expectShown);

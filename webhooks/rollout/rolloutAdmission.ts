@@ -40,7 +40,7 @@ import { readUpstream } from '../../live/objectReads.ts';
 import { deny } from '../closedGates.ts';
 import { type AdmissionHandler, allowed, denied } from '../response.ts';
 import { bypassOf } from './rolloutBypass.ts';
-import { denyDelete, denyDroppedGates, denyRelease } from './rolloutDenials.ts';
+import { denyDelete, denyEvasion } from './rolloutDenials.ts';
 import { rolloutWarnings } from './rolloutWarnings.ts';
 
 /**
@@ -168,12 +168,10 @@ export const validateRollout: AdmissionHandler = async (request, call) => {
   const wrong = order?.problem === undefined ? problems : [order.problem];
   if (wrong.length > 0)
     return denied('invalid', `Rollout '${rollout.metadata.name}' is not valid: ${wrong.join('; ')}`);
-  const denial =
-    before &&
-    ((await denyDroppedGates(rollout, before, request, call)) ?? (await denyRelease(rollout, before, request, call)));
-  return (
-    denial ?? allowed([...(order?.warnings ?? []), ...(await rolloutWarnings(rollout, before ?? undefined, call))])
-  );
+  const evasion = before ? await denyEvasion(rollout, before, request, call) : undefined;
+  if (evasion && !evasion.allowed) return evasion;
+  const warnings = [...(order?.warnings ?? []), ...(await rolloutWarnings(rollout, before ?? undefined, call))];
+  return { ...(evasion ?? allowed()), warnings };
 };
 
 function problemsOf(rollout: Rollout, { settings }: WebhookCall): string[] {

@@ -7,6 +7,7 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { sameJson } from '../../core/kube/json.ts';
+import { refKey } from '../../core/kube/names.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { bypassText } from '../../core/objectGates/gateTexts.ts';
@@ -16,32 +17,29 @@ import type { AdmissionDecision } from '../response.ts';
 
 type Denial = Promise<AdmissionDecision | undefined>;
 
-/** Denies a write after which the Rollout no longer requires a closed Gate. */
-export async function denyDroppedGates(
-  rollout: Rollout,
-  before: Rollout,
-  request: AdmissionRequest,
-  call: WebhookCall,
-): Denial {
-  const closed = await readDroppedClosed(rollout, before, call);
-  return denyBehind(closed, rollout, 'remove a closed Gate from its required Gates', 'write', request, call);
-}
-
 /**
- * Denies a write that ends the Rollout's hold on its objects: the garbage collector deletes a Rollout whose owner is
- * gone or never existed; with spec.writeBack the objects take any version that Git commits, and with another
- * ImagePolicy that comes from another repository.
+ * Denies a write that evades closed Gates: it requires one no longer, or ends the Rollout's hold on its objects while
+ * one is closed. The garbage collector deletes a Rollout whose owner is gone or never existed; with spec.writeBack the
+ * objects take any version that Git commits, and with another ImagePolicy that comes from another repository.
+ * A user may bypass either all the Gates that the write evades, or none.
  */
-export async function denyRelease(
+export async function denyEvasion(
   rollout: Rollout,
   before: Rollout,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Denial {
-  const what = gainsOwner(rollout, before) ? 'have an owner reference added' : changeInGit(rollout, before);
-  if (what === undefined) return undefined;
-  const closed = await readClosedAgainstRelease(before, call);
-  return denyBehind(closed, rollout, `${what} while a Gate that it requires is closed`, 'write', request, call);
+  const release = gainsOwner(rollout, before) ? 'have an owner reference added' : changeInGit(rollout, before);
+  const [dropped, released] = await Promise.all([
+    readDroppedClosed(rollout, before, call),
+    release === undefined ? [] : readClosedAgainstRelease(before, call),
+  ]);
+  const what =
+    released.length > 0
+      ? `${release} while a Gate that it requires is closed`
+      : 'remove a closed Gate from its required Gates';
+  const closed = [...new Map([...dropped, ...released].map((gate) => [refKey(gate.ref), gate])).values()];
+  return denyBehind(closed, rollout, what, 'write', request, call);
 }
 
 function changeInGit(rollout: Rollout, before: Rollout): string | undefined {

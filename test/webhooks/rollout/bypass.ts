@@ -64,12 +64,14 @@ export async function ask({ next, before, user = 'sre', may = ['sre own', 'sre b
   const validated = result.allowed ? await validateRollout(write({ object: stored, old, user }), call) : result;
   const { annotations = {} } = stored.metadata;
   return {
-    allowed: result.allowed,
-    denial: result.allowed ? undefined : withCommands(result.message, ...(result.commands ?? [])),
+    allowed: validated.allowed,
+    denial: validated.allowed ? undefined : withCommands(validated.message, ...(validated.commands ?? [])),
     passage: result.allowed ? annotations[BYPASSED_GATES] : undefined,
     by: result.allowed ? annotations[BYPASSED_BY] : undefined,
     warnings: [...(result.warnings ?? []), ...(validated.warnings ?? [])],
     audit: result.allowed ? result.audit : undefined,
     events: events.map(({ message }) => message),
+    /** Events of one key are one Event. */
+    eventKeys: new Set(events.map(({ key }) => key)).size,
   };
 }

@@ -95,12 +95,30 @@ describe('a new reason of a user who may bypass each closed Gate of the Rollout 
   });
 });
 
+it('the bypass of a Gate that the write drops, and that of the others for its version, are two Events', async () => {
+  const answer = await ask({ next: annotated(HOTFIX, {}, AT_7) });
+  expect(answer).toMatchObject({ allowed: true, eventKeys: 2 });
+  expect(answer.events.join()).toContain('sre bypassed team-a/own (UPDATE)');
+});
+
 describe('a reason without a bypass has no record', () => {
   it('of a user who may bypass one Gate of two is denied, and the denial names the other', async () => {
     const answer = await ask({ next: annotated(HOTFIX, own, AT_7), may: ['sre own'] });
     expect(answer).toMatchObject({ allowed: false, events: [] });
     expect(answer.denial).toContain("sre isn't allowed to bypass Gate team-a/bound (verb bypass).");
     expect(answer.denial).toContain("Gate 'team-a/own' is closed");
+  });
+
+  it.each([
+    ['spec.writeBack', { writeBack: { imagePolicy: 'a' } }],
+    ['another Gate that it drops too', {}],
+  ])('of a user who may bypass only the Gate that the write drops does not bypass the others: %s', async (title, spec) => {
+    const isDrop = title.includes('drops');
+    const before = rollout({ gates: isDrop ? [{ name: 'own' }, { name: 'bound' }] : own.gates! }, AT_7);
+    const objects = isDrop ? GATES.slice(0, 2) : GATES;
+    const answer = await ask({ next: annotated(REASON, spec, AT_7), before, objects, may: ['sre own'] });
+    expect(answer).toMatchObject({ allowed: false, events: [] });
+    expect(answer.denial).toContain("sre isn't allowed to bypass Gate team-a/bound (verb bypass).");
   });
 
   it('in a Git sync is not denied, which would stop everything else in it', async () => {
