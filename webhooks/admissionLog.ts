@@ -73,7 +73,7 @@ function changesOf(route: string, { object, oldObject }: AdmissionRequest, decis
 }
 
 const STATES = {
-  open: ['Released', 'no closed Gate holds it: its suspension is lifted'],
+  open: ['Released', 'no closed Gate holds it now'],
   opening: ['Opening', 'its Gates are open: it waits for the next apply by its applier'],
   closed: ['Suspended', 'held, suspended by closed Gates'],
   bypassed: ['Bypassed', 'runs behind closed Gates, which were bypassed'],

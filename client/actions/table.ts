@@ -206,7 +206,7 @@ export const ACTIONS: Record<ActionType, Definition> = {
     ],
     label: (request) => `Continue ${versionAtBudget(request)} despite its failures`,
     text: (request) =>
-      `${nameOf(request)} excuses the failures so far. It stops the version again after as many new failures.`,
+      `${nameOf(request)} excuses the failures so far. After as many new failures it stops the version again.`,
   },
   freeze: {
     kinds: ['Gate'],

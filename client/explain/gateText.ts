@@ -22,13 +22,16 @@ function isByDefault({ spec }: Gate, opened: boolean): boolean {
   return (spec.default === 'opened') === opened;
 }
 
-/** The user, reason, start and end of the Gate's state, as far as known. */
+/**
+ * The user, reason, start and end of the Gate's state, as far as known. The end of an opening for one version isn't
+ * the end of the state.
+ */
 export function gateFacts(gate: Gate, now: EpochMs): Pick<Step, 'since' | 'until' | 'by' | 'reason'> {
-  const { opened, cause, until } = evaluateGate(gate, now);
+  const { opened, openFor, cause, until } = evaluateGate(gate, now);
   const set = cause || isByDefault(gate, opened) ? undefined : scheduledBy(gate);
   return withoutEmpty({
     since: cause && formatTime(cause.at),
-    until: until === undefined ? undefined : formatTime(until),
+    until: until === undefined || openFor !== undefined ? undefined : formatTime(until),
     by: cause?.by ?? set?.by,
     reason: cause?.reason ?? set?.reason,
   });

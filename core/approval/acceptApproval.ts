@@ -104,9 +104,10 @@ export function acceptApproval(
   }
   const alive = before.given.filter((approval) => !isExpired(approval, rule, now));
   const kept = { ...before, given: alive };
-  if (target) return withApproval(kept, rule, by, target, reason, now);
-  if (unapprove !== undefined) return withoutApproval(kept, by, unapprove);
-  return { record: kept, warnings: [] };
+  const withdrawn = unapprove === undefined ? { record: kept, warnings: [] } : withoutApproval(kept, by, unapprove);
+  if (!target || withdrawn.problem !== undefined) return withdrawn;
+  const given = withApproval(withdrawn.record, rule, by, target, reason, now);
+  return { ...given, warnings: [...withdrawn.warnings, ...given.warnings] };
 }
 
 function withApproval(

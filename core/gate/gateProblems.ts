@@ -89,7 +89,7 @@ export function gateWarnings(gate: Gate, old: Gate | undefined, user: string, no
     warnings.push(`spec.window is ${gate.spec.window}: a request ends immediately and has no effect`);
   }
   if (gate.spec.approvals && accepted.some(({ action }) => action === 'open') && !(old && takesOpening(old, now))) {
-    warnings.push('the request has no effect: a Gate with spec.approvals needs approvals');
+    warnings.push('the request opens nothing: this Gate has spec.approvals, so approve a version instead');
   }
   if (gate.spec.approvals && !old?.spec.approvals && selectsFlux(gate)) {
     warnings.push(

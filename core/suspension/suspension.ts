@@ -50,7 +50,7 @@ export function settleSuspension(call: SuspensionWrite): FluxObject {
   if (previous === undefined) return withState(write.object, undefined, open);
   // The object was suspended only for its artifact: no Gate held its spec, so no apply has to come first.
   if (awaitsArtifact(write.oldObject) && state?.is !== 'opening' && state?.is !== 'closed') {
-    return withState(setSuspend(write.object, suspendValue(previous)), undefined, open);
+    return withState(setSuspend(write.object, resumedValue(write, previous)), undefined, open);
   }
   // The object was running for a bypassing deployment when its Gates opened: there is nothing to resume.
   if (state?.is === 'bypassing') return withState(write.object, undefined, open);

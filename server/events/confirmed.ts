@@ -21,14 +21,16 @@ export function createConfirmedEvents({ events, cluster, wait, dropped }: Confir
   const waiting = new Set<string>();
 
   async function confirm(event: EventRecord, fact: StoredFact): Promise<void> {
+    let seen: boolean | 'unread' = 'unread';
     for (const ms of WAITS_MS) {
       await wait(ms);
-      const seen = await cluster.get(fact.object).then(
+      seen = await cluster.get(fact.object).then(
         (object) => isStored(fact, object),
-        () => false,
+        () => 'unread' as const,
       );
-      if (seen) return events.record(event);
+      if (seen === true) return events.record(event);
     }
+    if (seen === 'unread') dropped('events');
   }
 
   return {

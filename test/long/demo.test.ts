@@ -10,6 +10,11 @@ it('shows every step', { timeout: 1_500_000 }, () => {
     encoding: 'utf8',
   });
   expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
-  for (const seen of ['Flux has applied 1.0.0', 'Flux has applied 1.1.0', '1.1.0 stays', 'Every step had the expected result.'])
+  for (const seen of [
+    'Flux has applied 1.0.0',
+    'Flux has applied 1.1.0',
+    '1.1.0 stays',
+    'Every step had the expected result.',
+  ])
     expect(stdout).toContain(seen);
 });

@@ -45,8 +45,8 @@ it('is not written in an older version that would drop a field of it; it is with
   const older = { ...app, apiVersion: `kustomize.toolkit.fluxcd.io/${OLDER}` } as never;
   const label = (team: string) => developer.mergePatch(older, { metadata: { labels: { team } } });
   await expect(label('a')).rejects.toThrow(
-    `Kustomization ${ns}/app: a write in kustomize.toolkit.fluxcd.io/${OLDER} drops or changes spec.wait. ` +
-      `Write it in kustomize.toolkit.fluxcd.io/v1: Gate '${ns}/freeze' is closed`,
+    `Kustomization ${ns}/app cannot be written in kustomize.toolkit.fluxcd.io/${OLDER}, which drops or changes spec.wait ` +
+      `(use kustomize.toolkit.fluxcd.io/v1): Gate '${ns}/freeze' is closed`,
   );
   const finalizers = ['example.com/hold'];
   await expect(developer.mergePatch(older, { metadata: { finalizers } })).rejects.toThrow('drops or changes spec.wait');

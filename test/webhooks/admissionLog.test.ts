@@ -43,7 +43,7 @@ describe('a write of a Flux object, as it is stored', () => {
       'opening: 2026-03-04T10:00:00.000Z',
       [['Opening', 'its Gates are open: it waits for the next apply by its applier']],
     ],
-    ['open', 'closed: a/a', 'open', [['Released', 'no closed Gate holds it: its suspension is lifted']]],
+    ['open', 'closed: a/a', 'open', [['Released', 'no closed Gate holds it now']]],
     ['its first Gate, an open one', undefined, 'open', []],
     ['no Gate any more', 'closed: a/a', undefined, [['Released', 'it no longer requires a Gate']]],
     [

@@ -67,6 +67,13 @@ describe('an approval', () => {
     expect(warnings).toEqual([`you approved 1.1.0 before, at ${AT}: this approval replaces that one`]);
   });
 
+  it('is withdrawn and another one given in one write', async () => {
+    const { stored: first } = await approve({ [`${P}approve`]: '1.1.0' });
+    const moved = { [`${P}unapprove`]: '1.1.0', [`${P}approve`]: '1.0.0' };
+    const { stored } = await approve(moved, { old: first });
+    expect(recorded(stored).given).toMatchObject([{ version: '1.0.0', by: 'alice' }]);
+  });
+
   it('can’t be written or removed by any user', async () => {
     const { stored: first } = await approve({ [`${P}approve`]: '1.1.0' });
     for (const text of [undefined, '', '[]', '{"given":[]}', '{"given":[{"version":"1.1.0","by":"bob","at":"now"}]}']) {

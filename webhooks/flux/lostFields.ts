@@ -28,9 +28,11 @@ export async function denyLostFields(
   const stored = await call.cluster.get<FluxObject>({ ...resourceOf(KINDS[governed]), ...identityOf(oldObject) });
   if (!stored || sameJson(stored.spec, oldObject.spec)) return undefined;
   const lost = Object.keys(stored.spec ?? {}).filter((key) => !sameJson(stored.spec?.[key], oldObject.spec?.[key]));
+  // The other version may only add a default.
+  if (lost.length === 0) return undefined;
   return {
     reason: 'gate_closed',
-    text: `${subjectOf(oldObject)}: a write in ${group}/${version} drops or changes spec.${lost.join(', spec.')}. Write it in ${group}/${current}: `,
+    text: `${subjectOf(oldObject)} cannot be written in ${group}/${version}, which drops or changes spec.${lost.join(', spec.')} (use ${group}/${current}): `,
     closed,
   };
 }

@@ -79,9 +79,9 @@ function plainRef({ apiVersion, kind, metadata }: FluxObject): ObjectRef {
 
 function nextOf(closed: readonly GateResult[]): Next | undefined {
   if (closed.length === 0) return undefined;
-  const untils = closed.flatMap(({ until }) => until ?? []);
-  return untils.length === closed.length
-    ? { text: 'its Gates open automatically', at: formatTime(Math.max(...untils)) }
+  const openings = closed.flatMap(({ opensAt }) => opensAt ?? []);
+  return openings.length === closed.length
+    ? { text: 'its Gates open automatically', at: formatTime(Math.max(...openings)) }
     : { text: 'no automatic change. It stays as it is until a user opens the Gate' };
 }
 
@@ -163,7 +163,8 @@ function bindingCauses(name: string, binding: FluxBinding | undefined, hasGateCa
   if (awaits) return [{ code: 'Resuming', text: `${name} is suspended ${applierWaitText(awaits)}` }];
   const isCovered = ready?.status === 'True' || (hasGateCauses && ready?.reason === GATE_CLOSED);
   if (!ready || isCovered) return [];
-  return [{ code: ready.reason, text: `${name} is ${ready.message}` }];
+  const text = ready.reason === 'InvalidAnnotations' ? `${name}: ${ready.message}` : `${name} is ${ready.message}`;
+  return [{ code: ready.reason, text }];
 }
 
 /** The cause if Flux is reconciling, or waits for another object. */

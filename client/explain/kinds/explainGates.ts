@@ -23,7 +23,7 @@ const MAX_LISTED_EACH = 5;
 
 export function explainGate(gate: Gate, now: EpochMs): Explanation {
   const object = objectRef('Gate', identityOf(gate));
-  const { opened, until, planned, stalled } = evaluateGate(gate, now);
+  const { opened, openFor, until, planned, stalled } = evaluateGate(gate, now);
   const headline = gateText(gate, now);
   const name = `Gate ${object.namespace}/${object.name}`;
   const causes: Cause[] = [
@@ -38,9 +38,15 @@ export function explainGate(gate: Gate, now: EpochMs): Explanation {
   const next: Next =
     until === undefined
       ? { text: staysText(gate, opened) }
-      : { text: `it ${opened ? 'closes' : 'opens'} automatically${plan}`, at: formatTime(until) };
+      : { text: nextText(opened, openFor) + plan, at: formatTime(until) };
   const commands = commandViewsOf(gateActions(gate, [], now).slice(0, MAX_LISTED_EACH), now);
   return { object, headline, state: opened ? 'free' : 'held', causes, next, commands, unread: [] };
+}
+
+/** `openFor`: the version for which alone the Gate is open until then. */
+function nextText(opened: boolean, openFor: string | undefined): string {
+  if (openFor !== undefined) return `the opening for ${openFor} ends`;
+  return `it ${opened ? 'closes' : 'opens'} automatically`;
 }
 
 function staysText({ spec }: Gate, opened: boolean): string {
@@ -96,7 +102,8 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
     ? rolloutGateSteps(rollout, related, version, now).filter(({ id }) => id === `rolloutGate/${object.name}`)
     : [];
   const isRejected = step?.state === 'failed';
-  const isBlocked = step?.state === 'blocks' || isRejected || spec?.passing === false;
+  const isWaitedFor = step?.state === 'blocks' || isRejected;
+  const isBlocked = isWaitedFor || spec?.passing === false;
   // A manual deployment doesn't bypass a rejection. Approving the version removes the rejection.
   const actions = isBlocked
     ? rolloutGateActions(gate, rollout, version).filter(({ request: { type } }) => !isRejected || type !== 'deploy')
@@ -106,7 +113,7 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
   const rejected = spec?.rejectedVersions ?? [];
   const listed = listingOf(gate, spec?.passing === false, version);
   const who = listed ? `, by ${listed.by} at ${formatTime(listed.at)}${listed.reason ? `: ${listed.reason}` : ''}` : '';
-  const waits = `Version ${version} of Rollout '${name}' waits${isBlocked ? ' for it' : ', and not for this RolloutGate'}`;
+  const waits = `Version ${version} of Rollout '${name}' waits${isWaitedFor ? ' for it' : ', and not for this RolloutGate'}`;
   const absent = `Rollout '${name}' was not found in namespace '${object.namespace}', or you aren't allowed to read it`;
   const code = isBlocked ? 'RolloutGatesBlocking' : undefined;
   const causes: Cause[] = [

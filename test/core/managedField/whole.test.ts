@@ -112,6 +112,12 @@ const rows: Row[] = [
   that('stands still until the tag is written', NOT_WRITTEN, stays),
   that('stands still until it is fetched', LATE, stays),
   that('is written and resumed at once', THERE, { old: waiting(), ...has }),
+  that('is written by the write of a user who resumes the object: it runs', THERE, {
+    old: waiting({ annotations: { [MEMORY]: 'true' } }),
+    sent: waiting({ annotations: { [MEMORY]: 'true' }, spec: { suspend: false } }),
+    ...has,
+    suspend: false,
+  }),
   that('is written without a stop where the source was faster', THERE, has),
   that('is not believed in the status of an older generation', source('1.1.0', 2, '1.1.0', { behind: true }), stays),
   that('is not a tag that only begins like it', source('1.1.0', 2, '1.1.0-rc.1'), stays),

@@ -62,6 +62,11 @@ describe('a bypass', () => {
     expect((await recorded(fact, seen)).events).toBe(events);
   });
 
+  it('is counted as dropped when the cluster could not be read to the end', async () => {
+    expect(await recorded(stored, [new Error('no answer')])).toEqual({ events: 0, looks: 3, dropped: 1 });
+    expect(await recorded(stored, [new Error('no answer'), before])).toEqual({ events: 0, looks: 3, dropped: 0 });
+  });
+
   it('with two callers is read once', async () => {
     expect(await recorded(stored, [after], ['a', 'a'])).toEqual({ events: 1, looks: 1, dropped: 0 });
   });

@@ -129,7 +129,7 @@ describe('a request to open a Gate with approvals', () => {
   it('opens nothing in a Git sync, which is allowed with a Warning', async () => {
     const { allowed, stored, warnings } = await written({ [OPEN]: day('10:00:00') }, { user: SYNC });
     expect(allowed).toBe(true);
-    expect(warnings).toEqual(['the request has no effect: a Gate with spec.approvals needs approvals']);
+    expect(warnings).toEqual(['the request opens nothing: this Gate has spec.approvals, so approve a version instead']);
     expect(evaluateGate(stored, Date.parse(day('10:00:01')))).toMatchObject({ opened: false });
   });
 });

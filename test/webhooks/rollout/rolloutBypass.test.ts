@@ -112,14 +112,17 @@ describe('a reason without a bypass has no record', () => {
   it.each([
     ['spec.writeBack', { writeBack: { imagePolicy: 'a' } }],
     ['another Gate that it drops too', {}],
-  ])('of a user who may bypass only the Gate that the write drops does not bypass the others: %s', async (title, spec) => {
-    const isDrop = title.includes('drops');
-    const before = rollout({ gates: isDrop ? [{ name: 'own' }, { name: 'bound' }] : own.gates! }, AT_7);
-    const objects = isDrop ? GATES.slice(0, 2) : GATES;
-    const answer = await ask({ next: annotated(REASON, spec, AT_7), before, objects, may: ['sre own'] });
-    expect(answer).toMatchObject({ allowed: false, events: [] });
-    expect(answer.denial).toContain("sre isn't allowed to bypass Gate team-a/bound (verb bypass).");
-  });
+  ])(
+    'of a user who may bypass only the Gate that the write drops does not bypass the others: %s',
+    async (title, spec) => {
+      const isDrop = title.includes('drops');
+      const before = rollout({ gates: isDrop ? [{ name: 'own' }, { name: 'bound' }] : own.gates! }, AT_7);
+      const objects = isDrop ? GATES.slice(0, 2) : GATES;
+      const answer = await ask({ next: annotated(REASON, spec, AT_7), before, objects, may: ['sre own'] });
+      expect(answer).toMatchObject({ allowed: false, events: [] });
+      expect(answer.denial).toContain("sre isn't allowed to bypass Gate team-a/bound (verb bypass).");
+    },
+  );
 
   it('in a Git sync is not denied, which would stop everything else in it', async () => {
     const user = 'system:serviceaccount:flux-system:kustomize-controller';
