@@ -17,19 +17,23 @@ const LONG_WAITS = new Set<ApplierWait['state']>(['Failing', 'Suspended', 'Missi
 
 type Status = FluxStatus & Record<string, unknown>;
 
+type ConditionGates = Pick<ObjectGates, 'all' | 'closed' | 'closures' | 'problems'>;
+
 /**
  * The status with the condition for these Gates, without one if no Gate is required; undefined if nothing changes.
  * @param awaits the wait for the object's applier
  */
 export function withGateCondition(
   object: FluxObject,
-  gates: Pick<ObjectGates, 'all' | 'closed' | 'closures'>,
+  gates: ConditionGates,
   now: EpochMs,
   awaits?: ApplierWait,
 ): Status | undefined {
   const status: Status = object.status ?? {};
-  const next = gates.all.length > 0 ? withCondition(object, status, gates, now, awaits) : withoutCondition(status);
-  if (gates.closed.length === 0 || !waitsOnlyForUs(object)) return next;
+  const { all, closed, problems } = gates;
+  const isRequired = all.length + problems.length > 0;
+  const next = isRequired ? withCondition(object, status, gates, now, awaits) : withoutCondition(status);
+  if (closed.length + problems.length === 0 || !waitsOnlyForUs(object)) return next;
   return { ...(next ?? status), observedGeneration: object.metadata.generation } as Status;
 }
 
@@ -52,22 +56,23 @@ function waitsOnlyForUs({ metadata, spec, status }: FluxObject): boolean {
 function withCondition(
   object: FluxObject,
   status: Status,
-  { closed, closures }: Pick<ObjectGates, 'closed' | 'closures'>,
+  { closed, closures, problems }: ConditionGates,
   now: EpochMs,
   awaits: ApplierWait | undefined,
 ): Status | undefined {
   const kind = governedKindOf(groupOf(object.apiVersion), object.kind);
   const isSource = kind !== undefined && KINDS[kind].governed === 'source';
-  const holds = closed.length > 0;
+  const holds = closed.length + problems.length > 0;
   const isRunning = runsBehind(readState(object), closures);
   const heldText = isSource ? blockedText : approvalText;
   const text = isRunning ? bypassedText : heldText;
+  const problemText = (problem: string) => `Reconciliation ${isRunning ? 'continues' : 'is blocked'}: ${problem}`;
   const condition = {
     type: isSource ? BLOCKED : APPROVED,
     status: holds === isSource ? ('True' as const) : ('False' as const),
     reason: holds ? GATE_CLOSED : GATES_OPEN,
     message: holds
-      ? closed.map(({ ref }) => text(ref)).join(' ')
+      ? [...closed.map(({ ref }) => text(ref)), ...problems.map(problemText)].join(' ')
       : `All gates are open.${awaits && LONG_WAITS.has(awaits.state) ? ` Suspended ${applierWaitText(awaits)}.` : ''}`,
   };
   const conditions = setCondition(status.conditions, condition, now);

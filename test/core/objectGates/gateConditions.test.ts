@@ -9,7 +9,24 @@ const freeze = { namespace: 'shop', name: 'freeze' };
 const audit = { namespace: 'ops', name: 'audit' };
 const state = (text: string) => ({ annotations: { 'gate.fluxcd.io/state': text } });
 
-const rows: { title: string; object: FluxObject; closed: NamespacedName[]; message: string }[] = [
+interface Row {
+  title: string;
+  object: FluxObject;
+  closed: NamespacedName[];
+  problems?: string[];
+  message: string;
+}
+
+const PROBLEM = "'a/b/c' in gate.fluxcd.io/gates does not name a Gate.";
+
+const rows: Row[] = [
+  {
+    title: 'a sync with a reference that names no Gate waits, even if all its Gates are open',
+    object: kustomization(state('closed: (invalid)')),
+    closed: [],
+    problems: [PROBLEM],
+    message: `Reconciliation is blocked: ${PROBLEM}`,
+  },
   {
     title: 'a sync behind closed gates waits for all of them',
     object: kustomization(state('closed: ops/audit,shop/freeze')),
@@ -38,9 +55,9 @@ const rows: { title: string; object: FluxObject; closed: NamespacedName[]; messa
   },
 ];
 
-it.each(rows)('$title', ({ object, closed: refs, message }) => {
+it.each(rows)('$title', ({ object, closed: refs, problems = [], message }) => {
   const closed = refs.map((ref) => ({ ref, open: false, message: '' }));
-  const gates = { all: closed, closed, closures: refs.map(refKey) };
+  const gates = { all: closed, closed, closures: refs.map(refKey), problems };
   const status = withGateCondition(object, gates, NOW);
   expect(status?.conditions?.[0]).toMatchObject({ reason: 'GateClosed', message });
   expect(withGateCondition({ ...object, status: status! }, gates, NOW)).toBeUndefined();
