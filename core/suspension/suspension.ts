@@ -36,7 +36,20 @@ interface SuspensionWrite {
   now: EpochMs;
 }
 
-/** The object with the right `spec.suspend`, stored previous value and state. */
+/**
+ * The object with the right `spec.suspend`, stored previous value and state. The first that is true decides:
+ *
+ * 1. it is being deleted, and we have not suspended it: as written;
+ * 2. a Gate is closed: suspended (`closed`), or running after a bypass (`bypassed`) or for one (`bypassing`);
+ * 3. its source has not fetched the version yet: suspended until then;
+ * 4. we have not suspended it: as written (`open`, or no state if it requires no Gate);
+ * 5. we have suspended it only until its source had the version: resumed;
+ * 6. it ran for a deployment that bypassed the Gates: goes on running;
+ * 7. the Kustomization that applies it has yet to do so: suspended (`opening`);
+ * 8. resumed.
+ *
+ * Resumed means the value of `spec.suspend` from before the suspension, unless this write sets one.
+ */
 export function settleSuspension(call: SuspensionWrite): FluxObject {
   const write = withoutOwnSuspension(call);
   const previous = storedPrevious(write);
