@@ -8,6 +8,7 @@ import type { Write } from './writes.ts';
 const STATE = 'gate.fluxcd.io/state';
 const SUSPENDED = 'gate.fluxcd.io/suspended';
 const APPLIER = 'kustomize.toolkit.fluxcd.io/name';
+const APPLIER_NAMESPACE = 'kustomize.toolkit.fluxcd.io/namespace';
 const METACONTROLLER = 'system:serviceaccount:metacontroller:metacontroller';
 /** Hooks don't wait longer for an applier that can't apply: docs/gates.md. */
 const PATIENCE_MS = 120_000;
@@ -28,10 +29,17 @@ export class OpeningChecker {
     const opened = this.openedMs.get(key);
     const isResumed = before?.spec?.suspend === true && object.spec?.suspend !== true;
     if (!isResumed || !/^(closed|opening)/.test(was) || state !== 'open' || opened === undefined) return [];
-    const isApplied = object.metadata.labels?.[APPLIER] !== undefined && before.metadata.annotations?.[SUSPENDED];
+    const isApplied = hasApplier(object) && before.metadata.annotations?.[SUSPENDED];
     if (!isApplied || writer?.user !== METACONTROLLER || seenMs - opened >= PATIENCE_MS) return [];
     const applies = writes.filter(({ isApply, receivedMs }) => isApply && receivedMs >= opened && receivedMs < seenMs);
     if (applies.length > 0) return [];
     return [`is resumed ${seenMs - opened} ms after its Gates opened, before Git has applied it`];
   }
+}
+
+/** Whether labels name a Kustomization that applies the object. A tenant may write the object's own name there. */
+function hasApplier({ kind, metadata: { namespace, name, labels = {} } }: AnyObject): boolean {
+  const inNamespace = labels[APPLIER_NAMESPACE] ?? namespace;
+  const isItself = kind === 'Kustomization' && labels[APPLIER] === name && inNamespace === namespace;
+  return labels[APPLIER] !== undefined && !isItself;
 }
