@@ -87,7 +87,8 @@ async function watched(breaks: Breaks): Promise<RolloutScenario> {
   await admin.create(objects);
   await admin.create(healthCheck(ns, 'errors', { spec: { class: 'prometheus', prometheus: metric } }));
   await admin.create(healthCheck(ns, 'smoke', { spec: { class: 'job', job } }));
-  await scenario.create({ bakeTime: '5s', deployTimeout: '5m', onFailure: 'Rollback', ...SELECTS_HEALTH });
+  // Longer than the interval of the checks: on a busy machine a bake of 5 s ends before a check sees that anything fails.
+  await scenario.create({ bakeTime: '15s', deployTimeout: '5m', onFailure: 'Rollback', ...SELECTS_HEALTH });
   return scenario;
 }
 
