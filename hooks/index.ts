@@ -95,8 +95,8 @@ export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog
 }
 
 /**
- * The part of a route that answers requests too large to be read. With limits of its own
- * (`hasOwnLane`), other hooks can't crowd it out.
+ * The part of a route that answers requests too large to be read. With limits of its own (`hasOwnLane`), other hooks
+ * can't crowd it out.
  */
 function unreadOf({ answerTooLarge, maxBytes }: DecoratorHook): Partial<Route> {
   if (!answerTooLarge || maxBytes === undefined) return {};

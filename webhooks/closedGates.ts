@@ -187,10 +187,11 @@ export async function recordBypass(
   if (fact) {
     // The API server calls again, under another uid, when another user's write comes between.
     const { kind, metadata } = regarding;
-    const bypassed = gates.map(refKey).sort().join();
-    const write = [request.operation, request.subResource ?? '', metadata.annotations?.[BYPASSED_BY], bypassed, reason];
-    const key = ['bypass', kind, fact.object.namespace, fact.object.name, ...write].join(' ');
-    call.metrics.count({ name: 'rollout_hooks_gate_bypasses_total', labels: {}, key });
+    const write = [request.operation, request.subResource ?? '', metadata.annotations?.[BYPASSED_BY], reason];
+    const writeKey = ['bypass', kind, fact.object.namespace, fact.object.name, ...write].join(' ');
+    call.metrics.count({ name: 'rollout_hooks_gate_bypasses_total', labels: {}, key: writeKey });
+    // One write may bypass some Gates for a version, and others because it drops them: each is an Event.
+    const key = `${writeKey} ${gates.map(refKey).sort().join()}`;
     // The objects that a Gate holds; other objects report themselves, or by the objects bound to them.
     const involvedObjects = involvedObjectsOf(
       (regarding.status as GateStatus)?.heldObjects ?? [],

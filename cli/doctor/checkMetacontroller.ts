@@ -43,7 +43,7 @@ export const EXPECTED_CONTROLLERS: Record<string, readonly string[]> = {
   ],
 };
 const EXPECTED_FLAGS = ['--client-go-qps', '--client-go-burst', '--workers'];
-/** The oldest version of docs/install.md, *Requirements*: test/docs compares them. */
+/** The oldest version in docs/install.md, *Requirements*: test/manifests/doctor.test.ts compares them. */
 export const OLDEST_METACONTROLLER = '4.17.2';
 
 interface Workload extends AnyObject {

@@ -7,7 +7,6 @@ import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { sameJson } from '../../core/kube/json.ts';
-import { refKey } from '../../core/kube/names.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { bypassText } from '../../core/objectGates/gateTexts.ts';
@@ -30,16 +29,13 @@ export async function denyEvasion(
   call: WebhookCall,
 ): Denial {
   const release = gainsOwner(rollout, before) ? 'have an owner reference added' : changeInGit(rollout, before);
-  const [dropped, released] = await Promise.all([
-    readDroppedClosed(rollout, before, call),
-    release === undefined ? [] : readClosedAgainstRelease(before, call),
-  ]);
-  const what =
-    released.length > 0
-      ? `${release} while a Gate that it requires is closed`
-      : 'remove a closed Gate from its required Gates';
-  const closed = [...new Map([...dropped, ...released].map((gate) => [refKey(gate.ref), gate])).values()];
-  return denyBehind(closed, rollout, what, 'write', request, call);
+  if (release === undefined) {
+    const dropped = await readDroppedClosed(rollout, before, call);
+    return denyBehind(dropped, rollout, 'remove a closed Gate from its required Gates', 'write', request, call);
+  }
+  // All that the Rollout required: the Gates that the write drops are among them.
+  const closed = await readClosedAgainstRelease(before, call);
+  return denyBehind(closed, rollout, `${release} while a Gate that it requires is closed`, 'write', request, call);
 }
 
 function changeInGit(rollout: Rollout, before: Rollout): string | undefined {
