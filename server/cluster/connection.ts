@@ -4,7 +4,13 @@
  * requests are not used: each opens a connection, and the webhook reads in every write of a bound object, where a TLS
  * handshake would cost more than everything else.
  */
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestOptions,
+} from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -31,7 +37,10 @@ export interface ApiAnswer<T> {
 }
 
 export interface ApiConnection {
-  /** Sends a request. @throws ApiError for any status but 2xx, and if there is no answer in time */
+  /**
+   * Sends a request. If the API server has closed the idle connection that it goes out on, a read or an apply is sent
+   * again on another one. @throws ApiError for any status but 2xx, and if there is no answer in time
+   */
   send<T>(request: Request): Promise<ApiAnswer<T>>;
   /** The lines of the body, for a watch or a log. @throws ApiError as `send` does */
   lines(request: Request): AsyncGenerator<string>;
@@ -56,6 +65,8 @@ type Credentials = Pick<KubeConfig, 'getCurrentCluster' | 'applyToHTTPSOptions'>
 const CONNECT_MS = 10_000;
 /** How old credentials may be: ServiceAccount tokens rotate hourly, and exec plugins return new credentials too. */
 const CREDENTIALS_MAX_AGE_MS = 30_000;
+/** How long a connection may be idle: a load balancer in front of the API server drops idle ones without a word. */
+const MAX_IDLE_MS = 60_000;
 
 export function connectApi(config: Credentials, options: ConnectionOptions): ApiConnection {
   const cluster = config.getCurrentCluster();
@@ -64,7 +75,12 @@ export function connectApi(config: Credentials, options: ConnectionOptions): Api
   const isHttps = base.protocol === 'https:';
   const start = isHttps ? httpsRequest : httpRequest;
   const { maxSockets = Number.POSITIVE_INFINITY } = options;
-  const own = new (isHttps ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets, scheduling: 'lifo' });
+  const own = new (isHttps ? HttpsAgent : HttpAgent)({
+    keepAlive: true,
+    maxSockets,
+    scheduling: 'lifo',
+    timeout: MAX_IDLE_MS,
+  });
   let agent: HttpAgent = own;
   let known: Promise<RequestOptions> | undefined;
   let knownAt = 0;
@@ -123,27 +139,33 @@ export function connectApi(config: Credentials, options: ConnectionOptions): Api
     return { outgoing, answer, timeoutMs };
   };
 
+  async function send<T>(request: Request): Promise<ApiAnswer<T>> {
+    let timer: NodeJS.Timeout | undefined;
+    let isLate = false;
+    let outgoing: ClientRequest | undefined;
+    try {
+      const opened = await open(request, options.gzip ? { 'accept-encoding': 'gzip' } : {});
+      outgoing = opened.outgoing;
+      const late = () => {
+        isLate = true;
+        opened.outgoing.destroy(new Error('no answer in time'));
+      };
+      if (opened.timeoutMs > 0) timer = setTimeout(late, opened.timeoutMs);
+      const response = await opened.answer;
+      const text = await textOf(response);
+      refuse(request, response, text);
+      return { object: contentOf(response, text) as T, warnings: warningsOf(response) };
+    } catch (error) {
+      const isClosed = ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
+      if (isClosed && outgoing?.reusedSocket && isRepeatable(request)) return send<T>(request);
+      throw failure(error, isLate, request);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   return {
-    async send<T>(request: Request) {
-      let timer: NodeJS.Timeout | undefined;
-      let isLate = false;
-      try {
-        const { outgoing, answer, timeoutMs } = await open(request, options.gzip ? { 'accept-encoding': 'gzip' } : {});
-        const late = () => {
-          isLate = true;
-          outgoing.destroy(new Error('no answer in time'));
-        };
-        if (timeoutMs > 0) timer = setTimeout(late, timeoutMs);
-        const response = await answer;
-        const text = await textOf(response);
-        refuse(request, response, text);
-        return { object: contentOf(response, text) as T, warnings: warningsOf(response) };
-      } catch (error) {
-        throw failure(error, isLate, request);
-      } finally {
-        clearTimeout(timer);
-      }
-    },
+    send,
     async *lines(request) {
       try {
         const response = await (await open(request, {})).answer;
@@ -208,6 +230,11 @@ function statusOf(text: string): { reason?: string; message?: string } | undefin
   } catch {
     return undefined;
   }
+}
+
+/** Whether the request may be sent twice: it changes nothing, or the second time changes nothing more. */
+function isRepeatable({ method = 'GET', contentType = '' }: Request): boolean {
+  return method === 'GET' || (method === 'PATCH' && contentType.startsWith('application/apply-patch'));
 }
 
 function failure(error: unknown, isLate: boolean, request: Request): ApiError {

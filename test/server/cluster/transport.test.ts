@@ -1,5 +1,5 @@
 import { KubeConfig } from '@kubernetes/client-node';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
 import { createTransport } from '../../../server/cluster/transport.ts';
 import { startLocalServer } from '../registry/localServer.ts';
@@ -8,6 +8,18 @@ afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
 });
+
+/** A transport to an API server of this test. */
+async function connect(handle: Parameters<typeof startLocalServer>[0]) {
+  const authority = await createAuthority(Date.now());
+  const { certificate, key } = await authority.issue('api-server');
+  const api = await startLocalServer(handle, { cert: certificate, key });
+  const config = new KubeConfig();
+  const caData = Buffer.from(authority.certificate).toString('base64');
+  const cluster = { name: 'c', server: `https://${api.host}`, caData, skipTLSVerify: false };
+  config.loadFromClusterAndUser(cluster, { name: 'u' });
+  return { api, transport: createTransport(config, { maxSockets: 2 }) };
+}
 
 it('a path that cannot be sent is an error of that request, and of nothing else', async () => {
   vi.useFakeTimers();
@@ -23,14 +35,7 @@ it('a path that cannot be sent is an error of that request, and of nothing else'
 });
 
 it('an answer that is too long for a string is an error of that request, and of nothing else', async () => {
-  const authority = await createAuthority(Date.now());
-  const { certificate, key } = await authority.issue('api-server');
-  const api = await startLocalServer((_, response) => response.end('{}'), { cert: certificate, key });
-  const config = new KubeConfig();
-  const caData = Buffer.from(authority.certificate).toString('base64');
-  const cluster = { name: 'c', server: `https://${api.host}`, caData, skipTLSVerify: false };
-  config.loadFromClusterAndUser(cluster, { name: 'u' });
-  const transport = createTransport(config, { maxSockets: 1 });
+  const { api, transport } = await connect((_, response) => response.end('{}'));
   expect(await transport.send({ path: '/api' })).toEqual({});
   vi.spyOn(Buffer, 'concat').mockImplementationOnce(() => {
     throw new Error('Cannot create a string longer than 0x1fffffe8 characters');
@@ -39,4 +44,47 @@ it('an answer that is too long for a string is an error of that request, and of 
   expect(await transport.send({ path: '/api' })).toEqual({});
   transport.close();
   api.close();
+});
+
+describe('a connection that the API server has closed while it was idle', () => {
+  const APPLY = { method: 'PATCH', contentType: 'application/apply-patch+yaml', body: '{}' } as const;
+
+  /** Answers the first request on a connection, and closes it at the second. */
+  const closesIdle = () => {
+    const known = new WeakSet<object>();
+    return connect(({ socket }, response) => {
+      if (known.has(socket)) return socket.destroy();
+      known.add(socket);
+      response.end('{}');
+    });
+  };
+
+  it.each([
+    ['a read is sent again', {}],
+    ['an apply is sent again', APPLY],
+  ])('%s, until a connection is new', async (_, request) => {
+    const { api, transport } = await closesIdle();
+    await Promise.all([transport.send({ path: '/a' }), transport.send({ path: '/b' })]);
+    expect(await transport.send({ ...request, path: '/c' })).toEqual({});
+    expect(api.requests.filter((line) => line.endsWith('/c'))).toHaveLength(3);
+    transport.close();
+    api.close();
+  });
+
+  it.each(['POST', 'PUT', 'DELETE', 'PATCH'] as const)('a %s may have been done: it fails', async (method) => {
+    const { api, transport } = await closesIdle();
+    await transport.send({ path: '/a' });
+    await expect(transport.send({ method, path: '/c', body: {} })).rejects.toThrow(`${method} /c: socket hang up`);
+    expect(api.requests).toHaveLength(2);
+    transport.close();
+    api.close();
+  });
+
+  it('a read that fails on a new connection too is an error', async () => {
+    const { api, transport } = await connect(({ socket }) => socket.destroy());
+    await expect(transport.send({ path: '/c' })).rejects.toThrow('GET /c: socket hang up');
+    expect(api.requests).toHaveLength(1);
+    transport.close();
+    api.close();
+  });
 });
