@@ -36,58 +36,73 @@ interface SuspensionWrite {
   now: EpochMs;
 }
 
-/**
- * The object with the right `spec.suspend`, stored previous value and state. The first that is true decides:
- *
- * 1. it is being deleted, and we have not suspended it: as written;
- * 2. a Gate is closed: suspended (`closed`), or running after a bypass (`bypassed`) or for one (`bypassing`);
- * 3. its source has not fetched the version yet: suspended until then;
- * 4. we have not suspended it: as written (`open`, or no state if it requires no Gate);
- * 5. we have suspended it only until its source had the version: resumed;
- * 6. it ran for a deployment that bypassed the Gates: goes on running;
- * 7. the Kustomization that applies it has yet to do so: suspended (`opening`);
- * 8. resumed.
- *
- * Resumed means the value of `spec.suspend` from before the suspension, unless this write sets one.
- */
+/** The suspension of an object, as `settleSuspension` stores it. */
+interface Suspension {
+  /** `spec.suspend`. */
+  suspend: boolean | undefined;
+  /** The annotation SUSPENDED: present while we suspend the object, or a deployment bypasses its Gates. */
+  previous?: PreviousSuspend | undefined;
+  /** The annotation GATE_STATE; absent if the object requires no Gate. */
+  state?: StateAnnotation | undefined;
+}
+
+/** The object with its suspension decided. */
 export function settleSuspension(call: SuspensionWrite): FluxObject {
   const write = withoutOwnSuspension(call);
-  const previous = storedPrevious(write);
-  const state = readState(write.oldObject);
-  // Suspending an object during its deletion would leave its workloads behind.
-  if (write.object.metadata.deletionTimestamp && previous === undefined)
-    return withState(write.object, undefined, state);
-  if (write.gates.names.length > 0) return holdOrBypass(write, previous, state);
-  const open: StateAnnotation | undefined = write.gates.all.length > 0 ? { is: 'open' } : undefined;
-  if (awaitsArtifact(write.object)) return suspendUntilFetched(write, previous, state, open);
-  if (previous === undefined) return withState(write.object, undefined, open);
-  // The object was suspended only for its artifact: no Gate held its spec, so no apply has to come first.
-  if (awaitsArtifact(write.oldObject) && state?.is !== 'opening' && state?.is !== 'closed') {
-    return withState(setSuspend(write.object, resumedValue(write, previous)), undefined, open);
-  }
-  // The object was running for a bypassing deployment when its Gates opened: there is nothing to resume.
-  if (state?.is === 'bypassing') return withState(write.object, undefined, open);
-  const since = state?.is === 'opening' ? state.since : write.now;
-  if (waitsForApplier(write, since)) return withState(write.object, previous, { is: 'opening', since });
-  return withState(setSuspend(write.object, resumedValue(write, previous)), undefined, open);
+  const { suspend, previous, state } = decideSuspension(write, storedPrevious(write), readState(write.oldObject));
+  return annotateAll(setSuspend(write.object, suspend), {
+    [SUSPENDED]: previous,
+    [GATE_STATE]: state && formatState(state),
+  });
 }
 
 /**
- * Suspends the object until its source has fetched the artifact. Afterwards the object gets the value that a user has
- * set last for spec.suspend.
- * If a Gate was closed before, the object also waits for its applier's apply.
+ * The suspension of the object after a write. All cases are in test/core/suspension/states.test.ts.
+ *
+ * @param previous the stored previous value: present if we have suspended the object
+ * @param state the stored state
  */
-function suspendUntilFetched(
+function decideSuspension(
+  write: SuspensionWrite,
+  previous: PreviousSuspend | undefined,
+  state: StateAnnotation | undefined,
+): Suspension {
+  const { object, oldObject, gates, now } = write;
+  const asWritten = object.spec?.suspend;
+  // Suspending an object during its deletion would leave its workloads behind.
+  if (object.metadata.deletionTimestamp && previous === undefined) return { suspend: asWritten, state };
+  if (gates.names.length > 0) return behindClosedGate(write, previous, state);
+
+  const open: StateAnnotation | undefined = gates.all.length > 0 ? { is: 'open' } : undefined;
+  if (awaitsArtifact(object)) return untilFetched(write, previous, state, open);
+  // A deployment that bypassed the Gates has the object running already: there is nothing to resume.
+  if (previous === undefined || state?.is === 'bypassing') return { suspend: asWritten, state: open };
+  const resumed: Suspension = { suspend: resumedValue(write, previous), state: open };
+  // Suspended only for its artifact: no Gate held its spec, so no apply has to come first.
+  if (awaitsArtifact(oldObject) && state?.is !== 'opening' && state?.is !== 'closed') return resumed;
+  const since = state?.is === 'opening' ? state.since : now;
+  return waitsForApplier(write, since) ? { suspend: asWritten, previous, state: { is: 'opening', since } } : resumed;
+}
+
+/** Suspended until the source has fetched the version. If a Gate held the object, it also waits for its applier. */
+function untilFetched(
   write: SuspensionWrite,
   previous: PreviousSuspend | undefined,
   state: StateAnnotation | undefined,
   open: StateAnnotation | undefined,
-): FluxObject {
-  const isOpening = state?.is === 'closed' && previous !== undefined && applierOf(write.object) !== undefined;
-  const opening: StateAnnotation | undefined = isOpening ? { is: 'opening', since: write.now } : open;
-  const requested = write.oldObject && changesSuspend(write) ? previousFrom(write.sent) : previousInWrite(write.object);
-  const wanted = previous === undefined ? previousAtFirstSuspension(write) : (requested ?? previous);
-  return withState(setSuspend(write.object, true), wanted, state?.is === 'opening' ? state : opening);
+): Suspension {
+  const begins = state?.is === 'closed' && previous !== undefined && applierOf(write.object) !== undefined;
+  const opening: StateAnnotation | undefined = begins ? { is: 'opening', since: write.now } : open;
+  return {
+    suspend: true,
+    previous: previous === undefined ? previousAtFirstSuspension(write) : (requestedValue(write) ?? previous),
+    state: state?.is === 'opening' ? state : opening,
+  };
+}
+
+/** The value that the writer requests for the time after the suspension; undefined if the writer requests none. */
+function requestedValue(write: SuspensionWrite): PreviousSuspend | undefined {
+  return write.oldObject && changesSuspend(write) ? previousFrom(write.sent) : previousInWrite(write.object);
 }
 
 /**
@@ -118,39 +133,43 @@ export function endsOpening(sent: FluxObject, oldObject: FluxObject | undefined)
   return readState(oldObject)?.is === 'opening' && readState(sent)?.is === 'open';
 }
 
-/** The object behind closed Gates: running while a user or a deployment bypasses them, otherwise suspended. */
-function holdOrBypass(
+/** Behind closed Gates: running while a user or a deployment bypasses them, otherwise suspended. */
+function behindClosedGate(
   write: SuspensionWrite,
   previous: PreviousSuspend | undefined,
   state: StateAnnotation | undefined,
-): FluxObject {
+): Suspension {
   const { object, sent, isBypass, isBypassing, gates } = write;
+  const asWritten = object.spec?.suspend;
   const wantsSuspension = sent.spec?.suspend === true;
   if (isBypass && changesSuspend(write) && !wantsSuspension)
-    return withState(object, undefined, { is: 'bypassed', gates: gates.closures });
-  if (isBypassed(state, gates.closures) && !(isBypass && wantsSuspension)) return withState(object, undefined, state);
+    return { suspend: asWritten, state: { is: 'bypassed', gates: gates.closures } };
+  if (isBypassed(state, gates.closures) && !(isBypass && wantsSuspension)) return { suspend: asWritten, state };
   const stored = previous ?? previousAtFirstSuspension(write);
-  if (isBypassing) return runForBypass(write, stored, state);
-  return withState(setSuspend(object, true), stored, { is: 'closed', gates: gates.names });
+  if (isBypassing) return runningForBypass(write, stored, state);
+  return { suspend: true, previous: stored, state: { is: 'closed', gates: gates.names } };
 }
 
 /**
- * The object running for a deployment that bypasses its closed Gates. The stored previous value stays, because the
- * object is suspended again once the deployment is applied. If a user suspends it meanwhile, it stays suspended.
+ * Running for a deployment that bypasses the closed Gates. The stored previous value stays, because the object is
+ * suspended again once the deployment is applied. If a user suspends it meanwhile, it stays suspended.
  */
-function runForBypass(
+function runningForBypass(
   write: SuspensionWrite,
   previous: PreviousSuspend,
   state: StateAnnotation | undefined,
-): FluxObject {
+): Suspension {
   const isSuspended = write.oldObject?.spec?.suspend !== true && write.object.spec?.suspend === true;
   // If the webhook is called twice for one write, the first call may have suspended the object until its artifact is
   // fetched.
   const isOurs = awaitsArtifact(write.object) && !awaitsArtifact(write.oldObject) && awaitsArtifact(write.sent);
   const isStopped = state?.is === 'bypassing' && isSuspended && !isOurs;
   const own = isStopped ? 'true' : previous;
-  const suspend = awaitsArtifact(write.object) || suspendValue(own);
-  return withState(setSuspend(write.object, suspend), own, { is: 'bypassing', gates: write.gates.closures });
+  return {
+    suspend: awaitsArtifact(write.object) || suspendValue(own),
+    previous: own,
+    state: { is: 'bypassing', gates: write.gates.closures },
+  };
 }
 
 /** Whether the object stays suspended until its applier's next apply, in which spec and resumption come together. */
@@ -206,12 +225,4 @@ function setSuspend(object: FluxObject, suspend: boolean | undefined): FluxObjec
   if (object.spec?.suspend === suspend) return object;
   const { suspend: _, ...spec } = object.spec ?? {};
   return { ...object, spec: suspend === undefined ? spec : { ...spec, suspend } };
-}
-
-function withState(
-  object: FluxObject,
-  previous: PreviousSuspend | undefined,
-  state: StateAnnotation | undefined,
-): FluxObject {
-  return annotateAll(object, { [SUSPENDED]: previous, [GATE_STATE]: state && formatState(state) });
 }

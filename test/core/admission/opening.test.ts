@@ -117,12 +117,6 @@ describe('one write of a gated Kustomization at the opening', () => {
       { gates: [openGate], stored: opened({ labels: SELF }) },
     ),
     row(
-      'flux resume in the open counts as said',
-      owned({ [MEMORY]: 'true', ...OPENING }),
-      owned({ [MEMORY]: 'true', ...OPENING }, { spec: { suspend: false } }),
-      { gates: [openGate], stored: opened({ labels: OWNER, spec: { suspend: false } }) },
-    ),
-    row(
       'a gate that closes again finds what suspend was at first',
       owned({ [MEMORY]: 'false', ...OPENING }),
       owned({ [MEMORY]: 'false', [STATE]: 'closed: shop/freeze' }),
