@@ -250,17 +250,24 @@ function idleSourceWarning({ object, oldObject }: FluxWrite, { all, problems }: 
 }
 
 /**
- * The Warning that an object is suspended: one created behind a closed Gate, or one written by a bypass. A limit has a
- * Warning of its own.
+ * The Warning that an object is suspended: one created behind a closed Gate, one written by a bypass, or one that a
+ * user resumes in vain. A limit has a Warning of its own.
  */
 function suspendedWarning(
   { kind, metadata }: FluxObject,
-  { oldObject, bypass }: FluxWrite,
-  { names, closed }: ObjectGates,
+  { object, oldObject, bypass }: FluxWrite,
+  { names, closed, problems }: ObjectGates,
 ): string[] {
   if (names.length === 0 || metadata.annotations?.[SUSPENDED] === undefined) return [];
-  const stillSuspended = 'stored, but still suspended: to let Flux act on it, also set spec.suspend to false';
-  if (oldObject) return bypass?.granted ? [stillSuspended] : [];
+  if (oldObject && bypass?.granted)
+    return ['stored, but still suspended: to let Flux act on it, also set spec.suspend to false'];
+  if (oldObject) {
+    // With a closed Gate the write would have been denied.
+    const isResumed = oldObject.spec?.suspend === true && object.spec?.suspend !== true;
+    return isResumed && problems.length > 0
+      ? ['still suspended: a reference in gate.fluxcd.io/gates names no Gate; correct or remove it']
+      : [];
+  }
   const gates = closed.filter(({ isLimit }) => !isLimit).map(({ ref }) => refKey(ref));
   return gates.length === 0
     ? []

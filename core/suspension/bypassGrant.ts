@@ -1,16 +1,16 @@
 /**
  * A bypass grant: one deployment of a Rollout may bypass closed Gates, its own and those of the objects bound to it.
  *
- * The webhook writes the grant into the Rollout's annotation BYPASSED_GATES, `<version> (<id>): ns/a@<closure>,…`, for
- * a user who may bypass each of these Gates; a text that another writer puts there is dropped. Nothing has to remove
- * a used grant: it names one deployment by its id, and each Gate by its closure, so it covers neither the next
- * deployment nor a Gate that has closed again.
+ * The webhook writes the grant into the Rollout's annotation BYPASSED_GATES,
+ * `<version> (<id>) <time>: ns/a@<closure>,…`, for a user who may bypass each of these Gates; a text that another
+ * writer puts there is dropped. Nothing has to remove a used grant: it names one deployment by its id, and each Gate by
+ * its closure, so it covers neither the next deployment nor a Gate that has closed again.
  */
-import { BYPASSED_BY, BYPASSED_GATES } from '../../api/annotations.ts';
+import { BYPASSED_GATES } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, HistoryEntry, Rollout } from '../../api/types.ts';
-import { parseTime } from '../kube/time.ts';
+import { formatTime, parseTime } from '../kube/time.ts';
 import { boundRollouts } from '../managedField/managedFields.ts';
 import { closureKey, containsAll } from './stateAnnotation.ts';
 
@@ -18,6 +18,8 @@ export interface BypassGrant {
   version: string;
   /** Id of the deployment. */
   id: number;
+  /** When it was given; undefined in a text of an earlier version. */
+  grantedAt?: EpochMs | undefined;
   /** In the form of `closureKey`. */
   closures: readonly string[];
 }
@@ -25,17 +27,17 @@ export interface BypassGrant {
 /** A deployment that is never applied must not keep its objects running forever. */
 const MAX_BYPASS_MS = 3_600_000;
 
-const GRANT = /^(\S{1,128}) \((\d{1,15})\): (.+)$/;
+const GRANT = /^(\S{1,128}) \((\d{1,15})\)(?: (\S{1,40}))?: (.+)$/;
 
-export function formatBypassGrant({ version, id, closures }: BypassGrant): string {
-  return `${version} (${id}): ${[...closures].sort().join(',')}`;
+export function formatBypassGrant({ version, id, grantedAt, closures }: Required<BypassGrant>): string {
+  return `${version} (${id}) ${formatTime(grantedAt)}: ${[...closures].sort().join(',')}`;
 }
 
 /** The grant in the Rollout's annotation; undefined if there is none, or the annotation has another format. */
 export function bypassGrantOf({ metadata }: Rollout): BypassGrant | undefined {
-  const [, version, id, closures] = GRANT.exec(metadata.annotations?.[BYPASSED_GATES] ?? '') ?? [];
+  const [, version, id, time, closures] = GRANT.exec(metadata.annotations?.[BYPASSED_GATES] ?? '') ?? [];
   if (version === undefined || closures === undefined) return undefined;
-  return { version, id: Number(id), closures: closures.split(',') };
+  return { version, id: Number(id), grantedAt: parseTime(time), closures: closures.split(',') };
 }
 
 /**
@@ -68,9 +70,7 @@ export function bypassGrantEnds(rollout: Rollout): EpochMs | undefined {
   const [head] = rollout.status?.history ?? [];
   const isForHead = grant && head && grant.id === (head.id ?? 0) && grant.version === head.version.tag;
   if (!isForHead || !isUnderWay(head)) return undefined;
-  const grantedAt = parseTime(rollout.metadata.annotations?.[BYPASSED_BY]?.split(' ')[0]) ?? 0;
-  const deployedAt = parseTime(head.timestamp) ?? 0;
-  return Math.max(grantedAt, deployedAt) + MAX_BYPASS_MS;
+  return Math.max(grant.grantedAt ?? 0, parseTime(head.timestamp) ?? 0) + MAX_BYPASS_MS;
 }
 
 /** Whether a deployment is still rolling out: not proven to be applied in every bound object, failed or cancelled. */

@@ -322,7 +322,7 @@ function isBypass({ before, object, writer }: FluxChange): boolean {
 
 /** The Gates that a deployment bypasses, by the annotation `<version> (<id>): ns/a@<closure>,…`. */
 function bypassedGates(text: string | undefined, { id, version }: AnyObject): string[] {
-  const [, tag, of, gates = ''] = /^(\S+) \((\d+)\): (.*)$/.exec(text ?? '') ?? [];
+  const [, tag, of, gates = ''] = /^(\S+) \((\d+)\)(?: \S+)?: (.*)$/.exec(text ?? '') ?? [];
   return tag === version.tag && Number(of) === id ? gates.split(',').map((gate) => gate.split('@')[0]!) : [];
 }
 

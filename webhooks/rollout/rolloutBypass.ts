@@ -44,42 +44,45 @@ export async function bypassOf(
   call: WebhookCall,
 ): Promise<RolloutBypass> {
   const reason = freshReason(rollout, before);
-  const none = { grant: keptGrant(rollout, before), counts: false, warnings: [] };
-  if (!before || reason === undefined) return { ...none, warnings: bypassFor === undefined ? [] : [NO_REASON] };
+  const unchanged = { grant: keptGrant(rollout, before), counts: false, warnings: [] };
+  if (!before || reason === undefined) return { ...unchanged, warnings: bypassFor === undefined ? [] : [NO_REASON] };
+  const { username } = request.userInfo;
   const [closed, dropped] = await Promise.all([
     readClosedOfAll([rollout], call),
     readDroppedClosed(rollout, before, call),
   ]);
   const bypass = await reviewBypass(closed, reason, request, call);
-  // The validating webhook reviews the bypass of the dropped Gates, which may be fewer.
+  // A reason may be for Gates that the write drops: it counts, and needs neither a version nor the right for the other
+  // Gates. The validating webhook reviews the bypass of the dropped ones.
   const drops = dropped.length > 0;
-  if (!bypass) return { ...none, counts: drops };
+  if (!bypass) return { ...unchanged, counts: drops };
   if (!bypass.granted) {
-    const warning = `Bypass denied: ${bypass.why}`;
+    if (drops) return { ...unchanged, counts: true, warnings: [`Other Gates are not bypassed: ${bypass.why}`] };
     // A Git sync that brings a reason along is not denied: a denial would stop everything else in it.
-    const isPerson = mayRequestBypass(request.userInfo.username, call.settings.bypassServiceAccounts);
-    if (drops || !isPerson) return { ...none, counts: drops, warnings: [warning] };
-    const text = `Rollout '${rollout.metadata.name}' cannot bypass its closed Gates. ${warning}. Closed: `;
-    return { ...none, denial: { reason: 'gate_closed', text, closed } };
+    const warning = `Bypass denied: ${bypass.why}`;
+    if (!mayRequestBypass(username, call.settings.bypassServiceAccounts)) return { ...unchanged, warnings: [warning] };
+    return {
+      ...unchanged,
+      denial: { reason: 'gate_closed', text: `${cannotBypass(rollout)}. ${warning}. Closed: `, closed },
+    };
   }
-  const target = bypassTarget(rollout, before, request.userInfo.username, bypassFor);
-  // The reason is for the Gates that the write drops: it bypasses no other Gate, and needs no version.
+  const target = bypassTarget(rollout, before, username, bypassFor);
   if (target.is === 'denied' && !drops) {
     const { text: why, commands = [] } = target.why;
-    const text = `Rollout '${rollout.metadata.name}' cannot bypass its closed Gates: ${why}.`;
-    return { ...none, denial: { reason: 'gate_closed', text, commands } };
+    return { ...unchanged, denial: { reason: 'gate_closed', text: `${cannotBypass(rollout)}: ${why}.`, commands } };
   }
   const deployment = target.is === 'deployment' ? target.deployment : undefined;
-  const stored = recordReason(rollout, before, request.userInfo.username, call.now, true);
+  const stored = recordReason(rollout, before, username, call.now, true);
   const audit = await recordBypass({ ...bypass, version: deployment?.version }, stored, request, call);
-  if (!deployment) return { ...none, counts: true, audit, warnings: drops ? [] : [NOTHING_WAITS] };
-  const grant = formatBypassGrant({ ...deployment, closures: closed.map(closureKey) });
+  if (!deployment) return { ...unchanged, counts: true, audit, warnings: drops ? [] : [NOTHING_WAITS] };
+  const grant = formatBypassGrant({ ...deployment, grantedAt: call.now, closures: closed.map(closureKey) });
   // For a version that the write requests, webhooks/rollout/rolloutWarnings.ts warns.
   const bypasses =
     target.is === 'deployment' && !target.requestsVersion ? [bypassWarning(deployment.version, closed)] : [];
   return { grant, counts: true, audit, warnings: [...bypasses, ...(await newerSourceWarnings(rollout, call))] };
 }
 
+const cannotBypass = ({ metadata }: Rollout) => `Rollout '${metadata.name}' cannot bypass its closed Gates`;
 const NOTHING_WAITS =
   'no version waits: the reason allows a deletion of the Rollout, or a write of its status, for five minutes';
 const NO_REASON = `${BYPASS_FOR} has no effect without a new ${BYPASS_REASON} in the same write`;

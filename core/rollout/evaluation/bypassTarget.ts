@@ -12,7 +12,7 @@ import type { TextWithCommands } from '../../text/commands.ts';
 import { shell, WHY } from '../../text/shell.ts';
 import { newRequests, requestsOf, type VersionRequest, versionRequests } from './rolloutRequests.ts';
 
-type Deployment = Omit<BypassGrant, 'closures'>;
+type Deployment = Pick<BypassGrant, 'version' | 'id'>;
 
 type BypassTarget =
   | {

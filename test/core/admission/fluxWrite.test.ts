@@ -251,6 +251,12 @@ describe('one write of a gated Kustomization', () => {
       { gates: [openGate], stored: OPENED },
     ),
     row(
+      'a user who resumes an object with such a reference learns why it stays suspended',
+      kustomization({ annotations: INVALID, spec: { suspend: true } }),
+      kustomization({ annotations: INVALID, spec: { suspend: false } }),
+      { stored: 'old', warning: /^still suspended: a reference in gate.fluxcd.io\/gates names no Gate/ },
+    ),
+    row(
       'restored from a backup made behind the gate: what suspend was is not forgotten',
       undefined,
       kustomization({

@@ -1,6 +1,6 @@
 /** A grant lets one deployment bypass closed Gates (docs/adr/0028-bypass-for-one-deployment.md). */
 import { describe, expect, it } from 'vitest';
-import { BYPASSED_BY, BYPASSED_GATES } from '../../../api/annotations.ts';
+import { BYPASSED_GATES } from '../../../api/annotations.ts';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
 import {
   bypassedClosures,
@@ -13,13 +13,14 @@ import { NOW, rollout } from '../admission/objects.ts';
 
 const FREEZE = 'shop/freeze@close=2026-03-04T09:00:00Z';
 const OTHER = 'ops/other';
+const GRANTED = Date.parse('2026-03-04T09:30:00Z');
 
 /** A Rollout at 1.1.0 (2), deployed at 09:00, with a grant from 09:30. */
 function granted(head: Partial<HistoryEntry> = {}, annotations: Record<string, string | undefined> = {}): Rollout {
   const base = rollout('my-app', '1.1.0', '1.0.0');
   const [newest, ...older] = base.status!.history!;
-  const text = formatBypassGrant({ version: '1.1.0', id: 2, closures: [FREEZE, OTHER] });
-  const all = { [BYPASSED_GATES]: text, [BYPASSED_BY]: '2026-03-04T09:30:00Z sre', ...annotations };
+  const text = formatBypassGrant({ version: '1.1.0', id: 2, grantedAt: GRANTED, closures: [FREEZE, OTHER] });
+  const all = { [BYPASSED_GATES]: text, ...annotations };
   const kept = Object.fromEntries(Object.entries(all).filter((entry) => entry[1] !== undefined)) as Record<
     string,
     string
@@ -32,7 +33,7 @@ function granted(head: Partial<HistoryEntry> = {}, annotations: Record<string, s
 }
 
 it('a grant is parsed as it was formatted', () => {
-  const grant = { version: '1.1.0-rc.1_x', id: 12, closures: [OTHER, FREEZE] };
+  const grant = { version: '1.1.0-rc.1_x', id: 12, grantedAt: GRANTED, closures: [OTHER, FREEZE] };
   expect(bypassGrantOf(granted({}, { [BYPASSED_GATES]: formatBypassGrant(grant) }))).toEqual(grant);
 });
 
@@ -42,6 +43,7 @@ it.each([
   '1.1.0: shop/freeze',
   '1.1.0 (2): ',
   '1.1.0 (x): shop/freeze',
+  '1.1.0 (2) a b: shop/freeze',
   `${'1'.repeat(129)} (2): a`,
 ])('another text is no grant: %j', (text) => {
   const found = granted({}, { [BYPASSED_GATES]: text });
@@ -73,13 +75,17 @@ describe('a deployment that is rolling out bypasses', () => {
     expect(bypassesGates(granted(), [FREEZE], at('10:29:59'))).toBe(true);
     expect(bypassesGates(granted(), [FREEZE], at('10:30:00'))).toBe(false);
     expect(bypassGrantEnds(granted({ timestamp: '2026-03-04T09:40:00Z' }))).toBe(at('10:40:00'));
-    expect(bypassGrantEnds(granted({}, { [BYPASSED_BY]: undefined }))).toBe(at('10:00:00'));
+    const ofEarlierVersion = granted({}, { [BYPASSED_GATES]: `1.1.0 (2): ${FREEZE}` });
+    expect(bypassGrantEnds(ofEarlierVersion)).toBe(at('10:00:00'));
   });
 });
 
 describe('the next deployment bypasses closures', () => {
   const head = granted().status!.history![0];
-  const next = granted({}, { [BYPASSED_GATES]: formatBypassGrant({ version: '1.2.0', id: 3, closures: [FREEZE] }) });
+  const next = granted(
+    {},
+    { [BYPASSED_GATES]: formatBypassGrant({ version: '1.2.0', id: 3, grantedAt: GRANTED, closures: [FREEZE] }) },
+  );
 
   it.each<[title: string, rollout: Rollout, head: HistoryEntry | undefined, version: string, closures: string[]]>([
     ['with the version and the id of the grant', next, head, '1.2.0', [FREEZE]],

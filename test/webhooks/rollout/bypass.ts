@@ -66,7 +66,7 @@ export async function ask({ next, before, user = 'sre', may = ['sre own', 'sre b
   return {
     allowed: validated.allowed,
     denial: validated.allowed ? undefined : withCommands(validated.message, ...(validated.commands ?? [])),
-    passage: result.allowed ? annotations[BYPASSED_GATES] : undefined,
+    grant: result.allowed ? annotations[BYPASSED_GATES] : undefined,
     by: result.allowed ? annotations[BYPASSED_BY] : undefined,
     warnings: [...(result.warnings ?? []), ...(validated.warnings ?? [])],
     audit: result.allowed ? result.audit : undefined,

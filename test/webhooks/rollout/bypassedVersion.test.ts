@@ -13,7 +13,7 @@ describe('a bypass is for the version that its write names', () => {
   const BY_DEVELOPER = { [REQUESTERS]: JSON.stringify({ wantedVersion: 'developer', 'force-deploy': 'developer' }) };
   const EVIL = { [FORCE_DEPLOY]: '0.9.0-evil', ...BY_DEVELOPER };
   const pinned = { ...own, wantedVersion: '6.6.6' };
-  const past = (version: string) => `${version} (8): team-a/bound,team-a/own`;
+  const past = (version: string) => `${version} (8) ${T}: team-a/bound,team-a/own`;
 
   it.each<[title: string, before: Rollout, adds: Record<string, string>, denial: string[]]>([
     [
@@ -112,7 +112,7 @@ describe('a bypass is for the version that its write names', () => {
     );
   });
 
-  it.each<[title: string, before: Rollout, next: Rollout, passage: string]>([
+  it.each<[title: string, before: Rollout, next: Rollout, grant: string]>([
     [
       'that somebody else asked for, and that it names',
       annotated(EVIL, own, PENDING),
@@ -141,13 +141,13 @@ describe('a bypass is for the version that its write names', () => {
       'that a Gate has caught on its way, while another one waits',
       annotated({}, own, { ...PENDING, history: [entry(7, '1.4.0', '')] }),
       annotated({ ...REASON, [BYPASS_FOR]: '1.4.0' }, own, { ...PENDING, history: [entry(7, '1.4.0', '')] }),
-      '1.4.0 (7): team-a/bound,team-a/own',
+      `1.4.0 (7) ${T}: team-a/bound,team-a/own`,
     ],
-  ])('bypasses for the version %s', async (_, before, next, passage) => {
+  ])('bypasses for the version %s', async (_, before, next, grant) => {
     const answer = await ask({ next, before });
-    expect(answer).toMatchObject({ allowed: true, passage, by: `${T} sre` });
+    expect(answer).toMatchObject({ allowed: true, grant, by: `${T} sre` });
     expect(answer.warnings.join()).toContain(
-      `version ${passage.split(' ')[0]} may bypass 2 closed Gates, for one deployment`,
+      `version ${grant.split(' ')[0]} may bypass 2 closed Gates, for one deployment`,
     );
   });
 
@@ -167,7 +167,7 @@ describe('a bypass is for the version that its write names', () => {
     const before = annotated({ [FORCE_DEPLOY]: '1.5.0', ...BY_DEVELOPER }, own, status);
     expect(await ask({ next: annotated(REASON, own, status), before })).toMatchObject({
       allowed: true,
-      passage: undefined,
+      grant: undefined,
       warnings: [expect.stringContaining('no version waits')],
     });
   });

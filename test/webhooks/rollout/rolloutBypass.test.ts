@@ -25,7 +25,7 @@ describe('a new reason of a user who may bypass each closed Gate of the Rollout 
     ['the first', annotated(HOTFIX, own, { availableReleases: [{ tag: '1.5.0' }] }), '1.5.0 (1)'],
   ])('bypasses these closures %s', async (_, next, deployment) => {
     expect(await ask({ next })).toMatchObject({
-      passage: `${deployment}: team-a/bound,team-a/own`,
+      grant: `${deployment} ${T}: team-a/bound,team-a/own`,
       by: `${T} sre`,
       allowed: true,
     });
@@ -41,7 +41,7 @@ describe('a new reason of a user who may bypass each closed Gate of the Rollout 
     const annotations = { 'rollout.kuberik.com/substitute.APP.from': 'app', 'gate.fluxcd.io/gates': 'bound' };
     const objects = [gateOf('own'), gateOf('bound'), { ...bare, metadata: { ...bare.metadata, annotations } }];
     expect(await ask({ next: annotated(HOTFIX, own, AT_7), objects })).toMatchObject({
-      passage: '1.5.0 (8): team-a/bound,team-a/own',
+      grant: `1.5.0 (8) ${T}: team-a/bound,team-a/own`,
     });
   });
 
@@ -60,13 +60,13 @@ describe('a new reason of a user who may bypass each closed Gate of the Rollout 
     const objects = [{ ...closed, metadata: { ...closed.metadata, annotations: closing } }, binding('OCIRepository')];
     const next = annotated(HOTFIX, {}, AT_7);
     expect(await ask({ next, before: rollout({}, AT_7), objects })).toMatchObject({
-      passage: '1.5.0 (8): team-a/bound@close=2026-03-01T11:00:00Z',
+      grant: `1.5.0 (8) ${T}: team-a/bound@close=2026-03-01T11:00:00Z`,
     });
   });
 
   it('with nothing to deploy is for a deletion only, with a Warning', async () => {
     const answer = await ask({ next: annotated(REASON, own, AT_7) });
-    expect(answer).toMatchObject({ passage: undefined, by: `${T} sre` });
+    expect(answer).toMatchObject({ grant: undefined, by: `${T} sre` });
     expect(answer.warnings).toEqual([expect.stringContaining('no version waits')]);
   });
 
@@ -124,20 +124,20 @@ describe('a reason without a bypass has no record', () => {
   it('in a Git sync is not denied, which would stop everything else in it', async () => {
     const user = 'system:serviceaccount:flux-system:kustomize-controller';
     const answer = await ask({ next: annotated(HOTFIX, own, AT_7), user, may: [`${user} own`, `${user} bound`] });
-    expect(answer).toMatchObject({ allowed: true, passage: undefined, by: undefined, events: [] });
+    expect(answer).toMatchObject({ allowed: true, grant: undefined, by: undefined, events: [] });
     expect(answer.warnings.join()).toContain('Bypass denied');
   });
 
   it('where no Gate is closed', async () => {
     const objects = ['own', 'bound'].map((name) => gateOf(name, { default: 'opened' }));
     const answer = await ask({ next: annotated(HOTFIX, own, AT_7), objects });
-    expect(answer).toMatchObject({ allowed: true, passage: undefined, by: undefined, events: [] });
+    expect(answer).toMatchObject({ allowed: true, grant: undefined, by: undefined, events: [] });
   });
 
   it('of last time, with a new request', async () => {
     const before = annotated({ ...REASON, [BYPASSED_BY]: `${T} sre` }, own, AT_7);
     expect(await ask({ next: annotated({ ...HOTFIX }, own, AT_7), before })).toMatchObject({
-      passage: undefined,
+      grant: undefined,
       events: [],
     });
   });
@@ -150,28 +150,39 @@ describe('a bypass grant', () => {
   it('stays as it is, whatever others write there', async () => {
     const next = annotated({ ...given, [BYPASSED_GATES]: '6.6.6 (8): team-a/own,team-a/bound' }, own, AT_7);
     expect(await ask({ next, before, user: 'developer' })).toMatchObject({
-      passage: given[BYPASSED_GATES],
+      grant: given[BYPASSED_GATES],
       by: `${T} sre`,
     });
   });
 
+  it('keeps its time when a later reason counts for a Gate that the write drops', async () => {
+    const kept = { ...given, [BYPASSED_GATES]: `1.5.0 (8) 2026-03-01T11:30:00Z: team-a/own` };
+    const answer = await ask({
+      next: annotated({ ...kept, 'gate.fluxcd.io/bypass-reason': 'INC-8' }, { gates: [{ name: 'bound' }] }, AT_7),
+      before: annotated(kept, { gates: [{ name: 'own' }, { name: 'bound' }] }, AT_7),
+      may: ['sre own'],
+    });
+    expect(answer).toMatchObject({ allowed: true, by: `${T} sre` });
+    expect(answer.warnings).toEqual([expect.stringMatching(/^Other Gates are not bypassed: sre isn't allowed to/)]);
+  });
+
   it('can’t be written by any user', async () => {
     const next = annotated({ [BYPASSED_GATES]: '1.5.0 (8): team-a/own', [BYPASSED_BY]: `${T} sre` }, own, AT_7);
-    expect(await ask({ next, user: 'developer' })).toMatchObject({ passage: undefined, by: undefined });
+    expect(await ask({ next, user: 'developer' })).toMatchObject({ grant: undefined, by: undefined });
   });
 
   it('is called off with its reason while it waits', async () => {
-    expect(await ask({ next: annotated({}, own, AT_7), before })).toMatchObject({ passage: undefined });
+    expect(await ask({ next: annotated({}, own, AT_7), before })).toMatchObject({ grant: undefined });
   });
 
   it('stays without its reason while its deployment is rolling out: Flux removes annotations of kubectl', async () => {
     const underWay = { history: [entry(8, '1.5.0', ''), entry(7, '1.4.0')] };
     const next = annotated({}, own, underWay);
-    const passage = given[BYPASSED_GATES];
-    expect(await ask({ next, before: annotated(given, own, underWay) })).toMatchObject({ passage });
+    const grant = given[BYPASSED_GATES];
+    expect(await ask({ next, before: annotated(given, own, underWay) })).toMatchObject({ grant });
     const arrived = { history: [entry(8, '1.5.0'), entry(7, '1.4.0')] };
     expect(await ask({ next: annotated({}, own, arrived), before: annotated(given, own, arrived) })).toMatchObject({
-      passage: undefined,
+      grant: undefined,
     });
   });
 
@@ -194,7 +205,10 @@ describe('the status that the writer sends', () => {
     ['names another version as waiting', annotated(REASON, own, { ...AT_7, pendingVersion: '6.6.6' })],
     ['has another history', annotated(REASON, own, { ...AT_7, history: [entry(70, '1.3.0')] })],
   ])('decides nothing where it %s: the stored one does, and the answer leaves the sent one alone', async (_, next) => {
-    expect(await ask({ next, before })).toMatchObject({ passage: '1.5.0 (8): team-a/bound,team-a/own', allowed: true });
+    expect(await ask({ next, before })).toMatchObject({
+      grant: `1.5.0 (8) ${T}: team-a/bound,team-a/own`,
+      allowed: true,
+    });
     const { call } = fakeWebhookCall({ now: NOW, objects: GATES, access: { may: async () => true }, settings: {} });
     const answer = await mutateRollout(write({ object: next, old: before, user: 'sre' }), call);
     expect(answer.allowed && (answer.object as Rollout).status).toEqual(next.status);
@@ -214,7 +228,10 @@ describe('before the first deployment', () => {
 
   it('is for initialVersion, which is deployed before wantedVersion', async () => {
     const next = annotated({ ...REASON, 'gate.fluxcd.io/bypass-for': '1.0.0' }, spec);
-    expect(await ask({ next, before })).toMatchObject({ passage: '1.0.0 (1): team-a/bound,team-a/own', allowed: true });
+    expect(await ask({ next, before })).toMatchObject({
+      grant: `1.0.0 (1) ${T}: team-a/bound,team-a/own`,
+      allowed: true,
+    });
   });
 
   it('is not for wantedVersion, which is not deployed first', async () => {
