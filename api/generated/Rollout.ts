@@ -353,7 +353,7 @@ export interface Rollout {
       pausedUntil?: string;
     };
     /**
-     * The tag that runs: of the newest deployment that every bound object has applied; without bound objects, of the newest. An adopted deployment counts as applied. With LIKE_KUBERIK: the newest tag of the history.
+     * The tag that runs: of the newest deployment that every bound object has applied; without bound objects, of the newest. An adopted deployment that does not bake counts as applied. With LIKE_KUBERIK: the newest tag of the history.
      */
     currentVersion?: string;
     /**

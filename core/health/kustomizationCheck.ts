@@ -102,10 +102,15 @@ export function msUntilEvaluation(healthCheck: HealthCheck, atRest: boolean, isA
   return Math.min(...waits);
 }
 
-/** Whether the check's health was reported so recently that its hook would not evaluate it yet. */
-export function isJustReported(healthCheck: HealthCheck, now: EpochMs): boolean {
-  const age = now - (parseTime(healthCheck.status?.lastChangeTime) ?? Number.NEGATIVE_INFINITY);
-  return age >= 0 && age < requeueInterval(healthCheck);
+/**
+ * Whether a check that reports Healthy may have failed since. Not within 30 seconds of the report, or within its
+ * interval if that is shorter: its hook would not evaluate it yet.
+ */
+export function mayBeOutdated(healthCheck: HealthCheck, now: EpochMs): boolean {
+  const { spec, status } = healthCheck;
+  if (spec?.class !== KUSTOMIZATION_CLASS || status?.status !== 'Healthy') return false;
+  const age = now - (parseTime(status.lastChangeTime) ?? Number.NEGATIVE_INFINITY);
+  return age < 0 || age >= Math.min(requeueInterval(healthCheck), DEFAULT_INTERVAL_MS);
 }
 
 /**

@@ -72,7 +72,7 @@ export function decideDeployment(
     commits: true,
     requeueAt: [],
   });
-  if (before.history.length === 0 && observed.carried?.length) return commit(adopt(observed, before, now));
+  if (before.history.length === 0 && observed.carried?.length) return commit(adopt(observed, config, before, now));
   const requests = requestsAfter([]);
   const evaluation = evaluate(observed, before, config, requests, now);
   const { selection, rolloutGatesResult } = evaluation;
@@ -91,8 +91,9 @@ export function decideDeployment(
   return commit(deployNext(observed, config, state, evaluation, requests, now));
 }
 
-function adopt({ carried = [] }: Observed, state: RolloutState, now: EpochMs): DeploymentResult {
-  const head = adoptedEntry(carried, state.available, now)!;
+function adopt(observed: Observed, { bakes }: RolloutConfig, state: RolloutState, now: EpochMs): DeploymentResult {
+  const bake = { bakes, knownHealth: healthBefore(observed, undefined) };
+  const head = adoptedEntry(observed.carried ?? [], state.available, bake, now)!;
   const message = `${head.message}: version ${head.version.tag}`;
   const conditions = [BAKE_FAILURE_ENABLED, trueCondition(READY, 'RolloutSucceeded', message)];
   return {
@@ -171,12 +172,11 @@ function nextDeployment(
   { selection, rolloutGatesResult, approvals, bypassed }: Evaluation,
   requests: Requests,
 ): Deployment {
-  const { rollout, metadata, healthChecks, likeKuberik } = observed;
+  const { rollout, metadata } = observed;
   const { manual, next: tag = '', rollback, initial = false } = selection;
   const text = (given: string | undefined) =>
     given && !isForceDeployOfAnother(tag, requests) ? oneLine(given) : undefined;
   const release = available.find((each) => each.tag === tag) ?? withMetadata({ tag }, metadata[tag]);
-  const recordsHealth = !likeKuberik && healthCheckLabels(rollout.spec?.healthCheckSelector) !== undefined;
   return {
     version: rollback?.to ?? withoutFirstSeen(release),
     manual,
@@ -191,8 +191,14 @@ function nextDeployment(
     message: text(requests.deployMessage),
     user: text(requests.deployUser),
     requestedBy: requesterOf(rollout, tag).by,
-    knownHealth: recordsHealth ? knownHealth(sortedChecks(healthChecks), previous?.knownHealth) : undefined,
+    knownHealth: healthBefore(observed, previous),
   };
+}
+
+/** The reports of the HealthChecks before the deployment; undefined if only times show which reports are newer. */
+function healthBefore({ rollout, healthChecks, likeKuberik }: Observed, previous: HistoryEntry | undefined) {
+  const isRecorded = !likeKuberik && healthCheckLabels(rollout.spec?.healthCheckSelector) !== undefined;
+  return isRecorded ? knownHealth(sortedChecks(healthChecks), previous?.knownHealth) : undefined;
 }
 
 function beginningOf({ rollout, bindings, likeKuberik }: Observed, config: RolloutConfig, initial: boolean): Beginning {

@@ -16,6 +16,7 @@ import type { CopyState } from './evaluation/copy.ts';
 import { storedState } from './evaluation/evaluation.ts';
 import type { RolloutState } from './evaluation/inputs.ts';
 import { type Observed, type RolloutConfig, readRolloutConfig } from './evaluation/inputs.ts';
+import { countedRolloutGate } from './evaluation/rolloutGates.ts';
 import { idleRequests, type RequestKey, requestsOf } from './evaluation/rolloutRequests.ts';
 import { authorsWanted } from './evaluation/versionApprovals.ts';
 import { releaseConfigMap } from './ownedObjects.ts';
@@ -67,7 +68,9 @@ export function isReversible(plan: Plan): plan is ReversiblePlan {
   return !plan.commits && !plan.startsCopy;
 }
 
-export function planRollout(observed: Observed, now: EpochMs): Plan {
+export function planRollout(inputs: Observed, now: EpochMs): Plan {
+  const rolloutGates = inputs.rolloutGates.map((gate) => countedRolloutGate(gate, now));
+  const observed: Observed = { ...inputs, rolloutGates };
   const { rollout } = observed;
   if (rollout.metadata.deletionTimestamp) {
     const nothing = { commits: false, waitsForBudget: false, endsApply: false, trustsHealth: false, startsCopy: false };

@@ -20,7 +20,7 @@ import type { Blocker, HistoryEntry, Rollout } from '../../api/types.ts';
 import { falseCondition, type NewCondition, setConditions, trueCondition } from '../kube/conditions.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import type { DeploymentDecision } from './decideDeployment.ts';
-import { type BakeTimes, deployDeadline, isBaking } from './deployment/bake.ts';
+import { type BakeTimes, bakeEnd, deployDeadline, isBaking } from './deployment/bake.ts';
 import {
   type FailedCheck,
   healthChecksLeftOut,
@@ -229,14 +229,20 @@ function progressCondition(
   const { tag } = head.version;
   const started = parseTime(head.bakeStartTime);
   if (started !== undefined) {
+    const end = bakeEnd(head, times);
+    const atLeast = end === undefined ? '' : `at least until ${formatTime(end)}, and `;
+    const missing = unapplied(head, boundTo(rollout, bindings), rollout);
+    if (missing.length > 0) {
+      const objects = namesOrCount(missing.map(targetName), 'objects');
+      const message = `Version ${tag} is baking ${atLeast}until it is applied by ${objects}`;
+      return trueCondition(PROGRESSING, 'WaitingForApply', `${message}${bakeEndText(end, times)}`);
+    }
     const waiting = notReady(healthChecks, head, rollout.metadata.namespace);
-    const end = times.bakeTime === undefined ? undefined : started + times.bakeTime;
     if (waiting.length === 0) {
       const until = end === undefined ? '' : ` until ${formatTime(end)}`;
       const message = `Version ${tag} is baking${until}: a failing HealthCheck ends the bake`;
       return trueCondition(PROGRESSING, 'Baking', message);
     }
-    const atLeast = end === undefined ? '' : `at least until ${formatTime(end)}, and `;
     const checks = `${checkNames(waiting)} ${waiting.length === 1 ? 'is' : 'are'} Healthy`;
     const message = `Version ${tag} is baking ${atLeast}until ${checks}${bakeEndText(end, times)}`;
     return trueCondition(PROGRESSING, 'WaitingForHealth', message);

@@ -34,7 +34,7 @@ export function scheduleGate(
   const { name = '', namespace, uid = '' } = schedule.metadata;
   const { namespace: home, name: rolloutName } = rollout;
   const gateName = `schedule-gate-${shortHash([uid, home, rolloutName].join('/'))}`;
-  const copied = copiedAnnotations(schedule.metadata.annotations);
+  const copied = annotationsIn(schedule.metadata.annotations, COPIED_ANNOTATIONS);
   const annotations = until === undefined ? copied : { ...copied, [GATE_UNTIL]: formatTime(until) };
   return {
     apiVersion: apiVersionOf(KINDS.RolloutGate),
@@ -56,9 +56,12 @@ export function scheduleGate(
   };
 }
 
-/** The RolloutGate unchanged, in the form of an answer: without what Metacontroller and the API server have added. */
+/**
+ * The RolloutGate unchanged, in the form of an answer: without what Metacontroller and the API server have added.
+ * It keeps the time of its next change, from which on it doesn't count as passing.
+ */
 export function unchangedGate({ apiVersion, kind, metadata, spec }: RolloutGate): RolloutGate {
-  const annotations = copiedAnnotations(metadata.annotations);
+  const annotations = annotationsIn(metadata.annotations, [...COPIED_ANNOTATIONS, GATE_UNTIL]);
   const labels = Object.fromEntries(
     Object.entries(metadata.labels ?? {}).filter(
       ([key]) => key.startsWith('gate.kuberik.com/') || key === ROLLOUT_NAME_LABEL,
@@ -77,8 +80,8 @@ export function unchangedGate({ apiVersion, kind, metadata, spec }: RolloutGate)
   };
 }
 
-/** The annotations to copy; undefined instead of an empty map, which would be written again at every sync. */
-function copiedAnnotations(annotations: Record<string, string> | undefined): Record<string, string> | undefined {
-  const copied = Object.entries(annotations ?? {}).filter(([key]) => COPIED_ANNOTATIONS.includes(key));
+/** The annotations with these keys; undefined instead of an empty map, which would be written again at every sync. */
+function annotationsIn(annotations: Record<string, string> | undefined, keys: readonly string[]) {
+  const copied = Object.entries(annotations ?? {}).filter(([key]) => keys.includes(key));
   return copied.length > 0 ? Object.fromEntries(copied) : undefined;
 }

@@ -5,7 +5,8 @@ import type { CompositeRequest } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { FluxBinding, HealthCheck, Rollout } from '../../api/types.ts';
 import { statusAfter, type Verdict } from '../../core/health/healthStatus.ts';
-import { isAtRest, isJustReported, requeueInterval } from '../../core/health/kustomizationCheck.ts';
+import { isAtRest, mayBeOutdated, requeueInterval } from '../../core/health/kustomizationCheck.ts';
+import { metricCheckOf, statusWithoutAnswer } from '../../core/health/prometheus/measurement.ts';
 import { cutoffsOf } from '../../core/health/reset.ts';
 import { byRefKey, refKey } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
@@ -126,46 +127,45 @@ export function withRestingChecks(
   healthChecks: readonly HealthCheck[],
   call: HookCall,
 ): Promise<HealthCheck[]> {
-  return withVerdicts(rollout, healthChecks, call, async (healthCheck) => {
+  return inParallel(healthChecks, HEALTH_CHECKS_AT_ONCE, async (healthCheck) => {
+    if (!isOwn(healthCheck, rollout) || !isAtRest(healthCheck, false)) return healthCheck;
     const { uid, namespace, name } = healthCheck.metadata;
     // Many Rollouts may watch one HealthCheck. They share an evaluation for the interval of a check that isn't at rest.
     const read = () => evaluateNow(healthCheck, rollout, call);
     const key = `health ${uid} ${namespace}/${name}`;
     const verdict = await call.sharedReads.recent(requeueInterval(healthCheck), key, read);
-    return verdict.health === 'Unhealthy' ? verdict : undefined;
+    return verdict.health === 'Unhealthy' ? withVerdict(healthCheck, verdict, call) : healthCheck;
   });
 }
 
 /**
- * The checks with their present status, for a bake that begins or succeeds. A check at rest is evaluated now, unless
- * its report is newer than the interval of a check that isn't at rest.
+ * The checks with their present status, for a bake that begins or succeeds: their own hooks may not have run for a
+ * while, because a check is at rest, or after an outage. A check of class kustomization is evaluated now, unless its
+ * report is new; one of class prometheus doesn't count without a new measurement.
  */
 export function withPresentHealth(
   rollout: Rollout,
   healthChecks: readonly HealthCheck[],
   call: HookCall,
 ): Promise<HealthCheck[]> {
-  return withVerdicts(rollout, healthChecks, call, async (healthCheck) =>
-    isJustReported(healthCheck, call.now) ? undefined : evaluateNow(healthCheck, rollout, call),
-  );
-}
-
-/** The checks; one at rest has the status after its verdict, if there is one. */
-function withVerdicts(
-  rollout: Rollout,
-  healthChecks: readonly HealthCheck[],
-  call: HookCall,
-  verdictOf: (healthCheck: HealthCheck) => Promise<Verdict | undefined>,
-): Promise<HealthCheck[]> {
   return inParallel(healthChecks, HEALTH_CHECKS_AT_ONCE, async (healthCheck) => {
-    const verdict = mayRest(healthCheck, rollout) ? await verdictOf(healthCheck) : undefined;
-    return verdict ? { ...healthCheck, status: statusAfter(healthCheck.status, verdict, call.now) } : healthCheck;
+    const metricCheck = metricCheckOf(healthCheck);
+    if (metricCheck) {
+      const present = statusWithoutAnswer(healthCheck.status, metricCheck, call.now);
+      return present ? { ...healthCheck, status: present } : healthCheck;
+    }
+    if (!isOwn(healthCheck, rollout) || !mayBeOutdated(healthCheck, call.now)) return healthCheck;
+    return withVerdict(healthCheck, await evaluateNow(healthCheck, rollout, call), call);
   });
 }
 
-/** A HealthCheck of another namespace never rests: its hook does not see which Rollouts bake on it. */
-function mayRest(healthCheck: HealthCheck, { metadata }: Rollout): boolean {
-  return healthCheck.metadata.namespace === metadata.namespace && isAtRest(healthCheck, false);
+/** Whether the check is of the Rollout's namespace: the deployments that another one waits for are unknown here. */
+function isOwn(healthCheck: HealthCheck, { metadata }: Rollout): boolean {
+  return healthCheck.metadata.namespace === metadata.namespace;
+}
+
+function withVerdict(healthCheck: HealthCheck, verdict: Verdict, { now }: HookCall): HealthCheck {
+  return { ...healthCheck, status: statusAfter(healthCheck.status, verdict, now) };
 }
 
 function evaluateNow(healthCheck: HealthCheck, rollout: Rollout, call: HookCall): Promise<Verdict> {

@@ -13,7 +13,7 @@ import { few } from '../../../core/kube/firstFew.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
-import { deployDeadline, isBaking } from '../../../core/rollout/deployment/bake.ts';
+import { bakeEnd, deployDeadline, isBaking } from '../../../core/rollout/deployment/bake.ts';
 import { deploymentSummary } from '../../../core/rollout/deployment/deploymentMessages.ts';
 import { isUnhealthy, sortedChecks } from '../../../core/rollout/deployment/healthChecks.ts';
 import { hasApplied, targetName } from '../../../core/rollout/deployment/progress.ts';
@@ -138,11 +138,11 @@ export function bakeSteps(rollout: Rollout, bound: readonly FluxBinding[], now: 
   const deployTimeout = parseDuration(rollout.spec?.deployTimeout);
   const started = parseTime(head.bakeStartTime);
   const times = withoutEmpty({ bakeTime, deployTimeout });
-  const end = started === undefined ? deployDeadline(head, times, now) : bakeTime && started + bakeTime;
+  const end = started === undefined ? deployDeadline(head, times, now) : bakeEnd(head, times);
   const until = isBaking(head) && end !== undefined ? formatTime(end) : undefined;
   const waiting = bound.filter((binding) => !hasApplied(binding, rollout, head));
   const detail =
-    head.bakeStatus === 'Deploying' && waiting.length > 0 && head.appliedTime === undefined
+    isBaking(head) && waiting.length > 0 && (head.bakeStatus === 'InProgress' || head.appliedTime === undefined)
       ? `waits for ${few(waiting.map(targetName), 3)}`
       : deploymentSummary(head, rollout);
   return [

@@ -11,10 +11,15 @@ import { formatTime } from '../../kube/time.ts';
 import { parseDeployments } from '../../managedField/deployment.ts';
 import { boundRollouts } from '../../managedField/managedFields.ts';
 import { withoutFirstSeen } from '../release/metadata.ts';
-import { triggeredBy } from './entry.ts';
+import { BEGINNINGS, triggeredBy } from './entry.ts';
 
 /** The largest id that is adopted: no Rollout has so many deployments. */
 const MAX_ADOPTED_ID = 1e12;
+
+const WITHOUT_BAKE: Pick<HistoryEntry, 'bakeStatus' | 'bakeStatusMessage'> = {
+  bakeStatus: 'Succeeded',
+  bakeStatusMessage: 'Adopted without a bake: the version was deployed before this Rollout was created.',
+};
 
 /** A deployment that a Flux object carries. */
 export interface CarriedDeployment {
@@ -39,10 +44,14 @@ export function carriedDeployment(object: AnyObject, kind: string, rollout: stri
     : undefined;
 }
 
-/** The newest carried deployment as the only entry of the history; undefined if none is carried. */
+/**
+ * The newest carried deployment as the only entry of the history; undefined if none is carried.
+ * If the Rollout bakes, it bakes like a new deployment: the lost history may have failed it.
+ */
 export function adoptedEntry(
   carried: readonly CarriedDeployment[],
   available: readonly VersionInfo[],
+  bake: { bakes: boolean; knownHealth: HistoryEntry['knownHealth'] },
   now: EpochMs,
 ): HistoryEntry | undefined {
   const [newest] = [...carried].sort((a, b) => b.deployment.id - a.deployment.id || (a.by < b.by ? -1 : 1));
@@ -56,7 +65,7 @@ export function adoptedEntry(
     message: `Adopted from ${newest.by}, which carries it`,
     origin: ['Adopted'],
     triggeredBy: triggeredBy(false, undefined),
-    bakeStatus: 'Succeeded',
-    bakeStatusMessage: 'Adopted without a bake: the version was deployed before this Rollout was created.',
+    ...(bake.bakes ? BEGINNINGS.bakes : WITHOUT_BAKE),
+    ...(bake.bakes && bake.knownHealth && { knownHealth: bake.knownHealth }),
   };
 }

@@ -20,7 +20,7 @@ import {
   NOTHING_BOUND,
 } from './deploymentMessages.ts';
 import { checksRevision, type FailedCheck, newErrors, notReady, unhealthyChecks } from './healthChecks.ts';
-import { targetName, unapplied, withProgress } from './progress.ts';
+import { isHeld, targetName, unapplied, withProgress } from './progress.ts';
 import { hasNoBake } from './withoutBake.ts';
 
 /** Milliseconds. */
@@ -167,18 +167,22 @@ function startBake(head: HistoryEntry, context: BakeContext, now: EpochMs): Bake
 function continueBake(
   head: HistoryEntry,
   started: EpochMs,
-  { times, healthChecks, rollout, recovery, likeKuberik }: BakeContext,
+  { times, healthChecks, bound, rollout, recovery, likeKuberik }: BakeContext,
   passed: string,
   before: NewEvent[],
   now: EpochMs,
 ): BakeStep {
   const { bakeTime, deployTimeout } = times;
-  const end = bakeTime === undefined ? now : started + bakeTime;
+  const end = bakeEnd(head, times) ?? now;
   if (now < end) return { head, events: before, requeueAt: end };
+  const missing = likeKuberik ? [] : unapplied(head, bound, rollout);
   const waits = likeKuberik ? [] : notReady(healthChecks, head, rollout.metadata.namespace);
-  if (waits.length > 0) {
-    const deadline = recovery || deployTimeout === undefined ? undefined : started + (bakeTime ?? 0) + deployTimeout;
-    if (deadline !== undefined && now > deadline) return failedStep(head, BAKE_TIMEOUT, waits, now);
+  if (missing.length + waits.length > 0) {
+    const hasDeadline = !recovery && !missing.some((binding) => isHeld(binding, rollout, now));
+    const from = bakeTime === undefined ? started : end;
+    const deadline = !hasDeadline || deployTimeout === undefined ? undefined : from + deployTimeout;
+    if (deadline !== undefined && now > deadline)
+      return failedStep(head, missing.length > 0 ? bakeTimeoutNotApplied(missing) : BAKE_TIMEOUT, waits, now);
     return { head, events: before, ...(deadline !== undefined && { requeueAt: deadline + 1 }) };
   }
   const message = bakeTime === undefined ? BAKE_COMPLETED : passed;
@@ -188,6 +192,20 @@ function continueBake(
     ready: trueCondition(READY, 'BakeTimePassed', message),
     events: [...before, deploymentEvent(done, 'Normal', 'BakeTimePassed', message)],
   };
+}
+
+/**
+ * When bakeTime is over; undefined without bakeTime, or before the bake has started.
+ * An object that was bound during a bake without any applies the version later: bakeTime counts from then.
+ */
+export function bakeEnd(head: HistoryEntry, { bakeTime }: BakeTimes): EpochMs | undefined {
+  const started = parseTime(head.bakeStartTime);
+  if (started === undefined || bakeTime === undefined) return undefined;
+  return Math.max(started, parseTime(head.appliedTime) ?? started) + bakeTime;
+}
+
+function bakeTimeoutNotApplied(missing: readonly FluxBinding[]): string {
+  return `Deploy timeout reached after the bake time (not applied by ${missing.map(targetName).join(', ')}).`;
 }
 
 function failedStep(head: HistoryEntry, message: string, checks: FailedCheck[], now: EpochMs): BakeStep {

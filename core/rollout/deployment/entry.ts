@@ -28,7 +28,8 @@ import { hasNoBake } from './withoutBake.ts';
 /** The phase that a new deployment begins with: a bake, only the wait for Flux, or neither, with the reason. */
 export type Beginning = 'bakes' | 'awaitsApply' | 'nothingBound' | 'ranBefore' | 'noBake';
 
-const BEGINNINGS: Record<Beginning, Pick<HistoryEntry, 'bakeStatus' | 'bakeStatusMessage'>> = {
+/** The first bake status of a new deployment. */
+export const BEGINNINGS: Record<Beginning, Pick<HistoryEntry, 'bakeStatus' | 'bakeStatusMessage'>> = {
   bakes: { bakeStatus: 'Deploying', bakeStatusMessage: WAITING_FOR_HEALTH },
   awaitsApply: { bakeStatus: 'Deploying', bakeStatusMessage: WAITING_TO_BE_APPLIED },
   nothingBound: { bakeStatus: 'Succeeded', bakeStatusMessage: NOTHING_BOUND },

@@ -52,9 +52,22 @@ export function hasApplied({ status }: FluxBinding, { metadata }: Rollout, head:
   );
 }
 
-/** The bound objects that have not applied the head; empty once all bound objects were seen with it. */
+/**
+ * The bound objects that have not applied the head. Once all of them have, none counts, except during a bake: an object
+ * that is bound meanwhile has to apply the head too.
+ */
 export function unapplied(head: HistoryEntry, bound: readonly FluxBinding[], rollout: Rollout): readonly FluxBinding[] {
-  return head.appliedTime === undefined ? bound.filter((binding) => !hasApplied(binding, rollout, head)) : [];
+  const counts = head.appliedTime === undefined || head.bakeStatus === 'InProgress';
+  return counts ? bound.filter((binding) => !hasApplied(binding, rollout, head)) : [];
+}
+
+/**
+ * Whether a closed Gate, or the suspension that it left behind, holds the bound object. A deployment that bypasses the
+ * Gates doesn't wait, even before its bindings report the bypass.
+ */
+export function isHeld({ status }: FluxBinding, rollout: Rollout, now: EpochMs): boolean {
+  if (status?.awaits) return true;
+  return isHeldByGates(status) && !bypassesGates(rollout, closedClosures(status?.gates), now);
 }
 
 /** The name of a bound object for messages: `Kustomization 'my-app'`. */
@@ -80,10 +93,7 @@ export function withProgress(
   const proven = isNowApplied ? { ...head, appliedTime: formatTime(now), ...healthAtApply(head, checks) } : head;
   const underWay =
     proven.bakeStatus === 'Deploying' && proven.bakeStartTime === undefined && proven.appliedTime === undefined;
-  // A deployment that bypasses the Gates doesn't wait, even before its bindings report the bypass.
-  const waits = ({ status }: FluxBinding) =>
-    status?.awaits || (isHeldByGates(status) && !bypassesGates(rollout, closedClosures(status?.gates), now));
-  const isWaiting = underWay && missing.some(waits);
+  const isWaiting = underWay && missing.some((binding) => isHeld(binding, rollout, now));
   return isWaiting ? startWait(proven, rollout, now) : endWait(proven, rollout, now);
 }
 

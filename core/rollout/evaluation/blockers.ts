@@ -21,14 +21,14 @@ import { LIMITS } from '../../limits.ts';
 import { listedOn, parseListed } from '../../record/listRecord.ts';
 import { pinRecordOf } from '../../record/pinRecord.ts';
 import type { TextWithCommands } from '../../text/commands.ts';
-import { isBaking } from '../deployment/bake.ts';
+import { bakeEnd, isBaking } from '../deployment/bake.ts';
 import { holdsAfterFailure, type Rollback } from '../deployment/rollback.ts';
 import { hasNoBake } from '../deployment/withoutBake.ts';
 import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { type CopyState, WAITING_FOR_COPY } from './copy.ts';
 import type { Observed, RolloutConfig } from './inputs.ts';
 import { isForward, RELEASE_TOO_YOUNG, type Selection, type YoungRelease } from './nextVersion.ts';
-import { allows, allowsNothing, type RolloutGatesResult } from './rolloutGates.ts';
+import { allows, allowsNothing, type CountedRolloutGate, type RolloutGatesResult } from './rolloutGates.ts';
 import type { Requests } from './rolloutRequests.ts';
 import { approvalCommand, approvalsAtGate, type RequiredApprovals, WAITING_FOR_APPROVALS } from './versionApprovals.ts';
 
@@ -63,7 +63,7 @@ interface BlockerInputs extends BlockerSources {
   requests: Requests;
   head: HistoryEntry | undefined;
   /** The RolloutGates of this Rollout. */
-  ownRolloutGates: readonly RolloutGate[];
+  ownRolloutGates: readonly CountedRolloutGate[];
 }
 
 /** The inputs of a sentence. */
@@ -184,7 +184,7 @@ function bakeBlockers({ observed, selection, pending, head, config }: BlockerInp
   if (pending === undefined || !isForward(selection) || !head) return [];
   if (!isBaking(head) || hasNoBake(head, observed.rollout)) return [];
   const started = parseTime(head.bakeStartTime);
-  const until = started === undefined || config.bakeTime === undefined ? undefined : started + config.bakeTime;
+  const until = bakeEnd(head, config);
   const since = started ?? parseTime(head.lastRetryTimestamp) ?? parseTime(head.timestamp);
   return [{ type: 'Bake', effect: 'Waits', reason: 'BakeInProgress', version: pending, ...times({ since, until }) }];
 }
@@ -246,7 +246,8 @@ function rolloutGateBlockers(inputs: BlockerInputs): Blocker[] {
   return ownRolloutGates
     .filter((gate) => !allows(gate, version))
     .map((gate, index) => {
-      const until = gate.spec?.passing === false ? parseTime(gate.metadata.annotations?.[GATE_UNTIL]) : undefined;
+      const isClosed = gate.spec?.passing === false && gate.overdueSince === undefined;
+      const until = isClosed ? parseTime(gate.metadata.annotations?.[GATE_UNTIL]) : undefined;
       return {
         type: 'RolloutGate',
         effect: until === undefined ? 'Blocks' : 'Waits',
@@ -343,9 +344,9 @@ function approvalsSentence({ version, by, evaluation: { requiredApprovals } }: S
   };
 }
 
-function bakeText({ version, head, config: { bakeTime } }: SentenceInputs): string {
-  const started = parseTime(head?.bakeStartTime);
-  const until = started === undefined || bakeTime === undefined ? '' : ` until ${formatTime(started + bakeTime)}`;
+function bakeText({ version, head, config }: SentenceInputs): string {
+  const end = head && bakeEnd(head, config);
+  const until = end === undefined ? '' : ` until ${formatTime(end)}`;
   return `Version ${version} waits for the bake of ${head?.version.tag}${until}`;
 }
 

@@ -11,7 +11,6 @@ import type {
   HealthCheck,
   HistoryEntry,
   Rollout,
-  RolloutGate,
   RolloutSpec,
   VersionInfo,
 } from '../../../api/types.ts';
@@ -26,6 +25,7 @@ import type { OnFailure } from '../deployment/rollback.ts';
 import { bakes } from '../deployment/withoutBake.ts';
 import { afterProblems } from '../upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../upstream/upstreamVerdict.ts';
+import type { CountedRolloutGate } from './rolloutGates.ts';
 import type { ReleaseAuthors } from './versionApprovals.ts';
 
 export interface Observed {
@@ -33,7 +33,7 @@ export interface Observed {
   /** The ImagePolicy of spec.releasesImagePolicy; undefined if it doesn't exist. */
   imagePolicy?: ImagePolicy | undefined;
   /** RolloutGates of other Rollouts are ignored. */
-  rolloutGates: readonly RolloutGate[];
+  rolloutGates: readonly CountedRolloutGate[];
   /** Bindings of objects that are not bound to this Rollout are ignored. */
   bindings: readonly FluxBinding[];
   /** HealthChecks that spec.healthCheckSelector matches and that may be watched. */

@@ -33,8 +33,25 @@ export interface RolloutGatesResult {
   condition: NewCondition;
 }
 
+/** A RolloutGate as it counts for a decision. */
+export interface CountedRolloutGate extends RolloutGate {
+  /** When its schedule announced a change that has not been written: the RolloutGate doesn't count as passing. */
+  overdueSince?: EpochMs;
+}
+
+/**
+ * The RolloutGate as it counts now. One that a schedule has made passes until the change that is announced on it: if the
+ * schedule isn't evaluated then (an outage), it may not stay open.
+ */
+export function countedRolloutGate(gate: RolloutGate, now: EpochMs): CountedRolloutGate {
+  const { metadata, spec } = gate;
+  const until = metadata.labels?.[SCHEDULE_NAME_LABEL] ? parseTime(metadata.annotations?.[GATE_UNTIL]) : undefined;
+  if (spec?.passing === false || until === undefined || now < until) return gate;
+  return { ...gate, spec: { ...spec!, passing: false }, overdueSince: until };
+}
+
 /** The RolloutGates of this Rollout, sorted by name: Metacontroller sends them in no order. */
-export function rolloutGatesOf(rollout: Rollout, gates: readonly RolloutGate[]): RolloutGate[] {
+export function rolloutGatesOf(rollout: Rollout, gates: readonly CountedRolloutGate[]): CountedRolloutGate[] {
   return gates
     .filter((gate) => gate.spec?.rolloutRef?.name === rollout.metadata.name)
     .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
@@ -97,9 +114,11 @@ const MAX_ROLLOUT_GATES_IN_MESSAGE = 5;
  * The RolloutGates that block the version, with the schedules that made them: `RolloutGate 'qa' (not passing), …`;
  * empty if there is none.
  */
-export function blockingNames(gates: readonly RolloutGate[], version: string): string {
+export function blockingNames(gates: readonly CountedRolloutGate[], version: string): string {
   const names = gates.flatMap((gate) => {
     const name = `RolloutGate '${gate.metadata.name}'${ofSchedule(gate)}`;
+    if (gate.overdueSince !== undefined)
+      return [`${name} (its schedule has not been evaluated since ${formatTime(gate.overdueSince)})`];
     if (gate.spec?.passing === false) return [`${name} (not passing${untilText(gate)})`];
     return allows(gate, version) ? [] : [`${name} (not on its list)`];
   });

@@ -55,7 +55,12 @@ it('a history is never longer than its limit, whatever the spec has', () => {
 
 it('the deployment after an adopted one can still be written on an object', () => {
   const deployment = { rollout: 'app', id: 999_999_999_999_999, version: '1.0.0', uid: 'u' };
-  const head = adoptedEntry([{ deployment, by: "Kustomization 'a'" }], [], NOW)!;
+  const head = adoptedEntry(
+    [{ deployment, by: "Kustomization 'a'" }],
+    [],
+    { bakes: false, knownHealth: undefined },
+    NOW,
+  )!;
   expect(head.version.tag).toBe('1.0.0');
   const following = { ...deployment, id: head.id! + 1 };
   expect(parseDeployments(formatDeployments([following]))).toEqual([following]);

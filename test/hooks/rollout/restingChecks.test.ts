@@ -6,6 +6,7 @@ import { imagePolicy, rollout } from './call.ts';
 import { deployed, sync } from './sync.ts';
 
 const WATCHES = { healthCheckSelector: { selector: {} } };
+const INTERVAL = 'healthcheck.kuberik.com/requeue-interval';
 const healthy = { status: 'Healthy', message: 'fine', lastChangeTime: '2026-03-01T11:30:00Z' };
 
 function check(fields: Partial<HealthCheck> = {}, annotations: Record<string, string> = {}): HealthCheck {
@@ -55,7 +56,7 @@ it('a manual deployment, as with any unhealthy check, does not fail by health', 
 });
 
 it.each([
-  ['its interval is named: it is not at rest', check({}, { 'healthcheck.kuberik.com/requeue-interval': '30s' })],
+  ['its interval is named: it is not at rest', check({}, { [INTERVAL]: '30s' })],
   ['it is of another class', check({ spec: { class: 'datadog' } })],
   ['it is not Healthy', check({ status: { ...healthy, status: 'Pending' } })],
 ])('nobody looks where %s', async (_, each) => {
@@ -75,6 +76,18 @@ describe('the outcome of a bake', () => {
   const reported = (lastChangeTime: string) => check({ status: { ...healthy, lastChangeTime } });
   const old = reported(at('11:45:00'));
   const recent = reported(at('11:59:45'));
+  const measured = (time: string) =>
+    check({
+      spec: {
+        class: 'prometheus',
+        prometheus: { provider: 'p', query: 'up', interval: '10s', thresholdRange: { max: 1 } },
+      },
+      status: {
+        ...healthy,
+        lastChangeTime: at('11:45:00'),
+        prometheus: { failures: 0, measurements: [{ time: at(time), result: 'InRange', value: '0' }] },
+      },
+    });
   const changed = kustomization({ status: 'True', reason: 'ReconciliationSucceeded', message: '' }, 2);
   const began = { bakeStatus: 'InProgress', bakeStartTime: at('11:50:00') };
   const head = { id: 1, version: { tag: '1.0.0' }, timestamp: at('11:40:00'), appliedTime: at('11:41:00') };
@@ -87,6 +100,21 @@ describe('the outcome of a bake', () => {
     soon?: boolean;
   }[] = [
     { name: 'begins if the old report still holds', bakeStatus: 'InProgress' },
+    {
+      name: 'does not succeed on an old report of a check with an interval of its own',
+      report: check({ status: { ...healthy, lastChangeTime: at('11:45:00') } }, { [INTERVAL]: '1h' }),
+      entry: began,
+      now: broken,
+      bakeStatus: 'Failed',
+    },
+    { name: 'succeeds with a new measurement', report: measured('11:59:50'), entry: began, bakeStatus: 'Succeeded' },
+    {
+      name: 'does not succeed on a measurement from before an outage',
+      report: measured('11:45:00'),
+      entry: began,
+      bakeStatus: 'InProgress',
+      soon: true,
+    },
     { name: 'does not begin on an old report of what has failed', now: broken, bakeStatus: 'Failed' },
     { name: 'waits if Flux has yet to apply a change', now: changed, bakeStatus: 'Deploying', soon: true },
     { name: 'begins on a report of a moment ago, unread', report: recent, now: broken, bakeStatus: 'InProgress' },

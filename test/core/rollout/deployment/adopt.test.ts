@@ -4,6 +4,7 @@ import { adoptedEntry, carriedDeployment } from '../../../../core/rollout/deploy
 import { kubeObject } from '../../../support/objects.ts';
 import { NOW } from '../observedFixture.ts';
 
+const NO_BAKE = { bakes: false, knownHealth: undefined };
 const P = 'rollout.kuberik.com/';
 const DEPLOYED = { [`${P}deployed`]: 'app=7/1.0.0/old-uid,other=3/2.0.0/uid-2' };
 
@@ -47,6 +48,7 @@ describe('adopted', () => {
     const entry = adoptedEntry(
       [carried(6, '1.0.0', 'a'), carried(7, '1.1.0', 'b'), carried(5, '1.2.0', 'c')],
       known,
+      NO_BAKE,
       NOW,
     );
     expect(entry).toMatchObject({
@@ -59,20 +61,20 @@ describe('adopted', () => {
 
   it('leaves out when the release was first seen: a deployment in the history does not carry it', () => {
     const known = [{ tag: '1.0.0', firstSeen: '2026-03-01T10:00:00Z' }];
-    expect(adoptedEntry([carried(1, '1.0.0', 'a')], known, NOW)?.version).toEqual({ tag: '1.0.0' });
+    expect(adoptedEntry([carried(1, '1.0.0', 'a')], known, NO_BAKE, NOW)?.version).toEqual({ tag: '1.0.0' });
   });
 
   it('adds an id that the history lacks', () => {
-    expect(adoptedEntry([carried(0, '1.0.0', 'a')], [], NOW)?.id).toBe(1);
+    expect(adoptedEntry([carried(0, '1.0.0', 'a')], [], NO_BAKE, NOW)?.id).toBe(1);
   });
 
   it('is nothing where nothing is carried', () => {
-    expect(adoptedEntry([], [], NOW)).toBeUndefined();
+    expect(adoptedEntry([], [], NO_BAKE, NOW)).toBeUndefined();
   });
 
   it('begins with 1 if the id is too large: otherwise the next deployment couldn’t be written', () => {
-    const head = adoptedEntry([carried(999_999_999_999_999, '1.0.0', 'a')], [], NOW);
+    const head = adoptedEntry([carried(999_999_999_999_999, '1.0.0', 'a')], [], NO_BAKE, NOW);
     expect(head).toMatchObject({ id: 1, version: { tag: '1.0.0' } });
-    expect(adoptedEntry([carried(41, '1.0.0', 'a')], [], NOW)).toMatchObject({ id: 41 });
+    expect(adoptedEntry([carried(41, '1.0.0', 'a')], [], NO_BAKE, NOW)).toMatchObject({ id: 41 });
   });
 });

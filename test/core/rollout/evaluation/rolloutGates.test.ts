@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, RolloutGate } from '../../../../api/types.ts';
 import {
   blockingNames,
+  countedRolloutGate,
   evaluateRolloutGates,
   rolloutGatesOf,
   shownBypass,
@@ -9,6 +10,10 @@ import {
 import { objectOf } from '../../../support/objects.ts';
 import { observed } from '../observedFixture.ts';
 
+const LABELS = {
+  'gate.kuberik.com/schedule-kind': 'RolloutSchedule',
+  'gate.kuberik.com/schedule-name': 'working-hours',
+};
 const CANDIDATES = [{ tag: '1.2.0' }, { tag: '1.1.0' }];
 
 function gate(spec: Partial<NonNullable<RolloutGate['spec']>>, name = 'g'): RolloutGate {
@@ -19,11 +24,10 @@ function gate(spec: Partial<NonNullable<RolloutGate['spec']>>, name = 'g'): Roll
 describe('the gates that a version waits for', () => {
   const ofSchedule = (until: string): RolloutGate => {
     const made = gate({ passing: false }, 'schedule-gate-1');
-    const labels = {
-      'gate.kuberik.com/schedule-kind': 'RolloutSchedule',
-      'gate.kuberik.com/schedule-name': 'working-hours',
+    return {
+      ...made,
+      metadata: { ...made.metadata, labels: LABELS, annotations: { 'gate.kuberik.com/until': until } },
     };
-    return { ...made, metadata: { ...made.metadata, labels, annotations: { 'gate.kuberik.com/until': until } } };
   };
   it('are named, with the schedule that made one and until when it holds', () => {
     expect(blockingNames([gate({ passing: false }, 'qa'), ofSchedule('2026-11-23T08:00:00Z')], '1.1.0')).toBe(
@@ -33,6 +37,31 @@ describe('the gates that a version waits for', () => {
   it('leave out a message that isn’t a time', () => {
     expect(blockingNames([ofSchedule('x'.repeat(5000))], '1.1.0')).toBe(
       "RolloutGate 'schedule-gate-1' of RolloutSchedule 'working-hours' (not passing)",
+    );
+  });
+});
+
+describe('a RolloutGate that passes until the next change of its schedule', () => {
+  const at = (time: string) => Date.parse(`2026-11-23T${time}Z`);
+  const until17 = { 'gate.kuberik.com/until': '2026-11-23T17:00:00Z' };
+  const made = (passing: boolean, labels: object, annotations: object = until17) => {
+    const { metadata, ...rest } = gate({ passing }, 'schedule-gate-1');
+    return { ...rest, metadata: { ...metadata, labels, annotations } } as RolloutGate;
+  };
+
+  it.each<[title: string, gate: RolloutGate, time: string, passing: boolean]>([
+    ['passes before it', made(true, LABELS), '16:59:59', true],
+    ['does not pass from then on, until the schedule is evaluated', made(true, LABELS), '17:00:00', false],
+    ['does not pass if it is closed until then', made(false, LABELS), '17:00:00', false],
+    ['passes if the schedule never changes', made(true, LABELS, {}), '17:00:00', true],
+    ['passes if no schedule has made it', made(true, {}), '17:00:00', true],
+  ])('%s', (_, each, time, passing) => {
+    expect(countedRolloutGate(each, at(time)).spec?.passing).toBe(passing);
+  });
+
+  it('is named with the cause', () => {
+    expect(blockingNames([countedRolloutGate(made(true, LABELS), at('17:05:00'))], '1.1.0')).toBe(
+      "RolloutGate 'schedule-gate-1' of RolloutSchedule 'working-hours' (its schedule has not been evaluated since 2026-11-23T17:00:00Z)",
     );
   });
 });
