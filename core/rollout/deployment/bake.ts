@@ -66,8 +66,9 @@ interface Progress {
  * The progress of the newest deployment: the proof that it is applied, and its bake.
  * @param mayBake false while the Rollout's spec has problems
  */
-export function advanceHead(head: HistoryEntry, context: BakeContext, mayBake: boolean, now: EpochMs): Progress {
+export function advanceHead(stored: HistoryEntry, context: BakeContext, mayBake: boolean, now: EpochMs): Progress {
   const { rollout, bound, healthChecks } = context;
+  const head = context.likeKuberik ? stored : withoutEarlierBake(stored);
   const proven = withProgress(head, bound, rollout, healthChecks, now);
   // The proof is stored for a failed deployment too: its retry relies on it.
   const isNowApplied = head.appliedTime === undefined && proven.appliedTime !== undefined;
@@ -78,6 +79,16 @@ export function advanceHead(head: HistoryEntry, context: BakeContext, mayBake: b
   const ends = succeeds && hasNoBake(proven, rollout);
   const endsApply = isNowApplied || (proven.appliedTime === undefined && (starts || ends));
   return { ...step, endsApply, trustsHealth: healthChecks.length > 0 && (starts || succeeds) };
+}
+
+/**
+ * The head without the start of an earlier bake, which the Go controller's dashboard leaves in a deployment that it
+ * sets back to Deploying: the deployment would succeed without another bake.
+ */
+function withoutEarlierBake(head: HistoryEntry): HistoryEntry {
+  if (head.bakeStatus !== 'Deploying' || head.bakeStartTime === undefined) return head;
+  const { bakeStartTime, ...rest } = head;
+  return rest;
 }
 
 /** Whether the deployment has not ended: it may not be applied yet, or its bake may not have started. */
