@@ -83,12 +83,12 @@ export function jobPlan(context: JobContext, target: JobTarget, progress: Progre
 }
 
 /**
- * Whether the status has the result of this Job, which it keeps when the Job is deleted.
- * A failed Job that is deleted while the deployment still bakes runs again.
+ * Whether the status has the result of this Job, which it keeps when the Job is deleted after the bake.
+ * While the deployment bakes, a deleted Job runs again: a result without it may be one that a user wrote.
  */
 function hasResult(before: HealthStatus, wanted: CheckJob, { isBaking }: Progress): boolean {
-  if (before.job?.name !== wanted.metadata.name) return false;
-  return before.status === 'Healthy' || (before.status === 'Unhealthy' && !isBaking);
+  const isEnded = before.status === 'Healthy' || before.status === 'Unhealthy';
+  return isEnded && !isBaking && before.job?.name === wanted.metadata.name;
 }
 
 /** Why there is no verdict of a Job yet. */

@@ -134,12 +134,17 @@ const ROWS: Row[] = [
     NO_JOB,
   ],
   [
-    'the Job was deleted after it had completed: it has been run',
-    'of before',
+    'a completed Job was deleted while the version bakes on: it is run again, since a user may have written the result',
+    CREATED,
     { of: ranSo('Healthy') },
-    { ...HEALTHY, ...NO_JOB },
   ],
   ['a failed Job was deleted while the version bakes on: it is run again', CREATED, { of: ranSo('Unhealthy') }],
+  [
+    'a completed Job was deleted after the bake: what it has shown stays',
+    'of before',
+    { of: ranSo('Healthy'), rollouts: [rollout(baked)] },
+    { ...HEALTHY, ...NO_JOB },
+  ],
   [
     'a failed Job was deleted after the bake: what it has shown stays',
     'of before',
