@@ -25,7 +25,7 @@ import type { ObservedResource } from '../core/health/objects/resources.ts';
 import { LIMITS } from '../core/limits.ts';
 import { parseDeployments } from '../core/managedField/deployment.ts';
 import { sourceOf, sourceResource } from '../core/managedField/source.ts';
-import { errorText } from '../core/text/errorText.ts';
+import { shortErrorText } from '../core/text/errorText.ts';
 import { inParallel } from './inParallel.ts';
 
 /** How old the annotations of a Namespace may be: a change of them triggers no sync. */
@@ -163,7 +163,7 @@ async function readKustomization(
     const source = kustomization && (await readSource(cluster, kustomization));
     return { ...(kustomization && { kustomization }), ...(source && { source }) };
   } catch (error) {
-    return { error: firstLine(error) };
+    return { error: shortErrorText(error) };
   }
 }
 
@@ -193,7 +193,7 @@ async function readDeployers(
     const found = await inParallel(some, READS_AT_ONCE, (ref) => cluster.get<Rollout>({ ...ROLLOUTS, ...ref }));
     return { rollouts: found.filter((rollout) => rollout !== undefined) };
   } catch (error) {
-    return { error: firstLine(error) };
+    return { error: shortErrorText(error) };
   }
 }
 
@@ -227,7 +227,7 @@ async function readResources(
       return await readObjects(reader.cluster, read, labelSelector);
     } catch (error) {
       failures += 1;
-      return read.names.map((name) => unread(read, name, firstLine(error)));
+      return read.names.map((name) => unread(read, name, shortErrorText(error)));
     }
   });
   return inInventoryOrder(resources, [...observed.flat(), ...forbidden, ...beyond]);
@@ -249,7 +249,7 @@ async function denialOf(
       ? undefined
       : `not read: ${account.username} isn't allowed to get ${resource}${namespace && ` in ${namespace}`}`;
   } catch (error) {
-    return `not read: couldn't check the rights of ${account.username}: ${firstLine(error)}`;
+    return `not read: couldn't check the rights of ${account.username}: ${shortErrorText(error)}`;
   }
 }
 
@@ -313,12 +313,6 @@ async function getEach(cluster: ClusterReader, ref: ResourceRef, names: readonly
 
 function unread({ apiVersion, kind, namespace }: Read, name: string, error: string): ObservedResource {
   return { apiVersion, kind, namespace, name, error };
-}
-
-/** The error's first line, cut, because it goes into a status. */
-function firstLine(error: unknown): string {
-  const text = errorText(error).split('\n')[0] ?? '';
-  return text.length <= 300 ? text : `${text.slice(0, 300)}…`;
 }
 
 /** The observed resources in the order of the inventory, for messages. */

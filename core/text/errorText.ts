@@ -2,3 +2,12 @@
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** Characters of an error in a status or in another message. */
+const MAX_CHARACTERS = 300;
+
+/** The first line of what was thrown, cut: for a status, or for a part of another message. */
+export function shortErrorText(error: unknown): string {
+  const [first = ''] = errorText(error).split('\n');
+  return first.length <= MAX_CHARACTERS ? first : `${first.slice(0, MAX_CHARACTERS)}…`;
+}

@@ -11,7 +11,7 @@ import type { EpochMs, Secret } from '../../api/kubernetes.ts';
 import type { ClusterReader, Measurement, MeasurementQuery, Measurements, Reading } from '../../api/ports.ts';
 import type { MetricProvider } from '../../api/types.ts';
 import { matchesSelector } from '../../core/kube/selector.ts';
-import { errorText } from '../../core/text/errorText.ts';
+import { shortErrorText } from '../../core/text/errorText.ts';
 import { Lru } from '../lru.ts';
 import { createQueue } from '../queue.ts';
 import { type Trust, trustOf } from '../registry/trust.ts';
@@ -25,7 +25,6 @@ const QUERY_INTERVAL_MS = 9000;
 const TIMEOUT_MS = 5000;
 /** The longest that a sync waits for a query: other syncs of its controller wait for it. */
 const MAX_WAIT_MS = 500;
-const MAX_REASON_CHARACTERS = 300;
 
 interface MeasurementOptions {
   cluster: ClusterReader;
@@ -86,7 +85,7 @@ export function createMeasurements(options: MeasurementOptions): IdleMeasurement
       const endpoint = await endpointOf(cluster, provider, check.namespace);
       return readingOf(await query(endpoint, text, { limit, timeoutMs }));
     } catch (error) {
-      const reason = error instanceof ProviderError ? error.message : `could not be read: ${firstLine(error)}`;
+      const reason = error instanceof ProviderError ? error.message : `could not be read: ${shortErrorText(error)}`;
       return { problem: `MetricProvider '${provider}' ${reason}` };
     }
   }
@@ -113,11 +112,6 @@ export function createMeasurements(options: MeasurementOptions): IdleMeasurement
     },
     idle: () => queue.idle(),
   };
-}
-
-function firstLine(error: unknown): string {
-  const [first = ''] = errorText(error).split('\n');
-  return first.slice(0, MAX_REASON_CHARACTERS);
 }
 
 // A MetricProvider as it is stored now: whether a namespace may use it, and its credentials.

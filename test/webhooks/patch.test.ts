@@ -3,10 +3,15 @@ import jsonpatch from 'jsonpatch';
 import { expect, it } from 'vitest';
 import { patchOf } from '../../webhooks/response.ts';
 
-/** The value after a round trip through JSON, which has no -0. */
+/**
+ * The value after a round trip through JSON, which has no -0. Without the key `__proto__`: the library that applies the
+ * patch sets the prototype for it; the API server doesn't.
+ */
 const json = fc
   .dictionary(fc.constantFrom('a', 'b/c', 'd~e', 'metadata'), fc.jsonValue({ maxDepth: 5 }), { maxKeys: 4 })
-  .map((value) => JSON.parse(JSON.stringify(value)));
+  .map((value) => JSON.stringify(value))
+  .filter((text) => !text.includes('__proto__'))
+  .map((text) => JSON.parse(text));
 
 it('makes one object of any other', () => {
   fc.assert(

@@ -77,7 +77,7 @@ export async function openForWarnings(gate: Gate, old: Gate | undefined, call: W
   if (requiring.length < 2) return [];
   const which = typeof requiring === 'string' ? 'every Rollout' : `each of ${requiring.length} Rollouts`;
   return [
-    `opens for version ${version.slice(0, MAX_VERSION_CHARACTERS)} of ${which}; to open for one Rollout: <namespace>/<rollout>:<tag>`,
+    `opens for version ${version.slice(0, MAX_VERSION_CHARACTERS)} of ${which}; for one only: <namespace>/<rollout>:<tag>`,
   ];
 }
 

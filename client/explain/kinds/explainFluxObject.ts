@@ -82,7 +82,7 @@ function nextOf(closed: readonly GateResult[]): Next | undefined {
   const openings = closed.flatMap(({ opensAt }) => opensAt ?? []);
   return openings.length === closed.length
     ? { text: 'its Gates open automatically', at: formatTime(Math.max(...openings)) }
-    : { text: 'no automatic change. It stays as it is until a user opens the Gate' };
+    : { text: 'no automatic change. It stays as it is until no closed Gate holds it' };
 }
 
 function headlineOf(
