@@ -35,8 +35,8 @@ export const LIMITS = {
    */
   historyKept: 10,
   /**
-   * Bytes of the history, shared equally by `versionHistoryLimit` entries. A larger newest entry is cut: messages
-   * first, then reasons of approvals and bypasses.
+   * Bytes of the history without `knownHealth`, shared equally by `versionHistoryLimit` entries. A larger newest entry
+   * is cut: messages first, then reasons of approvals and bypasses.
    */
   historyBytes: 393_216,
   /** RolloutGates in `status.gates` of a Rollout, blocking ones first. All of them count. */
@@ -77,6 +77,8 @@ export const LIMITS = {
    * report is new.
    */
   knownHealth: 100,
+  /** Bytes of such a report, with the names of its HealthCheck. A larger one is not recorded. */
+  knownHealthBytes: 512,
   /** Characters of the JSON of `spec.job.template` of a HealthCheck. */
   jobTemplate: 32_768,
   /** Characters of a query to a MetricProvider with its variables. */

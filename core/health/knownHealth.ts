@@ -4,6 +4,7 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry } from '../../api/types.ts';
+import { goJsonBytes } from '../kube/json.ts';
 import { parseTime, wholeSeconds } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 
@@ -13,12 +14,13 @@ type KnownHealth = NonNullable<HistoryEntry['knownHealth']>[number];
 type Report = Pick<KnownHealth, 'status' | 'lastChangeTime' | 'lastErrorTime'>;
 
 /**
- * The reports of the checks now, for the head of a history; at most `LIMITS.knownHealth` of them.
+ * The reports of the checks now, for the head of a history; at most `LIMITS.knownHealth` of them, and none that is
+ * larger than `LIMITS.knownHealthBytes`.
  * @param before the stored reports: a reset removes an error from a check, and its reporter may write the error again
  */
 export function knownHealth(checks: readonly HealthCheck[], before: readonly KnownHealth[] = []): KnownHealth[] {
   const errors = new Map(before.map((known) => [checkKey(known), known.lastErrorTime]));
-  return checks.slice(0, LIMITS.knownHealth).map(({ metadata, status = {} }) => {
+  const reports = checks.slice(0, LIMITS.knownHealth).map(({ metadata, status = {} }): KnownHealth => {
     const lastErrorTime = status.lastErrorTime ?? errors.get(checkKey(metadata));
     return {
       name: metadata.name ?? '',
@@ -28,6 +30,7 @@ export function knownHealth(checks: readonly HealthCheck[], before: readonly Kno
       ...(lastErrorTime && { lastErrorTime }),
     };
   });
+  return reports.filter((report) => goJsonBytes(report) <= LIMITS.knownHealthBytes);
 }
 
 /** Whether the check has reported an error since the deployment started, or was applied. */

@@ -121,7 +121,8 @@ const CUTS: readonly Cut[] = [
 ];
 
 /**
- * The history, with its newest deployment cut to its share of the bytes.
+ * The history, with its newest deployment cut to its share of the bytes. `knownHealth` doesn't count: it has limits of
+ * its own, and is dropped with the next deployment, whereas texts that are cut for it would be lost.
  * A deployment is cut only while it is the newest, since older entries never change; once it is stored, only the fields
  * of its bake are cut.
  * @param length how many deployments the history may have
@@ -134,10 +135,11 @@ export function withBoundedHead(
   const [head, ...older] = history;
   if (!head) return [];
   const share = LIMITS.historyBytes / Math.max(length, history.length);
-  if (goJsonBytes(head) <= share) return [head, ...older];
+  const fits = ({ knownHealth: _, ...kept }: HistoryEntry) => goJsonBytes(kept) <= share;
+  if (fits(head)) return [head, ...older];
   const known = stored?.id === head.id ? stored : undefined;
   const cuts = CUTS.map((each) => cutEntry(head, known, each));
-  return [cuts.find((each) => goJsonBytes(each) <= share) ?? cuts.at(-1)!, ...older];
+  return [cuts.find(fits) ?? cuts.at(-1)!, ...older];
 }
 
 function cutEntry(head: HistoryEntry, known: HistoryEntry | undefined, { words, reasons, records }: Cut): HistoryEntry {

@@ -1,7 +1,9 @@
 /** A Rollout's status can always be stored, whatever tenants write on related objects. */
 import { describe, expect, it } from 'vitest';
-import type { HistoryEntry, RolloutGate, RolloutStatus, VersionInfo } from '../../../api/types.ts';
+import type { HealthCheck, HistoryEntry, RolloutGate, RolloutStatus, VersionInfo } from '../../../api/types.ts';
+import { knownHealth } from '../../../core/health/knownHealth.ts';
 import { goJsonBytes } from '../../../core/kube/json.ts';
+import { formatTime } from '../../../core/kube/time.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
 import { withBoundedHead } from '../../../core/rollout/statusSize.ts';
@@ -9,6 +11,8 @@ import { objectOf } from '../../support/objects.ts';
 import { NOW, observed } from './observedFixture.ts';
 
 const MIB = 1_048_576;
+const NOW_TEXT = formatTime(NOW);
+const TIMES = { lastChangeTime: NOW_TEXT, lastErrorTime: NOW_TEXT };
 const padded = (text: string, length: number) => text.padEnd(length, '0');
 const gate = (name: string, spec: object = {}): RolloutGate =>
   objectOf('RolloutGate', {
@@ -89,6 +93,11 @@ describe('a status at all limits', () => {
       })),
     }) as HistoryEntry;
   const bytes = (value: unknown) => goJsonBytes(value);
+  const reports = (count: number) =>
+    Array.from({ length: count }, (_, i) => ({
+      ...{ name: `health-check-of-the-shop-${i}`, namespace: 'team-a', status: 'Healthy' },
+      ...TIMES,
+    }));
 
   it.each([10, 200])('has a history of %i deployments within its bytes, cut as each begins', (limit) => {
     let history: HistoryEntry[] = [];
@@ -111,6 +120,44 @@ describe('a status at all limits', () => {
     expect(bytes(cut)).toBeLessThan(LIMITS.historyBytes / 200);
   });
 
+  it.each([
+    [50, 100],
+    [100, 30],
+    [200, 15],
+  ])('of %i deployments keeps texts and approvals, even if %i HealthChecks are watched', (limit, checks) => {
+    const head = {
+      ...entry(7),
+      version: { tag: '1.0.0', digest: `sha256:${'a'.repeat(64)}`, revision: 'main@sha1:5f3c' },
+      ...{ message: 'hotfix for INC-7: the login fails', reason: 'INC-7', bakeStatusMessage: 'Bake started.' },
+      failedHealthChecks: [],
+      approvals: ['a', 'b', 'c', 'd'].map((by) => ({ gate: 'qa', by, at: NOW_TEXT, reason: 'CHG-7: tested' })),
+      bypass: { by: 'sre', at: NOW_TEXT, reason: 'INC-7: the login fails for all users', gates: ['team-a/freeze'] },
+      knownHealth: reports(checks),
+    } as HistoryEntry;
+    expect(withBoundedHead([head], undefined, limit)).toEqual([head]);
+  });
+
+  it('keeps the failure of a deployment that watches many HealthChecks', () => {
+    const knownHealth = reports(30);
+    const head: HistoryEntry = { id: 7, version: { tag: '1.0.0' }, timestamp: NOW_TEXT, bakeStatus: 'InProgress' };
+    const history = [{ ...head, appliedTime: NOW_TEXT, bakeStartTime: NOW_TEXT, knownHealth }];
+    const status = { status: 'Unhealthy', message: 'Deployment web: 1 of 3 Pods ready', lastErrorTime: NOW_TEXT };
+    const healthChecks = knownHealth.map(({ namespace, name }) =>
+      objectOf('HealthCheck', `${namespace}/${name}`, { status }),
+    ) as HealthCheck[];
+    const spec = { bakeTime: '1h', versionHistoryLimit: 100, healthCheckSelector: { selector: {} } };
+    const [failed] = planRollout(observed(spec, { history }, { healthChecks }), NOW).status.history!;
+    expect(failed!.bakeStatusMessage).toBe('A HealthCheck reported an error after bake started.');
+    expect(failed!.failedHealthChecks).toHaveLength(30);
+  });
+
+  it('records only reports of bounded size', () => {
+    const check = (name: string, status: string) =>
+      objectOf('HealthCheck', { metadata: { name, namespace: padded('n', 63) }, status: { status, ...TIMES } });
+    const checks = [check(padded('a', 253), 'Unhealthy'), check('b', evil.slice(0, 256))] as HealthCheck[];
+    expect(knownHealth(checks).map(({ name }) => name)).toEqual([padded('a', 253)]);
+  });
+
   it('never changes fields of a stored deployment that only its start may write', () => {
     const [stored] = withBoundedHead([entry(7)], undefined, 200);
     const [again] = withBoundedHead([{ ...stored!, bakeStatusMessage: evil.repeat(13) }], stored, 200);
@@ -122,6 +169,13 @@ describe('a status at all limits', () => {
   it('stays below the size limit, and reports omissions', () => {
     let history: HistoryEntry[] = [];
     for (let id = 1; id <= 200; id++) history = withBoundedHead([entry(id), ...history], history[0], 200);
+    const report = { namespace: padded('n', 63), status: padded('Healthy', 79), ...TIMES };
+    // Those that were watched at the start and have gone, and those that are watched at the apply.
+    history[0]!.knownHealth = Array.from({ length: 2 * LIMITS.knownHealth }, (_, i) => ({
+      name: padded(`c${i}`, 253),
+      ...report,
+    }));
+    expect(bytes(history[0]!.knownHealth[0])).toBe(LIMITS.knownHealthBytes);
     const availableReleases: VersionInfo[] = Array.from({ length: 1000 }, (_, i) => ({
       tag: `1.${i}.0`,
       digest: `sha256:${'b'.repeat(64)}`,
