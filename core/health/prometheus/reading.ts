@@ -1,15 +1,44 @@
-/** The numbers in Prometheus' answer to an instant query: labels and texts of the answer are dropped. */
+/** The numbers in Prometheus' answer to an instant query. Of labels and texts only a warning is kept. */
 import type { Reading } from '../../../api/ports.ts';
 import { childOf } from '../../kube/json.ts';
 import { LIMITS } from '../../limits.ts';
+import { boundedLine } from '../../text/oneLine.ts';
 
 const NOT_AN_ANSWER = 'the answer is not that of a Prometheus: see spec.address of the MetricProvider';
 
+/** Characters of a warning. */
+const MAX_WARNING = 200;
+
 /**
- * The numbers of a response, or its problem.
+ * The numbers of a response, or its problem. An answer that may lack series is no reading: it would count as empty, or
+ * as inside the range.
  * @param body the JSON of a response to /api/v1/query; it may hold anything
  */
 export function readingOf(body: unknown): Reading {
+  const reading = numbersOf(body);
+  const why = 'problem' in reading ? undefined : incompleteness(body);
+  return why === undefined ? reading : { problem: `the answer may lack series: ${why}` };
+}
+
+/** Why an answer may lack series: Thanos, for example, warns of a store that doesn't answer. */
+function incompleteness(body: unknown): string | undefined {
+  const warnings = childOf(body, 'warnings');
+  const first = Array.isArray(warnings) ? warnings.find((warning) => !isInfo(warning)) : undefined;
+  if (typeof first === 'string') return `the provider warns "${boundedLine(first, MAX_WARNING)}"`;
+  if (first !== undefined) return 'the provider warns';
+  return childOf(body, 'isPartial') === true ? 'the provider reports it as partial' : undefined;
+}
+
+/**
+ * Whether a warning is only an info annotation, such as a counter whose name doesn't end in `_total`. Thanos and
+ * Prometheus before 2.54 list infos among the warnings, where nothing but Prometheus' prefix distinguishes them.
+ */
+function isInfo(warning: unknown): boolean {
+  return typeof warning === 'string' && warning.startsWith('PromQL info: ');
+}
+
+/** The numbers of a response, whatever it lacks. */
+function numbersOf(body: unknown): Reading {
   const data = childOf(body, 'data');
   const [resultType, result] = [childOf(data, 'resultType'), childOf(data, 'result')];
   if (childOf(body, 'status') !== 'success' || !Array.isArray(result)) return { problem: NOT_AN_ANSWER };

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readingOf } from '../../../../core/health/prometheus/reading.ts';
 
 const answer = (resultType: string, result: unknown) => ({ status: 'success', data: { resultType, result } });
@@ -26,7 +26,44 @@ it.each([
   expect(readingOf(body)).toEqual(reading);
 });
 
-it('holds neither labels nor texts', () => {
+describe('an answer that may lack series', () => {
+  const STORE = 'receive series from Addr: store-0:10901: rpc error: code = Unavailable';
+  const INFO = 'PromQL info: metric might not be a counter, name does not end in _total: "requests"';
+  const warns = (text: string) => ({ problem: `the answer may lack series: the provider warns "${text}"` });
+  const empty = answer('vector', []);
+
+  it.each([
+    ['a warning of a store', { ...empty, warnings: [STORE] }, warns(STORE)],
+    ['a warning about the query', { ...empty, warnings: ['PromQL warning: a mix'] }, warns('PromQL warning: a mix')],
+    ['a warning besides numbers', { ...answer('vector', series('1')), warnings: [STORE] }, warns(STORE)],
+    ['a warning besides infos', { ...empty, warnings: [INFO, STORE, 'another'] }, warns(STORE)],
+    ['a mark', { ...empty, isPartial: true }, problem('the provider reports it as partial')],
+    [
+      'a hostile text',
+      { ...empty, warnings: [`\u001b[2J\u202e\n${'x'.repeat(5000)}`] },
+      warns(`[2J ${'x'.repeat(194)}`),
+    ],
+    ['no text', { ...empty, warnings: [{ toString: 1 }] }, problem('the provider warns')],
+    [
+      'more series than the limit, which the provider warns of too',
+      { ...answer('vector', series(...Array(101).fill('1'))), warnings: ['truncated'] },
+      problem('metricSeries'),
+    ],
+  ])('is no reading: %s', (_, body, reading) => {
+    expect(readingOf(body)).toEqual(reading);
+  });
+
+  it.each([
+    ['infos', { infos: [INFO] }],
+    ['infos among the warnings', { warnings: [INFO, INFO] }],
+    ['no warnings', { warnings: [], isPartial: false }],
+    ['null', { warnings: null }],
+  ])('is not one with %s', (_, more) => {
+    expect(readingOf({ ...empty, ...more })).toEqual({ values: [] });
+  });
+});
+
+it('holds neither labels nor other texts', () => {
   for (const body of [answer('vector', series('1')), answer('vector', series('secret')), { status: 'secret' }]) {
     expect(JSON.stringify(readingOf(body))).not.toContain('secret');
   }
