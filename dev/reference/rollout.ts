@@ -8,6 +8,7 @@ export interface Past {
   bakeStatus?: string | undefined;
   /** The version that this deployment rolled back. */
   rolledBackFrom?: string | undefined;
+  lastRetryTimestamp?: string | undefined;
 }
 
 /** An upstream Rollout: its deployments, newest first. `hours`: how long ago the bake ended. */
@@ -208,8 +209,17 @@ function mayRollBack({ past, barriers, rolloutGates, onFailure }: Circumstances)
   );
 }
 
-/** The index of the last deployment of another version that Succeeded; the length of the list if there is none. */
+/**
+ * "A version that failed when it was deployed again later doesn't count as succeeded." The index of the deployment to go
+ * back to; the length of the list if there is none.
+ */
 function lastGood(past: readonly Past[]): number {
-  const index = past.findIndex(({ tag, bakeStatus }) => bakeStatus === 'Succeeded' && tag !== past[0]?.tag);
+  const decides = past.filter(({ bakeStatus, lastRetryTimestamp }) => bakeStatus !== 'Cancelled' || lastRetryTimestamp);
+  const index = past.findIndex(
+    (entry) =>
+      entry.bakeStatus === 'Succeeded' &&
+      entry.tag !== past[0]?.tag &&
+      decides.find(({ tag }) => tag === entry.tag) === entry,
+  );
   return index < 0 ? past.length : index;
 }

@@ -4,6 +4,7 @@ import type { HistoryEntry, Rollout } from '../../../api/types.ts';
 import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf } from '../../../core/kube/names.ts';
 import { policyRules } from '../../../core/policy/rules.ts';
+import { succeededDeployments } from '../../../core/rollout/deployment/succeeded.ts';
 import { releaseOrder } from '../../../core/rollout/evaluation/nextVersion.ts';
 import { withCommands } from '../../../core/text/commands.ts';
 import { badRequest, isRequest, objectTitle, type PlannedWrite } from './plannedWrite.ts';
@@ -47,9 +48,7 @@ export function rollback(rollout: Rollout, policy: ImagePolicy | undefined, want
         ]),
       );
   }
-  const succeeded = new Set(
-    history.flatMap(({ bakeStatus, version }) => (bakeStatus === 'Succeeded' ? version.tag : [])),
-  );
+  const succeeded = new Set(succeededDeployments(history).map(({ version }) => version.tag));
   const to = wanted.version ?? remaining.findLast((tag) => succeeded.has(tag) && rejection(tag) === undefined);
   if (to === undefined) return badRequest(`${title} runs ${from}, and ${noTargetText(history, rejection)}`);
   const why = wanted.reason ?? `Back from ${from}`;
@@ -91,7 +90,7 @@ function replayHistory(history: readonly HistoryEntry[]): { remaining: string[];
 function noTargetText(history: readonly HistoryEntry[], rejection: (tag: string) => string | undefined): string {
   const tags = [...new Set(history.slice(1).map(({ version }) => version.tag))];
   const skipped = tags.flatMap((tag) => {
-    const why = rejection(tag) ?? `${tag} has not succeeded`;
+    const why = rejection(tag) ?? `the last deployment of ${tag} has not succeeded`;
     return tag === history[0]?.version.tag ? [] : [why];
   });
   const none = 'its history has no version before it that succeeded';

@@ -9,6 +9,7 @@ import { withoutEmpty } from '../../../core/kube/json.ts';
 import { pinRecordOf } from '../../../core/record/pinRecord.ts';
 import { isBaking } from '../../../core/rollout/deployment/bake.ts';
 import { boundTo } from '../../../core/rollout/deployment/progress.ts';
+import { succeededDeployments } from '../../../core/rollout/deployment/succeeded.ts';
 import { hasNoBake } from '../../../core/rollout/deployment/withoutBake.ts';
 import { requesterOf, requestsOf } from '../../../core/rollout/evaluation/rolloutRequests.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
@@ -169,9 +170,9 @@ function headline(
 // A failed deployment: the reports of its HealthChecks, and the last good version.
 
 function failureOf(rollout: Rollout, steps: readonly Step[]): FailureView | undefined {
-  const [head, ...before] = rollout.status?.history ?? [];
-  if (head?.bakeStatus !== 'Failed') return undefined;
-  const good = before.find(({ bakeStatus }) => bakeStatus === 'Succeeded');
+  const { history = [] } = rollout.status ?? {};
+  if (history[0]?.bakeStatus !== 'Failed') return undefined;
+  const [good] = succeededDeployments(history);
   const back = rollback(rollout, undefined, { stays: true });
   return {
     ...withoutEmpty({

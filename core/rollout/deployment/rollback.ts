@@ -11,6 +11,7 @@ import { approvalCommands, closedText, type GateResult } from '../../gate/evalua
 import { falseCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { isBare } from '../release/metadata.ts';
+import { succeededDeployments } from './succeeded.ts';
 
 /** `spec.onFailure`, or the installation's default. */
 export type OnFailure = 'Continue' | 'Hold' | 'Rollback';
@@ -62,10 +63,12 @@ export function rollbackOf({
     const message = `The rollback from ${head.rolledBackFrom} to ${from} has failed too: deploy another version manually, or retry this one`;
     return { stays: { reason: 'RollbackFailed', message } };
   }
-  const index = history.findIndex(({ bakeStatus, version }) => bakeStatus === 'Succeeded' && version.tag !== from);
-  const target = history[index];
-  if (!target) return noRollback('NoSucceededVersion', from, 'the history has no other version that succeeded');
-  const undone = history.slice(0, index).map(({ version }) => version.tag);
+  // The failed version is not among them.
+  const [target] = succeededDeployments(history);
+  if (!target)
+    return noRollback('NoSucceededVersion', from, 'the history has no other version whose last deployment succeeded');
+  const since = history.slice(0, history.indexOf(target));
+  const undone = since.map(({ version }) => version.tag);
   const barrier = undone.find((tag) => tag === config.barrier || barriers.includes(tag));
   if (barrier !== undefined) {
     const source =
@@ -73,7 +76,7 @@ export function rollbackOf({
     return noRollback('Barrier', from, `${source} says that ${barrier} cannot be undone`);
   }
   const until = (parseTime(head.bakeEndTime) ?? Number.NEGATIVE_INFINITY) + METADATA_WAIT_MS;
-  const unknown = history.slice(0, index).find(({ version }) => isBare(version) && awaited.includes(version.tag));
+  const unknown = since.find(({ version }) => isBare(version) && awaited.includes(version.tag));
   if (unknown && now < until) {
     const { tag } = unknown.version;
     const text = `waiting until ${formatTime(until)} for the registry to answer whether ${tag} can be undone`;
@@ -89,15 +92,18 @@ function noRollback(reason: string, from: string, why: string): NoRollback {
   return { stays: { reason, message: `${from} has failed and is not rolled back: ${why}` } };
 }
 
-/** How many history entries a rollback of the head needs; 0 if spec.onFailure is not Rollback. */
+/** Versions to roll back to that a history keeps: if the first is deployed again and fails, the second is left. */
+const KEPT_TARGETS = 2;
+
+/** How many history entries rollbacks from the head need; 0 if spec.onFailure is not Rollback. */
 export function rollbackDepth(
   [head, ...others]: readonly HistoryEntry[],
   { onFailure }: { onFailure: OnFailure },
 ): number {
   if (onFailure !== 'Rollback') return 0;
-  return (
-    2 + others.findIndex(({ bakeStatus, version }) => bakeStatus === 'Succeeded' && version.tag !== head?.version.tag)
-  );
+  const targets = succeededDeployments(others).filter(({ version }) => version.tag !== head?.version.tag);
+  const [last] = targets.slice(0, KEPT_TARGETS).slice(-1);
+  return last ? 2 + others.indexOf(last) : 0;
 }
 
 /** Whether automation stops after this failure. It also stops after a rollback that failed. */

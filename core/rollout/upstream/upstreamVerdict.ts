@@ -8,6 +8,7 @@ import { howToAllow } from '../../health/consent.ts';
 import { formatDuration } from '../../kube/duration.ts';
 import { byRefKey, refKey } from '../../kube/names.ts';
 import { formatTime, LAST_INSTANT, parseTime } from '../../kube/time.ts';
+import { isCounted, succeededDeployments } from '../deployment/succeeded.ts';
 import { type Match, type OrderProblem, type UpstreamRef, upstreamName, upstreamRefs } from './dependencies.ts';
 
 export interface UpstreamRollouts {
@@ -84,11 +85,7 @@ export function newestSucceeded(
   history: readonly HistoryEntry[],
   rolledBack: readonly string[],
 ): VersionInfo | undefined {
-  const entryOf = newestEntries(history, 'tag');
-  return history.find(
-    (entry) =>
-      entry.bakeStatus === 'Succeeded' && entryOf(entry.version) === entry && !rolledBack.includes(entry.version.tag),
-  )?.version;
+  return succeededDeployments(history).find(({ version }) => !rolledBack.includes(version.tag))?.version;
 }
 
 interface Outcome {
@@ -123,11 +120,11 @@ function outcomes(upstream: Rollout, ref: UpstreamRef, now: EpochMs): (candidate
   };
 }
 
-/** Finds the deployment of a version that counts: the newest that was not cancelled before it had a result. */
+/** Finds the newest deployment that counts for a version. */
 function newestEntries(history: readonly HistoryEntry[], match: Match) {
   const newest = new Map<string, number>();
   history.forEach((entry, index) => {
-    if (entry.bakeStatus === 'Cancelled' && entry.lastRetryTimestamp === undefined) return;
+    if (!isCounted(entry)) return;
     for (const key of keysOf(entry.version, match)) if (!newest.has(key)) newest.set(key, index);
   });
   return (candidate: VersionInfo): HistoryEntry | undefined => {

@@ -70,6 +70,12 @@ it('has the reports of the failed HealthChecks, and the last version that Succee
   expect(failure).toEqual({ lastGood: '1.1.0', lastGoodId: 2, rollbackTo: '1.1.0', unblocks: false });
 });
 
+it('has no version as the last that succeeded whose last deployment failed', () => {
+  const history = [...HISTORY.slice(0, 1), entry(3, '1.1.0', 'Failed'), entry(2, '1.1.0', 'Succeeded')];
+  const older = [...history, entry(1, '1.0.0', 'Succeeded')];
+  expect(explained(failed({ history: older })).failure).toMatchObject({ lastGood: '1.0.0', rollbackTo: '1.0.0' });
+});
+
 describe('proposes', () => {
   it.each<[string, Parts, string[]]>([
     ['to try again and to go back', {}, [RETRY, ROLLBACK]],

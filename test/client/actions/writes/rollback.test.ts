@@ -86,6 +86,7 @@ describe('a rollback never goes', () => {
       rollout(['1.2.0', '1.0.0<1.1.0', '1.1.0']),
       '1.0.0',
     ],
+    ['to a version whose last deployment failed', rollout(['1.2.0', '1.1.0!', '1.1.0', '1.0.0']), '1.0.0'],
     ['to a build with a higher number', rollout(['9', '10', '8']), '8', POLICIES.numerical],
     ['forward in a descending order', rollout(['b', 'a', 'c']), 'c', POLICIES.descending],
     [
