@@ -12,6 +12,7 @@ import { bypassWarning } from '../../core/objectGates/gateTexts.ts';
 import { newRequests } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import { rolloutGateApprovals, verdictsOn } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { arePassing, nextAutomatic } from '../../core/rollout/gateSummaries.ts';
+import { isMoved } from '../../core/rollout/release/metadata.ts';
 import { bypassedClosures } from '../../core/suspension/bypassGrant.ts';
 import { closureKey } from '../../core/suspension/stateAnnotation.ts';
 import { listRolloutGates } from '../../live/objectReads.ts';
@@ -63,7 +64,8 @@ function forceDeployWarnings(rollout: Rollout, before: Rollout | undefined): str
 }
 
 function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[] {
-  const { availableReleases, releaseCandidates } = rollout.status ?? before?.status ?? {};
+  const status = rollout.status ?? before?.status ?? {};
+  const { availableReleases, releaseCandidates } = status;
   const lacks = (list: { tag: string }[] | undefined, tag: string) => !list?.some((release) => release.tag === tag);
   const { wantedVersion: wanted, forceDeploy: force, bypassGates: bypass } = newRequests(rollout, before);
   const warnings: string[] = [];
@@ -73,6 +75,10 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
   const pinnedTo = rollout.spec?.wantedVersion;
   if (force && pinnedTo && pinnedTo !== force) {
     warnings.push(`force-deploy: version ${force} waits while spec.wantedVersion is ${pinnedTo}: set that instead`);
+  }
+  if (force && force === status.history?.[0]?.version.tag && isMoved(status)) {
+    const todo = 'publish the new image under a new tag';
+    warnings.push(`force-deploy: version ${force} is deployed already, and its tag was moved: ${todo}`);
   }
   if (force && lacks(availableReleases, force)) {
     warnings.push(`force-deploy: version ${force} is not in available releases; the request waits until it is there`);

@@ -21,6 +21,7 @@ import { formatTime } from '../../../core/kube/time.ts';
 import { neverSeen } from '../../../core/rollout/evaluation/namedGates.ts';
 import { requestsOf, versionRequests } from '../../../core/rollout/evaluation/rolloutRequests.ts';
 import { nextAutomatic } from '../../../core/rollout/gateSummaries.ts';
+import { isMoved } from '../../../core/rollout/release/metadata.ts';
 import { isUnderWay } from '../../../core/suspension/bypassGrant.ts';
 import { withCommands } from '../../../core/text/commands.ts';
 import { nameWord, quote, shell } from '../../../core/text/shell.ts';
@@ -54,7 +55,10 @@ export function deploy(rollout: Rollout, version: string, reason: Reason): Plann
       ),
     );
   }
-  if (isNewest(rollout, version)) return noChange(`${nameOf(rollout)} has ${version} already.`);
+  if (isNewest(rollout, version)) {
+    const moved = ' Its tag was moved to another image since: to deploy that image, publish it under a new tag.';
+    return noChange(`${nameOf(rollout)} has ${version} already.${isMoved(rollout.status ?? {}) ? moved : ''}`);
+  }
   const annotations = { [FORCE_DEPLOY]: version, ...messageAnnotation(rollout, reason) };
   return rolloutWrite(rollout, { metadata: { annotations } }, `Requested that ${nameOf(rollout)} deploy ${version}`, {
     version,

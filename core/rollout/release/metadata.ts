@@ -98,3 +98,13 @@ export function artifactFields(status: RolloutStatus, metadata: ReleaseMetadata 
     ...(description !== undefined && { description }),
   };
 }
+
+/**
+ * Whether the tag of the newest deployment was moved to another image since. It isn't deployed again: Flux objects have
+ * the tag already, and nothing would prove that they have applied the new image.
+ */
+export function isMoved({ history, availableReleases }: RolloutStatus): boolean {
+  const { tag, digest } = history?.[0]?.version ?? {};
+  const release = availableReleases?.find((each) => each.tag === tag);
+  return Boolean(digest && release?.digest && release.digest !== digest);
+}

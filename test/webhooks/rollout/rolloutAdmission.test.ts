@@ -145,6 +145,12 @@ describe('validate/rollout', () => {
     },
   );
 
+  const version = (digest: string) => ({ tag: '1.0.0', digest });
+  const moved = {
+    history: [{ version: version('sha256:aa'), timestamp: '2026-01-01T00:00:00Z' }],
+    availableReleases: [version('sha256:bb')],
+  };
+
   it.each<[string, Write['object'], string]>([
     [
       'force-deploy of an unknown version',
@@ -164,6 +170,11 @@ describe('validate/rollout', () => {
         { ...status, availableReleases: [{ tag: '1.0.0' }, { tag: '0.9.0' }] },
       ),
       'force-deploy: version 1.0.0 waits while spec.wantedVersion is 0.9.0',
+    ],
+    [
+      'a force-deploy of the deployed tag, which was moved',
+      annotated({ [`${P}force-deploy`]: '1.0.0' }, {}, moved),
+      'force-deploy: version 1.0.0 is deployed already, and its tag was moved',
     ],
     [
       'a pin that is not available',

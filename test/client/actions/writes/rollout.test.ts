@@ -29,6 +29,11 @@ const STATUS: Partial<RolloutStatus> = {
   history: [entry(3, '1.5.0'), entry(2, '1.4.0', 'Failed'), entry(1, '1.3.0')],
 };
 
+const deployedAndPublished = (deployed: string, published: string): Partial<RolloutStatus> => ({
+  availableReleases: [{ tag: '1.5.0', digest: published }],
+  history: [{ ...entry(3, '1.5.0'), version: { tag: '1.5.0', digest: deployed } }],
+});
+
 function rollout({
   spec = {},
   status = {},
@@ -148,7 +153,17 @@ describe('nothing is planned for that makes no sense', () => {
       deploy(rollout({ spec: { wantedVersion: '1.4.0' } }), '1.5.1', undefined),
       /^wrong: .* is pinned to 1\.4\.0/,
     ],
-    ['deploying what runs', deploy(rollout(), '1.5.0', undefined), /^Rollout shop\/checkout has 1\.5\.0 already/],
+    ['deploying what runs', deploy(rollout(), '1.5.0', undefined), /^Rollout shop\/checkout has 1\.5\.0 already\.$/],
+    [
+      'deploying the image that runs',
+      deploy(rollout({ status: deployedAndPublished('sha256:aa', 'sha256:aa') }), '1.5.0', undefined),
+      /already\.$/,
+    ],
+    [
+      'deploying the image to which the tag of what runs was moved',
+      deploy(rollout({ status: deployedAndPublished('sha256:aa', 'sha256:bb') }), '1.5.0', undefined),
+      /already.*was moved.*under a new tag/,
+    ],
     ['a pin that is there', pin(rollout({ spec: { wantedVersion: '1.4.0' } }), '1.4.0', undefined), /already\.$/],
     ['removing a pin that is not there', unpin(rollout(), undefined), /is not pinned\.$/],
     [
