@@ -154,7 +154,7 @@ async function putManifests(parts: ReleasePart[], target: TargetRepository): Pro
 async function putReferrers(release: SourceRelease, target: TargetRepository): Promise<void> {
   for (const [subject, parts] of partsWithSubject(release)) {
     const tag = referrersTag(subject);
-    const existing = await target.manifest(tag);
+    const existing = await taggedList(target, subject);
     const lines = parts.map(({ manifest, contents }) => referrerOf(manifest, contents));
     const text = mergedList(existing && new TextDecoder().decode(existing.bytes), lines, `${target.name}:${tag}`);
     if (text === undefined) continue;
@@ -250,8 +250,17 @@ async function referrersOf(source: SourceRepository, digest: string): Promise<De
   const name = `the list of what refers to ${source.name}@${digest}`;
   const pages = await source.referrers(digest);
   if (pages) return pages.flatMap((page) => listedDescriptors(textOf(page), name));
-  const tagged = await source.manifest(referrersTag(digest));
+  const tagged = await taggedList(source, digest);
   return tagged ? listedDescriptors(textOf(tagged.bytes), name) : [];
+}
+
+/** The list of a manifest's referrers under their tag. GitLab answers for that tag with the manifest itself. */
+async function taggedList(
+  { manifest }: Pick<SourceRepository, 'manifest'>,
+  subject: string,
+): Promise<StoredManifest | undefined> {
+  const found = await manifest(referrersTag(subject));
+  return found?.digest === subject ? undefined : found;
 }
 
 const withoutKnown = (descriptors: Descriptor[], { parts }: SourceRelease) =>

@@ -43,7 +43,7 @@ export interface Session {
   /** A whole answer, with retries; 401 only if the credentials do not suffice. */
   ask(
     where: Where,
-    options?: Partial<Pick<BoundedRequest, 'method' | 'headers' | 'body' | 'maxBytes'>>,
+    options?: Partial<Pick<BoundedRequest, 'method' | 'headers' | 'body' | 'maxBytes' | 'returnsForeignRedirect'>>,
   ): Promise<RegistryAnswer>;
   /** The answer to one attempt. The caller reads or drops its body. Redirects are not followed. */
   exchange(

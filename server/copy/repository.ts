@@ -11,17 +11,24 @@ const DIGEST = /^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
 const ACCEPTED = `${ACCEPT}, application/vnd.oci.artifact.manifest.v1+json, */*;q=0.1`;
 const PARTS_UNKNOWN = new Set(['MANIFEST_BLOB_UNKNOWN', 'BLOB_UNKNOWN', 'MANIFEST_UNKNOWN']);
 const INDEX = 'application/vnd.oci.image.index.v1+json';
+/**
+ * Answers of registries without the referrers API. By the OCI distribution specification, that is 404, as of
+ * distribution, GitLab and GitHub. 405 is distribution's code for what is not implemented, 406 is Artifactory's answer,
+ * and GitHub has redirected readers to its website with 303. Any other status, such as 403 or 400, may be of a registry
+ * that has signatures to list: a release without them must not count as copied.
+ */
+const NO_REFERRERS_API = new Set([303, 404, 405, 406, 501]);
 
 /** @param maxBytes of a manifest */
 export function createSource(session: Session, maxBytes: number): SourceRepository {
-  let hasReferrers = true;
+  let hasReferrers: boolean | undefined;
   return {
     name: session.name,
     manifest: (reference) => readManifest(session, reference, maxBytes),
     async referrers(digest) {
-      if (!hasReferrers) return undefined;
+      if (hasReferrers === false) return undefined;
       const pages = await readReferrers(session, digest, maxBytes);
-      hasReferrers = pages !== undefined;
+      hasReferrers ??= pages !== undefined;
       return pages;
     },
   };
@@ -80,13 +87,22 @@ async function readManifest(
   });
 }
 
-/** The pages of the list of referrers; undefined for any refusal, as of a registry without that API. */
+/** The pages of the list of referrers; undefined if the registry has no API for them. @throws if a page is refused */
 async function readReferrers(session: Session, digest: string, maxBytes: number): Promise<Uint8Array[] | undefined> {
   const pages: Uint8Array[] = [];
   let next: string | URL | undefined = `referrers/${digest}`;
   while (next !== undefined) {
-    const answer = await session.ask(next, { headers: { accept: INDEX }, maxBytes });
-    if (answer.status !== 200 || !answer.headers.get('content-type')?.startsWith(INDEX)) return undefined;
+    const isFirst = pages.length === 0;
+    const answer = await session.ask(next, { headers: { accept: INDEX }, maxBytes, returnsForeignRedirect: isFirst });
+    if (isFirst && NO_REFERRERS_API.has(answer.status)) return undefined;
+    const what = `${isFirst ? '' : `page ${pages.length + 1} of `}the list of referrers of ${digest}`;
+    if (answer.status !== 200) throw session.refusal(answer.status, what, { code: answer.errorCode });
+    const type = answer.headers.get('content-type') ?? 'nothing';
+    if (!type.startsWith(INDEX)) {
+      // Some registries without the API answer every GET with a page or an empty object.
+      if (isFirst) return undefined;
+      throw new RegistryError(`the ${session.side} ${session.name} answers ${what} as ${type.slice(0, 100)}`);
+    }
     pages.push(answer.body);
     if (pages.length > MAX_PAGES) {
       throw new RegistryError(

@@ -29,6 +29,8 @@ export interface BoundedRequest extends Connections {
   headers?: Record<string, string>;
   body?: URLSearchParams | Uint8Array;
   maxBytes: number;
+  /** A redirect to another host is the answer, and not an error. It isn't followed in either case. */
+  returnsForeignRedirect?: boolean;
 }
 
 /**
@@ -44,7 +46,13 @@ export async function boundedFetch(request: BoundedRequest): Promise<RegistryAns
     if (location === null) return answerOf(response, request, url);
     await response.body?.cancel();
     if (redirects === MAX_REDIRECTS) throw new RegistryError(`${url.host} redirects more than ${MAX_REDIRECTS} times`);
-    url = redirectTarget(url, location, request.method);
+    const to = redirectTarget(url, location, request.method);
+    if (!to) {
+      const { status, headers } = response;
+      if (request.returnsForeignRedirect) return { status, headers, body: Buffer.alloc(0) };
+      throw new RegistryError(`${url.host} redirects elsewhere, which is not followed`);
+    }
+    url = to;
   }
 }
 
@@ -66,14 +74,12 @@ async function send(
   }
 }
 
-function redirectTarget(from: URL, location: string, method: string | undefined): URL {
+/** The address to follow a redirect to; undefined if it must not be followed. */
+function redirectTarget(from: URL, location: string, method: string | undefined): URL | undefined {
   const to = URL.parse(location, from.href);
   const sameHost = to?.hostname === from.hostname && (to.port === from.port || to.protocol !== from.protocol);
   const noDowngrade = to?.protocol === from.protocol || to?.protocol === 'https:';
-  if (!to || !sameHost || !noDowngrade || method === 'POST' || method === 'PUT') {
-    throw new RegistryError(`${from.host} redirects elsewhere, which is not followed`);
-  }
-  return to;
+  return to && sameHost && noDowngrade && method !== 'POST' && method !== 'PUT' ? to : undefined;
 }
 
 async function answerOf(response: Response, { maxBytes }: BoundedRequest, url: URL): Promise<RegistryAnswer> {

@@ -35,6 +35,7 @@ interface Step {
 
 const STEPS: Step[] = [
   { what: 'the manifest in the source', side: 'source', method: 'GET', path: /manifests\/1\.0\.0$/ },
+  { what: 'the list of referrers', side: 'source', method: 'GET', path: /referrers\/sha256:/ },
   { what: 'a blob of the source', side: 'source', method: 'GET', path: /blobs\/sha256:/ },
   { what: 'what is under the tag', side: 'target', method: 'HEAD', path: /manifests\/1\.0\.0$/ },
   { what: 'whether a blob is there', side: 'target', method: 'HEAD', path: /blobs\/sha256:/ },

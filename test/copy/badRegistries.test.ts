@@ -2,7 +2,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { copyHere, type Here, mountedLogin } from './command.ts';
-import { type FakeRegistry, image, OCI_INDEX, OCI_MANIFEST, sha256, startFakeRegistry } from './fakeRegistry.ts';
+import {
+  answering,
+  type FakeRegistry,
+  image,
+  OCI_INDEX,
+  OCI_MANIFEST,
+  sha256,
+  startFakeRegistry,
+} from './fakeRegistry.ts';
 
 let source: FakeRegistry;
 let target: FakeRegistry;
@@ -32,23 +40,6 @@ const copy = (rest: Partial<Here> = {}) =>
 
 const taggedInTarget = () => target.manifests.get('prod/app 1.0.0');
 const release = () => image(source, 'dev/app', ['one', 'two'], '1.0.0');
-
-/** Answers the first `times` requests of the method to matching paths. */
-function answering(
-  method: string,
-  path: RegExp,
-  status: number,
-  headers: object = {},
-  times = Number.POSITIVE_INFINITY,
-) {
-  let left = times;
-  return (request: IncomingMessage, response: ServerResponse) => {
-    if (request.method !== method || !path.test(request.url!) || left-- <= 0) return false;
-    request.resume();
-    response.writeHead(status, { ...headers }).end('{"errors":[{"code":"OF_A_TEST","message":"s3cret"}]}');
-    return true;
-  };
-}
 
 describe('a release is not copied, with the cause, if', () => {
   it.each([
@@ -270,33 +261,6 @@ describe('credentials', () => {
       outcome: 'Denied',
       message: expect.stringContaining(`its Secret: it has no entry for ${target.host}`),
     });
-  });
-});
-
-describe('referrers of a release', () => {
-  const about = (subject: object, layer: string) =>
-    image(source, 'dev/app', [layer], undefined, { subject, artifactType: 'application/spdx+json' });
-
-  it('are found page by page, with their own referrers, and listed by the target', async () => {
-    source.hasReferrers = target.hasReferrers = true;
-    const root = release();
-    const sbom = about(root, 'sbom');
-    const found = [about(root, 'signature'), sbom, about(sbom, 'signature of the sbom')];
-    expect((await copy()).result).toMatchObject({ outcome: 'Copied', manifests: 4 });
-    for (const { digest } of found) expect(target.manifests.has(`prod/app ${digest}`)).toBe(true);
-    expect([...target.manifests.keys()].filter((key) => key.includes('sha256-'))).toEqual([]);
-  });
-
-  it('are listed under a tag if the target has no API for them, next to other clients’ entries', async () => {
-    source.hasReferrers = true;
-    const root = release();
-    const sbom = about(root, 'sbom');
-    const tag = root.digest.replace(':', '-');
-    const others = { mediaType: OCI_MANIFEST, digest: sha256('others'), size: 6 };
-    target.manifest('prod/app', { schemaVersion: 2, mediaType: OCI_INDEX, manifests: [others] }, tag);
-    await copy();
-    const list = JSON.parse(target.manifests.get(`prod/app ${tag}`)!.bytes.toString());
-    expect(list.manifests).toEqual([others, { ...sbom, artifactType: 'application/spdx+json' }]);
   });
 });
 

@@ -134,3 +134,20 @@ function listReferrers(
 export function sha256(content: Buffer | string): string {
   return `sha256:${createHash('sha256').update(content).digest('hex')}`;
 }
+
+/** For `meddle`: answers the first `times` requests of the method to matching paths. */
+export function answering(
+  method: string,
+  path: RegExp,
+  status: number,
+  headers: object = {},
+  times = Number.POSITIVE_INFINITY,
+) {
+  let left = times;
+  return (request: IncomingMessage, response: ServerResponse) => {
+    if (request.method !== method || !path.test(request.url!) || left-- <= 0) return false;
+    request.resume();
+    response.writeHead(status, { ...headers }).end('{"errors":[{"code":"OF_A_TEST","message":"s3cret"}]}');
+    return true;
+  };
+}

@@ -1,0 +1,122 @@
+/** What belongs to a release by reference: referrers, by API or tag, and the tags of cosign. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { copyHere, type Here } from './command.ts';
+import {
+  answering,
+  type FakeRegistry,
+  image,
+  OCI_INDEX,
+  OCI_MANIFEST,
+  sha256,
+  startFakeRegistry,
+} from './fakeRegistry.ts';
+
+let source: FakeRegistry;
+let target: FakeRegistry;
+
+beforeAll(async () => {
+  [source, target] = await Promise.all([startFakeRegistry(), startFakeRegistry()]);
+});
+afterAll(() => {
+  for (const registry of [source, target]) registry?.close();
+});
+beforeEach(() => {
+  for (const registry of [source, target]) {
+    registry.manifests.clear();
+    registry.blobs.clear();
+    registry.hasReferrers = false;
+    registry.meddle = () => false;
+  }
+});
+
+const copy = (rest: Partial<Here> = {}) =>
+  copyHere({ source: `${source.host}/dev/app`, target: `${target.host}/prod/app`, tag: '1.0.0', ...rest });
+const release = () => image(source, 'dev/app', ['one', 'two'], '1.0.0');
+
+describe('referrers of a release', () => {
+  const about = (subject: object, layer: string) =>
+    image(source, 'dev/app', [layer], undefined, { subject, artifactType: 'application/spdx+json' });
+  const form = (digest: string) => digest.replace(':', '-');
+  const list = (repository: FakeRegistry, name: string, tag: string, manifests: object[]) =>
+    repository.manifest(name, { schemaVersion: 2, mediaType: OCI_INDEX, manifests }, tag);
+
+  it('are found page by page, with their own referrers, and listed by the target', async () => {
+    source.hasReferrers = target.hasReferrers = true;
+    const root = release();
+    const sbom = about(root, 'sbom');
+    const found = [about(root, 'signature'), sbom, about(sbom, 'signature of the sbom')];
+    expect((await copy()).result).toMatchObject({ outcome: 'Copied', manifests: 4 });
+    for (const { digest } of found) expect(target.manifests.has(`prod/app ${digest}`)).toBe(true);
+    expect([...target.manifests.keys()].filter((key) => key.includes('sha256-'))).toEqual([]);
+  });
+
+  it('are listed under a tag if the target has no API for them, next to other clients’ entries', async () => {
+    source.hasReferrers = true;
+    const root = release();
+    const sbom = about(root, 'sbom');
+    const others = { mediaType: OCI_MANIFEST, digest: sha256('others'), size: 6 };
+    list(target, 'prod/app', form(root.digest), [others]);
+    await copy();
+    const { manifests } = JSON.parse(target.manifests.get(`prod/app ${form(root.digest)}`)!.bytes.toString());
+    expect(manifests).toEqual([others, { ...sbom, artifactType: 'application/spdx+json' }]);
+  });
+
+  it.each([
+    ['404, as by the specification', 404, {}],
+    ['405, as distribution for what it does not implement', 405, {}],
+    ['406, as Artifactory', 406, {}],
+    ['501', 501, {}],
+    ['a redirect to a page for people, as GitHub', 303, { location: 'https://github.example/packages' }],
+    ['something other than an index', 200, { 'content-type': 'text/html' }],
+  ])('are those of the tag if the source has no API for them and answers %s', async (_, status, headers) => {
+    const root = release();
+    const sbom = about(root, 'sbom');
+    list(source, 'dev/app', form(root.digest), [sbom]);
+    source.meddle = answering('GET', /referrers/, status, headers);
+    expect((await copy()).result).toMatchObject({ outcome: 'Copied', manifests: 2 });
+    expect(target.manifests.has(`prod/app ${sbom.digest}`)).toBe(true);
+  });
+
+  it.each([
+    ['404', 404, {}, /answers 404 .*to page 2 of the list of referrers of sha256:/],
+    ['403', 403, {}, /refuses page 2 of the list of referrers of sha256:\w+ \(403 .*right to pull from/],
+    ['a redirect elsewhere', 303, { location: 'https://github.example/packages' }, /redirects elsewhere/],
+    [
+      'something other than an index',
+      200,
+      { 'content-type': 'text/html' },
+      /page 2 of the list of referrers of sha256:\w+ as text\/html/,
+    ],
+  ])('are not left out because the source answers %s for a later page', async (_, status, headers, message) => {
+    source.hasReferrers = true;
+    const root = release();
+    for (const layer of ['signature', 'sbom']) about(root, layer);
+    source.meddle = answering('GET', /referrers.*page=1/, status, headers);
+    const { result } = await copy();
+    expect(result.outcome).not.toBe('Copied');
+    expect(result.message).toMatch(message);
+    expect(target.manifests.size).toBe(0);
+  });
+
+  it('are not the manifest itself, with which GitLab answers for the tag of its list', async () => {
+    const { digest } = release();
+    source.manifests.set(`dev/app ${form(digest)}`, source.manifests.get(`dev/app ${digest}`)!);
+    expect((await copy()).result).toMatchObject({ outcome: 'Copied', manifests: 1 });
+    source.hasReferrers = true;
+    const sbom = about(release(), 'sbom');
+    target.manifests.set(`prod/app ${form(digest)}`, target.manifests.get(`prod/app ${digest}`)!);
+    expect((await copy()).result).toMatchObject({ outcome: 'Copied', manifests: 2 });
+    const { manifests } = JSON.parse(target.manifests.get(`prod/app ${form(digest)}`)!.bytes.toString());
+    expect(manifests).toEqual([{ ...sbom, artifactType: 'application/spdx+json' }]);
+  });
+
+  it('are listed by the API for each platform, even if it has answered 404 for another one', async () => {
+    source.hasReferrers = true;
+    const [first, second] = ['amd64', 'arm64'].map((layer) => image(source, 'dev/app', [layer]));
+    list(source, 'dev/app', '1.0.0', [first!, second!]);
+    const sbom = about(second!, 'sbom');
+    source.meddle = answering('GET', new RegExp(`referrers/${first!.digest}`), 404);
+    expect((await copy()).result.outcome).toBe('Copied');
+    expect(target.manifests.has(`prod/app ${sbom.digest}`)).toBe(true);
+  });
+});
