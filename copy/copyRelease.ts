@@ -7,6 +7,7 @@ import {
   type Blob,
   contentsOf,
   cosignTags,
+  hasLayersOf,
   listedDescriptors,
   MANIFEST_TYPES,
   mergedList,
@@ -32,7 +33,7 @@ interface ReleaseOrder {
   tag: string;
   /** The digest that the target's tag gets; absent: the digest of the source's tag. */
   digest?: string;
-  /** Whether a tag that the target has with another digest may be moved. */
+  /** Whether the release's tag may be moved if the target has it with another digest. */
   overwrite: boolean;
 }
 
@@ -65,24 +66,19 @@ export async function copyRelease(
     `${source.name}:${tag} is ${release.root}: ${release.parts.size} manifests, ${blobs.length} blobs, ${sizeText(bytes)}`,
   );
 
-  const tags = new Map([...release.attachedTags, [tag, release.root] as const]);
-  const isTagged = (each: string) => hasTag(target, each, tags.get(each)!, overwrite);
-  for (const each of tags.keys()) await isTagged(each);
+  const isTagged = () => hasTag(target, tag, release.root, overwrite);
+  await isTagged();
   const uploadedBytes = await copyBlobs(blobs, repositories, say);
   const listsReferrers = await putManifests(pushOrder(release), target);
   if (!listsReferrers) await putReferrers(release, target);
-  for (const [each, digest] of tags) {
-    if (await isTagged(each)) continue;
-    await target.put(each, contentOf(release.parts.get(digest)!));
-    const seen = await target.manifest(each);
-    if (seen?.digest !== digest) {
-      throw new CopyFailure(
-        'Invalid',
-        `the target ${target.name} took ${digest} as ${each}, and has ${seen?.digest ?? 'nothing'} there`,
-      );
-    }
+  const kept: string[] = [];
+  for (const [attached, digest] of release.attachedTags) {
+    if (!(await putAttachedTag(target, attached, release.parts.get(digest)!))) kept.push(attached);
   }
-  const message = `${target.name}:${tag} is ${release.root}: ${blobs.length} blobs, ${sizeText(uploadedBytes)} of ${sizeText(bytes)} sent`;
+  if (!(await isTagged())) await putTag(target, tag, release.parts.get(release.root)!);
+  const sent = `${blobs.length} blobs, ${sizeText(uploadedBytes)} of ${sizeText(bytes)} sent`;
+  const keeps = kept.length === 0 ? '' : `; the target keeps its own ${kept.join(', ')}`;
+  const message = `${target.name}:${tag} is ${release.root}: ${sent}${keeps}`;
   return {
     tag,
     digest: release.root,
@@ -101,6 +97,30 @@ async function hasTag(target: TargetRepository, tag: string, digest: string, ove
   if (there === undefined || overwrite) return false;
   const text = `the target ${target.name} already has ${tag} as ${there}, not ${digest}: delete it there, or allow to overwrite it`;
   throw new CopyFailure('Conflict', text);
+}
+
+/** Puts a part under a tag, and checks that it is there. */
+async function putTag(target: TargetRepository, tag: string, part: ReleasePart): Promise<void> {
+  const { digest } = part.manifest;
+  await target.put(tag, contentOf(part));
+  const seen = await target.manifest(tag);
+  if (seen?.digest === digest) return;
+  throw new CopyFailure(
+    'Invalid',
+    `the target ${target.name} took ${digest} as ${tag}, and has ${seen?.digest ?? 'nothing'} there`,
+  );
+}
+
+/**
+ * Puts a part under a tag of cosign. False if the target has another one there, with a signature that the source lacks,
+ * such as a countersignature: it stays, and is no conflict, because every tag of the digest shares it.
+ */
+async function putAttachedTag(target: TargetRepository, tag: string, part: ReleasePart): Promise<boolean> {
+  const there = await target.manifest(tag);
+  if (there?.digest === part.manifest.digest) return true;
+  if (there && !hasLayersOf(textOf(part.manifest.bytes), textOf(there.bytes))) return false;
+  await putTag(target, tag, part);
+  return true;
 }
 
 /** Copies the blobs that the target lacks, and returns the bytes that were sent. */

@@ -23,7 +23,7 @@ Copies one release: the manifest or index under TAG with all that it refers to, 
 SBOMs that refer to it. Skips what the target has. The target gets TAG last, after everything else is there.
 
   --digest DIGEST             the manifest to copy as TAG, even if the source's TAG has another one now
-  --overwrite                 move tags that the target has with another digest; without it, that is a conflict
+  --overwrite                 move TAG if the target has it with another digest; without it, that is a conflict
   --source-secret DIR         a mounted Secret of type kubernetes.io/dockerconfigjson; also --target-secret
   --source-certificates DIR   a mounted Secret with ca.crt, or tls.crt and tls.key; also --target-certificates
   --source-insecure           plain HTTP; also --target-insecure

@@ -233,7 +233,7 @@ export interface Rollout {
        */
       when?: 'BeforeDeployment' | 'AfterBake';
       /**
-       * Whether to move a tag that exists with another digest. Absent: false.
+       * Whether to move the release's tag if the target has it with another digest. Absent: false.
        */
       overwrite?: boolean;
     };

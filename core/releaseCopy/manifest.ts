@@ -142,6 +142,27 @@ export function cosignTags(digest: string): string[] {
   return COSIGN_ENDINGS.map((suffix) => `${tagForm(digest)}.${suffix}`);
 }
 
+/**
+ * Whether an attachment of cosign has all layers of another one, so that its tag can move without a loss. cosign adds a
+ * signature or an attestation as a layer, whose annotations have it, and moves the tag. False for other manifests.
+ */
+export function hasLayersOf(text: string, other: string): boolean {
+  const [layers, others] = [layerKeys(text), layerKeys(other)];
+  return layers !== undefined && others !== undefined && [...others].every((key) => layers.has(key));
+}
+
+function layerKeys(text: string): Set<string> | undefined {
+  try {
+    const layers = descriptors(parse(text, 'it').layers, 'layers', 'it');
+    return new Set(
+      layers.map(({ digest, annotations = {} }) => JSON.stringify([digest, Object.entries(annotations).sort()])),
+    );
+  } catch (error) {
+    if (error instanceof CopyFailure) return undefined;
+    throw error;
+  }
+}
+
 /** The tag for the list of referrers in a registry without an API for it, by OCI's referrers tag schema. */
 export function referrersTag(digest: string): string {
   // By the specification, at most 64 characters of a digest.

@@ -120,3 +120,43 @@ describe('referrers of a release', () => {
     expect(target.manifests.has(`prod/app ${sbom.digest}`)).toBe(true);
   });
 });
+
+describe('cosign’s tag of a signature', () => {
+  const signed = (digest: string) => `${digest.replace(':', '-')}.sig`;
+  /** A signature is a layer's annotation: all layers of one payload have the same digest. */
+  const sign = (registry: FakeRegistry, repository: string, digest: string, by: string[]) => {
+    const config = registry.blob(repository, '{}');
+    const payload = registry.blob(repository, digest);
+    const layers = by.map((each) => ({ ...payload, annotations: { 'dev.cosignproject.cosign/signature': each } }));
+    const manifest = { schemaVersion: 2, mediaType: OCI_MANIFEST, config, layers };
+    return registry.manifest(repository, manifest, signed(digest));
+  };
+  const signatureInTarget = (digest: string) => {
+    const stored = target.manifests.get(`prod/app ${signed(digest)}`);
+    return stored && sha256(stored.bytes);
+  };
+
+  it.each([
+    ['', []],
+    [', also with --overwrite', ['--overwrite']],
+  ])('stays if the target has a signature that the source lacks, and the release is copied%s', async (_, more) => {
+    const { digest } = release();
+    sign(source, 'dev/app', digest, ['ours']);
+    const countersigned = sign(target, 'prod/app', digest, ['ours', 'theirs']);
+    const { result } = await copy({ more });
+    expect(result).toMatchObject({ outcome: 'Copied', digest });
+    expect(result.message).toContain(`the target keeps its own ${signed(digest)}`);
+    expect(signatureInTarget(digest)).toBe(countersigned.digest);
+  });
+
+  it('moves to a manifest that has all its signatures: a later copy brings a later signature', async () => {
+    const { digest } = release();
+    sign(source, 'dev/app', digest, ['ours']);
+    await copy();
+    const later = sign(source, 'dev/app', digest, ['ours', 'the scanner’s']);
+    const { result } = await copy();
+    expect(result).toMatchObject({ outcome: 'Copied', digest });
+    expect(result.message).not.toContain('keeps');
+    expect(signatureInTarget(digest)).toBe(later.digest);
+  });
+});

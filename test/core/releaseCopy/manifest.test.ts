@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contentsOf, OCI_INDEX } from '../../../core/releaseCopy/manifest.ts';
+import { contentsOf, hasLayersOf, OCI_INDEX } from '../../../core/releaseCopy/manifest.ts';
 
 const digest = (letter: string) => `sha256:${letter.repeat(64)}`;
 const LAYER = 'application/vnd.oci.image.layer.v1.tar+gzip';
@@ -60,4 +60,25 @@ it.each([
   ['{"mediaType":"x/y"}', 'is of the media type "x/y": it cannot be known what it refers to'],
 ])('%s is refused', (text, message) => {
   expect(() => contentsOf(text, 'application/json', 'a manifest')).toThrow(message);
+});
+
+describe('an attachment of cosign has all layers of another one', () => {
+  const [alice, bob] = [{ by: 'alice', at: '1' }, { by: 'bob' }].map((annotations) => layer('a', { annotations }));
+  const signatures = (...layers: object[]) => ({ config: layer(String(layers.length)), layers });
+  it.each([
+    ['if a signature was added', signatures(alice!, bob!), signatures(alice!), true],
+    [
+      'in another order, of annotations too',
+      signatures(bob!, alice!),
+      signatures(layer('a', { annotations: { at: '1', by: 'alice' } }), bob!),
+      true,
+    ],
+    ['not if it lacks one of the same payload', signatures(alice!), signatures(bob!), false],
+    ['not if the other one has more', signatures(alice!), signatures(alice!, bob!), false],
+    ['not if the other one is an index', signatures(alice!), { manifests: [] }, false],
+    ['not if the other one has unreadable layers', signatures(alice!), { layers: ['alice'] }, false],
+    ['not if it is an index itself', { manifests: [] }, signatures(alice!), false],
+  ])('%s', (_, one, other, expected) => {
+    expect(hasLayersOf(JSON.stringify(one), JSON.stringify(other))).toBe(expected);
+  });
 });
