@@ -134,7 +134,7 @@ export const SLOT_LABEL_SUFFIX = 'slot.rollout.kuberik.com/granted';
 /** Label on the FluxBinding of an object that waits for its applier's next apply: the applier. See core/suspension/applier.ts. */
 export const RESUME_LABEL = 'gate.fluxcd.io/resumed-by';
 
-/** Flux's annotation. Set on the applier of an object to be resumed, to the time of the opening; and to `rollout-hooks/<generation>` on a Kustomization that waits for its source. */
+/** Flux's annotation. Set on the applier of an object to be resumed, to the time of the opening; and to `rollout-hooks/<generation>` on a Kustomization that waits for its source. On Rollouts with `spec.targetRepository`: another value requests another copy of the release. */
 export const RECONCILE_REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt';
 /** Flux's label: the Kustomization that applied the object. */
 export const KUSTOMIZATION_NAME_LABEL = 'kustomize.toolkit.fluxcd.io/name';

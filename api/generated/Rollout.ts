@@ -313,6 +313,10 @@ export interface Rollout {
        * When the copy finished.
        */
       time?: string;
+      /**
+       * The Rollout's annotation reconcile.fluxcd.io/requestedAt at the copy. Another value requests another copy.
+       */
+      requestedAt?: string;
     };
     /**
      * The image whose tags the ImagePolicy selects.

@@ -2618,6 +2618,9 @@ export const SCHEMAS: Record<string, object> = {
        },
        "time": {
         "type": "string"
+       },
+       "requestedAt": {
+        "type": "string"
        }
       }
      },

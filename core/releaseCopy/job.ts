@@ -2,7 +2,7 @@
  * The Job that copies one release. Its name has a hash of its whole spec: another copy is another Job, because a Job
  * can't be changed.
  */
-import { COPY_LABEL } from '../../api/annotations.ts';
+import { COPY_LABEL, RECONCILE_REQUESTED_AT } from '../../api/annotations.ts';
 import type { AnyObject, NamespacedName } from '../../api/kubernetes.ts';
 import { childOf, isMap, sameJson } from '../kube/json.ts';
 import { labelValue, namePrefix, shortHash } from '../kube/names.ts';
@@ -30,6 +30,8 @@ export interface CopyOrder {
   rollout: NamespacedName;
   tag: string;
   digest?: string;
+  /** The user's request for this copy: another request is another Job. */
+  requestedAt?: string;
   source: CopySource;
   target: CopyTarget;
   /** The image of rollout-hooks. */
@@ -65,7 +67,13 @@ const FINAL_OUTCOMES: CopyOutcome[] = ['Usage', 'Conflict', 'Denied', 'NotFound'
 /** The user of the image. */
 const USER_ID = 65532;
 
-export function copyJob({ rollout: { namespace, name }, image, allowLocalRegistries, ...order }: CopyOrder): CopyJob {
+export function copyJob({
+  rollout: { namespace, name },
+  image,
+  allowLocalRegistries,
+  requestedAt,
+  ...order
+}: CopyOrder): CopyJob {
   const volumes = volumesOf(order);
   const spec = {
     // Kubernetes' defaults, written out because `whyForeign` compares them: a Job that ends without a Pod must not
@@ -90,7 +98,10 @@ export function copyJob({ rollout: { namespace, name }, image, allowLocalRegistr
       ],
     },
     template: {
-      metadata: { labels: { [COPY_LABEL]: labelValue(name) } },
+      metadata: {
+        labels: { [COPY_LABEL]: labelValue(name) },
+        ...(requestedAt !== undefined && { annotations: { [RECONCILE_REQUESTED_AT]: requestedAt } }),
+      },
       spec: {
         restartPolicy: 'Never',
         automountServiceAccountToken: false,
@@ -162,7 +173,7 @@ function firstResult<T>(values: Iterable<T>, find: (value: T) => string | undefi
   return undefined;
 }
 
-type Order = Omit<CopyOrder, 'rollout' | 'image' | 'allowLocalRegistries'>;
+type Order = Omit<CopyOrder, 'rollout' | 'image' | 'allowLocalRegistries' | 'requestedAt'>;
 
 /** The arguments of copy/main.ts, as `--name=value`: a value that begins with a dash stays a value. */
 function argumentsOf({ tag, digest, source, target }: Order): string[] {

@@ -130,10 +130,11 @@ function isReported({ type, effect }: Blocker): boolean {
 /** Copied: whether spec.targetRepository has the release. */
 function copyCondition({ copy }: Evaluation): NewCondition | undefined {
   if (!copy) return undefined;
-  const { version, url, progress } = copy;
+  const { version, url, progress, repeats } = copy;
   if (progress.state !== 'Copied') {
     const reason = progress.state === 'Copying' ? 'Copying' : 'CopyFailed';
-    return falseCondition(COPIED, reason, `Version ${version.tag} is not in ${url}: ${progress.message}`);
+    const lacks = repeats ? 'not copied again to' : 'not in';
+    return falseCondition(COPIED, reason, `Version ${version.tag} is ${lacks} ${url}: ${progress.message}`);
   }
   const { digest, bytes, uploadedBytes } = progress.copy;
   const as = digest === undefined ? '' : ` as ${digest}`;

@@ -1,5 +1,6 @@
 /** The release that spec.targetRepository is to have, and the state of its copy. */
-import type { RolloutStatus, VersionInfo } from '../../../api/types.ts';
+import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
+import type { Rollout, RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { identityOf } from '../../kube/names.ts';
 import { type CopyProgress, progressOf } from '../../releaseCopy/copyProgress.ts';
 import { type CopyJob, copyJob } from '../../releaseCopy/job.ts';
@@ -9,6 +10,9 @@ import type { Selection } from './nextVersion.ts';
 
 /** Reason of DeploymentBlocked while a deployment waits for its copy. */
 export const WAITING_FOR_COPY = 'WaitingForCopy';
+
+/** The characters of a request that count. */
+const MAX_REQUEST_CHARACTERS = 64;
 
 type StoredCopy = NonNullable<RolloutStatus['copy']>;
 
@@ -21,6 +25,8 @@ export interface CopyState {
   job?: CopyJob;
   /** The Job does not exist yet. */
   begins?: true;
+  /** The target has the release: a user requests its copy again. */
+  repeats?: true;
   progress: CopyProgress;
   /** The next status.copy. */
   stored?: StoredCopy;
@@ -41,19 +47,28 @@ export function copyState(
   const version = next ?? (copiesFirst ? history[0]?.version : newestSucceeded(history, rolledBack));
   if (!version) return undefined;
   const { tag, digest } = version;
-  const state = { version, url, isAwaited: next !== undefined };
-
   const stored = rollout.status?.copy;
   const isStored = stored?.tag === tag && stored.url === url && (!digest || stored.digest === digest);
-  if (stored && isStored) return { ...state, stored, progress: { state: 'Copied', copy: stored } };
-  if (copiesFirst && !next && !copying?.jobs.length) return undefined;
+  const requestedAt = copyRequest(rollout);
+  const release = { tag, ...(digest && { digest }), ...(requestedAt !== undefined && { requestedAt }) };
+  const isRequested = requestedAt !== undefined && requestedAt !== stored?.requestedAt;
+  const state = {
+    version,
+    url,
+    isAwaited: next !== undefined,
+    ...(isStored && isRequested && { repeats: true as const }),
+  };
+
+  if (stored && isStored && !isRequested) return { ...state, stored, progress: { state: 'Copied', copy: stored } };
+  // A version that was deployed before spec.targetRepository was set is not copied afterwards, unless requested.
+  const isWanted = !copiesFirst || next !== undefined || isRequested;
+  if (!isWanted && !copying?.jobs.length) return undefined;
   const problem = copying?.problem ?? (copying?.source ? undefined : 'it has no ImageRepository to copy from');
   if (!copying?.source || problem) return { ...state, progress: { state: 'Failed', message: problem ?? '' } };
   const job = copyJob({
     allowLocalRegistries: copying.allowLocalRegistries,
     rollout: identityOf(rollout),
-    tag,
-    ...(digest && { digest }),
+    ...release,
     source: copying.source,
     target: {
       url,
@@ -65,12 +80,16 @@ export function copyState(
     image: copying.image,
   });
   const found = copying.jobs.find(({ metadata }) => metadata.name === job.metadata.name);
-  // A version that was deployed before spec.targetRepository was set is not copied afterwards.
-  if (copiesFirst && !next && !found) return undefined;
+  if (!isWanted && !found) return undefined;
   const progress = progressOf(job, found, copying.pods[job.metadata.name ?? ''] ?? [], rollout.metadata.uid);
   if (progress.state !== 'Copied') return { ...state, job, progress, ...(!found && { begins: true }) };
-  const { copy } = progress;
-  return { ...state, job, progress, stored: { ...copy, tag, url, ...(digest && { digest }) } };
+  return { ...state, job, progress, stored: { ...progress.copy, url, ...release } };
+}
+
+/** The newest request to copy, such as a time; undefined without one. It goes into the status. */
+function copyRequest({ metadata }: Rollout): string | undefined {
+  const text = metadata.annotations?.[RECONCILE_REQUESTED_AT];
+  return text === undefined ? undefined : Array.from(text).slice(0, MAX_REQUEST_CHARACTERS).join('');
 }
 
 /** The version to copy next; undefined for an initial version and a rollback, which have been deployed before. */

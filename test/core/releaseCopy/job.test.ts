@@ -74,6 +74,7 @@ describe('the Job of a copy', () => {
     ['Secret', { target: { ...ORDER.target, secret: 'other' } }],
     ['overwrite', { target: { ...ORDER.target, overwrite: true } }],
     ['image', { image: 'rollout-hooks:2' }],
+    ['request', { requestedAt: '2026-03-01T11:58:00Z' }],
   ];
   it.each(others)('is another one for another %s', (_, rest) => {
     expect(job(rest).metadata.name).not.toBe(job().metadata.name);

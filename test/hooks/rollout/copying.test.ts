@@ -1,93 +1,20 @@
 /** Copies by spec.targetRepository at a sync: the wanted Job, waiting deployments, and the stored result. */
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../../api/types.ts';
-import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
-import { kubeObject } from '../../support/objects.ts';
-import { type Around, fakeCall, imagePolicy, object, request, rollout } from './call.ts';
+import { imagePolicy, rollout } from './call.ts';
+import {
+  DIGEST,
+  ended,
+  type Job,
+  podOf,
+  repository,
+  type Sync,
+  secretsOf,
+  syncCopy as sync,
+  targetRepository,
+  URL,
+} from './copySync.ts';
 import { deployed, freeze, gate } from './sync.ts';
-
-type Job = KubeObject<any, any>;
-
-const URL = 'oci://registry.example/prod/app';
-const DIGEST = `sha256:${'a'.repeat(64)}`;
-const targetRepository = { url: URL, secretRef: { name: 'push' } };
-const repository = (spec: object = {}) =>
-  object('image.toolkit.fluxcd.io/v1', 'ImageRepository', 'app', {
-    image: 'registry.example/dev/app',
-    secretRef: { name: 'pull' },
-    ...spec,
-  });
-
-interface Sync extends Around {
-  jobs?: Job[];
-  related?: KubeObject<any, any>[];
-  /** The currently stored Rollout. */
-  live?: ReturnType<typeof rollout>;
-  tag?: string;
-  policy?: KubeObject<any, any>;
-  repositories?: KubeObject<any, any>[];
-}
-
-async function sync(
-  parent: ReturnType<typeof rollout>,
-  { jobs = [], related = [], live = parent, tag = '1.1.0', policy = imagePolicy(tag), ...around }: Sync = {},
-) {
-  const objects = [...(around.repositories ?? [repository()]), ...(around.objects ?? []), live as Job];
-  const { call, events, counts } = fakeCall({
-    ...around,
-    objects,
-    settings: { copyImage: 'rollout-hooks:1', ...around.settings },
-  });
-  const children = {
-    'ConfigMap.v1': {},
-    'Job.batch/v1': Object.fromEntries(jobs.map((job) => [`team-a/${job.metadata.name}`, job])),
-  };
-  const answer = await rolloutHook.sync({ ...request(parent, [policy, ...related]), children }, call);
-  const status = answer.status as RolloutStatus;
-  const counted = counts.flatMap((each) => (each.name === 'rollout_hooks_copies_total' ? each.labels.result : []));
-  const condition = (type: string) => status.conditions?.find((each) => each.type === type);
-  return {
-    status,
-    condition,
-    events: events.map(({ type, reason, message }) => ({ type, reason, message })),
-    counted,
-    jobs: answer.children.filter(({ kind }) => kind === 'Job') as Job[],
-    tags: status.history?.map(({ version }) => version.tag),
-  };
-}
-
-const secretsOf = ({ spec }: Job) =>
-  Object.fromEntries(
-    spec.template.spec.volumes.map(({ name, secret }: { name: string; secret: { secretName: string } }) => [
-      name,
-      secret.secretName,
-    ]),
-  );
-
-const ended = (job: Job, type: 'Complete' | 'Failed'): Job => ({
-  ...job,
-  metadata: {
-    ...job.metadata,
-    uid: 'uid-of-job',
-    ownerReferences: [
-      { apiVersion: 'kuberik.com/v1alpha1', kind: 'Rollout', name: 'app', uid: 'uid-of-app', controller: true },
-    ],
-  },
-  status: {
-    completionTime: '2026-03-01T11:59:00Z',
-    conditions: [{ type, status: 'True', reason: 'Reason', message: 'of the Job' }],
-  },
-});
-
-const podOf = (job: Job, result: object, uid = 'uid-of-job'): Job =>
-  kubeObject('v1', 'Pod', 'team-a/pod', {
-    metadata: {
-      labels: { 'batch.kubernetes.io/job-name': job.metadata.name ?? '' },
-      ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name: job.metadata.name ?? '', uid }],
-    },
-    status: { containerStatuses: [{ state: { terminated: { message: JSON.stringify(result) } } }] },
-  });
 
 describe('BeforeDeployment', () => {
   const firstCopied = (spec: object = {}, status = deployed) => rollout({ targetRepository, ...spec }, status);
