@@ -1,10 +1,11 @@
 /** Releases are copied between two real registries with passwords, by Jobs that run on this machine. */
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RECONCILE_REQUESTED_AT } from '../../api/annotations.ts';
 import { type RealRegistry, startRealRegistry } from '../../dev/local/registry/realRegistry.ts';
 import { holdingProxy } from '../server/registry/proxies.ts';
 import { sharedCluster, waitFor } from './support/cluster.ts';
-import { type CopyScenario, copyScenario, targetOf } from './support/copyScenario.ts';
+import { type CopyScenario, copyScenario, pushTo, targetOf } from './support/copyScenario.ts';
 
 const view = sharedCluster();
 
@@ -41,6 +42,28 @@ describe('BeforeDeployment', () => {
     }, 'the copy to be stored');
     expect((await scenario.statusOf()).copy).toMatchObject({ tag: '1.0.0', digest });
     await isTold(scenario, { type: 'Normal', reason: 'ReleaseCopied', message: expect.stringContaining(digest) });
+  });
+});
+
+describe('a signature that comes after the deployment', () => {
+  it('follows when a user requests another copy, which changes no deployment', async () => {
+    const scenario = await copyScenario(view, { source, target });
+    const digest = await scenario.release('1.0.0');
+    await scenario.create(targetOf(scenario, { source, target }));
+    await scenario.headIs('1.0.0', 'Succeeded');
+    const { history } = await scenario.statusOf();
+    const signed = `${digest.replace(':', '-')}.sig`;
+    const signature = await pushTo(source, `${scenario.ns}/app`, signed, 'signature');
+    expect(await scenario.inTarget(signed)).toBeUndefined();
+    await view.developer.mergePatch(scenario.app, { metadata: { annotations: { [RECONCILE_REQUESTED_AT]: 'late' } } });
+    await waitFor(async () => {
+      const { copy } = await scenario.statusOf();
+      expect(copy).toMatchObject({ tag: '1.0.0', digest, requestedAt: 'late' });
+      expect(await scenario.jobs()).toEqual([]);
+      return true;
+    }, 'the second copy to be stored');
+    expect(await scenario.inTarget(signed)).toBe(signature);
+    expect((await scenario.statusOf()).history).toEqual(history);
   });
 });
 
