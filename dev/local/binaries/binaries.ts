@@ -1,10 +1,10 @@
-/** The three binaries of the control plane: found, or built once from dev/tools/go.mod. */
+/** The three binaries of the control plane, found or built, and kubectl: built once from dev/tools/go.mod. */
 import { execFileSync } from 'node:child_process';
 import { accessSync, constants, readFileSync, renameSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { REPOSITORY } from '../../repository.ts';
 import type { Log } from '../process/log.ts';
-import { controlPlaneCache, withLock } from './cache.ts';
+import { controlPlaneCache, madeOnce, withLock } from './cache.ts';
 import { requireGo, runGo } from './goTool.ts';
 
 const PACKAGES = {
@@ -41,6 +41,17 @@ export async function provideBinaries(log: Log): Promise<Binaries> {
   return binaries as Binaries;
 }
 
+/** kubectl, of the version of the control plane. Resolves to its path. */
+export function provideKubectl(log: Log = () => {}): Promise<string> {
+  const waiting = () => log('Another process is building the control plane or kubectl; waiting for it');
+  const build = async (built: string) => {
+    requireGo('kubectl');
+    log('Building kubectl with Go, once for this machine: about a minute on two cores');
+    await buildPackages(['k8s.io/kubernetes/cmd/kubectl'], built, 'Building kubectl');
+  };
+  return madeOnce(controlPlaneCache(), 'kubectl', build, waiting);
+}
+
 const missingOf = (binaries: Record<string, string | undefined>) => BINARY_NAMES.filter((name) => !binaries[name]);
 
 function findIn(folders: string[], name: BinaryName): string | undefined {
@@ -74,23 +85,9 @@ async function build(names: BinaryName[], work: string, cache: string, log: Log)
   log(`Building ${names.join(', ')} with Go, once for this machine: about five minutes on two cores`);
   const progress = setInterval(() => log(`  still building: ${packages} packages compiled, ${elapsed()}`), 10_000);
   try {
-    await runGo({
-      purpose: `Building ${names.join(', ')}`,
-      cwd: join(REPOSITORY, 'dev/tools'),
-      // -v writes one line per package that is compiled.
-      args: [
-        'build',
-        '-v',
-        '-buildvcs=false',
-        `-ldflags=${versionFlags()}`,
-        '-o',
-        `${work}/`,
-        ...names.map((name) => PACKAGES[name]),
-      ],
-      onLine: (line) => {
-        if (line.startsWith('go: downloading')) return;
-        packages++;
-      },
+    const all = names.map((name) => PACKAGES[name]);
+    await buildPackages(all, `${work}/`, `Building ${names.join(', ')}`, (line) => {
+      if (!line.startsWith('go: downloading')) packages++;
     });
     for (const name of names) {
       // go names a binary after the last part of its package; etcd's is `server`.
@@ -101,6 +98,12 @@ async function build(names: BinaryName[], work: string, cache: string, log: Log)
   } finally {
     clearInterval(progress);
   }
+}
+
+/** @param onLine called for each package that is compiled */
+function buildPackages(packages: string[], output: string, purpose: string, onLine?: (line: string) => void) {
+  const args = ['build', '-v', '-buildvcs=false', `-ldflags=${versionFlags()}`, '-o', output, ...packages];
+  return runGo({ purpose, cwd: join(REPOSITORY, 'dev/tools'), args, ...(onLine && { onLine }) });
 }
 
 /** Linker flags that set the version, which is v0.0.0 otherwise. */

@@ -21,8 +21,12 @@ export function controlPlaneCache(): string {
 
 /** The cache of a program, keyed by the files that pin its version. */
 export function cacheOfPins(name: string, pins: readonly string[]): string {
-  const hash = sha256(pins.map((file) => readFileSync(file, 'utf8')).join('\n')).slice(0, 16);
-  return cacheOf(`${name}-${hash}`);
+  return cacheOfText(name, pins.map((file) => readFileSync(file, 'utf8')).join('\n'));
+}
+
+/** The cache of a program, keyed by the text that pins its version. */
+export function cacheOfText(name: string, pins: string): string {
+  return cacheOf(`${name}-${sha256(pins).slice(0, 16)}`);
 }
 
 /** The path of NAME in a cache. If NAME is missing, `make` creates it elsewhere on the same disk, and it is moved in one step. */

@@ -3,52 +3,12 @@ import { cpSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Log } from '../process/log.ts';
 import { controlPlaneCache, madeOnce } from './cache.ts';
-import { requireGo, runGo } from './goTool.ts';
-
-/** Flux's CRDs, with their versions, which are pinned here only. dev/local/install/crds has small CRDs for Image and Helm, which have none in a Go module. */
-export const FLUX_MODULES = [
-  {
-    path: 'github.com/fluxcd/kustomize-controller',
-    version: 'v1.9.6',
-    group: 'kustomize.toolkit.fluxcd.io',
-    crds: 'config/crd/bases',
-  },
-  {
-    path: 'github.com/fluxcd/source-controller',
-    version: 'v1.9.6',
-    group: 'source.toolkit.fluxcd.io',
-    crds: 'config/crd/bases',
-  },
-] as const;
-
-/** CRDs for the Certificate of components/cert-manager. */
-export const CERT_MANAGER: CrdModule = {
-  path: 'github.com/cert-manager/cert-manager',
-  version: 'v1.19.2',
-  group: 'cert-manager.io',
-  crds: 'deploy/crds',
-};
-
-/** CRDs for the ServiceMonitor and the PrometheusRule of components/monitoring. */
-export const PROMETHEUS_OPERATOR: CrdModule = {
-  path: 'github.com/prometheus-operator/prometheus-operator',
-  version: 'v0.85.0',
-  group: 'monitoring.coreos.com',
-  crds: 'example/prometheus-operator-crd',
-  files: ['monitoring.coreos.com_prometheusrules.yaml', 'monitoring.coreos.com_servicemonitors.yaml'],
-};
-
-/** CRDs for the Providers and Alerts of manifests/examples/notifications.yaml. */
-export const NOTIFICATION_CONTROLLER: CrdModule = {
-  path: 'github.com/fluxcd/notification-controller',
-  version: 'v1.9.3',
-  group: 'notification.toolkit.fluxcd.io',
-  crds: 'config/crd/bases',
-};
+import { moduleFolder } from './goBinary.ts';
+import { type GoModuleName, goModule } from './goModules.ts';
+import { requireGo } from './goTool.ts';
 
 interface CrdModule {
-  path: string;
-  version: string;
+  module: GoModuleName;
   /** The API group of all its kinds. */
   group: string;
   /** The folder with the CRDs. */
@@ -57,30 +17,47 @@ interface CrdModule {
   files?: readonly string[];
 }
 
+/** Flux's CRDs. dev/local/install/crds has small CRDs for Image and Helm, which have none in a Go module. */
+export const FLUX_MODULES: readonly CrdModule[] = [
+  { module: 'kustomize-controller', group: 'kustomize.toolkit.fluxcd.io', crds: 'config/crd/bases' },
+  { module: 'source-controller', group: 'source.toolkit.fluxcd.io', crds: 'config/crd/bases' },
+];
+
+/** CRDs for the Certificate of components/cert-manager. */
+export const CERT_MANAGER: CrdModule = { module: 'cert-manager', group: 'cert-manager.io', crds: 'deploy/crds' };
+
+/** CRDs for the ServiceMonitor and the PrometheusRule of components/monitoring. */
+export const PROMETHEUS_OPERATOR: CrdModule = {
+  module: 'prometheus-operator',
+  group: 'monitoring.coreos.com',
+  crds: 'example/prometheus-operator-crd',
+  files: ['monitoring.coreos.com_prometheusrules.yaml', 'monitoring.coreos.com_servicemonitors.yaml'],
+};
+
+/** CRDs for the Providers and Alerts of manifests/examples/notifications.yaml. */
+export const NOTIFICATION_CONTROLLER: CrdModule = {
+  module: 'notification-controller',
+  group: 'notification.toolkit.fluxcd.io',
+  crds: 'config/crd/bases',
+};
+
 /** Folders with the CRDs' YAML, from the cache or downloaded into it. */
 export async function provideCrds(log: Log, modules: readonly CrdModule[] = FLUX_MODULES): Promise<string[]> {
   const cache = join(controlPlaneCache(), 'flux-crds');
   const waiting = () => log(`Another process is downloading CRDs to ${cache}; waiting for it`);
   const folders: string[] = [];
-  for (const module of modules) {
-    const name = `${basename(module.path)}@${module.version}`;
-    folders.push(await madeOnce(cache, name, (folder) => download(module, folder, log), waiting));
+  for (const each of modules) {
+    const name = `${each.module}@${goModule(each.module).version}`;
+    folders.push(await madeOnce(cache, name, (folder) => download(each, folder, log), waiting));
   }
   return folders;
 }
 
-async function download({ path, version, crds, files }: CrdModule, folder: string, log: Log): Promise<void> {
+async function download({ module, crds, files }: CrdModule, folder: string, log: Log): Promise<void> {
   const name = basename(folder);
   requireGo(`The CRDs of ${name}`);
   log(`Downloading the CRDs of ${name}`);
-  const answer = await runGo({
-    purpose: `Downloading ${name}`,
-    // Outside any module, so that the versions above are used.
-    cwd: dirname(folder),
-    args: ['mod', 'download', '-json', `${path}@${version}`],
-  });
-  const { Dir } = JSON.parse(answer) as { Dir: string };
-  const source = join(Dir, crds);
+  const source = join(await moduleFolder(goModule(module), dirname(folder)), crds);
   const isWanted = (file: string) => file === source || !files || files.includes(basename(file));
   cpSync(source, folder, { recursive: true, filter: isWanted });
 }

@@ -1,83 +1,94 @@
-/** Builds a program of a Go module under dev/tools once, into the user's cache, keyed by go.mod and go.sum. */
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { REPOSITORY } from '../../repository.ts';
+/** Builds a program of a Go module once, into the user's cache, keyed by the pins of the module (goModules.ts). */
+import { appendFileSync, chmodSync, cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Log } from '../process/log.ts';
-import { cacheOfPins, madeOnce } from './cache.ts';
+import { Problem } from '../process/problem.ts';
+import { cacheOfText, madeOnce } from './cache.ts';
+import { type GoModule, type GoModuleName, goModule } from './goModules.ts';
 import { requireGo, runGo } from './goTool.ts';
 
 interface GoBinaryOptions {
-  /** Name of the binary, if the module has several; the folder's name by default. */
+  /** The program's folder in its module, if that isn't the root: `cmd/registry`. */
+  program?: string;
+  /** Name of the binary, if the module has several; the module's name by default. */
   name?: string;
   /** Build tags. */
   tags?: string;
-  /** A generated file that the program embeds and its module lacks: replaced by an empty file. */
-  embedded?: { module: string; file: string };
   /** Gets progress lines. */
   log?: Log | undefined;
 }
 
-/** The path of a binary in the cache; undefined if it wasn't built yet. `module` is a folder of dev/tools. */
-export function cachedGoBinary(module: string, name: string = basename(module)): string | undefined {
+/** The path of a binary in the cache; undefined if it wasn't built yet. */
+export function cachedGoBinary(module: GoModuleName, name: string = module): string | undefined {
   const binary = join(cacheOf(module), name);
   return existsSync(binary) ? binary : undefined;
 }
 
-/** Builds the binary unless the cache has it. `module` is a folder of dev/tools, `program` a package. Resolves to the path. */
+/** Builds the binary unless the cache has it. Resolves to the path. */
 export async function provideGoBinary(
-  module: string,
-  program: string,
-  { name = basename(module), tags, embedded, log = () => {} }: GoBinaryOptions = {},
+  module: GoModuleName,
+  { program = '.', name = module, tags, log = () => {} }: GoBinaryOptions = {},
 ): Promise<string> {
   const waiting = () => log(`Another process is building ${name}; waiting for it`);
   const build = async (built: string) => {
     requireGo(name);
     log(`Building ${name}, once on this machine: about three minutes on two cores`);
     const start = performance.now();
-    const args = ['build', '-buildvcs=false', ...(tags ? ['-tags', tags] : []), '-o', built, program];
-    const pins = join(REPOSITORY, 'dev/tools', module);
-    const cwd = embedded ? await withEmbedded(embedded, pins, dirname(built)) : pins;
+    const cwd = join(dirname(built), 'module');
+    await unpack(goModule(module), cwd);
+    // Without vendor folders, of which a module has only a part.
+    const args = [
+      'build',
+      '-mod=readonly',
+      '-buildvcs=false',
+      ...(tags ? ['-tags', tags] : []),
+      '-o',
+      built,
+      `./${program}`,
+    ];
     await runGo({ purpose: `Building ${name}`, cwd, args });
     log(`Built ${name} in ${Math.round((performance.now() - start) / 1000)} s`);
   };
   return madeOnce(cacheOf(module), name, build, waiting);
 }
 
-/** Copies the module, adds the embedded file, and replaces the module by the copy. Resolves to the folder to build in. */
-async function withEmbedded(
-  { module, file }: NonNullable<GoBinaryOptions['embedded']>,
-  pins: string,
-  work: string,
-): Promise<string> {
-  const [folder, copy] = [join(work, 'pins'), join(work, 'module')];
-  cpSync(pins, folder, { recursive: true });
-  cpSync(await downloaded(module, pins), copy, { recursive: true });
-  // Folders of the module cache are read-only.
-  for (const entry of readdirSync(copy, { recursive: true, withFileTypes: true }))
-    if (entry.isDirectory()) chmodSync(join(entry.parentPath, entry.name), 0o755);
-  chmodSync(copy, 0o755);
-  mkdirSync(dirname(join(copy, file)), { recursive: true });
-  writeFileSync(join(copy, file), '');
-  const args = ['mod', 'edit', '-replace', `${module}=${copy}`];
-  await runGo({ purpose: `Replacing ${module}`, cwd: folder, args });
-  return folder;
+/** The module's folder in Go's module cache, downloaded if it lacks it. `cwd`: any folder outside a Go module. */
+export async function moduleFolder({ path, version, sum }: GoModule, cwd: string): Promise<string> {
+  const args = ['mod', 'download', '-json', `${path}@${version}`];
+  const { Dir, Sum } = JSON.parse(await runGo({ purpose: `Downloading ${path}@${version}`, cwd, args }));
+  if (Sum !== sum) throw new Problem(`${path}@${version} has the checksum ${Sum}, and goModules.ts expects ${sum}.`);
+  return Dir;
 }
 
-/** The folder of `module` in Go's module cache, in the version that a folder of dev/tools pins. */
-export function moduleFolder(pins: string, module: string): Promise<string> {
-  return downloaded(module, join(REPOSITORY, 'dev/tools', pins));
+/** Copies the module to a folder, complete and with its replacement, so that Go builds it as its main module. */
+async function unpack(module: GoModule, folder: string): Promise<void> {
+  const { nested = {}, replacement, embedded } = module;
+  copyWritable(await moduleFolder(module, dirname(folder)), folder);
+  for (const [name, sum] of Object.entries(nested)) {
+    const part = { path: `${module.path}/${name}`, version: module.version, sum };
+    copyWritable(await moduleFolder(part, dirname(folder)), join(folder, name));
+  }
+  if (replacement) {
+    const { path, version, sums } = replacement;
+    const args = ['mod', 'edit', '-replace', `${path}=${path}@${version}`];
+    await runGo({ purpose: `Replacing ${path}`, cwd: folder, args });
+    const lines = [`${path} ${version} ${sums[0]}`, `${path} ${version}/go.mod ${sums[1]}`];
+    appendFileSync(join(folder, 'go.sum'), `${lines.join('\n')}\n`);
+  }
+  if (embedded) {
+    mkdirSync(dirname(join(folder, embedded)), { recursive: true });
+    writeFileSync(join(folder, embedded), '');
+  }
 }
 
-async function downloaded(module: string, cwd: string): Promise<string> {
-  const args = ['mod', 'download', '-json', module];
-  const answer = JSON.parse(await runGo({ purpose: `Downloading ${module}`, cwd, args }));
-  return (answer as { Dir: string }).Dir;
+/** Folders of Go's module cache are read-only. */
+function copyWritable(from: string, to: string): void {
+  cpSync(from, to, { recursive: true });
+  chmodSync(to, 0o755);
+  for (const entry of readdirSync(to, { recursive: true, withFileTypes: true }))
+    chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644);
 }
 
-function cacheOf(module: string): string {
-  const folder = join(REPOSITORY, 'dev/tools', module);
-  return cacheOfPins(
-    basename(folder),
-    ['go.mod', 'go.sum'].map((file) => join(folder, file)),
-  );
+function cacheOf(module: GoModuleName): string {
+  return cacheOfText(module, JSON.stringify(goModule(module)));
 }

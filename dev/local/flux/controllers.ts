@@ -1,11 +1,13 @@
-/** The real Flux controllers and Flux Operator (pinned in dev/tools/flux), each as the ServiceAccount that Flux installs it with. */
+/** The real Flux controllers and Flux Operator (pinned in ../binaries/goModules.ts), each as the ServiceAccount that Flux installs it with. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { User } from '../../actors/user.ts';
 import type { AnyObject } from '../../client/send.ts';
 import { NOTIFICATION_CONTROLLER, provideCrds } from '../binaries/crdModules.ts';
 import { moduleFolder, provideGoBinary } from '../binaries/goBinary.ts';
+import { goModule } from '../binaries/goModules.ts';
 import { serviceAccountKubeconfig } from '../controlPlane/serviceAccount.ts';
 import { installKinds } from '../install/kinds.ts';
 import { type RunningChild, startChild } from '../process/childProcess.ts';
@@ -20,7 +22,6 @@ export interface FluxControllers {
 }
 
 type ControllerName = 'source-controller' | 'kustomize-controller' | 'helm-controller' | 'notification-controller';
-const OPERATOR = 'github.com/controlplaneio-fluxcd/flux-operator';
 
 interface Options {
   /** Starts helm-controller too. */
@@ -61,14 +62,10 @@ export async function startFlux(
     );
   };
   const startController = async (name: ControllerName, args: string[] = []) =>
-    start(name, await provideGoBinary(`flux/${name}`, `github.com/fluxcd/${name}`, { log }), [
-      '--watch-all-namespaces',
-      ...args,
-    ]);
+    start(name, await provideGoBinary(name, { log }), ['--watch-all-namespaces', ...args]);
   const startOperator = async () => {
     for (const crd of await operatorCrds()) await admin.create(crd);
-    const embedded = { module: OPERATOR, file: 'web/dist/index.html' };
-    const command = await provideGoBinary('flux/flux-operator', `${OPERATOR}/cmd/operator`, { embedded, log });
+    const command = await provideGoBinary('flux-operator', { program: 'cmd/operator', log });
     // Flux Operator refuses to run without FIPS mode.
     const env = { GODEBUG: 'fips140=on' };
     await start('flux-operator', command, [`--web-server-port=${await freePort()}`, `--storage-path=${dir}`], env);
@@ -105,6 +102,6 @@ export async function startFlux(
 }
 
 async function operatorCrds(): Promise<AnyObject[]> {
-  const folder = join(await moduleFolder('flux/flux-operator', OPERATOR), 'config/crd/bases');
+  const folder = join(await moduleFolder(goModule('flux-operator'), tmpdir()), 'config/crd/bases');
   return readdirSync(folder).map((file) => parse(readFileSync(join(folder, file), 'utf8')) as AnyObject);
 }

@@ -1,9 +1,9 @@
-/** Runs kustomize on a kustomization in the form of docs/install.md. */
+/** Runs `kubectl kustomize` on a kustomization in the form of docs/install.md. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import { delimiter, join, relative, resolve } from 'node:path';
 import { PRODUCT } from '../../repository.ts';
-import { provideGoBinary } from '../binaries/goBinary.ts';
+import { provideKubectl } from '../binaries/binaries.ts';
 import { inTemporaryDirectory } from '../process/temporaryDirectory.ts';
 
 export interface Kustomization {
@@ -14,13 +14,13 @@ export interface Kustomization {
   images?: readonly { name: string; newName?: string; newTag?: string; digest?: string }[];
 }
 
-/** The pinned kustomize, or the one in kubectl if Go is missing. */
-async function kustomizeCommand(): Promise<[program: string, verb: string]> {
+/** The pinned kubectl, or that on the PATH if Go is missing. */
+async function kubectlCommand(): Promise<string> {
   try {
-    return [await provideGoBinary('kustomize', 'sigs.k8s.io/kustomize/kustomize/v5'), 'build'];
+    return await provideKubectl();
   } catch (error) {
     if (isOnPath('go') || !isOnPath('kubectl')) throw error;
-    return ['kubectl', 'kustomize'];
+    return 'kubectl';
   }
 }
 
@@ -29,12 +29,12 @@ const isOnPath = (program: string) =>
 
 /** The YAML of `kustomize build`, in the order of dependencies. */
 export async function kustomizeBuild({ resources, components = [], images = [] }: Kustomization): Promise<string> {
-  const [program, verb] = await kustomizeCommand();
+  const kubectl = await kubectlCommand();
   return inTemporaryDirectory('kustomization-', (folder) => {
     // kustomize resolves links before it compares paths.
     const fromThere = (path: string) => relative(folder, realpathSync(resolve(PRODUCT, path)));
     const kustomization = { resources: resources.map(fromThere), components: components.map(fromThere), images };
     writeFileSync(join(folder, 'kustomization.yaml'), JSON.stringify(kustomization));
-    return execFileSync(program, [verb, folder], { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+    return execFileSync(kubectl, ['kustomize', folder], { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
   });
 }

@@ -1,4 +1,4 @@
-/** A real kube-state-metrics (pinned in dev/tools/kube-state-metrics) with our configuration, as a ServiceAccount with the shipped role. */
+/** A real kube-state-metrics (pinned in ../binaries/goModules.ts) with our configuration, as a ServiceAccount with the shipped role. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { User } from '../../actors/user.ts';
@@ -22,7 +22,7 @@ export interface KubeStateMetrics {
 
 /** Starts kube-state-metrics, with a ServiceAccount in the namespace. */
 export async function startKubeStateMetrics(admin: User, namespace: string): Promise<KubeStateMetrics> {
-  const command = await provideGoBinary('kube-state-metrics', 'k8s.io/kube-state-metrics/v2');
+  const command = await provideGoBinary('kube-state-metrics');
   const { path: dir, remove } = temporaryDirectory('kube-state-metrics-');
   const kubeconfig = join(dir, 'kubeconfig');
   writeFileSync(kubeconfig, await kubeconfigOf(admin, namespace), { mode: 0o600 });

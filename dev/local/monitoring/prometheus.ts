@@ -1,4 +1,4 @@
-/** A real Prometheus with our alerts, and promtool, pinned in dev/tools/prometheus. */
+/** A real Prometheus with our alerts, and promtool, pinned in ../binaries/goModules.ts. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { User } from '../../actors/user.ts';
@@ -21,7 +21,7 @@ export const hasPrometheus: boolean =
 
 /** Resolves to the path of the binary. */
 export const providePrometheus = (name: Program): Promise<string> =>
-  provideGoBinary(MODULE, `github.com/prometheus/prometheus/cmd/${name}`, { name, tags: TAGS });
+  provideGoBinary(MODULE, { program: `cmd/${name}`, name, tags: TAGS });
 
 export interface Target {
   job: string;

@@ -1,4 +1,4 @@
-/** A real OCI registry (distribution v3, pinned in dev/tools/registry) on loopback, with a password. */
+/** A real OCI registry (distribution v3, pinned in ../binaries/goModules.ts) on loopback, with a password. */
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,8 +8,6 @@ import { startChild } from '../process/childProcess.ts';
 import type { Log } from '../process/log.ts';
 import { freePort } from '../process/ports.ts';
 import { temporaryDirectory } from '../process/temporaryDirectory.ts';
-
-const PACKAGE = 'github.com/distribution/distribution/v3/cmd/registry';
 
 export const USER = 'jo';
 export const PASSWORD = 's3cret:with:colons';
@@ -34,7 +32,7 @@ export interface RealRegistry {
 
 /** Starts the registry, built if the cache lacks it. */
 export async function startRealRegistry(log?: Log): Promise<RealRegistry> {
-  const command = await provideGoBinary('registry', PACKAGE, { log });
+  const command = await provideGoBinary('registry', { program: 'cmd/registry', log });
   const { path: dir, remove } = temporaryDirectory('registry-');
   const host = `127.0.0.1:${await freePort()}`;
   writeFileSync(join(dir, 'htpasswd'), HTPASSWD);

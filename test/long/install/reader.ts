@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { provideGoBinary } from '../../../dev/local/binaries/goBinary.ts';
+import { provideKubectl } from '../../../dev/local/binaries/binaries.ts';
 import { REPOSITORY } from '../../../dev/repository.ts';
 import { stepsOf } from './page.ts';
 
@@ -28,7 +28,7 @@ export async function newReader(kubeconfig: string, registry: string): Promise<R
   };
   for (const name of OTHERS) program(name, 'exit 0');
   program('kubectl-rollouts', `exec '${process.execPath}' '${join(REPOSITORY, 'cli/main.ts')}' "$@"`);
-  const kubectl = await provideGoBinary('kubectl', '.');
+  const kubectl = await provideKubectl();
   const path = [bin, dirname(kubectl), process.env.PATH].join(':');
   const env = { ...process.env, PATH: path, HOME: folder, KUBECONFIG: kubeconfig, NODE_OPTIONS: '' };
   const run = (command: string) =>
