@@ -62,7 +62,8 @@ export function bypassesGates(rollout: Rollout, closures: readonly string[], now
 }
 
 /**
- * When the grant of the newest deployment ends; undefined if the deployment has none, or is no longer rolling out.
+ * When the grant of the newest deployment ends; undefined if the deployment has none, is no longer rolling out, or was
+ * retried since: a retry needs no right on the Gates, so a failure ends the grant for good.
  * From then on its objects are held again, even if the deployment is not applied yet.
  */
 export function bypassGrantEnds(rollout: Rollout): EpochMs | undefined {
@@ -70,7 +71,10 @@ export function bypassGrantEnds(rollout: Rollout): EpochMs | undefined {
   const [head] = rollout.status?.history ?? [];
   const isForHead = grant && head && grant.id === (head.id ?? 0) && grant.version === head.version.tag;
   if (!isForHead || !isUnderWay(head)) return undefined;
-  return Math.max(grant.grantedAt ?? 0, parseTime(head.timestamp) ?? 0) + MAX_BYPASS_MS;
+  const { grantedAt = 0 } = grant;
+  const retried = parseTime(head.lastRetryTimestamp);
+  if (retried !== undefined && retried > grantedAt) return undefined;
+  return Math.max(grantedAt, parseTime(head.timestamp) ?? 0) + MAX_BYPASS_MS;
 }
 
 /** Whether a deployment is still rolling out: not proven to be applied in every bound object, failed or cancelled. */

@@ -3,6 +3,7 @@
  * that evades none.
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
+import type { EpochMs } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
@@ -11,6 +12,7 @@ import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { bypassText } from '../../core/objectGates/gateTexts.ts';
 import { writeBackName } from '../../core/policy/derivedPolicy.ts';
+import { bypassGrantEnds } from '../../core/suspension/bypassGrant.ts';
 import { bypassOrDeny, readClosedAgainstRelease, readClosedOfAll, readDroppedClosed } from '../closedGates.ts';
 import type { AdmissionDecision } from '../response.ts';
 
@@ -52,16 +54,22 @@ export async function denyDelete(rollout: Rollout, request: AdmissionRequest, ca
   return denyBehind(closed, rollout, 'be deleted while a Gate that it requires is closed', 'delete', request, call);
 }
 
-/** Denies a deployment that a user writes into the status: it would be rolled out as the Rollout's own are. */
+/**
+ * Denies a deployment that a user writes into the status: it would be rolled out as the Rollout's own are. Also denies
+ * to let the newest one bypass its Gates again after it has failed.
+ */
 export async function denyDeployment(
   rollout: Rollout,
   before: Rollout,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Denial {
-  if (!addsDeployment(rollout, before)) return undefined;
+  const adds = addsDeployment(rollout, before);
+  if (!adds && !revivesBypass(rollout, before, call.now)) return undefined;
   const closed = await readClosedOfAll([before], call);
-  const what = 'have a deployment added to status.history while a Gate that it requires is closed';
+  const what = adds
+    ? 'have a deployment added to status.history while a Gate that it requires is closed'
+    : 'have its failed deployment bypass a closed Gate again';
   return denyBehind(closed, before, what, 'status', request, call);
 }
 
@@ -70,6 +78,12 @@ function addsDeployment({ status }: Rollout, { status: before }: Rollout): boole
   const [head] = status?.history ?? [];
   const [known] = before?.history ?? [];
   return head !== undefined && (!known || head.id !== known.id);
+}
+
+/** Whether a write of the status puts the bypass of the newest deployment in force again. */
+function revivesBypass(rollout: Rollout, before: Rollout, now: EpochMs): boolean {
+  const end = bypassGrantEnds(before) === undefined ? bypassGrantEnds(rollout) : undefined;
+  return end !== undefined && now < end;
 }
 
 async function denyBehind(

@@ -61,6 +61,27 @@ describe('a deployment that is rolling out bypasses', () => {
     ['not once it is applied', granted({ appliedTime: '2026-03-04T09:45:00Z' }), [FREEZE], false],
     ['not once it has failed', granted({ bakeStatus: 'Failed' }), [FREEZE], false],
     ['not once it is cancelled', granted({ bakeStatus: 'Cancelled' }), [FREEZE], false],
+    [
+      'not after a retry, which needs no right on the Gate',
+      granted({ lastRetryTimestamp: '2026-03-04T09:50:00Z' }),
+      [FREEZE],
+      false,
+    ],
+    [
+      'a closure in a grant from after a retry',
+      granted({ lastRetryTimestamp: '2026-03-04T09:20:00Z' }),
+      [FREEZE],
+      true,
+    ],
+    [
+      'not after a retry, if the grant has no time',
+      granted(
+        { timestamp: '2026-03-04T09:40:00Z', lastRetryTimestamp: '2026-03-04T09:50:00Z' },
+        { [BYPASSED_GATES]: `1.1.0 (2): ${FREEZE}` },
+      ),
+      [FREEZE],
+      false,
+    ],
     ['a closure in its grant, without a bake', granted({ bakeStatus: 'Succeeded' }), [FREEZE], true],
     ['not as another version with its id', granted({ version: { tag: '6.6.6' } }), [FREEZE], false],
     ['not as the same version, deployed later', granted({ id: 3 }), [FREEZE], false],

@@ -76,6 +76,11 @@ describe('an object whose deployment bypasses its Gate', () => {
       'the deployment has arrived',
       (cluster) => cluster.rollouts.splice(0, 1, hotfix({ appliedTime: '2026-03-04T10:00:00Z' })),
     ],
+    ['the deployment has failed', (cluster) => cluster.rollouts.splice(0, 1, hotfix({ bakeStatus: 'Failed' }))],
+    [
+      'a user retries it after its failure',
+      (cluster) => cluster.rollouts.splice(0, 1, hotfix({ lastRetryTimestamp: '2026-03-04T10:00:00Z' })),
+    ],
     ['an hour is over', (cluster) => Object.assign(cluster, { now: cluster.now + 3_600_000 })],
     [
       'another closure holds it',

@@ -164,6 +164,35 @@ describe('validate/rollout-status, behind a closed Gate', () => {
     expect((await decide(history, user)).result).toMatchObject({ allowed: true });
   });
 
+  const grantAt = (time: string) => ({
+    'gate.fluxcd.io/bypassed-gates': `1.0.0 (1) 2026-03-01T${time}Z: team-a/freeze`,
+  });
+
+  it.each<{ title: string; history: object; old: object }>([
+    { title: 'continues it', history: { bakeStatus: 'Deploying' }, old: { bakeStatus: 'Failed' } },
+    { title: 'marks it as successful', history: { bakeStatus: 'Succeeded' }, old: { bakeStatus: 'Failed' } },
+    {
+      title: 'removes the time of its retry',
+      history: { bakeStatus: 'Deploying' },
+      old: { bakeStatus: 'Deploying', lastRetryTimestamp: '2026-03-01T11:40:00Z' },
+    },
+  ])('refuses to let a failed deployment bypass it again: $title', async ({ history, old }) => {
+    const revive = (annotations: object, may = false) =>
+      decide([entry(1, history)], 'alice', [entry(1, old)], may, annotations);
+    expect((await revive(grantAt('11:30:00'))).result).toMatchObject({
+      allowed: false,
+      message: expect.stringContaining('cannot have its failed deployment bypass a closed Gate again: '),
+    });
+    const reason = {
+      'gate.fluxcd.io/bypass-reason': 'INC-1',
+      'gate.fluxcd.io/bypassed-by': '2026-03-01T11:59:00Z alice',
+    };
+    expect((await revive({ ...grantAt('11:30:00'), ...reason }, true)).result).toMatchObject({ allowed: true });
+    for (const without of [{}, grantAt('10:30:00')]) {
+      expect((await revive(without)).result).toMatchObject({ allowed: true });
+    }
+  });
+
   it('allows it with the reason that its writer gave on the Rollout shortly before, and records it', async () => {
     const reason = {
       'gate.fluxcd.io/bypass-reason': 'INC-1',
