@@ -300,7 +300,7 @@ export function isOutOfScope(object: FluxObject, oldObject: FluxObject): boolean
   if (isSuspendedByUs) return !sameJson(object.metadata.finalizers, oldObject.metadata.finalizers);
   // A burst of such writes makes the decorator's suspending write conflict again and again. So the webhook decides them
   // too, and suspends the object in one of them.
-  return !changesOther || object.metadata.deletionTimestamp !== undefined;
+  return !changesOther || oldObject.metadata.deletionTimestamp !== undefined;
 }
 
 /** The form of the API server, which reads `0354` as 354, and `0` as "whatever is stored". */

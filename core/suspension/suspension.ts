@@ -69,8 +69,9 @@ function decideSuspension(
 ): Suspension {
   const { object, oldObject, gates, now } = write;
   const asWritten = object.spec?.suspend;
-  // Suspending an object during its deletion would leave its workloads behind.
-  if (object.metadata.deletionTimestamp && previous === undefined) return { suspend: asWritten, state };
+  // Suspending an object during its deletion would leave its workloads behind. Only the stored time counts: a write may
+  // leave it out, and the API server keeps it.
+  if (oldObject?.metadata.deletionTimestamp && previous === undefined) return { suspend: asWritten, state };
   if (gates.names.length > 0) return behindClosedGate(write, previous, state);
 
   const open: StateAnnotation | undefined = gates.all.length > 0 ? { is: 'open' } : undefined;

@@ -5,6 +5,7 @@ import { deployment, type KustomizationParts, kustomization, NOW } from './objec
 import {
   applier,
   deleting,
+  FROZEN,
   frozen,
   GATED,
   GIT,
@@ -127,6 +128,18 @@ describe('one write of a gated Kustomization at the opening', () => {
       deleting({ ...GATED, [STATE]: 'open' }),
       deleting({ ...GATED, [STATE]: 'closed: shop/freeze', note: '' }),
       { stored: deleting({ ...GATED, [STATE]: 'open', note: '' }) },
+    ),
+    row(
+      'nor by a PUT without deletionTimestamp, which the API server restores',
+      deleting({ ...GATED, [STATE]: 'open' }),
+      opened({ annotations: { ...GATED, [STATE]: 'open', note: '' } }),
+      { stored: 'sent' },
+    ),
+    row(
+      'a new object with a deletionTimestamp is suspended: the API server drops that time',
+      undefined,
+      deleting(GATED),
+      { stored: deleting(FROZEN, { suspend: true }), warning: /is suspended/ },
     ),
   ]);
 });

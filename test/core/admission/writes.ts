@@ -105,8 +105,8 @@ export const without = (object: FluxObject, ...annotations: string[]): FluxObjec
   return { ...object, metadata: { ...object.metadata, annotations: Object.fromEntries(kept) } };
 };
 
-export function deleting(annotations: Record<string, string>): FluxObject {
-  const object = kustomization({ annotations, deployed: deployment('my-app', 2, '1.1.0') });
+export function deleting(annotations: Record<string, string>, spec: KustomizationParts['spec'] = {}): FluxObject {
+  const object = kustomization({ annotations, deployed: deployment('my-app', 2, '1.1.0'), spec });
   return { ...object, metadata: { ...object.metadata, deletionTimestamp: '2026-03-04T09:59:00Z' } };
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DEPLOYED } from '../../../api/annotations.ts';
+import type { FluxObject } from '../../../api/flux.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import {
@@ -242,6 +243,10 @@ describe('the denial for a managed field', () => {
   });
 });
 
+const deleted = (object: FluxObject): FluxObject => ({
+  ...object,
+  metadata: { ...object.metadata, deletionTimestamp: '2026-03-04T09:59:00Z', finalizers: ['finalizers.fluxcd.io'] },
+});
 const untouched: [title: string, write: Parameters<typeof send>[1]][] = [
   [
     'a status write',
@@ -252,6 +257,13 @@ const untouched: [title: string, write: Parameters<typeof send>[1]][] = [
     {
       object: { ...kustomization(at(1, '1.0.0')), status: { observedGeneration: 3 } },
       oldObject: kustomization(at(1, '1.0.0')),
+    },
+  ],
+  [
+    'the end of a deletion, in a PUT without deletionTimestamp',
+    {
+      object: kustomization(at(1, '1.0.0')),
+      oldObject: deleted(kustomization(at(1, '1.0.0'))),
     },
   ],
 ];
