@@ -84,7 +84,7 @@ export const SUSPENDED = 'gate.fluxcd.io/suspended';
 export const BYPASS_REASON = 'gate.fluxcd.io/bypass-reason';
 /** On Rollouts, with `gate.fluxcd.io/bypass-reason`: the version that the bypass is for. The webhook removes it, so that it belongs to one write. */
 export const BYPASS_FOR = 'gate.fluxcd.io/bypass-for';
-/** On Rollouts and Flux objects, written by the webhook: when and by whom `bypass-reason` was given, `<RFC 3339> <user>`. */
+/** On Rollouts and Flux objects, written by the webhook: when and by whom `bypass-reason` was given, `<RFC 3339> <user>`. Without that reason: `earlier: <RFC 3339> <user>: <reason>`. */
 export const BYPASSED_BY = 'gate.fluxcd.io/bypassed-by';
 
 /** On Gates: open at this time, RFC 3339. */

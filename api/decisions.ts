@@ -8,6 +8,8 @@ export const LOGGED = {
   Suspended: 'a Flux object is suspended by closed Gates: which',
   Opening: 'the Gates of a suspended object are open; it waits for the next apply of its applier',
   Released: 'an object is no longer suspended by Gates',
+  BypassAllowed:
+    'admission allows a write that bypasses closed Gates: who, which, why. Once the write is stored, `GateBypassed` follows',
   Bypassed: 'an object runs although its Gates are closed, after a bypass',
   Bypassing: 'an object takes one deployment that bypasses closed Gates',
   VersionSet: 'an object takes the version of a Rollout: which',

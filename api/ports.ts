@@ -78,9 +78,12 @@ export interface EventSink {
   record(event: EventRecord): void;
 }
 
-/** A fact to be seen in the cluster: an object with these annotations, or one that is gone or being deleted. */
+/**
+ * A fact to be seen in the cluster: an object with one of these sets of annotations, or one that is gone or being
+ * deleted.
+ */
 export type StoredFact = { object: ResourceRef & { name: string } } & (
-  | { annotations: Record<string, string | undefined> }
+  | { annotations: readonly Record<string, string | undefined>[] }
   | { gone: true; uid: string | undefined }
 );
 

@@ -48,8 +48,9 @@ export function admissionDecisions(
     const message = `${request.operation}: ${decision.warnings?.join(' ') ?? ''}`;
     return [line('Reverted', message, [uid, generation, annotation(stored, GATE_STATE)], { isCheap: true })];
   }
-  if (request.dryRun || request.subResource) return [];
-  const changes = changesOf(route, request, decision);
+  if (request.dryRun) return [];
+  const bypass: Change[] = decision.audit?.bypass ? [{ reason: 'BypassAllowed', message: decision.audit.bypass }] : [];
+  const changes = [...bypass, ...(request.subResource ? [] : changesOf(route, request, decision))];
   // The API server calls again, with another uid, if another webhook changed the object after us.
   const id = textAt(stored, 'metadata', 'uid') ?? textAt(request.object, 'metadata', 'name') ?? request.uid;
   return changes.map(({ reason, message }) => line(reason, message, [id, message], { againAfterMs: CHANGED_AGAIN_MS }));

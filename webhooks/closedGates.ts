@@ -7,7 +7,7 @@ import { GOVERNED_KINDS, KINDS, NAMESPACES, resourceOf } from '../api/kinds.ts';
 import type { AnyObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, GateStatus, Rollout } from '../api/types.ts';
-import { type Bypass, freshReason, mayRequestBypass, recentReason } from '../core/gate/bypassReason.ts';
+import { type Bypass, endedRecord, freshReason, mayRequestBypass, recentReason } from '../core/gate/bypassReason.ts';
 import { evaluateGates, type GateResult, hiddenGates } from '../core/gate/evaluateGates.ts';
 import { TOO_MANY } from '../core/gate/gateRefs.ts';
 import { MAX_LISTED } from '../core/kube/firstFew.ts';
@@ -213,7 +213,8 @@ async function bypassFact(
   if (!object) return undefined;
   const annotations = bypassRecordIn(regarding);
   if (!annotations[BYPASSED_BY]?.endsWith(` ${userInfo.username}`)) return undefined;
-  if (operation !== 'DELETE') return { object, annotations };
+  // The next write may remove the reason before the cluster is read.
+  if (operation !== 'DELETE') return { object, annotations: [annotations, { [BYPASSED_BY]: endedRecord(regarding) }] };
   // Any client may send a request about any object: only the live object proves that oldObject is the stored one.
   const live = await call.cluster.get(object);
   const { uid } = regarding.metadata;

@@ -33,6 +33,8 @@ export function givenReason(oldObject: AnyObject): { by: string; at: EpochMs; re
 
 /**
  * The object with the record of its reason's author and time; another writer's text in the record is dropped.
+ * The record of a bypass stays without its reason, so that no write removes the trace of the write before. It then
+ * counts for nothing.
  * @param granted whether the reason bypasses a Gate: otherwise it gets no record
  */
 export function recordReason<T extends AnyObject>(
@@ -42,11 +44,20 @@ export function recordReason<T extends AnyObject>(
   now: EpochMs,
   granted: boolean,
 ): T {
-  if (bypassReason(object) === undefined) return annotate(object, BYPASSED_BY, undefined);
-  if (freshReason(object, oldObject)) {
-    return annotate(object, BYPASSED_BY, granted ? `${formatTime(now)} ${user}` : undefined);
-  }
-  return annotate(object, BYPASSED_BY, oldObject?.metadata.annotations?.[BYPASSED_BY]);
+  const before = oldObject?.metadata.annotations?.[BYPASSED_BY];
+  const isSameReason = oldObject !== undefined && bypassReason(object) === bypassReason(oldObject);
+  if (isSameReason) return annotate(object, BYPASSED_BY, before);
+  const isNew = granted && freshReason(object, oldObject) !== undefined;
+  return annotate(object, BYPASSED_BY, isNew ? `${formatTime(now)} ${user}` : oldObject && endedRecord(oldObject));
+}
+
+const MAX_ENDED_REASON_CHARACTERS = 256;
+
+/** The record on the object as it stays without its reason: `earlier: <time> <user>: <reason>`. */
+export function endedRecord(object: AnyObject): string | undefined {
+  const record = object.metadata.annotations?.[BYPASSED_BY];
+  const given = givenReason(object);
+  return given ? `earlier: ${record}: ${given.reason.slice(0, MAX_ENDED_REASON_CHARACTERS)}` : record;
 }
 
 /** Whether the user may request a bypass: ServiceAccounts only if the installation lists them. */

@@ -46,5 +46,6 @@ export function createConfirmedEvents({ events, cluster, wait, dropped }: Confir
 /** Whether the cluster's object, or its absence, is that of the fact. */
 function isStored(fact: StoredFact, object: KubeObject | undefined): boolean {
   if ('gone' in fact) return object?.metadata.uid !== fact.uid || object?.metadata.deletionTimestamp !== undefined;
-  return Object.entries(fact.annotations).every(([key, value]) => object?.metadata.annotations?.[key] === value);
+  const stored = object?.metadata.annotations;
+  return fact.annotations.some((set) => Object.entries(set).every(([key, value]) => stored?.[key] === value));
 }

@@ -57,6 +57,15 @@ describe('a write of a Flux object, as it is stored', () => {
     expect(changed(marked(before), marked(after))).toEqual(lines);
   });
 
+  it.each<[what: string, more: Partial<AdmissionRequest>, lines: string[][]]>([
+    ['an edit', {}, [['BypassAllowed', 'sre bypassed a/a (UPDATE): INC-1']]],
+    ['a status', { subResource: 'status' }, [['BypassAllowed', 'sre bypassed a/a (UPDATE): INC-1']]],
+    ['a dry run', { dryRun: true }, []],
+  ])('that bypasses a Gate is logged with its reason when it is allowed: %s', (_, more, lines) => {
+    const decision = { allowed: true, audit: { bypass: 'sre bypassed a/a (UPDATE): INC-1' } } as const;
+    expect(logged('validate/rollout-status', request(marked('closed: a/a'), undefined, more), decision)).toEqual(lines);
+  });
+
   it('that is suspended in the write that creates it', () => {
     const decision = { allowed: true, object: marked('closed: a/a') } as const;
     expect(logged('mutate/flux-fails-open', request(marked(undefined)), decision)).toEqual([

@@ -7,7 +7,10 @@ import { objectOf } from '../../support/objects.ts';
 
 const BY = 'gate.fluxcd.io/bypassed-by';
 const object = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace: 'apps', name: 'app' };
-const stored: StoredFact = { object, annotations: { [BY]: '2026-03-01T12:00:00Z alice' } };
+const stored: StoredFact = {
+  object,
+  annotations: [{ [BY]: '2026-03-01T12:00:00Z alice' }, { [BY]: 'earlier: 2026-03-01T12:00:00Z alice: INC-1' }],
+};
 const gone: StoredFact = { object, gone: true, uid: 'u' };
 const rollout = (metadata: KubeObject['metadata']): KubeObject =>
   objectOf('Rollout', { metadata: { name: 'app', namespace: 'apps', uid: 'u', ...metadata } });
@@ -44,11 +47,13 @@ async function recorded(fact: StoredFact, seen: (KubeObject | undefined | Error)
 
 const before = rollout({});
 const after = rollout({ annotations: { [BY]: '2026-03-01T12:00:00Z alice' } });
+const ended = rollout({ annotations: { [BY]: 'earlier: 2026-03-01T12:00:00Z alice: INC-1' } });
 const later = rollout({ annotations: { [BY]: '2026-03-01T12:00:01Z alice' } });
 
 describe('a bypass', () => {
   it.each<[string, StoredFact, (KubeObject | undefined | Error)[], number]>([
     ['is recorded when the object is stored with its record', stored, [after], 1],
+    ['also when the next write has removed its reason', stored, [ended], 1],
     ['also when that takes a moment', stored, [before, before, after], 1],
     ['also after a read that failed', stored, [new Error('no answer'), after], 1],
     ['is not when the write never came: a forged review, or one that failed later', stored, [before], 0],

@@ -3,7 +3,7 @@ import type { AdmissionRequest, AdmissionResponse, UserInfo } from '../../../api
 import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Count } from '../../../api/metrics.ts';
-import type { EventRecord } from '../../../api/ports.ts';
+import type { EventRecord, StoredFact } from '../../../api/ports.ts';
 import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import type { AdmissionHandler } from '../../../webhooks/response.ts';
 import { NOW } from '../../core/admission/objects.ts';
@@ -28,6 +28,8 @@ export interface Answer {
   warnings: string[];
   audit: Record<string, string>;
   events: EventRecord[];
+  /** The fact that each of the Events waits for. */
+  facts: StoredFact[];
   counts: Count[];
   /** `resource/name` of every live read. */
   reads: string[];
@@ -56,7 +58,7 @@ export async function send(handler: AdmissionHandler, write: Write, context: Sto
       if (context.broken?.includes(resource)) throw new Error(`${resource} cannot be read`);
     },
   });
-  const { call, events, counts } = fakeWebhookCall({
+  const { call, events, facts, counts } = fakeWebhookCall({
     now: context.now ?? NOW,
     cluster,
     access: {
@@ -77,6 +79,7 @@ export async function send(handler: AdmissionHandler, write: Write, context: Sto
     warnings: response.warnings ?? [],
     audit: response.auditAnnotations ?? {},
     events,
+    facts,
     counts,
     reads,
     object: object as FluxObject | undefined,

@@ -1,10 +1,11 @@
 /** The record of a reason on a Flux object is `gate.fluxcd.io/bypassed-by`, if the reason bypasses a Gate. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { BYPASS_REASON, BYPASSED_BY } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import { annotate } from '../../../core/kube/annotate.ts';
-import { mutateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
+import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { deployment, gate, kustomization, rollout } from '../../core/admission/objects.ts';
+import { namespaceOf } from '../../support/objects.ts';
 import { type StoredContext, send } from './call.ts';
 
 const closed = gate('shop/freeze');
@@ -49,4 +50,44 @@ it.each<[title: string, oldObject: FluxObject, context: StoredContext, by: strin
   const answer = await send(mutateFlux, { object, oldObject, user: { username: 'sre' } }, context);
   expect(answer).toMatchObject({ allowed: true, warnings });
   expect(answer.object?.metadata.annotations?.[BYPASSED_BY]).toBe(by);
+});
+
+describe('the record of a bypass stays, and counts for nothing, when the next write', () => {
+  const record = '2026-03-04T10:00:00Z sre';
+  const bypassed = annotate(annotate(gated, BYPASS_REASON, 'INC-1'), BYPASSED_BY, record);
+  const ended = `earlier: ${record}: INC-1`;
+  const sre = { username: 'sre' };
+  const mayBypass = ['sre shop/freeze'];
+
+  it.each<[title: string, oldObject: FluxObject, reason: string | undefined, open?: true]>([
+    ['removes the reason', bypassed, undefined],
+    ['gives another reason, for which no Gate is closed', bypassed, 'INC-2', true],
+    ['comes after that', annotate(annotate(bypassed, BYPASS_REASON, undefined), BYPASSED_BY, ended), undefined],
+    [
+      'gives the same reason again, for which no Gate is closed',
+      annotate(annotate(bypassed, BYPASS_REASON, undefined), BYPASSED_BY, ended),
+      'INC-1',
+      true,
+    ],
+  ])('%s', async (_, oldObject, reason, open) => {
+    const objects = [gate('shop/freeze', open ? { default: 'opened' } : {})];
+    const object = annotate(annotate(oldObject, BYPASS_REASON, reason), 'note', 'x');
+    const answer = await send(mutateFlux, { object, oldObject, user: sre }, { objects, mayBypass });
+    expect(answer.object?.metadata.annotations?.[BYPASSED_BY]).toBe(ended);
+    const deletion = { oldObject: answer.object!, user: sre };
+    const namespace = namespaceOf('shop');
+    expect(await send(validateFlux, deletion, { objects: [closed, namespace], mayBypass })).toMatchObject({
+      allowed: false,
+    });
+  });
+});
+
+it('the Event of a bypass also waits for the record as it stays without its reason', async () => {
+  const object = annotate(gated, BYPASS_REASON, 'INC-1');
+  const context = { objects: [closed], mayBypass: ['sre shop/freeze'] };
+  const user = { username: 'sre' };
+  const { object: stored, facts } = await send(mutateFlux, { object, oldObject: gated, user }, context);
+  const removal = { object: annotate(stored!, BYPASS_REASON, undefined), oldObject: stored!, user };
+  const after = (await send(mutateFlux, removal, context)).object?.metadata.annotations;
+  expect(facts).toMatchObject([{ annotations: expect.arrayContaining([{ [BYPASSED_BY]: after?.[BYPASSED_BY] }]) }]);
 });
