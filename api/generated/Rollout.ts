@@ -448,7 +448,7 @@ export interface Rollout {
        */
       rolledBackFrom?: string;
       /**
-       * The authenticated user who requested a manual deployment, by wantedVersion or force-deploy.
+       * The authenticated user who requested a manual deployment, by wantedVersion or force-deploy, or wrote it into the status.
        */
       requestedBy?: string;
       /**

@@ -47,7 +47,7 @@ export const mutateRolloutStatus: AdmissionHandler = async (request, call) => {
   const stored = (request.oldObject as Rollout | null | undefined)?.status;
   // The CRD's own rule rejects a write that removes the status.
   if (!rollout?.status || request.userInfo.username === call.settings.metacontrollerUser) return allowed();
-  const status = acceptStatus(rollout.status, stored);
+  const status = acceptStatus(rollout.status, stored, request.userInfo.username);
   return sameJson(status, rollout.status) ? allowed() : { allowed: true, object: { ...rollout, status } };
 };
 
@@ -63,13 +63,13 @@ export const validateRolloutStatus: AdmissionHandler = async (request, call) => 
 
 /**
  * The status that others wrote, as it may be stored: with our fields if the writer does not know them, the stored
- * inputs of decisions, and the next revision.
+ * inputs of decisions, the writer as the requester of a new deployment, and the next revision.
  */
-function acceptStatus(written: RolloutStatus, stored: RolloutStatus | undefined): RolloutStatus {
+function acceptStatus(written: RolloutStatus, stored: RolloutStatus | undefined, user: string): RolloutStatus {
   // A writer that sends a revision has read our fields, and may leave them out on purpose.
   const knowsOurFields = written.revision !== undefined || stored?.revision === undefined;
   const { revision: _, ...rest } = knowsOurFields ? written : withOurFields(written, stored);
-  const status = withStoredInputs(rest, stored);
+  const status = withRequester(withStoredInputs(rest, stored), stored, user);
   const { revision, ...before } = stored ?? {};
   if (sameJson(status, before)) return stored ?? {};
   return { ...status, revision: (revision ?? 0) + 1 };
@@ -92,6 +92,18 @@ function withStoredInputs(written: RolloutStatus, stored: RolloutStatus | undefi
     return firstSeen === undefined ? release : { ...release, firstSeen };
   });
   return { ...status, ...pick(stored, DECISION_INPUTS), ...(releases && { availableReleases: releases }) };
+}
+
+/**
+ * The status with the writer as the requester of the deployment that it adds, without a record of other users: only the
+ * hooks know who approved or bypassed. In a first history, as in a restored backup, the records are the writer's.
+ */
+function withRequester(written: RolloutStatus, stored: RolloutStatus | undefined, user: string): RolloutStatus {
+  const [head, ...older] = written.history ?? [];
+  const [known] = stored?.history ?? [];
+  if (!head || !known || head.id === known.id) return written;
+  const { approvals, bypass, origin, rolledBackFrom, ...own } = head;
+  return { ...written, history: [{ ...own, requestedBy: user }, ...older] };
 }
 
 function withOurFields(written: RolloutStatus, stored: RolloutStatus): RolloutStatus {

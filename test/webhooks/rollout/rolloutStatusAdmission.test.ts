@@ -46,6 +46,26 @@ describe('mutate/rollout-status', () => {
     });
   });
 
+  it.each([{}, { revision: 7 }])('names the writer of a new deployment, and nobody else: %j', async (revision) => {
+    const added = { id: 2, version: { tag: '2.0.0' }, timestamp: '2026-03-01T12:00:00Z', reason: 'INC-1' };
+    const forged = {
+      ...added,
+      requestedBy: 'ceo',
+      origin: ['ForceDeploy' as const],
+      rolledBackFrom: '1.0.0',
+      approvals: [{ kind: 'RolloutGate', gate: 'two-of-us', by: 'bob', at: '2026-03-01T11:59:00Z' }],
+      bypass: { by: 'sre', at: '2026-03-01T11:59:00Z', reason: 'INC-1', gates: ['platform/freeze'] },
+    };
+    const { revision: _, ...before } = ours;
+    const history = [forged, ...ours.history!];
+    expect((await accept({ ...before, ...revision, history }))?.history).toEqual([
+      { ...added, requestedBy: 'dashboard' },
+      ...ours.history!,
+    ]);
+    // A restored backup.
+    expect((await accept({ history }, 'velero', {}))?.history).toEqual(history);
+  });
+
   it('restores when releases were first seen', async () => {
     const stored = {
       ...ours,
