@@ -124,7 +124,7 @@ function createCalls({ config, log, decisions, metrics, transports }: Parts): Ca
   const admissionPorts = {
     cluster: readerOf(admission),
     access: createAccessReviewer(admission),
-    events: createConfirmedEvents({ events, cluster: readerOf(background), wait, dropped }),
+    events: createConfirmedEvents({ events, metrics, cluster: readerOf(background), wait, dropped }),
     metrics,
     settings,
   };

@@ -79,17 +79,18 @@ export interface EventSink {
 }
 
 /**
- * A fact to be seen in the cluster: an object with one of these sets of annotations, or one that is gone or being
+ * A fact to be seen in the cluster: the object with this uid has one of these sets of annotations, or is gone or being
  * deleted.
  */
-export type StoredFact = { object: ResourceRef & { name: string } } & (
+export type StoredFact = { object: ResourceRef & { name: string }; uid: string | undefined } & (
   | { annotations: readonly Record<string, string | undefined>[] }
-  | { gone: true; uid: string | undefined }
+  | { gone: true }
 );
 
 /** Records Events once their facts are stored; an Event whose fact isn't stored soon is dropped. */
 export interface ConfirmedEvents {
-  recordWhen(event: EventRecord, fact: StoredFact): void;
+  /** @param count what is counted with the Event */
+  recordWhen(event: EventRecord, fact: StoredFact, count?: Count): void;
 }
 
 /** The object that a line of the log is about. */
@@ -244,7 +245,7 @@ export interface Settings {
   allowLocalRegistries?: boolean;
   /** The OIDC issuers whose tokens Gates may accept; none when absent. */
   oidcIssuers?: string[];
-  /** Whether only the API server can call the webhook. A Pod could send a request in any user's name, to no effect. */
+  /** Whether only the API server can call the webhook. If not, a Pod could send a request in any user's name. */
   authenticatesCallers?: boolean;
   /** Flux's `--default-service-account`: the account that applies a Kustomization without spec.serviceAccountName. */
   defaultServiceAccount?: string;

@@ -145,7 +145,7 @@ export async function bypassOrDeny(
 
 /**
  * The denial. It reveals no more of Gates of other namespaces than the writer may read; access is reviewed only if
- * there is something to reveal.
+ * there is something to reveal. Without authenticated callers the writer is a claim: docs/security.md.
  */
 export async function deny(
   denial: Denial,
@@ -189,7 +189,7 @@ export async function recordBypass(
     const { kind, metadata } = regarding;
     const write = [request.operation, request.subResource ?? '', metadata.annotations?.[BYPASSED_BY], reason];
     const writeKey = ['bypass', kind, fact.object.namespace, fact.object.name, ...write].join(' ');
-    call.metrics.count({ name: 'rollout_hooks_gate_bypasses_total', labels: {}, key: writeKey });
+    const count = { name: 'rollout_hooks_gate_bypasses_total', labels: {}, key: writeKey } as const;
     // One write may bypass some Gates for a version, and others because it drops them: each is an Event.
     const key = `${writeKey} ${gates.map(refKey).sort().join()}`;
     // The objects that a Gate holds; other objects report themselves, or by the objects bound to them.
@@ -198,7 +198,7 @@ export async function recordBypass(
       fact.object.namespace,
     );
     const event = { type: 'Warning', reason: 'GateBypassed', message, key, at: call.now } as const;
-    call.events.recordWhen({ regarding, ...event, involvedObjects }, fact);
+    call.events.recordWhen({ regarding: bareObject(regarding), ...event, involvedObjects }, fact, count);
   }
   return { bypass: message };
 }
@@ -206,7 +206,7 @@ export async function recordBypass(
 /** What the cluster shows once the write is stored; undefined if the write records no bypass by its user. */
 async function bypassFact(
   regarding: AnyObject,
-  { operation, namespace, userInfo }: AdmissionRequest,
+  { operation, namespace, oldObject, userInfo }: AdmissionRequest,
   call: WebhookCall,
 ): Promise<StoredFact | undefined> {
   const object = refOf(regarding, namespace);
@@ -214,12 +214,19 @@ async function bypassFact(
   const annotations = bypassRecordIn(regarding);
   if (!annotations[BYPASSED_BY]?.endsWith(` ${userInfo.username}`)) return undefined;
   // The next write may remove the reason before the cluster is read.
-  if (operation !== 'DELETE') return { object, annotations: [annotations, { [BYPASSED_BY]: endedRecord(regarding) }] };
+  // The new object may leave out its uid.
+  const { uid } = (oldObject ?? regarding).metadata;
+  if (operation !== 'DELETE')
+    return { object, uid, annotations: [annotations, { [BYPASSED_BY]: endedRecord(regarding) }] };
   // Any client may send a request about any object: only the live object proves that oldObject is the stored one.
   const live = await call.cluster.get(object);
-  const { uid } = regarding.metadata;
   if (live?.metadata.uid !== uid || bypassRecordIn(live)[BYPASSED_BY] !== annotations[BYPASSED_BY]) return undefined;
   return { object, uid, gone: true };
+}
+
+/** The object by its identity alone: an Event may wait for seconds, and the object may be large. */
+function bareObject({ apiVersion, kind, metadata: { namespace, name, uid } }: AnyObject): AnyObject {
+  return { apiVersion, kind, metadata: { namespace, name, uid } } as AnyObject;
 }
 
 function bypassRecordIn(object: AnyObject | undefined): Record<string, string | undefined> {

@@ -161,9 +161,10 @@ export function fakeWebhookCall({
     cluster,
     access,
     events: {
-      recordWhen(event, fact) {
+      recordWhen(event, fact, count) {
         events.push(event);
         facts.push(fact);
+        if (count) counts.push(count);
       },
     },
     metrics,

@@ -101,3 +101,9 @@ describe('webhooks', () => {
     },
   );
 });
+
+it('docs/install.md closes the webhook’s port by the rule of the NetworkPolicy that has it alone', () => {
+  const [, index, port] = /path: \/spec\/ingress\/(\d+)\/ports\/0\/port, value: (\w+)/.exec(INSTALL) ?? [];
+  const [policy] = objectsBelow('app').filter(({ kind }) => kind === 'NetworkPolicy');
+  expect([port, policy?.spec.ingress[Number(index)]]).toEqual(['webhook', { ports: [{ port: 'webhook' }] }]);
+});

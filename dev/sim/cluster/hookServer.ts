@@ -57,7 +57,7 @@ export function hookServer({ clock, connection, settings, recorded, crashed }: H
   const admissionPorts: Omit<WebhookCall, 'now'> = {
     cluster,
     access: reviewer,
-    events: createConfirmedEvents({ events, cluster, wait, dropped: () => {} }),
+    events: createConfirmedEvents({ events, metrics, cluster, wait, dropped: () => {} }),
     metrics,
     settings,
   };

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { EventRecord, StoredFact } from '../../../api/ports.ts';
+import { fakeMetrics } from '../../../dev/fakes/ports.ts';
 import { createConfirmedEvents } from '../../../server/events/confirmed.ts';
 import { objectOf } from '../../support/objects.ts';
 
@@ -9,6 +10,7 @@ const BY = 'gate.fluxcd.io/bypassed-by';
 const object = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespace: 'apps', name: 'app' };
 const stored: StoredFact = {
   object,
+  uid: 'u',
   annotations: [{ [BY]: '2026-03-01T12:00:00Z alice' }, { [BY]: 'earlier: 2026-03-01T12:00:00Z alice: INC-1' }],
 };
 const gone: StoredFact = { object, gone: true, uid: 'u' };
@@ -24,12 +26,18 @@ const event = (key = 'bypass-1'): EventRecord => ({
 });
 
 /** `seen`: the result of each read; the last one is repeated. */
-async function recorded(fact: StoredFact, seen: (KubeObject | undefined | Error)[], keys = ['bypass-1']) {
+async function recorded(
+  fact: StoredFact | ((key: string) => StoredFact),
+  seen: (KubeObject | undefined | Error)[],
+  keys = ['bypass-1'],
+) {
   const events: EventRecord[] = [];
+  const { counts, metrics } = fakeMetrics();
   let looks = 0;
   let dropped = 0;
   const sink = createConfirmedEvents({
     events: { record: (each) => void events.push(each) },
+    metrics,
     cluster: {
       get: async () => {
         const found = seen[Math.min(looks++, seen.length - 1)];
@@ -40,8 +48,10 @@ async function recorded(fact: StoredFact, seen: (KubeObject | undefined | Error)
     wait: async () => {},
     dropped: () => dropped++,
   });
-  for (const key of keys) sink.recordWhen(event(key), fact);
+  const count = { name: 'rollout_hooks_gate_bypasses_total', labels: {} } as const;
+  for (const key of keys) sink.recordWhen(event(key), typeof fact === 'function' ? fact(key) : fact, count);
   await new Promise(setImmediate);
+  expect(counts, 'counted with its Event').toHaveLength(events.length);
   return { events: events.length, looks, dropped };
 }
 
@@ -76,8 +86,17 @@ describe('a bypass', () => {
     expect(await recorded(stored, [after], ['a', 'a'])).toEqual({ events: 1, looks: 1, dropped: 0 });
   });
 
-  it('is read three times, and for a thousand at once', async () => {
+  it.each([
+    ['no object', undefined],
+    ['another object', rollout({ uid: 'v', annotations: { [BY]: '2026-03-01T12:00:00Z alice' } })],
+  ])('is read once where the cluster has %s: no API server has sent the request', async (_, found) => {
+    expect(await recorded(stored, [found])).toEqual({ events: 0, looks: 1, dropped: 0 });
+  });
+
+  it('is read three times, for a hundred at once of one namespace, and a thousand of all', async () => {
     const keys = Array.from({ length: 1001 }, (_, i) => `${i}`);
-    expect(await recorded(stored, [before], keys)).toEqual({ events: 0, looks: 3000, dropped: 1 });
+    const ofMany = (key: string) => ({ ...stored, object: { ...object, namespace: `ns-${Number(key) % 50}` } });
+    expect(await recorded(stored, [before], keys)).toEqual({ events: 0, looks: 300, dropped: 901 });
+    expect(await recorded(ofMany, [before], keys)).toEqual({ events: 0, looks: 3000, dropped: 1 });
   });
 });
