@@ -150,8 +150,9 @@ function recentVerdict(
   { sharedReads }: HookCall,
   read: () => Promise<Verdict>,
 ): Promise<Verdict> {
-  const { uid, generation, annotations } = healthCheck.metadata;
-  const key = JSON.stringify(['verdict', uid, generation, annotations, resourceVersion, cutoff]);
+  const { namespace, name, uid, generation, annotations } = healthCheck.metadata;
+  // The caller's uid is no proof: a request with another object's uid must not decide about that object.
+  const key = JSON.stringify(['verdict', namespace, name, uid, generation, annotations, resourceVersion, cutoff]);
   return sharedReads.recent(requeueInterval(healthCheck) * VERDICT_REUSE, key, read);
 }
 

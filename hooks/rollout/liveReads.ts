@@ -129,10 +129,10 @@ export function withRestingChecks(
 ): Promise<HealthCheck[]> {
   return inParallel(healthChecks, HEALTH_CHECKS_AT_ONCE, async (healthCheck) => {
     if (!isOwn(healthCheck, rollout) || !isAtRest(healthCheck, false)) return healthCheck;
-    const { uid, namespace, name } = healthCheck.metadata;
+    const { namespace, name, uid, annotations } = healthCheck.metadata;
     // Many Rollouts may watch one HealthCheck. They share an evaluation for the interval of a check that isn't at rest.
     const read = () => evaluateNow(healthCheck, rollout, call);
-    const key = `health ${uid} ${namespace}/${name}`;
+    const key = JSON.stringify(['health', namespace, name, uid, annotations]);
     const verdict = await call.sharedReads.recent(requeueInterval(healthCheck), key, read);
     return verdict.health === 'Unhealthy' ? withVerdict(healthCheck, verdict, call) : healthCheck;
   });

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { HealthStatus } from '../../../core/health/healthStatus.ts';
+import { fakeHookCall } from '../../../dev/fakes/ports.ts';
+import { healthCheckHook } from '../../../hooks/healthCheck/healthCheckHook.ts';
+import { decorating } from '../../support/metacontroller.ts';
 import { kubeObject } from '../../support/objects.ts';
-import { at, cluster, healthCheck, kustomization, READY, settle, syncOnce } from './fixture.ts';
+import { at, cluster, healthCheck, kustomization, NOW, READY, settle, syncOnce } from './fixture.ts';
 
 const lookedAt = async (reader: ReturnType<typeof cluster>) => (await syncOnce(healthCheck(), reader)).status;
 
@@ -158,4 +162,20 @@ describe('the Pods of a workload that is not complete', () => {
     ]);
     expect(requests).not.toContain('list pods demo');
   });
+});
+
+it('a verdict that calls share is of one namespace and name, whatever uid a caller sends', async () => {
+  const beside = (namespace: string, status: object) => {
+    const own = kustomization(status);
+    return { ...own, metadata: { ...own.metadata, namespace, resourceVersion: '7' } };
+  };
+  const pending = beside('attacker', READY);
+  const failing = beside('demo', { ...READY, conditions: [{ type: 'Ready', status: 'False', reason: 'BuildFailed' }] });
+  const { call } = fakeHookCall({ now: NOW, cluster: cluster([pending, failing]) });
+  const sync = async (namespace: string, related: KubeObject) => {
+    const check = healthCheck({ metadata: { namespace, uid: 'uid-of-the-victim' } });
+    const { status } = await healthCheckHook.sync(decorating(check, { related: [related] }), call);
+    return (status as HealthStatus).status;
+  };
+  expect([await sync('attacker', pending), await sync('demo', failing)]).toEqual(['Pending', 'Unhealthy']);
 });
