@@ -146,7 +146,15 @@ describe('an object of a governed kind', () => {
     const applies = async () => {
       for (let i = 0; i < 40; i++) await developer.apply(app, { manager: `m-${i}`, force: true });
     };
-    await expect(applies()).rejects.toThrow(/make it smaller/);
+    await expect(applies()).rejects.toThrow(/metadata.managedFields take about \d+ bytes, and at most 196608/);
+  });
+
+  it('more labels than 512 are refused', async () => {
+    const app = gated('Kustomization', await newNamespace(), 'app');
+    const labels = Object.fromEntries(Array.from({ length: 513 }, (_, i) => [`l-${i}`, '']));
+    await expect(developer.create({ ...app, metadata: { ...app.metadata, labels } })).rejects.toThrow(
+      /metadata.labels has 513 entries, and at most 512/,
+    );
   });
 
   it.each(SOME_KINDS)('%s: its status is Flux’s to write', async (kind) => {
@@ -226,6 +234,13 @@ describe('an object that is related to others is refused if it is too large', ()
     };
     await applies(5);
     await expect(applies(20)).rejects.toThrow(/metadata.managedFields take about \d+ bytes, and at most 196608/);
+  });
+
+  it('by the number of its annotations', async () => {
+    const annotations = Object.fromEntries(Array.from({ length: 513 }, (_, i) => [`x/${i}`, '']));
+    await expect(admin.create(healthCheck(await newNamespace(), annotations))).rejects.toThrow(
+      /metadata.annotations has 513 entries, and at most 512/,
+    );
   });
 
   it('by the message of a HealthCheck', async () => {
