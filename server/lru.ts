@@ -22,4 +22,8 @@ export class Lru<Value> {
   delete(key: string): void {
     this.#entries.delete(key);
   }
+
+  deleteWhere(isUnused: (value: Value) => boolean): void {
+    for (const [key, value] of this.#entries) if (isUnused(value)) this.#entries.delete(key);
+  }
 }

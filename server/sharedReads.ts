@@ -3,6 +3,8 @@ import type { SharedReads } from '../api/ports.ts';
 import { Lru } from './lru.ts';
 
 const MAX_ANSWERS = 10_000;
+/** How often answers that are too old are dropped: tenants make objects large. */
+const SWEEP_MS = 10_000;
 
 interface Running {
   answer: Promise<unknown>;
@@ -11,7 +13,8 @@ interface Running {
 
 /** @param clock milliseconds that only grow */
 export function createSharedReads(clock: () => number): SharedReads {
-  const answers = new Lru<{ at: number; answer: Promise<unknown> }>(MAX_ANSWERS);
+  const answers = new Lru<{ at: number; maxAgeMs: number; answer: Promise<unknown> }>(MAX_ANSWERS);
+  let sweptAt = clock();
   const running = new Map<string, Running>();
 
   function start(key: string, read: () => Promise<unknown>): Promise<unknown> {
@@ -23,6 +26,12 @@ export function createSharedReads(clock: () => number): SharedReads {
     };
     answer.then(end, end);
     return answer;
+  }
+
+  function sweep(now: number): void {
+    if (now - sweptAt < SWEEP_MS) return;
+    sweptAt = now;
+    answers.deleteWhere(({ at, maxAgeMs }) => now - at >= maxAgeMs);
   }
 
   return {
@@ -37,7 +46,8 @@ export function createSharedReads(clock: () => number): SharedReads {
       const known = answers.get(key);
       if (known && clock() - known.at < maxAgeMs) return known.answer as Promise<T>;
       const answer = read();
-      const entry = { at: clock(), answer };
+      const entry = { at: clock(), maxAgeMs, answer };
+      sweep(entry.at);
       answers.set(key, entry);
       answer.catch(() => {
         if (answers.get(key) === entry) answers.delete(key);

@@ -29,6 +29,16 @@ it('reads once for all callers within their time limits', async () => {
   expect(keys).toEqual(['a', 'b', 'a', 'a']);
 });
 
+it('keeps no answer longer than a caller has wanted it: it may be large', async () => {
+  const { recent, later } = countedReads();
+  expect(await recent(1000, 'a')).toBe(1);
+  expect(await recent(60_000, 'b')).toBe(2);
+  later(20_000);
+  await recent(1000, 'c');
+  expect(await recent(60_000, 'a')).toBe(4);
+  expect(await recent(60_000, 'b')).toBe(2);
+});
+
 it('caches no failure', async () => {
   const { recent } = countedReads();
   await expect(recent(1000, 'a', () => Promise.reject(new Error('timeout')))).rejects.toThrow('timeout');
