@@ -33,7 +33,7 @@ import { createMetadataCache } from './server/registry/cache.ts';
 import { registrySockets } from './server/registry/sockets.ts';
 import { createMetrics, type ServedMetrics } from './server/servedMetrics.ts';
 import { createSharedReads } from './server/sharedReads.ts';
-import { webhookRoutes } from './webhooks/index.ts';
+import { FAILS_OPEN, webhookRoutes } from './webhooks/index.ts';
 
 const USAGE = `Usage: node main.ts
 
@@ -78,13 +78,13 @@ interface Parts {
 
 interface Calls {
   hookCall(hook: string): HookCall;
-  webhookCall(): WebhookCall;
+  webhookCall(webhook: string): WebhookCall;
 }
 
 /** The ports of one hook call, and of one admission request, at the present time. */
 function createCalls({ config, log, decisions, metrics, transports }: Parts): Calls {
   const { settings } = config;
-  const { admission, hooks, health, background } = transports;
+  const { admission, failsOpen, hooks, health, background } = transports;
   const dropped: Dropped = (what) => metrics.count({ name: 'rollout_hooks_dropped_total', labels: { what } });
   const events = createEvents({
     config,
@@ -121,9 +121,12 @@ function createCalls({ config, log, decisions, metrics, transports }: Parts): Ca
     metrics,
     settings,
   };
+  const portsOver = (transport: Transport) => ({
+    cluster: readerOf(transport),
+    access: createAccessReviewer(transport),
+  });
+  const lanes = { admission: portsOver(admission), failsOpen: portsOver(failsOpen) };
   const admissionPorts = {
-    cluster: readerOf(admission),
-    access: createAccessReviewer(admission),
     events: createConfirmedEvents({ events, metrics, cluster: readerOf(background), wait, dropped }),
     metrics,
     settings,
@@ -134,7 +137,11 @@ function createCalls({ config, log, decisions, metrics, transports }: Parts): Ca
       cluster: hook === 'healthcheck' ? readers.health : readers.hooks,
       ...hookPorts,
     }),
-    webhookCall: () => ({ now: Date.now(), ...admissionPorts }),
+    webhookCall: (webhook) => ({
+      now: Date.now(),
+      ...(webhook === FAILS_OPEN ? lanes.failsOpen : lanes.admission),
+      ...admissionPorts,
+    }),
   };
 }
 
@@ -192,6 +199,7 @@ function connect(metrics: Metrics) {
     );
   return {
     admission: connected('admission', 64),
+    failsOpen: connected('admission', 64),
     hooks: connected('hooks', 64),
     health: connected('health', 16),
     background: connected('background', 16),

@@ -7,6 +7,13 @@ import type { EpochMs, KubeObject, NamespacedName, ObjectName } from './kubernet
 import type { Count, Duration } from './metrics.ts';
 import type { FluxBinding, Gate, Rollout } from './types.ts';
 
+/** The beginning of a list, or all of it. */
+export interface Cut<T> {
+  listed: T[];
+  /** Whether there are more. */
+  isTruncated: boolean;
+}
+
 export interface ResourceRef {
   /** `group/version`, or `v1`. */
   apiVersion: string;
@@ -15,15 +22,23 @@ export interface ResourceRef {
   namespace?: string;
 }
 
-/** Live reads of the cluster, never from a cache. Every method rejects without a proper answer of the API server. */
+/**
+ * Live reads of the cluster, never from a cache. Every method rejects without a proper answer of the API server.
+ * `fieldsV1` of managedFields is left out.
+ */
 export interface ClusterReader {
   /** The object, or undefined when the API server says 404. */
   get<T extends KubeObject<any, any> = KubeObject>(ref: ResourceRef & { name: string }): Promise<T | undefined>;
+  /** Rejects if the list takes more memory than the limit `listBytes`. */
   list<T extends KubeObject<any, any> = KubeObject>(
     /** `atMost`: the limit of the list. A limit of one more than is used shows whether there are more. */
     ref: ResourceRef & { labelSelector?: string; fieldSelector?: string; atMost?: number },
   ): Promise<T[]>;
-  /** Metadata only (PartialObjectMetadata). */
+  /** The list up to `atMost` objects and `maxBytes` of JSON, for lists that tenants can make large. */
+  listAtMost<T extends KubeObject<any, any> = KubeObject>(
+    ref: ResourceRef & { labelSelector?: string; atMost: number; maxBytes: number },
+  ): Promise<Cut<T>>;
+  /** Metadata only (PartialObjectMetadata), without managedFields. */
   listMetadata(ref: ResourceRef & { labelSelector?: string; fieldSelector?: string }): Promise<KubeObject[]>;
   /**
    * The list, page by page: for objects that tenants can make large or many. A page can be freed before the next one is

@@ -14,6 +14,13 @@ export const LIMITS = {
   annotations: 512,
   /** Gates listed for one object because they may select it: of its namespace, and with a `namespaceSelector`. */
   selectingGates: 1000,
+  /** Bytes of the JSON of these Gates, with managedFields. */
+  selectingGatesBytes: 8_388_608,
+  /**
+   * Gates listed at once for the hooks of objects that name more than three. If the cluster has more, or more than
+   * `selectingGatesBytes` of them, each is read separately.
+   */
+  listedAllGates: 5000,
   /** Rollouts whose managed fields one Flux object may carry. Each costs a live read in every write. */
   boundRollouts: 64,
   /** Managed fields of one Flux object. */

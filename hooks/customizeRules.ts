@@ -18,7 +18,7 @@ export async function homeRules(
   cluster: ClusterReader,
 ): Promise<RelatedResourceRule[]> {
   const beyond = selectingGateLists(namespace, label).filter((list) => list.namespace === undefined);
-  const some = await Promise.all(beyond.map(({ atMost: _, ...list }) => cluster.hasAny(list)));
+  const some = await Promise.all(beyond.map((list) => cluster.hasAny(list)));
   return some.includes(true) ? [{ ...NAMESPACES, names: [namespace] }] : [];
 }
 

@@ -1,7 +1,7 @@
 /** CompositeController `gates`: a Gate's status, and when to compute it again. No children. */
-import { FLUX_BINDINGS, GOVERNED_KINDS, NAMESPACES, ROLLOUTS } from '../api/kinds.ts';
-import type { Secret } from '../api/kubernetes.ts';
-import type { ClusterReader, HookCall, RequiringObjects } from '../api/ports.ts';
+import { apiVersionOf, FLUX_BINDINGS, GOVERNED_KINDS, NAMESPACES, ROLLOUTS, resourceOf } from '../api/kinds.ts';
+import type { KubeObject, Secret } from '../api/kubernetes.ts';
+import type { ClusterReader, Cut, HookCall, RequiringObjects } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
 import { approvalEvents, approvalsStatus } from '../core/approval/approvalStatus.ts';
 import { standingApprovals, withoutDeletedRollouts } from '../core/gate/evaluateGates.ts';
@@ -9,12 +9,13 @@ import { BEYOND_FORBIDDEN, reachesBeyond, requirersOf } from '../core/gate/gateS
 import { evaluateGate, type GateEvaluation } from '../core/gate/gateState.ts';
 import { type GateFacts, gateEvents, gateStatus, isSettling, resyncSeconds } from '../core/gate/gateStatus.ts';
 import { eventRecord } from '../core/kube/events.ts';
+import { memoryLimit } from '../core/kube/memoryLimit.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
-import { unheldOf, unresumedOf } from '../core/objectGates/unreachedObjects.ts';
+import { reachMetadata, unheldOf, unresumedOf } from '../core/objectGates/unreachedObjects.ts';
 import { oidcProblem } from '../core/receiver/idToken.ts';
 import { idTokenPath, tokenBytes, webhookPath } from '../core/receiver/webhookPath.ts';
-import { objectsOfKinds } from '../live/objectReads.ts';
+import { listKept } from '../live/objectReads.ts';
 import type { CompositeHook } from './hook.ts';
 
 /** Nothing triggers a sync of the Gate when its Secret appears, or the right to read it. */
@@ -63,22 +64,50 @@ const unknownBackground = () => undefined;
 
 /**
  * The objects that may require a Gate, listed once for all Gates: as related objects they would trigger a sync of every
- * Gate at every change of any binding. undefined if the cluster does not answer: the Gate is evaluated anyway.
+ * Gate at every change of any binding. undefined if the cluster does not answer, or they are too large: the Gate is
+ * evaluated anyway.
  */
 function readRequiring(gate: Gate, { cluster, sharedReads, now }: HookCall): Promise<RequiringObjects | undefined> {
   const maxAgeMs = isSettling(gate, now) ? CHANGED_GATE_REQUIRING_MAX_AGE_MS : REQUIRING_MAX_AGE_MS;
   return sharedReads.recent(maxAgeMs, 'requiring objects', () => listRequiring(cluster)).catch(() => undefined);
 }
 
-async function listRequiring(cluster: ClusterReader): Promise<RequiringObjects> {
+async function listRequiring(cluster: ClusterReader): Promise<RequiringObjects | undefined> {
   const [bindings, rollouts, namespaces, objects] = await Promise.all([
-    cluster.list<FluxBinding>(FLUX_BINDINGS),
-    cluster.list<Rollout>(ROLLOUTS),
+    listKept(FLUX_BINDINGS, requiringPart<FluxBinding>, cluster),
+    listKept(ROLLOUTS, requiringPart<Rollout>, cluster),
     cluster.listMetadata(NAMESPACES),
-    objectsOfKinds(GOVERNED_KINDS, undefined, cluster),
+    listGoverned(cluster),
   ]);
+  if (bindings.isTruncated || rollouts.isTruncated || objects.isTruncated) return undefined;
   const labels = namespaces.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}] as const);
-  return { bindings, rollouts, namespaces: new Map(labels), objects };
+  return {
+    bindings: bindings.listed,
+    rollouts: rollouts.listed,
+    namespaces: new Map(labels),
+    objects: objects.listed,
+  };
+}
+
+/** All Flux objects that Gates may hold, with the metadata that shows whether one has reached them. */
+async function listGoverned(cluster: ClusterReader): Promise<Cut<KubeObject>> {
+  const fits = memoryLimit();
+  const lists = await Promise.all(
+    GOVERNED_KINDS.map(async (row) => {
+      if (!(await cluster.serves(resourceOf(row)))) return { listed: [], isTruncated: false };
+      const of = { apiVersion: apiVersionOf(row), kind: row.kind };
+      const keep = (object: KubeObject) => ({ ...of, metadata: reachMetadata(object) });
+      return listKept({ ...resourceOf(row), metadataOnly: true }, keep, cluster, { fits });
+    }),
+  );
+  return { listed: lists.flatMap(({ listed }) => listed), isTruncated: lists.some(({ isTruncated }) => isTruncated) };
+}
+
+/** The parts of a FluxBinding or Rollout that show which Gates it requires. */
+function requiringPart<T extends FluxBinding | Rollout>(object: KubeObject): T {
+  const { metadata, spec } = object as unknown as T;
+  const { name, namespace, uid, labels } = metadata;
+  return { metadata: { name, namespace, uid, labels }, spec } as T;
 }
 
 /**

@@ -8,7 +8,7 @@ import { toSelectorString } from '../core/kube/selector.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Schedule } from '../core/schedule/scheduleGates.ts';
 import { listedRollout, type MatchingRollouts, planSchedule, scheduleProblems } from '../core/schedule/schedulePlan.ts';
-import { listAtMost } from '../live/objectReads.ts';
+import { listKept } from '../live/objectReads.ts';
 import type { CompositeHook } from './hook.ts';
 
 /** Nothing triggers a sync when a Rollout is created, or when labels of one or of a Namespace change. */
@@ -49,10 +49,12 @@ export const scheduleHook: CompositeHook = {
 async function matchingRollouts(schedule: Schedule, { cluster, sharedReads }: HookCall): Promise<MatchingRollouts> {
   const { namespace } = schedule.metadata;
   const labelSelector = toSelectorString(schedule.spec?.rolloutSelector);
-  const ref = { ...ROLLOUTS, labelSelector, ...(namespace && { namespace }) };
+  const ref = { ...ROLLOUTS, labelSelector, ...(namespace && { namespace }), metadataOnly: true as const };
   const key = `rollouts ${namespace ?? ''} ${labelSelector}`;
   const [rollouts, namespaces] = await Promise.all([
-    sharedReads.recent(ROLLOUTS_MAX_AGE_MS, key, () => listAtMost(ref, LIMITS.listedRollouts, listedRollout, cluster)),
+    sharedReads.recent(ROLLOUTS_MAX_AGE_MS, key, () =>
+      listKept(ref, listedRollout, cluster, { atMost: LIMITS.listedRollouts }),
+    ),
     namespacesOf(schedule, cluster),
   ]);
   if (!namespaces) return rollouts;

@@ -9,11 +9,13 @@ import type { NamespacedName } from '../api/kubernetes.ts';
 import type { ClusterReader, HookCall, Settings } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
 import { isTooMany } from '../core/gate/gateRefs.ts';
-import { isTruncated, reachesBeyond, type SelectsLabel, selectingGateLists } from '../core/gate/gateSelection.ts';
+import { reachesBeyond, type SelectsLabel, selectingGateLists } from '../core/gate/gateSelection.ts';
 import { boundLabel, byRefKey, identityOf, refKey } from '../core/kube/names.ts';
+import { LIMITS } from '../core/limits.ts';
 import type { RefRules } from '../core/objectGates/objectGates.ts';
 import { boundObjects, currentBindings } from '../core/rollout/evaluation/currentBindings.ts';
 import type { GateSelectors } from '../core/rollout/evaluation/requiredGates.ts';
+import { inParallel } from './inParallel.ts';
 import { namespaceLabels, objectsOfKinds, type Reads } from './objectReads.ts';
 
 /** The rule for references to Gates of other namespaces in this installation. */
@@ -21,20 +23,25 @@ export function refRules({ noCrossNamespaceRefs }: Settings): RefRules {
   return { ownNamespaceOnly: noCrossNamespaceRefs };
 }
 
+/** Reads of one call at once: none may occupy all connections to the API server, which others share. */
+export const READS_AT_ONCE = 16;
+
 /** The Gates of these names that exist, by `refKey`. */
 export async function readGates(
   refs: readonly NamespacedName[],
   cluster: Pick<ClusterReader, 'get'>,
 ): Promise<Map<string, Gate>> {
   const read = ({ namespace, name }: NamespacedName) => cluster.get<Gate>({ ...GATES, namespace, name });
-  const gates = await Promise.all(refs.filter((ref) => !isTooMany(ref)).map(read));
+  const named = refs.filter((ref) => !isTooMany(ref));
+  const gates = await inParallel(named, READS_AT_ONCE, read);
   return byRefKey(gates.filter((gate) => gate !== undefined));
 }
 
-/** Gates that are read one by one. For objects that name more, all are listed. */
+/** Gates that are read one by one. For objects that name more, all are listed, unless all are too large. */
 const MAX_GATE_READS = 3;
-/** How old a list of all Gates may be, whatever age is requested: a tenant can name many Gates on many objects. */
-const GATE_LIST_MAX_AGE_MS = 1000;
+/** How old many Gates may be, whatever age is requested: a tenant can name many Gates on many objects. */
+const MANY_GATES_MAX_AGE_MS = 1000;
+const ALL_GATES = { ...GATES, atMost: LIMITS.listedAllGates, maxBytes: LIMITS.selectingGatesBytes };
 
 /** The existing Gates of these names, at most `maxAgeMs` old, or a second if many are named; 0: read now. */
 export async function recentGates(
@@ -42,19 +49,33 @@ export async function recentGates(
   maxAgeMs: number,
   { cluster, sharedReads }: Pick<HookCall, 'cluster' | 'sharedReads'>,
 ): Promise<Gate[]> {
-  if (refs.length > MAX_GATE_READS) {
+  const areMany = refs.length > MAX_GATE_READS;
+  if (areMany) {
+    const list = () => cluster.listAtMost<Gate>(ALL_GATES);
+    const { listed, isTruncated } = await sharedReads.recent(MANY_GATES_MAX_AGE_MS, 'gates', list);
     const wanted = new Set(refs.map(refKey));
-    const all = await sharedReads.recent(GATE_LIST_MAX_AGE_MS, 'gates', () => cluster.list<Gate>(GATES));
-    return all.filter((gate) => wanted.has(refKey(identityOf(gate))));
+    if (!isTruncated) return listed.filter((gate) => wanted.has(refKey(identityOf(gate))));
   }
-  const read = (ref: NamespacedName) => () => readGates([ref], cluster);
-  const found = await Promise.all(refs.map((ref) => sharedReads.recent(maxAgeMs, `gate ${refKey(ref)}`, read(ref))));
-  return found.flatMap((gates) => [...gates.values()]);
+  const longestMs = areMany ? Math.max(maxAgeMs, MANY_GATES_MAX_AGE_MS) : maxAgeMs;
+  const read = (ref: NamespacedName) =>
+    sharedReads.recent(longestMs, `gate ${refKey(ref)}`, () => readGates([ref], cluster));
+  return (await inParallel(refs, READS_AT_ONCE, read)).flatMap((gates) => [...gates.values()]);
 }
 
-/** The Gates that may select objects of the namespace, by the label for Flux objects or Rollouts; see isTruncated. */
-export function listSelecting(namespace: string, label: SelectsLabel, cluster: ClusterReader): Promise<Gate[][]> {
-  return Promise.all(selectingGateLists(namespace, label).map((list) => cluster.list<Gate>(list)));
+/**
+ * The Gates that may select objects of the namespace, by the label for Flux objects or Rollouts.
+ * `truncated`: there are more, or larger ones, than are read.
+ */
+export async function listSelecting(
+  namespace: string,
+  label: SelectsLabel,
+  cluster: ClusterReader,
+): Promise<{ gates: Gate[]; truncated: boolean }> {
+  const limits = { atMost: LIMITS.selectingGates, maxBytes: LIMITS.selectingGatesBytes };
+  const lists = await Promise.all(
+    selectingGateLists(namespace, label).map((list) => cluster.listAtMost<Gate>({ ...list, ...limits })),
+  );
+  return { gates: lists.flatMap(({ listed }) => listed), truncated: lists.some(({ isTruncated }) => isTruncated) };
 }
 
 /** The Gates that may select objects of the namespace, with the labels of the Namespace if a Gate selects by them. */
@@ -63,13 +84,12 @@ export async function readSelectors(
   label: SelectsLabel,
   cluster: ClusterReader,
 ): Promise<GateSelectors> {
-  const lists = await listSelecting(namespace, label, cluster);
-  const gates = lists.flat();
+  const { gates, truncated } = await listSelecting(namespace, label, cluster);
   const isNeeded = gates.some(({ spec }) => reachesBeyond(spec?.selects));
   return {
     gates,
     namespaceLabels: isNeeded ? await namespaceLabels(namespace, cluster) : {},
-    truncated: isTruncated(lists),
+    truncated,
   };
 }
 

@@ -2,8 +2,9 @@
 import type { FluxObject } from '../api/flux.ts';
 import { apiVersionOf, type BOUND_KINDS, NAMESPACES, ROLLOUT_GATES, ROLLOUTS, resourceOf } from '../api/kinds.ts';
 import type { KubeObject } from '../api/kubernetes.ts';
-import type { ClusterReader, HookCall } from '../api/ports.ts';
+import type { ClusterReader, Cut, HookCall } from '../api/ports.ts';
 import type { Rollout, RolloutGate } from '../api/types.ts';
+import { memoryLimit } from '../core/kube/memoryLimit.ts';
 import { refKey } from '../core/kube/names.ts';
 import {
   consentingRollouts,
@@ -16,16 +17,16 @@ import type { UpstreamRollouts } from '../core/rollout/upstream/upstreamVerdict.
 
 export type Reads = Pick<HookCall, 'cluster' | 'settings'>;
 
-/** The metadata of all objects of these kinds, of one namespace or of all. A kind that is not served has none. */
+/** The metadata of all objects of these kinds, of one namespace. A kind that is not served has none. */
 export async function objectsOfKinds(
   kinds: readonly (typeof BOUND_KINDS)[number][],
-  namespace: string | undefined,
+  namespace: string,
   cluster: ClusterReader,
 ): Promise<FluxObject[]> {
   const lists = await Promise.all(
     kinds.map(async (row) => {
       if (!(await cluster.serves(resourceOf(row)))) return [];
-      const objects = await cluster.listMetadata({ ...resourceOf(row), ...(namespace !== undefined && { namespace }) });
+      const objects = await cluster.listMetadata({ ...resourceOf(row), namespace });
       return objects.map(({ metadata }) => ({ apiVersion: apiVersionOf(row), kind: row.kind, metadata }));
     }),
   );
@@ -33,19 +34,24 @@ export async function objectsOfKinds(
 }
 
 /**
- * The result of `keep` for each object's metadata, for `limit` objects at most: users can create as many as they like.
+ * The result of `keep` for each object of a list, read page by page: users can create as many, and as large ones, as
+ * they like.
+ * @param atMost the most objects
+ * @param fits whether the results so far take too much memory
  */
-export async function listAtMost<Kept>(
+export async function listKept<Kept>(
   ref: Parameters<ClusterReader['pages']>[0],
-  limit: number,
   keep: (object: KubeObject) => Kept,
   cluster: ClusterReader,
-): Promise<{ listed: Kept[]; isTruncated: boolean }> {
+  { atMost = Number.POSITIVE_INFINITY, fits = memoryLimit() } = {},
+): Promise<Cut<Kept>> {
   const listed: Kept[] = [];
-  for await (const page of cluster.pages({ ...ref, metadataOnly: true })) {
-    const room = limit - listed.length;
-    listed.push(...page.slice(0, room).map(keep));
-    if (page.length > room) return { listed, isTruncated: true };
+  for await (const page of cluster.pages(ref)) {
+    for (const object of page) {
+      const kept = keep(object);
+      if (listed.length === atMost || !fits(kept)) return { listed, isTruncated: true };
+      listed.push(kept);
+    }
   }
   return { listed, isTruncated: false };
 }

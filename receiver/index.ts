@@ -247,12 +247,14 @@ function createGateLookup(cluster: ClusterReader, now: () => EpochMs) {
   let listing: Promise<void> | undefined;
 
   const list = async () => {
-    const gates = await cluster.list<Gate>(GATES);
-    paths = new Map(
-      gates.flatMap(({ metadata, status }) =>
-        status?.webhookPath ? [[status.webhookPath, identityOf({ metadata })]] : [],
-      ),
-    );
+    const found = new Map<string, NamespacedName>();
+    for await (const page of cluster.pages<Gate>(GATES)) {
+      for (const { metadata, status } of page) {
+        const path = status?.webhookPath ?? '';
+        if (isWebhookPath(path)) found.set(path, identityOf({ metadata }));
+      }
+    }
+    paths = found;
   };
 
   return async (path: string): Promise<Gate | undefined> => {

@@ -13,7 +13,8 @@ import { mutateRollout, validateRollout } from './rollout/rolloutAdmission.ts';
 import { mutateRolloutStatus, validateRolloutStatus } from './rollout/rolloutStatusAdmission.ts';
 import { mutateRolloutGate, validateRolloutGate } from './rolloutGateAdmission.ts';
 
-const FAILS_OPEN = 'mutate/flux-fails-open';
+/** The API server takes an error of this one, and a late answer, for permission. */
+export const FAILS_OPEN = 'mutate/flux-fails-open';
 
 const WEBHOOKS: Readonly<Record<string, AdmissionHandler>> = {
   'mutate/flux': mutateFlux,
@@ -69,7 +70,8 @@ class ReviewError extends Error {
  */
 const MAX_FLUX_REVIEW_BYTES = 3 * 1024 * 1024;
 
-export function webhookRoutes(call: () => WebhookCall, log?: DecisionLog): Route[] {
+/** @param call the ports of a request, by the name of its webhook: FAILS_OPEN has connections of its own */
+export function webhookRoutes(call: (webhook: string) => WebhookCall, log?: DecisionLog): Route[] {
   return Object.entries(WEBHOOKS).map(([name, handle]) => ({
     path: `/admission/${name}`,
     async answer(body) {
@@ -80,7 +82,7 @@ export function webhookRoutes(call: () => WebhookCall, log?: DecisionLog): Route
         );
       }
       const request = (body as AdmissionReview).request!;
-      const ports = call();
+      const ports = call(name);
       const decision = await asBadRequest(request, async () => {
         const decided = await handle(request, ports);
         return STORES_REASONS.has(name) ? withReasonWarnings(decided, request) : decided;
@@ -93,7 +95,7 @@ export function webhookRoutes(call: () => WebhookCall, log?: DecisionLog): Route
     ...(name.includes('/flux') && { maxBytes: MAX_FLUX_REVIEW_BYTES }),
     // The API server takes an error of this route for permission, so a write whose review was not read is denied. Its
     // reviews are counted apart, so that those of webhooks that fail closed can't crowd them out.
-    ...(name === FAILS_OPEN && { hasOwnLane: true as const, answerUnread: denialOfUnread(call) }),
+    ...(name === FAILS_OPEN && { hasOwnLane: true as const, answerUnread: denialOfUnread(() => call(name)) }),
   }));
 }
 

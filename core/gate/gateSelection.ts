@@ -7,7 +7,6 @@ import type { Requiring, ResourceRef } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { groupOf, identityOf } from '../kube/names.ts';
 import { matchesSelector, SelectorError, toSelectorString } from '../kube/selector.ts';
-import { LIMITS } from '../limits.ts';
 import { gatesNamedBy, requiredGatesOfBinding } from './gateRefs.ts';
 
 /** Values of both labels. Gates that select in their own namespace are found there only, at no cost to others. */
@@ -25,25 +24,17 @@ export function selectingGateRules(namespace: string, label: SelectsLabel): Rela
   ];
 }
 
-/**
- * The lists of Gates that may select an object of the namespace, each with one more than the limit: see isTruncated.
- */
+/** The lists of Gates that may select an object of the namespace. */
 export function selectingGateLists(
   namespace: string,
   label: SelectsLabel,
-): (ResourceRef & { labelSelector: string; atMost: number })[] {
+): (ResourceRef & { labelSelector: string })[] {
   return selectingGateRules(namespace, label).map((rule) => ({
     apiVersion: rule.apiVersion,
     resource: rule.resource,
     ...(rule.namespace !== undefined && { namespace: rule.namespace }),
     labelSelector: toSelectorString(rule.labelSelector),
-    atMost: LIMITS.selectingGates + 1,
   }));
-}
-
-/** Whether one of the lists has more Gates than the limit. */
-export function isTruncated(lists: readonly (readonly Gate[])[]): boolean {
-  return lists.some(({ length }) => length > LIMITS.selectingGates);
 }
 
 /** Whether the Gate selects the Flux object. Without `kinds` it selects every governed kind of Flux. */

@@ -3,7 +3,7 @@
  * This is decided from the object's own annotations, which the webhook writes in the write that suspends. Any other
  * report on the object may be late, or may have failed for the same reason.
  */
-import { REQUIRED_GATES, SUSPENDED } from '../../api/annotations.ts';
+import { GATE_STATE, REQUIRED_GATES, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { KubeObject, NamespacedName, ObjectName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
@@ -29,6 +29,25 @@ interface Unresumed extends ObjectName {
   message: string;
 }
 
+/**
+ * The metadata by which the functions here decide, without the rest, which tenants can make large: the annotations as
+ * a whole only if they leave no room for ours.
+ */
+export function reachMetadata({ metadata }: KubeObject): KubeObject['metadata'] {
+  const { name, namespace, labels, annotations = {}, deletionTimestamp } = metadata;
+  const ours = [REQUIRED_GATES, SUSPENDED, GATE_STATE].flatMap((key) => {
+    const value = annotations[key];
+    return value === undefined ? [] : [[key, value]];
+  });
+  return {
+    ...(name !== undefined && { name }),
+    ...(namespace !== undefined && { namespace }),
+    ...(labels && { labels }),
+    annotations: leaveNoRoom(annotations) ? annotations : Object.fromEntries(ours),
+    ...(deletionTimestamp && { deletionTimestamp }),
+  };
+}
+
 /** Labels of each Namespace, by its name. */
 type Namespaces = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
@@ -43,13 +62,20 @@ export function unheldOf(gate: Gate, objects: readonly KubeObject[], namespaces:
     const state = readState(object)?.is;
     // A user with the verb bypass has let it run.
     if (state === 'bypassed' || state === 'bypassing' || !requires(object, gate, namespaces)) return undefined;
-    const size = new TextEncoder().encode(Object.entries(annotations).flat().join('')).length;
-    if (size > MAX_ANNOTATIONS_BYTES - OUR_ANNOTATIONS_BYTES) {
-      const message = `its annotations have ${size} bytes and may leave no room for those of rollout-hooks: remove some`;
+    if (leaveNoRoom(annotations)) {
+      const message = `its annotations have ${sizeOf(annotations)} bytes and may leave no room for those of rollout-hooks: remove some`;
       return { reason: 'NotMarked' as const, message };
     }
     return state === undefined ? NOT_MARKED : NOT_SUSPENDED;
   });
+}
+
+function leaveNoRoom(annotations: Readonly<Record<string, string>>): boolean {
+  return sizeOf(annotations) > MAX_ANNOTATIONS_BYTES - OUR_ANNOTATIONS_BYTES;
+}
+
+function sizeOf(annotations: Readonly<Record<string, string>>): number {
+  return new TextEncoder().encode(Object.entries(annotations).flat().join('')).length;
 }
 
 const NOT_MARKED = {

@@ -78,6 +78,16 @@ export function fakeCluster(
       ask({ verb: 'list', ...ref });
       return list({ verb: 'list', ...ref }, atMost).map(withoutKind) as never;
     },
+    async listAtMost({ atMost, maxBytes, ...ref }) {
+      ask({ verb: 'list', ...ref });
+      const found = list({ verb: 'list', ...ref }, atMost + 1).map(withoutKind);
+      let bytes = 0;
+      const listed = found.slice(0, atMost).filter((object) => {
+        bytes += JSON.stringify(object).length;
+        return bytes <= maxBytes;
+      });
+      return { listed: listed as never[], isTruncated: listed.length < found.length };
+    },
     async listMetadata(ref) {
       ask({ verb: 'listMetadata', ...ref });
       return list({ verb: 'listMetadata', ...ref }).map(({ metadata }) => ({ metadata }) as AnyObject);

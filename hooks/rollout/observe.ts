@@ -28,7 +28,7 @@ import { configMapChild, policyChild } from '../../core/rollout/ownedObjects.ts'
 import { metadataWanted } from '../../core/rollout/release/metadata.ts';
 import { untrustedMatchProblems } from '../../core/rollout/upstream/dependencies.ts';
 import { inParallel } from '../../live/inParallel.ts';
-import { listAtMost } from '../../live/objectReads.ts';
+import { listKept } from '../../live/objectReads.ts';
 import { homeLabels } from '../customizeRules.ts';
 import { JOB, podsOfJob } from '../jobPods.ts';
 import { childProblem, liveImagePolicy, upstreamOf } from './liveReads.ts';
@@ -256,8 +256,13 @@ async function listedChecks(
   { cluster, sharedReads }: Pick<HookCall, 'cluster' | 'sharedReads'>,
 ): Promise<ConsentMetadata[] | undefined> {
   const list = (namespace?: string) => {
-    const ref = { ...HEALTH_CHECKS, labelSelector, ...(namespace !== undefined && { namespace }) };
-    const read = () => listAtMost(ref, LIMITS.listedHealthChecks, consentMetadata, cluster);
+    const ref = {
+      ...HEALTH_CHECKS,
+      labelSelector,
+      ...(namespace !== undefined && { namespace }),
+      metadataOnly: true as const,
+    };
+    const read = () => listKept(ref, consentMetadata, cluster, { atMost: LIMITS.listedHealthChecks });
     return sharedReads.fresh(`healthchecks ${namespace ?? ''} ${labelSelector}`, read);
   };
   if (namespaces.length === 0) return [];

@@ -30,6 +30,17 @@ export class ApiError extends Error {
   }
 }
 
+const TOO_LARGE = 'TooLarge';
+
+/** The error of an answer or a list that is larger than its limit. */
+export function tooLarge(message: string): ApiError {
+  return new ApiError(0, TOO_LARGE, message);
+}
+
+export function isTooLarge(error: unknown): boolean {
+  return isApiError(error, 0) && error.reason === TOO_LARGE;
+}
+
 /** Whether the error is the API server's, with this code. */
 export function isApiError(error: unknown, ...codes: number[]): error is ApiError {
   return error instanceof ApiError && (codes.length === 0 || codes.includes(error.code));

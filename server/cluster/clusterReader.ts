@@ -1,26 +1,20 @@
 /** Live reads, the implementation of the port `ClusterReader`. */
 import type { AnyObject, KubeObject } from '../../api/kubernetes.ts';
 import type { ClusterReader, ResourceRef } from '../../api/ports.ts';
+import { LIST_BYTES, memoryLimit } from '../../core/kube/memoryLimit.ts';
 import { createSharedReads } from '../sharedReads.ts';
-import { isApiError } from './apiError.ts';
+import { isApiError, tooLarge } from './apiError.ts';
 import { createDiscovery } from './discovery.ts';
-import { isSegment, resourcePath, withQuery } from './paths.ts';
+import { listPages } from './listPages.ts';
+import { isSegment, resourcePath } from './paths.ts';
 import type { Transport } from './transport.ts';
 
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
-const PAGE_SIZE = 500;
-/**
- * Items in a page of objects that tenants can make large: metadata takes up to 256 KiB, whole objects up to 1.5 MiB.
- */
-const METADATA_PAGE_SIZE = 100;
-const OBJECT_PAGE_SIZE = 50;
+/** Objects of the first page. */
+const FIRST_METADATA = 100;
+const FIRST_OBJECTS = 50;
 /** How old an answer of `hasAny` may be: when Metacontroller starts, each Rollout needs the same ones. */
 const HAS_ANY_MAX_AGE_MS = 1000;
-
-interface List {
-  metadata?: { continue?: string };
-  items: KubeObject[] | null;
-}
 
 /** @param clock milliseconds that only grow */
 export function createReader(transport: Transport, clock = () => performance.now()): ClusterReader {
@@ -28,33 +22,41 @@ export function createReader(transport: Transport, clock = () => performance.now
   const sharedReads = createSharedReads(clock);
 
   async function* pages(
-    path: string,
-    query: Record<string, string | undefined>,
-    size: number,
-    accept?: string,
-  ): AsyncGenerator<KubeObject[]> {
-    let next: string | undefined;
-    do {
-      const request = { path: withQuery(path, { ...query, limit: String(size), continue: next }) };
-      const page = await transport.send<List>(accept ? { ...request, accept } : request);
+    { labelSelector, fieldSelector, metadataOnly, ...ref }: Parameters<ClusterReader['pages']>[0],
+    atMost = Number.POSITIVE_INFINITY,
+  ): AsyncGenerator<{ objects: KubeObject[]; bytes: number; isLast: boolean }> {
+    const first = Math.min(metadataOnly ? FIRST_METADATA : FIRST_OBJECTS, atMost);
+    const request = {
+      path: resourcePath(ref),
+      query: { labelSelector, fieldSelector },
+      withoutFieldOwners: true,
+      first,
+    };
+    const all = listPages(transport.send, { ...request, ...(metadataOnly && { accept: METADATA_LIST }) });
+    for await (const { list, bytes } of all) {
       // An empty list of metadata has `items: null`.
-      yield page.items ?? [];
-      next = page.metadata?.continue || undefined;
-    } while (next);
+      const items = list.items ?? [];
+      const objects = metadataOnly ? items.map(withoutManagedFields) : items;
+      yield { objects, bytes, isLast: !list.metadata?.continue };
+    }
   }
 
   async function listAll(
-    path: string,
-    query: Record<string, string | undefined>,
-    accept?: string,
+    ref: Parameters<ClusterReader['pages']>[0],
     atMost = Number.POSITIVE_INFINITY,
   ): Promise<KubeObject[]> {
-    const items: KubeObject[] = [];
-    for await (const page of pages(path, query, Math.min(PAGE_SIZE, atMost), accept)) {
-      items.push(...page);
-      if (items.length >= atMost) break;
+    const fits = memoryLimit();
+    const listed: KubeObject[] = [];
+    for await (const { objects } of pages(ref, atMost)) {
+      for (const object of objects) {
+        if (listed.length === atMost) return listed;
+        if (!fits(object))
+          throw tooLarge(`the ${ref.resource} in a list take more memory than ${LIST_BYTES} bytes (limit listBytes)`);
+        listed.push(object);
+      }
+      if (listed.length === atMost) return listed;
     }
-    return items.length > atMost ? items.slice(0, atMost) : items;
+    return listed;
   }
 
   const serves: ClusterReader['serves'] = async ({ apiVersion, resource }) =>
@@ -62,38 +64,37 @@ export function createReader(transport: Transport, clock = () => performance.now
 
   const hasAny: ClusterReader['hasAny'] = async (ref) => {
     if (!(await serves(ref))) return false;
-    const { labelSelector } = ref;
-    return (await listAll(resourcePath(ref), { labelSelector }, METADATA_LIST, 1)).length > 0;
+    return (await listAll({ ...ref, metadataOnly: true }, 1)).length > 0;
   };
 
   return {
     async get<T extends AnyObject>(ref: ResourceRef & { name: string }) {
       if (![ref.name, ref.namespace || ref.name].every(isSegment)) return undefined;
       try {
-        return await transport.send<T>({ path: resourcePath(ref, ref.name) });
+        return await transport.send<T>({ path: resourcePath(ref, ref.name), withoutFieldOwners: true });
       } catch (error) {
         if (isApiError(error, 404)) return undefined;
         throw error;
       }
     },
-    async list<T extends AnyObject>(
-      ref: ResourceRef & { labelSelector?: string; fieldSelector?: string; atMost?: number },
-    ) {
-      const query = { labelSelector: ref.labelSelector, fieldSelector: ref.fieldSelector };
-      return (await listAll(resourcePath(ref), query, undefined, ref.atMost)) as unknown as T[];
+    list: async <T extends AnyObject>({ atMost, ...ref }: Parameters<ClusterReader['list']>[0]) =>
+      (await listAll(ref, atMost)) as unknown as T[],
+    async listAtMost<T extends AnyObject>({ atMost, maxBytes, ...ref }: Parameters<ClusterReader['listAtMost']>[0]) {
+      const listed: KubeObject[] = [];
+      let read = 0;
+      let isTruncated = false;
+      for await (const { objects, bytes, isLast } of pages(ref, atMost + 1)) {
+        const room = atMost - listed.length;
+        listed.push(...objects.slice(0, room));
+        read += bytes;
+        isTruncated = objects.length > room || (!isLast && (objects.length === room || read > maxBytes));
+        if (isTruncated) break;
+      }
+      return { listed: listed as unknown as T[], isTruncated };
     },
-    listMetadata: (ref) =>
-      listAll(resourcePath(ref), { labelSelector: ref.labelSelector, fieldSelector: ref.fieldSelector }, METADATA_LIST),
-    pages: <T extends AnyObject>({
-      labelSelector,
-      fieldSelector,
-      metadataOnly,
-      ...ref
-    }: Parameters<ClusterReader['pages']>[0]) => {
-      const [size, accept] = metadataOnly ? ([METADATA_PAGE_SIZE, METADATA_LIST] as const) : [OBJECT_PAGE_SIZE];
-      return pages(resourcePath(ref), { labelSelector, fieldSelector }, size, accept) as AsyncIterable<
-        unknown[]
-      > as AsyncIterable<T[]>;
+    listMetadata: (ref) => listAll({ ...ref, metadataOnly: true }),
+    async *pages<T extends AnyObject>(ref: Parameters<ClusterReader['pages']>[0]) {
+      for await (const { objects } of pages(ref)) yield objects as unknown as T[];
     },
     hasAny: (ref) => sharedReads.recent(HAS_ANY_MAX_AGE_MS, JSON.stringify(ref), () => hasAny(ref)),
     serves,
@@ -102,6 +103,10 @@ export function createReader(transport: Transport, clock = () => performance.now
       return found && { resource: found.name, namespaced: found.namespaced };
     },
   };
+}
+
+function withoutManagedFields({ metadata: { managedFields: _, ...metadata }, ...object }: KubeObject): KubeObject {
+  return { ...object, metadata };
 }
 
 /**
@@ -115,6 +120,7 @@ export function withSharedReads(reader: ClusterReader): ClusterReader {
     ...reader,
     get: shared(reader.get) as ClusterReader['get'],
     list: shared(reader.list) as ClusterReader['list'],
+    listAtMost: shared(reader.listAtMost) as ClusterReader['listAtMost'],
     listMetadata: shared(reader.listMetadata),
   };
 }

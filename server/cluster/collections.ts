@@ -1,6 +1,7 @@
 /** Collections of the API server: lists in pages, and watches. */
 import type { KubeObject } from '../../api/kubernetes.ts';
-import type { ApiConnection } from './connection.ts';
+import type { ApiConnection, Request } from './connection.ts';
+import { type List, listPages } from './listPages.ts';
 import { resourcePath, withQuery } from './paths.ts';
 
 /** The objects of a kind; without a namespace those of all namespaces, or cluster-scoped ones. */
@@ -17,6 +18,14 @@ export interface ListSelectors {
   fieldSelector?: string | undefined;
 }
 
+interface PageOptions {
+  /** Objects of the first page. */
+  pageSize?: number;
+  signal?: AbortSignal;
+  /** Leaves `fieldsV1` of `metadata.managedFields` out. */
+  withoutFieldOwners?: boolean;
+}
+
 interface ListPage<T> {
   items: T[];
   resourceVersion: string;
@@ -29,7 +38,7 @@ export type WatchEvent<T> =
 export interface Collections {
   /** The pages of a list, as they arrive, so that thousands of objects are not held twice. */
   pages<T extends KubeObject<any, any> = KubeObject>(
-    from: Collection & ListSelectors & { pageSize?: number; signal?: AbortSignal },
+    from: Collection & ListSelectors & PageOptions,
   ): AsyncGenerator<ListPage<T>>;
   /** The events of a watch, until the API server ends it. */
   watch<T extends KubeObject<any, any> = KubeObject>(
@@ -39,27 +48,26 @@ export interface Collections {
   raw<T>(path: string): Promise<T>;
 }
 
-const PAGE_SIZE = 500;
+const PAGE_SIZE = 100;
 /** How long a watch may run. The API server checks its rights only when it begins, and would let it run for an hour. */
 const WATCH_SECONDS = 300;
 
 export function createCollections(connection: Pick<ApiConnection, 'send' | 'lines'>): Collections {
-  const send = async <T>(path: string, signal?: AbortSignal) => (await connection.send<T>({ path, signal })).object;
+  const sendRequest = async <T>(request: Request) => (await connection.send<T>(request)).object;
   return {
     async *pages<T extends KubeObject<any, any>>({
       pageSize = PAGE_SIZE,
       signal,
+      withoutFieldOwners = false,
       labelSelector,
       fieldSelector,
       ...from
-    }: Collection & ListSelectors & { pageSize?: number; signal?: AbortSignal }): AsyncGenerator<ListPage<T>> {
-      let next: string | undefined;
-      do {
-        const query = { labelSelector, fieldSelector, limit: String(pageSize), continue: next };
-        const list = await send<List<T>>(withQuery(resourcePath(from), query), signal);
+    }: Collection & ListSelectors & PageOptions): AsyncGenerator<ListPage<T>> {
+      const path = resourcePath(from);
+      const request = { path, query: { labelSelector, fieldSelector }, first: pageSize, withoutFieldOwners };
+      for await (const { list } of listPages<T>(sendRequest, { ...request, ...(signal && { signal }) })) {
         yield { items: withTypes(list), resourceVersion: list.metadata?.resourceVersion ?? '' };
-        next = list.metadata?.continue || undefined;
-      } while (next);
+      }
     },
     async *watch<T extends KubeObject<any, any>>({
       resourceVersion,
@@ -80,15 +88,8 @@ export function createCollections(connection: Pick<ApiConnection, 'send' | 'line
         if (line !== '') yield JSON.parse(line) as WatchEvent<T>;
       }
     },
-    raw: (path) => send(path),
+    raw: (path) => sendRequest({ path }),
   };
-}
-
-interface List<T> {
-  apiVersion?: string;
-  kind?: string;
-  metadata?: { continue?: string; resourceVersion?: string };
-  items: T[] | null;
 }
 
 /** The items of a list, with the kind and apiVersion that they lack. */

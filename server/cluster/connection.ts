@@ -15,7 +15,8 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { ApiError } from './apiError.ts';
+import { ApiError, tooLarge } from './apiError.ts';
+import { withoutFieldOwners } from './fieldOwners.ts';
 
 export interface Request {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -28,6 +29,12 @@ export interface Request {
   signal?: AbortSignal | undefined;
   /** Milliseconds for the answer, instead of the connection's. */
   timeoutMs?: number | undefined;
+  /** Bytes of the answer's body; a larger one isn't read to its end (`isTooLarge`). Absent: no limit. */
+  maxBytes?: number;
+  /** Called with the bytes of the answer's body. */
+  measured?(bytes: number): void;
+  /** Leaves `fieldsV1` of `metadata.managedFields` out of the answer. */
+  withoutFieldOwners?: boolean;
 }
 
 export interface ApiAnswer<T> {
@@ -152,9 +159,11 @@ export function connectApi(config: Credentials, options: ConnectionOptions): Api
       };
       if (opened.timeoutMs > 0) timer = setTimeout(late, opened.timeoutMs);
       const response = await opened.answer;
-      const text = await textOf(response);
+      const { text, bytes } = await textOf(response, request);
       refuse(request, response, text);
-      return { object: contentOf(response, text) as T, warnings: warningsOf(response) };
+      request.measured?.(bytes);
+      const read = request.withoutFieldOwners ? withoutFieldOwners(text) : text;
+      return { object: contentOf(response, read) as T, warnings: warningsOf(response) };
     } catch (error) {
       const isClosed = ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
       if (isClosed && outgoing?.reusedSocket && isRepeatable(request)) return send<T>(request);
@@ -169,7 +178,7 @@ export function connectApi(config: Credentials, options: ConnectionOptions): Api
     async *lines(request) {
       try {
         const response = await (await open(request, {})).answer;
-        if (response.statusCode !== 200) refuse(request, response, await textOf(response));
+        if (response.statusCode !== 200) refuse(request, response, (await textOf(response, {})).text);
         yield* linesOf(response);
       } catch (error) {
         if (request.signal?.aborted) return;
@@ -180,13 +189,24 @@ export function connectApi(config: Credentials, options: ConnectionOptions): Api
   };
 }
 
-async function textOf(response: IncomingMessage): Promise<string> {
+async function textOf(
+  response: IncomingMessage,
+  { maxBytes = Number.POSITIVE_INFINITY }: Pick<Request, 'maxBytes'>,
+): Promise<{ text: string; bytes: number }> {
   const isGzip = response.headers['content-encoding'] === 'gzip';
   const body: Readable = isGzip ? response.pipe(createGunzip()) : response;
   if (isGzip) response.on('error', (error) => body.destroy(error));
   const chunks: Buffer[] = [];
-  for await (const chunk of body) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) {
+      response.destroy();
+      throw tooLarge(`the answer of the API server has more than ${maxBytes} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return { text: Buffer.concat(chunks).toString('utf8'), bytes };
 }
 
 async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {

@@ -37,7 +37,7 @@ export async function* follow<T extends KubeObject<any, any>>(
     try {
       if (resourceVersion === '') {
         const items: T[] = [];
-        for await (const page of client.pages<T>({ ...from, signal: timer.signal })) {
+        for await (const page of client.pages<T>({ ...from, signal: timer.signal, withoutFieldOwners: true })) {
           items.push(...page.items);
           resourceVersion = page.resourceVersion;
           timer.reset();

@@ -1,5 +1,6 @@
 /** The limits of one process. docs/reference/limits.md is generated from this table. */
 import { MAX_REQUEST_BYTES } from '../../api/metacontroller.ts';
+import { LIST_BYTES } from '../../core/kube/memoryLimit.ts';
 
 export const SERVER_LIMITS = {
   /** Bytes of a hook's or an admission request's body. More is answered with 413. */
@@ -8,6 +9,16 @@ export const SERVER_LIMITS = {
   bodyBytesAtOnce: 32 * 1024 * 1024,
   /** Hook or admission requests at once, by port. More are answered with 429. */
   requestsAtOnce: 256,
+  /**
+   * Bytes of one page of a list of the API server, above those of the largest object. A larger page is requested again
+   * with fewer objects.
+   */
+  pageBytes: 2 * 1024 * 1024,
+  /**
+   * Estimated bytes of memory of the objects of one list, without the fields that managers own. With more, the hook or
+   * request fails; a Gate's status keeps the objects that it had.
+   */
+  listBytes: LIST_BYTES,
   /** Seconds until a body is complete; then 408, and the connection is closed. */
   bodySeconds: 3,
   /** Connections to the hooks' port, to the webhook's, and to that of the probes. */

@@ -283,10 +283,10 @@ describe('the objects that it holds', () => {
     it('are the earlier ones if the cluster does not answer', async () => {
       const heldObjects = [{ kind: 'Rollout', namespace: 'platform', name: 'web' }];
       const before = (await sync(gate({ ...hour, default: 'opened' }), { at: T('09:00:00') })).status;
-      const list = () => Promise.reject(new Error('etcd is gone'));
+      const listMetadata = () => Promise.reject(new Error('etcd is gone'));
       const { events } = await sync(
         { ...gate(hour), status: { ...before, heldObjects } },
-        { at: T('10:00:01'), cluster: { list } },
+        { at: T('10:00:01'), cluster: { listMetadata } },
       );
       expect(events).toMatchObject([{ reason: 'GateClosed', involvedObjects: heldObjects }]);
     });
@@ -311,12 +311,39 @@ describe('the objects that it holds', () => {
     else expect(resyncAfterSeconds).toBeGreaterThan(3000);
   });
 
+  const large = (count: number, annotations: Record<string, string>) =>
+    Array.from({ length: count }, (_, i) =>
+      objectOf('Kustomization', `apps/large-${i}`, { metadata: { annotations } }),
+    );
+
+  it.each([
+    ['counted, however large other objects are', { 'x/a': 'y'.repeat(100_000) }, 1],
+    [
+      'those of before while objects name too many Gates to be kept',
+      { 'gate.fluxcd.io/gates': 'y'.repeat(100_000) },
+      7,
+    ],
+  ])('is %s', async (_, annotations, held) => {
+    const parent = { ...gate(hour), status: { held: 7 } };
+    const objects = [binding('web'), ...large(400, annotations)];
+    expect((await sync(parent, { at: T('09:00:00'), objects })).status.held).toBe(held);
+  });
+
+  it('is not listed again for each Gate while they are too large', async () => {
+    const cluster = fakeCluster(large(400, { 'gate.fluxcd.io/gates': 'y'.repeat(100_000) }));
+    const { request, call } = syncCall(gate(hour), { at: T('09:00:00'), cluster });
+    await gateHook.sync(request, call);
+    const lists = cluster.requests.length;
+    await gateHook.sync(request, call);
+    expect(cluster.requests).toHaveLength(lists);
+  });
+
   it('stays as it was when the cluster does not answer, and the gate is evaluated all the same', async () => {
-    const list = () => Promise.reject(new Error('etcd is gone'));
+    const listMetadata = () => Promise.reject(new Error('etcd is gone'));
     const heldObjects = [{ kind: 'Rollout', namespace: 'apps', name: 'web' }];
     const { status } = await sync(
       { ...gate(hour), status: { held: 7, heldObjects } },
-      { at: T('09:00:00'), cluster: { list } },
+      { at: T('09:00:00'), cluster: { listMetadata } },
     );
     expect(status).toMatchObject({ held: 7, heldObjects, conditions: [{ type: 'Opened' }, { type: 'Ready' }] });
   });

@@ -59,7 +59,7 @@ export function receiver(
     },
     cluster: fakeCluster(() => [live(), secret()].filter((object) => object !== undefined), {
       onRequest: ({ verb }) => {
-        if (verb === 'list') state.lists++;
+        if (verb === 'pages') state.lists++;
         else state.reads++;
       },
     }),

@@ -6,7 +6,7 @@ import { Agent } from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { objectOf } from '../support/objects.ts';
-import { admit, ask, createServerSetup, fluxReview, type ServerSetup } from './program.ts';
+import { admit, ask, createServerSetup, fluxReview, reviewOf, type ServerSetup } from './program.ts';
 
 const POLL_MS = 10;
 // Each test starts processes, possibly on a busy machine.
@@ -79,6 +79,30 @@ it('HealthChecks whose reads hang do not use up the connections of admission', a
   program.process.kill('SIGKILL');
   await Promise.all(calls);
   agent.destroy();
+}, 60_000);
+
+it('reviews whose reads hang do not use up the connections of reviews that fail open', async () => {
+  let held = 0;
+  apiServer = (request, response) => {
+    if (request.url?.includes('/gates/slow-')) held++;
+    else response.writeHead(request.url?.includes('labelSelector=') ? 200 : 404).end('{"items":[]}');
+  };
+  const program = await setup.start();
+  const review = (annotations: Record<string, string>) => {
+    const object = objectOf('Kustomization', 'demo/app', { metadata: { annotations }, spec: {} });
+    return JSON.stringify(reviewOf(object));
+  };
+  const to = (path: string) => ({ port: program.webhookPort, path, ca: program.ca, agent: false as const });
+  const names = (i: number) => Array.from({ length: 10 }, (_, n) => `slow-${i}-${n}`).join();
+  const slow = Array.from({ length: 10 }, (_, i) =>
+    ask(to('/admission/mutate/flux'), review({ 'gate.fluxcd.io/gates': names(i) })).catch(() => {}),
+  );
+  // As many as the connection pool of reviews that fail closed.
+  while (held < 64) await wait(POLL_MS);
+  const { status, text } = await ask(to('/admission/mutate/flux-fails-open'), review({}));
+  expect([status, JSON.parse(text).response.allowed, held]).toEqual([200, true, 64]);
+  program.process.kill('SIGKILL');
+  await Promise.all(slow);
 }, 60_000);
 
 it('admission answers while the receiver is flooded', async () => {

@@ -112,7 +112,7 @@ export async function createServerSetup(apiServer: RequestListener): Promise<Ser
   };
 }
 
-const reviewOf = (object: KubeObject<any, any>) => ({
+export const reviewOf = (object: KubeObject<any, any>) => ({
   apiVersion: 'admission.k8s.io/v1',
   kind: 'AdmissionReview',
   request: requestOf({ object }),

@@ -12,7 +12,6 @@ import type { Rollout } from '../../api/types.ts';
 import { closedToWrite, type WriteContext } from '../../core/admission/fluxWrite.ts';
 import { freshReason } from '../../core/gate/bypassReason.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
-import { isTruncated } from '../../core/gate/gateSelection.ts';
 import { byRefKey, identityOf } from '../../core/kube/names.ts';
 import { boundRollouts, managedFieldsOf, unboundRollouts } from '../../core/managedField/managedFields.ts';
 import { needsNoSource } from '../../core/managedField/setManagedFields.ts';
@@ -21,7 +20,8 @@ import { type GateContext, gatesToRead } from '../../core/objectGates/objectGate
 import { applierOf } from '../../core/suspension/applier.ts';
 import { readState } from '../../core/suspension/stateAnnotation.ts';
 import { endsOpening } from '../../core/suspension/suspension.ts';
-import { listSelecting, readGates, refRules } from '../../live/gateReads.ts';
+import { listSelecting, READS_AT_ONCE, readGates, refRules } from '../../live/gateReads.ts';
+import { inParallel } from '../../live/inParallel.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 import { readClosedOfAll } from '../closedGates.ts';
 import { namespaceOf } from '../response.ts';
@@ -111,14 +111,14 @@ async function readGateContext(
   const rules = refRules(settings);
   const versions = [object, oldObject].filter((each) => each !== undefined);
   const reads = gatesToRead(versions, rules, mustList);
-  const [named, labels, lists] = await Promise.all([
+  const [named, labels, selecting] = await Promise.all([
     readGates(reads.refs, cluster),
     reads.namespace ? namespaceLabels(namespace, cluster) : {},
-    reads.list ? listSelecting(namespace, SELECTS_LABEL, cluster) : [],
+    reads.list ? listSelecting(namespace, SELECTS_LABEL, cluster) : undefined,
   ]);
-  const listed = lists.flat();
+  const { gates: listed = [], truncated } = selecting ?? {};
   const context = { ...rules, gates: new Map([...named, ...byRefKey(listed)]), namespaceLabels: labels, now };
-  return reads.list ? { ...context, candidates: listed.map(identityOf), truncated: isTruncated(lists) } : context;
+  return truncated === undefined ? context : { ...context, candidates: listed.map(identityOf), truncated };
 }
 
 /**
@@ -172,6 +172,7 @@ async function readRollouts(
   { cluster }: WebhookCall,
 ): Promise<Map<string, Rollout>> {
   const names = [...new Set(all)];
-  const found = await Promise.all(names.map((name) => cluster.get<Rollout>({ ...ROLLOUTS, namespace, name })));
+  const read = (name: string) => cluster.get<Rollout>({ ...ROLLOUTS, namespace, name });
+  const found = await inParallel(names, READS_AT_ONCE, read);
   return new Map(names.flatMap((name, i) => (found[i] ? [[name, found[i]] as const] : [])));
 }

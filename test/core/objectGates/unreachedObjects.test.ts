@@ -1,13 +1,20 @@
 /** Objects that a Gate doesn't hold yet, by their own annotations. */
 import { describe, expect, it } from 'vitest';
-import { unheldOf, unresumedOf } from '../../../core/objectGates/unreachedObjects.ts';
-import { gate, kustomization } from '../admission/objects.ts';
+import { reachMetadata, unheldOf, unresumedOf } from '../../../core/objectGates/unreachedObjects.ts';
+import { gate, type KustomizationParts, kustomization } from '../admission/objects.ts';
 
 const named = { 'gate.fluxcd.io/gates': 'freeze' };
 const freeze = gate('shop/freeze');
 const all = gate('ops/all', { selects: { namespaceSelector: { matchLabels: { team: 'shop' } } } });
 const labels = new Map([['shop', { team: 'shop' }]]);
 const NOT_MARKED = 'Metacontroller has not marked it yet';
+
+/** As the API server has it, and with the metadata that the hook keeps. */
+const forms = (parts: KustomizationParts) => {
+  const whole = kustomization(parts);
+  const { apiVersion, kind } = whole;
+  return [whole, { apiVersion, kind, metadata: reachMetadata(whole) }];
+};
 
 describe('a Flux object is reported', () => {
   it.each([
@@ -28,9 +35,9 @@ describe('a Flux object is reported', () => {
       'its annotations have 250029 bytes',
     ],
   ])('%s', (_, gate, annotations, reason, message) => {
-    expect(unheldOf(gate, [kustomization({ annotations })], labels)).toEqual([
-      { kind: 'Kustomization', namespace: 'shop', name: 'web', reason, message: expect.stringContaining(message) },
-    ]);
+    const found = { kind: 'Kustomization', namespace: 'shop', name: 'web', reason };
+    for (const object of forms({ annotations }))
+      expect(unheldOf(gate, [object], labels)).toEqual([{ ...found, message: expect.stringContaining(message) }]);
   });
 
   it.each([
@@ -44,7 +51,7 @@ describe('a Flux object is reported', () => {
       {},
     ],
   ])('not one %s', (_, gate, annotations) => {
-    expect(unheldOf(gate, [kustomization({ annotations })], labels)).toEqual([]);
+    for (const object of forms({ annotations })) expect(unheldOf(gate, [object], labels)).toEqual([]);
   });
 });
 
@@ -65,9 +72,9 @@ describe('behind an open Gate, a suspended object is reported', () => {
       'the webhook has not resumed it yet',
     ],
   ])('%s', (_, object, reason, message) => {
-    expect(unresumedOf(freeze, [kustomization(object)], new Map())).toEqual([
-      { kind: 'Kustomization', namespace: 'shop', name: 'web', reason, message: expect.stringContaining(message) },
-    ]);
+    const found = { kind: 'Kustomization', namespace: 'shop', name: 'web', reason };
+    for (const each of forms(object))
+      expect(unresumedOf(freeze, [each], new Map())).toEqual([{ ...found, message: expect.stringContaining(message) }]);
   });
 
   it.each([
@@ -78,6 +85,11 @@ describe('behind an open Gate, a suspended object is reported', () => {
       { ...held, 'gate.fluxcd.io/gates': 'other', 'gate.fluxcd.io/state': 'closed: shop/other' },
     ],
   ])('not one %s', (_, annotations) => {
-    expect(unresumedOf(freeze, [kustomization({ annotations })], new Map())).toEqual([]);
+    for (const object of forms({ annotations })) expect(unresumedOf(freeze, [object], new Map())).toEqual([]);
   });
+});
+
+it('the hook keeps no annotation of others', () => {
+  const annotations = { ...named, 'x/a': 'y'.repeat(100_000) };
+  expect(reachMetadata(kustomization({ annotations })).annotations).toEqual(named);
 });

@@ -135,6 +135,14 @@ describe('the decorator that suspends and resumes', () => {
     expect(answer.read).toEqual(['gates/undefined']);
   });
 
+  it('reads its Gates one by one where those of a tenant are too large to be listed', async () => {
+    const object = kustomization({ annotations: { [GATES]: 'freeze,x,y,z' } });
+    const large = Array.from({ length: 150 }, (_, i) => gate(`tenant/g-${i}`, {}, { 'x/a': 'x'.repeat(60_000) }));
+    const answer = await sync(object, [], [...large, closed]);
+    expect(answer.annotations).toEqual({ [STATE]: 'closed: shop/freeze,shop/x,shop/y,shop/z' });
+    expect(answer.read).toEqual(['gates/undefined', 'gates/freeze', 'gates/x', 'gates/y', 'gates/z']);
+  });
+
   it('is sent Gates and the Namespace, whatever the object names', async () => {
     const annotations = { [GATES]: 'freeze', 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
     const { call } = fakeHookCall({ now: NOW, objects: [everywhere] });

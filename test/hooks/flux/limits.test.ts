@@ -99,6 +99,18 @@ describe('Gates beyond the limit lift no freeze', () => {
   });
 });
 
+it('open Gates of its namespace that are too large to be read hold a new object, and no other namespace', async () => {
+  const large = Array.from({ length: 150 }, (_, i) =>
+    gate(`tenant/g-${i}`, { default: 'opened', selects: { kinds: ['Bucket'] } }, { 'x/a': 'x'.repeat(60_000) }),
+  );
+  const suspended = async (namespace: string) => {
+    const web = kustomization({ annotations: {} });
+    const object = { ...web, metadata: { ...web.metadata, namespace } };
+    return (await send(mutateFlux, { object, oldObject: null }, { objects: large })).object?.spec?.suspend;
+  };
+  expect([await suspended('tenant'), await suspended('shop')]).toEqual([true, undefined]);
+});
+
 describe('an object beyond the limit is mended', () => {
   it('by naming fewer Gates, whatever their number was', async () => {
     const cluster = await Cluster.settled(kustomization({ annotations: { 'gate.fluxcd.io/gates': names(300) } }), {

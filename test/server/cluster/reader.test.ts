@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../server/cluster/apiError.ts';
 import { createReader } from '../../../server/cluster/clusterReader.ts';
+import type { Request } from '../../../server/cluster/connection.ts';
 import type { Transport } from '../../../server/cluster/transport.ts';
 
 /** Answers as the API server does for a path outside of the resource. */
@@ -88,5 +89,44 @@ describe('pages of a list', () => {
     const { reader, asked } = paged([first]);
     for await (const _ of reader.pages(rollouts)) break;
     expect(asked).toEqual(['/apis/kuberik.com/v1alpha1/rollouts?limit=50']);
+  });
+});
+
+describe('what a list keeps', () => {
+  const ROLLOUT_GATES = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rolloutgates', namespace: 'apps' };
+  const owned = [{ manager: 'm', time: 't', fieldsV1: {} }];
+  const item = (i: number, annotations: Record<string, string> = {}) => ({
+    metadata: { name: `o-${i}`, annotations, managedFields: owned },
+  });
+  const listing = (items: object[]) => {
+    const requests: Request[] = [];
+    const send = async (request: Request) => {
+      requests.push(request);
+      return { items: structuredClone(items) } as never;
+    };
+    return { reader: createReader({ send, close: () => undefined }), requests };
+  };
+  const texts = { 'x/a': 'x'.repeat(60_000) };
+  const keys = Object.fromEntries(Array.from({ length: 8000 }, (_, i) => [i.toString(36), '']));
+
+  it.each([
+    ['500 objects with a usual annotation', 500, { 'x/a': 'b' }, true],
+    ['500 objects with a long one', 500, texts, true],
+    ['700 objects with a long one', 700, texts, false],
+    ['150 objects with thousands of short ones, which take much more memory', 150, keys, false],
+  ])('%s', async (_, count, annotations, fits) => {
+    const { reader } = listing(Array.from({ length: count }, (_, i) => item(i, annotations)));
+    const read = reader.list(ROLLOUT_GATES).then(({ length }) => length);
+    if (fits) expect(await read).toBe(count);
+    else
+      await expect(read).rejects.toThrow(/the rolloutgates in a list take more memory than \d+ bytes .limit listBytes/);
+  });
+
+  it('of managedFields the managers and times, and none of metadata alone', async () => {
+    const { reader, requests } = listing([item(0)]);
+    expect((await reader.list(ROLLOUT_GATES))[0]?.metadata.managedFields).toEqual(owned);
+    expect((await reader.listMetadata(ROLLOUT_GATES))[0]?.metadata.managedFields).toBeUndefined();
+    await reader.get({ ...ROLLOUT_GATES, name: 'a' });
+    expect(requests.map(({ withoutFieldOwners }) => withoutFieldOwners)).toEqual([true, true, true]);
   });
 });

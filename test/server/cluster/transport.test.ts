@@ -1,6 +1,7 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
+import { isTooLarge } from '../../../server/cluster/apiError.ts';
 import { createTransport } from '../../../server/cluster/transport.ts';
 import { startLocalServer } from '../registry/localServer.ts';
 
@@ -44,6 +45,33 @@ it('an answer that is too long for a string is an error of that request, and of 
   expect(await transport.send({ path: '/api' })).toEqual({});
   transport.close();
   api.close();
+});
+
+it('an answer with more bytes than the request allows is not read to its end', async () => {
+  let sent = 0;
+  const { api, transport } = await connect(({ url }, response) => {
+    if (url === '/small') return void response.end('{"metadata":{"managedFields":[{"fieldsV1":{"f:a":{}}}]}}');
+    response.on('close', () => {
+      sent = response.socket?.bytesWritten ?? 0;
+      api.close();
+    });
+    const write = () => {
+      while (response.write('x'.repeat(65_536)));
+      response.once('drain', write);
+    };
+    write();
+  });
+  let size = 0;
+  const measured = (bytes: number) => {
+    size = bytes;
+  };
+  const small = { path: '/small', maxBytes: 56, measured, withoutFieldOwners: true };
+  expect(await transport.send(small)).toEqual({ metadata: { managedFields: [{ fieldsV1: {} }] } });
+  expect(size).toBe(56);
+  const error = await transport.send({ path: '/endless', maxBytes: 1_000_000 }).catch((each) => each);
+  expect(isTooLarge(error)).toBe(true);
+  expect(sent).toBeLessThan(20_000_000);
+  transport.close();
 });
 
 describe('a connection that the API server has closed while it was idle', () => {

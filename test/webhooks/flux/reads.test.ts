@@ -1,8 +1,10 @@
 /** Reads of the webhook for a write of a Flux object, in either of its calls. */
 import { expect, it } from 'vitest';
+import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { gate, kustomization, NOW } from '../../core/admission/objects.ts';
 import { applier, openGate, resumedAlone } from '../../core/admission/writes.ts';
+import { requestOf } from '../../support/admission.ts';
 import { send } from './call.ts';
 
 const following = (rollout: string, state?: string) =>
@@ -41,6 +43,28 @@ it.each([
 ])('%s', async (_, handler, write, state, expected) => {
   const { reads } = await send(handler, write, { objects: [gate('shop/freeze', { default: state as 'opened' })] });
   expect([...new Set(reads)].sort()).toEqual(expected);
+});
+
+it('at most 16 Gates and as many Rollouts at once: others share the connections', async () => {
+  const names = Array.from({ length: 60 }, (_, i) => `n-${i}`);
+  const annotations = {
+    'gate.fluxcd.io/gates': names.join(),
+    ...Object.fromEntries(names.map((name, i) => [`rollout.kuberik.com/substitute.V${i}.from`, name])),
+  };
+  const running = new Map<string, number>();
+  const most = new Map<string, number>();
+  const cluster = fakeCluster([]);
+  const get: typeof cluster.get = async ({ resource }) => {
+    const now = (running.get(resource) ?? 0) + 1;
+    running.set(resource, now);
+    most.set(resource, Math.max(now, most.get(resource) ?? 0));
+    await Promise.resolve();
+    running.set(resource, running.get(resource)! - 1);
+    return undefined;
+  };
+  const { call } = fakeWebhookCall({ now: NOW, cluster: { ...cluster, get } });
+  await mutateFlux(requestOf({ object: kustomization({ annotations }) }), call);
+  expect(Object.fromEntries(most)).toMatchObject({ gates: 16, rollouts: 16 });
 });
 
 const inventory = { entries: [{ id: 'shop_web_kustomize.toolkit.fluxcd.io_Kustomization', v: 'v1' }] };
