@@ -18,7 +18,7 @@ export const TOO_MANY_ROLLOUTS: NamespacedName = { namespace: '', name: '(too-ma
 const LIMIT_TEXTS = new Map([
   [
     TOO_MANY.name,
-    `more than ${LIMITS.requiredGates} Gates are required, by name or selection (limit requiredGates): require fewer`,
+    'too many or too large Gates (limits requiredGates, selectingGates, selectingGatesBytes): require fewer',
   ],
   [
     TOO_MANY_ROLLOUTS.name,

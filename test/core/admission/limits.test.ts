@@ -15,7 +15,7 @@ const claims = (count: number, rollout: (i: number) => string) =>
 
 describe('an object beyond a limit', () => {
   const rows: [title: string, annotations: Record<string, string>, message: RegExp][] = [
-    ['Gates', { 'gate.fluxcd.io/gates': gates }, /limit requiredGates/],
+    ['Gates', { 'gate.fluxcd.io/gates': gates }, /limits requiredGates/],
     ['Rollouts', claims(LIMITS.boundRollouts + 1, (i) => `app-${i}`), /limits boundRollouts/],
     ['variables', claims(LIMITS.managedFields + 1, () => 'app'), /managedFields\): name fewer/],
   ];

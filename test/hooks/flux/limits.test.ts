@@ -9,7 +9,8 @@ const everywhere = { selects: { namespaceSelector: {} } };
 const openGates = (count: number, namespace = 'aaa') =>
   Array.from({ length: count }, (_, i) => gate(`${namespace}/open-${i}`, { ...everywhere, default: 'opened' }));
 const names = (count: number, prefix = 'gate') => Array.from({ length: count }, (_, i) => `${prefix}-${i}`).join();
-const LIMIT = /more than 200 Gates are required, by name or selection \(limit requiredGates\): require fewer/;
+const LIMIT =
+  /too many or too large Gates \(limits requiredGates, selectingGates, selectingGatesBytes\): require fewer/;
 
 const edit = (cluster: Cluster, path: string) =>
   cluster.write({ ...cluster.object, spec: { ...cluster.object.spec, path } });

@@ -142,7 +142,7 @@ describe('the Gates of a bound object', () => {
       objects: [bound('prod', annotations)],
     });
     expect(tags).toEqual(['1.0.0']);
-    expect(blockedBy(status)).toContain('more than 200 Gates');
+    expect(blockedBy(status)).toContain('too many or too large Gates');
   });
 
   it('do not hold an object that isn’t bound to the Rollout, is being deleted, or requires no closed Gate', async () => {

@@ -197,7 +197,7 @@ describe('sync', () => {
     expect(tags).toEqual(['1.0.0']);
     expect(reads).not.toContainEqual(expect.stringContaining('get gates'));
     const blocked = status.conditions?.find(({ type }) => type === 'DeploymentBlocked');
-    expect(blocked?.message).toMatch(/^Version 1\.1\.0 waits: more than 200/);
+    expect(blocked?.message).toMatch(/^Version 1\.1\.0 waits: too many or too large Gates/);
   });
 
   it('deploys if cache and live reads allow it, with an Event', async () => {
