@@ -1,11 +1,11 @@
 /** Times of the page with thousands of applications, against those with a few. */
 import type { Page } from 'playwright-core';
+import { User } from '../actors/user.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import { launchBrowser } from '../page/browser.ts';
 import { buildPage } from '../page/buildPage.ts';
 import { servePageOn } from '../page/serveWith.ts';
-import { type FleetObject, fleet } from '../preview/fleet.ts';
-import { patchStatus, storeFleet } from '../preview/storeFleet.ts';
+import { createReported, rolloutAt } from './fleets/reported.ts';
 import { quantile } from './measure.ts';
 import type { ClusterScenario } from './scenario.ts';
 
@@ -23,17 +23,11 @@ export const page: ClusterScenario = {
   numbers: { few: 50, many: 5000, rounds: 5 },
   hooks: false,
   async measure({ cluster, numbers: { few = 1, many = 1, rounds = 1 } }) {
-    const idOf = ({ object: { kind, metadata } }: FleetObject) => `${kind} ${metadata.namespace}/${metadata.name}`;
-    const all = fleet(many, Date.now());
-    const amongFew = new Set(fleet(few, Date.now()).map(idOf));
-    const first = all.filter((each) => amongFew.has(idOf(each)));
-    await storeFleet(cluster.accessOf('admin'), first);
-    const small = await measureWith(cluster, first, rounds);
-    await storeFleet(
-      cluster.accessOf('admin'),
-      all.filter((each) => !first.includes(each)),
-    );
-    const large = await measureWith(cluster, all, rounds);
+    const admin = new User(cluster.accessOf('admin'));
+    await createReported(admin, 0, few);
+    const small = await measureWith(cluster, admin, few, rounds);
+    await createReported(admin, few, many);
+    const large = await measureWith(cluster, admin, many, rounds);
     return (Object.keys(small) as (keyof Times)[]).flatMap((name) => [
       { group: `${few} applications`, name, value: small[name], unit: 'ms' },
       { group: `${many} applications`, name, value: large[name], unit: 'ms' },
@@ -42,28 +36,25 @@ export const page: ClusterScenario = {
   },
 };
 
-async function measureWith(cluster: LocalCluster, objects: readonly FleetObject[], rounds: number): Promise<Times> {
-  const admin = cluster.accessOf('admin');
+async function measureWith(cluster: LocalCluster, admin: User, count: number, rounds: number): Promise<Times> {
   const server = await servePageOn(cluster.kubeconfigOf('admin'), await buildPage());
   const browser = await launchBrowser();
   try {
-    const rollouts = objects.filter(({ object }) => object.kind === 'Rollout');
     const tab = await browser.newPage({ viewport: { width: 1280, height: 900 } });
     // The server has read everything: only the page is measured.
     await tab.goto(server.address);
-    await allThere(tab, rollouts.length);
+    await allThere(tab, count);
     const times: Times[] = [];
     for (let round = 0; round < rounds; round++) {
       const start = performance.now();
       await tab.reload({ waitUntil: 'commit' });
       await tab.locator('.row').first().waitFor();
       const firstRow = performance.now() - start;
-      await allThere(tab, rollouts.length);
+      await allThere(tab, count);
       const allRows = performance.now() - start;
       const scrolls = (await tab.evaluate(SCROLL)) as number[];
       // A version that no application has.
-      const version = `9.${rollouts.length}.${round}`;
-      const { object, status = {} } = rollouts.at(-1 - round)!;
+      const version = `9.${count}.${round}`;
       const pinned = {
         type: 'Pinned',
         status: 'True',
@@ -77,7 +68,7 @@ async function measureWith(cluster: LocalCluster, objects: readonly FleetObject[
         'all rows': allRows,
         'a screenful scrolled': quantile(scrolls, 0.5),
         'the slowest of them': Math.max(...scrolls),
-        'a change to its row': await seen(tab, version, () => patchStatus(admin, object, { ...status, ...changed })),
+        'a change to its row': await seen(tab, version, () => admin.patchStatus(rolloutAt(count - 1 - round), changed)),
       });
     }
     const names = Object.keys(times[0]!) as (keyof Times)[];
@@ -115,7 +106,7 @@ async function allThere(tab: Page, count: number): Promise<void> {
 }
 
 /** Milliseconds from the change until the page shows the version. */
-async function seen(tab: Page, version: string, change: () => Promise<void>): Promise<number> {
+async function seen(tab: Page, version: string, change: () => Promise<unknown>): Promise<number> {
   await tab.getByLabel('Search applications').fill(version);
   await tab.getByText('Nothing matches').waitFor();
   const start = performance.now();

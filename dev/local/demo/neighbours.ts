@@ -1,4 +1,4 @@
-/** Other applications on the demo's page, in many states. Users and a registry act, and the hooks produce the states. */
+/** Applications in every state: the others on the demo's page. Users and a registry act, and the hooks produce the states. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { gate, imagePolicy, kustomization, ref, rollout, rolloutBudget, rolloutGate } from '../../actors/objects.ts';
 import { timestamp } from '../../actors/timestamp.ts';
@@ -16,7 +16,8 @@ export async function settleNeighbours(accessOf: (user: keyof Users) => Access):
   };
   await users.admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: SHOP } });
   await calendar(users);
-  await Promise.all([done, baking, approval, failed, pinned, stages, fleet, unmanaged].map((each) => each(users)));
+  const all = [done, baking, approval, failed, pinned, stages, fleet, unmanaged, unapplied, undeployed];
+  await Promise.all(all.map((each) => each(users)));
   await freeze(users);
 }
 
@@ -153,6 +154,20 @@ async function unmanaged(users: Users): Promise<void> {
   await publish(users, 'reports', '1.4.0');
   const spec = { postBuild: { substitute: { REPORTS_VERSION: '1.4.0' } } };
   await users.developer.create(kustomization(SHOP, 'reports', { spec }));
+}
+
+/** A version that Flux doesn't apply, since the Kustomization is suspended. */
+async function unapplied(users: Users): Promise<void> {
+  const variables = { VERSION: 'accounts' };
+  await users.developer.create(kustomization(SHOP, 'accounts', { variables, spec: { suspend: true } }));
+  await deployAll(users, 'accounts', ['2.0.0'], { deployTimeout: '15m' });
+}
+
+/** Applications without a deployment: one that waits for its RolloutGate, and one without an ImagePolicy. */
+async function undeployed(users: Users): Promise<void> {
+  await users.sre.create(rolloutGate(SHOP, 'launch', 'invoices', { passing: false }));
+  await publish(users, 'invoices', '0.1.0');
+  for (const name of ['invoices', 'pricing']) await users.developer.create(rollout(SHOP, name));
 }
 
 async function calendar({ sre }: Users): Promise<void> {
