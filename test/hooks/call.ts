@@ -2,7 +2,7 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { CompositeRequest, ObjectMap } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
 import { fakeCluster, fakeHookCall } from '../../dev/fakes/ports.ts';
-import { controller } from '../support/metacontroller.ts';
+import { controller } from '../../dev/fakes/requests.ts';
 
 export interface Around {
   at: string;

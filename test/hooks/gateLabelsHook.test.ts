@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { HookCall } from '../../api/ports.ts';
+import { decorating } from '../../dev/fakes/requests.ts';
 import { gateLabelsHook } from '../../hooks/gateLabelsHook.ts';
 import { gate } from '../core/admission/objects.ts';
-import { decorating } from '../support/metacontroller.ts';
 
 const LABEL = 'gate.fluxcd.io/selects';
 const ROLLOUTS = 'gate.fluxcd.io/selects-rollouts';

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { EventRecord, HookCall } from '../../api/ports.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
+import { controller, decorating } from '../../dev/fakes/requests.ts';
 import { rolloutGateHook } from '../../hooks/rolloutGateHook.ts';
-import { controller, decorating } from '../support/metacontroller.ts';
 import { objectOf } from '../support/objects.ts';
 
 const P = 'rollout.kuberik.com/';

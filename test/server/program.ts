@@ -7,9 +7,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KubeObject } from '../../api/kubernetes.ts';
+import { requestOf } from '../../dev/fakes/requests.ts';
 import { createAuthority } from '../../dev/local/controlPlane/certificates.ts';
 import { freePort } from '../../dev/local/process/ports.ts';
-import { requestOf } from '../support/admission.ts';
 import { objectOf } from '../support/objects.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

@@ -4,24 +4,6 @@ import type { AdmissionRequest } from '../../api/admission.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import { type AdmissionHandler, reviewOf } from '../../webhooks/response.ts';
 
-/** The operation is CREATE without an old object, and DELETE without a new one. */
-export function requestOf({ object = null, oldObject = null, ...rest }: Partial<AdmissionRequest>): AdmissionRequest {
-  const { apiVersion, kind, metadata } = (object ?? oldObject)!;
-  const [group = '', version = ''] = apiVersion.split('/');
-  return {
-    uid: 'request-uid',
-    kind: { group, version, kind },
-    resource: { group, version, resource: `${kind.toLowerCase()}s` },
-    ...(metadata.name !== undefined && { name: metadata.name }),
-    namespace: metadata.namespace ?? '',
-    operation: object ? (oldObject ? 'UPDATE' : 'CREATE') : 'DELETE',
-    userInfo: { username: 'alice' },
-    object,
-    oldObject,
-    ...rest,
-  };
-}
-
 /** The answer, and the object as the API server would store it. */
 export async function review(handler: AdmissionHandler, request: AdmissionRequest, call: WebhookCall) {
   const input = JSON.stringify(request);

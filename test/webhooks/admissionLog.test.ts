@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
+import { requestOf } from '../../dev/fakes/requests.ts';
 import { admissionConsideration, admissionDecisions } from '../../webhooks/admissionLog.ts';
 import type { AdmissionDecision } from '../../webhooks/response.ts';
 import { kustomization, rollout } from '../core/admission/objects.ts';
-import { requestOf } from '../support/admission.ts';
 
 type AnyObject = KubeObject<any, any>;
 

@@ -2,11 +2,11 @@
 import { expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { fakeWebhookCall } from '../../dev/fakes/ports.ts';
+import { requestOf } from '../../dev/fakes/requests.ts';
 import { webhookRoutes } from '../../webhooks/index.ts';
 import { reviewOf } from '../../webhooks/response.ts';
 import { gate as fluxGate, kustomization, NOW, rollout } from '../core/admission/objects.ts';
 import { gate } from '../core/gate/gate.ts';
-import { requestOf } from '../support/admission.ts';
 
 interface Asked {
   route: string;

@@ -4,10 +4,10 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Route } from '../../api/ports.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { fakeWebhookCall } from '../../dev/fakes/ports.ts';
+import { requestOf } from '../../dev/fakes/requests.ts';
 import { webhookRoutes } from '../../webhooks/index.ts';
 import { kustomization, NOW, rollout } from '../core/admission/objects.ts';
 import { gate } from '../core/gate/gate.ts';
-import { requestOf } from '../support/admission.ts';
 import { objectOf } from '../support/objects.ts';
 
 const ROLLOUT = rollout('my-app', '1.1.0') as KubeObject<any, any>;

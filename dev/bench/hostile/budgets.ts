@@ -137,9 +137,8 @@ export const BUDGETS: Record<string, () => Input> = {
       'rollout.kuberik.com/continue-request': text(120, 'a '),
     };
     const about = budget({}, {}, annotations);
-    const sent = review(about, about);
-    sent.request.userInfo.username = text(1);
-    return { paths: ['/admission/mutate/rolloutbudget'], body: sent };
+    const body = review(about, about, { userInfo: { username: text(1) } });
+    return { paths: ['/admission/mutate/rolloutbudget'], body };
   },
   'a Rollout that 10 budgets with 1,000 slots each select, and 90 more with the largest selector': () => {
     const related = object('image.toolkit.fluxcd.io/v1', 'ImagePolicy', {

@@ -1,7 +1,6 @@
 /** A hostile input: a request body, its routes, and the stored objects. */
-import type { AdmissionRequest } from '../../../api/admission.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import type { ObjectMap } from '../../../api/metacontroller.ts';
+import { composing, decorating, requestOf, reviewing } from '../../fakes/requests.ts';
 
 export type AnyObject = KubeObject<any, any>;
 
@@ -40,23 +39,8 @@ export const rollout = (fields: Partial<AnyObject> = {}): AnyObject =>
     spec: { releasesImagePolicy: { name: 'web' }, ...fields.spec },
   });
 
-export function review(object: AnyObject | null, oldObject: AnyObject | null = null, subResource?: string) {
-  const about = (object ?? oldObject)!;
-  const [group = '', version = ''] = about.apiVersion.split('/');
-  const request: AdmissionRequest = {
-    uid: 'review-1',
-    kind: { group, version, kind: about.kind },
-    resource: { group, version, resource: `${about.kind.toLowerCase()}s` },
-    name: about.metadata.name ?? '',
-    namespace: about.metadata.namespace ?? '',
-    operation: object ? (oldObject ? 'UPDATE' : 'CREATE') : 'DELETE',
-    userInfo: { username: 'developer', groups: ['system:authenticated'] },
-    object,
-    oldObject,
-    ...(subResource && { subResource }),
-  };
-  return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request };
-}
+export const review = (object: AnyObject | null, oldObject: AnyObject | null = null, more = {}) =>
+  reviewing(requestOf({ object, oldObject, ...more }));
 
 /** A write through both webhooks. `what`: the end of their paths. */
 export function written(what: string, object: AnyObject, oldObject?: AnyObject, stored?: AnyObject[]): Input {
@@ -67,20 +51,8 @@ export function written(what: string, object: AnyObject, oldObject?: AnyObject, 
 const DECORATORS = ['flux', 'healthcheck', 'rolloutgate', 'rolloutbudget-slots'];
 
 export function synced(hook: string, about: AnyObject, related: AnyObject[] = [], stored?: AnyObject[]): Input {
-  const controller = { apiVersion: 'metacontroller.k8s.io/v1alpha1', kind: 'Controller', metadata: { name: 'c' } };
-  const own = DECORATORS.includes(hook) ? { object: about, attachments: {} } : { parent: about, children: {} };
-  const body = { controller, ...own, related: byKind(related), finalizing: false };
+  const body = (DECORATORS.includes(hook) ? decorating : composing)(about, { related });
   return { paths: [`/hooks/${hook}/sync`], body, ...(stored && { stored }) };
-}
-
-function byKind(objects: AnyObject[]): ObjectMap {
-  const map: ObjectMap = {};
-  for (const each of objects) {
-    const key = `${each.kind}.${each.apiVersion}`;
-    map[key] ??= {};
-    map[key][[each.metadata.namespace, each.metadata.name].filter(Boolean).join('/')] = each;
-  }
-  return map;
 }
 
 /** A text of this many kilobytes. */

@@ -100,7 +100,7 @@ export const ROLLOUTS: Record<string, () => Input> = {
   'a write of the status with 5,000 deployments': () => {
     const old = withHistory(5000);
     const { revision: _, ...status } = old.status;
-    const body = review({ ...old, status: { ...status, title: 'changed' } }, old, 'status');
+    const body = review({ ...old, status: { ...status, title: 'changed' } }, old, { subResource: 'status' });
     return { paths: ['/admission/mutate/rollout-status'], body };
   },
   'a write of the spec beside 10,000 releases': () => {

@@ -1,6 +1,7 @@
 /** RolloutSchedules: their RolloutGates and status, against dev/reference/calendar.ts. */
 import fc from 'fast-check';
 import { timestamp } from '../../actors/timestamp.ts';
+import { composing } from '../../fakes/requests.ts';
 import { type Calendar, isActive, nextChange } from '../../reference/calendar.ts';
 import { callRoute, expectThat } from '../routes/callRoute.ts';
 import { ROUTES, reviewOf, serve } from '../routes/routes.ts';
@@ -58,20 +59,11 @@ export async function checkScheduled({ spec, action, cluster, at }: Scheduled): 
     metadata,
     spec: { rolloutSelector: {}, ...spec, ...(action && { action }) },
   };
-  const review = await callRoute(
-    ROUTES.get('/admission/validate/schedule')!,
-    reviewOf({ user: 'developer', object: parent }),
-  );
+  const validate = ROUTES.get('/admission/validate/schedule')!;
+  const review = await callRoute(validate, reviewOf('developer', { object: parent }));
   expectThat('body' in review && review.body.response.allowed, 'a schedule is refused', { parent, review });
 
-  const body = {
-    controller: { apiVersion: '', kind: '', metadata: {} },
-    parent,
-    children: {},
-    related: {},
-    finalizing: false,
-  };
-  const answer = await callRoute(ROUTES.get(`/hooks/${kind.toLowerCase()}/sync`)!, body);
+  const answer = await callRoute(ROUTES.get(`/hooks/${kind.toLowerCase()}/sync`)!, composing(parent));
   if (!('body' in answer)) return expectThat(false, 'a sync is refused', { answer });
   const { children, status } = answer.body;
   const active = isActive(spec, at);

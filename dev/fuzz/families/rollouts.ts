@@ -1,6 +1,7 @@
 /** A sync of a Rollout in any state, from a cache that may be older than the cluster, against dev/reference/rollout.ts. */
 import fc from 'fast-check';
 import type { RolloutStatus } from '../../../api/types.ts';
+import { composing } from '../../fakes/requests.ts';
 import { initialBakeStatus, objections, type UpstreamRollout, versionsOf } from '../../reference/rollout.ts';
 import { callRoute, expectThat } from '../routes/callRoute.ts';
 import { type AnyObject, ROUTES, serve } from '../routes/routes.ts';
@@ -221,18 +222,7 @@ export async function checkRollout(input: RolloutCase): Promise<void> {
   const cached = objectsOf({ ...live, ...input.stale }, input, isStale ? 1 : 2);
   const stored = objectsOf(live, input, 2);
   serve({ now: NOW, objects: [stored.rollout, ...stored.others] });
-  const related: Record<string, Record<string, AnyObject>> = {};
-  for (const each of cached.others) {
-    const key = `${each.kind}.${each.apiVersion}`;
-    related[key] = { ...related[key], [`shop/${each.metadata.name}`]: each };
-  }
-  const body = {
-    controller: { apiVersion: '', kind: '', metadata: {} },
-    parent: cached.rollout,
-    children: { 'Job.batch/v1': {} },
-    related,
-    finalizing: false,
-  };
+  const body = composing(cached.rollout, { related: cached.others, children: { 'Job.batch/v1': {} } });
   const answer = await callRoute(ROUTES.get('/hooks/rollout/sync')!, body);
   // A hook in doubt fails as a whole.
   if (!('body' in answer)) return;
@@ -240,7 +230,13 @@ export async function checkRollout(input: RolloutCase): Promise<void> {
   const after = status.history ?? [];
   const [head, ...past] = after;
   const rolledBack = status.rolledBackReleases ?? [];
-  const details = { cached: cached.rollout, stored: stored.rollout, others: stored.others, related, after };
+  const details = {
+    cached: cached.rollout,
+    stored: stored.rollout,
+    others: stored.others,
+    related: body.related,
+    after,
+  };
   const id = head?.id ?? 0;
   const kept = after.slice(id > history.length ? 1 : 0);
   const same = kept.every((entry, i) => entry.id === history.length - i && entry.version.tag === history[i]?.tag);

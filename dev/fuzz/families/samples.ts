@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { SCHEMAS } from '../../../api/generated/schemas.ts';
 import { apiVersionOf, KINDS, type KindName } from '../../../api/kinds.ts';
 import { jobNameOf } from '../../../core/health/job/checkJob.ts';
+import { decorating } from '../../fakes/requests.ts';
 import { type AnyObject, reviewOf } from '../routes/routes.ts';
 
 interface Sample {
@@ -128,29 +129,12 @@ job.metadata.name = jobNameOf({
 });
 job.metadata.uid = `uid-${job.metadata.name}`;
 
-const controller = {
-  apiVersion: 'metacontroller.k8s.io/v1alpha1',
-  kind: 'CompositeController',
-  metadata: { name: 'c' },
-};
-
-function mapOf(objects: AnyObject[]) {
-  const groups = Map.groupBy(objects, ({ apiVersion, kind }) => `${kind}.${apiVersion}`);
-  return Object.fromEntries(
-    [...groups].map(([key, list]) => [
-      key,
-      Object.fromEntries(
-        list.map((each) => [[each.metadata.namespace, each.metadata.name].filter(Boolean).join('/'), each]),
-      ),
-    ]),
-  );
-}
-
+/** A request for either kind of controller. */
 function hookBody(about: AnyObject): object {
   const owned = [objectOf('FluxBinding kustomization-web'), objectOf('RolloutGate qa')];
-  const own = mapOf([...owned, ...(about.kind === 'HealthCheck' ? [job] : [])]);
-  const related = mapOf(STORED);
-  return { controller, parent: about, object: about, children: own, attachments: own, related, finalizing: false };
+  const attachments = [...owned, ...(about.kind === 'HealthCheck' ? [job] : [])];
+  const request = decorating(about, { attachments, related: STORED });
+  return { ...request, parent: about, children: request.attachments };
 }
 
 const known = new Map<string, Sample[]>();
@@ -182,18 +166,17 @@ function reviews(about: AnyObject, ofStatus: boolean): object[] {
       annotations: { ...about.metadata.annotations, 'gate.fluxcd.io/bypass-reason': 'INC-2' },
     },
   };
-  const update = (user: string) =>
-    reviewOf({ user, object: changed, oldObject: about, fieldManager: 'kustomize-controller', ...subResource });
+  const options = { fieldManager: 'kustomize-controller' };
+  const update = (user: string, more = {}) =>
+    reviewOf(user, { object: changed, oldObject: about, options, ...subResource, ...more });
   if (ofStatus) return [update('developer')];
-  const connect = update('developer');
-  connect.request!.operation = 'CONNECT';
   return [
     update('developer'),
     update('admin'),
     update('system:serviceaccount:metacontroller:metacontroller'),
-    reviewOf({ user: 'developer', object: about }),
-    reviewOf({ user: 'developer', oldObject: about }),
-    reviewOf({ user: 'admin', oldObject: about }),
-    connect,
+    reviewOf('developer', { object: about }),
+    reviewOf('developer', { oldObject: about }),
+    reviewOf('admin', { oldObject: about }),
+    update('developer', { operation: 'CONNECT' }),
   ];
 }

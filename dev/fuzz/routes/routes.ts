@@ -1,20 +1,13 @@
 /** The routes of the hook server in this process, over the objects that a case serves. */
-import type { AdmissionReview } from '../../../api/admission.ts';
+import type { AdmissionRequest, AdmissionReview } from '../../../api/admission.ts';
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import type { DecisionLog, Route } from '../../../api/ports.ts';
 import { hookRoutes } from '../../../hooks/index.ts';
 import { webhookRoutes } from '../../../webhooks/index.ts';
-import { fakeCluster, fakeHookCall, fakeWebhookCall, pluralOf } from '../../fakes/ports.ts';
+import { fakeCluster, fakeHookCall, fakeWebhookCall } from '../../fakes/ports.ts';
+import { requestOf, reviewing } from '../../fakes/requests.ts';
 
 export type AnyObject = KubeObject<any, any>;
-
-export interface Write {
-  user: string;
-  object?: AnyObject | undefined;
-  oldObject?: AnyObject | undefined;
-  fieldManager?: string;
-  subResource?: string;
-}
 
 interface Served {
   now: EpochMs;
@@ -49,24 +42,6 @@ export function serve(next: Served): void {
   served = next;
 }
 
-export function reviewOf({ user, object, oldObject, fieldManager, subResource }: Write): AdmissionReview {
-  const about = (object ?? oldObject)!;
-  const [group = '', version = ''] = about.apiVersion.split('/');
-  return {
-    apiVersion: 'admission.k8s.io/v1',
-    kind: 'AdmissionReview',
-    request: {
-      uid: 'fuzz-1',
-      kind: { group, version, kind: about.kind },
-      resource: { group, version, resource: pluralOf(about.kind) },
-      name: about.metadata.name ?? '',
-      namespace: about.metadata.namespace ?? '',
-      operation: object ? (oldObject ? 'UPDATE' : 'CREATE') : 'DELETE',
-      userInfo: { username: user, groups: ['system:authenticated'] },
-      object: object ?? null,
-      oldObject: oldObject ?? null,
-      options: fieldManager === undefined ? null : { fieldManager },
-      ...(subResource && { subResource }),
-    },
-  };
-}
+/** The review of a write by this user. */
+export const reviewOf = (username: string, write: Partial<AdmissionRequest>): AdmissionReview =>
+  reviewing(requestOf({ userInfo: { username, groups: ['system:authenticated'] }, ...write }));

@@ -1,6 +1,6 @@
 /** Admission by the webhook configurations and policies of manifests/: which webhooks get a write, and which policies refuse it. */
 import { join } from 'node:path';
-import type { AdmissionRequest, AdmissionResponse, UserInfo } from '../../../api/admission.ts';
+import type { AdmissionRequest, AdmissionResponse } from '../../../api/admission.ts';
 import type { AnyObject } from '../../client/send.ts';
 import { jsonEqual } from '../../engine/json/json.ts';
 import { patched } from '../../fakes/jsonPatch.ts';
@@ -8,21 +8,6 @@ import { readManifests } from '../../local/install/manifests.ts';
 import { REPOSITORY } from '../../repository.ts';
 import { may } from './access.ts';
 import { Authorizer, compile, type Expression, type Scope } from './cel.ts';
-
-export interface Write {
-  operation: 'CREATE' | 'UPDATE' | 'DELETE';
-  user: UserInfo;
-  group: string;
-  version: string;
-  resource: string;
-  subresource: string | undefined;
-  namespace: string;
-  name: string;
-  object: AnyObject | null;
-  oldObject: AnyObject | null;
-  dryRun: boolean;
-  options: { fieldManager?: string };
-}
 
 /** Calls a webhook; rejects if nothing answers. */
 type CallWebhook = (path: string, request: AdmissionRequest) => Promise<AdmissionResponse>;
@@ -101,11 +86,11 @@ const POLICIES: Policy[] = readManifests(join(REPOSITORY, 'manifests/policies'))
 
 /** The object after the mutating webhooks; `shape` is applied after each, and `other` is another team's webhook, called after ours. */
 export async function mutate(
-  write: Write,
+  write: AdmissionRequest,
   call: CallWebhook,
   shape: (object: AnyObject) => AnyObject,
   other: (object: AnyObject) => AnyObject = (object) => object,
-): Promise<AnyObject | null> {
+): Promise<AnyObject | null | undefined> {
   let current = write;
   const called = new Set<WebhookRow>();
   const changedAfter = new Set<WebhookRow>();
@@ -131,19 +116,23 @@ export async function mutate(
 }
 
 /** @throws Refusal */
-export async function validate(write: Write, call: CallWebhook): Promise<void> {
+export async function validate(write: AdmissionRequest, call: CallWebhook): Promise<void> {
   for (const policy of POLICIES) enforce(policy, write);
   await Promise.all(VALIDATING.map((row) => answerOf(row, write, call)));
 }
 
 /** The webhook's answer; undefined if the write isn't for it, or if it may fail and doesn't answer. @throws Refusal */
-async function answerOf(row: WebhookRow, write: Write, call: CallWebhook): Promise<AdmissionResponse | undefined> {
+async function answerOf(
+  row: WebhookRow,
+  write: AdmissionRequest,
+  call: CallWebhook,
+): Promise<AdmissionResponse | undefined> {
   if (!matchesRules(row.rules, write)) return undefined;
   const scope = scopeOf(write);
   if (!row.conditions.every(({ holds }) => holds(scope))) return undefined;
   let response: AdmissionResponse;
   try {
-    response = await call(row.path, scope.request);
+    response = await call(row.path, write);
   } catch (error) {
     if (row.ignoresFailure) return undefined;
     throw new Refusal(
@@ -157,9 +146,9 @@ async function answerOf(row: WebhookRow, write: Write, call: CallWebhook): Promi
   throw new Refusal(code, reason, `admission webhook "${row.name}" denied the request: ${message}`);
 }
 
-function enforce(policy: Policy, write: Write): void {
+function enforce(policy: Policy, write: AdmissionRequest): void {
   if (!matchesRules(policy.rules, write)) return;
-  const scope: Scope = { ...scopeOf(write) };
+  const scope = scopeOf(write);
   if (!policy.conditions.every(({ holds }) => holds(scope))) return;
   const variables = {};
   for (const { name, holds } of policy.variables) {
@@ -178,55 +167,28 @@ function enforce(policy: Policy, write: Write): void {
     throw new Refusal(
       code,
       reason,
-      `${write.resource} "${write.name}" is forbidden: ValidatingAdmissionPolicy '${policy.name}' denied request: ${text}`,
+      `${write.resource.resource} "${write.name}" is forbidden: ValidatingAdmissionPolicy '${policy.name}' denied request: ${text}`,
     );
   }
 }
 
-function matchesRules(rules: readonly Rule[], { group, resource, subresource, operation }: Write): boolean {
-  const full = subresource ? `${resource}/${subresource}` : resource;
+function matchesRules(rules: readonly Rule[], write: AdmissionRequest): boolean {
+  const full = resourceOf(write);
   return rules.some(
     (rule) =>
-      rule.apiGroups.includes(group) &&
-      rule.operations.some((each) => each === '*' || each === operation) &&
+      rule.apiGroups.includes(write.resource.group) &&
+      rule.operations.some((each) => each === '*' || each === write.operation) &&
       rule.resources.includes(full),
   );
 }
 
-/** The variables of CEL expressions, by write. `request` is also sent to webhooks. */
-const scopes = new WeakMap<Write, Scope & { request: AdmissionRequest }>();
+/** `rollouts`, or `rollouts/status`. */
+const resourceOf = ({ resource, subResource }: AdmissionRequest) =>
+  subResource ? `${resource.resource}/${subResource}` : resource.resource;
 
-function scopeOf(write: Write): Scope & { request: AdmissionRequest } {
-  const known = scopes.get(write) ?? newScope(write);
-  scopes.set(write, known);
-  return known;
-}
-
-function newScope(write: Write): Scope & { request: AdmissionRequest } {
-  const { object, oldObject, user, group } = write;
-  const full = write.subresource ? `${write.resource}/${write.subresource}` : write.resource;
-  return {
-    object,
-    oldObject,
-    request: requestOf(write),
-    authorizer: new Authorizer((named) => may(user, named), { group, resource: full, verb: '' }),
-  };
-}
-
-function requestOf(write: Write): AdmissionRequest {
-  const { group, version, resource, subresource, object, oldObject } = write;
-  return {
-    uid: `${write.namespace}/${write.name}`,
-    kind: { group, version, kind: (object ?? oldObject)!.kind },
-    resource: { group, version, resource },
-    ...(subresource && { subResource: subresource }),
-    name: write.name,
-    namespace: write.namespace,
-    operation: write.operation,
-    userInfo: write.user,
-    object,
-    oldObject,
-    dryRun: write.dryRun,
-    options: write.options,
-  } as AdmissionRequest;
+/** The variables of CEL expressions. */
+function scopeOf(request: AdmissionRequest): Scope {
+  const { object, oldObject, userInfo, resource } = request;
+  const named = { group: resource.group, resource: resourceOf(request), verb: '' };
+  return { object, oldObject, request, authorizer: new Authorizer((asked) => may(userInfo, asked), named) };
 }

@@ -8,9 +8,10 @@ import type { ConnectionRequest } from '../../client/kubeconfig.ts';
 import type { AnyObject } from '../../client/send.ts';
 import { jsonEqual } from '../../engine/json/json.ts';
 import { withOwners } from '../../fakes/managedFields.ts';
+import { requestOf } from '../../fakes/requests.ts';
 import { matching } from '../../fakes/selectors.ts';
 import { may } from './access.ts';
-import { mutate, Refusal, validate, type Write } from './admission.ts';
+import { mutate, Refusal, validate } from './admission.ts';
 import { resourcesOf } from './kinds.ts';
 import { bodyOf, requestedObject, type Target, targetOf } from './requests.ts';
 import { keyOf, Storage, type StoredEvent } from './storage.ts';
@@ -169,23 +170,12 @@ export class ApiServer {
       if (old && sent.metadata?.uid !== undefined && sent.metadata.uid !== old.metadata.uid)
         throw new Refusal(409, 'Conflict', `${kind.resource} "${name}": uid mismatch`);
       const shape = (object: AnyObject) => sharing(settled(this.#shaped(object, old, target, name)), old);
-      const write: Write = {
-        operation: old ? 'UPDATE' : 'CREATE',
-        user,
-        group: kind.group,
-        version: kind.version,
-        resource: kind.resource,
-        subresource,
-        namespace,
-        name,
-        // As in Kubernetes, fields that webhooks add have no field manager.
-        object: subresource
-          ? shape(sent)
-          : sharing(settled(withFieldOwners(shape(sent), old, manager, isApply ? bodyOf(request) : undefined)), old),
-        oldObject: old ?? null,
-        dryRun: query.get('dryRun') === 'All',
-        options: { fieldManager: manager },
-      };
+      // As in Kubernetes, fields that webhooks add have no field manager.
+      const object = subresource
+        ? shape(sent)
+        : sharing(settled(withFieldOwners(shape(sent), old, manager, isApply ? bodyOf(request) : undefined)), old);
+      const options = { fieldManager: manager };
+      const write = requestOf({ ...admissionOf(user, target), name, object, oldObject: old ?? null, options });
       const call = this.#webhookCaller(grant);
       const mutated = (await mutate(write, call, shape, subresource ? undefined : this.#context.otherWebhook))!;
       const next = settled(withGeneration(mutated, old, subresource));
@@ -247,7 +237,7 @@ export class ApiServer {
   }
 
   async #remove(user: UserInfo, request: ConnectionRequest, target: Target): Promise<AnyObject> {
-    const { kind, namespace, name, query } = target;
+    const { kind, namespace, name } = target;
     const resource = `${kind.group}/${kind.resource}`;
     const options = bodyOf(request);
     for (;;) {
@@ -256,20 +246,7 @@ export class ApiServer {
       const { uid } = options.preconditions ?? {};
       if (uid !== undefined && uid !== old.metadata.uid)
         throw new Refusal(409, 'Conflict', `${kind.resource} "${name}": the UID in the precondition is another one`);
-      const write: Write = {
-        operation: 'DELETE',
-        user,
-        group: kind.group,
-        version: kind.version,
-        resource: kind.resource,
-        subresource: undefined,
-        namespace,
-        name,
-        object: null,
-        oldObject: old,
-        dryRun: query.get('dryRun') === 'All',
-        options: {},
-      };
+      const write = requestOf({ ...admissionOf(user, target), oldObject: old, options: {} });
       const call = this.#webhookCaller({});
       await mutate(write, call, (object) => object);
       await validate(write, call);
@@ -296,6 +273,22 @@ function reviewed({ spec }: AnyObject): object {
 function groupVersionOf(path: string): [group: string, version: string] {
   const parts = path.split('?')[0]!.split('/').filter(Boolean);
   return parts[0] === 'api' ? ['', parts[1] ?? ''] : [parts[1] ?? '', parts[2] ?? ''];
+}
+
+/** The parts of an admission request that come from the request to the API server, without the objects. */
+function admissionOf(
+  userInfo: UserInfo,
+  { kind, namespace, name, subresource, query }: Target,
+): Partial<AdmissionRequest> {
+  const { group, version, resource } = kind;
+  return {
+    resource: { group, version, resource },
+    ...(subresource && { subResource: subresource }),
+    namespace,
+    name,
+    userInfo,
+    dryRun: query.get('dryRun') === 'All',
+  };
 }
 
 /** The default field manager: the user agent up to the slash. */

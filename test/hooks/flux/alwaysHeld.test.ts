@@ -8,10 +8,10 @@ import type { FluxObject } from '../../../api/flux.ts';
 import { GOVERNED_KINDS } from '../../../api/kinds.ts';
 import type { Gate } from '../../../api/types.ts';
 import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
+import { decorating } from '../../../dev/fakes/requests.ts';
 import { holdHook } from '../../../hooks/flux/holdHook.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { gate, NOW } from '../../core/admission/objects.ts';
-import { decorating } from '../../support/metacontroller.ts';
 import { annotations, labels, text } from '../../support/tenantWrites.ts';
 import { send } from '../../webhooks/flux/call.ts';
 

@@ -6,12 +6,12 @@ import type { DecoratorResponse } from '../../../api/metacontroller.ts';
 import type { HookCall } from '../../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../../api/types.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
+import { controller, decorating, mapOf } from '../../../dev/fakes/requests.ts';
 import { fluxBindingHook } from '../../../hooks/flux/fluxBindingHook.ts';
 import { fluxHook } from '../../../hooks/flux/fluxHook.ts';
 import { holdHook } from '../../../hooks/flux/holdHook.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { NOW } from '../../core/admission/objects.ts';
-import { controller, decorating, mapOf } from '../../support/metacontroller.ts';
 import { type Answer, send } from '../../webhooks/flux/call.ts';
 
 const METACONTROLLER = { username: 'system:serviceaccount:metacontroller:metacontroller' };

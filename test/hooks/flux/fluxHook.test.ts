@@ -5,11 +5,11 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingStatus } from '../../../api/types.ts';
 import { parseDeployments } from '../../../core/managedField/deployment.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
+import { controller, decorating, mapOf } from '../../../dev/fakes/requests.ts';
 import { fluxBindingHook } from '../../../hooks/flux/fluxBindingHook.ts';
 import { fluxHook } from '../../../hooks/flux/fluxHook.ts';
 import { deployment, kustomization, NOW, ociRepository, rollout } from '../../core/admission/objects.ts';
 import { compileCrds } from '../../manifests/schema.ts';
-import { controller, decorating, mapOf } from '../../support/metacontroller.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const { call } = fakeHookCall({ now: NOW });

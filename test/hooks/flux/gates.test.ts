@@ -6,10 +6,10 @@ import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
+import { controller } from '../../../dev/fakes/requests.ts';
 import { fluxBindingHook } from '../../../hooks/flux/fluxBindingHook.ts';
 import { fluxHook } from '../../../hooks/flux/fluxHook.ts';
 import { gate, kustomization, ociRepository, owner, rollout } from '../../core/admission/objects.ts';
-import { controller } from '../../support/metacontroller.ts';
 import { Cluster } from './cluster.ts';
 
 const condition = (object: FluxObject, type: string) => object.status?.conditions?.find((c) => c.type === type);

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
+import { controller, decorating } from '../../../dev/fakes/requests.ts';
 import { holdHook } from '../../../hooks/flux/holdHook.ts';
 import { gate, kustomization, NOW } from '../../core/admission/objects.ts';
-import { controller, decorating } from '../../support/metacontroller.ts';
 
 const SELECTED_BY = 'gate.fluxcd.io/selected-by';
 const STATE = 'gate.fluxcd.io/state';

@@ -5,6 +5,7 @@ import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { FluxBinding, FluxBindingStatus, Gate } from '../../../api/types.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
+import { controller, decorating } from '../../../dev/fakes/requests.ts';
 import { fluxBindingHook } from '../../../hooks/flux/fluxBindingHook.ts';
 import { fluxHook } from '../../../hooks/flux/fluxHook.ts';
 import { createSharedReads } from '../../../server/sharedReads.ts';
@@ -17,7 +18,6 @@ import {
   ociRepository,
   rollout,
 } from '../../core/admission/objects.ts';
-import { controller, decorating } from '../../support/metacontroller.ts';
 import { Cluster } from './cluster.ts';
 
 const named = { 'gate.fluxcd.io/gates': 'freeze' };

@@ -4,8 +4,8 @@ import type { ClusterReader, HookCall } from '../../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
 import type { HealthStatus } from '../../../core/health/healthStatus.ts';
 import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
+import { decorating } from '../../../dev/fakes/requests.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheckHook.ts';
-import { decorating } from '../../support/metacontroller.ts';
 import { kubeObject, objectOf } from '../../support/objects.ts';
 
 export const NOW = Date.parse('2026-01-02T12:00:00Z');

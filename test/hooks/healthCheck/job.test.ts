@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
 import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
+import { decorating, mapOf } from '../../../dev/fakes/requests.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheckHook.ts';
 import { at, COMPLETE, check, FAILED, HEAD, job, jobSpec, ms, nameOf, rollout } from '../../core/health/job/fixture.ts';
-import { decorating, mapOf } from '../../support/metacontroller.ts';
 import { kubeObject, objectOf } from '../../support/objects.ts';
 
 type Job = KubeObject<any, any>;

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
 import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
+import { decorating } from '../../../dev/fakes/requests.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheckHook.ts';
 import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
 import { COMPLETE, check as checkOf, FAILED, ms } from '../../core/health/job/fixture.ts';
-import { decorating } from '../../support/metacontroller.ts';
 import { imagePolicy, request, rollout as rolloutOf } from '../rollout/call.ts';
 
 type Job = KubeObject<any, any>;

@@ -4,8 +4,8 @@ import type { Measurement, MeasurementQuery } from '../../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
 import type { HealthStatus } from '../../../core/health/healthStatus.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
+import { decorating } from '../../../dev/fakes/requests.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheckHook.ts';
-import { decorating } from '../../support/metacontroller.ts';
 import { at, cluster, healthCheck, NOW, rollout } from './fixture.ts';
 
 const WATCHES = { healthCheckSelector: { selector: { matchLabels: { app: 'web' } } } };

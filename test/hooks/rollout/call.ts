@@ -4,7 +4,7 @@ import type { CompositeRequest } from '../../../api/metacontroller.ts';
 import type { HookCall } from '../../../api/ports.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { type ClusterRequest, fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
-import { controller, mapOf } from '../../support/metacontroller.ts';
+import { controller, mapOf } from '../../../dev/fakes/requests.ts';
 import { objectOf } from '../../support/objects.ts';
 
 export const NOW = Date.parse('2026-03-01T12:00:00Z');

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { label } from '../../../core/kube/annotate.ts';
 import { formatTime } from '../../../core/kube/time.ts';
+import { decorating } from '../../../dev/fakes/requests.ts';
 import type { DecoratorHook } from '../../../hooks/hook.ts';
 import { rolloutRequestsHook } from '../../../hooks/rollout/rolloutRequestsHook.ts';
 import { rolloutGateHook } from '../../../hooks/rolloutGateHook.ts';
-import { decorating } from '../../support/metacontroller.ts';
 import { fakeCall, NOW, object, rollout } from './call.ts';
 
 const decorate = (hook: DecoratorHook, target: unknown) => hook.sync(decorating(target as KubeObject), fakeCall().call);

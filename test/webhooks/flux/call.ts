@@ -5,9 +5,10 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Count } from '../../../api/metrics.ts';
 import type { EventRecord, StoredFact } from '../../../api/ports.ts';
 import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
+import { requestOf } from '../../../dev/fakes/requests.ts';
 import type { AdmissionHandler } from '../../../webhooks/response.ts';
 import { NOW } from '../../core/admission/objects.ts';
-import { requestOf, review } from '../../support/admission.ts';
+import { review } from '../../support/admission.ts';
 
 export interface StoredContext {
   objects?: KubeObject<any, any>[];

@@ -3,10 +3,11 @@ import { expect } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
 import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
+import { requestOf } from '../../../dev/fakes/requests.ts';
 import { mutateGate, validateGate } from '../../../webhooks/gate/gateAdmission.ts';
 import type { AdmissionHandler } from '../../../webhooks/response.ts';
 import { gate } from '../../core/gate/gate.ts';
-import { requestOf, review } from '../../support/admission.ts';
+import { review } from '../../support/admission.ts';
 
 export interface Write {
   object?: KubeObject<any, any> | undefined;

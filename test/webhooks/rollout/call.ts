@@ -1,9 +1,9 @@
 import type { AdmissionRequest } from '../../../api/admission.ts';
 import type { Rollout, RolloutSpec, RolloutStatus } from '../../../api/types.ts';
 import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
+import { requestOf } from '../../../dev/fakes/requests.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { NOW, type object, rollout } from '../../hooks/rollout/call.ts';
-import { requestOf } from '../../support/admission.ts';
 
 export const P = 'rollout.kuberik.com/';
 
