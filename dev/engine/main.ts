@@ -1,9 +1,6 @@
 /** Entry point: drives the hooks of the cluster named by KUBECONFIG until SIGTERM or SIGINT. */
 import { readKubeconfig } from '../client/kubeconfig.ts';
-import { ApiClient } from './cluster/apiClient.ts';
-import { Discovery } from './cluster/discovery.ts';
-import type { Engine } from './cluster/engine.ts';
-import { SharedInformers } from './cluster/informers.ts';
+import { createEngine } from './cluster/engine.ts';
 import { ControllerSet } from './controllers/controllerSet.ts';
 import { hooksOverHttp } from './hooks/hookClient.ts';
 import { systemClock } from './runtime/clock.ts';
@@ -14,15 +11,8 @@ const GRACE_MS = 2000;
 
 async function run(kubeconfig: string): Promise<void> {
   const stop = new AbortController();
-  const client = new ApiClient(readKubeconfig(kubeconfig), systemClock, stop.signal);
-  const engine: Engine = {
-    client,
-    discovery: new Discovery(client, systemClock),
-    informers: new SharedInformers(client, systemClock, stderrLog),
-    hooks: hooksOverHttp(),
-    clock: systemClock,
-    log: stderrLog,
-  };
+  const services = { hooks: hooksOverHttp(), clock: systemClock, log: stderrLog };
+  const engine = createEngine(readKubeconfig(kubeconfig), services, stop.signal);
   const controllers = new ControllerSet(engine, stop.signal);
   const end = () => {
     if (stop.signal.aborted) return;

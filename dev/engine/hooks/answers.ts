@@ -1,7 +1,6 @@
-/** Parses answers of hooks. As in Metacontroller's strict mode, unknown and duplicate fields and wrong types fail the sync. */
+/** Parses answers of hooks. As in Metacontroller's strict mode, unknown fields and wrong types fail the sync. */
 import { z } from 'zod';
 import type { KubeObject, LabelSelector } from '../../../api/kubernetes.ts';
-import { findDuplicateKey } from '../json/duplicateKeys.ts';
 import type { JsonObject } from '../json/json.ts';
 import { anyMap, kubeObject, labelSelector, labels, requireShape, ShapeError } from '../json/schemas.ts';
 
@@ -75,8 +74,6 @@ function parse(body: string, schema: z.ZodType): JsonObject {
   }
   if (answer === null) return {};
   requireShape(answer, schema);
-  const duplicate = findDuplicateKey(body);
-  if (duplicate !== undefined) throw new ShapeError(`duplicate field ${JSON.stringify(duplicate)}`);
   return answer as JsonObject;
 }
 

@@ -10,7 +10,8 @@ import type { Transport } from '../../../server/cluster/transport.ts';
 import { createConfirmedEvents } from '../../../server/events/confirmed.ts';
 import { createSharedReads } from '../../../server/sharedReads.ts';
 import { webhookRoutes } from '../../../webhooks/index.ts';
-import type { Connection } from '../../client/kubeconfig.ts';
+import type { Access } from '../../client/kubeconfig.ts';
+import { send } from '../../client/send.ts';
 import type { HookRequest } from '../../engine/cluster/engine.ts';
 import type { Clock } from '../../engine/runtime/clock.ts';
 import { fakeMetrics } from '../../fakes/ports.ts';
@@ -18,7 +19,7 @@ import { settled } from '../apiServer/values.ts';
 
 export interface HookServerOptions {
   clock: Clock;
-  connection: Connection;
+  access: Access;
   settings: Settings;
   recorded(event: EventRecord): void;
   /** Called for an error that isn't the request's fault. */
@@ -35,8 +36,8 @@ const RETRY_AFTER_SECONDS = 3;
 /** Timeout of a request, as in server/cluster/transport.ts. */
 const TIMEOUT_MS = 4000;
 
-export function hookServer({ clock, connection, settings, recorded, crashed }: HookServerOptions): HookServer {
-  const transport = transportOver(connection, clock);
+export function hookServer({ clock, access, settings, recorded, crashed }: HookServerOptions): HookServer {
+  const transport = transportOver(access, clock);
   const cluster = withSharedReads(createReader(transport, () => clock.now()));
   const sharedReads = createSharedReads(() => clock.now());
   const events: EventSink = { record: recorded };
@@ -107,26 +108,17 @@ const asJson = (request: HookRequest) =>
     ]),
   );
 
-function transportOver(connection: Connection, clock: Clock): Transport {
+function transportOver(access: Access, clock: Clock): Transport {
   return {
-    async send<T>({ method = 'GET', path, body, contentType, accept }: Request) {
+    send<T>({ method = 'GET', path, ...options }: Request) {
       const noAnswer = (why: string) => new ApiError(0, 'NoAnswer', `${method} ${path.split('?')[0]}: ${why}`);
-      const headers: Record<string, string> = {
-        accept: accept ?? 'application/json',
-        'content-type': contentType ?? 'application/json',
-        'user-agent': 'rollout-hooks',
-      };
-      const request = { method, path, headers, ...(body !== undefined && { body }) };
-      const answer = await new Promise<Awaited<ReturnType<Connection['request']>>>((resolve, reject) => {
+      return new Promise<T>((resolve, reject) => {
         const cancel = clock.after(TIMEOUT_MS, () => reject(noAnswer('no answer from the API server in time')));
-        connection
-          .request(request)
-          .then(resolve, (error) => reject(noAnswer(error.message)))
+        send<T>(access, method, path, { ...options, headers: { 'user-agent': 'rollout-hooks' } })
+          .then(({ object }) => resolve(object))
+          .catch((error) => reject(error instanceof ApiError ? error : noAnswer(error.message)))
           .finally(cancel);
       });
-      if (answer.statusCode < 300) return answer.body as T;
-      const { reason = '', message = `${method} ${path}` } = answer.body as { reason?: string; message?: string };
-      throw new ApiError(answer.statusCode, reason, message);
     },
     close: () => {},
   };

@@ -1,12 +1,14 @@
 /** The simulated cluster: API server, hook servers, driver and garbage collector on virtual time, and their faults. */
 import { join } from 'node:path';
-import type { AdmissionRequest, AdmissionResponse } from '../../../api/admission.ts';
+import type { AdmissionRequest, AdmissionResponse, UserInfo } from '../../../api/admission.ts';
 import type { EventRecord, Settings } from '../../../api/ports.ts';
 import { type Random, randomFrom } from '../../actors/random.ts';
 import { User } from '../../actors/user.ts';
+import type { Access } from '../../client/kubeconfig.ts';
 import { forgetResources } from '../../client/resources.ts';
 import type { AnyObject } from '../../client/send.ts';
-import type { HookTransport } from '../../engine/cluster/engine.ts';
+import { createEngine, type HookTransport } from '../../engine/cluster/engine.ts';
+import { ControllerSet } from '../../engine/controllers/controllerSet.ts';
 import type { UserName } from '../../local/controlPlane/users.ts';
 import { readManifests } from '../../local/install/manifests.ts';
 import { useLoopback } from '../../local/install/references.ts';
@@ -14,7 +16,6 @@ import { REPOSITORY } from '../../repository.ts';
 import { userOf } from '../apiServer/access.ts';
 import { type AnsweredWrite, ApiServer } from '../apiServer/apiServer.ts';
 import { startCollector } from './collector.ts';
-import { startDriver } from './driver.ts';
 import { type HookServer, hookServer } from './hookServer.ts';
 import { connect, type Network, Process } from './process.ts';
 import { VirtualTime } from './virtualTime.ts';
@@ -113,18 +114,17 @@ export class SimulatedCluster {
   }
 
   user(name: UserName): User {
-    const connection = connect(this.#network, new Process(name, this.time), userOf(name));
-    return new User({ url: this.#url, ca: '', connection });
+    return new User(this.#access(name, userOf(name)));
   }
 
   /** A user of this name with all rights. */
   userNamed(name: string): User {
-    const info = { username: name, groups: ['system:masters', 'system:authenticated'] };
-    return new User({
-      url: this.#url,
-      ca: '',
-      connection: connect(this.#network, new Process(name, this.time), info),
-    });
+    return new User(this.#access(name, { username: name, groups: ['system:masters', 'system:authenticated'] }));
+  }
+
+  #access(process: string | Process, user: UserInfo): Access {
+    const client = typeof process === 'string' ? new Process(process, this.time) : process;
+    return { url: this.#url, ca: '', connection: connect(this.#network, client, user) };
   }
 
   get replicas(): readonly string[] {
@@ -137,7 +137,7 @@ export class SimulatedCluster {
     const process = new Process(name, this.time, () => this.#wrongBy.get(name) ?? 0);
     const server = hookServer({
       clock: process.clock,
-      connection: connect(this.#network, process, userOf('hooks')),
+      access: this.#access(process, userOf('hooks')),
       settings: SETTINGS,
       recorded: (event) => this.events.push(event),
       crashed: (path, error) => this.crashes.push(`${path}: ${error.stack}`),
@@ -155,16 +155,20 @@ export class SimulatedCluster {
     this.#note('metacontroller starts');
     const process = new Process('metacontroller', this.time);
     this.#driver = process;
-    void startDriver({
-      url: this.#url,
-      clock: process.clock,
-      connection: connect(this.#network, process, userOf('metacontroller')),
-      hooks: (url, request) => this.#callHook(process, url, request),
-      log: {
-        info: () => {},
-        problem: (message, fields) => this.problems.push(`${message} ${JSON.stringify(fields)}`),
+    const { signal } = new AbortController();
+    const engine = createEngine(
+      this.#access(process, userOf('metacontroller')),
+      {
+        clock: process.clock,
+        hooks: (url, request) => this.#callHook(process, url, request),
+        log: {
+          info: () => {},
+          problem: (message, fields) => this.problems.push(`${message} ${JSON.stringify(fields)}`),
+        },
       },
-    });
+      signal,
+    );
+    void new ControllerSet(engine, signal).start();
   }
 
   killDriver(): void {

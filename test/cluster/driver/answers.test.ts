@@ -9,7 +9,6 @@ const { composite, thing, statusOf, calls } = await drivenThings(cluster);
 describe('answers', () => {
   it.each([
     { what: 'an unknown field', body: { status: { wrong: true }, attachments: [] } },
-    { what: 'a duplicate field', body: '{"status":{"wrong":true},"finalized":false,"finalized":false}' },
     { what: 'a status of the wrong type', body: { status: 'wrong' } },
     { what: 'another code than 200', code: 201, body: { status: { wrong: true } } },
   ])('$what fails the sync, which is tried again', async ({ what, body, code }) => {
