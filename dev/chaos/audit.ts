@@ -1,7 +1,7 @@
 /** The API server's audit log: every write of our kinds and Flux's, with its receipt and its answer. */
 
 import { linesOf } from '../local/process/lines.ts';
-import type { Write, Writes } from '../oracle/writes.ts';
+import { indexWrites, type Writes } from '../oracle/writes.ts';
 
 /** API groups whose writes are recorded. */
 export const GROUPS = [
@@ -55,9 +55,8 @@ interface Event {
 
 /** Reads an audit log. `bypasses`: times at which users bypassed Gates. */
 export async function readAudit(file: string): Promise<AuditTrail & { bypasses: readonly number[] }> {
-  const answered = new Map<string, Write[]>();
+  const answered = indexWrites();
   const open = new Map<string, { key: string; at: number }>();
-  const byRevision = new Map<string, Write>();
   /** Positions of answers with a higher revision than any before. */
   const shown: { at: number; revision: number }[] = [];
   const ours: { ms: number; text: string }[] = [];
@@ -86,7 +85,7 @@ export async function readAudit(file: string): Promise<AuditTrail & { bypasses: 
     const key = keyOf({ ...objectRef, name: objectRef.name ?? metadata?.name });
     const bypass = Object.entries(event.annotations ?? {}).find(([name]) => name.endsWith('/bypass'))?.[1];
     if (bypass !== undefined) bypasses.push(receivedMs);
-    const write: Write = {
+    answered.add(key, {
       user: event.user.username,
       verb: event.verb,
       code,
@@ -99,10 +98,7 @@ export async function readAudit(file: string): Promise<AuditTrail & { bypasses: 
       // Only an apply has `force` in its query.
       ...(/[?&]force=/.test(event.requestURI) && { isApply: true }),
       ...(event.requestObject?.metadata?.annotations && { annotations: event.requestObject.metadata.annotations }),
-    };
-    listAt(answered, key).push(write);
-    // A write that changes nothing is answered with the revision of an earlier write, after that one.
-    if (revision && !byRevision.has(`${key}@${revision}`)) byRevision.set(`${key}@${revision}`, write);
+    });
   }
 
   let at = 0;
@@ -112,23 +108,15 @@ export async function readAudit(file: string): Promise<AuditTrail & { bypasses: 
     at++;
   }
 
-  const lost = new Map<string, number[]>();
-  for (const { key, at: place } of open.values()) listAt(lost, key).push(place);
   return {
     ...counts,
     bypasses,
     oursSince: (ms) => ours.filter((write) => write.ms >= ms).map(({ text }) => text),
-    of: (key) => answered.get(key) ?? [],
-    writerOf: (key, revision) => byRevision.get(`${key}@${revision}`),
-    unanswered: (key) => lost.get(key) ?? [],
+    of: answered.of,
+    writerOf: answered.writerOf,
+    unanswered: (key) => [...open.values()].flatMap((request) => (request.key === key ? [request.at] : [])),
     shownAt: (revision) => shown.find((place) => place.revision >= revision)?.at ?? Number.POSITIVE_INFINITY,
   };
-}
-
-function listAt<T>(map: Map<string, T[]>, key: string): T[] {
-  const list = map.get(key) ?? [];
-  map.set(key, list);
-  return list;
 }
 
 /** The event in a line. A killed API server leaves an incomplete line, which the next one continues. */

@@ -45,3 +45,20 @@ export interface Writes {
   /** The first position that shows the revision or a later one. A write received after it came after that revision was stored. */
   shownAt(revision: number): number;
 }
+
+/** Answered writes by object and by the revision that they stored. Add them in the order of the answers. */
+export function indexWrites(): Pick<Writes, 'of' | 'writerOf'> & { add(key: string, write: Write): void } {
+  const byKey = new Map<string, Write[]>();
+  const byRevision = new Map<string, Write>();
+  return {
+    add(key, write) {
+      byKey.set(key, byKey.get(key) ?? []);
+      byKey.get(key)!.push(write);
+      // A write that changes nothing is answered with the revision of an earlier write, after that one.
+      const at = `${key}@${write.revision}`;
+      if (write.revision !== undefined && !byRevision.has(at)) byRevision.set(at, write);
+    },
+    of: (key) => byKey.get(key) ?? [],
+    writerOf: (key, revision) => byRevision.get(`${key}@${revision}`),
+  };
+}

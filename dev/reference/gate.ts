@@ -11,7 +11,6 @@ interface GateSpec {
 export interface Request {
   action: 'open' | 'close';
   at: number;
-  for?: string | undefined;
 }
 
 /** "Clocks differ." */
@@ -42,14 +41,9 @@ export class ReferenceGate {
     }
   }
 
-  /** @param version the tag that a Rollout is about to deploy */
-  isOpen(now: number, version?: string): boolean {
+  isOpen(now: number): boolean {
     const request = this.planned && this.planned.at <= now ? this.planned : this.current;
-    if (request && now < this.endOf(request)) {
-      const appliesTo = request.for === undefined || request.for === version;
-      return request.action === 'open' && appliesTo;
-    }
-    return this.withoutRequest(now);
+    return request && now < this.endOf(request) ? request.action === 'open' : this.withoutRequest(now);
   }
 
   /** Deletes the Gate's requests, with the Gate. */
@@ -71,9 +65,9 @@ export class ReferenceGate {
     this.planned = undefined;
   }
 
-  private endOf({ action, at, for: version }: Request): number {
+  private endOf({ action, at }: Request): number {
     const { window, schedule } = this.spec;
-    const towardsDefault = version === undefined && (action === 'open') === (this.spec.default === 'opened');
+    const towardsDefault = (action === 'open') === (this.spec.default === 'opened');
     // "Closed at once", "open at once": nothing is left of either request.
     if (!schedule && towardsDefault) return at;
     if (window !== undefined) return at + Math.ceil(durationMs(window)! / 1000) * 1000;

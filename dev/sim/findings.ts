@@ -1,7 +1,7 @@
 /** The oracle's findings about a run. The simulation has the exact time of each receipt, and what was stored by then. */
 import type { AnyObject } from '../client/send.ts';
 import { type Findings, Oracle } from '../oracle/oracle.ts';
-import type { Write, Writes } from '../oracle/writes.ts';
+import { indexWrites, type Writes } from '../oracle/writes.ts';
 import { bodyOf, targetOf } from './apiServer/requests.ts';
 import { keyOf } from './apiServer/storage.ts';
 import type { SimulatedCluster } from './cluster/simulatedCluster.ts';
@@ -17,17 +17,15 @@ export function findingsOf(
   cluster: SimulatedCluster,
   rules: { clocksAreRight: boolean } = { clocksAreRight: true },
 ): Findings {
-  const byKey = new Map<string, Write[]>();
-  const byRevision = new Map<string, Write>();
-  for (const answered of cluster.writes) {
-    const { user, request, code, object, receivedRevision, answeredRevision, receivedMs, answeredMs, bypass } =
-      answered;
+  const answered = indexWrites();
+  for (const write of cluster.writes) {
+    const { user, request, code, object, receivedRevision, answeredRevision, receivedMs, answeredMs, bypass } = write;
     if (code >= 300 || request.path.includes('dryRun=All') || !object) continue;
     const { kind } = targetOf(request.path)!;
     const grant = bypass ?? bypassGrantOf(cluster, object);
     const key = etcdKey(`${kind.group}/${kind.resource}`, object);
     const revision = request.method === 'DELETE' ? undefined : Number(object.metadata.resourceVersion);
-    const write: Write = {
+    answered.add(key, {
       user,
       verb: request.method.toLowerCase(),
       code,
@@ -39,13 +37,10 @@ export function findingsOf(
       ...(grant !== undefined && { bypass: grant }),
       isApply: request.headers['content-type']?.startsWith('application/apply-patch') === true,
       annotations: bodyOf(request).metadata?.annotations ?? {},
-    };
-    byKey.set(key, [...(byKey.get(key) ?? []), write]);
-    if (revision !== undefined && !byRevision.has(`${key}@${revision}`)) byRevision.set(`${key}@${revision}`, write);
+    });
   }
   const writes: Writes = {
-    of: (key) => byKey.get(key) ?? [],
-    writerOf: (key, revision) => byRevision.get(`${key}@${revision}`),
+    ...answered,
     unanswered: () => [],
     shownAt: (revision) => revision,
   };

@@ -1,9 +1,17 @@
 /** Plays a plan: work and faults, then convergence, then quiescence, and the oracle's check. */
 
-import { gate, ref, rolloutBudget } from '../actors/objects.ts';
+import { ref } from '../actors/objects.ts';
 import { type Random, randomFrom } from '../actors/random.ts';
 import { requestGate } from '../actors/requestGate.ts';
-import { FLUX_NAMESPACE, SHARED, type Team, teamOf, type Users } from '../chaos/work/team.ts';
+import {
+  createPlatform,
+  EMERGENCY,
+  FLUX_NAMESPACE,
+  type Team,
+  teamOf,
+  type Users,
+  usersOf,
+} from '../chaos/work/team.ts';
 import { ApiError } from '../client/send.ts';
 import { SimulatedCluster } from './cluster/simulatedCluster.ts';
 import { findingsOf } from './findings.ts';
@@ -20,7 +28,6 @@ export interface Outcome {
   convergedMs: number;
 }
 
-const EMERGENCY = 'emergency';
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -72,14 +79,7 @@ class Run {
   constructor(plan: Plan) {
     this.#plan = plan;
     this.cluster = new SimulatedCluster(plan.seed, plan);
-    const as = (name: Parameters<SimulatedCluster['user']>[0]) => this.cluster.user(name);
-    this.#users = {
-      admin: as('admin'),
-      developer: as('developer'),
-      sre: as('sre'),
-      flux: as('flux'),
-      reporter: as('reporter'),
-    };
+    this.#users = usersOf((name) => this.cluster.user(name));
     const dice: Random = {
       next: () => this.#dice.next(),
       integer: (least, most) => this.#dice.integer(least, most),
@@ -121,12 +121,12 @@ class Run {
   }
 
   async #create(): Promise<void> {
-    const { admin, sre } = this.#users;
-    await admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: FLUX_NAMESPACE } } as never);
-    const selects = { namespaceSelector: { matchExpressions: [{ key: 'chaos', operator: 'Exists' }] } };
-    await admin.create(gate(FLUX_NAMESPACE, EMERGENCY, { spec: { default: 'opened', selects } }));
-    const fleet = { selector: { matchLabels: SHARED }, maxConcurrent: 1 };
-    await sre.create(rolloutBudget(undefined, 'fleet', fleet));
+    await this.#users.admin.create({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: FLUX_NAMESPACE },
+    } as never);
+    await createPlatform(this.#users, 1);
     for (const team of this.#teams.values()) {
       await team.create();
       await team.sync();

@@ -10,6 +10,7 @@ import {
   ref,
   type ref as refTo,
   rollout,
+  rolloutBudget,
   rolloutGate,
 } from '../../actors/objects.ts';
 import type { Random } from '../../actors/random.ts';
@@ -25,6 +26,22 @@ export interface Users {
   sre: User;
   flux: User;
   reporter: User;
+}
+
+/** The users of a cluster; `as` makes a client. */
+export const usersOf = (as: (name: keyof Users) => User): Users => ({
+  admin: as('admin'),
+  developer: as('developer'),
+  sre: as('sre'),
+  flux: as('flux'),
+  reporter: as('reporter'),
+});
+
+/** Creates the platform team's Gate for all teams, and the budget of their Rollouts. */
+export async function createPlatform({ admin, sre }: Users, maxConcurrent: number): Promise<void> {
+  const selects = { namespaceSelector: { matchExpressions: [{ key: 'chaos', operator: 'Exists' }] } };
+  await admin.create(gate(FLUX_NAMESPACE, EMERGENCY, { spec: { default: 'opened', selects } }));
+  await sre.create(rolloutBudget(undefined, 'fleet', { selector: { matchLabels: SHARED }, maxConcurrent }));
 }
 
 type Ref = ReturnType<typeof refTo>;
@@ -53,13 +70,15 @@ const ON_FAILURE = ['Rollback', 'Continue', 'Hold'];
 const BAKE_TIMES = ['2s', '5s'];
 
 /** Labels of the Rollouts that share the budget. */
-export const SHARED = { chaos: '' };
+const SHARED = { chaos: '' };
 /** A window that ends during the run. */
 const APPROVAL_WINDOW = '15s';
 const SUSPENDED = 'gate.fluxcd.io/suspended';
 /** Requests that must be handled at the end; a bypass stays until the next deployment. */
 const REQUESTS = ['force-deploy', 'deploy-message', 'retry'];
 export const FLUX_NAMESPACE = 'flux-system';
+/** Name of the platform team's Gate. */
+export const EMERGENCY = 'emergency';
 
 export interface Team {
   namespace: string;

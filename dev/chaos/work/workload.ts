@@ -1,7 +1,6 @@
 /** The workload: releases, Gates, Git syncs, health reports and users' writes, until it is stopped. */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { gate, rolloutBudget } from '../../actors/objects.ts';
 import { type Random, randomFrom } from '../../actors/random.ts';
 import { requestGate } from '../../actors/requestGate.ts';
 import { User } from '../../actors/user.ts';
@@ -9,10 +8,9 @@ import { ApiError } from '../../client/send.ts';
 import type { LocalCluster } from '../../local/cluster.ts';
 import type { Log } from '../../local/process/log.ts';
 import { hostileTenant } from './hostile.ts';
-import { FLUX_NAMESPACE, SHARED, type Team, teamOf, type Users } from './team.ts';
+import { createPlatform, EMERGENCY, FLUX_NAMESPACE, type Team, teamOf, usersOf } from './team.ts';
 
 const PROGRESS_MS = 10_000;
-const EMERGENCY = 'emergency';
 /** Duration of the freeze against which the hostile tenant works while every process runs. */
 const FREEZE_MS = 30_000;
 /** Twice the time in the documentation, since everything runs on one machine. */
@@ -43,14 +41,7 @@ export async function startWorkload(
   random: Random,
   { teams: teamCount, pace, log }: { teams: number; pace: Pace; log: Log },
 ): Promise<Workload> {
-  const as = (user: 'admin' | 'developer' | 'sre' | 'flux' | 'reporter') => new User(cluster.accessOf(user));
-  const users: Users = {
-    admin: as('admin'),
-    developer: as('developer'),
-    sre: as('sre'),
-    flux: as('flux'),
-    reporter: as('reporter'),
-  };
+  const users = usersOf((name) => new User(cluster.accessOf(name)));
   const next = () => randomFrom(random.integer(0, 2 ** 31));
   const teams = Array.from({ length: teamCount }, (_, i) => teamOf(i + 1, users, next()));
   const tally: Tally = { done: 0, denied: 0, conflict: 0, missing: 0, unavailable: 0 };
@@ -60,11 +51,8 @@ export async function startWorkload(
   for (const { signal } of [resting, ended]) setMaxListeners(0, signal);
   let frozen = false;
 
-  const selects = { namespaceSelector: { matchExpressions: [{ key: 'chaos', operator: 'Exists' }] } };
-  await users.admin.create(gate(FLUX_NAMESPACE, EMERGENCY, { spec: { default: 'opened', selects } }));
   // Half of the teams bake, and take turns.
-  const fleet = { selector: { matchLabels: SHARED }, maxConcurrent: Math.ceil(teamCount / 4) };
-  await users.sre.create(rolloutBudget(undefined, 'fleet', fleet));
+  await createPlatform(users, Math.ceil(teamCount / 4));
   for (const team of teams) await team.create();
   await hostile.create();
 
