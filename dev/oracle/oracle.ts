@@ -46,6 +46,12 @@ interface Seen {
   revision: number;
 }
 
+/** A stored version, the one before it, and its writer. */
+interface Change extends SeenVersion {
+  before: Seen | undefined;
+  writer: Write | undefined;
+}
+
 interface RolloutSeen {
   check: (version: AnyObject) => string[];
   /** The revision that stored the newest change of its status. */
@@ -98,68 +104,78 @@ export class Oracle {
 
   /** Takes the next stored version. */
   take({ key, revision, object, seenMs }: SeenVersion): void {
-    const before = this.seen.get(key);
-    this.findings.versions++;
     const writer = object ? this.audit.writerOf(key, revision) : this.remover(key, revision);
+    const change = { key, before: this.seen.get(key), object, revision, seenMs, writer };
+    this.findings.versions++;
     if (!writer) this.findings.unanswered++;
-    if (key.startsWith(GATE_PREFIX)) this.takeGate(key, object, revision, writer, seenMs);
-    else if (this.budgets.isBudget(key))
-      this.addViolations(key, revision, writer, this.budgets.takeBudget(key, object));
-    else if (this.bakes.isHealthCheck(key)) this.bakes.takeHealth(key, object, seenMs);
-    else if (FLUX_PREFIX.test(key)) this.takeFlux({ key, before, object, revision, writer }, seenMs);
-    else if (key.startsWith(ROLLOUTGATE_PREFIX)) this.takeRolloutGate(key, object, revision, writer);
-    else if (key.startsWith(ROLLOUT_PREFIX) && object) this.takeRollout(key, before, object, revision);
-    const objections = this.deployments?.take(key, object, seenMs) ?? [];
-    if (this.clocksAreRight) this.addViolations(key, revision, writer, objections);
+    const who = writer ? `${writer.user} (${writer.verb})` : 'a writer that the API server never answered';
+    const where = `${key.slice('/registry/'.length)} at ${revision}, by ${who}`;
+    const problems = [...this.check(change), ...this.timed(this.deployments?.take(key, object, seenMs) ?? [])];
+    this.findings.violations.push(...problems.map((what) => `${where}: ${what}`));
     if (object) this.seen.set(key, { object, revision });
     else this.seen.delete(key);
   }
 
-  private takeGate(
-    key: string,
-    gate: AnyObject | undefined,
-    revision: number,
-    writer: Write | undefined,
-    seenMs: number,
-  ): void {
+  private check(change: Change): string[] {
+    const { key, object, seenMs } = change;
+    if (key.startsWith(GATE_PREFIX)) return this.takeGate(change);
+    if (this.budgets.isBudget(key)) return this.budgets.takeBudget(key, object);
+    if (FLUX_PREFIX.test(key)) return this.takeFlux(change);
+    if (key.startsWith(ROLLOUTGATE_PREFIX)) return this.takeRolloutGate(change);
+    if (key.startsWith(ROLLOUT_PREFIX) && object) return this.takeRollout({ ...change, object });
+    if (this.bakes.isHealthCheck(key)) this.bakes.takeHealth(key, object, seenMs);
+    return [];
+  }
+
+  /** The violations of rules that compare times, if these can be compared. */
+  private timed(problems: string[]): string[] {
+    return this.clocksAreRight ? problems : [];
+  }
+
+  private takeGate({ key, object: gate, revision, writer, seenMs }: Change): string[] {
     const name = key.slice(GATE_PREFIX.length);
-    this.addViolations(key, revision, writer, this.approvals.take(name, gate, writer));
     const history = this.gateHistory(name);
     const wasClosed = history.isClosedByWrite();
     history.take(gate, revision, Math.min(seenMs, writer?.answeredMs ?? seenMs));
     if (!wasClosed && history.isClosedByWrite()) this.findings.closures++;
+    return this.approvals.take(name, gate, writer);
   }
 
-  private takeRolloutGate(key: string, gate: AnyObject | undefined, revision: number, writer: Write | undefined): void {
-    this.addViolations(key, revision, writer, this.approvals.take(key, gate, writer));
+  private takeRolloutGate({ key, object: gate, revision, writer }: Change): string[] {
     if (gate?.spec.passing !== false) this.notPassing.delete(key);
     else if (!this.notPassing.has(key)) {
       const rollout = `${gate.metadata.namespace}/${gate.spec.rolloutRef.name}`;
       this.notPassing.set(key, { rollout, since: revision });
     }
+    return this.approvals.take(key, gate, writer);
   }
 
-  private takeFlux(change: FluxChange, seenMs: number): void {
-    const { key, before, object, revision, writer } = change;
+  private takeFlux(change: Change): string[] {
+    const { key, before, object, writer, seenMs } = change;
     this.bakes.takeFlux(key, object, seenMs);
-    if (object) {
-      const change = { before: before?.object, object, writer };
-      const early = this.openings.take(key, change, seenMs, this.audit.of(key));
-      if (this.clocksAreRight) this.addViolations(key, revision, writer, early);
-    }
+    const opening = object && { before: before?.object, object, writer };
+    return [
+      ...this.timed(opening ? this.openings.take(key, opening, seenMs, this.audit.of(key)) : []),
+      ...this.timed(isBypass(change) ? [] : this.changesWhileClosed(change)),
+      ...(object ? this.wrongManagedFields(object) : []),
+    ];
+  }
+
+  /** What a closed Gate forbids in the change of a Flux object. */
+  private changesWhileClosed(change: Change): string[] {
+    const { key, before, object, writer } = change;
     const forbidden = forbiddenChange(change);
-    const required = before ? requiredGates(before.object) : namedGates(object);
+    const required = before ? requiredGates(before.object) : refs(object, GATES);
     const lost = before && object ? required.filter((gate) => !requiredGates(object).includes(gate)) : [];
-    for (const gate of required) {
+    return required.flatMap((gate) => {
       const what = forbidden ?? (lost.includes(gate) ? 'no longer requires the Gate' : undefined);
-      if (what === undefined || isBypass(change) || !this.clocksAreRight) continue;
-      const closure = this.closureOf(gate, writer);
-      if (!closure) continue;
-      if (this.wasInFlight(key, writer, before?.revision ?? 0, closure)) this.findings.inFlight++;
-      else
-        this.addViolation(key, revision, writer, `${what} while Gate ${gate} is closed since ${closureText(closure)}`);
-    }
-    if (object) this.checkManagedFields(key, object, revision, writer);
+      const closure = what && this.closureOf(gate, writer);
+      if (!closure) return [];
+      if (!this.wasInFlight(key, writer, before?.revision ?? 0, closure))
+        return [`${what} while Gate ${gate} is closed since ${closureText(closure)}`];
+      this.findings.inFlight++;
+      return [];
+    });
   }
 
   private closureOf(gate: string, writer: Write | undefined): Closure | undefined {
@@ -176,55 +192,57 @@ export class Oracle {
     return this.audit.unanswered(key).some((at) => at < shown);
   }
 
-  private takeRollout(key: string, before: Seen | undefined, object: AnyObject, revision: number): void {
+  private takeRollout({ key, before, object, revision }: Change & { object: AnyObject }): string[] {
     const rollout = this.rolloutSeen(object);
-    const writer = this.audit.writerOf(key, revision);
-    this.addViolations(key, revision, writer, rollout.check(object));
-    this.addViolations(key, revision, writer, bypassesForOtherVersions(before?.object, object, this.audit.of(key)));
-    const timed = [
-      ...this.budgets.takeRollout(before?.object, object),
-      ...this.bakes.takeRollout(before?.object, object),
+    const problems = [
+      ...rollout.check(object),
+      ...bypassesForOtherVersions(before?.object, object, this.audit.of(key)),
+      ...this.timed([
+        ...this.budgets.takeRollout(before?.object, object),
+        ...this.bakes.takeRollout(before?.object, object),
+      ]),
     ];
-    if (this.clocksAreRight) this.addViolations(key, revision, writer, timed);
     const head = object.status?.history?.[0];
     const isNew = head && !rollout.tags.has(head.id);
-    if (isNew && before) this.checkHead(key, before.object, object, rollout.statusChanged, revision);
+    if (isNew && before) problems.push(...this.wrongHead(before.object, object, rollout.statusChanged));
     for (const { id, version, message } of object.status?.history ?? []) {
       const tag = rollout.tags.get(id);
       if (tag === undefined) this.findings.deployments++;
-      else if (tag !== version.tag)
-        this.addViolation(key, revision, writer, `deployment ${id} was ${tag}, is ${version.tag}`);
+      else if (tag !== version.tag) problems.push(`deployment ${id} was ${tag}, is ${version.tag}`);
       rollout.tags.set(id, version.tag);
       if (!/^request \d+$/.test(message ?? '')) continue;
       const other = rollout.asked.get(message) ?? id;
-      if (other !== id) this.addViolation(key, revision, writer, `'${message}' created deployments ${other} and ${id}`);
+      if (other !== id) problems.push(`'${message}' created deployments ${other} and ${id}`);
       rollout.asked.set(message, id);
     }
     if (before?.object.status?.revision !== object.status?.revision) rollout.statusChanged = revision;
+    return problems;
   }
 
   /** Checks a new head. A hook decides before the status is stored, and has seen the status before, and Gates at the deployment's own time. */
-  private checkHead(key: string, before: AnyObject, after: AnyObject, statusChanged: number, revision: number): void {
+  private wrongHead(before: AnyObject, after: AnyObject, statusChanged: number): string[] {
     const [head] = after.status.history;
     const decided = Date.parse(head.timestamp);
     const rollout = `${after.metadata.namespace}/${after.metadata.name}`;
+    const deploys = `deploys ${head.version.tag} (${head.id})`;
     // A rollback needs no approval of a RolloutGate.
     const rolloutGates = head.rolledBackFrom === undefined ? this.approvals.rolloutGatesOf(rollout) : [];
     const required = [...requiredBy(before, head), ...rolloutGates];
-    for (const what of this.approvals.missing(required, rollout, head.version.tag)) {
-      const writer = this.audit.writerOf(key, revision);
-      this.addViolation(key, revision, writer, `deploys ${head.version.tag} (${head.id}) with ${what}`);
-    }
-    for (const [gateKey, closure] of this.clocksAreRight ? this.closedFor(before, head) : []) {
-      const closedMs = 'ms' in closure ? closure.ms : this.audit.writerOf(gateKey, closure.revision)?.answeredMs;
+    const missing = this.approvals.missing(required, rollout, head.version.tag);
+    const closed = this.closedFor(before, head).filter(([key, closure]) => {
+      const closedMs = 'ms' in closure ? closure.ms : this.audit.writerOf(key, closure.revision)?.answeredMs;
       const isLate = 'revision' in closure && statusChanged > closure.revision;
       // Stored times have whole seconds.
-      const isLater = closedMs !== undefined && decided > closedMs;
-      if (!isLate && !isLater) continue;
-      const gate = gateKey.slice('/registry/'.length);
-      const what = `deploys ${head.version.tag} (${head.id}) while ${gate} is closed since ${closureText(closure)}`;
-      this.addViolation(key, revision, this.audit.writerOf(key, revision), what);
-    }
+      return isLate || (closedMs !== undefined && decided > closedMs);
+    });
+    return [
+      ...missing.map((what) => `${deploys} with ${what}`),
+      ...this.timed(
+        closed.map(([key, closure]) => {
+          return `${deploys} while ${key.slice('/registry/'.length)} is closed since ${closureText(closure)}`;
+        }),
+      ),
+    ];
   }
 
   /** Closed Gates and RolloutGates that block the deployment, by key. RolloutGates block automatic deployments only. */
@@ -245,27 +263,19 @@ export class Oracle {
     return [...gates, ...rolloutGates];
   }
 
-  /** Checks that the annotation names a deployment that exists, and that the managed fields have its version. */
-  private checkManagedFields(key: string, object: AnyObject, revision: number, writer: Write | undefined): void {
-    for (const { text, rollout, uid, id, version } of deploymentsOn(object)) {
+  /** Annotations that name a deployment that doesn't exist, and managed fields without its version. */
+  private wrongManagedFields(object: AnyObject): string[] {
+    return deploymentsOn(object).flatMap(({ text, rollout, uid, id, version }) => {
       const tag = this.rollouts.get(uid)?.tags.get(id);
-      if (tag !== version)
-        this.addViolation(key, revision, writer, `has the annotation ${text}, but that deployment is ${tag}`);
-      for (const [field, owner] of managedFieldsOf(object as FluxObject)) {
-        const value = managedValue(object as FluxObject, field);
-        if (owner === rollout && value !== version)
-          this.addViolation(key, revision, writer, `has the annotation ${text}, but field ${field} is ${value}`);
-      }
-    }
-  }
-
-  private addViolations(key: string, revision: number, writer: Write | undefined, problems: readonly string[]): void {
-    for (const problem of problems) this.addViolation(key, revision, writer, problem);
-  }
-
-  private addViolation(key: string, revision: number, writer: Write | undefined, what: string): void {
-    const who = writer ? `${writer.user} (${writer.verb})` : 'a writer that the API server never answered';
-    this.findings.violations.push(`${key.slice('/registry/'.length)} at ${revision}, by ${who}: ${what}`);
+      const fields = [...managedFieldsOf(object as FluxObject)]
+        .filter(([, owner]) => owner === rollout)
+        .map(([field]) => [field, managedValue(object as FluxObject, field)])
+        .filter(([, value]) => value !== version);
+      return [
+        ...(tag === version ? [] : [`has the annotation ${text}, but that deployment is ${tag}`]),
+        ...fields.map(([field, value]) => `has the annotation ${text}, but field ${field} is ${value}`),
+      ];
+    });
   }
 
   private gateHistory(name: string): GateHistory {
@@ -295,16 +305,8 @@ export class Oracle {
   }
 }
 
-interface FluxChange {
-  key: string;
-  before: Seen | undefined;
-  object: AnyObject | undefined;
-  revision: number;
-  writer: Write | undefined;
-}
-
 /** The change, if a closed Gate forbids it. */
-function forbiddenChange({ before, object }: FluxChange): string | undefined {
+function forbiddenChange({ before, object }: Change): string | undefined {
   if (!object) return 'is deleted';
   if (!before) return object.spec?.suspend === true ? undefined : 'is created without spec.suspend';
   const { suspend: was, ...old } = before.object.spec ?? {};
@@ -314,7 +316,7 @@ function forbiddenChange({ before, object }: FluxChange): string | undefined {
 }
 
 /** Whether a user bypassed the Gates, by the audit log or by the record that only the webhook writes into the object. */
-function isBypass({ before, object, writer }: FluxChange): boolean {
+function isBypass({ before, object, writer }: Change): boolean {
   const record = before?.object.metadata.annotations?.[BYPASSED_BY];
   if (writer?.bypass !== undefined) return true;
   return object ? object.metadata.annotations?.[BYPASSED_BY] !== record : record !== undefined;
@@ -331,10 +333,6 @@ function requiredBy({ metadata, spec }: Pick<AnyObject, 'metadata' | 'spec'>, he
   const bypassed = bypassedGates(metadata.annotations?.[BYPASSED_GATES], head);
   const named = (spec.gates ?? []).map((gate: any) => `${gate.namespace ?? metadata.namespace}/${gate.name}`);
   return named.filter((name: string) => !bypassed.includes(name));
-}
-
-function namedGates(object: AnyObject | undefined): string[] {
-  return refs(object, GATES);
 }
 
 /** The Gates that an object names, and those that select it, by the decorator's annotation. */
