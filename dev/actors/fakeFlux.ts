@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AnyObject } from '../client/send.ts';
-import { conditionAt, conditions, echo, now } from './conditions.ts';
 import { type Artifact, fakeKustomize } from './fakeKustomize.ts';
+import { appliedStatus, conditionAt, conditions, echo, now } from './fluxStatus.ts';
 import { ref } from './objects.ts';
 import type { User } from './user.ts';
 
@@ -57,29 +57,32 @@ export function fakeFlux(
 
   /** Writes once that no artifact can be fetched or released. */
   async function notReady(object: AnyObject, reason: string, message: string): Promise<undefined> {
-    const { namespace, name, generation } = object.metadata;
+    const { generation } = object.metadata;
     const before = object.status?.conditions?.find(({ type }: AnyObject) => type === 'Ready');
     if (before?.reason === reason && before.observedGeneration === generation) return undefined;
-    const at = { apiVersion: object.apiVersion, kind: object.kind, metadata: { namespace, name: name! } };
-    await flux.patchStatus(at, { conditions: ready(object, reason, message, 'False') });
+    await flux.patchStatus(refTo(object), { conditions: ready(object, reason, message, 'False') });
     return undefined;
+  }
+
+  /** Writes that the source is fetched. */
+  async function fetched(object: AnyObject, revision: string): Promise<string> {
+    const { namespace, name, generation } = object.metadata;
+    const path = `${object.kind.toLowerCase()}/${namespace}/${name}/${revision.replaceAll(/[@:]/g, '-')}.tar.gz`;
+    const url = `http://source-controller.flux-system.svc.cluster.local./${path}`;
+    const digest = revision.slice(revision.indexOf('@') + 1);
+    await flux.patchStatus(refTo(object), {
+      observedGeneration: generation,
+      artifact: { revision, digest, path, url, lastUpdateTime: now(flux), size: 1 },
+      conditions: ready(object, 'Succeeded', `stored artifact for revision '${revision}'`),
+    });
+    return revision;
   }
 
   async function fetchObject(object: AnyObject): Promise<string | undefined> {
     if (object.spec.suspend) return undefined;
     if (artifacts && !artifactOf(object, object.spec.ref?.tag))
       return notReady(object, 'OCIArtifactPullFailed', 'not found');
-    const { namespace = '', name = '', generation } = object.metadata;
-    const revision = revisionOf(object.spec.ref?.tag ?? 'latest');
-    const path = `ocirepository/${namespace}/${name}/${revision.replaceAll(/[@:]/g, '-')}.tar.gz`;
-    const url = `http://source-controller.flux-system.svc.cluster.local./${path}`;
-    const digest = revision.slice(revision.indexOf('@') + 1);
-    await flux.patchStatus(ref('ociRepository', namespace, name), {
-      observedGeneration: generation,
-      artifact: { revision, digest, path, url, lastUpdateTime: now(flux), size: 1 },
-      conditions: ready(object, 'Succeeded', `stored artifact for digest '${revision}'`),
-    });
-    return revision;
+    return fetched(object, revisionOf(object.spec.ref?.tag ?? 'latest'));
   }
 
   async function sourceRevision(object: AnyObject): Promise<string | undefined> {
@@ -95,34 +98,13 @@ export function fakeFlux(
     return (await flux.find({ ...GIT, metadata: { namespace, name } }))?.status?.artifact?.revision;
   }
 
-  async function fetchBranch({ metadata }: AnyObject): Promise<void> {
-    const { generation, namespace, name = '' } = metadata;
-    const fetched = { revision: BRANCH, digest: `sha256:${'0'.repeat(64)}` };
-    const url = `http://source-controller/${name}`;
-    await flux.patchStatus(
-      { ...GIT, metadata: { namespace, name } },
-      {
-        observedGeneration: generation,
-        artifact: { ...fetched, path: name, url, lastUpdateTime: now(flux) },
-        conditions: [
-          conditionAt(flux, 'Ready', generation, 'True', 'Succeeded', `stored artifact for revision '${BRANCH}'`),
-        ],
-      },
-    );
-  }
-
   async function applyObject(object: AnyObject, options: ApplyOptions = {}): Promise<string | undefined> {
     const revision = options.revision ?? (await sourceRevision(object));
     if (object.spec.suspend || revision === undefined) return undefined;
-    const { namespace, name = '', generation } = object.metadata;
-    const applied = ready(object, 'ReconciliationSucceeded', `Applied revision: ${revision}`);
-    await flux.patchStatus(ref('kustomization', namespace, name), {
-      observedGeneration: generation,
-      lastAppliedRevision: revision,
-      lastAttemptedRevision: revision,
-      ...echo(object),
-      conditions: applied.filter(({ type }) => type !== 'Reconciling'),
-      ...(options.inventory && { inventory: { entries: options.inventory } }),
+    const { inventory } = options;
+    await flux.patchStatus(refTo(object), {
+      ...appliedStatus(flux, object, revision),
+      ...(inventory && { inventory: { entries: inventory } }),
     });
     return revision;
   }
@@ -183,7 +165,7 @@ export function fakeFlux(
   async function reconcile(namespace: string): Promise<void> {
     const list = (apiVersion: string, kind: string) => flux.list(apiVersion, kind, namespace);
     for (const source of await list(GIT.apiVersion, GIT.kind)) {
-      if (!source.spec.suspend && isBehind(source)) await fetchBranch(source);
+      if (!source.spec.suspend && isBehind(source)) await fetched(source, BRANCH);
     }
     for (const source of await list('source.toolkit.fluxcd.io/v1', 'OCIRepository')) {
       const has = source.status?.artifact?.revision === revisionOf(source.spec.ref?.tag ?? 'latest');
@@ -229,4 +211,9 @@ export function fakeFlux(
   };
 }
 
+const refTo = ({ apiVersion, kind, metadata: { namespace, name } }: AnyObject) => ({
+  apiVersion,
+  kind,
+  metadata: { namespace, name },
+});
 const isBehind = ({ metadata, status }: AnyObject) => status?.observedGeneration !== metadata.generation;

@@ -9,10 +9,9 @@ import { parseAllDocuments } from 'yaml';
 import type { ObjectRef } from '../client/resources.ts';
 import { type AnyObject, ApiError } from '../client/send.ts';
 import { durationMs } from '../reference/values.ts';
-import { conditionAt, conditions, echo } from './conditions.ts';
+import { conditionAt, conditions, echo, entryOf, notReady, type Ready } from './fluxStatus.ts';
 import { applier } from './gitSync.ts';
 import { ref } from './objects.ts';
-import { entryOf, notReady, type Ready } from './syncStatus.ts';
 import { timestamp } from './timestamp.ts';
 import type { User } from './user.ts';
 

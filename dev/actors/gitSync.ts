@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { ObjectRef } from '../client/resources.ts';
 import { type AnyObject, ApiError } from '../client/send.ts';
-import { beginSync, endSync, notReady, type Ready } from './syncStatus.ts';
+import { beginSync, endSync, notReady, type Ready } from './fluxStatus.ts';
 import type { User } from './user.ts';
 
 export const KUSTOMIZE_CONTROLLER = 'kustomize-controller';

@@ -4,7 +4,7 @@
  */
 import type { AnyObject } from '../client/send.ts';
 import { ApiError } from '../client/send.ts';
-import { conditionAt, conditions, echo } from './conditions.ts';
+import { appliedStatus, conditionAt, conditions, echo } from './fluxStatus.ts';
 import { ref } from './objects.ts';
 import type { User } from './user.ts';
 
@@ -60,22 +60,7 @@ export function laggingFlux(flux: User, { namespace, name, variable, random }: L
     const pair = { artifact: revision.split('@')[0] ?? '', variable: seen.spec.postBuild?.substitute?.[variable] };
     const last = applied.at(-1);
     if (last?.artifact !== pair.artifact || last.variable !== pair.variable) applied.push(pair);
-    const { generation } = seen.metadata;
-    const ready = conditionAt(
-      flux,
-      'Ready',
-      generation,
-      'True',
-      'ReconciliationSucceeded',
-      `Applied revision: ${revision}`,
-    );
-    const live = await flux.get(object);
-    await flux.patchStatus(object, {
-      observedGeneration: generation,
-      lastAppliedRevision: revision,
-      ...echo(seen),
-      conditions: conditions(live, [ready]).filter(({ type }) => type !== 'Reconciling'),
-    });
+    await flux.patchStatus(object, appliedStatus(flux, seen, revision, await flux.get(object)));
   }
 
   const loop = (async () => {

@@ -1,7 +1,7 @@
 /** The manifests of one version are never applied with the variable of another. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { conditionAt, echo } from '../../dev/actors/conditions.ts';
 import { fakeFlux } from '../../dev/actors/fakeFlux.ts';
+import { conditionAt, echo } from '../../dev/actors/fluxStatus.ts';
 import { laggingFlux } from '../../dev/actors/laggingFlux.ts';
 import { randomFrom } from '../../dev/actors/random.ts';
 import {

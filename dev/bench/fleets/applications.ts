@@ -3,7 +3,7 @@
  * Rollouts bake on HealthChecks of class kustomization, and a fake Flux applies some ConfigMaps for each Kustomization.
  */
 import { inParallel } from '../../../live/inParallel.ts';
-import { conditionAt, conditions } from '../../actors/conditions.ts';
+import { appliedStatus, conditionAt, conditions } from '../../actors/fluxStatus.ts';
 import { configMap, imagePolicy, kustomization, ref, rollout } from '../../actors/objects.ts';
 import { User } from '../../actors/user.ts';
 import { applyObject, pathOf } from '../../client/resources.ts';
@@ -109,15 +109,8 @@ export async function applicationFleet(
       ];
       object = (await flux.patchStatus(about, { conditions: conditions(object, progress) })).object;
     }
-    const message = `Applied revision: ${REVISION}`;
-    const ready = conditionAt(Date, 'Ready', generation, 'True', 'ReconciliationSucceeded', message);
-    await flux.patchStatus(about, {
-      observedGeneration: generation,
-      lastAppliedRevision: REVISION,
-      lastAttemptedRevision: REVISION,
-      inventory: { entries: configMapsOf(i).map((name) => ({ id: `${namespaceOf(i)}_${name}__ConfigMap`, v: 'v1' })) },
-      conditions: conditions(object, [ready]).filter(({ type }) => type !== 'Reconciling'),
-    });
+    const entries = configMapsOf(i).map((name) => ({ id: `${namespaceOf(i)}_${name}__ConfigMap`, v: 'v1' }));
+    await flux.patchStatus(about, { ...appliedStatus(Date, object, REVISION), inventory: { entries } });
   }
 
   /** Publishes the current tag, and waits until `count` applications have it. */

@@ -24,7 +24,6 @@ export interface RealRegistry {
   /** The manifest; undefined if there is none. */
   pull(repository: string, reference: string): Promise<{ digest: string; text: string } | undefined>;
   pullBlob(repository: string, digest: string): Promise<string>;
-  pullBytes(repository: string, digest: string): Promise<Uint8Array>;
   /** The tags; none without such a repository. */
   tags(repository: string): Promise<string[]>;
   stop(): Promise<void>;
@@ -94,9 +93,6 @@ export async function startRealRegistry(log?: Log): Promise<RealRegistry> {
     },
     async pullBlob(repository, digest) {
       return (await get(`/v2/${repository}/blobs/${digest}`)).text();
-    },
-    async pullBytes(repository, digest) {
-      return (await get(`/v2/${repository}/blobs/${digest}`)).bytes();
     },
     async tags(repository) {
       const { tags } = (await (await get(`/v2/${repository}/tags/list`)).json()) as { tags?: string[] | null };
