@@ -13,12 +13,11 @@ import { installControllers, installRights, installUsers, installWebhooks, remov
 import { renderInstallation } from './install/installation.ts';
 import { installKinds } from './install/kinds.ts';
 import { type CopyPods, runCopyPods } from './jobs/copyPods.ts';
-import type { RunningChild } from './process/childProcess.ts';
-import { claimDirectory, releaseDirectory } from './process/directory.ts';
+import { type RunningChild, superviseChildren } from './process/childProcess.ts';
 import type { Log } from './process/log.ts';
+import { claimDirectory, releaseDirectory } from './process/pids.ts';
 import { freePort, requirePort } from './process/ports.ts';
 import type { Problem } from './process/problem.ts';
-import { superviseChildren } from './process/superviseChildren.ts';
 
 export interface ClusterOptions {
   dir: string;

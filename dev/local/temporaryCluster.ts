@@ -1,7 +1,7 @@
 import { type ClusterOptions, type LocalCluster, startCluster } from './cluster.ts';
 import { endRequested } from './process/endRequested.ts';
 import { logToStderr } from './process/log.ts';
-import { asProblem } from './process/problem.ts';
+import { asProblem, reportProblem } from './process/problem.ts';
 import { temporaryDirectory } from './process/temporaryDirectory.ts';
 
 interface TemporaryClusterOptions
@@ -39,9 +39,7 @@ export async function onTemporaryCluster(
     kept = keepFailed && code === 1;
     return code;
   } catch (error) {
-    const problem = asProblem(error, dir);
-    logToStderr(`${failure}${problem.message}`);
-    for (const detail of problem.details) logToStderr(`  ${detail}`);
+    reportProblem(asProblem(error, dir), failure);
     kept = keepFailed;
     return 1;
   } finally {

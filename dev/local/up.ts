@@ -8,7 +8,7 @@ import { type ServedCluster, serveCluster } from './existing/existingCluster.ts'
 import { endRequested } from './process/endRequested.ts';
 import { logToStderr } from './process/log.ts';
 import { numberOf, parseOptions, readCommandLine, UsageError } from './process/options.ts';
-import { asProblem, type Problem } from './process/problem.ts';
+import { asProblem, reportProblem } from './process/problem.ts';
 
 const DEFAULT_DIR = '.local/up';
 /** A directory of its own, since a control plane and an existing cluster can be served at the same time. */
@@ -30,7 +30,6 @@ do not run. DIR/kubeconfig is cluster admin, DIR/developer.kubeconfig an applica
                          The line is then ready kubeconfig=FILE, and DIR ${EXISTING_DIR} by default
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
   --ui-in-cluster        serve the page as the component ui does, with an OIDC issuer beside it: sign in as developer or sre
-  --no-hooks             only the API server with all kinds: no hook server, no controllers, no webhooks
   --help                 this text
 
 Settings of the hook server come from the environment (node main.ts --help lists them): ON_FAILURE=Hold npm run up
@@ -41,7 +40,6 @@ interface UpOptions {
   port?: number;
   kubeconfig?: string;
   metacontroller?: string;
-  hooks: boolean;
   uiInCluster: boolean;
 }
 
@@ -54,13 +52,12 @@ function parseUpOptions(args: string[], env: NodeJS.ProcessEnv): UpOptions {
       port: { type: 'string' },
       kubeconfig: { type: 'string' },
       metacontroller: { type: 'string' },
-      'no-hooks': { type: 'boolean' },
       'ui-in-cluster': { type: 'boolean' },
     },
   });
   const port = values.port === undefined ? undefined : numberOf('--port', values.port, { least: 1, most: 65_535 });
   const { kubeconfig } = values;
-  for (const option of ['port', 'no-hooks', 'ui-in-cluster'] as const) {
+  for (const option of ['port', 'ui-in-cluster'] as const) {
     if (kubeconfig === undefined || values[option] === undefined) continue;
     throw new UsageError(`--${option} has no effect on an existing cluster: leave out either it or --kubeconfig.`);
   }
@@ -69,14 +66,8 @@ function parseUpOptions(args: string[], env: NodeJS.ProcessEnv): UpOptions {
     port,
     kubeconfig: kubeconfig === undefined ? undefined : resolve(kubeconfig),
     metacontroller: values.metacontroller ?? (env.METACONTROLLER || undefined),
-    hooks: !values['no-hooks'],
     uiInCluster: values['ui-in-cluster'] === true,
   };
-}
-
-function report(problem: Problem): void {
-  logToStderr(problem.message);
-  for (const line of problem.details) logToStderr(`  ${line}`);
 }
 
 async function startWithPage(options: UpOptions): Promise<ServedCluster> {
@@ -107,7 +98,7 @@ async function serve(options: UpOptions, end: Promise<void>): Promise<number> {
   }
   process.stdout.write(`ready kubeconfig=${kubeconfig ?? join(dir, USERS.admin.file)}\n`);
   const problem = await Promise.race([end, cluster.died]);
-  if (problem) report(problem);
+  if (problem) reportProblem(problem);
   else logToStderr('Stopping');
   await cluster.stop();
   return problem ? 1 : 0;
@@ -118,7 +109,7 @@ async function main(): Promise<number> {
   try {
     return await serve(options, endRequested());
   } catch (error) {
-    report(asProblem(error, options.dir));
+    reportProblem(asProblem(error, options.dir));
     return 1;
   }
 }

@@ -16,11 +16,11 @@ import {
 } from '../install/install.ts';
 import { renderInstallation } from '../install/installation.ts';
 import { installMissingKinds } from '../install/kinds.ts';
-import { claimDirectory, releaseDirectory } from '../process/directory.ts';
+import { superviseChildren } from '../process/childProcess.ts';
 import type { Log } from '../process/log.ts';
+import { claimDirectory, releaseDirectory } from '../process/pids.ts';
 import { freePort } from '../process/ports.ts';
 import { Problem } from '../process/problem.ts';
-import { superviseChildren } from '../process/superviseChildren.ts';
 import { requireAdmin, requireFree, requireReach } from './clusterChecks.ts';
 
 interface ExistingClusterOptions {

@@ -1,3 +1,5 @@
+import { logToStderr } from './log.ts';
+
 /**
  * An error that the user can fix. The message says in one sentence what went wrong and what to do; `details` are lines to print below
  * it (the end of a log, a compiler's output).
@@ -20,6 +22,12 @@ export function diskFullProblem(text: string, where: string): Problem | undefine
   return new Problem(
     `The disk that holds ${where} is full: free some space or choose another location, then start again.`,
   );
+}
+
+/** Writes the problem to stderr. */
+export function reportProblem({ message, details }: Problem, before = ''): void {
+  logToStderr(`${before}${message}`);
+  for (const line of details) logToStderr(`  ${line}`);
 }
 
 /** Any thrown value as a Problem. An unknown error keeps its message, on one line. */
