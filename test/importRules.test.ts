@@ -146,7 +146,6 @@ describe('Biome allows', () => {
 
 const SMALL_FILE_LINES = 20;
 const SMALL_FILES: Record<string, string> = {
-  'dev/bench/hostile/inputs.ts': 'the table that a command and a test read',
   'hooks/gateLabelsHook.ts': 'a hook: what it shares with others is in hooks/repairedLabels.ts',
 };
 

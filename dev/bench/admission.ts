@@ -5,7 +5,7 @@ import { User } from '../actors/user.ts';
 import type { ObjectRef } from '../client/resources.ts';
 import { startOtherWebhook } from '../local/otherWebhook.ts';
 import { quantile } from './measure.ts';
-import type { ClusterScenario, Figure } from './scenario.ts';
+import type { Figure, Scenario } from './scenario.ts';
 
 /** The limit of the p99, in multiples of that of webhooks that allow everything. */
 const P99_RATIO = 2.5;
@@ -20,7 +20,7 @@ const SUBJECTS: Record<string, { variables?: Record<string, string>; annotations
   'three-gates': { annotations: { 'gate.fluxcd.io/gates': GATES.join(',') } },
 };
 
-export const admission: ClusterScenario = {
+export const admission: Scenario = {
   about: `a write of a Flux object, against webhooks that allow everything; of one with a managed field, p99 at most ${P99_RATIO} times theirs`,
   // A pause of less than 100 ms measures the API server, which brings its cache up to date ten times a second.
   numbers: { writes: 200, pause: 120 },

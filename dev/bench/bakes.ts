@@ -3,14 +3,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { logToStderr } from '../local/process/log.ts';
 import { applicationFleet } from './fleets/applications.ts';
 import { costFigures, costOf, requestsOf } from './measure.ts';
-import type { ClusterScenario, Figure } from './scenario.ts';
+import type { Figure, Scenario } from './scenario.ts';
 
 /** The limit of the growth of processor time per release, from the smallest fleet to the largest. */
 const GROWTH = 1.3;
 /** The time after a bake in which each HealthCheck is read once more. */
 const TAIL_MS = 3_000;
 
-export const bakes: ClusterScenario = {
+export const bakes: Scenario = {
   about: `releases that bake on HealthChecks of class kustomization; processor time of one may grow ${GROWTH} times with the fleet`,
   rollouts: [25, 100],
   numbers: { checks: 100, objects: 2, namespaces: 1 },

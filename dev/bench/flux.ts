@@ -17,7 +17,7 @@ import { watchObjects } from './fleets/objectWatch.ts';
 import { createSource, SOURCE, serveAlways } from './fleets/source.ts';
 import { auditLog, costFigures, costOf, countHookCalls, quantile } from './measure.ts';
 import { untilQuiet } from './requests.ts';
-import type { ClusterScenario, Figure } from './scenario.ts';
+import type { Figure, Scenario } from './scenario.ts';
 
 const WIDTH = 32;
 const PATIENCE_MS = 600_000;
@@ -56,7 +56,7 @@ spec:
     spec: { serviceAccountName: "\${NAME}", containers: [{ name: app, image: "registry.example/app:\${APP_VERSION}" }] }
 `;
 
-export const flux: ClusterScenario = {
+export const flux: Scenario = {
   about:
     'a new version for all applications, applied by the real kustomize-controller, against patching their Kustomizations',
   rollouts: [100, 500],

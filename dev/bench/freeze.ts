@@ -6,7 +6,7 @@ import { Problem } from '../local/process/problem.ts';
 import { type Fleet, fleet } from './fleets/gated.ts';
 import { watchObjects } from './fleets/objectWatch.ts';
 import { costFigures, costOf, countHookCalls, memoryFigures } from './measure.ts';
-import type { ClusterScenario, Figure } from './scenario.ts';
+import type { Figure, Scenario } from './scenario.ts';
 
 /** Limits for a thousand objects. */
 const CLOSE_SECONDS = 10;
@@ -17,7 +17,7 @@ const FLIP_EVERY_MS = 1500;
 /** The time in which a late reaction to an early flip would show. */
 const LATE_MS = 3000;
 
-export const freeze: ClusterScenario = {
+export const freeze: Scenario = {
   about: `one Gate that many Flux objects require; at most ${CLOSE_SECONDS} s to suspend a thousand, ${OPEN_SECONDS} s to restore them`,
   numbers: { objects: 1000, rounds: 3, namespaces: 1 },
   async measure({ cluster, numbers: { objects = 0, rounds = 1, namespaces = 1 } }) {

@@ -4,7 +4,7 @@ import type { LocalCluster } from '../local/cluster.ts';
 import { logToStderr } from '../local/process/log.ts';
 import { applicationFleet } from './fleets/applications.ts';
 import { costOf, memoryFigures, requestFigures, requestsOf, residentMiB, untilSettled } from './measure.ts';
-import type { ClusterScenario, Figure } from './scenario.ts';
+import type { Figure, Scenario } from './scenario.ts';
 
 const FLUX_INTERVAL_S = 600;
 /** The limit of requests per second for 300 HealthChecks, in proportion for other numbers. */
@@ -17,7 +17,7 @@ const GROWTH = 1.2;
 /** The step between reconciled applications, a prime beyond the largest fleet. In order, a short run would see only applications with HealthChecks. */
 const STRIDE = 10_007;
 
-export const idle: ClusterScenario = {
+export const idle: Scenario = {
   about: `a settled fleet, each Kustomization reconciled once in ten minutes; at most ${REQUESTS_OF_300_CHECKS} requests a second of 300 checks`,
   rollouts: [100, 300],
   numbers: { checks: 300, objects: 10, seconds: 120, namespaces: 1 },

@@ -3,13 +3,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { logToStderr } from '../local/process/log.ts';
 import { applicationFleet } from './fleets/applications.ts';
 import { quantile, untilSettled } from './measure.ts';
-import type { ClusterScenario, Figure } from './scenario.ts';
+import type { Figure, Scenario } from './scenario.ts';
 
 const P99_MS = 300;
 /** The time in which the release before is finished, with its Events and second sync. */
 const PAUSE_MS = 100;
 
-export const latency: ClusterScenario = {
+export const latency: Scenario = {
   about: `one release at a time among settled Rollouts; p99 at most ${P99_MS} ms`,
   rollouts: [1000],
   numbers: { releases: 200, namespaces: 1 },

@@ -6,14 +6,13 @@ import { compare } from './against.ts';
 import { bakes } from './bakes.ts';
 import { flux } from './flux.ts';
 import { freeze } from './freeze.ts';
-import { hostile } from './hostile.ts';
 import { idle } from './idle.ts';
 import { latency } from './latency.ts';
 import { page } from './page.ts';
 import { releases } from './releases.ts';
-import { asText, type ClusterScenario, type Figure, isAbove, type LocalScenario } from './scenario.ts';
+import { asText, type Figure, isAbove, type Scenario } from './scenario.ts';
 
-const SCENARIOS: Readonly<Record<string, ClusterScenario | LocalScenario>> = {
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
   releases,
   latency,
   bakes,
@@ -21,7 +20,6 @@ const SCENARIOS: Readonly<Record<string, ClusterScenario | LocalScenario>> = {
   flux,
   freeze,
   admission,
-  hostile,
   page,
 };
 const MOST = 10_000;
@@ -38,14 +36,13 @@ ${Object.entries(SCENARIOS).map(describe).join('\n')}
   --namespaces N         namespaces of the fleet
   --against REF          measure the server and manifests of that version too, in turns, and print ours divided by theirs
   --pairs N              turns of --against (2)
-  --only TEXT            hostile inputs whose name has this text
   --json                 print JSON instead of text
   --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
   --help                 this text
 `;
 
-function describe([name, scenario]: [string, ClusterScenario | LocalScenario]): string {
-  const sizes = 'rollouts' in scenario ? [['rollouts', scenario.rollouts?.join()]] : [];
+function describe([name, scenario]: [string, Scenario]): string {
+  const sizes = scenario.rollouts ? [['rollouts', scenario.rollouts.join()]] : [];
   const options = [...sizes, ...Object.entries(scenario.numbers)].map(([option, value]) => `--${option} ${value}`);
   return `  ${name.padEnd(10)} ${[scenario.about, ...options].join('\n             ')}`;
 }
@@ -57,11 +54,9 @@ function read(args: string[]) {
   const scenario = SCENARIOS[name];
   if (!scenario) throw new UsageError(`${name} is none of ${Object.keys(SCENARIOS).join(', ')}.`);
   const defaults = scenario.numbers;
-  const sizes = 'rollouts' in scenario ? scenario.rollouts : undefined;
-  const ofCluster = ['metacontroller', ...(sizes ? ['rollouts'] : [])];
-  const ofServer = 'hooks' in scenario ? [] : ['against', 'pairs'];
-  const own = 'measureAlone' in scenario ? ['only'] : [...ofCluster, ...ofServer];
-  const texts = [...Object.keys(defaults), ...own];
+  const sizes = scenario.rollouts;
+  const ofServer = scenario.hooks === false ? [] : ['against', 'pairs'];
+  const texts = [...Object.keys(defaults), ...(sizes ? ['rollouts'] : []), ...ofServer, 'metacontroller'];
   const { values } = parseOptions({
     args: first === name ? args.slice(1) : args,
     options: {
@@ -79,7 +74,6 @@ function read(args: string[]) {
     scenario,
     rollouts: given.rollouts?.split(',').map((text) => count('rollouts', text)) ?? sizes ?? [],
     numbers: Object.fromEntries(numbers) as Record<string, number>,
-    only: given.only ?? '',
     against: given.against,
     pairs: count('pairs', given.pairs ?? '2'),
     metacontroller: given.metacontroller,
@@ -91,7 +85,6 @@ const { scenario, json, against, ...options } = readCommandLine(HELP, read);
 process.exit(against === undefined ? await bench() : await compare(against, options.pairs));
 
 async function bench(): Promise<number> {
-  if ('measureAlone' in scenario) return report(await scenario.measureAlone(options.only));
   const { measure, hooks } = scenario;
   const cluster = { prefix: 'rollout-hooks-bench-', metacontroller: options.metacontroller, plain: true };
   return onTemporaryCluster({ ...cluster, ...(hooks === false && { hooks }) }, async (cluster, interrupt) => {

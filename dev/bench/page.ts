@@ -7,7 +7,7 @@ import { buildPage } from '../page/buildPage.ts';
 import { servePageOn } from '../page/serveWith.ts';
 import { createReported, rolloutAt } from './fleets/reported.ts';
 import { quantile } from './measure.ts';
-import type { ClusterScenario } from './scenario.ts';
+import type { Scenario } from './scenario.ts';
 
 const SCREENS = 20;
 const NOW = '2026-01-01T00:00:00Z';
@@ -17,7 +17,7 @@ type Times = Record<
   number
 >;
 
-export const page: ClusterScenario = {
+export const page: Scenario = {
   about:
     'the page in Chromium with a few applications and with many: first row, all rows, scrolling, a change; the median counts',
   numbers: { few: 50, many: 5000, rounds: 5 },

@@ -14,12 +14,12 @@ import {
   totalOf,
 } from './measure.ts';
 import { untilQuiet } from './requests.ts';
-import type { ClusterScenario, Figure } from './scenario.ts';
+import type { Figure, Scenario } from './scenario.ts';
 
 /** The limit of the growth of processor time per release, from the smallest fleet to the largest. */
 const GROWTH = 1.5;
 
-export const releases: ClusterScenario = {
+export const releases: Scenario = {
   about: `a new version for all Rollouts at once: time, requests and processor time, which may grow ${GROWTH} times with the fleet`,
   rollouts: [500],
   numbers: { rounds: 3, namespaces: 1 },

@@ -19,24 +19,16 @@ export interface Run {
   numbers: Readonly<Record<string, number>>;
 }
 
-interface Described {
+export interface Scenario {
   /** The description in --help. */
   about: string;
   /** Numeric options with their defaults. */
   numbers: Readonly<Record<string, number>>;
-}
-
-export interface ClusterScenario extends Described {
   /** Default of --rollouts. */
   rollouts?: readonly number[];
   /** False starts no hook server and no driver: statuses stay as written. */
   hooks?: false;
   measure(run: Run): Promise<Figure[]>;
-}
-
-/** A bench without a cluster. */
-export interface LocalScenario extends Described {
-  measureAlone(only: string): Promise<Figure[]>;
 }
 
 export const isAbove = ({ value, limit }: Figure): boolean => limit !== undefined && !(value <= limit);

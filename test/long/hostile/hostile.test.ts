@@ -3,8 +3,8 @@
  * of memory, in its bytes. Each is measured in a process of its own; one that is above is measured again, for a machine may be busy.
  */
 import { describe, expect, it } from 'vitest';
-import { INPUTS } from '../../dev/bench/hostile/inputs.ts';
-import { BUDGET, type Cost, costOf } from '../../dev/bench/hostile/measure.ts';
+import { INPUTS } from './inputs.ts';
+import { BUDGET, type Cost, costOf } from './measure.ts';
 
 const TRIES = 3;
 

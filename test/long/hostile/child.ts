@@ -6,10 +6,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { HookCall, Route, WebhookCall } from '../../../api/ports.ts';
+import { fakeCluster, fakeHookCall, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { hookRoutes } from '../../../hooks/index.ts';
 import { SERVER_LIMITS } from '../../../server/http/serverLimits.ts';
 import { webhookRoutes } from '../../../webhooks/index.ts';
-import { fakeCluster, fakeHookCall, fakeWebhookCall } from '../../fakes/ports.ts';
 import { type AnyObject, NOW } from './input.ts';
 
 /** The measured cost. Times are processor time in milliseconds, for one pass over all paths. */

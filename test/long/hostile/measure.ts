@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inTemporaryDirectory } from '../../local/process/temporaryDirectory.ts';
+import { inTemporaryDirectory } from '../../../dev/local/process/temporaryDirectory.ts';
 import type { Measured } from './child.ts';
 import type { Input } from './input.ts';
 

@@ -1,6 +1,6 @@
 /** A hostile input: a request body, its routes, and the stored objects. */
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import { composing, decorating, requestOf, reviewing } from '../../fakes/requests.ts';
+import { composing, decorating, requestOf, reviewing } from '../../../dev/fakes/requests.ts';
 
 export type AnyObject = KubeObject<any, any>;
 
