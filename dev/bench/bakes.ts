@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { logToStderr } from '../local/process/log.ts';
 import { applicationFleet } from './fleets/applications.ts';
-import { costFigures, costOf, requestsOf } from './measure.ts';
+import { costFigures, costOf, growthFigures, requestsOf } from './measure.ts';
 import type { Figure, Scenario } from './scenario.ts';
 
 /** The limit of the growth of processor time per release, from the smallest fleet to the largest. */
@@ -42,8 +42,6 @@ export const bakes: Scenario = {
       );
     }
     fleet.close();
-    if (processor.length < 2) return figures;
-    const value = processor.at(-1)! / processor[0]!;
-    return [...figures, { group: 'growth', name: 'of processor time of a release', value, unit: '×', limit: GROWTH }];
+    return [...figures, ...growthFigures(processor, GROWTH)];
   },
 };

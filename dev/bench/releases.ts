@@ -9,6 +9,7 @@ import {
   costFigures,
   costOf,
   countHookCalls,
+  growthFigures,
   memoryFigures,
   requestsOf,
   totalOf,
@@ -54,8 +55,6 @@ export const releases: Scenario = {
       );
     }
     fleet.close();
-    if (processor.length < 2) return figures;
-    const value = processor.at(-1)! / processor[0]!;
-    return [...figures, { group: 'growth', name: 'of processor time of a release', value, unit: '×', limit: GROWTH }];
+    return [...figures, ...growthFigures(processor, GROWTH)];
   },
 };

@@ -29,7 +29,7 @@ interface Replica {
   ready: boolean;
 }
 
-export function replicasOf(names: readonly string[] = REPLICAS, env: Record<string, string> = {}): Replicas {
+export function replicasOf(): Replicas {
   const replicas = new Map<string, Replica>();
   const balancers: Balancer[] = [];
   let start: StartReplica;
@@ -37,7 +37,7 @@ export function replicasOf(names: readonly string[] = REPLICAS, env: Record<stri
 
   async function startAgain(name: string): Promise<RunningChild> {
     const ports = replicas.get(name)?.ports ?? { hooksPort: await freePort(), webhookPort: await freePort() };
-    const child = await start(name, ports, env);
+    const child = await start(name, ports);
     replicas.set(name, { ports, ready: true });
     return child;
   }
@@ -59,10 +59,10 @@ export function replicasOf(names: readonly string[] = REPLICAS, env: Record<stri
     serve: async (startReplica) => {
       start = startReplica;
       for (const port of ['hooksPort', 'webhookPort'] as const) {
-        balancers.push(await startBalancer(names.map((name) => ({ port: () => portOf(name, port) }))));
+        balancers.push(await startBalancer(REPLICAS.map((name) => ({ port: () => portOf(name, port) }))));
       }
-      await Promise.all(names.map(startAgain));
-      for (const name of names) void probe(name);
+      await Promise.all(REPLICAS.map(startAgain));
+      for (const name of REPLICAS) void probe(name);
       const [hooks, webhook] = balancers;
       return { hooksPort: hooks!.port, webhookPort: webhook!.port };
     },

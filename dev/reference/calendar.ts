@@ -13,6 +13,7 @@ export interface Calendar {
 
 const DAY_MS = 24 * 3_600_000;
 const MINUTE_MS = 60_000;
+const DAYS_AHEAD = 20;
 const QUARTER_MS = 15 * MINUTE_MS;
 /** No zone is further from UTC. */
 const FURTHEST_MS = 15 * 3_600_000;
@@ -86,14 +87,14 @@ export function isActive(calendar: Calendar, at: number): boolean {
   return windows(calendar, at, 0).some(([from, to]) => from <= at && at < to);
 }
 
-/** The next moment after `at` at which `isActive` changes, within the days ahead. */
-export function nextChange(calendar: Calendar, at: number, daysAhead = 20): number | undefined {
-  const now = windows(calendar, at, daysAhead);
+/** The next moment after `at` at which `isActive` changes, within DAYS_AHEAD. */
+export function nextChange(calendar: Calendar, at: number): number | undefined {
+  const now = windows(calendar, at, DAYS_AHEAD);
   const active = (moment: number) => now.some(([from, to]) => from <= moment && moment < to);
   const edges = now
     .flat()
     // Beyond this time the list of windows is incomplete.
-    .filter((edge) => edge > at && edge < at + (daysAhead - 1) * DAY_MS)
+    .filter((edge) => edge > at && edge < at + (DAYS_AHEAD - 1) * DAY_MS)
     .sort((a, b) => a - b);
   return edges.find((edge) => active(edge) !== active(at));
 }

@@ -3,15 +3,17 @@ import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { ownTarget } from '../local/binaries/nodeBinary.ts';
+import { parseOptions, readCommandLine } from '../local/process/options.ts';
 import { REPOSITORY } from '../repository.ts';
 import { writePage } from './build-page.ts';
 import { BINS, buildExecutable } from './executable.ts';
 import { NOTICES, noticesOf, noticesText } from './notices.ts';
 
-const usage = `Usage: node dev/scripts/build-cli.ts [--out DIR] [--executable]
+const HELP = `Usage: node dev/scripts/build-cli.ts [--out DIR] [--executable]
 
 Bundles the command into DIR (dist/cli): \`npm pack\` there makes a package that needs nothing else and runs on Node 20 and newer.
   --executable   make an executable of it as well, which needs no Node: for the platform of this machine, in DIR-PLATFORM-ARCH
+  --help         this text
 `;
 
 /** Modules left out of the bundle: client-node's generated client and undici, which needs Node 22. The command only uses its kubeconfig. */
@@ -72,17 +74,13 @@ export async function buildCli(out: string): Promise<{ bytes: number }> {
 }
 
 if (import.meta.main) {
-  const args = process.argv.slice(2);
-  if (args.includes('--help')) {
-    process.stdout.write(usage);
-    process.exit(0);
-  }
-  const at = args.indexOf('--out');
-  const out = at < 0 ? join(REPOSITORY, 'dist/cli') : (args[at + 1] ?? '');
+  const options = { out: { type: 'string' }, executable: { type: 'boolean' } } as const;
+  const read = (args: string[]) => parseOptions({ args, options }).values;
+  const { out = join(REPOSITORY, 'dist/cli'), executable } = readCommandLine(HELP, read);
   process.stderr.write('bundling cli/main.ts …\n');
   const { bytes } = await buildCli(out);
   process.stderr.write(`${out}: ${Math.round(bytes / 1024)} kB; pack it with: npm pack ${out}\n`);
-  if (args.includes('--executable')) {
+  if (executable) {
     const target = ownTarget();
     const folder = `${out}-${target}`;
     process.stderr.write('putting it into Node …\n');

@@ -15,20 +15,8 @@ export interface Target {
   query: URLSearchParams;
 }
 
-/** Parsed paths. */
-const targets = new Map<string, Target | undefined>();
-const MAX_TARGETS = 10_000;
-
 /** The resource or object of the path; undefined for discovery. @throws Refusal for a resource that isn't served. */
 export function targetOf(path: string): Target | undefined {
-  if (targets.has(path)) return targets.get(path);
-  const target = parsed(path);
-  if (targets.size > MAX_TARGETS) targets.clear();
-  targets.set(path, target);
-  return target;
-}
-
-function parsed(path: string): Target | undefined {
   const url = new URL(path, 'http://sim');
   const parts = url.pathname.split('/').slice(1).map(decodeURIComponent);
   const rest = parts[0] === 'api' ? parts.slice(2) : parts.slice(3);

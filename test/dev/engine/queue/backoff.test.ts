@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Backoff } from '../../../../dev/engine/queue/backoff.ts';
+import { Backoff } from '../../../../dev/engine/queue/workQueue.ts';
 
 describe('backoff', () => {
   it('ends at 1000 s', () => {
