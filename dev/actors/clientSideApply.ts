@@ -1,5 +1,6 @@
 /** kubectl's three-way merge for custom resources: last-applied, wanted and live give one JSON merge patch. */
 import { LAST_APPLIED } from '../../api/annotations.ts';
+import { isMap } from '../../core/kube/json.ts';
 import type { AnyObject } from '../client/send.ts';
 
 type Json = Record<string, unknown>;
@@ -22,7 +23,6 @@ export function mergePatchForApply(live: AnyObject, wanted: AnyObject): Json {
   return patch;
 }
 
-const isMap = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isEqual = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
 function deletions(before: Json, wanted: Json): Json {

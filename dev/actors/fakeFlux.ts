@@ -15,7 +15,7 @@ function revisionOf(tag: string): string {
   return `${tag}@sha256:${createHash('sha256').update(tag).digest('hex')}`;
 }
 
-export interface ApplyOptions {
+interface ApplyOptions {
   /** Entries such as `<ns>_web_apps_Deployment`; unchanged if absent. */
   inventory?: { id: string; v: string }[];
   /** Overrides the revision of the OCIRepository. */

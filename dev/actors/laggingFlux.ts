@@ -9,7 +9,7 @@ import { ref } from './objects.ts';
 import type { User } from './user.ts';
 
 /** An apply: the tag of the artifact, and the value of the variable. */
-export interface Applied {
+interface Applied {
   artifact: string;
   variable: string | undefined;
 }

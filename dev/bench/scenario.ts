@@ -11,7 +11,7 @@ export interface Figure {
   limit?: number;
 }
 
-export interface Run {
+interface Run {
   cluster: LocalCluster;
   /** Sizes of the fleet, from the smallest. */
   rollouts: readonly number[];

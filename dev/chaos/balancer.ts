@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-export interface Backend {
+interface Backend {
   /** The backend's port, asked for every new connection; undefined while the backend isn't ready. */
   port(): number | undefined;
 }

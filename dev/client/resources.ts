@@ -60,7 +60,7 @@ export async function pathOf(access: Access, ref: ObjectRef, subresource?: strin
   return resourcePath(await resourceOf(access, ref), ref.metadata, subresource);
 }
 
-export interface ApplyOptions {
+interface ApplyOptions {
   manager: string;
   force?: boolean;
   subresource?: string;

@@ -1,10 +1,9 @@
 /** managedFields as an API server keeps them: leaves of maps, a list as one value. */
 import type { ManagedFieldsEntry } from '../../api/kubernetes.ts';
+import { isMap } from '../../core/kube/json.ts';
 import type { AnyObject } from '../client/send.ts';
 
 type Fields = Record<string, any>;
-
-const isMap = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function leaves(value: unknown, path: readonly string[] = []): string[][] {
   if (!isMap(value) || Object.keys(value).length === 0) return [[...path]];

@@ -34,7 +34,7 @@ export interface FakeCluster extends ClusterReader {
   read: Set<AnyObject>;
 }
 
-export interface ClusterOptions {
+interface ClusterOptions {
   serves?(apiVersion: string): boolean;
   /** The error of a request; undefined if it succeeds. */
   fails?(request: ClusterRequest): string | undefined;

@@ -25,7 +25,7 @@ interface Case {
   input: unknown;
 }
 
-export interface Failure {
+interface Failure {
   /** Seed and path replay the input. */
   seed: number;
   path: string;

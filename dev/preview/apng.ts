@@ -66,7 +66,7 @@ function dataOf(chunks: readonly Chunk[], type: string): Buffer {
 }
 
 /** Length, type, data, and the checksum of the last two. */
-export function chunk(type: string, data: Buffer): Buffer {
+function chunk(type: string, data: Buffer): Buffer {
   const typed = Buffer.concat([Buffer.from(type, 'latin1'), data]);
   const ends = Buffer.alloc(8);
   ends.writeUInt32BE(data.length);

@@ -1,6 +1,6 @@
 /** docs/schedules.md "Rules", as plainly as possible: whether a rule is active, by the time that a wall clock shows. */
 
-export interface Rule {
+interface Rule {
   timeRange?: { start: string; end: string };
   daysOfWeek?: string[];
   dateRange?: { start: string; end: string };

@@ -3,7 +3,7 @@
  * Timeouts and bakes are in dev/oracle/bakes.ts.
  */
 
-export interface Past {
+interface Past {
   tag: string;
   bakeStatus?: string | undefined;
   /** The version that this deployment rolled back. */

@@ -7,7 +7,7 @@ import { REPOSITORY } from '../repository.ts';
 /** Name of the file with the texts. */
 export const NOTICES = 'THIRD_PARTY_NOTICES.txt';
 
-export interface Notice {
+interface Notice {
   name: string;
   version: string;
   /** SPDX. */

@@ -20,7 +20,7 @@ const PROGRAM = 'flux-rollouts';
 
 const SUMMARY = 'Explain, approve and freeze deployments by Flux';
 
-export interface Release {
+interface Release {
   version: string;
   /** `<owner>/<name>` on GitHub. */
   repository: string;

@@ -34,14 +34,14 @@ const UNITS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
 type Data = Record<string, any>;
 
-export interface Scenario {
+interface Scenario {
   id: string;
   fixture?: string;
   steps: (string | Data)[];
 }
 
 /** A fault right after the driver's write number `at`. */
-export interface Fault {
+interface Fault {
   is: 'crash of the driver' | 'crash of the API server' | 'stale cache';
   at: number;
 }

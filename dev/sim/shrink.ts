@@ -38,7 +38,7 @@ export async function shrink(plan: Plan, outcome: Outcome, goesOn: () => boolean
 }
 
 /** The first violation, without the names, numbers and times of the run. */
-export function kindOf({ violations }: Outcome): string | undefined {
+function kindOf({ violations }: Outcome): string | undefined {
   return violations[0] && withoutNumbers(violations[0]);
 }
 

@@ -17,7 +17,7 @@ const CLOCKS_MS = [0, 0, -HOUR_MS, HOUR_MS];
 /** Labels of the HealthChecks. */
 export const WATCHED = { app: 'app' };
 
-export interface Reporter {
+interface Reporter {
   create(): Promise<void>;
   /** Makes a report, or deletes or creates the second HealthCheck. */
   act(): Promise<void>;

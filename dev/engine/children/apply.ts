@@ -1,6 +1,7 @@
 /** The object to write for a desired, partial object: three-way merge with the configuration applied last. */
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import { goJson, isJsonObject, type JsonObject } from '../json/json.ts';
+import { isMap } from '../../../core/kube/json.ts';
+import { goJson, type JsonObject } from '../json/json.ts';
 import { describe } from '../json/objects.ts';
 import { mergeThreeWay } from './merge.ts';
 
@@ -45,7 +46,7 @@ function lastApplied(observed: KubeObject): JsonObject {
   if (!text) return {};
   try {
     const value: unknown = JSON.parse(text);
-    if (isJsonObject(value)) return value;
+    if (isMap(value)) return value;
   } catch {
     // Reported below, with the object it is on.
   }

@@ -2,7 +2,8 @@
  * Three-way merge in the manner of `kubectl apply`: what was applied last and is no longer wanted is removed, what is wanted
  * is set, everything else stays. Lists of objects are merged by a key where one can be guessed, others are replaced.
  */
-import { isJsonObject, type JsonObject } from '../json/json.ts';
+import { isMap } from '../../../core/kube/json.ts';
+import type { JsonObject } from '../json/json.ts';
 
 /** Field names taken for the key of a list, the first one that all items have. */
 const LIST_KEYS = ['containerPort', 'port', 'mountPath', 'name', 'uid', 'ip', 'path'];
@@ -19,7 +20,7 @@ export function mergeThreeWay(observed: JsonObject, lastApplied: JsonObject, des
 
 /** A value whose type differs from the observed one counts as absent: Metacontroller never turns a list into a text. */
 function merge(observed: unknown, lastApplied: unknown, desired: unknown): unknown {
-  if (isJsonObject(observed)) return mergeThreeWay(observed, objectOrEmpty(lastApplied), objectOrEmpty(desired));
+  if (isMap(observed)) return mergeThreeWay(observed, objectOrEmpty(lastApplied), objectOrEmpty(desired));
   if (!Array.isArray(observed)) return desired;
   const merged = mergeKeyedLists(observed, listOrEmpty(lastApplied), listOrEmpty(desired));
   return merged ?? (Array.isArray(desired) ? desired : null);
@@ -38,12 +39,12 @@ function mergeKeyedLists(observed: unknown[], lastApplied: unknown[], desired: u
 }
 
 function listKeyOf(items: unknown[]): string | undefined {
-  if (items.length === 0 || !items.every(isJsonObject)) return undefined;
+  if (items.length === 0 || !items.every(isMap)) return undefined;
   return LIST_KEYS.find((key) => items.every((item) => Object.hasOwn(item, key)));
 }
 
 function objectOrEmpty(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
+  return isMap(value) ? value : {};
 }
 
 function listOrEmpty(value: unknown): unknown[] {

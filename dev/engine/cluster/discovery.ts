@@ -18,8 +18,6 @@ interface Answer {
 const NOT_FOUND_MS = 1000;
 const FOUND_MS = 30_000;
 
-class UnknownResourceError extends Error {}
-
 export class Discovery {
   readonly #client: ApiClient;
   readonly #clock: Clock;
@@ -30,12 +28,12 @@ export class Discovery {
     this.#clock = clock;
   }
 
-  /** By plural name. Throws UnknownResourceError when the server does not serve it. */
+  /** By plural name. Throws when the server does not serve it. */
   resource(apiVersion: string, name: string): Promise<Resource> {
     return this.#find(apiVersion, `resource ${JSON.stringify(name)}`, (resource) => resource.name === name);
   }
 
-  /** By kind. Throws UnknownResourceError when the server does not serve it. */
+  /** By kind. Throws when the server does not serve it. */
   kind(apiVersion: string, kind: string): Promise<Resource> {
     return this.#find(apiVersion, `kind ${JSON.stringify(kind)}`, (resource) => resource.kind === kind);
   }
@@ -47,7 +45,7 @@ export class Discovery {
       answer = this.#read(apiVersion, NOT_FOUND_MS);
       found = (await answer.resources).find(test);
     }
-    if (!found) throw new UnknownResourceError(`discovery: the API server has no ${what} in ${apiVersion}`);
+    if (!found) throw new Error(`discovery: the API server has no ${what} in ${apiVersion}`);
     return found;
   }
 

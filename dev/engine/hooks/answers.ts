@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { KubeObject, LabelSelector } from '../../../api/kubernetes.ts';
 import type { JsonObject } from '../json/json.ts';
-import { anyMap, kubeObject, labelSelector, labels, requireShape, ShapeError } from '../json/schemas.ts';
+import { anyMap, kubeObject, labelSelector, labels, requireShape } from '../json/schemas.ts';
 
 export interface SyncAnswer {
   status: JsonObject | undefined;
@@ -48,19 +48,19 @@ const relatedRule = z.strictObject({
 });
 const customizeAnswer = z.strictObject({ relatedResources: z.array(relatedRule).nullish() });
 
-/** Throws ShapeError when the body is not such an answer. */
+/** Throws when the body is not such an answer. */
 export function parseCompositeAnswer(body: string): SyncAnswer {
   const answer = parse(body, compositeAnswer);
   return syncAnswer(answer, answer.children);
 }
 
-/** Throws ShapeError when the body is not such an answer. */
+/** Throws when the body is not such an answer. */
 export function parseDecoratorAnswer(body: string): SyncAnswer {
   const answer = parse(body, decoratorAnswer);
   return syncAnswer(answer, answer.attachments);
 }
 
-/** Throws ShapeError when the body is not such an answer. */
+/** Throws when the body is not such an answer. */
 export function parseCustomizeAnswer(body: string): RelatedRule[] {
   return (parse(body, customizeAnswer).relatedResources ?? []) as RelatedRule[];
 }
@@ -70,7 +70,7 @@ function parse(body: string, schema: z.ZodType): JsonObject {
   try {
     answer = JSON.parse(body);
   } catch (error) {
-    throw new ShapeError(`the answer is not JSON: ${(error as Error).message}`);
+    throw new Error(`the answer is not JSON: ${(error as Error).message}`);
   }
   if (answer === null) return {};
   requireShape(answer, schema);

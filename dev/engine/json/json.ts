@@ -1,10 +1,7 @@
 /** JSON values: equality as Metacontroller sees it, and the text Go would write. */
+import { isMap } from '../../../core/kube/json.ts';
 
 export type JsonObject = Record<string, unknown>;
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Deep equality; an absent key differs from null and from an empty object, as it does for Metacontroller. */
 export function jsonEqual(a: unknown, b: unknown): boolean {
@@ -32,6 +29,6 @@ export function goJson(value: unknown): string {
 }
 
 function sortKeys(_key: string, value: unknown): unknown {
-  if (!isJsonObject(value)) return value;
+  if (!isMap(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -2,8 +2,6 @@
 import { z } from 'zod';
 import type { LabelSelector } from '../../../api/kubernetes.ts';
 
-export class ShapeError extends Error {}
-
 const mapOf = <T extends z.ZodType>(value: T) => z.record(z.string(), value.nullable());
 const expression = z.strictObject({
   key: z.string(),
@@ -23,8 +21,8 @@ export const kubeObject = z.looseObject({
   metadata: z.looseObject({ labels: labels.nullish(), annotations: labels.nullish() }),
 });
 
-/** Throws ShapeError. */
+/** Throws for a value of another shape, with every difference. */
 export function requireShape(value: unknown, schema: z.ZodType): void {
   const { error } = schema.safeParse(value);
-  if (error) throw new ShapeError(error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '));
+  if (error) throw new Error(error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '));
 }

@@ -21,12 +21,10 @@ export interface CompiledRule {
   matches(object: KubeObject, namespaceLabels: NamespaceLabels): boolean;
 }
 
-class RuleError extends Error {}
-
-/** Throws RuleError for a combination Metacontroller refuses, naming the rule. */
+/** Throws for a combination Metacontroller refuses, naming the rule. */
 export function compileRule(rule: RelatedRule, target: Resource): CompiledRule {
   const refuse = (why: string): never => {
-    throw new RuleError(`related rule ${JSON.stringify(rule)}: ${why}`);
+    throw new Error(`related rule ${JSON.stringify(rule)}: ${why}`);
   };
   // An empty list means "any name", as if it were not there.
   const names = rule.names?.length ? new Set(rule.names) : undefined;

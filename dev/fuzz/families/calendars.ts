@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { timestamp } from '../../actors/timestamp.ts';
 import { composing } from '../../fakes/requests.ts';
 import { type Calendar, isActive, nextChange } from '../../reference/calendar.ts';
-import { callRoute, expectThat } from '../routes/callRoute.ts';
-import { ROUTES, reviewOf, serve } from '../routes/routes.ts';
+import { callRoute, expectThat, ROUTES, reviewOf, serve } from './routes.ts';
 
 const time = fc
   .integer({ min: 0, max: 47 })

@@ -1,7 +1,7 @@
 /** Request bodies with values of wrong types, missing or far too large: they may be refused, but must not crash a route. */
 import fc from 'fast-check';
-import { callRoute, expectThat } from '../routes/callRoute.ts';
-import { ROUTES, type reviewOf, serve } from '../routes/routes.ts';
+import { isMap } from '../../../core/kube/json.ts';
+import { callRoute, expectThat, ROUTES, type reviewOf, serve } from './routes.ts';
 import { sampleBodies } from './samples.ts';
 
 interface Damage {
@@ -137,8 +137,6 @@ function spoil(root: object, { at, value, key }: Damage): void {
     else define(parent, where, value);
   } else if (isMap(parent[where])) define(parent[where], key, value);
 }
-
-const isMap = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function define(map: object, key: string, value: unknown): void {
   Object.defineProperty(map, key, {

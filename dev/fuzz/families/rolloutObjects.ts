@@ -1,7 +1,7 @@
 /** A generated case of dev/fuzz/families/rollouts.ts, and its objects. */
 import { timestamp } from '../../actors/timestamp.ts';
 import type { RolloutGateSpec, UpstreamRollout } from '../../reference/rollout.ts';
-import type { AnyObject } from '../routes/routes.ts';
+import type { AnyObject } from './routes.ts';
 
 export const NOW = Date.parse('2026-03-27T10:00:00Z');
 const KUBERIK = 'kuberik.com/v1alpha1';

@@ -3,8 +3,6 @@ import fc from 'fast-check';
 import type { RolloutStatus } from '../../../api/types.ts';
 import { composing } from '../../fakes/requests.ts';
 import { initialBakeStatus, objections, type UpstreamRollout, versionsOf } from '../../reference/rollout.ts';
-import { callRoute, expectThat } from '../routes/callRoute.ts';
-import { type AnyObject, ROUTES, serve } from '../routes/routes.ts';
 import {
   type FirstSeen,
   type GateState,
@@ -16,6 +14,7 @@ import {
   type State,
   TAGS,
 } from './rolloutObjects.ts';
+import { type AnyObject, callRoute, expectThat, ROUTES, serve } from './routes.ts';
 
 const tag = fc.constantFrom(undefined, undefined, undefined, ...TAGS, 'no/tag', '9.9.9');
 const gateState = fc.constantFrom<GateState>(

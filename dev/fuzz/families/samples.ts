@@ -6,7 +6,7 @@ import { SCHEMAS } from '../../../api/generated/schemas.ts';
 import { apiVersionOf, KINDS, type KindName } from '../../../api/kinds.ts';
 import { jobNameOf } from '../../../core/health/job/checkJob.ts';
 import { decorating } from '../../fakes/requests.ts';
-import { type AnyObject, reviewOf } from '../routes/routes.ts';
+import { type AnyObject, reviewOf } from './routes.ts';
 
 interface Sample {
   request: object;

@@ -9,7 +9,7 @@ import { freePort, isFree } from '../process/ports.ts';
 import { type CertificateAuthority, createAuthority, createSigningKey, type KeyPair } from './certificates.ts';
 import { createTokens, type Tokens, USERS } from './users.ts';
 
-export interface Identity {
+interface Identity {
   authority: CertificateAuthority;
   signing: ReturnType<typeof createSigningKey>;
   tokens: Tokens;

@@ -13,7 +13,7 @@ export interface DemoOutput {
   seen(text: string): void;
 }
 
-export interface Terminal {
+interface Terminal {
   colours: boolean;
   columns: number;
 }

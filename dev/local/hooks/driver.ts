@@ -8,7 +8,7 @@ import { type RunningChild, startChild } from '../process/childProcess.ts';
 import { freePort } from '../process/ports.ts';
 import { Problem } from '../process/problem.ts';
 
-export interface DriverOptions {
+interface DriverOptions {
   dir: string;
   /** Path of a Metacontroller binary; without it the engine runs. */
   metacontroller?: string;

@@ -10,7 +10,7 @@ export interface HookPorts {
   webhookPort: number;
 }
 
-export interface HookServerOptions extends HookPorts {
+interface HookServerOptions extends HookPorts {
   dir: string;
   /** Name of the process and its log. */
   name?: string;

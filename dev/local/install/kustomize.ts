@@ -6,7 +6,7 @@ import { PRODUCT } from '../../repository.ts';
 import { provideKubectl } from '../binaries/binaries.ts';
 import { inTemporaryDirectory } from '../process/temporaryDirectory.ts';
 
-export interface Kustomization {
+interface Kustomization {
   /** Folders in this repository, such as `manifests/overlays/cert-manager`, or absolute paths. */
   resources: readonly string[];
   /** Folders of components, such as `manifests/components/cert-manager`. */

@@ -23,14 +23,14 @@ export const hasPrometheus: boolean =
 export const providePrometheus = (name: Program): Promise<string> =>
   provideGoBinary(MODULE, { program: `cmd/${name}`, name, tags: TAGS });
 
-export interface Target {
+interface Target {
   job: string;
   /** `127.0.0.1:port`. */
   host: string;
   honorLabels?: boolean;
 }
 
-export interface Sample {
+interface Sample {
   metric: Record<string, string>;
   value: [time: number, value: string];
 }

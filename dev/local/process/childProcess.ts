@@ -22,7 +22,7 @@ interface ChildSpec {
   stopTimeoutMs?: number;
 }
 
-export interface Exit {
+interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
   /** Whether `kill` or `stop` ended the process. */
@@ -115,7 +115,7 @@ async function untilReady(spec: ChildSpec, child: RunningChild): Promise<void> {
 }
 
 /** The Problem for a process that ended by itself. */
-export function deathProblem(name: string, exit: Exit, logFile: string, output: string): Problem {
+function deathProblem(name: string, exit: Exit, logFile: string, output: string): Problem {
   const full = diskFullProblem(lastLines(output, 40).join('\n'), logFile);
   if (full) return full;
   const how = exit.signal ? `was killed by ${exit.signal}` : `exited with code ${exit.code}`;

@@ -40,7 +40,7 @@ export interface AnsweredWrite {
   bypass: string | undefined;
 }
 
-export interface Answer {
+interface Answer {
   code: number;
   body: unknown;
 }

@@ -46,13 +46,8 @@ const ALL: readonly Kind[] = [
 ];
 
 const byResource = new Map(ALL.map((kind) => [`${kind.group}/${kind.resource}`, kind]));
-const byKind = new Map(ALL.map((kind) => [`${kind.group}/${kind.kind}`, kind]));
 
 export const kindAt = (group: string, resource: string): Kind | undefined => byResource.get(`${group}/${resource}`);
-
-export function kindOf({ apiVersion, kind }: { apiVersion: string; kind: string }): Kind | undefined {
-  return byKind.get(`${apiVersion.includes('/') ? apiVersion.split('/')[0] : ''}/${kind}`);
-}
 
 /** The resources of a group and version, in the form of discovery. */
 export function resourcesOf(group: string, version: string): { name: string; kind: string; namespaced: boolean }[] {

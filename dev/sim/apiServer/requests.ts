@@ -1,4 +1,5 @@
 /** Parses requests: path, selectors, and the object that results from the body and the stored object. */
+import { isMap } from '../../../core/kube/json.ts';
 import type { ConnectionRequest } from '../../client/kubeconfig.ts';
 import type { AnyObject } from '../../client/send.ts';
 import { patched } from '../../fakes/jsonPatch.ts';
@@ -52,9 +53,8 @@ export function requestedObject(request: ConnectionRequest, old: AnyObject | und
 
 /** The target after a JSON merge patch (RFC 7386). */
 function mergePatched(target: unknown, patch: unknown): unknown {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
-  const isMap = typeof target === 'object' && target !== null && !Array.isArray(target);
-  const result: Record<string, unknown> = isMap ? { ...(target as object) } : {};
+  if (!isMap(patch)) return patch;
+  const result: Record<string, unknown> = isMap(target) ? { ...target } : {};
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) delete result[key];
     else result[key] = mergePatched(result[key], value);

@@ -17,7 +17,7 @@ import type { Clock } from '../../engine/runtime/clock.ts';
 import { fakeMetrics } from '../../fakes/ports.ts';
 import { settled } from '../apiServer/values.ts';
 
-export interface HookServerOptions {
+interface HookServerOptions {
   clock: Clock;
   access: Access;
   settings: Settings;

@@ -1,7 +1,7 @@
 /** A few thousand inputs of `npm run fuzz`, and tests that the fuzzer finds faults. */
 import { describe, expect, it, vi } from 'vitest';
+import { callRoute } from '../../../dev/fuzz/families/routes.ts';
 import { FAMILIES, type Family, fuzz } from '../../../dev/fuzz/fuzz.ts';
-import { callRoute } from '../../../dev/fuzz/routes/callRoute.ts';
 
 // It measures times, possibly on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
