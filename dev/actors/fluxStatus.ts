@@ -62,7 +62,9 @@ export async function beginSync(flux: User, owner: NamespacedName): Promise<AnyO
 }
 
 /**
- * Writes the end of a Git sync: the final Ready; then, in a separate write, the request to reconcile that it found at the beginning. A suspended Kustomization keeps its conditions, but marks the request as handled. `inventory`: unchanged if absent.
+ * Writes the end of a Git sync: the final Ready; then, in a separate write, the request to reconcile that it found at
+ * the beginning. A suspended Kustomization keeps its conditions, but marks the request as handled. `inventory`:
+ * unchanged if absent.
  */
 export async function endSync(
   flux: User,

@@ -1,4 +1,4 @@
-/** Applications for a cluster without hooks, where statuses stay as written: each a Rollout with a history, and a FluxBinding. */
+/** Applications with statuses, for a cluster without hooks: each a Rollout with a history, and a FluxBinding. */
 import { inParallel } from '../../../live/inParallel.ts';
 import { API, ref, rollout } from '../../actors/objects.ts';
 import { timestamp } from '../../actors/timestamp.ts';

@@ -93,7 +93,7 @@ export class WorkQueue {
 const FIRST_MS = 5;
 const LONGEST_MS = 1_000_000;
 
-/** Delays after failures, as client-go's default for controllers: the later of a per-key backoff and an overall limit. */
+/** Delays after failures, as client-go's default for controllers: the later of a key's backoff and an overall limit. */
 export class Backoff {
   readonly #failures = new Map<string, number>();
   readonly #overall = new TokenBucket(10, 100);

@@ -1,4 +1,7 @@
-/** The routes of the hook server in this process, over the objects that a case serves; and calls that fail if a route crashes or takes too long. */
+/**
+ * The routes of the hook server in this process, over the objects that a case serves, and calls of them, which fail if
+ * a route crashes or takes too long.
+ */
 import type { AdmissionRequest, AdmissionReview } from '../../../api/admission.ts';
 import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import type { DecisionLog, Route } from '../../../api/ports.ts';

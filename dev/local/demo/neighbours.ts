@@ -1,4 +1,4 @@
-/** Applications in every state: the others on the demo's page. Users and a registry act, and the hooks produce the states. */
+/** Applications in every state, beside the demo's own. Users and a registry act, and the hooks produce the states. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { gate, imagePolicy, kustomization, ref, rollout, rolloutBudget, rolloutGate } from '../../actors/objects.ts';
 import { timestamp } from '../../actors/timestamp.ts';

@@ -1,5 +1,6 @@
 /**
- * One supervisor per directory, and the processes that it starts, recorded in DIR/pids, so that a start after a SIGKILL can end exactly those.
+ * One supervisor per directory, and the processes that it starts, recorded in DIR/pids, so that a start after a SIGKILL
+ * can end exactly those.
  * The system reuses pids, so a record also has command line and start time.
  */
 import { execFileSync } from 'node:child_process';
