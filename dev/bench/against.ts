@@ -9,7 +9,10 @@ import { REPOSITORY } from '../repository.ts';
 import { quantile } from './measure.ts';
 import { type Figure, rounded } from './scenario.ts';
 
-/** Runs this command line without --against for both versions in turns, and prints the medians and their ratio. Resolves to the exit code. */
+/**
+ * Runs this command line for both versions in turns, each named by BENCH_PRODUCT, and prints the medians and their
+ * ratio. Resolves to the exit code.
+ */
 export async function compare(ref: string, pairs: number): Promise<number> {
   const { path, remove } = temporaryDirectory('rollout-hooks-against-');
   const other = join(path, 'clone');
@@ -41,18 +44,11 @@ function installInto(clone: string): void {
 }
 
 async function figuresOf(product: string): Promise<Figure[]> {
-  const [, program = '', ...given] = process.argv;
-  const child = spawn(process.execPath, [program, ...withoutAgainst(given), '--json'], {
+  const child = spawn(process.execPath, [...process.argv.slice(1), '--json'], {
     env: { ...process.env, BENCH_PRODUCT: product },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   return (await json(child.stdout)) as Figure[];
-}
-
-function withoutAgainst(args: readonly string[]): string[] {
-  const own = ['--against', '--pairs', '--json'];
-  const takesValue = (arg: string | undefined) => arg === '--against' || arg === '--pairs';
-  return args.filter((arg, i) => !own.includes(arg.split('=')[0]!) && !takesValue(args[i - 1]));
 }
 
 function asTable(ref: string, ours: readonly Figure[][], theirs: readonly Figure[][]): string {

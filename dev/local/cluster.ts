@@ -48,8 +48,6 @@ export interface LocalCluster {
   dir: string;
   url: string;
   etcdUrl: string;
-  /** The token that the hooks require of Metacontroller. */
-  hooksToken: string;
   accessOf(user: UserName): Access;
   /** Path of a user's kubeconfig. */
   kubeconfigOf(user: UserName): string;
@@ -138,7 +136,6 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
       dir,
       url: plane.url,
       etcdUrl: plane.etcdUrl,
-      hooksToken,
       accessOf: plane.accessOf,
       kubeconfigOf: (user) => join(dir, USERS[user].file),
       child: (name) => running.get(name),
