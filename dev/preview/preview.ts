@@ -1,5 +1,5 @@
-/** `node dev/preview/preview.ts`: the page with the other applications of the demo, to work on how it looks. */
-import { settleNeighbours } from '../local/demo/neighbours.ts';
+/** `node dev/preview/preview.ts`: the page with applications in every state, to work on how it looks. */
+import { settleEveryState } from '../local/demo/neighbours.ts';
 import { parseOptions, readCommandLine } from '../local/process/options.ts';
 import { onTemporaryCluster } from '../local/temporaryCluster.ts';
 import { buildPage } from '../page/buildPage.ts';
@@ -15,7 +15,7 @@ Serves the page on a cluster of its own, with applications in every state. Print
 readCommandLine(HELP, (args) => parseOptions({ args }));
 process.exit(
   await onTemporaryCluster({ prefix: 'rollout-hooks-page-' }, async (cluster, interrupt) => {
-    await settleNeighbours(cluster.accessOf);
+    await settleEveryState(cluster.accessOf);
     const page = await servePageOn(cluster.kubeconfigOf('admin'), await buildPage());
     process.stdout.write(`${page.address}\n`);
     await Promise.race([interrupt, cluster.died]);
