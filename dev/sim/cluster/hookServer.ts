@@ -15,6 +15,7 @@ import { send } from '../../client/send.ts';
 import type { HookRequest } from '../../engine/cluster/engine.ts';
 import type { Clock } from '../../engine/runtime/clock.ts';
 import { fakeMetrics } from '../../fakes/ports.ts';
+import { reviewing } from '../../fakes/requests.ts';
 import { settled } from '../apiServer/values.ts';
 
 interface HookServerOptions {
@@ -84,9 +85,8 @@ export function hookServer({ clock, access, settings, recorded, crashed }: HookS
       }
     },
     async admit(path, request) {
-      const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request };
       try {
-        const answer = (await routes.get(path)!.answer(settled(review))) as AdmissionReview;
+        const answer = (await routes.get(path)!.answer(settled(reviewing(request)))) as AdmissionReview;
         return answer.response!;
       } catch (error) {
         const { status } = error as { status?: number };
