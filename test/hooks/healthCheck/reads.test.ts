@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { HealthStatus } from '../../../core/health/healthStatus.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
+import { decorating } from '../../../dev/fakes/requests.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheckHook.ts';
-import { decorating } from '../../support/metacontroller.ts';
 import { kubeObject } from '../../support/objects.ts';
 import { at, cluster, healthCheck, kustomization, NOW, READY, settle, syncOnce } from './fixture.ts';
 

@@ -1,10 +1,10 @@
 /** Reads of the webhook for a write of a Flux object, in either of its calls. */
 import { expect, it } from 'vitest';
 import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
+import { requestOf } from '../../../dev/fakes/requests.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
 import { gate, kustomization, NOW } from '../../core/admission/objects.ts';
 import { applier, openGate, resumedAlone } from '../../core/admission/writes.ts';
-import { requestOf } from '../../support/admission.ts';
 import { send } from './call.ts';
 
 const following = (rollout: string, state?: string) =>
