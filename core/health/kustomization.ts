@@ -18,6 +18,7 @@ import { conditionsOf, type LooseCondition, stringAt } from '../kstatus/fields.t
 import { kstatusOf } from '../kstatus/kstatus.ts';
 import { parseTime } from '../kube/time.ts';
 import { deploymentOf, deploymentText, parseDeployments } from '../managedField/deployment.ts';
+import { wasReadyAtSuspension } from '../suspension/stateAnnotation.ts';
 import type { Verdict } from './healthStatus.ts';
 import { failureTime, type Since } from './objects/broken.ts';
 import { type Inventory, type InventoryResource, parseInventory } from './objects/inventory.ts';
@@ -262,6 +263,7 @@ function whyNotAttempted({ status }: Kustomization, artifact: string | undefined
 
 function whyReadyIsOld(kustomization: Kustomization): string | undefined {
   const ready = conditionsOf(kustomization as FluxObject).find((c) => c.type === 'Ready');
+  if (wasReadyAtSuspension(kustomization as FluxObject)) return undefined;
   return whyGenerationIsOld(kustomization, ready?.observedGeneration ?? kustomization.status?.observedGeneration);
 }
 

@@ -1,5 +1,4 @@
 /** The RFC's conditions on Flux objects: `Approved` on syncs, `Blocked` on sources. */
-import { SUSPENDED } from '../../api/annotations.ts';
 import { APPROVED, BLOCKED, GATE_CLOSED, GATES_OPEN } from '../../api/conditions.ts';
 import type { FluxObject, FluxStatus } from '../../api/flux.ts';
 import { governedKindOf, KINDS } from '../../api/kinds.ts';
@@ -8,7 +7,7 @@ import { limitText } from '../gate/gateRefs.ts';
 import { findCondition, setCondition } from '../kube/conditions.ts';
 import { groupOf, refKey } from '../kube/names.ts';
 import { type ApplierWait, applierWaitText } from '../suspension/applier.ts';
-import { readState, runsBehind } from '../suspension/stateAnnotation.ts';
+import { isSuspendedByUs, readState, runsBehind, wasReadyAtSuspension } from '../suspension/stateAnnotation.ts';
 import { approvalText, bypassedText } from './gateTexts.ts';
 import type { ObjectGates } from './objectGates.ts';
 
@@ -42,15 +41,11 @@ export function withGateCondition(
  * reconciled, or it was ready when our suspension increased its generation by one.
  * A parent with `wait: true` would wait for such an object until it times out.
  */
-function waitsOnlyForUs({ metadata, spec, status }: FluxObject): boolean {
-  const { generation = 0, annotations } = metadata;
-  if (annotations?.[SUSPENDED] === undefined || spec?.suspend !== true) return false;
-  if (status?.observedGeneration === generation) return false;
+function waitsOnlyForUs(object: FluxObject): boolean {
+  const { metadata, status } = object;
+  if (!isSuspendedByUs(object) || status?.observedGeneration === (metadata.generation ?? 0)) return false;
   const ready = findCondition(status?.conditions, 'Ready');
-  if (!ready) return true;
-  const observed =
-    ready.observedGeneration === status?.observedGeneration && status?.observedGeneration === generation - 1;
-  return ready.status === 'True' && observed;
+  return !ready || (wasReadyAtSuspension(object) && ready.observedGeneration === status?.observedGeneration);
 }
 
 function withCondition(

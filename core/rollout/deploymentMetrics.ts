@@ -12,6 +12,8 @@ import { isManual } from './deployment/entry.ts';
 const OLDEST_BUILD_MS = 365 * DAY_MS;
 
 /** Reasons of the Events that report the success of a deployment. */
+/** Origins of versions that ran before their Rollout knew them: nothing was delivered. */
+const RAN_BEFORE: readonly string[] = ['InitialVersion', 'Adopted'];
 const SUCCESS_REASONS: readonly string[] = ['BakeTimePassed', 'DeploymentApplied', 'DeploymentSucceeded'];
 
 /**
@@ -25,7 +27,7 @@ export function durationsOf(
 ): Duration[] {
   const [head, ...older] = history;
   const end = events.find(({ reason }) => SUCCESS_REASONS.includes(reason));
-  if (!end || head?.bakeStatus !== 'Succeeded' || head.origin?.[0] === 'InitialVersion') return [];
+  if (!end || head?.bakeStatus !== 'Succeeded' || RAN_BEFORE.includes(head.origin?.[0] ?? '')) return [];
   const started = [head.bakeStartTime, head.bakeEndTime, head.timestamp].map(parseTime).find((at) => at !== undefined);
   if (started === undefined) return [];
   const took = (name: DurationName, since: EpochMs | undefined): Duration[] =>

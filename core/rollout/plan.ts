@@ -2,14 +2,14 @@
  * The plan of a Rollout: from all that was read for it and the time, the status to store, Events and children.
  * A plan made from its own status changes nothing but the progress of a new deployment.
  */
-import { BAKE_FAILURE_DISABLED } from '../../api/conditions.ts';
 import type { AnyObject, Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, RolloutStatus } from '../../api/types.ts';
-import { findCondition, setConditions } from '../kube/conditions.ts';
+import { setConditions } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { derivedPolicy } from '../policy/derivedPolicy.ts';
 import { decideDeployment } from './decideDeployment.ts';
 import { advanceHead, isBaking, retryHead } from './deployment/bake.ts';
+import { isInRecovery } from './deployment/entry.ts';
 import { sortedChecks } from './deployment/healthChecks.ts';
 import { boundTo } from './deployment/progress.ts';
 import type { CopyState } from './evaluation/copy.ts';
@@ -33,7 +33,7 @@ interface PlanBase {
   /** The plan would deploy, but no budget has granted a slot. */
   waitsForBudget: boolean;
   /** The head counts as applied from now on: the hook makes sure that no bound object was overlooked. */
-  endsApply: boolean;
+  trustsBindings: boolean;
   /**
    * The bake begins or succeeds because all checks are Healthy: the hook evaluates again each check whose report isn't
    * recent.
@@ -73,7 +73,13 @@ export function planRollout(inputs: Observed, now: EpochMs): Plan {
   const observed: Observed = { ...inputs, rolloutGates };
   const { rollout } = observed;
   if (rollout.metadata.deletionTimestamp) {
-    const nothing = { commits: false, waitsForBudget: false, endsApply: false, trustsHealth: false, startsCopy: false };
+    const nothing = {
+      commits: false,
+      waitsForBudget: false,
+      trustsBindings: false,
+      trustsHealth: false,
+      startsCopy: false,
+    };
     return { status: rollout.status ?? {}, ...nothing, events: [], children: [] };
   }
   const config = readRolloutConfig(rollout, observed);
@@ -114,7 +120,7 @@ export function planRollout(inputs: Observed, now: EpochMs): Plan {
     commits: decision.commits,
     startsCopy: Boolean(copy?.isAwaited && copy.begins),
     waitsForBudget: decision.slotWait !== undefined,
-    endsApply: progress?.endsApply ?? false,
+    trustsBindings: progress?.trustsBindings ?? false,
     trustsHealth: progress?.trustsHealth ?? false,
     ...nextResync(requeues, observed, status, now),
     events: status === rollout.status ? [] : withOrder(events, status),
@@ -147,7 +153,7 @@ function headProgress(
     times: config,
     healthChecks: sortedChecks(healthChecks),
     bound: boundTo(rollout, bindings),
-    recovery: findCondition(conditions, BAKE_FAILURE_DISABLED)?.status === 'True',
+    recovery: isInRecovery(conditions),
     likeKuberik,
   };
   const known = { ...head, version: withMetadata(head.version, metadata[head.version.tag]) };

@@ -18,9 +18,10 @@ import {
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, HistoryEntry, Rollout } from '../../api/types.ts';
 import { falseCondition, type NewCondition, setConditions, trueCondition } from '../kube/conditions.ts';
-import { formatTime, parseTime } from '../kube/time.ts';
+import { formatTime } from '../kube/time.ts';
 import type { DeploymentDecision } from './decideDeployment.ts';
-import { type BakeTimes, bakeEnd, deployDeadline, isBaking } from './deployment/bake.ts';
+import { type BakeTimes, bakeDeadline, bakeEnd, deployDeadline, isBaking } from './deployment/bake.ts';
+import { isInRecovery } from './deployment/entry.ts';
 import {
   type FailedCheck,
   healthChecksLeftOut,
@@ -53,7 +54,7 @@ export function nextConditions(
   const budget = slotWait?.condition;
   const transient: [type: string, NewCondition | undefined][] = [
     [ROLLED_BACK, rollbackCondition(state.history, evaluation.rollback, evaluation.closed)],
-    [PROGRESSING, progressCondition(state.history[0], observed, config)],
+    [PROGRESSING, progressCondition(state, observed, config)],
     [WAITING_FOR_ROLLOUT_GATES, rolloutGates],
     [WAITING_FOR_ROLLOUTS, upstream],
     [WAITING_FOR_BUDGET, budget],
@@ -222,63 +223,58 @@ function firstDeploymentCondition(
  * The message has stored times only: the same state gives the same message.
  */
 function progressCondition(
-  head: HistoryEntry | undefined,
-  { rollout, bindings, healthChecks }: Observed,
+  { history: [head], conditions }: RolloutState,
+  { rollout, bindings, healthChecks, likeKuberik }: Observed,
   times: BakeTimes,
 ): NewCondition | undefined {
   if (!head || !isBaking(head)) return undefined;
   const { tag } = head.version;
-  const started = parseTime(head.bakeStartTime);
-  if (started !== undefined) {
-    const end = bakeEnd(head, times);
-    const atLeast = end === undefined ? '' : `at least until ${formatTime(end)}, and `;
-    const missing = unapplied(head, boundTo(rollout, bindings), rollout);
-    if (missing.length > 0) {
-      const objects = namesOrCount(missing.map(targetName), 'objects');
-      const message = `Version ${tag} is baking ${atLeast}until it is applied by ${objects}`;
-      return trueCondition(PROGRESSING, 'WaitingForApply', `${message}${bakeEndText(end, times)}`);
-    }
-    const waiting = notReady(healthChecks, head, rollout.metadata.namespace);
-    if (waiting.length === 0) {
+  const limit = deadlineText(head, times, isInRecovery(conditions));
+  const missing = unapplied(head, boundTo(rollout, bindings), rollout);
+  const waiting = notReady(healthChecks, head, rollout.metadata.namespace);
+  if (head.bakeStartTime !== undefined) {
+    const end = bakeEnd(head, times, likeKuberik);
+    if (likeKuberik || missing.length + waiting.length === 0) {
       const until = end === undefined ? '' : ` until ${formatTime(end)}`;
       const message = `Version ${tag} is baking${until}: a failing HealthCheck ends the bake`;
       return trueCondition(PROGRESSING, 'Baking', message);
     }
-    const checks = `${checkNames(waiting)} ${waiting.length === 1 ? 'is' : 'are'} Healthy`;
-    const message = `Version ${tag} is baking ${atLeast}until ${checks}${bakeEndText(end, times)}`;
-    return trueCondition(PROGRESSING, 'WaitingForHealth', message);
+    const atLeast = end === undefined ? '' : `at least until ${formatTime(end)}, and `;
+    const isMissing = missing.length > 0;
+    const what = isMissing
+      ? `it is applied by ${namesOrCount(missing.map(targetName), 'objects')}`
+      : `${checkNames(waiting)} ${waiting.length === 1 ? 'is' : 'are'} Healthy`;
+    const message = `Version ${tag} is baking ${atLeast}until ${what}${heldText(head)}${limit}`;
+    return trueCondition(PROGRESSING, isMissing ? 'WaitingForApply' : 'WaitingForHealth', message);
   }
-  const missing = unapplied(head, boundTo(rollout, bindings), rollout);
   if (missing.length > 0) {
-    const held =
-      head.waitingSince === undefined
-        ? ''
-        : `. Since ${head.waitingSince} an object is held by a closed Gate, or waits for its applier after the opening`;
     const objects = namesOrCount(missing.map(targetName), 'objects');
     const message = `Version ${tag} waits for ${objects} to apply it, since ${startOf(head)}`;
-    return trueCondition(PROGRESSING, 'WaitingForApply', `${message}${held}${deadlineText(head, times)}`);
+    return trueCondition(PROGRESSING, 'WaitingForApply', `${message}${heldText(head)}${limit}`);
   }
-  const checks = notReady(healthChecks, head, rollout.metadata.namespace);
   const since = head.appliedTime ?? startOf(head);
-  const message = `Version ${tag} waits for ${checkNames(checks)} to become Healthy, since ${since}`;
-  return trueCondition(PROGRESSING, 'WaitingForHealth', `${message}${deadlineText(head, times)}`);
+  const message = `Version ${tag} waits for ${checkNames(waiting)} to become Healthy, since ${since}`;
+  return trueCondition(PROGRESSING, 'WaitingForHealth', `${message}${heldText(head)}${limit}`);
 }
 
 function startOf(head: HistoryEntry): string {
   return head.lastRetryTimestamp ?? head.timestamp;
 }
 
-/** When the deployment fails; empty while a closed Gate holds it, because then the deadline moves on with the clock. */
-function deadlineText(head: HistoryEntry, times: BakeTimes): string {
-  if (times.deployTimeout === undefined) return '. spec.deployTimeout is not set, so this wait has no time limit';
-  if (head.waitingSince !== undefined) return '';
-  const deadline = deployDeadline(head, times);
-  return deadline === undefined ? '' : `. The deployment fails at ${formatTime(deadline)} (spec.deployTimeout)`;
+function heldText({ waitingSince }: HistoryEntry): string {
+  if (waitingSince === undefined) return '';
+  return `. Since ${waitingSince} an object is held by a closed Gate, or waits for its applier after the opening`;
 }
 
-function bakeEndText(end: EpochMs | undefined, { deployTimeout }: BakeTimes): string {
-  if (deployTimeout === undefined) return '. spec.deployTimeout is not set, so this wait has no time limit';
-  return end === undefined ? '' : `. The deployment fails at ${formatTime(end + deployTimeout)} (spec.deployTimeout)`;
+/**
+ * When the deployment fails; empty if it doesn't: in recovery mode, and while a closed Gate holds it, because then the
+ * deadline moves on with the clock.
+ */
+function deadlineText(head: HistoryEntry, times: BakeTimes, isRecovery: boolean): string {
+  if (times.deployTimeout === undefined) return '. spec.deployTimeout is not set, so this wait has no time limit';
+  if (isRecovery || head.waitingSince !== undefined) return '';
+  const deadline = head.bakeStartTime === undefined ? deployDeadline(head, times) : bakeDeadline(head, times);
+  return deadline === undefined ? '' : `. The deployment fails at ${formatTime(deadline)} (spec.deployTimeout)`;
 }
 
 function checkNames(checks: readonly FailedCheck[]): string {

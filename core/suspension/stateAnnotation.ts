@@ -8,9 +8,12 @@
  * - `bypassed: ns/a@<closure>`: a user bypassed the Gates, and the object runs behind them;
  * - `bypassing: ns/a@<closure>`: the object runs behind them for one deployment (bypassGrant.ts).
  */
-import { GATE_STATE } from '../../api/annotations.ts';
+import { AWAITS_ARTIFACT, GATE_STATE, SUSPENDED } from '../../api/annotations.ts';
+import { READY } from '../../api/conditions.ts';
+import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import { isTooMany, TOO_MANY } from '../gate/gateRefs.ts';
+import { findCondition } from '../kube/conditions.ts';
 import { refKey } from '../kube/names.ts';
 import { formatInstant, parseTime } from '../kube/time.ts';
 
@@ -45,6 +48,22 @@ export function parseState(text: string | undefined): StateAnnotation | undefine
     return { is, gates: rest.split(',').filter((ref) => ref !== '') };
   const since = parseTime(rest);
   return is === 'opening' && since !== undefined ? { is, since } : undefined;
+}
+
+/** Whether we have suspended the object: a Gate is closed, its applier has yet to apply it, or its source to fetch. */
+export function isSuspendedByUs({ metadata, spec }: FluxObject): boolean {
+  return metadata.annotations?.[SUSPENDED] !== undefined && spec?.suspend === true;
+}
+
+/**
+ * Whether the object was ready when a Gate suspended it. Our suspension has increased its generation by one, and Flux
+ * doesn't update the conditions of a suspended object.
+ */
+export function wasReadyAtSuspension(object: FluxObject): boolean {
+  const { metadata, status } = object;
+  if (!isSuspendedByUs(object) || metadata.annotations?.[AWAITS_ARTIFACT] !== undefined) return false;
+  const ready = findCondition(status?.conditions, READY);
+  return ready?.status === 'True' && ready.observedGeneration === (metadata.generation ?? 0) - 1;
 }
 
 /** A closed Gate with its closure, `ns/a@<closure>`: a bypass is for one closure only. */

@@ -188,7 +188,9 @@ function isOverdue({ spec }: AnyObject, entry: Entry): boolean {
   const began =
     entry.bakeStartTime === undefined
       ? begunAt(entry) + (entry.waitedSeconds ?? 0) * SECOND_MS
-      : Date.parse(entry.bakeStartTime) + (durationMs(spec.bakeTime ?? '') ?? 0);
+      : Date.parse(entry.bakeStartTime) +
+        (durationMs(spec.bakeTime ?? '') ?? 0) +
+        (entry.waitedSeconds ?? 0) * SECOND_MS;
   return Date.parse(entry.bakeEndTime) + SECOND_MS > began + timeout;
 }
 

@@ -102,7 +102,7 @@ async function decidePlan(observed: Observed, related: ObjectMap, call: HookCall
   const { rollout, bindings } = observed;
   const first = planRollout(observed, call.now);
   let [plan, read] = [first, observed];
-  if (plan.endsApply && isReversible(plan)) {
+  if (plan.trustsBindings && isReversible(plan)) {
     const stored = await listBindings(rollout, call.cluster);
     read = { ...read, bindings: await liveBindings(rollout, stored, BINDABLE_MAX_AGE_MS.afterApply, call) };
     plan = planRollout(read, call.now);
@@ -113,7 +113,7 @@ async function decidePlan(observed: Observed, related: ObjectMap, call: HookCall
   }
   const carried = await deploymentsToAdopt(observed, plan, call);
   if (!isReversible(plan) || carried.length > 0) return decideLive({ ...read, bindings, carried }, related, call);
-  const isHeldBack = (first.endsApply && !plan.endsApply) || (first.trustsHealth && !plan.trustsHealth);
+  const isHeldBack = (first.trustsBindings && !plan.trustsBindings) || (first.trustsHealth && !plan.trustsHealth);
   return isHeldBack ? { plan, requeueAfterSeconds: LIVE_REQUEUE_SECONDS } : { plan };
 }
 
@@ -147,7 +147,7 @@ async function decideLive(observed: Observed, related: ObjectMap, call: HookCall
   const releaseMetadata = metadataOf(rollout, observed.imagePolicy, authorsWanted(rolloutGates, gates, rollout), call);
   const live = { ...observed, gateRefs, gates, rolloutGates, upstream, budgets, healthChecks, ...releaseMetadata };
   const plan = planRollout(live, call.now);
-  if (!isReversible(plan)) return decideBound(live, selectors, call);
+  if (!isReversible(plan) || plan.trustsBindings) return decideBound(live, selectors, call);
   if (!plan.waitsForBudget) return { plan, requeueAfterSeconds: LIVE_REQUEUE_SECONDS };
   return wakesOnGrant(related) ? { plan } : { plan, requeueAfterSeconds: UNWATCHED_REQUEUE_SECONDS };
 }

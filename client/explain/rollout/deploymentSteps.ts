@@ -16,7 +16,7 @@ import { formatTime, parseTime } from '../../../core/kube/time.ts';
 import { bakeEnd, deployDeadline, isBaking } from '../../../core/rollout/deployment/bake.ts';
 import { deploymentSummary } from '../../../core/rollout/deployment/deploymentMessages.ts';
 import { isUnhealthy, sortedChecks } from '../../../core/rollout/deployment/healthChecks.ts';
-import { hasApplied, targetName } from '../../../core/rollout/deployment/progress.ts';
+import { targetName, unapplied } from '../../../core/rollout/deployment/progress.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import {
   type MeasurementView,
@@ -38,7 +38,7 @@ export function bindingSteps(rollout: Rollout, bound: readonly FluxBinding[], ob
     const { kind = '', name: target = '' } = binding.spec?.target ?? {};
     const ready = findCondition(binding.status?.conditions, READY);
     const carried = binding.status?.applied?.find(({ rollout: of }) => of === name);
-    const isApplied = head !== undefined && (head.appliedTime !== undefined || hasApplied(binding, rollout, head));
+    const isApplied = head !== undefined && unapplied(head, [binding], rollout).length === 0;
     // The FluxBinding may still report that the version before is applied.
     const isBehind = head !== undefined && !isApplied && ready?.status === 'True';
     const state = isBehind ? 'waits' : bindingState(isApplied, ready?.status);
@@ -140,9 +140,9 @@ export function bakeSteps(rollout: Rollout, bound: readonly FluxBinding[], now: 
   const times = withoutEmpty({ bakeTime, deployTimeout });
   const end = started === undefined ? deployDeadline(head, times, now) : bakeEnd(head, times);
   const until = isBaking(head) && end !== undefined ? formatTime(end) : undefined;
-  const waiting = bound.filter((binding) => !hasApplied(binding, rollout, head));
+  const waiting = unapplied(head, bound, rollout);
   const detail =
-    isBaking(head) && waiting.length > 0 && (head.bakeStatus === 'InProgress' || head.appliedTime === undefined)
+    isBaking(head) && waiting.length > 0
       ? `waits for ${few(waiting.map(targetName), 3)}`
       : deploymentSummary(head, rollout);
   return [

@@ -224,6 +224,11 @@ function nextOfDeployment(
   const until = steps.find(({ kind }) => kind === 'bake')?.until;
   const then = version === undefined ? '' : `; after that, ${version} may be deployed`;
   if (bakeStatus === 'InProgress') {
+    const unapplied = steps.filter(({ kind, state }) => kind === 'binding' && state !== 'passed');
+    if (unapplied.length > 0) {
+      const have = unapplied.length === 1 ? 'has' : 'have';
+      return { text: `the bake of ${tag} ends once ${titlesText(unapplied)} ${have} applied it${then}` };
+    }
     const unhealthy = steps.filter(({ kind, state }) => kind === 'check' && (state === 'waits' || state === 'blocks'));
     if (unhealthy.length === 0)
       return { text: `the bake of ${tag} ends, unless a HealthCheck fails${then}`, ...(until && { at: until }) };

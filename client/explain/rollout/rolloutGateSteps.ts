@@ -59,7 +59,9 @@ export function rolloutGateSteps(
       const hold = storedHold(rollout, blockers, kind, ref);
       const entry = { rollout, gate, kind, object, hold, version };
       const state = stepState(entry);
-      const until = parseTime(object?.metadata.annotations?.[GATE_UNTIL]);
+      // A time that is past says only that the schedule has not been evaluated since.
+      const announced = parseTime(object?.metadata.annotations?.[GATE_UNTIL]);
+      const until = announced === undefined || announced <= now ? undefined : announced;
       const known = typeof hold === 'string' ? undefined : hold;
       return {
         id: KIND_OF[kind] === 'budget' ? gate.name : `${KIND_OF[kind]}/${shortName}`,

@@ -20,7 +20,7 @@ import {
   NOTHING_BOUND,
 } from './deploymentMessages.ts';
 import { checksRevision, type FailedCheck, newErrors, notReady, unhealthyChecks } from './healthChecks.ts';
-import { isHeld, targetName, unapplied, withProgress } from './progress.ts';
+import { endWait, targetName, unapplied, withProgress } from './progress.ts';
 import { hasNoBake } from './withoutBake.ts';
 
 /** Milliseconds. */
@@ -51,10 +51,10 @@ interface BakeStep {
 interface Progress {
   head: HistoryEntry;
   /**
-   * Whether the wait for Flux ends now: every bound object has applied the head; or nothing is bound, and the bake
-   * starts or the deployment succeeds without one.
+   * Whether this relies on the bound objects: every one has applied the head now, none is bound and the bake starts, or
+   * the deployment succeeds.
    */
-  endsApply: boolean;
+  trustsBindings: boolean;
   /** Whether the bake begins or succeeds now, because all checks are Healthy. */
   trustsHealth: boolean;
   ready?: NewCondition;
@@ -64,31 +64,23 @@ interface Progress {
 
 /**
  * The progress of the newest deployment: the proof that it is applied, and its bake.
+ * The Go controller's dashboard sets a deployment back to Deploying, and leaves the start of its bake: a retry.
  * @param mayBake false while the Rollout's spec has problems
  */
 export function advanceHead(stored: HistoryEntry, context: BakeContext, mayBake: boolean, now: EpochMs): Progress {
   const { rollout, bound, healthChecks } = context;
-  const head = context.likeKuberik ? stored : withoutEarlierBake(stored);
+  const isContinued = stored.bakeStatus === 'Deploying' && stored.bakeStartTime !== undefined;
+  const head = isContinued && !context.likeKuberik ? deployedAgain(stored, healthChecks, now) : stored;
   const proven = withProgress(head, bound, rollout, healthChecks, now);
   // The proof is stored for a failed deployment too: its retry relies on it.
   const isNowApplied = head.appliedTime === undefined && proven.appliedTime !== undefined;
-  if (!isBaking(proven) || !mayBake) return { head: proven, endsApply: isNowApplied, trustsHealth: false, events: [] };
+  if (!isBaking(proven) || !mayBake)
+    return { head: proven, trustsBindings: isNowApplied, trustsHealth: false, events: [] };
   const step = bakeStep(proven, context, now);
   const starts = proven.bakeStartTime === undefined && step.head.bakeStartTime !== undefined;
   const succeeds = step.head.bakeStatus === 'Succeeded';
-  const ends = succeeds && hasNoBake(proven, rollout);
-  const endsApply = isNowApplied || (proven.appliedTime === undefined && (starts || ends));
-  return { ...step, endsApply, trustsHealth: healthChecks.length > 0 && (starts || succeeds) };
-}
-
-/**
- * The head without the start of an earlier bake, which the Go controller's dashboard leaves in a deployment that it
- * sets back to Deploying: the deployment would succeed without another bake.
- */
-function withoutEarlierBake(head: HistoryEntry): HistoryEntry {
-  if (head.bakeStatus !== 'Deploying' || head.bakeStartTime === undefined) return head;
-  const { bakeStartTime, ...rest } = head;
-  return rest;
+  const trustsBindings = isNowApplied || succeeds || (proven.appliedTime === undefined && starts);
+  return { ...step, trustsBindings, trustsHealth: healthChecks.length > 0 && (starts || succeeds) };
 }
 
 /** Whether the deployment has not ended: it may not be applied yet, or its bake may not have started. */
@@ -123,7 +115,7 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   if (!recovery && errors.length > 0) {
     return failedStep(head, started === undefined ? ERROR_AFTER_DEPLOYMENT : ERROR_AFTER_BAKE_STARTED, errors, now);
   }
-  if (started !== undefined) return continueBake(head, started, context, passedMessage(errors), [], now);
+  if (started !== undefined) return continueBake(head, context, passedMessage(errors), [], now);
   if (missing.length === 0 && notReady(healthChecks, head, home).length === 0) return startBake(head, context, now);
   const waits = recovery || head.waitingSince !== undefined || deadline === undefined;
   return { head, events: [], ...(!waits && { requeueAt: deadline }) };
@@ -150,9 +142,23 @@ function errorsOrUnhealthy(checks: readonly HealthCheck[], head: HistoryEntry): 
  * @param now needed only while a closed Gate holds the deployment: then the deadline moves on with the clock
  */
 export function deployDeadline(head: HistoryEntry, { deployTimeout }: BakeTimes, now?: EpochMs): EpochMs | undefined {
-  if (deployTimeout === undefined) return undefined;
-  const waiting = now === undefined ? 0 : Math.max(0, now - (parseTime(head.waitingSince) ?? now));
-  return deployCutoff(head) + deployTimeout + (head.waitedSeconds ?? 0) * 1000 + waiting;
+  return deployTimeout === undefined ? undefined : deployCutoff(head) + deployTimeout + heldMs(head, now);
+}
+
+/**
+ * When a bake fails that waits after its bakeTime; undefined without deployTimeout, or before the bake has started.
+ * @param now as for `deployDeadline`
+ */
+export function bakeDeadline(head: HistoryEntry, times: BakeTimes, now?: EpochMs): EpochMs | undefined {
+  const from = bakeEnd(head, times) ?? parseTime(head.bakeStartTime);
+  if (from === undefined || times.deployTimeout === undefined) return undefined;
+  return from + times.deployTimeout + heldMs(head, now);
+}
+
+/** For how long closed Gates have held the deployment. */
+function heldMs({ waitedSeconds = 0, waitingSince }: HistoryEntry, now: EpochMs | undefined): number {
+  const waiting = now === undefined ? 0 : Math.max(0, now - (parseTime(waitingSince) ?? now));
+  return waitedSeconds * 1000 + waiting;
 }
 
 function timeoutMessage(missing: readonly FluxBinding[]): string {
@@ -171,33 +177,31 @@ function startBake(head: HistoryEntry, context: BakeContext, now: EpochMs): Bake
   const at = startSeconds(now);
   const baking = { ...head, bakeStatus: 'InProgress', bakeStatusMessage: BAKE_STARTED, bakeStartTime: formatTime(at) };
   const started = deploymentEvent(baking, 'Normal', 'BakeTimeStarted', 'Bake time started, monitoring for errors.');
-  return continueBake(baking, at, context, BAKE_TIME_PASSED, [started], now);
+  return continueBake(baking, context, BAKE_TIME_PASSED, [started], now);
 }
 
 /** The next step of a bake that has started: it continues, waits for health after bakeTime, or ends. */
 function continueBake(
   head: HistoryEntry,
-  started: EpochMs,
   { times, healthChecks, bound, rollout, recovery, likeKuberik }: BakeContext,
   passed: string,
   before: NewEvent[],
   now: EpochMs,
 ): BakeStep {
-  const { bakeTime, deployTimeout } = times;
-  const end = bakeEnd(head, times) ?? now;
+  const { bakeTime } = times;
+  const end = bakeEnd(head, times, likeKuberik) ?? now;
   if (now < end) return { head, events: before, requeueAt: end };
   const missing = likeKuberik ? [] : unapplied(head, bound, rollout);
   const waits = likeKuberik ? [] : notReady(healthChecks, head, rollout.metadata.namespace);
   if (missing.length + waits.length > 0) {
-    const hasDeadline = !recovery && !missing.some((binding) => isHeld(binding, rollout, now));
-    const from = bakeTime === undefined ? started : end;
-    const deadline = !hasDeadline || deployTimeout === undefined ? undefined : from + deployTimeout;
+    const deadline = recovery || head.waitingSince !== undefined ? undefined : bakeDeadline(head, times, now);
     if (deadline !== undefined && now > deadline)
       return failedStep(head, missing.length > 0 ? bakeTimeoutNotApplied(missing) : BAKE_TIMEOUT, waits, now);
     return { head, events: before, ...(deadline !== undefined && { requeueAt: deadline + 1 }) };
   }
   const message = bakeTime === undefined ? BAKE_COMPLETED : passed;
-  const done = { ...head, bakeStatus: 'Succeeded', bakeStatusMessage: message, bakeEndTime: formatTime(now) };
+  const ended = endWait(head, rollout, now);
+  const done = { ...ended, bakeStatus: 'Succeeded', bakeStatusMessage: message, bakeEndTime: formatTime(now) };
   return {
     head: done,
     ready: trueCondition(READY, 'BakeTimePassed', message),
@@ -209,10 +213,11 @@ function continueBake(
  * When bakeTime is over; undefined without bakeTime, or before the bake has started.
  * An object that was bound during a bake without any applies the version later: bakeTime counts from then.
  */
-export function bakeEnd(head: HistoryEntry, { bakeTime }: BakeTimes): EpochMs | undefined {
+export function bakeEnd(head: HistoryEntry, { bakeTime }: BakeTimes, likeKuberik = false): EpochMs | undefined {
   const started = parseTime(head.bakeStartTime);
   if (started === undefined || bakeTime === undefined) return undefined;
-  return Math.max(started, parseTime(head.appliedTime) ?? started) + bakeTime;
+  const applied = likeKuberik ? undefined : parseTime(head.appliedTime);
+  return Math.max(started, applied ?? started) + bakeTime;
 }
 
 function bakeTimeoutNotApplied(missing: readonly FluxBinding[]): string {
@@ -235,11 +240,7 @@ function failedStep(head: HistoryEntry, message: string, checks: FailedCheck[], 
   };
 }
 
-/**
- * The head after a requested retry, which deploys it again if it has failed.
- * `appliedTime` stays, because the policy `rollout-history` forbids its removal: comparisons with the time of the apply
- * use the time of the retry too.
- */
+/** The head after a requested retry, which deploys it again if it has failed. */
 export function retryHead(
   head: HistoryEntry | undefined,
   checks: readonly HealthCheck[],
@@ -249,15 +250,23 @@ export function retryHead(
     const message = 'Retry ignored: the last deployment has not failed';
     return { head, event: { type: 'Normal', reason: 'RetryIgnored', message } };
   }
+  const again = deployedAgain(head, checks, now);
+  const message = `Retry requested; bake status reset at ${again.lastRetryTimestamp}`;
+  return { head: again, event: deploymentEvent(again, 'Normal', 'RetryRequested', message) };
+}
+
+/**
+ * The head at the beginning of another attempt.
+ * `appliedTime` stays, because the policy `rollout-history` forbids its removal: comparisons with the time of the apply
+ * use the time of the retry too.
+ */
+function deployedAgain(head: HistoryEntry, checks: readonly HealthCheck[], now: EpochMs): HistoryEntry {
   const { bakeStatusMessage, bakeStartTime, bakeEndTime, failedHealthChecks, waitedSeconds, waitingSince, ...rest } =
     head;
-  const at = formatTime(now);
-  const again = {
+  return {
     ...rest,
     bakeStatus: 'Deploying',
-    lastRetryTimestamp: at,
+    lastRetryTimestamp: formatTime(now),
     ...(rest.knownHealth && { knownHealth: knownHealth(checks, rest.knownHealth) }),
   };
-  const message = `Retry requested; bake status reset at ${at}`;
-  return { head: again, event: deploymentEvent(again, 'Normal', 'RetryRequested', message) };
 }

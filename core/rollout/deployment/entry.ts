@@ -1,8 +1,8 @@
 /** The new head of the history, with which a deployment begins. */
 import { BAKE_FAILURE_DISABLED } from '../../../api/conditions.ts';
-import type { EpochMs } from '../../../api/kubernetes.ts';
+import type { Condition, EpochMs } from '../../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, VersionInfo } from '../../../api/types.ts';
-import { falseCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
+import { falseCondition, findCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import type { NewEvent } from '../../kube/events.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { isBaking } from './bake.ts';
@@ -140,6 +140,11 @@ interface Circumstances {
   unhealthy: boolean;
 }
 
+/** Whether the newest deployment was made during trouble: neither errors nor the timeout fail it. */
+export function isInRecovery(conditions: readonly Condition[] | undefined): boolean {
+  return findCondition(conditions, BAKE_FAILURE_DISABLED)?.status === 'True';
+}
+
 /** Failures of HealthChecks count for the deployment. */
 export const BAKE_FAILURE_ENABLED = falseCondition(BAKE_FAILURE_DISABLED, 'Normal', '');
 
@@ -151,7 +156,9 @@ export function bakeFailureDisabled({
   onFailure,
   unhealthy,
 }: Circumstances): NewCondition {
-  const before = previous?.bakeStatus;
+  // An adopted version that has not failed is no trouble: it ran before, and was only about to bake again.
+  const wasRunning = previous?.origin?.includes('Adopted') && previous.bakeStatus !== 'Failed';
+  const before = wasRunning ? undefined : previous?.bakeStatus;
   // Without Hold the next version, or the last that succeeded, follows a failed one automatically, with a full bake.
   const isAutomatic = before === 'Failed' && onFailure !== 'Hold' && !manual && !unblocked;
   if (before && before !== 'Succeeded' && !isAutomatic) {

@@ -77,7 +77,7 @@ export function targetName({ spec }: FluxBinding): string {
 
 /**
  * The head with the proof of its bound objects: `appliedTime` once all of them have applied it.
- * Before that, `waitingSince` and `waitedSeconds` have the time for which a closed Gate, or the suspension that it left
+ * Until it ends, `waitingSince` and `waitedSeconds` have the time for which a closed Gate, or the suspension that it left
  * behind, holds one of them: deployTimeout does not count this time.
  */
 export function withProgress(
@@ -91,9 +91,11 @@ export function withProgress(
   const allApplied = bound.length > 0 && missing.length === 0;
   const isNowApplied = allApplied && head.appliedTime === undefined;
   const proven = isNowApplied ? { ...head, appliedTime: formatTime(now), ...healthAtApply(head, checks) } : head;
-  const underWay =
-    proven.bakeStatus === 'Deploying' && proven.bakeStartTime === undefined && proven.appliedTime === undefined;
-  const isWaiting = underWay && missing.some((binding) => isHeld(binding, rollout, now));
+  const underWay = proven.bakeStatus === 'Deploying' || proven.bakeStatus === 'InProgress';
+  // Until all have applied it, only those that have not delay it; then a suspended one may keep a check Pending.
+  const awaited = proven.bakeStatus === 'InProgress' || proven.appliedTime === undefined ? missing : [];
+  const delaying = awaited.length > 0 ? awaited : bound;
+  const isWaiting = underWay && delaying.some((binding) => isHeld(binding, rollout, now));
   return isWaiting ? startWait(proven, rollout, now) : endWait(proven, rollout, now);
 }
 
@@ -114,14 +116,16 @@ function healthAtApply({ knownHealth: before }: HistoryEntry, checks: readonly H
 
 function startWait(head: HistoryEntry, rollout: Rollout, now: EpochMs): HistoryEntry {
   if (head.waitingSince !== undefined) return head;
-  const bakeStatusMessage = hasNoBake(head, rollout) ? HELD_BY_GATE_WITHOUT_BAKE : HELD_BY_GATE;
-  return { ...head, bakeStatusMessage, waitingSince: formatTime(now) };
+  const waiting = { ...head, waitingSince: formatTime(now) };
+  if (head.bakeStatus !== 'Deploying') return waiting;
+  return { ...waiting, bakeStatusMessage: hasNoBake(head, rollout) ? HELD_BY_GATE_WITHOUT_BAKE : HELD_BY_GATE };
 }
 
 export function endWait(head: HistoryEntry, rollout: Rollout, now: EpochMs): HistoryEntry {
   if (head.waitingSince === undefined) return head;
   const { waitingSince, ...rest } = head;
   const waited = Math.max(0, Math.floor((now - (parseTime(waitingSince) ?? now)) / 1000));
-  const bakeStatusMessage = hasNoBake(head, rollout) ? WAITING_TO_BE_APPLIED : WAITING_FOR_HEALTH;
-  return { ...rest, bakeStatusMessage, waitedSeconds: (head.waitedSeconds ?? 0) + waited };
+  const resumed = { ...rest, waitedSeconds: (head.waitedSeconds ?? 0) + waited };
+  if (head.bakeStatus !== 'Deploying') return resumed;
+  return { ...resumed, bakeStatusMessage: hasNoBake(head, rollout) ? WAITING_TO_BE_APPLIED : WAITING_FOR_HEALTH };
 }

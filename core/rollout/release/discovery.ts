@@ -119,7 +119,7 @@ interface Discovery {
 }
 
 function availableReleases({ rollout, imagePolicy: policy, metadata }: DiscoveryInputs, now: EpochMs): Discovery {
-  const known = rollout.status?.availableReleases ?? [];
+  const known = knownReleases(rollout.status ?? {}, policy);
   if (!policy) return { available: known, problem: missingPolicy(rollout) };
   const latest = latestOf(policy);
   if (!latest) return { available: known };
@@ -134,6 +134,20 @@ function availableReleases({ rollout, imagePolicy: policy, metadata }: Discovery
   if (due !== undefined && due > now) return { available: known, requeueAt: due };
   const entry = { ...withMetadata(latest, metadata[latest.tag]), firstSeen: formatTime(now) };
   return { available: [...known, entry], lastReleaseUpdate: formatTime(now) };
+}
+
+/**
+ * The releases in the status. Once the ImagePolicy selects from another image, only those that were deployed: another
+ * repository may lack the others.
+ */
+function knownReleases(
+  { image, availableReleases = [], history = [] }: RolloutStatus,
+  policy: ImagePolicy | undefined,
+) {
+  const present = imageNameOf(policy);
+  if (image === undefined || present === undefined || image === present) return availableReleases;
+  const deployed = new Set(history.map(({ version }) => version.tag));
+  return availableReleases.filter(({ tag }) => deployed.has(tag));
 }
 
 /** The release with its latest digest. A tag that was moved to another image is a new release, without metadata. */

@@ -62,6 +62,7 @@ describe('a bake that has succeeded', () => {
     ['a version that succeeded before', { older: [{ bakeStatus: 'Succeeded', version: { tag: '1.1.0' } }] }, {}],
     ['one that was tried before', { older: [{ bakeStatus: 'Cancelled', version: { tag: '1.1.0' } }] }, USUAL],
     ['a version that ran before the Rollout', { head: { origin: ['InitialVersion' as const] } }, {}],
+    ['a version that was adopted, and bakes again', { head: { origin: ['Adopted' as const] } }, {}],
   ])('%s', (_what, given, expected) => expect(durations(given)).toEqual(expected));
 });
 

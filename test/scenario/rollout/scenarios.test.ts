@@ -12,7 +12,18 @@ for (const file of FILES) {
 /** A newer version waits after a failed one. */
 const NEED_HOLD = ['R77'];
 /** Scenarios in which time alone ends a bake or makes health new, a first deployment ignores RolloutGates, and a deployment without bake settings ends at once. */
-const NEED_LIKE_KUBERIK = ['R21', 'R41', 'R54', 'R65', 'R79', 'R119', 'RM13', 'recovery-bake'];
+const NEED_LIKE_KUBERIK = [
+  'R21',
+  'R41',
+  'R54',
+  'R65',
+  'R79',
+  'R119',
+  'RM13',
+  'recovery-bake',
+  'like-kuberik-late',
+  'like-kuberik-text',
+];
 const DIFFER = [...NEED_HOLD, ...NEED_LIKE_KUBERIK];
 
 describe('the cases of the Go controller, as an installation has it by default', () => {
