@@ -20,7 +20,7 @@ import type { Blocker, HistoryEntry, Rollout } from '../../api/types.ts';
 import { falseCondition, type NewCondition, setConditions, trueCondition } from '../kube/conditions.ts';
 import { formatTime } from '../kube/time.ts';
 import type { DeploymentDecision } from './decideDeployment.ts';
-import { type BakeTimes, bakeDeadline, bakeEnd, deployDeadline, isBaking } from './deployment/bake.ts';
+import { type BakeTimes, bakeEnd, failsAt, isBaking } from './deployment/bake.ts';
 import { isInRecovery } from './deployment/entry.ts';
 import {
   type FailedCheck,
@@ -229,7 +229,7 @@ function progressCondition(
 ): NewCondition | undefined {
   if (!head || !isBaking(head)) return undefined;
   const { tag } = head.version;
-  const limit = deadlineText(head, times, isInRecovery(conditions));
+  const limit = deadlineText(times, failsAt(head, times, isInRecovery(conditions)));
   const missing = unapplied(head, boundTo(rollout, bindings), rollout);
   const waiting = notReady(healthChecks, head, rollout.metadata.namespace);
   if (head.bakeStartTime !== undefined) {
@@ -263,17 +263,11 @@ function startOf(head: HistoryEntry): string {
 
 function heldText({ waitingSince }: HistoryEntry): string {
   if (waitingSince === undefined) return '';
-  return `. Since ${waitingSince} an object is held by a closed Gate, or waits for its applier after the opening`;
+  return `. deployTimeout is paused since ${waitingSince}: a closed Gate holds an object, or it waits for its applier`;
 }
 
-/**
- * When the deployment fails; empty if it doesn't: in recovery mode, and while a closed Gate holds it, because then the
- * deadline moves on with the clock.
- */
-function deadlineText(head: HistoryEntry, times: BakeTimes, isRecovery: boolean): string {
-  if (times.deployTimeout === undefined) return '. spec.deployTimeout is not set, so this wait has no time limit';
-  if (isRecovery || head.waitingSince !== undefined) return '';
-  const deadline = head.bakeStartTime === undefined ? deployDeadline(head, times) : bakeDeadline(head, times);
+function deadlineText({ deployTimeout }: BakeTimes, deadline: EpochMs | undefined): string {
+  if (deployTimeout === undefined) return '. spec.deployTimeout is not set, so this wait has no time limit';
   return deadline === undefined ? '' : `. The deployment fails at ${formatTime(deadline)} (spec.deployTimeout)`;
 }
 

@@ -149,6 +149,7 @@ export function connectApi(config: Credentials, options: ConnectionOptions): Api
   async function send<T>(request: Request): Promise<ApiAnswer<T>> {
     let timer: NodeJS.Timeout | undefined;
     let isLate = false;
+    let isAnswered = false;
     let outgoing: ClientRequest | undefined;
     try {
       const opened = await open(request, options.gzip ? { 'accept-encoding': 'gzip' } : {});
@@ -159,6 +160,7 @@ export function connectApi(config: Credentials, options: ConnectionOptions): Api
       };
       if (opened.timeoutMs > 0) timer = setTimeout(late, opened.timeoutMs);
       const response = await opened.answer;
+      isAnswered = true;
       const { text, bytes } = await textOf(response, request);
       refuse(request, response, text);
       request.measured?.(bytes);
@@ -166,7 +168,8 @@ export function connectApi(config: Credentials, options: ConnectionOptions): Api
       return { object: contentOf(response, read) as T, warnings: warningsOf(response) };
     } catch (error) {
       const isClosed = ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
-      if (isClosed && outgoing?.reusedSocket && isRepeatable(request)) return send<T>(request);
+      const wasIdle = isClosed && !isAnswered && !isLate && outgoing?.reusedSocket;
+      if (wasIdle && isRepeatable(request)) return send<T>(request);
       throw failure(error, isLate, request);
     } finally {
       clearTimeout(timer);

@@ -37,11 +37,14 @@ export async function* follow<T extends KubeObject<any, any>>(
     try {
       if (resourceVersion === '') {
         const items: T[] = [];
+        let listed = '';
         for await (const page of client.pages<T>({ ...from, signal: timer.signal, withoutFieldOwners: true })) {
           items.push(...page.items);
-          resourceVersion = page.resourceVersion;
+          listed = page.resourceVersion;
           timer.reset();
         }
+        // Only now: if a later page fails, all are listed again.
+        resourceVersion = listed;
         yield { type: 'all', items };
       }
       for await (const event of client.watch<T>({ ...from, resourceVersion, signal: timer.signal })) {

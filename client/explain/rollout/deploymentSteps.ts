@@ -1,7 +1,7 @@
 /** Steps of a deployment after its commit: the bound Flux objects, the HealthChecks that watch it, its bake. */
 import { HEALTH_CHECKS_LEFT_OUT, READY } from '../../../api/conditions.ts';
 import type { FluxObject } from '../../../api/flux.ts';
-import type { EpochMs, KubeObject } from '../../../api/kubernetes.ts';
+import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { association, healthCheckLabels } from '../../../core/health/association.ts';
 import { howToAllow, mayBeWatched } from '../../../core/health/consent.ts';
@@ -13,8 +13,9 @@ import { few } from '../../../core/kube/firstFew.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
-import { bakeEnd, deployDeadline, isBaking } from '../../../core/rollout/deployment/bake.ts';
+import { bakeEnd, failsAt, isBaking } from '../../../core/rollout/deployment/bake.ts';
 import { deploymentSummary } from '../../../core/rollout/deployment/deploymentMessages.ts';
+import { isInRecovery } from '../../../core/rollout/deployment/entry.ts';
 import { isUnhealthy, sortedChecks } from '../../../core/rollout/deployment/healthChecks.ts';
 import { targetName, unapplied } from '../../../core/rollout/deployment/progress.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
@@ -131,14 +132,15 @@ function checkStep(check: HealthCheck): Step {
 }
 
 /** The step for the bake of the newest deployment, if it bakes. */
-export function bakeSteps(rollout: Rollout, bound: readonly FluxBinding[], now: EpochMs): Step[] {
+export function bakeSteps(rollout: Rollout, bound: readonly FluxBinding[]): Step[] {
   const [head] = rollout.status?.history ?? [];
   if (!head?.bakeStatus) return [];
   const bakeTime = parseDuration(rollout.spec?.bakeTime);
   const deployTimeout = parseDuration(rollout.spec?.deployTimeout);
   const started = parseTime(head.bakeStartTime);
   const times = withoutEmpty({ bakeTime, deployTimeout });
-  const end = started === undefined ? deployDeadline(head, times, now) : bakeEnd(head, times);
+  const isRecovery = isInRecovery(rollout.status?.conditions);
+  const end = started === undefined ? failsAt(head, times, isRecovery) : bakeEnd(head, times);
   const until = isBaking(head) && end !== undefined ? formatTime(end) : undefined;
   const waiting = unapplied(head, bound, rollout);
   const detail =

@@ -108,7 +108,7 @@ function stepsOf(
     ...gateSteps(rollout, bound, related, version, now),
     ...checkSteps(rollout, related),
     ...bindingSteps(rollout, bound, related.objects),
-    ...bakeSteps(rollout, bound, now),
+    ...bakeSteps(rollout, bound),
   ];
 }
 
@@ -210,14 +210,16 @@ function failureCauses({ status }: Rollout, failure: FailureView | undefined, kn
 function nextOf(rollout: Rollout, steps: readonly Step[], version: string | undefined): Next | undefined {
   const [head] = rollout.status?.history ?? [];
   const bakes = head !== undefined && !hasNoBake(head, rollout);
-  if (head && isBaking(head) && (bakes || version === undefined)) return nextOfDeployment(head, bakes, steps, version);
+  const hasTimeout = rollout.spec?.deployTimeout !== undefined;
+  if (head && isBaking(head) && (bakes || version === undefined))
+    return nextOfDeployment(head, { bakes, hasTimeout }, steps, version);
   return version === undefined ? undefined : nextOfVersion(rollout, steps, version);
 }
 
 /** The next change of a deployment that rolls out or bakes. `version`: the one that waits, if any. */
 function nextOfDeployment(
-  { version: { tag }, bakeStatus }: HistoryEntry,
-  bakes: boolean,
+  { version: { tag }, bakeStatus, appliedTime }: HistoryEntry,
+  { bakes, hasTimeout }: { bakes: boolean; hasTimeout: boolean },
   steps: readonly Step[],
   version: string | undefined,
 ): Next {
@@ -235,9 +237,11 @@ function nextOfDeployment(
     const are = unhealthy.length === 1 ? 'is' : 'are';
     return { text: `the bake of ${tag} ends once ${titlesText(unhealthy)} ${are} Healthy${then}` };
   }
-  if (!bakes) return { text: `${tag} succeeds once Flux has applied it; spec.deployTimeout is not set` };
-  if (until) return { text: `${tag} fails if it is not applied by then${then}`, at: until };
-  return { text: `the bake of ${tag} starts once it is applied and healthy; spec.deployTimeout is not set${then}` };
+  const forever = hasTimeout ? '' : '; spec.deployTimeout is not set';
+  if (!bakes) return { text: `${tag} succeeds once Flux has applied it${forever}` };
+  const awaited = appliedTime === undefined ? 'applied' : 'healthy';
+  if (until) return { text: `${tag} fails if it is not ${awaited} by then${then}`, at: until };
+  return { text: `the bake of ${tag} starts once it is applied and healthy${forever}${then}` };
 }
 
 /** The next change of the version that waits. */

@@ -51,8 +51,8 @@ interface BakeStep {
 interface Progress {
   head: HistoryEntry;
   /**
-   * Whether this relies on the bound objects: every one has applied the head now, none is bound and the bake starts, or
-   * the deployment succeeds.
+   * Whether a bound object that was overlooked would make this wrong: the deployment becomes applied, its bake starts
+   * without bound objects, or it succeeds.
    */
   trustsBindings: boolean;
   /** Whether the bake begins or succeeds now, because all checks are Healthy. */
@@ -71,7 +71,9 @@ export function advanceHead(stored: HistoryEntry, context: BakeContext, mayBake:
   const { rollout, bound, healthChecks } = context;
   const isContinued = stored.bakeStatus === 'Deploying' && stored.bakeStartTime !== undefined;
   const head = isContinued && !context.likeKuberik ? deployedAgain(stored, healthChecks, now) : stored;
-  const proven = withProgress(head, bound, rollout, healthChecks, now);
+  const end = bakeEnd(head, context.times) ?? parseTime(head.bakeStartTime);
+  const isBakeTimeOver = end !== undefined && end <= now;
+  const proven = withProgress(head, { bound, rollout, checks: healthChecks, isBakeTimeOver }, now);
   // The proof is stored for a failed deployment too: its retry relies on it.
   const isNowApplied = head.appliedTime === undefined && proven.appliedTime !== undefined;
   if (!isBaking(proven) || !mayBake)
@@ -103,8 +105,8 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
     return missing.length > 0 ? { head, events: [] } : appliedStep(head, context.bound, now);
   }
 
-  const deadline = started === undefined ? deployDeadline(head, context.times, now) : undefined;
-  if (!recovery && deadline !== undefined && now > deadline) {
+  const deadline = started === undefined ? failsAt(head, context.times, recovery) : undefined;
+  if (deadline !== undefined && now > deadline) {
     return failedStep(head, timeoutMessage(missing), notReady(healthChecks, head, home), now);
   }
   // Health from before the apply is the old version's, unless the check can distinguish versions.
@@ -117,8 +119,7 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   }
   if (started !== undefined) return continueBake(head, context, passedMessage(errors), [], now);
   if (missing.length === 0 && notReady(healthChecks, head, home).length === 0) return startBake(head, context, now);
-  const waits = recovery || head.waitingSince !== undefined || deadline === undefined;
-  return { head, events: [], ...(!waits && { requeueAt: deadline }) };
+  return { head, events: [], ...(deadline !== undefined && { requeueAt: deadline + 1 }) };
 }
 
 /** The end of a deployment that does not bake. Ready reports it as deployed already, except after a retry. */
@@ -138,27 +139,14 @@ function errorsOrUnhealthy(checks: readonly HealthCheck[], head: HistoryEntry): 
 }
 
 /**
- * When the deployment fails unless its bake has started; undefined without deployTimeout.
- * @param now needed only while a closed Gate holds the deployment: then the deadline moves on with the clock
+ * When the deployment fails by deployTimeout: unless its bake has started by then, or ended after its bakeTime.
+ * Undefined without deployTimeout, in recovery mode, and while a closed Gate holds the deployment.
  */
-export function deployDeadline(head: HistoryEntry, { deployTimeout }: BakeTimes, now?: EpochMs): EpochMs | undefined {
-  return deployTimeout === undefined ? undefined : deployCutoff(head) + deployTimeout + heldMs(head, now);
-}
-
-/**
- * When a bake fails that waits after its bakeTime; undefined without deployTimeout, or before the bake has started.
- * @param now as for `deployDeadline`
- */
-export function bakeDeadline(head: HistoryEntry, times: BakeTimes, now?: EpochMs): EpochMs | undefined {
-  const from = bakeEnd(head, times) ?? parseTime(head.bakeStartTime);
-  if (from === undefined || times.deployTimeout === undefined) return undefined;
-  return from + times.deployTimeout + heldMs(head, now);
-}
-
-/** For how long closed Gates have held the deployment. */
-function heldMs({ waitedSeconds = 0, waitingSince }: HistoryEntry, now: EpochMs | undefined): number {
-  const waiting = now === undefined ? 0 : Math.max(0, now - (parseTime(waitingSince) ?? now));
-  return waitedSeconds * 1000 + waiting;
+export function failsAt(head: HistoryEntry, times: BakeTimes, isRecovery: boolean): EpochMs | undefined {
+  if (times.deployTimeout === undefined || isRecovery || head.waitingSince !== undefined) return undefined;
+  const started = parseTime(head.bakeStartTime);
+  const from = started === undefined ? deployCutoff(head) : (bakeEnd(head, times) ?? started);
+  return from + times.deployTimeout + (head.waitedSeconds ?? 0) * 1000;
 }
 
 function timeoutMessage(missing: readonly FluxBinding[]): string {
@@ -175,7 +163,9 @@ function passedMessage(errors: readonly FailedCheck[]): string {
 
 function startBake(head: HistoryEntry, context: BakeContext, now: EpochMs): BakeStep {
   const at = startSeconds(now);
-  const baking = { ...head, bakeStatus: 'InProgress', bakeStatusMessage: BAKE_STARTED, bakeStartTime: formatTime(at) };
+  // deployTimeout begins anew after the bake.
+  const { waitedSeconds, waitingSince, ...rest } = head;
+  const baking = { ...rest, bakeStatus: 'InProgress', bakeStatusMessage: BAKE_STARTED, bakeStartTime: formatTime(at) };
   const started = deploymentEvent(baking, 'Normal', 'BakeTimeStarted', 'Bake time started, monitoring for errors.');
   return continueBake(baking, context, BAKE_TIME_PASSED, [started], now);
 }
@@ -194,7 +184,7 @@ function continueBake(
   const missing = likeKuberik ? [] : unapplied(head, bound, rollout);
   const waits = likeKuberik ? [] : notReady(healthChecks, head, rollout.metadata.namespace);
   if (missing.length + waits.length > 0) {
-    const deadline = recovery || head.waitingSince !== undefined ? undefined : bakeDeadline(head, times, now);
+    const deadline = failsAt(head, times, recovery);
     if (deadline !== undefined && now > deadline)
       return failedStep(head, missing.length > 0 ? bakeTimeoutNotApplied(missing) : BAKE_TIMEOUT, waits, now);
     return { head, events: before, ...(deadline !== undefined && { requeueAt: deadline + 1 }) };

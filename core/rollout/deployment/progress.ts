@@ -77,25 +77,28 @@ export function targetName({ spec }: FluxBinding): string {
 
 /**
  * The head with the proof of its bound objects: `appliedTime` once all of them have applied it.
- * Until it ends, `waitingSince` and `waitedSeconds` have the time for which a closed Gate, or the suspension that it left
- * behind, holds one of them: deployTimeout does not count this time.
+ * `waitingSince` and `waitedSeconds` have the time for which a closed Gate, or the suspension that it left behind, holds
+ * one of them before the bake or after its bakeTime: deployTimeout does not count this time.
  */
 export function withProgress(
   head: HistoryEntry,
-  bound: readonly FluxBinding[],
-  rollout: Rollout,
-  checks: readonly HealthCheck[],
+  {
+    bound,
+    rollout,
+    checks,
+    isBakeTimeOver,
+  }: { bound: readonly FluxBinding[]; rollout: Rollout; checks: readonly HealthCheck[]; isBakeTimeOver: boolean },
   now: EpochMs,
 ): HistoryEntry {
   const missing = bound.filter((binding) => !hasApplied(binding, rollout, head));
   const allApplied = bound.length > 0 && missing.length === 0;
   const isNowApplied = allApplied && head.appliedTime === undefined;
   const proven = isNowApplied ? { ...head, appliedTime: formatTime(now), ...healthAtApply(head, checks) } : head;
-  const underWay = proven.bakeStatus === 'Deploying' || proven.bakeStatus === 'InProgress';
-  // Until all have applied it, only those that have not delay it; then a suspended one may keep a check Pending.
-  const awaited = proven.bakeStatus === 'InProgress' || proven.appliedTime === undefined ? missing : [];
-  const delaying = awaited.length > 0 ? awaited : bound;
-  const isWaiting = underWay && delaying.some((binding) => isHeld(binding, rollout, now));
+  const mayTimeOut = proven.bakeStatus === 'Deploying' || (proven.bakeStatus === 'InProgress' && isBakeTimeOver);
+  // Once all have applied it, a suspended object may keep a HealthCheck Pending.
+  const unfinished = unapplied(proven, bound, rollout);
+  const delaying = unfinished.length > 0 ? unfinished : bound;
+  const isWaiting = mayTimeOut && delaying.some((binding) => isHeld(binding, rollout, now));
   return isWaiting ? startWait(proven, rollout, now) : endWait(proven, rollout, now);
 }
 

@@ -12,10 +12,13 @@ const FROM = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespa
 type Watch = (response: ServerResponse, resourceVersion: string | null) => void;
 
 /** Lists answer with `lists` in turn, watches with `watches`; the last one is repeated. Collects up to `most` changes. */
-async function changes(lists: object[], watches: Watch[], most: number, silenceMs?: number) {
+async function changes(lists: (object | 'fails')[], watches: Watch[], most: number, silenceMs?: number) {
   const turn = <T>(all: T[]) => (all.length > 1 ? all.shift()! : all[0]!);
   const server = await apiServer((_, response, url) => {
-    if (url.searchParams.get('watch') !== 'true') return json(response, turn(lists));
+    if (url.searchParams.get('watch') !== 'true') {
+      const next = turn(lists);
+      return next === 'fails' ? status(response, 500, 'InternalError', 'busy') : json(response, next);
+    }
     response.writeHead(200, { 'content-type': 'application/json' });
     return turn(watches)(response, url.searchParams.get('resourceVersion'));
   });
@@ -60,6 +63,13 @@ describe('follow', () => {
       void response.write(event('MODIFIED', versioned(`after-${resourceVersion}`, '8')));
     const { seen } = await changes([list([rollout('a')])], [ends, next], 3);
     expect(seen).toEqual(['all: a', 'set: a', 'set: after-7']);
+  });
+
+  it('lists all pages again if a later one fails', async () => {
+    const first = { ...list([rollout('a')], '1'), metadata: { resourceVersion: '1', continue: 'next' } };
+    const lists = [first, 'fails' as const, first, list([rollout('b')], '1')];
+    const { seen } = await changes(lists, [hold], 2);
+    expect(seen).toEqual(['lost', 'all: a b']);
   });
 
   it('lists again after 410, in either form', async () => {

@@ -108,6 +108,26 @@ describe('a connection that the API server has closed while it was idle', () => 
     api.close();
   });
 
+  it.each([
+    ['when its time is over', '{"half":', 'no answer from the API server in time'],
+    ['when the answer breaks off', undefined, 'aborted'],
+  ])('a read is not sent again %s after the answer has begun', async (_, body, message) => {
+    const known = new WeakSet<object>();
+    const { api, transport } = await connect(({ socket }, response) => {
+      if (!known.has(socket)) {
+        known.add(socket);
+        return void response.end('{}');
+      }
+      response.writeHead(200, { 'content-length': '100' });
+      response.write(body ?? '{', () => body === undefined && socket.end());
+    });
+    await Promise.all([transport.send({ path: '/a' }), transport.send({ path: '/b' })]);
+    await expect(transport.send({ path: '/c', timeoutMs: 100 })).rejects.toThrow(message);
+    expect(api.requests.filter((line) => line.endsWith('/c'))).toHaveLength(1);
+    transport.close();
+    api.close();
+  });
+
   it('a read that fails on a new connection too is an error', async () => {
     const { api, transport } = await connect(({ socket }) => socket.destroy());
     await expect(transport.send({ path: '/c' })).rejects.toThrow('GET /c: socket hang up');

@@ -47,7 +47,11 @@ describe('an error before a bound object has applied the version', () => {
     const seen = (cls?: string) => {
       const healthChecks = [check({ status: 'Unhealthy', lastChangeTime: at(-10), lastErrorTime: at(-10) }, cls)];
       const known = { ...head, knownHealth: [{ namespace: 'team-a', name: 'app', status: 'Pending' }] };
-      const applied = withProgress(known, arrived, rollout, healthChecks, NOW);
+      const applied = withProgress(
+        known,
+        { bound: arrived, rollout, checks: healthChecks, isBakeTimeOver: false },
+        NOW,
+      );
       expect(applied.appliedTime).toBe(at(0));
       const context = { rollout, times: {}, healthChecks, bound: arrived, recovery: false, likeKuberik: false };
       return bakeStep(applied, context, NOW).head.bakeStatus;
