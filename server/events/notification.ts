@@ -13,7 +13,9 @@ import { type FluxEvent, fluxEventOf, isReported, ownObject } from './fluxEvent.
 import type { ClosableSink } from './sink.ts';
 
 const MAX_WAITING_RECORDS = 200;
-const AT_ONCE = 2;
+const AT_ONCE = 4;
+const AT_ONCE_OF_NAMESPACE = 2;
+const TOO_MANY = 'too many notifications are waiting';
 const TIMEOUT_MS = 3000;
 const MAX_ATTEMPTS = 4;
 /**
@@ -44,12 +46,17 @@ export function createNotifier(options: NotificationOptions): ClosableSink {
   const queue = createQueue<EventRecord>({
     limit: MAX_WAITING_RECORDS,
     atOnce: AT_ONCE,
+    lanes: {
+      of: ({ regarding }) => regarding.metadata.namespace ?? '',
+      atOnce: AT_ONCE_OF_NAMESPACE,
+      evicted: (record) => drop(record, TOO_MANY),
+    },
     work: (record) => notify(record, options),
     failed: (record, error) => drop(record, errorText(error)),
   });
   return {
     record(record) {
-      if (isReported(record) && !queue.push(record)) drop(record, 'too many notifications are waiting');
+      if (isReported(record) && !queue.push(record)) drop(record, TOO_MANY);
     },
     idle: () => queue.idle(),
   };

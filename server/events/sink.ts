@@ -16,12 +16,16 @@ import { createQueue } from '../queue.ts';
 
 const MAX_WAITING_EVENTS = 1000;
 const AT_ONCE = 4;
+const AT_ONCE_OF_NAMESPACE = 2;
 /** Half a minute in all, each wait twice the last: an API server restarts in that time. */
 const MAX_ATTEMPTS = 6;
+/** Before the only retry of Forbidden: an API server that has just started denies allowed requests for seconds. */
+const FORBIDDEN_WAIT_MS = 5000;
 /** How many names are tried for one Event, if names are in use. */
 const MAX_NAMES_TRIED = 5;
 const MAX_MESSAGE_CHARACTERS = 1024;
 const MAX_NAME_CHARACTERS = 253;
+const TOO_MANY = 'too many events are waiting';
 /** Names of recent Events: a repeated sync costs no request. */
 const MAX_RECENT_NAMES = 2000;
 
@@ -99,6 +103,11 @@ export function createEventSink({ create, find, nameKey, dropped, log, wait, not
   const queue = createQueue<Item>({
     limit: MAX_WAITING_EVENTS,
     atOnce: AT_ONCE,
+    lanes: {
+      of: ({ event }) => event.metadata.namespace!,
+      atOnce: AT_ONCE_OF_NAMESPACE,
+      evicted: (item) => drop(item, TOO_MANY),
+    },
     work: async ({ record }) => {
       if (await write(record)) notifier?.record(record);
     },
@@ -112,7 +121,7 @@ export function createEventSink({ create, find, nameKey, dropped, log, wait, not
       if (written.has(name)) return;
       written.add(name);
       if (written.size > MAX_RECENT_NAMES) written.delete(written.values().next().value!);
-      if (!queue.push({ record, event })) drop({ record, event }, 'too many events are waiting');
+      if (!queue.push({ record, event })) drop({ record, event }, TOO_MANY);
     },
     idle: () => queue.idle(),
   };
@@ -149,6 +158,7 @@ function isSameEvent(there: StoredEvent, event: StoredEvent): boolean {
 }
 
 async function withRetries(attempt: () => Promise<Outcome>, wait: EventsOptions['wait']): Promise<Outcome> {
+  let denials = 0;
   for (let count = 1; ; count++) {
     try {
       const outcome = await attempt();
@@ -156,12 +166,25 @@ async function withRetries(attempt: () => Promise<Outcome>, wait: EventsOptions[
       return outcome === 'known' && count > 1 ? 'created' : outcome;
     } catch (error) {
       const code = codeOf(error);
-      // An API server that has just started denies allowed requests until it has read the roles.
-      const isTransient = code === 0 || code === 403 || code === 429 || (typeof code === 'number' && code >= 500);
+      if (code === 403) {
+        denials++;
+        if (denials > 1 || isDenialOfNamespace(error)) throw error;
+        await wait(FORBIDDEN_WAIT_MS);
+        continue;
+      }
+      const isTransient = code === 0 || code === 429 || (typeof code === 'number' && code >= 500);
       if (!isTransient || count === MAX_ATTEMPTS) throw error;
       await wait(1000 * 2 ** (count - 1));
     }
   }
+}
+
+/**
+ * Whether the namespace takes no Events: it is being deleted, or its quota is used up. A retry would keep a worker busy
+ * for nothing. The API server's answer has no other mark of a quota than its message.
+ */
+function isDenialOfNamespace(error: unknown): boolean {
+  return /\b(exceeded|failed) quota\b|because it is being terminated/.test((error as Error).message);
 }
 
 const codeOf = (error: unknown) => (error as { code?: unknown }).code;

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ObjectName } from '../../../api/kubernetes.ts';
+import type { NamespacedName, ObjectName } from '../../../api/kubernetes.ts';
 import type { EventRecord } from '../../../api/ports.ts';
 import { fluxEventOf } from '../../../server/events/fluxEvent.ts';
 import { createNotifier } from '../../../server/events/notification.ts';
@@ -60,18 +60,21 @@ async function receiver(...statuses: number[]) {
 }
 
 interface Around {
-  reportingObjects?: ObjectName[];
+  reportingObjects?: (rollout: NamespacedName) => Promise<ObjectName[]>;
   timeoutMs?: number;
   now?: number;
 }
 
-function notifier(address: string, { reportingObjects = [WEB], timeoutMs = 30_000, now = AT }: Around = {}) {
+function notifier(
+  address: string,
+  { reportingObjects = async () => [WEB], timeoutMs = 30_000, now = AT }: Around = {},
+) {
   const drops: string[] = [];
   const waits: number[] = [];
   const sink = createNotifier({
     address,
     instance: 'pod-1',
-    reportingObjects: async () => reportingObjects,
+    reportingObjects,
     dropped: (what) => drops.push(what),
     log: { warn: () => {} },
     now: () => now,
@@ -230,6 +233,18 @@ describe('costs nothing but the message', () => {
     for (let i = 0; i < 250; i++) sink.record(NEWS);
     expect(sink.drops).toHaveLength(48);
     await sink.idle();
+  });
+
+  it('when too many of another namespace are waiting, which hang', async () => {
+    const { received, address } = await receiver(202);
+    const sink = notifier(address, {
+      reportingObjects: (rollout) => (rollout.namespace === 'hangs' ? new Promise(() => {}) : Promise.resolve([])),
+    });
+    const hanging = { ...NEWS, regarding: objectOf('Rollout', { metadata: { name: 'web', namespace: 'hangs' } }) };
+    for (let i = 0; i < 202; i++) sink.record(hanging);
+    sink.record(NEWS);
+    await expect.poll(() => received.length).toBe(1);
+    expect([received[0].involvedObject.namespace, sink.drops]).toEqual(['demo', ['notifications']]);
   });
 
   it('when it has become too old', async () => {

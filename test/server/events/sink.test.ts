@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { EventRecord } from '../../../api/ports.ts';
 import {
@@ -208,7 +209,7 @@ describe('recording', () => {
     expect(events.drops).toEqual([]);
   });
 
-  it.each([0, 403, 429, 500, 503])('retries after code %i, and gives up after half a minute', async (code) => {
+  it.each([0, 429, 500, 503])('retries after code %i, and gives up after half a minute', async (code) => {
     let calls = 0;
     const events = sink(() => {
       calls += 1;
@@ -223,7 +224,7 @@ describe('recording', () => {
     });
   });
 
-  it('reports lasting Forbidden, and retries with the next event', async () => {
+  it('reports lasting Forbidden after one retry, and retries with the next event', async () => {
     let calls = 0;
     const events = sink(() => {
       calls += 1;
@@ -234,9 +235,61 @@ describe('recording', () => {
     expect(events.warnings).toEqual([
       { namespace: 'demo', name: 'web', reason: 'DeploymentSucceeded', why: 'code 403' },
     ]);
+    expect({ calls, waits: events.waits }).toEqual({ calls: 2, waits: [5000] });
     events.record(NEWS);
     await events.idle();
-    expect(calls).toBe(12);
+    expect(calls).toBe(4);
+  });
+
+  it.each([
+    'events "web.1" is forbidden: exceeded quota: events, requested: count/events=1, used: 9, limited: 9',
+    'events "web.1" is forbidden: unable to create new content in namespace demo because it is being terminated',
+  ])('gives up at once where the namespace takes no Events: %s', async (message) => {
+    const events = sink(() => Promise.reject(Object.assign(new Error(message), { code: 403 })));
+    events.record(NEWS);
+    await events.idle();
+    expect({ waits: events.waits, drops: events.drops, sent: events.sent }).toEqual({
+      waits: [],
+      drops: ['events'],
+      sent: [NEWS],
+    });
+  });
+
+  describe('beside a namespace whose Events hang', () => {
+    const of = (namespace: string, key: string): EventRecord => ({
+      ...NEWS,
+      regarding: { ...NEWS.regarding, metadata: { ...NEWS.regarding.metadata, namespace } },
+      key,
+    });
+    const hanging = () => {
+      const created: string[] = [];
+      const events = sink(async ({ metadata: { namespace } }) => {
+        if (namespace === 'hangs') return new Promise(() => {});
+        created.push(namespace!);
+      });
+      return { ...events, created };
+    };
+
+    it('writes those of others', async () => {
+      const events = hanging();
+      for (let i = 0; i < 100; i++) events.record(of('hangs', `${i}`));
+      events.record(of('demo', 'a'));
+      await turn();
+      expect(events.created).toEqual(['demo']);
+    });
+
+    it('drops its Events, not those of others, when too many wait', async () => {
+      const events = hanging();
+      for (let i = 0; i < 1002; i++) events.record(of('hangs', `${i}`));
+      expect(events.drops).toEqual([]);
+      events.record(of('demo', 'a'));
+      await turn();
+      expect({ created: events.created, drops: events.drops, dropped: events.warnings }).toEqual({
+        created: ['demo'],
+        drops: ['events'],
+        dropped: [expect.objectContaining({ namespace: 'hangs', why: 'too many events are waiting' })],
+      });
+    });
   });
 
   it('drops excess events and never throws', async () => {
@@ -246,7 +299,7 @@ describe('recording', () => {
     });
     const events = sink(() => blocked);
     for (let i = 0; i < 1500; i++) events.record({ ...NEWS, key: String(i) });
-    expect(events.drops.length).toBe(496);
+    expect(events.drops.length).toBe(498);
     release();
     await events.idle();
   });
@@ -256,7 +309,7 @@ describe('recording', () => {
     { answers: [409], tells: false, who: 'no replica that found it there' },
     { answers: [0, 409], tells: true, who: 'the one whose answer was lost' },
     { answers: [403, 201], tells: true, who: 'one that an API server forbade it while it started' },
-    { answers: [403, 403, 403], tells: true, who: 'one that may write none' },
+    { answers: [403, 403], tells: true, who: 'one that may write none' },
   ])('tells people once: $who', async ({ answers, tells }) => {
     const left = [...answers];
     const events = sink(() => {
