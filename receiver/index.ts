@@ -257,16 +257,22 @@ function createGateLookup(cluster: ClusterReader, now: () => EpochMs) {
     paths = found;
   };
 
-  return async (path: string): Promise<Gate | undefined> => {
-    if (!isWebhookPath(path)) return undefined;
-    if (!paths.has(path) && Math.abs(now() - listedAt) >= LIST_INTERVAL_MS) {
-      listedAt = now();
-      listing = list();
-    }
-    await listing?.catch((error) => {
-      listedAt = Number.NEGATIVE_INFINITY;
+  /** Resolves after the newest list. After one that failed, the next caller lists again. */
+  const listed = (): Promise<void> => {
+    if (listing && Math.abs(now() - listedAt) < LIST_INTERVAL_MS) return listing;
+    listedAt = now();
+    const begun = list().catch((error) => {
+      if (listing === begun) listing = undefined;
       throw error;
     });
+    listing = begun;
+    return begun;
+  };
+
+  return async (path: string): Promise<Gate | undefined> => {
+    if (!isWebhookPath(path)) return undefined;
+    // Known paths don't wait: anyone can cause a list, and it may hang or fail.
+    if (!paths.has(path)) await listed();
     const ref = paths.get(path);
     const gate = ref && (await cluster.get<Gate>({ ...GATES, ...ref }));
     if (ref && gate?.status?.webhookPath !== path) paths.delete(path);

@@ -3,6 +3,7 @@ import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import type { Gate } from '../../api/types.ts';
 import { webhookPath } from '../../core/receiver/webhookPath.ts';
+import { createReceiver } from '../../receiver/index.ts';
 import { mutateGate } from '../../webhooks/gate/gateAdmission.ts';
 import { gate } from '../core/gate/gate.ts';
 import { write } from '../webhooks/gate/call.ts';
@@ -257,6 +258,52 @@ describe('POST /hook/<digest>', () => {
     const { app, state } = receiver();
     await send(app, { timestamp: `${T0 / 1000 + off}` });
     expect(state.refusals.join()).toMatch(sentence);
+  });
+
+  describe('a list that an unknown path has caused', () => {
+    const UNKNOWN = `/hook/${'0'.repeat(64)}`;
+    /** A receiver that knows the Gate's path; its next lists do as `lists` says. */
+    const knowing = async () => {
+      const { ports, clock } = receiver();
+      const cluster = { ...ports.cluster };
+      const app = createReceiver({ ...ports, cluster });
+      expect((await send(app)).status).toBe(200);
+      const later = (nonce: string) => {
+        clock.now += 10_000;
+        return send(app, { nonce, timestamp: `${clock.now / 1000}` });
+      };
+      clock.now += 10_000;
+      const lists = (list: () => Promise<never>) => {
+        cluster.pages = async function* () {
+          yield await list();
+        };
+      };
+      return { app, lists, later, works: () => Object.assign(cluster, { pages: ports.cluster.pages }) };
+    };
+
+    it('and fails refuses no call to a known Gate, and no later call to an unknown one', async () => {
+      const { app, lists, later, works } = await knowing();
+      lists(() => Promise.reject(new Error('timeout')));
+      expect((await request(app).post(UNKNOWN).send('{}')).status).toBe(500);
+      expect((await later('n-2')).status).toBe(200);
+      works();
+      expect((await request(app).post(UNKNOWN).send('{}')).status).toBe(404);
+    });
+
+    it('and hangs keeps no call to a known Gate waiting', async () => {
+      const { app, lists, later } = await knowing();
+      const begun = new Promise<void>((resolve) => {
+        lists(() => {
+          resolve();
+          return new Promise(() => {});
+        });
+      });
+      const hanging = request(app).post(UNKNOWN).send('{}');
+      hanging.catch(() => {});
+      await begun;
+      expect((await later('n-2')).status).toBe(200);
+      hanging.abort();
+    });
   });
 
   it('500 with an empty body when the cluster does not answer', async () => {
