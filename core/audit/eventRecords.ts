@@ -4,7 +4,10 @@
  */
 import type { KubeObject } from '../../api/kubernetes.ts';
 import { EVENT_COMPONENT } from '../../api/notifications.ts';
+import { parseTime } from '../kube/time.ts';
+import { oneLine } from '../text/oneLine.ts';
 import type { AuditAction, AuditRecord } from './auditRecord.ts';
+import { AUDITED_KINDS } from './objectRecords.ts';
 
 /** An Event of core/v1, as the API server lists it. */
 export interface CoreEvent extends KubeObject<any, any> {
@@ -39,17 +42,25 @@ const ACTIONS: Readonly<Record<string, AuditAction>> = {
   VersionContinued: 'Continued',
 };
 
+const NAME = /^[a-z0-9][a-z0-9.-]{0,252}$/;
+/** Longer than any that an API server has given. */
+const RESOURCE_VERSION = /^\d{1,20}$/;
+
+/** The records of an Event. An Event that we can't have written has none: its values could break a sink. */
 export function recordsOfEvent({ involvedObject, reason, message, firstTimestamp, source }: CoreEvent): AuditRecord[] {
-  const action = ACTIONS[reason ?? ''];
+  const action = Object.hasOwn(ACTIONS, reason ?? '') ? ACTIONS[reason!] : undefined;
   if (!action || !firstTimestamp || source?.component !== EVENT_COMPONENT) return [];
-  const { kind = '', namespace = '', name = '', resourceVersion } = involvedObject;
+  const { kind = '', namespace = '', name = '', resourceVersion = '' } = involvedObject;
+  const isOurs =
+    AUDITED_KINDS.some((each) => each === kind) && NAME.test(name) && /^$|^[a-z0-9-]{1,63}$/.test(namespace);
+  if (!isOurs || parseTime(firstTimestamp) === undefined) return [];
   return [
     {
       time: firstTimestamp,
       action,
       object: { kind, namespace, name },
-      ...(message && { detail: message }),
-      ...(resourceVersion && { resourceVersion }),
+      ...(message && { detail: oneLine(message) }),
+      ...(RESOURCE_VERSION.test(resourceVersion) && { resourceVersion }),
       sources: ['Event'],
     },
   ];

@@ -1,9 +1,10 @@
 /** Events to deliver to a sink, in order and at least once; the number held in memory is limited. */
 
-/** `taken`; `refused`: the sink rejects this event; `failed`: the sink may accept the event later. */
+/** `taken`; `refused`: the sink rejects this event, or the sender; `failed`: the sink may accept the event later. */
 export type SinkAnswer = { outcome: 'taken' } | { outcome: 'refused' | 'failed'; why: string; retryAfterMs?: number };
 
 interface OutboxOptions {
+  /** Of the events in order, and as many again of those that were refused. */
   limits: { events: number; bytes: number };
   /** Never rejects. */
   post(body: string): Promise<SinkAnswer>;
@@ -22,47 +23,63 @@ interface Outbox {
 
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
-/**
- * An event is dropped after this many refusals: it would keep all later events waiting forever.
- * If the sink refuses every event, all are dropped this way, one after another.
- */
+/** Longer timers of Node end at once. */
+const LONGEST_RETRY_AFTER_MS = 3_600_000;
+/** A refused event is dropped after this many refusals, if the sink takes others. */
 const MAX_REFUSALS = 5;
 
+interface Refused {
+  body: string;
+  refusals: number;
+  /** How many events the sink had taken at the first refusal. */
+  takenBefore: number;
+}
+
 export function createOutbox({ limits, post, wait, count, log }: OutboxOptions): Outbox {
-  const bodies: string[] = [];
-  let bytes = 0;
+  const events = createList<{ body: string }>(limits);
+  const refused = createList<Refused>(limits);
   let isSending = false;
+  let isRetrying = false;
+  let taken = 0;
   let whenRoom: (() => void)[] = [];
   let problem: string | undefined;
 
+  /** Posts the event, counts the attempt, and logs a change of the problem. */
+  async function attempt(body: string): Promise<SinkAnswer> {
+    const answer = await post(body);
+    if (answer.outcome === 'taken') {
+      if (problem !== undefined) log.info({}, 'the sink takes events again');
+      problem = undefined;
+      taken += 1;
+      count('sent');
+      return answer;
+    }
+    count('failed');
+    if (answer.why !== problem) log.warn({ why: answer.why, waiting: waiting() }, 'event not taken, trying again');
+    problem = answer.why;
+    return answer;
+  }
+
+  /** Sends the event until the sink takes it, or sets it aside if the sink refuses it. */
   async function deliver(body: string): Promise<void> {
-    let refusals = 0;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-      const answer = await post(body);
-      if (answer.outcome === 'taken') {
-        if (problem !== undefined) log.info({}, 'the sink takes events again');
-        problem = undefined;
-        return count('sent');
+      const answer = await attempt(body);
+      if (answer.outcome === 'taken') return;
+      if (answer.outcome === 'refused' && !refused.isFullFor(body)) {
+        refused.add({ body, refusals: 1, takenBefore: taken });
+        void retryRefused();
+        return;
       }
-      count('failed');
-      if (answer.why !== problem)
-        log.warn({ why: answer.why, waiting: bodies.length }, 'event not taken, trying again');
-      problem = answer.why;
-      if (answer.outcome === 'refused' && ++refusals === MAX_REFUSALS) {
-        log.warn({ why: answer.why, ...namesOf(body) }, 'event dropped');
-        return count('dropped');
-      }
-      await wait(Math.max(pause, answer.retryAfterMs ?? 0));
+      await wait(Math.max(pause, Math.min(answer.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS)));
     }
   }
 
   async function sendAll(): Promise<void> {
     if (isSending) return;
     isSending = true;
-    for (let body = bodies[0]; body !== undefined; body = bodies[0]) {
-      await deliver(body);
-      bodies.shift();
-      bytes -= Buffer.byteLength(body);
+    for (let event = events.first(); event !== undefined; event = events.first()) {
+      await deliver(event.body);
+      events.remove(event);
       const woken = whenRoom;
       whenRoom = [];
       for (const wake of woken) wake();
@@ -70,18 +87,59 @@ export function createOutbox({ limits, post, wait, count, log }: OutboxOptions):
     isSending = false;
   }
 
-  const isFull = (size: number) => bodies.length > 0 && (bodies.length >= limits.events || bytes + size > limits.bytes);
+  /** Sends refused events again, beside the others, which must not wait for them. */
+  async function retryRefused(): Promise<void> {
+    if (isRetrying) return;
+    isRetrying = true;
+    for (let pause = FIRST_PAUSE_MS; refused.length() > 0; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+      await wait(pause);
+      for (const each of refused.all()) {
+        const answer = await attempt(each.body);
+        if (answer.outcome === 'failed') break;
+        if (answer.outcome === 'refused') {
+          // If the sink takes no event at all, the sender is the cause, such as its token: that is no refusal of this one.
+          if (each.takenBefore < taken) each.refusals += 1;
+          if (each.refusals < MAX_REFUSALS) continue;
+          log.warn({ why: answer.why, ...namesOf(each.body) }, 'event dropped');
+          count('dropped');
+        }
+        refused.remove(each);
+      }
+    }
+    isRetrying = false;
+  }
+
+  const waiting = () => events.length() + refused.length();
 
   return {
     async add(event) {
       const body = JSON.stringify(event);
-      const size = Buffer.byteLength(body);
-      while (isFull(size)) await new Promise<void>((resolve) => whenRoom.push(resolve));
-      bodies.push(body);
-      bytes += size;
+      while (events.isFullFor(body)) await new Promise<void>((resolve) => whenRoom.push(resolve));
+      events.add({ body });
       void sendAll();
     },
-    waiting: () => bodies.length,
+    waiting,
+  };
+}
+
+/** A list with limits, in order. An empty one takes an event of any size. */
+function createList<Item extends { body: string }>(limits: OutboxOptions['limits']) {
+  const items = new Set<Item>();
+  let bytes = 0;
+  return {
+    all: (): Item[] => [...items],
+    first: (): Item | undefined => items.values().next().value,
+    length: () => items.size,
+    isFullFor: (body: string) =>
+      items.size > 0 && (items.size >= limits.events || bytes + Buffer.byteLength(body) > limits.bytes),
+    add(item: Item) {
+      items.add(item);
+      bytes += Buffer.byteLength(item.body);
+    },
+    remove(item: Item) {
+      items.delete(item);
+      bytes -= Buffer.byteLength(item.body);
+    },
   };
 }
 

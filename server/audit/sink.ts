@@ -22,8 +22,8 @@ interface Sink {
 
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** Statuses that reject the event itself: sent again, it would be rejected again. After others it is sent again. */
-const REFUSALS = new Set([400, 413, 422]);
+/** Statuses 4xx that ask for another attempt. Others reject this event, or the sender. */
+const RETRIABLE = new Set([408, 429]);
 
 /** The sink, which takes a changed Secret without a restart. @throws Error with a sentence for files it can't use */
 export function createSink(
@@ -112,9 +112,10 @@ async function post({ url, authorization, dispatcher }: Sink, body: string): Pro
     });
     await answer.dump();
     if (statusCode >= 200 && statusCode < 300) return { outcome: 'taken' };
+    const isRefused = statusCode >= 400 && statusCode < 500 && !RETRIABLE.has(statusCode);
     const after = Number(headers['retry-after']);
     return {
-      outcome: REFUSALS.has(statusCode) ? 'refused' : 'failed',
+      outcome: isRefused ? 'refused' : 'failed',
       why: `status ${statusCode}`,
       ...(after > 0 && { retryAfterMs: after * 1000 }),
     };

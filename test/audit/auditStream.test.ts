@@ -119,9 +119,8 @@ describe('changes of objects', () => {
     expect(await taken('Rollout', { type: 'set', object: rollout('web', ['1.0.0']) })).toHaveLength(1);
   });
 
-  it('send an approval that was withdrawn, from its Event', async () => {
-    const { taken } = streamOf();
-    const event = {
+  describe('of Events', () => {
+    const withdrawn = {
       metadata: { namespace: 'shop', name: 'qa.1' },
       involvedObject: { kind: 'RolloutGate', namespace: 'shop', name: 'qa' },
       reason: 'ApprovalWithdrawn',
@@ -129,9 +128,37 @@ describe('changes of objects', () => {
       firstTimestamp: '2026-03-04T10:00:00Z',
       source: { component: 'rollout-controller' },
     };
-    expect(await taken('Event', { type: 'set', object: event as never })).toEqual([
-      'audit.ApprovalWithdrawn RolloutGate/shop/qa',
-    ]);
+    const eventsOf = async (change: object) => {
+      const events: CloudEvent[] = [];
+      const { stream } = streamOf(async (event) => void events.push(event));
+      await stream.take('Event', { type: 'set', object: { ...withdrawn, ...change } as never });
+      return events;
+    };
+
+    it('send an approval that was withdrawn', async () => {
+      const { taken } = streamOf();
+      expect(await taken('Event', { type: 'set', object: withdrawn as never })).toEqual([
+        'audit.ApprovalWithdrawn RolloutGate/shop/qa',
+      ]);
+    });
+
+    it.each<[string, object]>([
+      ['another kind', { involvedObject: { kind: 'Gate\u0000\n', namespace: 'shop', name: 'qa' } }],
+      ['no kind of ours', { involvedObject: { kind: 'Pod', namespace: 'shop', name: 'qa' } }],
+      ['a name that no object can have', { involvedObject: { kind: 'Gate', namespace: 'shop', name: 'q\u0000a' } }],
+      ['a namespace that can’t be', { involvedObject: { kind: 'Gate', namespace: 'Shop!', name: 'qa' } }],
+      ['a time that is none', { firstTimestamp: 'yesterday' }],
+      ['a reason of every object', { reason: 'constructor' }],
+    ])('send none with %s: only a forger writes it', async (_, change) => {
+      expect(await eventsOf(change)).toEqual([]);
+    });
+
+    it('send no control characters or endless values of a forger', async () => {
+      const involvedObject = { ...withdrawn.involvedObject, resourceVersion: '9'.repeat(1000) };
+      const [sent] = await eventsOf({ involvedObject, message: 'withdrawn\u0000\u001b[2J' });
+      expect(sent!.data).toMatchObject({ detail: 'withdrawn [2J' });
+      expect(sent!.data).not.toHaveProperty('resourceVersion');
+    });
   });
 
   it('report since when a kind is not watched', async () => {

@@ -74,6 +74,13 @@ describe('a sink that fails', () => {
     expect(box.waits).toEqual([120_000]);
   });
 
+  it('is retried after an hour at most: longer timers end at once', async () => {
+    const box = outboxOf([failed('status 503', 31_536_000_000), TAKEN]);
+    await box.outbox.add(event('a'));
+    await box.settle();
+    expect(box.waits).toEqual([3_600_000]);
+  });
+
   it('is logged when it begins to, for another reason, and when it is over', async () => {
     const box = outboxOf([failed(), failed(), failed('ECONNREFUSED'), TAKEN]);
     await box.outbox.add(event('a'));
@@ -83,13 +90,82 @@ describe('a sink that fails', () => {
   });
 });
 
-it('an event that the sink refuses for good is dropped and counted, and the next one is sent', async () => {
-  const box = outboxOf([refused, refused, refused, refused, refused, TAKEN]);
-  await box.outbox.add(event('a'));
-  await box.outbox.add(event('b'));
-  await box.settle();
-  expect(box.posted).toEqual(['a', 'a', 'a', 'a', 'a', 'b']);
-  expect(box.counts).toEqual({ sent: 1, failed: 5, dropped: 1 });
+describe('an event that the sink refuses', () => {
+  /** A sink that refuses the events of these ids. */
+  function refusing(...ids: string[]) {
+    const refusals = new Set(ids);
+    const waits: (() => void)[] = [];
+    const [sent, logged]: [string[], string[]] = [[], []];
+    const counts = { sent: 0, failed: 0, dropped: 0 };
+    const outbox = createOutbox({
+      limits: { events: 3, bytes: 1_000_000 },
+      post: async (body) => {
+        const { id } = JSON.parse(body);
+        if (refusals.has(id)) return refused;
+        sent.push(id);
+        return TAKEN;
+      },
+      wait: () => new Promise<void>((resolve) => waits.push(resolve)),
+      count: (result) => {
+        counts[result] += 1;
+      },
+      log: { info: () => {}, warn: (fields, message) => void logged.push(`${message} ${(fields as any).id ?? ''}`) },
+    });
+    const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+    const later = async (times = 1) => {
+      for (let i = 0; i < times; i++) {
+        waits.shift()?.();
+        await settle();
+      }
+    };
+    return { ...outbox, refusals, sent, counts, settle, later, logged };
+  }
+
+  it('keeps no other waiting, however many there are', async () => {
+    const box = refusing('a', 'b', 'c');
+    for (const id of ['a', 'b', 'c', 'd', 'e']) await box.add(event(id));
+    await box.settle();
+    expect(box.sent).toEqual(['d', 'e']);
+  });
+
+  it('is sent again, and dropped after five refusals if the sink takes others', async () => {
+    const box = refusing('a');
+    await box.add(event('a'));
+    await box.add(event('b'));
+    await box.settle();
+    await box.later(3);
+    expect([box.counts, box.waiting()]).toEqual([{ sent: 1, failed: 4, dropped: 0 }, 1]);
+    await box.later();
+    expect([box.counts, box.waiting()]).toEqual([{ sent: 1, failed: 5, dropped: 1 }, 0]);
+    expect(box.logged.at(-1)).toBe('event dropped a');
+  });
+
+  it('is kept while the sink refuses every event, as without a valid token, and sent when it no longer does', async () => {
+    const box = refusing('a', 'b');
+    await box.add(event('a'));
+    await box.add(event('b'));
+    await box.settle();
+    await box.later(20);
+    expect([box.counts.dropped, box.waiting()]).toEqual([0, 2]);
+    box.refusals.delete('b');
+    await box.later(3);
+    expect([box.sent, box.counts.dropped, box.waiting()]).toEqual([['b'], 0, 1]);
+    box.refusals.clear();
+    await box.later();
+    expect([box.sent, box.waiting()]).toEqual([['b', 'a'], 0]);
+  });
+
+  it('fills no more than another queue: then all wait', async () => {
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const box = refusing(...ids);
+    for (const id of ids) await box.add(event(id));
+    let isIn = false;
+    void box.add(event('g')).then(() => {
+      isIn = true;
+    });
+    await box.settle();
+    expect([isIn, box.waiting()]).toEqual([false, 6]);
+  });
 });
 
 describe('a full queue', () => {

@@ -65,9 +65,12 @@ describe('an event', () => {
     [413, 'refused'],
     [422, 'refused'],
     [301, 'failed'],
-    [401, 'failed'],
-    [404, 'failed'],
-    [415, 'failed'],
+    [401, 'refused'],
+    [403, 'refused'],
+    [404, 'refused'],
+    [415, 'refused'],
+    [408, 'failed'],
+    [429, 'failed'],
     [500, 'failed'],
   ])('answered with %i is %s', async (status, outcome) => {
     const server = await answering(status, status === 301 ? { location: '/elsewhere' } : {});
