@@ -26,6 +26,10 @@ const KIND_BY_RESOURCE = new Map(
 
 /** The users of controllers, the cluster's and our own, whose writes carry out other users' decisions. */
 const CONTROLLERS = /^system:(kube-|node:|apiserver|serviceaccount:(kube-system|metacontroller|rollout-hooks):)/;
+/** Our own accounts. Their writes to Gates are the calls of pipelines to the receiver. */
+const OWN = /^system:serviceaccount:rollout-hooks:/;
+
+const isController = (user: string, kind: KindName) => CONTROLLERS.test(user) && !(kind === 'Gate' && OWN.test(user));
 
 const WRITES = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
 
@@ -69,6 +73,7 @@ export class AuditLog {
   #first: string | undefined;
   #unreadable = 0;
   #withoutContent = 0;
+  #unclearPatches = 0;
 
   add(line: string): void {
     if (line.trim() === '') return;
@@ -94,6 +99,7 @@ export class AuditLog {
       ...(begins === undefined ? [{ kind: 'AuditLogEmpty' as const }] : []),
       ...(begins !== undefined && begins > since ? [{ kind: 'AuditLogBegins' as const, at: this.#first! }] : []),
       ...(this.#withoutContent > 0 ? [{ kind: 'WritesWithoutContent' as const, count: this.#withoutContent }] : []),
+      ...(this.#unclearPatches > 0 ? [{ kind: 'UnclearPatches' as const, count: this.#unclearPatches }] : []),
       ...(this.#unreadable > 0 ? [{ kind: 'UnreadableLines' as const, count: this.#unreadable }] : []),
     ];
   }
@@ -103,12 +109,17 @@ export class AuditLog {
     const kind = KIND_BY_RESOURCE.get(`${objectRef?.apiGroup}/${objectRef?.resource}`);
     const isStored = stage === 'ResponseComplete' && WRITES.has(verb) && (responseStatus?.code ?? 500) < 300;
     if (!kind || !isStored || /[?&]dryRun=/.test(requestURI)) return [];
-    const name = impersonatedUser?.username ?? user?.username;
-    if (typeof name !== 'string' || CONTROLLERS.test(name)) return [];
-    const body = event.requestObject;
+    const [real, claimed] = [user?.username, impersonatedUser?.username];
+    if (typeof real !== 'string') return [];
+    if (claimed === undefined && isController(real, kind)) return [];
+    // A user who impersonates a controller is named.
+    const name = typeof claimed === 'string' && !isController(claimed, kind) ? claimed : real;
+    const { requestObject: body, responseObject } = event;
     if (body === undefined && !verb.startsWith('delete')) this.#withoutContent += 1;
-    const stored = event.responseObject?.metadata;
-    return actsOf(kind, verb, objectRef, body).map(({ action, ...act }) => ({
+    const stored = responseObject?.metadata;
+    const written = parseBody(body, verb, responseObject);
+    if (written.isUnclear) this.#unclearPatches += 1;
+    return actsOf(kind, verb, objectRef, written).map(({ action, ...act }) => ({
       time,
       action,
       object: {
@@ -123,54 +134,81 @@ export class AuditLog {
   }
 }
 
-function actsOf(kind: KindName, verb: string, { subresource }: { subresource?: string }, body: unknown): Act[] {
+const WHOLE = 'the whole object';
+
+function actsOf(
+  kind: KindName,
+  verb: string,
+  { subresource }: { subresource?: string },
+  { annotations, fields, isWhole }: WrittenFields,
+): Act[] {
   const setsRules = RULE_KINDS.includes(kind);
   if (verb.startsWith('delete')) return [{ action: 'Deleted' }];
   if (subresource !== undefined) {
     return setsRules && subresource === 'status' ? [{ action: 'RuleChanged', detail: 'status' }] : [];
   }
-  const { annotations, fields, isWhole } = parseBody(body);
   const requested = REQUESTS.flatMap(([key, act]) =>
     annotations[key] === undefined ? [] : [act(annotations[key], annotations)],
   );
   if (verb === 'create') return setsRules ? [{ action: 'Created' }, ...requested] : requested;
-  if (!setsRules) return requested;
-  // An update or an apply has every field, changed or not, so its annotations are no new requests.
-  if (isWhole) return [{ action: 'RuleChanged', detail: 'the whole object' }];
-  const pin = kind === 'Rollout' ? fields.find(({ path }) => path === 'spec.wantedVersion') : undefined;
+  // An update or an apply has every field, changed or not: its requests may be from an earlier write. A merge patch
+  // that names its apiVersion looks the same.
+  const acts = isWhole
+    ? requested.map((act) => ({ ...act, detail: [act.detail, WHOLE].filter(Boolean).join(', ') }))
+    : requested;
+  if (!setsRules) return acts;
+  if (isWhole) return [...acts, { action: 'RuleChanged', detail: WHOLE }];
+  const pin =
+    kind === 'Rollout' ? fields.find(({ path, isUnknown }) => path === 'spec.wantedVersion' && !isUnknown) : undefined;
   const others = fields.filter((field) => field !== pin);
   const pinned: Act[] = pin ? [pin.value ? { action: 'Pinned', version: pin.value } : { action: 'Unpinned' }] : [];
   const changed: Act[] =
     others.length > 0 ? [{ action: 'RuleChanged', detail: others.map(({ path }) => path).join(', ') }] : [];
-  return [...requested, ...pinned, ...changed];
+  return [...acts, ...pinned, ...changed];
+}
+
+interface WrittenField {
+  path: string;
+  /** The value if it is text. */
+  value?: string;
+  /** Whether the log lacks the value. */
+  isUnknown?: true;
 }
 
 interface WrittenFields {
   annotations: Annotations;
-  /** The fields of the spec that the write sets, one level deep; `value` if it is text. */
-  fields: { path: string; value?: string }[];
+  /** The fields of the spec that the write sets, one level deep. */
+  fields: WrittenField[];
   isWhole: boolean;
+  /** Whether the write has an operation whose result the log lacks. */
+  isUnclear: boolean;
 }
 
-function parseBody(body: unknown): WrittenFields {
-  if (Array.isArray(body)) return parseJsonPatch(body);
-  if (!isMap(body)) return { annotations: {}, fields: [], isWhole: false };
+/** @param stored the object after the write, if the log has it */
+function parseBody(body: unknown, verb: string, stored: unknown): WrittenFields {
+  if (Array.isArray(body)) return parseJsonPatch(body, stored);
+  if (!isMap(body)) return { annotations: {}, fields: [], isWhole: false, isUnclear: false };
   const { metadata, spec, apiVersion } = body as Record<string, any>;
   return {
     annotations: textsOf(metadata?.annotations),
     fields: isMap(spec) ? Object.entries(spec).map(([key, value]) => fieldOf(key, value)) : [],
-    isWhole: apiVersion !== undefined,
+    isWhole: verb === 'update' || apiVersion !== undefined,
+    isUnclear: false,
   };
 }
 
 /** The fields that a JSON patch sets. */
-function parseJsonPatch(operations: readonly any[]): WrittenFields {
+function parseJsonPatch(operations: readonly any[], stored: unknown): WrittenFields {
   const annotations: Record<string, string> = {};
-  const fields = new Map<string, { path: string; value?: string }>();
-  for (const { path, value } of operations) {
-    if (typeof path !== 'string') continue;
-    const [, root, ...keys] = path.split('/').map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
-    if (root === 'metadata' && keys[0] === 'annotations') {
+  const fields = new Map<string, WrittenField>();
+  let isWhole = false;
+  let isUnclear = false;
+
+  function set([root, ...keys]: readonly string[], value: unknown): void {
+    if (root === undefined) isWhole = true;
+    if (root === undefined) set(['metadata'], (value as any)?.metadata);
+    else if (root === 'metadata' && keys.length === 0) set(['metadata', 'annotations'], (value as any)?.annotations);
+    else if (root === 'metadata' && keys[0] === 'annotations') {
       Object.assign(annotations, textsOf(keys.length === 1 ? value : { [keys[1]!]: value }));
     } else if (root === 'spec' && keys.length > 0) {
       fields.set(keys[0]!, fieldOf(keys[0]!, keys.length === 1 ? value : undefined));
@@ -178,10 +216,46 @@ function parseJsonPatch(operations: readonly any[]): WrittenFields {
       fields.set('', { path: 'spec' });
     }
   }
-  return { annotations, fields: [...fields.values()], isWhole: false };
+
+  for (const { op, path, from, value } of operations.filter(isMap) as any[]) {
+    const keys = pathOf(path);
+    const moved = op === 'move' ? pathOf(from) : undefined;
+    if (op === 'test') continue;
+    if (moved) set(moved, undefined);
+    if (keys && (op === 'add' || op === 'replace' || op === 'remove')) {
+      set(keys, value);
+      continue;
+    }
+    // The webhook removes some requests from the object as soon as it has recorded them: then the value is unknown too.
+    const result = keys && valueAt(stored, keys);
+    if (keys && result !== undefined) {
+      set(keys, result);
+      continue;
+    }
+    isUnclear = true;
+    if (keys?.[0] === 'spec') fields.set(keys[1] ?? '', { path: keys.slice(0, 2).join('.'), isUnknown: true });
+  }
+  return { annotations, fields: [...fields.values()], isWhole, isUnclear };
 }
 
-function fieldOf(key: string, value: unknown): { path: string; value?: string } {
+/** The keys of a JSON pointer. */
+function pathOf(pointer: unknown): string[] | undefined {
+  if (typeof pointer !== 'string' || !/^(\/|$)/.test(pointer)) return undefined;
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+function valueAt(object: unknown, keys: readonly string[]): unknown {
+  return keys.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? (value as any)[key] : undefined,
+    object,
+  );
+}
+
+function fieldOf(key: string, value: unknown): WrittenField {
   return { path: `spec.${key}`, ...(typeof value === 'string' && { value }) };
 }
 

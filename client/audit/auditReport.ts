@@ -15,6 +15,8 @@ export type AuditGap =
   | { kind: 'AuditLogEmpty' }
   /** Writes that the audit policy logged without their content. */
   | { kind: 'WritesWithoutContent'; count: number }
+  /** JSON patches that copy or move values which the log lacks. */
+  | { kind: 'UnclearPatches'; count: number }
   | { kind: 'UnreadableLines'; count: number }
   /** The first Event is newer than `since`: by default the API server keeps Events for an hour. */
   | { kind: 'EventsBegin'; at?: string }

@@ -54,6 +54,8 @@ export function gapText(gap: AuditGap): string {
       return 'The audit log has no entry.';
     case 'WritesWithoutContent':
       return `${gap.count} writes are in the audit log without their content: the audit policy must log these kinds at level Request.`;
+    case 'UnclearPatches':
+      return `${gap.count} JSON patches copy or move values that the audit log doesn't have: the audit policy must log these kinds at level RequestResponse.`;
     case 'UnreadableLines':
       return `${gap.count} lines of the audit log are not JSON objects of audit.k8s.io.`;
     case 'EventsBegin':

@@ -19,6 +19,10 @@ const line = (objectRef: object, requestObject: unknown, more: object = {}) =>
     responseObject: { metadata: { resourceVersion: '42' } },
     ...more,
   });
+const CLOSE = 'close.gate.fluxcd.io/requestedAt';
+const OURS = 'system:serviceaccount:rollout-hooks:rollout-hooks';
+const PAGE = 'system:serviceaccount:rollout-hooks:rollout-hooks-ui';
+const as = (username: string) => ({ user: { username } });
 const annotated = (annotations: Record<string, string | null>) => ({ metadata: { annotations } });
 
 function recordsFrom(...lines: string[]): string[] {
@@ -82,6 +86,76 @@ it.each<[what: string, line: string, records: string[]]>([
     line(GATE, undefined, { verb: 'delete', impersonatedUser: { username: 'bob' } }),
     ['Deleted bob Gate/freeze @42'],
   ],
+  [
+    'an impersonated controller hides nobody',
+    line(GATE, undefined, {
+      verb: 'delete',
+      impersonatedUser: { username: 'system:serviceaccount:metacontroller:metacontroller' },
+    }),
+    ['Deleted alice Gate/freeze @42'],
+  ],
+  [
+    'a reader of the page, whom our own account impersonates',
+    line(ROLLOUT, { spec: { wantedVersion: '1.1.0' } }, { ...as(PAGE), impersonatedUser: { username: 'bob' } }),
+    ['Pinned bob Rollout/web 1.1.0 @42'],
+  ],
+  [
+    'a Gate that a pipeline closed by way of the receiver',
+    line(
+      GATE,
+      annotated({ 'close.gate.fluxcd.io/requestedAt': 'now', 'close.gate.fluxcd.io/reason': 'CHG-1' }),
+      as(OURS),
+    ),
+    [`Closed ${OURS} Gate/freeze CHG-1 @42`],
+  ],
+  [
+    'a request in a merge patch that looks like an apply',
+    line(GATE, { apiVersion: 'v1', ...annotated({ 'unapprove.gate.fluxcd.io/for': '1.2.0' }) }),
+    [
+      'ApprovalWithdrawn alice Gate/freeze 1.2.0 the whole object @42',
+      'RuleChanged alice Gate/freeze the whole object @42',
+    ],
+  ],
+  [
+    'a request in metadata that a JSON patch replaces',
+    line(GATE, [{ op: 'replace', path: '/metadata', value: annotated({ [CLOSE]: 'now' }).metadata }]),
+    ['Closed alice Gate/freeze @42'],
+  ],
+  [
+    'a request in an object that a JSON patch replaces',
+    line(GATE, [{ op: 'replace', path: '', value: annotated({ [CLOSE]: 'now' }) }]),
+    ['Closed alice Gate/freeze the whole object @42', 'RuleChanged alice Gate/freeze the whole object @42'],
+  ],
+  [
+    'a request that a JSON patch copies, from the object after it',
+    line(
+      GATE,
+      [{ op: 'copy', from: '/metadata/annotations/x', path: `/metadata/annotations/${CLOSE.replace('/', '~1')}` }],
+      {
+        responseObject: { metadata: { resourceVersion: '42', annotations: { [CLOSE]: 'now' } } },
+      },
+    ),
+    ['Closed alice Gate/freeze @42'],
+  ],
+  [
+    'a version that a JSON patch copies, from the object after it',
+    line(ROLLOUT, [{ op: 'copy', from: '/metadata/annotations/x', path: '/spec/wantedVersion' }], {
+      responseObject: { metadata: { resourceVersion: '42' }, spec: { wantedVersion: '1.1.0' } },
+    }),
+    ['Pinned alice Rollout/web 1.1.0 @42'],
+  ],
+  [
+    'a pin that a JSON patch moves elsewhere',
+    line(ROLLOUT, [{ op: 'move', from: '/spec/wantedVersion', path: '/metadata/annotations/x' }], {
+      responseObject: { metadata: { resourceVersion: '42', annotations: { x: '1.1.0' } } },
+    }),
+    ['Unpinned alice Rollout/web @42'],
+  ],
+  [
+    'a version that a JSON patch copies from where the log has no value',
+    line(ROLLOUT, [{ op: 'copy', from: '/metadata/annotations/x', path: '/spec/wantedVersion' }]),
+    ['RuleChanged alice Rollout/web spec.wantedVersion @42'],
+  ],
 ])('%s', (_, given, records) => {
   expect(recordsFrom(given)).toEqual(records);
 });
@@ -98,6 +172,7 @@ describe('no record of', () => {
       'what Metacontroller writes for the hooks',
       line(ROLLOUT, { spec: {} }, { user: { username: 'system:serviceaccount:metacontroller:metacontroller' } }),
     ],
+    ['what our server writes to other kinds than Gates', line(ROLLOUT, { spec: {} }, as(OURS))],
     ['other kinds', line({ apiGroup: '', resource: 'secrets', namespace: 'shop', name: 'x' }, {})],
     ['a request annotation that is removed', line(GATE, annotated({ 'close.gate.fluxcd.io/requestedAt': null }))],
   ])('%s', (_, given) => {
@@ -123,6 +198,22 @@ describe('gaps', () => {
       ['UnreadableLines'],
     ],
     ['of a policy that logs no content', '2026-03-05T00:00:00Z', [line(GATE, undefined)], ['WritesWithoutContent']],
+    [
+      'of JSON patches that copy a value the log lacks, or one that the webhook has consumed',
+      '2026-03-05T00:00:00Z',
+      [
+        line(GATE, [
+          { op: 'copy', from: '/metadata/annotations/x', path: '/metadata/annotations/unapprove.gate.fluxcd.io~1for' },
+        ]),
+      ],
+      ['UnclearPatches'],
+    ],
+    [
+      'none of a JSON patch with a condition',
+      '2026-03-05T00:00:00Z',
+      [line(GATE, [{ op: 'test', path: '/metadata/resourceVersion', value: '7' }])],
+      [],
+    ],
   ])('%s', (_, since, lines, kinds) => {
     expect(gaps(since, ...lines).map(({ kind }) => kind)).toEqual(kinds);
   });
