@@ -9,7 +9,7 @@ import { isApiError } from '../../tools/kube/kubeClient.ts';
 import type { Assets } from '../assets.ts';
 import { type PageRefusal, refuseHost, SECURITY_HEADERS } from '../guard.ts';
 import { answerApi, answerAsset, answerJson, refuse, urlOf } from '../server.ts';
-import { createRateLimit, localPath, refuseStranger } from './callers.ts';
+import { createRateLimit, localPath, refuseEmbedded, refuseStranger } from './callers.ts';
 import { type CookieJar, clearCookie } from './cookies.ts';
 import { type Identity, isIdentity } from './identity.ts';
 import { messagePage } from './messagePage.ts';
@@ -41,7 +41,7 @@ interface AppOptions {
 const LIMITS = {
   reader: { perSecond: 20, burst: 100 },
   allReaders: { perSecond: 300, burst: 1000 },
-  /** Starts and ends of sign-ins, of all readers together. */
+  /** Starts of sign-ins, and ends of those that were started, of all readers together. */
   signIns: { perSecond: 10, burst: 60 },
   streamsOfReader: 20,
   requestsOfReaderAtOnce: 20,
@@ -61,6 +61,7 @@ export function createPageApp(options: AppOptions): RequestListener {
     reader: createRateLimit({ ...LIMITS.reader, now }),
     allReaders: createRateLimit({ ...LIMITS.allReaders, now }),
     signIns: createRateLimit({ ...LIMITS.signIns, now }),
+    finishedSignIns: createRateLimit({ ...LIMITS.signIns, now }),
     atOnce: new Map(),
   };
   return (request, response) => {
@@ -82,6 +83,7 @@ interface Limits {
   reader(key: string): boolean;
   allReaders(key: string): boolean;
   signIns(key: string): boolean;
+  finishedSignIns(key: string): boolean;
   /** Requests that are being answered, by user. */
   atOnce: Map<string, number>;
 }
@@ -99,7 +101,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
   if (pathname.startsWith('/api/')) return answerApiRequest(request, response, target, options, known);
   if (method.by === 'issuer') {
     const route = `${request.method} ${pathname}`;
-    if (route === 'GET /sign-in') return beginSignIn(response, target, { ...options, method });
+    if (route === 'GET /sign-in') return beginSignIn(request, response, target, { ...options, method });
     if (route === `GET ${CALLBACK}`) return finishSignIn(request, response, target, { ...options, method });
     if (route === `POST ${SIGN_OUT}`) return signOut(request, response, { ...options, method });
   }
@@ -156,8 +158,15 @@ async function readerOf({ headers }: IncomingMessage, jar: CookieJar): Promise<R
 
 type IssuerOptions = AnswerOptions & { method: Extract<SignInMethod, { by: 'issuer' }> };
 
-async function beginSignIn(response: ServerResponse, target: URL, options: IssuerOptions): Promise<void> {
+async function beginSignIn(
+  request: IncomingMessage,
+  response: ServerResponse,
+  target: URL,
+  options: IssuerOptions,
+): Promise<void> {
   const { method, origin, limits } = options;
+  const refusal = refuseEmbedded(request);
+  if (refusal) return answerProblem(response, refusal.status, refusal.message, options);
   if (!limits.signIns('')) return answerProblem(response, 429, TOO_MANY, options);
   try {
     const { to, pending } = await method.signIn.begin();
@@ -177,7 +186,6 @@ async function finishSignIn(
   options: IssuerOptions,
 ): Promise<void> {
   const { method, origin, limits, log } = options;
-  if (!limits.signIns('')) return answerProblem(response, 429, TOO_MANY, options);
   const cookies = [clearCookie('signIn')];
   response.setHeader('set-cookie', cookies);
   const begun = await method.jar.open('signIn', request.headers.cookie);
@@ -188,6 +196,8 @@ async function finishSignIn(
       'This sign-in was not started in this browser, or has taken too long.',
       options,
     );
+  // Counted only now, and apart from the starts: any page can make its readers' browsers request this address.
+  if (!limits.finishedSignIns('')) return answerProblem(response, 429, TOO_MANY, options);
   const { path, ...pending } = begun.content as unknown as Pending & { path: string };
   try {
     const found = await method.signIn.finish(target.search, pending);

@@ -17,6 +17,16 @@ export function refuseStranger(
   return undefined;
 }
 
+/**
+ * Refuses requests that a browser makes for a part of a page, such as a picture, and not to open one. Other pages could
+ * use up the limit of sign-ins by them. Clients that don't send the header are allowed.
+ */
+export function refuseEmbedded({ headers }: Pick<IncomingMessage, 'headers'>): PageRefusal | undefined {
+  const destination = headers['sec-fetch-dest'];
+  if (destination === undefined || destination === 'document') return undefined;
+  return { status: 403, message: 'A sign-in starts only in a window of its own: open this address there.' };
+}
+
 /** The path to open after the sign-in: `text` if it is a path of the page, else the board. */
 export function localPath(text: string | null, origin: string): string {
   if (!text?.startsWith('/') || text.length > 1000 || !URL.canParse(text, origin)) return '/';

@@ -140,6 +140,30 @@ describe('a sign-in', () => {
     await setup.close();
   });
 
+  describe('is kept from no reader by other pages', () => {
+    const cross = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' };
+    it.each([
+      ['/signed-in', 400],
+      ['/sign-in', 403],
+    ])('that embed %s', async (path, status) => {
+      await opened();
+      for (let i = 0; i < 100; i++) expect(await setup.ask(path, { headers: cross })).toMatchObject({ status });
+      const window = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+      expect(await setup.ask('/sign-in', { headers: window })).toMatchObject({ status: 302 });
+      expect(await signedIn(setup, 'alice')).toMatch(/session=./);
+      await setup.close();
+    });
+  });
+
+  it('that has started ends, however many others start', async () => {
+    await opened();
+    const { back, cookie } = await atIssuer(setup, 'alice');
+    const others = await Promise.all(Array.from({ length: 100 }, () => setup.ask('/sign-in')));
+    expect(others.some(({ status }) => status === 429)).toBe(true);
+    expect(await setup.ask(back, { headers: { cookie } })).toMatchObject({ status: 200 });
+    await setup.close();
+  });
+
   it('counts once, in the browser that has begun it, in ten minutes', async () => {
     await opened();
     const { back, cookie } = await atIssuer(setup, 'alice');
