@@ -114,13 +114,16 @@ async function readReferrers(session: Session, digest: string, maxBytes: number)
   return pages;
 }
 
+/** The address of the next page: path and query of the registry's link, at its known address. */
 function nextPage(link: string | null, session: Session, page: URL): URL | undefined {
   const [, target] = /<([^>]{1,2000})>\s*;\s*rel="?next"?/i.exec(link ?? '') ?? [];
   const url = target ? URL.parse(target, page.href) : null;
-  if (url && url.host !== page.host) {
+  if (!url) return undefined;
+  if (url.hostname !== page.hostname) {
     throw new RegistryError(`the ${session.side} ${session.name} sends to another host for its next page`);
   }
-  return url ?? undefined;
+  // As for uploads: behind a proxy a registry may name http: or an internal port, and the login must not be sent there.
+  return new URL(url.pathname + url.search, page);
 }
 
 function digestOf(bytes: Uint8Array, algorithm: 'sha256' | 'sha512'): string {

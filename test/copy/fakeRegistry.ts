@@ -16,6 +16,8 @@ export interface FakeRegistry {
   meddle: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** Whether it lists referrers, one per page. */
   hasReferrers: boolean;
+  /** Origin of its links to the next page of referrers; empty: links are paths. */
+  pageOrigin: string;
   blob(repository: string, content: string | Buffer): { mediaType: string; digest: string; size: number };
   manifest(repository: string, manifest: object, tag?: string): { mediaType: string; digest: string; size: number };
   close(): void;
@@ -42,6 +44,7 @@ export async function startFakeRegistry(tls?: ServerOptions): Promise<FakeRegist
     blobs: new Map(),
     meddle: () => false,
     hasReferrers: false,
+    pageOrigin: '',
     blob(repository, content) {
       const bytes = Buffer.from(content);
       registry.blobs.set(`${repository} ${sha256(bytes)}`, bytes);
@@ -123,7 +126,9 @@ function listReferrers(
   const manifests = about.slice(page, page + 1).map(([, { mediaType, bytes }]) => {
     return { mediaType, digest: sha256(bytes), size: bytes.byteLength };
   });
-  const next = page + 1 < about.length && { link: `<${url.pathname}?page=${page + 1}>; rel="next"` };
+  const next = page + 1 < about.length && {
+    link: `<${registry.pageOrigin}${url.pathname}?page=${page + 1}>; rel="next"`,
+  };
   end(
     200,
     { 'content-type': OCI_INDEX, ...next },

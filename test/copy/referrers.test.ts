@@ -25,6 +25,7 @@ beforeEach(() => {
     registry.manifests.clear();
     registry.blobs.clear();
     registry.hasReferrers = false;
+    registry.pageOrigin = '';
     registry.meddle = () => false;
   }
 });
@@ -48,6 +49,17 @@ describe('referrers of a release', () => {
     expect((await copy()).result).toMatchObject({ outcome: 'Copied', manifests: 4 });
     for (const { digest } of found) expect(target.manifests.has(`prod/app ${digest}`)).toBe(true);
     expect([...target.manifests.keys()].filter((key) => key.includes('sha256-'))).toEqual([]);
+  });
+
+  it.each([
+    ['another protocol', (host: string) => `https://${host}`],
+    ['another port', () => 'http://127.0.0.1:1'],
+  ])('are read at the known address of the registry if its link to the next page names %s', async (_, origin) => {
+    source.hasReferrers = true;
+    const root = release();
+    for (const layer of ['signature', 'sbom']) about(root, layer);
+    source.pageOrigin = origin(source.host);
+    expect((await copy()).result).toMatchObject({ outcome: 'Copied', manifests: 3 });
   });
 
   it('are listed under a tag if the target has no API for them, next to other clients’ entries', async () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
 import { fetchManifest, type ManifestRequest } from '../../../server/registry/fetchManifest.ts';
 import { registrySockets } from '../../../server/registry/sockets.ts';
 import { type LocalServer, startLocalServer } from './localServer.ts';
@@ -188,6 +189,19 @@ describe('a bad registry', () => {
     const server = await start((_, response) => response.writeHead(302, { location: `http://${other.host}/` }).end());
     await expect(fetchFrom(server, { credentials: JO })).rejects.toThrow('redirects elsewhere');
     expect(other.requests).toEqual([]);
+  });
+
+  it('that redirects to itself without TLS is not followed there', async () => {
+    const plain = await start((_, response) => response.end(MANIFEST));
+    const authority = await createAuthority(Date.now());
+    const { certificate: cert, key } = await authority.issue('127.0.0.1');
+    const redirect = (_: IncomingMessage, response: ServerResponse) =>
+      response.writeHead(302, { location: `http://${plain.host}/` }).end();
+    const server = await startLocalServer(redirect, { cert, key });
+    servers.push(server);
+    const trust = { ca: [authority.certificate] };
+    await expect(fetchFrom(server, { credentials: JO, insecure: false, trust })).rejects.toThrow('redirects elsewhere');
+    expect(plain.requests).toEqual([]);
   });
 
   it('that redirects on itself is followed', async () => {
