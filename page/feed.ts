@@ -264,14 +264,16 @@ async function untilAnswered(client: KubeClient, isAwaited: () => boolean): Prom
 
 /** The most unsent bytes of a stream. A page that does not read its stream is disconnected, and reconnects. */
 const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
+/** How long a page may take to read a message of the views, before it is disconnected. */
+const DRAIN_MS = 30_000;
 const ROWS_IN_MESSAGE = 500;
 
 /** The open streams of a page (server-sent events): each gets all views once, and then the changes. */
 export class Hub {
   /** The feed of each cluster. */
   readonly feeds: Feed[] = [];
-  /** The open streams. `pending`: messages that wait until all views have been sent. */
-  readonly #open = new Map<ServerResponse, { pending: string[] } | 'live'>();
+  /** The open streams. `pending`: messages that wait until all views have been sent, and their length. */
+  readonly #open = new Map<ServerResponse, { pending: string[]; length: number } | 'live'>();
   /** Runs while a stream is open. */
   #heartbeat: NodeJS.Timeout | undefined;
 
@@ -286,25 +288,17 @@ export class Hub {
       'cache-control': 'no-store',
       'x-accel-buffering': 'no',
     });
-    const state = { pending: [] as string[] };
+    const state = { pending: [] as string[], length: 0 };
     this.#open.set(response, state);
     this.#heartbeat ??= setInterval(() => this.#write(': beat\n\n'), HEARTBEAT_MS);
     response.on('close', () => this.#leave(response));
-    const snapshots = this.feeds.map((feed) => feed.snapshot());
-    response.write(frame('hello', hello) + frame('reset', {}));
-    let sent = 0;
-    for (const { rows, ...plans } of snapshots) {
-      for (const [name, plan] of Object.entries(plans)) response.write(frame(name as keyof StreamEvents, plan));
-      for (let from = 0; from < rows.set.length; from += ROWS_IN_MESSAGE) {
-        response.write(frame('rows', { ...rows, set: rows.set.slice(from, from + ROWS_IN_MESSAGE) }));
-        await turn();
-        if (response.destroyed) return;
-      }
-      sent += rows.set.length;
+    for (const part of parts(this.feeds, hello)) {
+      if (!response.write(part)) await drained(response);
+      else await turn();
+      if (!this.#open.has(response)) return;
     }
-    response.write(frame('complete', { rows: sent }));
     for (const text of state.pending) response.write(text);
-    if (this.#open.has(response)) this.#open.set(response, 'live');
+    this.#open.set(response, 'live');
   }
 
   send<Name extends keyof StreamEvents>(event: Name, data: StreamEvents[Name]): void {
@@ -327,11 +321,45 @@ export class Hub {
 
   #write(text: string): void {
     for (const [response, state] of this.#open) {
-      if (state !== 'live') state.pending.push(text);
-      else if (response.writableLength > MAX_UNSENT_BYTES) response.destroy();
-      else response.write(text);
+      const unsent = response.writableLength + (state === 'live' ? 0 : state.length);
+      if (unsent > MAX_UNSENT_BYTES) response.destroy();
+      else if (state === 'live') response.write(text);
+      else {
+        state.pending.push(text);
+        state.length += text.length;
+      }
     }
   }
+}
+
+/** The messages of all views. */
+function* parts(feeds: readonly Feed[], hello: StreamEvents['hello']): Generator<string> {
+  const snapshots = feeds.map((feed) => feed.snapshot());
+  yield frame('hello', hello) + frame('reset', {});
+  let sent = 0;
+  for (const { rows, ...plans } of snapshots) {
+    yield Object.entries(plans)
+      .map(([name, plan]) => frame(name as keyof StreamEvents, plan))
+      .join('');
+    for (let from = 0; from < rows.set.length; from += ROWS_IN_MESSAGE) {
+      yield frame('rows', { ...rows, set: rows.set.slice(from, from + ROWS_IN_MESSAGE) });
+    }
+    sent += rows.set.length;
+  }
+  yield frame('complete', { rows: sent });
+}
+
+/** Resolves when the client has read what was written, or is disconnected because it didn't. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const late = setTimeout(() => response.destroy(), DRAIN_MS);
+    const done = () => {
+      clearTimeout(late);
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
 }
 
 function frame<Name extends keyof StreamEvents>(event: Name, data: StreamEvents[Name]): string {

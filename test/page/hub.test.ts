@@ -1,7 +1,8 @@
 /** One hub for all clusters of a page: one heartbeat for each stream, and no feed ends the streams of the others. */
 import type { ServerResponse } from 'node:http';
-import { PassThrough } from 'node:stream';
-import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { PassThrough, Writable } from 'node:stream';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type Feed, Hub } from '../../page/feed.ts';
 import { closePages, createPages } from '../../page/page.ts';
 import { createClient } from '../../tools/kube/kubeClient.ts';
 import { selectCluster } from '../../tools/kube/kubeconfig.ts';
@@ -53,4 +54,36 @@ it('a feed that stops ends no stream, and closing the pages ends all', async () 
   expect([hub.size, stream.writableEnded]).toEqual([1, false]);
   closePages(pages);
   expect([hub.size, stream.writableEnded]).toEqual([0, true]);
+});
+
+describe('a stream that is not read', () => {
+  const MiB = 1024 * 1024;
+  const headline = 'x'.repeat(2000);
+  /** A hub with 40 MB of rows, and a stream that takes nothing. */
+  function stuck() {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
+    const hub = new Hub();
+    onTestFinished(() => hub.close());
+    const set = Array.from({ length: 20_000 }, (_, at) => ({ id: `shop/${at}`, headline }));
+    hub.feeds.push({ snapshot: () => ({ kinds: [], rows: { set, gone: [] } }) } as unknown as Feed);
+    const stream = new Writable({ write: () => {} });
+    const response = Object.assign(stream, { writeHead: () => response }) as unknown as ServerResponse;
+    return { hub, stream, joined: hub.join(response, {} as never) };
+  }
+
+  it('holds a small part of the views, and is ended after half a minute', async () => {
+    const { hub, stream, joined } = stuck();
+    await expect.poll(() => stream.writableNeedDrain).toBe(true);
+    await vi.advanceTimersByTimeAsync(29_000);
+    expect([stream.destroyed, stream.writableLength < 2 * MiB]).toEqual([false, true]);
+    await vi.advanceTimersByTimeAsync(1000);
+    await joined;
+    expect([stream.destroyed, hub.size]).toEqual([true, 0]);
+  });
+
+  it('is ended as soon as too many changes wait for it', async () => {
+    const { hub, stream } = stuck();
+    for (let sent = 0; sent < 17 * MiB; sent += headline.length) hub.send('rows', { set: [], gone: [headline] });
+    await expect.poll(() => [stream.destroyed, hub.size]).toEqual([true, 0]);
+  });
 });
