@@ -1,15 +1,12 @@
 /** The port `DecisionLog`: a line for each decision, once. */
 import type { DecisionLog, EventSink } from '../api/ports.ts';
 import { identityOf } from '../core/kube/names.ts';
+import { createLineLimit } from './lineLimit.ts';
 import type { Logger } from './log.ts';
 import { Lru } from './lru.ts';
 
 /** Keys of recent decisions: each of thousands of held objects is decided again at every sync. */
 const MAX_LOGGED_KEYS = 10_000;
-/** Lines of cheap decisions with one reason, in one namespace. */
-const MAX_CHEAP_LINES_PER_MINUTE = 60;
-const MAX_LINE_COUNTS = 1000;
-const MINUTE_MS = 60_000;
 
 /** @param clock milliseconds that only grow */
 export function createDecisionLog(
@@ -17,16 +14,7 @@ export function createDecisionLog(
   clock: () => number,
 ): DecisionLog {
   const logged = new Lru<{ at: number }>(MAX_LOGGED_KEYS);
-  const counts = new Lru<{ minute: number; count: number }>(MAX_LINE_COUNTS);
-
-  /** Counts one more line, and returns how many there are in this minute. */
-  const countLine = (what: string): number => {
-    const minute = Math.floor(clock() / MINUTE_MS);
-    const known = counts.get(what);
-    const count = known?.minute === minute ? known.count + 1 : 1;
-    counts.set(what, { minute, count });
-    return count;
-  };
+  const limited = createLineLimit(log, clock);
 
   return {
     decided({
@@ -45,15 +33,10 @@ export function createDecisionLog(
       const before = logged.get(key);
       if (before && now - before.at < againAfterMs) return;
       logged.set(key, { at: now });
-      const count = isCheap ? countLine(`${namespace} ${reason}`) : 0;
-      if (count > MAX_CHEAP_LINES_PER_MINUTE + 1) return;
-      if (count > MAX_CHEAP_LINES_PER_MINUTE) {
-        const text = `more than ${MAX_CHEAP_LINES_PER_MINUTE} lines in this minute: further ones are not logged`;
-        return log.warn({ namespace, reason }, text);
-      }
       const fields = { kind, ...(namespace && { namespace }), name, reason, ...(user !== undefined && { user }) };
-      if (warning) log.warn(fields, message);
-      else log.info(fields, message);
+      const write = () => (warning ? log.warn(fields, message) : log.info(fields, message));
+      if (isCheap) limited(`${namespace} ${reason}`, { namespace, reason }, write);
+      else write();
     },
     considered(line) {
       if (!log.isLevelEnabled('debug')) return;

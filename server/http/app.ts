@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import type { Route, UnreadBody } from '../../api/ports.ts';
+import { createLineLimit } from '../lineLimit.ts';
 import type { Logger } from '../log.ts';
 import type { ServedMetrics } from '../servedMetrics.ts';
 import { createFairShare, type FairShare, type Part } from './fairShare.ts';
@@ -32,6 +33,8 @@ interface AppOptions {
   answers429?: boolean;
   /** Milliseconds until a body is complete. */
   completeMs?: number;
+  /** Milliseconds that only grow. */
+  clock?: () => number;
 }
 
 export function createApp({
@@ -43,8 +46,10 @@ export function createApp({
   showsMetrics,
   answers429 = false,
   completeMs = SERVER_LIMITS.bodySeconds * 1000,
+  clock = () => performance.now(),
 }: AppOptions): Express {
   const app = express();
+  const refusals = createRefusalLog(log, clock);
   app.disable('x-powered-by');
   app.disable('etag');
   app.get('/healthz', (_request, response) => void response.type('text').send('ok\n'));
@@ -64,7 +69,7 @@ export function createApp({
   const common = createLane();
   for (const route of routes) {
     const lane = route.hasOwnLane ? createLane() : common;
-    app.post(route.path, createHandler(route, lane, { log, metrics, refuseCaller, answers429, completeMs }));
+    app.post(route.path, createHandler(route, lane, { refusals, metrics, refuseCaller, answers429, completeMs }));
     app.all(route.path, (_request, response) => {
       response
         .status(405)
@@ -73,21 +78,18 @@ export function createApp({
     });
   }
   app.use((request, response) => void response.status(404).json({ error: `no such endpoint: ${request.path}` }));
-  app.use(handleExpressError(log));
+  app.use(handleExpressError(refusals));
   return app;
 }
+
+type HandlerOptions = { refusals: RefusalLog } & Pick<AppOptions, 'metrics' | 'refuseCaller'> &
+  Required<Pick<AppOptions, 'answers429' | 'completeMs'>>;
 
 /** The handler of a route: reads the body within the limits of the lane, and answers. */
 function createHandler(
   { path, answer, answerUnread, maxBytes = SERVER_LIMITS.bodyBytes }: Route,
   lane: Lane,
-  {
-    log,
-    metrics,
-    refuseCaller,
-    answers429,
-    completeMs,
-  }: Pick<AppOptions, 'log' | 'metrics' | 'refuseCaller'> & Required<Pick<AppOptions, 'answers429' | 'completeMs'>>,
+  { refusals, metrics, refuseCaller, answers429, completeMs }: HandlerOptions,
 ) {
   const isBusy = () => lane.inFlight >= SERVER_LIMITS.requestsAtOnce;
   return async (request: Request, response: Response): Promise<void> => {
@@ -131,7 +133,7 @@ function createHandler(
       if (instead) response.json(instead);
       else refuse(error, response, answers429);
       end(unread?.why === 'tooLarge' ? 'too_large' : 'refused');
-      void logRefusal(error, body, path, log);
+      void refusals.ofRequest(error, body, path);
     } finally {
       held?.release();
     }
@@ -189,22 +191,37 @@ function refuse(error: unknown, response: Response, answers429: boolean): void {
   response.status(answers429 && again !== undefined ? 429 : status).json({ error: message || 'internal error' });
 }
 
-async function logRefusal(error: unknown, body: unknown, route: string, log: Logger): Promise<void> {
-  const { status, message, unread } = error as Refused;
-  const about = unread ? subjectInBeginning(await unread.beginning) : subjectIn(body);
-  if (!isKnown(error as Refused)) log.error({ route, ...about, err: error }, 'request failed');
-  // A hook that waits for a cache answers 429: nothing is wrong.
-  else if (status === 429) log.debug({ route, ...about, status }, message);
-  else log.warn({ route, ...about, status }, message);
+type RefusalLog = ReturnType<typeof createRefusalLog>;
+
+/** The lines about refused requests: sixty a minute for each route and status, because some peers need no credentials. */
+function createRefusalLog(log: Logger, clock: () => number) {
+  const limited = createLineLimit(log, clock);
+  return {
+    async ofRequest(error: unknown, body: unknown, route: string): Promise<void> {
+      const { status, message, unread } = error as Refused;
+      const about = unread ? subjectInBeginning(await unread.beginning) : subjectIn(body);
+      const isFault = !isKnown(error as Refused);
+      // A hook that waits for a cache answers 429: nothing is wrong.
+      if (status === 429) return log.debug({ route, ...about, status }, message);
+      limited(`${route} ${isFault ? 'failed' : status}`, { route, ...(!isFault && { status }) }, () => {
+        if (isFault) log.error({ route, ...about, err: error }, 'request failed');
+        else log.warn({ route, ...about, status }, message);
+      });
+    },
+    /** Of Express itself. The path is the peer's text. */
+    ofPath(route: string, status: number, message: string): void {
+      limited(`${status}`, { status }, () => log.warn({ route, status }, message));
+    },
+  };
 }
 
 /** Answers errors of Express itself, such as a path that cannot be decoded. */
-function handleExpressError(log: Logger): ErrorRequestHandler {
+function handleExpressError(refusals: RefusalLog): ErrorRequestHandler {
   return (error: { status?: number; message?: string }, request, response, next) => {
     if (response.headersSent) return next(error);
     const status = error.status ?? 500;
     const message = status < 500 ? (error.message ?? 'bad request') : 'internal error';
-    log.warn({ route: request.path, status }, message);
+    refusals.ofPath(request.path, status, message);
     response.status(status).json({ error: message });
   };
 }

@@ -49,6 +49,23 @@ describe('HTTP endpoints', () => {
     expect(answer.body).toEqual({ error });
   });
 
+  it.each([
+    { what: 'a body that is not JSON', path: '/echo', lines: { warn: 61, error: 0 } },
+    { what: 'a request that breaks the hook', path: '/breaks', body: '{}', lines: { warn: 1, error: 60 } },
+  ])('log sixty lines a minute of $what, and one that says so', async ({ path, body = '{', lines }) => {
+    const clock = { now: 0 };
+    const written = { warn: 0, error: 0 };
+    const log = createLog('silent');
+    for (const level of ['warn', 'error'] as const) log[level] = () => void written[level]++;
+    const options = { routes, log, metrics: createMetrics(), notReady: () => undefined, clock: () => clock.now };
+    const limited = createApp(options);
+    for (let i = 0; i < 100; i++) await request(limited).post(path).send(body);
+    expect(written).toEqual(lines);
+    clock.now += 60_000;
+    await request(limited).post(path).send(body);
+    expect(written.warn + written.error).toBe(62);
+  });
+
   it('return a hook’s refusal, with Retry-After in whole seconds', async () => {
     const answer = await request(app()).post('/refuses').send({});
     expect(answer.status).toBe(422);
