@@ -25,8 +25,8 @@ for (const [network, prefix] of [
   ['::', 96],
   ['fe80::', 10],
   ['ff00::', 8],
-  // The metadata services of AWS and of Google Cloud.
-  ['fd00:ec2::254', 128],
+  // The services of AWS on an instance (metadata, credentials of Pods, DNS, time), and Google Cloud's metadata service.
+  ['fd00:ec2::', 32],
   ['fd20:ce::254', 128],
   // The same as above behind NAT64: 0/8, 127/8 and 169.254/16.
   ['64:ff9b::', 104],

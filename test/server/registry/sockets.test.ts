@@ -40,6 +40,8 @@ describe('an address', () => {
     ['fe80::1', true],
     ['febf::1', true],
     ['fd00:ec2::254', true],
+    ['fd00:ec2::23', true],
+    ['fd00:ec2:ffff::1', true],
     ['ff02::1', true],
     ['10.0.0.1', false],
     ['172.16.0.1', false],
@@ -48,6 +50,7 @@ describe('an address', () => {
     ['8.8.8.8', false],
     ['::ffff:10.0.0.1', false],
     ['fd00::1', false],
+    ['fd00:ec3::1', false],
     ['64:ff9b::808:808', false],
     ['2606:4700::1', false],
   ])('%s: no registry is asked there: %s', (address, isLocal) => {
