@@ -49,7 +49,7 @@ export interface PageHandlers {
   explanation(kind: string, ref: NamespacedName): Promise<ObjectPageData | undefined>;
   /** Whether the user has each right. */
   rightsOf(rights: readonly Right[]): Promise<Rights>;
-  /** Makes the write. `basis`: the state that the user's dry run was planned from. */
+  /** Makes the write. `basis`: the state that the action was offered for. */
   act(request: ActionRequest, dryRun: boolean, basis?: string): Promise<Answer>;
   /** The objects that a new Gate would hold. */
   preview(request: ActionRequest): Promise<Preview>;
@@ -75,8 +75,7 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
     );
   };
 
-  const act = async (request: ActionRequest, dryRun: boolean, shown?: string): Promise<Answer> => {
-    let basis = shown;
+  const act = async (request: ActionRequest, dryRun: boolean, basis?: string): Promise<Answer> => {
     for (let attempt = 1; ; attempt++) {
       let creates = false;
       try {
@@ -84,7 +83,6 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
         if (!isRequest(write)) return noRequestAnswer(write, dryRun);
         const changed = basisProblem(basis, write);
         if (changed) return { ok: false, message: changed, warnings: [] };
-        basis ??= write.basis;
         creates = write.creates === true;
         const { warnings } = await sendWrite(client, write, dryRun);
         // Before the user confirms, the concerns are shown with the Warnings of the API server.
@@ -93,7 +91,6 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
               ok: true,
               warnings: [...write.concerns.map(withFullStop), ...warnings],
               message: 'The API server would accept it.',
-              ...(basis !== undefined && { basis }),
             }
           : { ok: true, warnings, message: 'The API server has accepted it.' };
       } catch (error) {

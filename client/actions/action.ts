@@ -59,6 +59,8 @@ export interface Action {
   rights: Right[];
   /** The object to write, if it could be read. */
   found?: AnyObject;
+  /** The state that the action is offered for, in words: the write is refused in another one. */
+  basis?: string;
   /** The text that the user has to type first. */
   confirm?: string;
   /** Set on the most likely action. */

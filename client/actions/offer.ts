@@ -39,9 +39,13 @@ export function offer(request: ActionRequest, found?: AnyObject, { step, ...give
   ];
 }
 
-/** The actions whose write is possible on the object as it is now. */
+/** The actions whose write is possible on the object as it is now, each with the state that its write depends on. */
 export function possibleActions(actions: readonly Action[], now: EpochMs): Action[] {
-  return actions.filter(
-    ({ request, found }) => !found || isRequest(writeOf({ ...request, reason: 'why' }, found, now)),
-  );
+  return actions.flatMap((action) => {
+    const { request, found } = action;
+    if (!found) return [action];
+    const write = writeOf({ ...request, reason: 'why' }, found, now);
+    if (!isRequest(write)) return [];
+    return [write.basis === undefined ? action : { ...action, basis: write.basis }];
+  });
 }

@@ -145,7 +145,7 @@ function failureActions(
   return [
     ...(failed === undefined ? [] : actionsOn(rollout, 'retry', { version: failed }, step)),
     ...(failure.rollbackTo === undefined ? [] : actionsOn(rollout, 'rollback', { version: failure.rollbackTo }, step)),
-    ...(failure.unblocks ? actionsOn(rollout, 'unblock', {}, step) : []),
+    ...(failure.unblocks && failed !== undefined ? actionsOn(rollout, 'unblock', { version: failed }, step) : []),
   ];
 }
 

@@ -112,14 +112,14 @@ export const ACTIONS: Record<ActionType, Definition> = {
   },
   retry: {
     kinds: ['Rollout'],
-    write: (request, found) => retry(found, reason(request)),
+    write: (request, found) => retry(found, reason(request), request.version),
     words: objectWords,
     label: (request) => `Retry ${version(request)}`,
     text: () => 'Starts the failed deployment again: it must be applied, become healthy and bake.',
   },
   unblock: {
     kinds: ['Rollout'],
-    write: (request, found) => unblock(found, reason(request)),
+    write: (request, found) => unblock(found, reason(request), request.version),
     words: objectWords,
     label: () => 'Unblock the next version',
     text: () => 'The failed deployment stays failed. Automation continues with the next version.',
@@ -128,7 +128,7 @@ export const ACTIONS: Record<ActionType, Definition> = {
     kinds: ['Rollout', 'RolloutGate', 'Gate'],
     write: (request, found) =>
       isOn(request, 'Rollout')
-        ? withdrawRequest(found, reason(request))
+        ? withdrawRequest(found, reason(request), request.version)
         : isOn(request, 'Gate')
           ? withdrawAtGate(found, versionAtGate(request))
           : withdraw(found, version(request)),

@@ -118,6 +118,4 @@ export interface Answer {
   message: string;
   warnings: string[];
   code?: number;
-  /** After a dry run: the state that the write was planned from, to be posted with the write. */
-  basis?: string;
 }

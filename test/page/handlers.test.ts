@@ -44,28 +44,60 @@ const accepts = () => undefined;
 
 describe('a rollback of the page', () => {
   const CHANGED = 'This was planned for deployment 2 (1.1.0), and now there is deployment 3 (1.2.0).';
+  const SHOWN = 'deployment 2 (1.1.0)';
 
-  it('is made for the deployment that the dry run has shown', async () => {
+  it('is made for the deployment that it was offered for', async () => {
     const handlers = await deskOf([BEFORE], accepts);
-    const { basis } = await handlers.act(back, true);
-    expect(basis).toBe('deployment 2 (1.1.0)');
-    expect(await handlers.act(back, false, basis)).toMatchObject({ ok: true });
+    expect(await handlers.act(back, true, SHOWN)).toMatchObject({ ok: true });
+    expect(await handlers.act(back, false, SHOWN)).toMatchObject({ ok: true });
   });
 
-  it('is refused where automation has deployed another one since the dry run', async () => {
-    const handlers = await deskOf([BEFORE, FIXED], accepts);
-    const { basis } = await handlers.act(back, true);
-    expect(await handlers.act(back, false, basis)).toMatchObject({
-      ok: false,
-      message: expect.stringContaining(CHANGED),
-    });
-    expect(handlers.writes()).toBe(1);
+  it('is refused where automation has deployed another one since, in a dry run too', async () => {
+    const handlers = await deskOf([FIXED], accepts);
+    const refused = { ok: false, message: expect.stringContaining(CHANGED) };
+    expect(await handlers.act(back, true, SHOWN)).toMatchObject(refused);
+    expect(await handlers.act(back, false, SHOWN)).toMatchObject(refused);
+    expect(handlers.writes()).toBe(0);
+  });
+
+  it('is refused without the deployment that it was offered for', async () => {
+    const handlers = await deskOf([BEFORE], accepts);
+    expect(await handlers.act(back, false)).toMatchObject({ ok: false, message: expect.stringContaining(SHOWN) });
+    expect(handlers.writes()).toBe(0);
   });
 
   it('is refused where another one begins between its read and its write', async () => {
     const handlers = await deskOf([BEFORE, FIXED], () => ({ code: 409, reason: 'Conflict' }));
-    expect(await handlers.act(back, false)).toMatchObject({ ok: false, message: expect.stringContaining(CHANGED) });
+    const answer = await handlers.act(back, false, SHOWN);
+    expect(answer).toMatchObject({ ok: false, message: expect.stringContaining(CHANGED) });
     expect(handlers.writes()).toBe(1);
+  });
+});
+
+describe('a button that names a version', () => {
+  const { object } = back;
+  const failed = { ...FIXED, status: { history: [{ ...FIXED.status.history[0], bakeStatus: 'Failed' }] } };
+  const annotations = { 'rollout.kuberik.com/force-deploy': '1.3.0', 'gate.fluxcd.io/bypass-for': '1.3.0' };
+  const requested = { ...FIXED, metadata: { ...FIXED.metadata, annotations } };
+
+  it.each<[string, string, ActionRequest, string, object]>([
+    ['Retry 1.1.0', 'another deployment', { type: 'retry', object, version: '1.1.0' }, 'deployment 3 (1.2.0)', failed],
+    ['Unblock', 'another failure', { type: 'unblock', object, version: '1.1.0' }, 'deployment 3 (1.2.0)', failed],
+    [
+      'Withdraw 1.2.0',
+      'another request',
+      { type: 'withdraw', object, version: '1.2.0' },
+      'the request for 1.3.0',
+      requested,
+    ],
+  ])('%s is refused where there is %s, and accepted for the version of that', async (_, __, request, basis, found) => {
+    const handlers = await deskOf([found], accepts);
+    const refused = { ok: false, message: expect.stringMatching(/Nothing was changed\.$/) };
+    expect(await handlers.act(request, false, basis)).toMatchObject(refused);
+    expect(handlers.writes()).toBe(0);
+    const shown = { ...request, version: request.type === 'withdraw' ? '1.3.0' : '1.2.0' };
+    expect(await handlers.act(shown, false, 'deployment 2 (1.1.0)')).toMatchObject(refused);
+    expect(await handlers.act(shown, false, basis)).toMatchObject({ ok: true });
   });
 });
 

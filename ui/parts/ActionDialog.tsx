@@ -43,14 +43,14 @@ function close(): void {
 }
 
 function Open({ action, rights }: { action: Action; rights: Rights }) {
-  const { label, text, submit, danger, confirm, needsReason, found } = action;
+  const { label, text, submit, danger, confirm, needsReason, found, basis } = action;
   const [reason, setReason] = useState('');
   const [typed, setTyped] = useState('');
   const [check, setCheck] = useState<Answer | undefined>();
   const lacking = lackingText(action.rights, rights);
   useEffect(() => {
     // The user sees the API server's answer first. A dry run without a required reason would always fail.
-    if (!needsReason && !lacking) void api.dryRun(action.request).then(setCheck, () => {});
+    if (!needsReason && !lacking) void api.dryRun(action.request, basis).then(setCheck, () => {});
   }, []);
   const request = { ...action.request, reason: reason.trim() };
   const isReady = !lacking && (!confirm || typed === confirm) && (!needsReason || request.reason !== '');
@@ -59,7 +59,7 @@ function Open({ action, rights }: { action: Action; rights: Rights }) {
       title={label}
       text={lacking ? `${text} You need ${lacking}.` : text}
       submit={{ text: submit, isReady, isDanger: danger }}
-      send={() => api.act(request, check?.basis)}
+      send={() => api.act(request, basis)}
       dryRun={check}
       onClose={close}
     >

@@ -87,8 +87,9 @@ export const api = {
   explanation: (kind: string, id: string, signal: AbortSignal) =>
     get<ObjectPageData>(inCluster(`/api/objects/${kind}/${item(id)}`), signal),
   gate: (id: string, signal: AbortSignal) => get<GatePageData>(inCluster(`/api/gates/${item(id)}`), signal),
-  dryRun: (action: ActionRequest) => post<Answer>(inCluster('/api/act'), { action, dryRun: true }),
-  /** `basis`: from the answer to the dry run. */
+  dryRun: (action: ActionRequest, basis?: string) =>
+    post<Answer>(inCluster('/api/act'), { action, basis, dryRun: true }),
+  /** `basis`: that of the offered action. */
   act: (action: ActionRequest, basis?: string) => post<Answer>(inCluster('/api/act'), { action, basis }),
   adoptable: (signal: AbortSignal) => get<AdoptList>(inCluster('/api/adopt'), signal),
   previewAdoption: (requested: AdoptRequest) => post<AdoptPreview>(inCluster('/api/adopt/preview'), { requested }),

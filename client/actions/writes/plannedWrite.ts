@@ -94,10 +94,13 @@ export function patchMetadata(annotations: Record<string, string | null>, unchan
   return Object.keys(metadata).length > 0 ? { metadata } : {};
 }
 
-/** Why a request is rejected: its user saw another state, `basis`. undefined: the state is the same. */
+/** Why a request is rejected: its user saw another state, `basis`, or none. undefined: the state is the same. */
 export function basisProblem(basis: string | undefined, request: WriteRequest): string | undefined {
-  if (basis === undefined || request.basis === basis) return undefined;
-  return `This was planned for ${basis}, and now there is ${request.basis}. Nothing was changed.`;
+  if (request.basis === basis) return undefined;
+  const now = request.basis ?? 'another state';
+  if (basis === undefined)
+    return `The request doesn't name the state that it was planned for. Now there is ${now}. Nothing was changed.`;
+  return `This was planned for ${basis}, and now there is ${now}. Nothing was changed.`;
 }
 
 export function isRequest(planned: PlannedWrite): planned is WriteRequest {

@@ -8,7 +8,7 @@ import { succeededDeployments } from '../../../core/rollout/deployment/succeeded
 import { releaseOrder } from '../../../core/rollout/evaluation/nextVersion.ts';
 import { withCommands } from '../../../core/text/commands.ts';
 import { badRequest, isRequest, objectTitle, type PlannedWrite } from './plannedWrite.ts';
-import { deploy, pin, rolloutCommand } from './rolloutWrites.ts';
+import { deploy, deploymentBasis, pin, rolloutCommand } from './rolloutWrites.ts';
 
 export interface RollbackRequest {
   /** The version to go back to; absent: the last one that succeeded. */
@@ -61,7 +61,7 @@ export function rollback(rollout: Rollout, policy: ImagePolicy | undefined, want
     text: `Requested that ${title} go back: ${change}${wanted.stays ? ', and stay there until it is unpinned' : ''}`,
     body: { ...requested.body, metadata: { ...requested.body.metadata, ...(resourceVersion && { resourceVersion }) } },
     concerns: [`${title} goes back: ${change}`, ...requested.concerns],
-    basis: `deployment ${head.id} (${from})`,
+    basis: deploymentBasis(head),
   };
 }
 

@@ -11,7 +11,7 @@ import {
   UNBLOCK_FAILED,
 } from '../../../api/annotations.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
-import type { Rollout } from '../../../api/types.ts';
+import type { HistoryEntry, Rollout } from '../../../api/types.ts';
 import { gatesNamedBy } from '../../../core/gate/gateRefs.ts';
 import { few } from '../../../core/kube/firstFew.ts';
 import { jsonPointer } from '../../../core/kube/json.ts';
@@ -37,6 +37,7 @@ import {
   patchMetadata,
   patchWrite,
   reasonAnnotation,
+  type WriteRequest,
 } from './plannedWrite.ts';
 
 type Reason = string | undefined;
@@ -87,32 +88,33 @@ export function unpin(rollout: Rollout, reason: Reason): PlannedWrite {
   return rolloutWrite(rollout, body, `Unpinned ${nameOf(rollout)} from ${pinned}: automation resumes`, {
     concerns:
       next === undefined || next === pinned ? [] : [`${next} is deployed next. To prevent that, reject it first`],
+    basis: `the pin to ${pinned}`,
   });
 }
 
-export function retry(rollout: Rollout, reason: Reason): PlannedWrite {
+/** Retries the failed deployment. `version`: the failed one that the user saw; absent: any. */
+export function retry(rollout: Rollout, reason: Reason, version?: string): PlannedWrite {
   const [head] = rollout.status?.history ?? [];
+  if (isOther(version, head?.version.tag)) return otherDeployment(rollout, version);
   if (head?.bakeStatus !== 'Failed')
     return badRequest(`${nameOf(rollout)}: ${headText(rollout)}, so there is nothing to retry.`);
   // The tag as the value: it differs from that of an earlier request that is not removed yet.
   const annotations = { [RETRY]: head.version.tag, ...changeCause(`retry ${head.version.tag}`, reason) };
-  return rolloutWrite(
-    rollout,
-    { metadata: { annotations } },
-    `Requested that ${nameOf(rollout)} retry ${head.version.tag}`,
-    {
-      version: head.version.tag,
-    },
-  );
+  const text = `Requested that ${nameOf(rollout)} retry ${head.version.tag}`;
+  return rolloutWrite(rollout, patchMetadata(annotations, rollout), text, {
+    version: head.version.tag,
+    basis: deploymentBasis(head),
+  });
 }
 
-/** Lets the next version follow the failed one, under `onFailure: Hold`. */
-export function unblock(rollout: Rollout, reason: Reason): PlannedWrite {
+/** Lets the next version follow the failed one, under `onFailure: Hold`. `version`: as for `retry`. */
+export function unblock(rollout: Rollout, reason: Reason, version?: string): PlannedWrite {
   const [head] = rollout.status?.history ?? [];
+  if (isOther(version, head?.version.tag)) return otherDeployment(rollout, version);
   if (head?.bakeStatus !== 'Failed') return badRequest(`${nameOf(rollout)}: ${headText(rollout)}, and blocks nothing.`);
   const annotations = { [UNBLOCK_FAILED]: 'true', ...changeCause(`unblock after ${head.version.tag}`, reason) };
   const text = `Let the next version of ${nameOf(rollout)} follow ${head.version.tag}, which has failed`;
-  return rolloutWrite(rollout, { metadata: { annotations } }, text);
+  return rolloutWrite(rollout, patchMetadata(annotations, rollout), text, { basis: deploymentBasis(head) });
 }
 
 /**
@@ -179,9 +181,11 @@ export function bypassRolloutGates(rollout: Rollout, version: string, reason: Re
   });
 }
 
-/** Withdraws a requested deployment that has not started. */
-export function withdrawRequest(rollout: Rollout, reason: Reason): PlannedWrite {
+/** Withdraws a requested deployment that has not started. `shown`: the version that the user saw; absent: any. */
+export function withdrawRequest(rollout: Rollout, reason: Reason, shown?: string): PlannedWrite {
   const { forceDeploy: version } = requestsOf(rollout);
+  if (version !== undefined && isOther(shown, version))
+    return badRequest(`The request at ${nameOf(rollout)} is for ${version}, not for ${shown}. Nothing was changed.`);
   if (version === undefined) {
     const pinned = rollout.spec?.wantedVersion;
     const none = `${nameOf(rollout)} has no pending request for a version.`;
@@ -196,11 +200,8 @@ export function withdrawRequest(rollout: Rollout, reason: Reason): PlannedWrite 
     ...Object.fromEntries(own.map((key) => [key, null])),
     ...changeCause(`withdraw ${version}`, reason),
   };
-  return rolloutWrite(
-    rollout,
-    { metadata: { annotations } },
-    `Withdrew the request to deploy ${version} in ${nameOf(rollout)}`,
-  );
+  const text = `Withdrew the request to deploy ${version} in ${nameOf(rollout)}`;
+  return rolloutWrite(rollout, patchMetadata(annotations, rollout), text, { basis: `the request for ${version}` });
 }
 
 /**
@@ -276,10 +277,24 @@ function rolloutWrite(
   rollout: Rollout,
   body: MergePatch,
   text: string,
-  { version, concerns = [] }: { version?: string; concerns?: readonly string[] } = {},
-) {
+  { version, concerns = [], basis }: { version?: string; concerns?: readonly string[]; basis?: string } = {},
+): WriteRequest {
   const brings = version === undefined ? {} : { version };
-  return patchWrite('Rollout', identityOf(rollout), body, { text, concerns, brings });
+  const write = patchWrite('Rollout', identityOf(rollout), body, { text, concerns, brings });
+  return basis === undefined ? write : { ...write, basis };
+}
+
+/** The basis of a write that depends on the newest deployment. */
+export function deploymentBasis({ id, version: { tag } }: HistoryEntry): string {
+  return `deployment ${id} (${tag})`;
+}
+
+function isOther(shown: string | undefined, version: string | undefined): boolean {
+  return shown !== undefined && shown !== version;
+}
+
+function otherDeployment(rollout: Rollout, shown: string | undefined) {
+  return badRequest(`${nameOf(rollout)}: ${headText(rollout)}, not ${shown}. Nothing was changed.`);
 }
 
 function isNewest({ status }: Rollout, version: string): boolean {

@@ -103,7 +103,7 @@ describe('a version that waits for', () => {
           ],
         }),
       },
-      ['retry 1.0.0', 'rollback 0.9.0', 'unblock', 'deploy 1.1.0'],
+      ['retry 1.0.0', 'rollback 0.9.0', 'unblock 1.0.0', 'deploy 1.1.0'],
     ],
     [
       'nothing that the Rollout knows, since a user mistyped it',
@@ -117,6 +117,23 @@ describe('a version that waits for', () => {
   ])('%s', (_, each, types) => {
     expect(offered(each).map(said)).toEqual(types);
   });
+});
+
+it.each<[string, Case, Record<string, string>]>([
+  [
+    'deployment',
+    { status: { history: [entry('1.0.0', 2, 'Failed'), entry('0.9.0', 1, 'Succeeded')] }, spec: { onFailure: 'Hold' } },
+    { retry: 'deployment 2 (1.0.0)', rollback: 'deployment 2 (1.0.0)', unblock: 'deployment 2 (1.0.0)' },
+  ],
+  [
+    'request',
+    { annotations: { 'rollout.kuberik.com/force-deploy': '1.1.0' }, status: waits() },
+    { withdraw: 'the request for 1.1.0' },
+  ],
+  ['pin', { spec: { wantedVersion: '1.1.0' }, status: waits() }, { unpin: 'the pin to 1.1.0' }],
+])('an action is offered for the %s that it depends on', (_, each, bases) => {
+  const found = offered(each).flatMap(({ request: { type }, basis }) => (basis ? [[type, basis]] : []));
+  expect(Object.fromEntries(found)).toEqual(bases);
 });
 
 describe('without a version that waits', () => {
