@@ -12,7 +12,7 @@ import {
   type KubeClient,
 } from '../tools/kube/kubeClient.ts';
 import { withoutManagedFields } from '../tools/kube/objectText.ts';
-import { EXPLAINED_KINDS, isBoundKind, WATCHED_KINDS, type WatchedKind } from './objects.ts';
+import { isBoundKind, WATCHED_KINDS, type WatchedKind } from './objects.ts';
 import { type ShareObject, type ViewChanges, Views } from './views.ts';
 
 /** How long changes are gathered: a release is a dozen writes within a second. */
@@ -102,7 +102,12 @@ export class Feed {
           this.#applyChange(() => this.views.replace(kind, objects)),
         set: (object: Parameters<Views['set']>[1]) => this.#applyChange(() => this.views.set(kind, object)),
         remove: (object: Parameters<Views['remove']>[1]) => this.#applyChange(() => this.views.remove(kind, object)),
-        state: (state: Omit<KindState, 'kind'>) => this.#setKindState({ kind, ...state }, kind),
+        state: (state: Omit<KindState, 'kind'>) => {
+          const only = namespace ?? state.namespace;
+          this.#noteScope(kind, only === undefined ? undefined : [only]);
+          this.#noteUnread(kind, undefined, state);
+          this.#setKindState({ kind, ...state }, kind);
+        },
       };
       const from = resourceOf(KINDS[kind]);
       if (isOfCluster(kind)) void keepWatching(client, from, { sink, signal });
@@ -113,13 +118,17 @@ export class Feed {
 
   #watchEach(namespaces: readonly string[], kind: WatchedKind, sink: Sink): void {
     const states = new Map<string, Omit<KindState, 'kind'>>();
+    this.#noteScope(kind, namespaces);
     for (const namespace of namespaces) {
       const elsewhere = () =>
         [...this.views.objects.all(kind)].filter(({ metadata }) => metadata.namespace !== namespace);
       const own: Sink = {
         ...sink,
         replace: (objects) => sink.replace([...elsewhere(), ...objects]),
-        state: (state) => sink.state(mergedState(states.set(namespace, state))),
+        state: (state) => {
+          this.#noteUnread(kind, namespace, state);
+          this.#setKindState({ kind, ...mergedState(states.set(namespace, state)) }, kind);
+        },
       };
       const from = { ...resourceOf(KINDS[kind]), namespace };
       void keepWatching(this.#options.client, from, { sink: own, signal: this.#stop.signal });
@@ -129,19 +138,25 @@ export class Feed {
   #setKindState(state: KindState, kind: WatchedKind): void {
     if (JSON.stringify(this.#kinds.get(kind)) === JSON.stringify(state)) return;
     this.#kinds.set(kind, state);
-    if ((EXPLAINED_KINDS as readonly WatchedKind[]).includes(kind)) this.#noteUnread(state, kind);
     this.hub.send('kinds', this.kinds());
     this.#schedulePublish();
   }
 
-  #noteUnread({ state }: KindState, kind: WatchedKind): void {
-    const { unread } = this.views.objects;
-    const before = unread.get(kind)?.why;
-    if (state === 'forbidden') unread.set(kind, { kind, why: 'forbidden' });
-    // A kind of Flux that is not installed has no bound objects.
-    else if (state === 'absent' && !isBoundKind(kind)) unread.set(kind, { kind, why: 'not installed' });
-    else if (state === 'live') unread.delete(kind);
-    if (before !== unread.get(kind)?.why) this.views.touchAll();
+  #noteScope(kind: WatchedKind, namespaces: readonly string[] | undefined): void {
+    if (this.views.objects.setScope(kind, namespaces)) this.views.touchAll();
+  }
+
+  /** `namespace` undefined: where the kind is read at all. */
+  #noteUnread(kind: WatchedKind, namespace: string | undefined, { state }: Omit<KindState, 'kind'>): void {
+    // While the API server does not answer, the last state counts.
+    if (state !== 'forbidden' && state !== 'absent' && state !== 'live') return;
+    const texts = {
+      forbidden: 'forbidden',
+      // A kind of Flux that is not installed has no bound objects.
+      absent: isBoundKind(kind) ? undefined : 'not installed',
+      live: undefined,
+    };
+    if (this.views.objects.setUnread(kind, namespace, texts[state])) this.views.touchAll();
   }
 
   #applyChange(change: () => void): void {
@@ -169,10 +184,16 @@ function isOfCluster(kind: WatchedKind): boolean {
   return kind === 'ClusterRolloutSchedule' || kind === 'ClusterRolloutBudget';
 }
 
-/** The state of a kind that is read in several namespaces: live if it is live in one, with the namespaces of these. */
+/**
+ * The state of a kind that is read in several namespaces: live if it is live in one, with the namespaces of these, and
+ * with those in which it is forbidden.
+ */
 function mergedState(states: ReadonlyMap<string, Omit<KindState, 'kind'>>): Omit<KindState, 'kind'> {
-  const live = [...states].flatMap(([namespace, { state }]) => (state === 'live' ? [namespace] : []));
-  if (live.length > 0) return { state: 'live', namespace: live.sort().join(', ') };
+  const those = (wanted: KindState['state']) =>
+    [...states].flatMap(([namespace, { state }]) => (state === wanted ? [namespace] : [])).sort();
+  const [live, forbidden] = [those('live'), those('forbidden')];
+  if (live.length > 0)
+    return { state: 'live', namespace: live.join(', '), ...(forbidden.length > 0 && { forbiddenIn: forbidden }) };
   const all = [...states.values()];
   return all.find(({ state }) => state !== 'forbidden') ?? all[0]!;
 }

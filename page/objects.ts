@@ -29,6 +29,9 @@ export const WATCHED_KINDS = [
 ] as const satisfies KindName[];
 export type WatchedKind = (typeof WATCHED_KINDS)[number];
 
+/** The key for all namespaces. */
+const ALL = '';
+
 export class WatchedObjects {
   readonly #all = Object.fromEntries(WATCHED_KINDS.map((kind) => [kind, new Map()])) as Record<
     WatchedKind,
@@ -36,7 +39,10 @@ export class WatchedObjects {
   >;
   /** The objects by kind and owner: the Rollout, or for HealthChecks the namespace. */
   readonly #byOwner = new Map<string, Map<string, AnyObject>>();
-  readonly unread = new Map<WatchedKind, Unread>();
+  /** The namespaces in which a kind is read; absent: all. */
+  readonly #scopes = new Map<WatchedKind, ReadonlySet<string>>();
+  /** Why a kind can't be read, by namespace; ALL: anywhere. */
+  readonly #unread = new Map<WatchedKind, Map<string, string>>();
 
   set(kind: WatchedKind, object: AnyObject): void {
     this.remove(kind, object);
@@ -74,18 +80,52 @@ export class WatchedObjects {
     return this.#all[kind].keys();
   }
 
+  /** Sets the namespaces in which a kind is read; undefined: all. Returns whether explanations change. */
+  setScope(kind: WatchedKind, namespaces: readonly string[] | undefined): boolean {
+    const before = this.#scopes.get(kind);
+    if (namespaces) this.#scopes.set(kind, new Set(namespaces));
+    else this.#scopes.delete(kind);
+    return [...(before ?? [])].join() !== (namespaces ?? []).join();
+  }
+
+  /** Sets why a kind can't be read in a namespace, or in all; undefined: it can. Returns whether explanations change. */
+  setUnread(kind: WatchedKind, namespace: string | undefined, why: string | undefined): boolean {
+    const unread = this.#unread.get(kind) ?? new Map<string, string>();
+    this.#unread.set(kind, unread);
+    const before = unread.get(namespace ?? ALL);
+    if (why === undefined) unread.delete(namespace ?? ALL);
+    else unread.set(namespace ?? ALL, why);
+    return before !== why;
+  }
+
+  /** Why a kind isn't read in the namespaces. */
+  #unreadIn(kind: WatchedKind, namespaces: Iterable<string>): Unread[] {
+    const [unread, scope] = [this.#unread.get(kind), this.#scopes.get(kind)];
+    const everywhere = unread?.get(ALL);
+    if (everywhere !== undefined) return [{ kind, why: everywhere }];
+    if (!scope) return [];
+    return [...new Set(namespaces)].flatMap((namespace) => {
+      const why = scope.has(namespace) ? unread?.get(namespace) : 'this page does not read that namespace';
+      return why === undefined ? [] : [{ kind, namespace, why }];
+    });
+  }
+
   /** The related objects of one Rollout, without a search through all objects. */
   related(rollout: Rollout): RelatedObjects {
     const id = refKey(identityOf(rollout));
     const bindings = this.#of<FluxBinding>('FluxBinding', id);
+    const gates = relatedGates(rollout, bindings);
+    const home = rollout.metadata.namespace ?? '';
+    const namespacesOf = (kind: WatchedKind) =>
+      kind === 'Gate' ? [home, ...gates.map(({ namespace }) => namespace)] : [home];
     return {
       bindings,
       rolloutGates: this.#of<RolloutGate>('RolloutGate', id),
-      gates: this.#each<Gate>('Gate', relatedGates(rollout, bindings).map(refKey)),
+      gates: this.#each<Gate>('Gate', gates.map(refKey)),
       objects: BOUND_KIND_NAMES.flatMap((kind) => this.#of<FluxObject>(kind, id)),
-      healthChecks: this.#of<HealthCheck>('HealthCheck', rollout.metadata.namespace ?? ''),
+      healthChecks: this.#of<HealthCheck>('HealthCheck', home),
       rollouts: this.#each<Rollout>('Rollout', upstreamRefs(rollout).map(refKey)),
-      unread: [...this.unread.values()],
+      unread: EXPLAINED_KINDS.flatMap((kind) => this.#unreadIn(kind, namespacesOf(kind))),
     };
   }
 

@@ -16,6 +16,8 @@ export interface KindState {
   state: 'loading' | 'live' | 'reconnecting' | 'forbidden' | 'absent' | 'signed-out';
   /** The namespace to read if the reader can't read the whole cluster. */
   namespace?: string;
+  /** The namespaces in which a kind that is live in others is forbidden. */
+  forbiddenIn?: string[];
   /** The API server's message. */
   why?: string;
 }

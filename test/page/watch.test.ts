@@ -1,7 +1,8 @@
 /** A page that is open for days: forbidden reads, lost connections, expired credentials. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { keepWatching } from '../../page/feed.ts';
+import { closePages, createPages } from '../../page/page.ts';
 import { createClient } from '../../tools/kube/kubeClient.ts';
 import { selectCluster } from '../../tools/kube/kubeconfig.ts';
 import { apiServer, json, list, rollout, status } from '../cli/apiServer.ts';
@@ -106,4 +107,72 @@ it('expired credentials keep the objects, and are tried again', async () => {
     return response.writeHead(200).end();
   }, 'all: after');
   expect(seen).toEqual(['all: app', 'live', 'signed-out', 'all: after', 'live']);
+});
+
+describe('a Gate of a namespace that the page does not read', () => {
+  const NOW = Date.parse('2026-11-22T08:00:00Z');
+  const gates = [{ name: 'freeze', namespace: 'flux-system' }];
+  const waits = {
+    ...rollout('app'),
+    spec: { releasesImagePolicy: { name: 'app' }, gates },
+    status: { ...rollout('app').status, pendingVersion: '1.1.0', gates: [{ name: 'qa', passing: false }] },
+  };
+
+  /** The page of a reader. `reads`: whether a path may be read. */
+  async function pageOf(reads: (path: string) => boolean, of: { namespace?: string; namespaces?: string[] } = {}) {
+    const server = await apiServer((_, response, url) => {
+      if (isWatch(url)) return void hold(response);
+      if (url.pathname.endsWith('/selfsubjectaccessreviews')) return json(response, { status: { allowed: true } });
+      if (!reads(url.pathname)) return status(response, 403, 'Forbidden', 'cannot list');
+      const isListed = url.pathname.endsWith('/rollouts') && !url.pathname.includes('/flux-system/');
+      json(response, list(isListed ? [waits] : []));
+    });
+    const selected = selectCluster({ kubeconfig: server.kubeconfig }, {});
+    const client = createClient(selected, { timeoutMs: 5000, userAgent: 'test' });
+    const hello = { context: 'c', server: '', program: 'kubectl rollouts' };
+    const { namespace, namespaces } = of;
+    const pages = createPages([{ client, hello, namespace, fallback: 'shop', now: () => NOW }]);
+    onTestFinished(() => {
+      closePages(pages);
+      client.close();
+    });
+    const { feed, handlers } = pages[0]!;
+    feed.start(namespaces);
+    await vi.waitFor(() => expect(feed.kinds().every(({ state }) => state !== 'loading')).toBe(true));
+    return { feed, shown: async () => (await handlers.application('shop/app'))! };
+  }
+
+  const ofShop = (path: string) => path.includes('/namespaces/shop/');
+  it.each([
+    ['another namespace', ofShop, { namespaces: ['shop', 'flux-system'] }, 'forbidden'],
+    ['the namespaces of the page', ofShop, { namespaces: ['shop'] }, 'this page does not read that namespace'],
+    ['one namespace', () => true, { namespace: 'shop' }, 'this page does not read that namespace'],
+    ['the namespace of the context', ofShop, {}, 'this page does not read that namespace'],
+  ])('is unknown to a reader of %s, and is not offered as missing', async (_, reads, of, why) => {
+    const { shown } = await pageOf(reads, of);
+    await vi.waitFor(async () => {
+      const { application, actions } = await shown();
+      const step = application.steps.find(({ id }) => id === 'gate/flux-system/freeze');
+      expect(step).toMatchObject({ state: 'unknown', detail: `the Gate itself could not be read: ${why}` });
+      expect(application.unread).toEqual([`Gates in flux-system: ${why}`]);
+      const types = actions.map(({ request }) => request.type);
+      expect(types.filter((type) => type === 'create' || type === 'unrequire')).toEqual([]);
+    });
+  });
+
+  it('does not exist if the page reads that namespace, or the cluster', async () => {
+    for (const of of [{}, { namespaces: ['shop', 'flux-system'] }]) {
+      const { shown } = await pageOf(() => true, of);
+      const { application } = await shown();
+      expect(application.steps).toContainEqual(expect.objectContaining({ state: 'blocks', missing: true }));
+      expect(application.unread).toEqual([]);
+    }
+  });
+
+  it('is named beside the namespaces whose Gates are read', async () => {
+    const { feed } = await pageOf(ofShop, { namespaces: ['shop', 'flux-system'] });
+    const stateOf = () => feed.kinds().find(({ kind }) => kind === 'Gate');
+    const live = { kind: 'Gate', state: 'live', namespace: 'shop', forbiddenIn: ['flux-system'] };
+    await vi.waitFor(() => expect(stateOf()).toEqual(live));
+  });
 });

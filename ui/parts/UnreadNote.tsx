@@ -29,7 +29,11 @@ function UnreadOf({ cluster, states, of }: UnreadOfProps) {
   // With one cluster, the page itself has the message.
   if (hasNoRollouts && cluster === undefined) return null;
   const shown = hasNoRollouts ? ['Rollout', ...of] : of;
-  const missing = states.filter((each) => shown.includes(each.kind) && isMissing(each));
+  const missing = states.flatMap((each) => {
+    if (!shown.includes(each.kind)) return [];
+    if (isMissing(each)) return [`${each.kind}s`];
+    return each.forbiddenIn ? [`${each.kind}s in ${each.forbiddenIn.join(', ')}`] : [];
+  });
   const narrowed = states.find(({ kind, namespace }) => namespace && !BOUND.includes(kind));
   const where = cluster === undefined ? '' : `Cluster ${cluster}: `;
   if (missing.length === 0 && !narrowed) return null;
@@ -42,8 +46,8 @@ function UnreadOf({ cluster, states, of }: UnreadOfProps) {
       )}
       {missing.length > 0 && (
         <p>
-          {where}Not shown, because you aren't allowed to read them or they are not installed:{' '}
-          {missing.map(({ kind }) => `${kind}s`).join(', ')}. Steps that depend on them are marked as unknown.
+          {where}Not shown, because you aren't allowed to read them or they are not installed: {missing.join('; ')}.
+          Steps that depend on them are marked as unknown.
         </p>
       )}
     </div>
