@@ -1,12 +1,10 @@
 import type { FluxObject } from '../../api/flux.ts';
-import { GOVERNED_KINDS, resourceOf } from '../../api/kinds.ts';
+import { GOVERNED_KINDS } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
 import { bypassObject, reconcileProgress } from '../../client/actions/writes/fluxObjectWrites.ts';
-import { badRequest, type PlannedWrite } from '../../client/actions/writes/plannedWrite.ts';
 import { bypass, bypassRolloutGates, bypassWaiting } from '../../client/actions/writes/rolloutWrites.ts';
-import type { Cluster } from '../../tools/kube/cluster.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
-import { readRollout } from '../../tools/read/namedObjects.ts';
+import { kindRow, readRollout, readTarget } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { OBJECT_WAIT_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
 import { make } from '../write/make.ts';
@@ -17,7 +15,7 @@ export const bypassCommand: CommandDefinition = {
   arguments: [
     {
       syntax: '<target>',
-      help: 'a Rollout, or kustomization/web',
+      help: 'a Rollout, kustomization/web or kustomization/apps/web',
       completes: { kinds: GOVERNED_KINDS.map(({ kind }) => kind), orRollout: true },
     },
     {
@@ -53,11 +51,12 @@ export const bypassCommand: CommandDefinition = {
     if (!reason) throw new Problem('A bypass needs a reason, which is recorded: --reason "<why>".', EXIT.usage);
     const cluster = await context.cluster();
     const [word = '', name] = target.split('/');
-    const row = GOVERNED_KINDS.find(({ kind, resource }) =>
-      [kind.toLowerCase(), resource].includes(word.toLowerCase()),
-    );
-    if (row && name) {
-      const made = await make(context, invocation, () => planObjectBypass(cluster, row, name, reason, context.now()));
+    const row = kindRow(word);
+    if (name && GOVERNED_KINDS.some(({ kind }) => kind === row?.kind)) {
+      const made = await make(context, invocation, async () => {
+        const { object } = await readTarget(cluster, target);
+        return bypassObject(object as FluxObject, reason, context.now());
+      });
       return awaitObject(context, invocation, made, reconcileProgress);
     }
     const made = await make(context, invocation, async () => {
@@ -68,16 +67,3 @@ export const bypassCommand: CommandDefinition = {
     return awaitRollout(context, invocation, made, rollout);
   },
 };
-
-async function planObjectBypass(
-  { client, namespace }: Cluster,
-  row: (typeof GOVERNED_KINDS)[number],
-  name: string,
-  reason: string,
-  now: number,
-): Promise<PlannedWrite> {
-  const object = await client.get<FluxObject>({ ...resourceOf(row), namespace, name });
-  return object
-    ? bypassObject(object, reason, now)
-    : badRequest(`There is no ${row.kind} '${name}' in namespace '${namespace}'.`);
-}

@@ -133,6 +133,25 @@ describe('the write of an action is that of its command', () => {
   });
 });
 
+describe('an object of another namespace', () => {
+  const prod = { ...WEB, metadata: { ...WEB.metadata, namespace: 'prod' } };
+  const other = { ...WEB, metadata: { ...WEB.metadata, name: 'prod' } };
+
+  it.each([['kustomization/prod/web'], ['ks/prod/web']])('is the one that bypass %s writes', async (name) => {
+    const { writes, err } = await written(`kubectl rollouts bypass ${name} --reason INC-1`, [prod, other]);
+    expect(
+      writes.map(({ path }) => path),
+      err,
+    ).toEqual(['/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/prod/kustomizations/web']);
+  });
+
+  it('is not looked for in the namespace of the context where a name has more parts', async () => {
+    const { writes, code, err } = await written('kubectl rollouts bypass ks/x/prod/web --reason INC-1', [WEB, prod]);
+    expect([code, writes]).toEqual([1, []]);
+    expect(err).toContain("'ks/x/prod/web' names no object: expected NAME, KIND/NAME or KIND/NAMESPACE/NAME.");
+  });
+});
+
 it.each([
   ['freeze incident -n shop', [], 'create on gates shop/incident'],
   ['freeze freeze -n shop', [CLOSED], 'patch on gates shop/freeze'],

@@ -61,6 +61,8 @@ export async function readTarget(
   text: string,
 ): Promise<NamedTarget> {
   const parts = partsOf(text);
+  if (parts.length === 0 || parts.length > 3)
+    throw new Problem(`'${text}' names no object: expected NAME, KIND/NAME or KIND/NAMESPACE/NAME.`);
   const [word, name] = parts.length === 1 ? ['rollout', parts[0]!] : [parts[0]!, parts.at(-1)!];
   const home = parts.length === 3 ? parts[1]! : namespace;
   const served = await servedKind(client, word);
