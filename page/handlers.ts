@@ -13,6 +13,7 @@ import {
 import { gateActions } from '../client/actions/gateActions.ts';
 import { rolloutActions } from '../client/actions/rolloutActions.ts';
 import { writeOf } from '../client/actions/table.ts';
+import { unrecordedProblem } from '../client/actions/writes/approvalChange.ts';
 import { basisProblem, existsText, isRequest, type NoRequest } from '../client/actions/writes/plannedWrite.ts';
 import type {
   Answer,
@@ -84,7 +85,9 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
         const changed = basisProblem(basis, write);
         if (changed) return { ok: false, message: changed, warnings: [] };
         creates = write.creates === true;
-        const { warnings } = await sendWrite(client, write, dryRun);
+        const { object, warnings } = await sendWrite(client, write, dryRun);
+        const unrecorded = unrecordedProblem(write, object);
+        if (unrecorded) return { ok: false, message: unrecorded, warnings: [...warnings] };
         // Before the user confirms, the concerns are shown with the Warnings of the API server.
         return dryRun
           ? {

@@ -1,5 +1,6 @@
 /** Makes a write: asks for confirmation if needed, sends it, and prints the API server's answer. */
 import type { AnyObject } from '../../api/kubernetes.ts';
+import { unrecordedProblem } from '../../client/actions/writes/approvalChange.ts';
 import {
   basisProblem,
   isRequest,
@@ -79,6 +80,8 @@ async function send(
   if (options.showKubectl) terminal.noteText(kubectlOf(request));
   const answer = await sendWrite(client, request, isDryRun);
   for (const warning of answer.warnings) terminal.note(warningText(context, warning));
+  const unrecorded = unrecordedProblem(request, answer.object);
+  if (unrecorded) throw new Problem(unrecorded);
   if (options.output === 'name') terminal.print(`${resource.replace(/s$/, '')}.${group}/${name}`);
   else if (options.output)
     terminal.printText(await structuredText(withoutManagedFields(answer.object), options.output));

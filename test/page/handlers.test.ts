@@ -101,6 +101,24 @@ describe('a button that names a version', () => {
   });
 });
 
+it('an approval that the webhook does not record is reported as such', async () => {
+  const gate = {
+    kind: 'RolloutGate',
+    metadata: { namespace: 'shop', name: 'qa' },
+    spec: { rolloutRef: { name: 'app' }, approvals: { required: 1 } },
+  };
+  const handlers = await deskOf([gate], accepts);
+  const approve: ActionRequest = {
+    type: 'approve',
+    object: { ...gate.metadata, kind: 'RolloutGate' },
+    version: '1.2.0',
+  };
+  expect(await handlers.act(approve, false)).toMatchObject({
+    ok: false,
+    message: 'No approval of 1.2.0 was recorded at RolloutGate shop/qa.',
+  });
+});
+
 describe('a Gate that the page creates', () => {
   const create: ActionRequest = { type: 'create', object: { kind: 'Gate', namespace: 'shop', name: 'typo' } };
   const gate = { apiVersion: 'gate.fluxcd.io/v1alpha1', kind: 'Gate', metadata: { namespace: 'shop', name: 'typo' } };

@@ -21,6 +21,7 @@ import { few } from '../../../core/kube/firstFew.ts';
 import { sameJson } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, wholeSeconds } from '../../../core/kube/time.ts';
+import { withApprovalChange } from './approvalChange.ts';
 import {
   badRequest,
   createWrite,
@@ -102,7 +103,8 @@ export function approveAtGate(
     ...(reason && { [APPROVE_FOR_REASON]: reason }),
   };
   const text = `Approved ${version} at ${nameOf(gate)}, which requires ${approvals.required} ${approvals.required === 1 ? 'approval' : 'approvals'}`;
-  return patchWrite('Gate', identityOf(gate), { metadata: { annotations } }, { text, brings: { version: tag } });
+  const write = patchWrite('Gate', identityOf(gate), { metadata: { annotations } }, { text, brings: { version: tag } });
+  return withApprovalChange(write, gate, target, 'given');
 }
 
 /** Withdraws the user's own approval. */
@@ -110,7 +112,8 @@ export function withdrawAtGate(gate: Gate, version: string): PlannedWrite {
   if (!gate.spec.approvals)
     return badRequest(`${nameOf(gate)} has no spec.approvals, so there is no approval to withdraw.`);
   const text = `Withdrew your approval of ${version} at ${nameOf(gate)}`;
-  return patchWrite('Gate', identityOf(gate), { metadata: { annotations: { [UNAPPROVE_FOR]: version } } }, { text });
+  const body = { metadata: { annotations: { [UNAPPROVE_FOR]: version } } };
+  return withApprovalChange(patchWrite('Gate', identityOf(gate), body, { text }), gate, version, 'withdrawn');
 }
 
 /** Creates an open Gate. */

@@ -2,6 +2,7 @@
 import { CHANGE_CAUSE, REASON } from '../../../api/annotations.ts';
 import { apiVersionOf, GOVERNED_KINDS, KINDS, type KindName } from '../../../api/kinds.ts';
 import type { AnyObject, EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
+import type { APPROVAL_KEYS, Approval } from '../../../core/approval/approvalRecord.ts';
 import { refKey } from '../../../core/kube/names.ts';
 import { formatTime, wholeSeconds } from '../../../core/kube/time.ts';
 import { type Expanded, NOW, quote, shell, WHY } from '../../../core/text/shell.ts';
@@ -21,8 +22,20 @@ export interface WriteRequest {
   concerns: readonly string[];
   /** The version that a Rollout deploys after the write; without one the next. Absent if the write deploys none. */
   brings?: { version?: string };
+  /** The approval that the webhook records or removes. */
+  approval?: ApprovalChange;
   /** The state that the write was planned from, in words. If that has changed, the write is denied. */
   basis?: string;
+}
+
+/** The change of the webhook's record that a write requests. */
+export interface ApprovalChange {
+  kind: keyof typeof APPROVAL_KEYS;
+  is: 'given' | 'withdrawn';
+  /** The recorded approvals of the version before the write. */
+  before: readonly Approval[];
+  /** The version, or that of one Rollout: `shop/web:1.2.0`. */
+  version: string;
 }
 
 /** A request that leads to no write. */

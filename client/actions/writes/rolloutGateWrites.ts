@@ -12,6 +12,7 @@ import { apiVersionOf, KINDS } from '../../../api/kinds.ts';
 import type { Rollout, RolloutGate } from '../../../api/types.ts';
 import { identityOf, labelValue } from '../../../core/kube/names.ts';
 import { allows, rejectedBy } from '../../../core/rollout/evaluation/rolloutGates.ts';
+import { withApprovalChange } from './approvalChange.ts';
 import {
   badRequest,
   createWrite,
@@ -72,7 +73,9 @@ function giveApproval(gate: RolloutGate, version: string, reason: Reason): Plann
   const annotations = { [APPROVE]: version, ...(reason && { [APPROVE_REASON]: reason }) };
   const known = gate.status?.approvals?.versions?.find((each) => each.version === version)?.count ?? 0;
   const text = `Approved ${version} at ${nameOf(gate)}, which had ${known} of ${gate.spec?.approvals?.required} approvals before`;
-  return patchWrite('RolloutGate', identityOf(gate), { metadata: { annotations } }, { text, brings: { version } });
+  const body = { metadata: { annotations } };
+  const write = patchWrite('RolloutGate', identityOf(gate), body, { text, brings: { version } });
+  return withApprovalChange(write, gate, version, 'given');
 }
 
 /** Withdraws the user's own approval. */
@@ -80,7 +83,8 @@ export function withdraw(gate: RolloutGate, version: string): PlannedWrite {
   if (!gate.spec?.approvals)
     return badRequest(`${nameOf(gate)} has no spec.approvals, so there is no approval to withdraw.`);
   const text = `Withdrew your approval of ${version} at ${nameOf(gate)}`;
-  return patchWrite('RolloutGate', identityOf(gate), { metadata: { annotations: { [UNAPPROVE]: version } } }, { text });
+  const body = { metadata: { annotations: { [UNAPPROVE]: version } } };
+  return withApprovalChange(patchWrite('RolloutGate', identityOf(gate), body, { text }), gate, version, 'withdrawn');
 }
 
 /** Lists a version as rejected: it is not deployed while it is listed, not even manually. */

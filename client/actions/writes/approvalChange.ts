@@ -1,0 +1,33 @@
+/** Whether the webhook has recorded a requested approval or withdrawal: it denies a person's, and only warns others. */
+import type { AnyObject } from '../../../api/kubernetes.ts';
+import type { Gate, RolloutGate } from '../../../api/types.ts';
+import { splitTarget } from '../../../core/approval/acceptApproval.ts';
+import { APPROVAL_KEYS, type Approval, recordedOn } from '../../../core/approval/approvalRecord.ts';
+import { type ApprovalChange, objectTitle, type WriteRequest } from './plannedWrite.ts';
+
+/** The write with the change of the record that it requests. */
+export function withApprovalChange(
+  write: WriteRequest,
+  gate: Gate | RolloutGate,
+  version: string,
+  is: ApprovalChange['is'],
+): WriteRequest {
+  const kind = write.object.kind === 'Gate' ? 'Gate' : 'RolloutGate';
+  return { ...write, approval: { kind, is, version, before: approvalsOf(gate, kind, version) } };
+}
+
+/** Why the write has no effect although the API server has accepted it; undefined if it has one. */
+export function unrecordedProblem({ approval, object }: WriteRequest, stored: AnyObject): string | undefined {
+  if (!approval) return undefined;
+  const { kind, is, version, before } = approval;
+  const after = approvalsOf(stored, kind, version);
+  const [more, fewer] = is === 'given' ? [after, before] : [before, after];
+  if (more.some((each) => !fewer.some((other) => JSON.stringify(other) === JSON.stringify(each)))) return undefined;
+  return `No approval of ${version} was ${is === 'given' ? 'recorded' : 'withdrawn'} at ${objectTitle(kind, object)}.`;
+}
+
+function approvalsOf(gate: AnyObject, kind: ApprovalChange['kind'], value: string): Approval[] {
+  const { version, rollout } = splitTarget(value);
+  const { given } = recordedOn(gate, APPROVAL_KEYS[kind]);
+  return given.filter((each) => each.version === version && (rollout === undefined || each.rollout === rollout));
+}
