@@ -34,7 +34,11 @@ export async function run(inputs: ProgramInputs): Promise<number> {
     for (const line of await completions(inputs, terminal)) terminal.printText(line.replace(/[\r\n]+/g, ' '));
     return EXIT.ok;
   }
-  const called = { exitCode: EXIT.ok as number, cluster: undefined as ClusterNames | undefined };
+  const called = {
+    exitCode: EXIT.ok as number,
+    cluster: undefined as ClusterNames | undefined,
+    flags: {} as ConnectionFlags,
+  };
   const parser = await createProgram(
     {
       name: program,
@@ -45,7 +49,8 @@ export async function run(inputs: ProgramInputs): Promise<number> {
       async run(_, definition, invocation) {
         const { context: given, ...flags } = invocation.options;
         const contexts: string[] = [given ?? []].flat();
-        const context = contextOf(inputs, terminal, { ...flags, context: contexts[0] }, contexts, (cluster) => {
+        called.flags = { ...flags, context: contexts[0] };
+        const context = contextOf(inputs, terminal, called.flags, contexts, (cluster) => {
           called.cluster = cluster;
         });
         called.exitCode = await runCommand(definition, context, invocation);
@@ -63,7 +68,8 @@ export async function run(inputs: ProgramInputs): Promise<number> {
     const { problemOf } = await import('../tools/kube/apiProblems.ts');
     const problem = problemOf(error, called.cluster);
     if (!problem) throw error;
-    terminal.noteText(problem.message);
+    const { forSameCluster } = await import('./command/sameCluster.ts');
+    terminal.noteText(forSameCluster(problem.message, called.flags));
     return problem.exitCode;
   }
 }

@@ -11,6 +11,7 @@ import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { readTarget } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { DRY_RUN, outputOption, SHOW_KUBECTL } from '../command/options.ts';
+import { forSameCluster } from '../command/sameCluster.ts';
 import { wrapText } from '../terminal/columns.ts';
 import { styleOf } from '../terminal/style.ts';
 import { make } from '../write/make.ts';
@@ -65,7 +66,7 @@ export const adoptCommand: CommandDefinition = {
     const { terminal } = context;
     for (const { text, commands } of adoption.notes) {
       for (const line of wrapText(`Note: ${withFullStop(text)}`, terminal.columns())) terminal.note(line);
-      if (commands) terminal.noteText(withCommands('', ...commands).trimStart());
+      if (commands) terminal.noteText(forSameCluster(withCommands('', ...commands).trimStart(), context.flags));
     }
     return EXIT.ok;
   },

@@ -3,6 +3,7 @@ import { structuredText } from '../../tools/kube/objectText.ts';
 import { EXIT } from '../../tools/kube/problem.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { outputOption } from '../command/options.ts';
+import { forSameCluster } from '../command/sameCluster.ts';
 import { checkAppliers } from '../doctor/checkAppliers.ts';
 import { checkBudgets } from '../doctor/checkBudgets.ts';
 import { checkDelivery } from '../doctor/checkDelivery.ts';
@@ -60,7 +61,10 @@ export const doctorCommand: CommandDefinition = {
         }
       }),
     );
-    const findings = [...new Map(results.flat().map((each) => [JSON.stringify(each), each])).values()];
+    const unique = new Map(results.flat().map((each) => [JSON.stringify(each), each]));
+    const findings = [...unique.values()].map((each) =>
+      each.command === undefined ? each : { ...each, command: forSameCluster(each.command, flags) },
+    );
     const problems = findings.filter(({ level }) => level === 'problem').length;
     if (options.output) terminal.printText(await structuredText({ findings, problems }, options.output));
     else {

@@ -11,6 +11,7 @@ import { type RolloutSelection, readRollouts, rolloutPages } from '../../tools/r
 import { readAllRelated, readNamespaces, readRelated } from '../../tools/read/readRelated.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { ALL_NAMESPACES, CONTEXTS, outputOption, RELEASE, SELECTOR } from '../command/options.ts';
+import { forSameCluster } from '../command/sameCluster.ts';
 import { applicationTable, clustersTable } from '../terminal/applicationTable.ts';
 import { styleOf } from '../terminal/style.ts';
 import { applicationTree, clusterTree, unreadLines } from '../terminal/tree.ts';
@@ -80,7 +81,8 @@ async function show(context: Context, cluster: Cluster, which: RolloutSelection,
   if (shown === 0 && format !== 'json' && format !== 'yaml') {
     const where = which.everywhere ? 'any namespace' : `namespace '${cluster.namespace}'`;
     context.terminal.note(`There are no Rollouts in ${where}.`);
-    context.terminal.noteText('To put a running application under one:\n  kubectl rollouts adopt kustomization/my-app');
+    const adopt = 'To put a running application under one:\n  kubectl rollouts adopt kustomization/my-app';
+    context.terminal.noteText(forSameCluster(adopt, context.flags));
   }
   return EXIT.ok;
 }

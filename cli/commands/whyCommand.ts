@@ -9,6 +9,7 @@ import { explainObject, withRights } from '../../tools/read/explained.ts';
 import { readTarget } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { outputOption } from '../command/options.ts';
+import { forSameCluster } from '../command/sameCluster.ts';
 import { wrapText } from '../terminal/columns.ts';
 import { EXPLAINED_TONES, type Style, styleOf } from '../terminal/style.ts';
 
@@ -28,7 +29,12 @@ release it, each with whether you are allowed to run it. KIND is any kind of rol
     const cluster = await context.cluster();
     const target = await readTarget(cluster, text as string);
     const found = await explainObject(cluster.client, target, context.now());
-    const explanation = { ...found, commands: await withRights(cluster.client, found.commands) };
+    const commands = (await withRights(cluster.client, found.commands)).map((each) => ({
+      ...each,
+      command: forSameCluster(each.command, context.flags),
+      kubectl: forSameCluster(each.kubectl, context.flags),
+    }));
+    const explanation = { ...found, commands };
     if (options.output) context.terminal.printText(await structuredText(explanation, options.output));
     else
       for (const line of explanationLines(explanation, styleOf(context), context.program)) context.terminal.print(line);

@@ -13,6 +13,7 @@ import { structuredText, withoutManagedFields } from '../../tools/kube/objectTex
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { MAX_WRITE_ATTEMPTS, sendWrite } from '../../tools/kube/sent.ts';
 import type { Context, Invocation } from '../command/command.ts';
+import { forSameCluster } from '../command/sameCluster.ts';
 import { sentenceLines } from '../terminal/style.ts';
 
 export interface Made {
@@ -39,7 +40,7 @@ export async function make(
     const request = await requested();
     if (!isRequest(request)) {
       if (request.isWrong) throw new Problem(request.none);
-      context.terminal.noteText(request.none);
+      context.terminal.noteText(forSameCluster(request.none, context.flags));
       return undefined;
     }
     basis ??= request.basis;
@@ -77,7 +78,7 @@ async function send(
   const { terminal } = context;
   const { client } = await context.cluster();
   const { resource, name, group } = request.object;
-  if (options.showKubectl) terminal.noteText(kubectlOf(request));
+  if (options.showKubectl) terminal.noteText(forSameCluster(kubectlOf(request), context.flags));
   const answer = await sendWrite(client, request, isDryRun);
   for (const warning of answer.warnings) terminal.note(warningText(context, warning));
   const unrecorded = unrecordedProblem(request, answer.object);

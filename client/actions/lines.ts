@@ -51,7 +51,15 @@ export function linesOf(
 
 /** The command lines for another cluster than that of the current context. */
 export function inContext(lines: string, context: string): string {
-  return lines.replace(/^(kubectl rollouts|kubectl|flux)(?= )/gm, (program) => line(program, ['--context', context]));
+  return withFlags(lines, ['--context', context]);
+}
+
+/** The text with these flags in each line that is a command, perhaps indented. */
+export function withFlags(text: string, flags: readonly string[]): string {
+  if (flags.length === 0) return text;
+  return text.replace(/^( *)((?:kubectl|flux) rollouts|kubectl|flux)(?= )/gm, (_, indent: string, program: string) =>
+    indent.concat(line(program, flags)),
+  );
 }
 
 /** The actions that are possible now, as `why` and `-o json` list them. */

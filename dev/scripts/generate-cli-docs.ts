@@ -50,7 +50,8 @@ Flux looks into its plugin folder: \`ln -s "$(which flux-rollouts)" ~/.fluxcd/pl
 
 Cluster, user and namespace are chosen as by kubectl: \`KUBECONFIG\` (a list is merged), \`~/.kube/config\`, or the
 ServiceAccount inside a cluster. Client certificates, tokens, exec plugins and proxies work.
-Options may stand before or after the command's name.`;
+Options may stand before or after the command's name.
+Commands that it prints have the same flags for the cluster and the user.`;
 
 const EXIT_CODES = `Colors are for terminals only; \`NO_COLOR\` turns them off. Times are in your time zone (\`TZ\`). On a pipe nothing is
 wrapped.

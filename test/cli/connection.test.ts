@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { call } from '../support/command.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
-import { apiServer, json, kubeconfigOf, list, rollout, status } from './apiServer.ts';
+import { apiServer, json, kubeconfigOf, kubeconfigWith, list, rollout, status } from './apiServer.ts';
 
 const get = (kubeconfig: string, line = 'get') => call(line, { env: { KUBECONFIG: kubeconfig } });
 
@@ -163,5 +163,37 @@ describe('a wrong command line', () => {
     const { code, out, err } = await get(server.kubeconfig, line);
     expect([code, out]).toEqual([2, '']);
     expect(err).toMatch(sentence);
+  });
+});
+
+describe('a printed command has the connection flags', () => {
+  const failed = rollout('web', '1.3.0', 'shop-prod');
+  Object.assign(failed.status.history[0]!, { bakeStatus: 'Failed' });
+  Object.assign(failed.spec, { wantedVersion: '1.3.0' });
+
+  /** `prod` is not the current context. */
+  async function inProd(line: string) {
+    const { url } = await apiServer((_, response, { pathname }) => {
+      if (pathname.endsWith('/selfsubjectaccessreviews')) return json(response, { status: { allowed: true } });
+      if (pathname.endsWith('/rollouts/web')) return json(response, failed);
+      if (pathname.endsWith('/v1alpha1')) return status(response, 403, 'Forbidden', 'no');
+      json(response, list([]));
+    });
+    const { out, err } = await get(kubeconfigWith({ staging: NOBODY, prod: url }), line);
+    return `${out}${err}`.split('\n').filter((each) => /^ *(kubectl |"(kubectl|command)":)/.test(each));
+  }
+
+  it.each<[string, string]>([
+    ['why web', '--context prod'],
+    ['why web --as bob --as-group qa', '--context prod --as bob --as-group qa'],
+    ['why web -o json', '--context prod'],
+    ['withdraw web', '--context prod'],
+    ['deploy web 1.2.0', '--context prod'],
+    ['get', '--context prod'],
+    ['retry web --show-kubectl --yes', '--context prod'],
+  ])('of %s: %s', async (line, flags) => {
+    const commands = await inProd(`${line} --context prod`);
+    expect(commands.length).toBeGreaterThan(0);
+    expect(commands.filter((each) => !each.includes(flags))).toEqual([]);
   });
 });

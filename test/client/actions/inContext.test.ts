@@ -13,6 +13,7 @@ it.each([
     "kubectl rollouts open x --reason 'kubectl broke'",
     "kubectl rollouts --context prod open x --reason 'kubectl broke'",
   ],
+  ['It waits. To open it:\n  flux rollouts open x', 'It waits. To open it:\n  flux rollouts --context prod open x'],
 ])('%s', (lines, expected) => {
   expect(inContext(lines, 'prod')).toBe(expected);
 });
