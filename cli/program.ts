@@ -2,7 +2,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { EXIT } from '../tools/kube/problem.ts';
 import type { CommandDefinition, Invocation, OptionDefinition } from './command/command.ts';
-import { optionsOf } from './command/options.ts';
+import { CONNECTION_OPTIONS, optionsOf } from './command/options.ts';
 import { COMMANDS, commandEntry } from './commands/index.ts';
 
 /** Runs the called command. */
@@ -44,9 +44,14 @@ export async function createProgram(options: ProgramOptions, loaded: ReadonlySet
   return program;
 }
 
+/** The connection options that take a value, which may be the name of a command: `-n`, `--namespace`. */
+const WITH_VALUE = new Set(
+  CONNECTION_OPTIONS.flatMap(({ flags }) => (flags.includes('<') ? flags.split(/[ ,]+/).slice(0, -1) : [])),
+);
+
 /** The arguments with the command's name before its options: `-n shop get` becomes `get -n shop`. */
 export function commandFirst(args: readonly string[]): readonly string[] {
-  const at = args.findIndex((arg) => commandEntry(arg) !== undefined);
+  const at = args.findIndex((arg, index) => commandEntry(arg) !== undefined && !WITH_VALUE.has(args[index - 1] ?? ''));
   if (at <= 0 || !args[0]?.startsWith('-')) return args;
   return [args[at]!, ...args.slice(0, at), ...args.slice(at + 1)];
 }

@@ -34,3 +34,14 @@ it.each([...RUNBOOKS.matchAll(/`kubectl rollouts (\w[^`]*)`/g)].map(([, line]) =
   'docs/runbooks.md: kubectl rollouts %s',
   async (line) => expect(await taken(line)).toMatch(new RegExp(`^${line.split(' ')[0]}\\b`)),
 );
+
+it.each([
+  ['-n open get freeze', 'get -n open freeze'],
+  ['--namespace open get', 'get --namespace open'],
+  ['--context close --as why status web', 'status --context close --as why web'],
+  ['--namespace=open get', 'get --namespace=open'],
+  ['--no-color get open', 'get --no-color open'],
+  ['-n open', '-n open'],
+])('%s is %s: the value of an option is no command', (line, words) => {
+  expect(commandFirst(line.split(' ')).join(' ')).toBe(words);
+});
