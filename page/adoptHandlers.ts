@@ -17,7 +17,7 @@ import type { Right } from '../client/explain/application.ts';
 import { isApiError, type KubeClient } from '../tools/kube/kubeClient.ts';
 import { additionLines, annotationLines, PLAIN_STYLE } from '../tools/kube/objectText.ts';
 import { Problem } from '../tools/kube/problem.ts';
-import { sendWrite } from '../tools/kube/sent.ts';
+import { MAX_WRITE_ATTEMPTS, sendWrite } from '../tools/kube/sent.ts';
 import { listInAnyVersion, makeAdoption, readAdoptionContext } from './makeAdoption.ts';
 
 /** The most objects that are listed; further ones are only counted. */
@@ -94,7 +94,7 @@ export function createAdoptHandlers({ client, namespace, fallback, rollouts, rig
       if ('problem' in adoption) return failedAnswer(adoption.problem);
       if ((await diffOf(object, adoption)) !== agreed)
         return failedAnswer('The plan has changed since it was shown. Nothing was written: check it again.');
-      return makeWrites(client, adoption);
+      return makeWrites(client, { object, adoption });
     },
   };
 }
@@ -127,14 +127,22 @@ function rightOf({ object: { group, resource, namespace, name }, creates }: Writ
 }
 
 /** Makes the writes. The answer lists those before a refusal too: they stay, and change nothing that runs. */
-async function makeWrites(client: KubeClient, adoption: Adoption): Promise<Answer> {
+async function makeWrites(client: KubeClient, of: Parameters<typeof makeAdoption>[1]): Promise<Answer> {
   const made: string[] = [];
   const warnings: string[] = [];
   const madeText = () => made.map((text) => `${text}.`).join(' ');
   try {
-    await makeAdoption(client, adoption, async (each) => {
-      warnings.push(...(await sendWrite(client, each)).warnings);
-      made.push(each.text);
+    await makeAdoption(client, of, async (plan) => {
+      for (let attempt = 1; ; attempt++) {
+        const write = await plan();
+        try {
+          warnings.push(...(await sendWrite(client, write)).warnings);
+          made.push(write.text);
+          return;
+        } catch (error) {
+          if (attempt === MAX_WRITE_ATTEMPTS || write.creates || !isApiError(error, 409)) throw error;
+        }
+      }
     });
     return { ok: true, message: madeText(), warnings };
   } catch (error) {

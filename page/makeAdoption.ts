@@ -1,6 +1,6 @@
 /** Adopts an object: reads the inputs of the plan, and makes its writes so that the object always has a version. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ImagePolicy, ImageRepository } from '../api/flux.ts';
+import type { FluxObject, ImagePolicy, ImageRepository } from '../api/flux.ts';
 import { KINDS, type KindName, ROLLOUTS } from '../api/kinds.ts';
 import type { AnyObject } from '../api/kubernetes.ts';
 import type { Rollout } from '../api/types.ts';
@@ -8,6 +8,7 @@ import {
   type Adoption,
   type AdoptionContext,
   adoptWrites,
+  bindWrite,
   imagesOf,
   notStartedText,
   rolloutRef,
@@ -21,21 +22,29 @@ const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 300;
 
 /**
- * Makes the writes of an adoption. `make`: sends one. @throws Problem if the Rollout does not start with the running
- * version; the object is not bound then.
+ * Makes the writes of an adoption. `object`: the object that was planned for. `make`: sends a write, planned again after
+ * a conflict. @throws Problem if the Rollout does not start with the running version, or if the object has changed; it
+ * is not bound then.
  */
 export async function makeAdoption(
   client: KubeClient,
-  adoption: Adoption,
-  make: (write: WriteRequest) => Promise<unknown>,
+  { object, adoption }: { object: FluxObject; adoption: Adoption },
+  make: (plan: () => WriteRequest | Promise<WriteRequest>) => Promise<unknown>,
   { isDryRun = false, signal }: { isDryRun?: boolean; signal?: AbortSignal } = {},
 ): Promise<void> {
-  const { createGate, createRollout, bind } = adoptWrites(adoption);
+  const { createGate, createRollout } = adoptWrites(adoption);
   // The RolloutGate may exist already, from a first attempt that was interrupted.
-  if (createGate && !(await readNamed(client, 'RolloutGate', createGate.object))) await make(createGate);
-  if (createRollout) await make(createRollout);
+  if (createGate && !(await readNamed(client, 'RolloutGate', createGate.object))) await make(() => createGate);
+  if (createRollout) await make(() => createRollout);
   if (!isDryRun) await awaitStart(client, adoption, signal);
-  await make(bind);
+  await make(async () => {
+    const { resource } = KINDS[adoption.object.kind];
+    const { namespace, name } = adoption.object;
+    const now = await client.get<FluxObject>({ apiVersion: object.apiVersion, resource, namespace, name });
+    const write = bindWrite(adoption, object, now);
+    if ('problem' in write) throw new Problem(write.problem);
+    return write;
+  });
 }
 
 /** Waits until the Rollout has the running version as its first deployment. */

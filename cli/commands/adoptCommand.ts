@@ -61,7 +61,7 @@ export const adoptCommand: CommandDefinition = {
     const adoption = adopt(object, related, { policy, variable, rollout, runs, bakeTime, deployTimeout, noBake });
     if ('problem' in adoption) throw new Problem(adoption.problem);
     if (options.out) await writeFiles(context, object, adoption, options.out);
-    else if (options.apply) await apply(context, invocation, cluster, adoption);
+    else if (options.apply) await apply(context, invocation, cluster, { object, adoption });
     else await showPlan(context, object, adoption, options.output);
     const { terminal } = context;
     for (const { text, commands } of adoption.notes) {
@@ -124,9 +124,14 @@ async function writeFiles(
   }
 }
 
-function apply(context: Context, invocation: Invocation, { client }: Cluster, adoption: Adoption): Promise<void> {
+function apply(
+  context: Context,
+  invocation: Invocation,
+  { client }: Cluster,
+  of: Parameters<typeof makeAdoption>[1],
+): Promise<void> {
   const isDryRun = invocation.options.dryRun === 'server';
-  return makeAdoption(client, adoption, (write) => make(context, invocation, () => write), {
+  return makeAdoption(client, of, (plan) => make(context, invocation, plan), {
     isDryRun,
     signal: context.signal,
   });

@@ -87,6 +87,37 @@ it('holds the next version, adopts the running one, and binds the object last', 
   await golden('adopt-apply', called);
 });
 
+it.each<[string, (object: any) => Stored]>([
+  [
+    'a Git sync has moved it to another version',
+    (object) => ({ ...object, spec: { postBuild: { substitute: { APP_VERSION: '1.1.0' } } } }),
+  ],
+  [
+    'another user has bound it',
+    (object) => ({
+      ...object,
+      metadata: { ...metadata, annotations: { 'rollout.kuberik.com/substitute.APP_VERSION.from': 'other' } },
+    }),
+  ],
+])('binds no object after %s while the Rollout started', async (_, changed) => {
+  const react = (server: ObjectServer, { body }: { body: Stored }) => {
+    if (body.kind === 'Rollout') server.put(changed(runs), started(body));
+  };
+  const { writes, code, err } = await adopt('kustomization/app --apply', OBJECTS, { react });
+  expect(writes.filter(({ method }) => method === 'PATCH')).toEqual([]);
+  expect(code).toBe(1);
+  expect(err).toMatch(/^Kustomization \S+ has changed since it was read, so it was not bound to Rollout /m);
+});
+
+it('binds the object as it was read last', async () => {
+  const read = { ...runs, metadata: { ...metadata, resourceVersion: '2' } } as Stored;
+  const react = (server: ObjectServer, { body }: { body: Stored }) => {
+    if (body.kind === 'Rollout') server.put({ ...read, status: { observedGeneration: 1 } }, started(body));
+  };
+  const { writes } = await adopt('kustomization/app --apply', OBJECTS, { react });
+  expect(writes.at(-1)?.body.metadata.resourceVersion).toBe('2');
+});
+
 it('binds another object to the existing Rollout', async () => {
   const rollout = started(objectOf('Rollout', { metadata, spec: { releasesImagePolicy: { name: 'app' } } }) as Stored);
   const called = await adopt('ocirepository/app --apply', [...OBJECTS, rollout]);

@@ -8,6 +8,7 @@ import { apiVersionOf, KINDS, type KindName } from '../../../api/kinds.ts';
 import type { AnyObject, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../../api/types.ts';
 import { parseDuration } from '../../../core/kube/duration.ts';
+import { sameJson } from '../../../core/kube/json.ts';
 import { identityOf, labelValue } from '../../../core/kube/names.ts';
 import { isLegalTag } from '../../../core/kube/tag.ts';
 import { managedFieldsOf } from '../../../core/managedField/managedFields.ts';
@@ -15,7 +16,15 @@ import { latestOf, policyRef } from '../../../core/policy/imagePolicy.ts';
 import { policyRules } from '../../../core/policy/rules.ts';
 import { type CommandLine, type TextWithCommands, withCommands } from '../../../core/text/commands.ts';
 import { quote, shell } from '../../../core/text/shell.ts';
-import { createWrite, objectTitle, PROGRAM, PROGRAM_WORD, patchWrite, type WriteRequest } from './plannedWrite.ts';
+import {
+  createWrite,
+  objectTitle,
+  PROGRAM,
+  PROGRAM_WORD,
+  patchMetadata,
+  patchWrite,
+  type WriteRequest,
+} from './plannedWrite.ts';
 
 /** The related objects of the object's namespace. */
 export interface AdoptionContext {
@@ -329,6 +338,27 @@ export function adoptWrites({ gate, rollout, object, annotations, version, rollo
       { text: `Bound ${objectTitle(object.kind, object)} to ${objectTitle('Rollout', ref)}: ${version} stays` },
     ),
   };
+}
+
+/** The write that binds the object as it is now; or the problem if it has changed since the plan was made. */
+export function bindWrite(
+  adoption: Adoption,
+  planned: FluxObject,
+  now: FluxObject | undefined,
+): WriteRequest | { problem: string } {
+  const state = (object: FluxObject) => ({
+    uid: object.metadata.uid,
+    spec: object.spec,
+    bound: managedFieldsOf(object).fields,
+    tag: runningTag(object),
+  });
+  if (!now || !sameJson(state(planned), state(now))) {
+    const [object, rollout] = [objectTitle(adoption.object.kind, adoption.object), rolloutRef(adoption)];
+    const problem = `${object} has changed since it was read, so it was not bound to ${objectTitle('Rollout', rollout)}. Check the plan again.`;
+    return { problem };
+  }
+  const { bind } = adoptWrites(adoption);
+  return { ...bind, body: patchMetadata(adoption.annotations, now) };
 }
 
 /** The new objects, in the order in which they are created. */
