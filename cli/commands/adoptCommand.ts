@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { FluxObject } from '../../api/flux.ts';
 import { BOUND_KINDS } from '../../api/kinds.ts';
 import { type Adoption, adopt, boundObject, DEFAULT_BAKE, newObjects } from '../../client/actions/writes/adoption.ts';
+import { isObjectName } from '../../core/kube/names.ts';
 import { withCommands, withFullStop } from '../../core/text/commands.ts';
 import { makeAdoption, readAdoptionContext } from '../../page/makeAdoption.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
@@ -107,9 +108,13 @@ async function writeFiles(
   adoption: Adoption,
   folder: string,
 ): Promise<void> {
-  await mkdir(folder, { recursive: true });
   const bound = boundObject(object, adoption);
-  for (const each of [...newObjects(adoption), bound]) {
+  const all = [...newObjects(adoption), bound];
+  // An API server may send anything as a name, and a name with a slash leads out of the folder.
+  const wrong = all.find(({ metadata }) => !isObjectName(metadata.name ?? ''));
+  if (wrong) throw new Problem(`${wrong.kind} '${wrong.metadata.name}' has no valid name. Nothing was written.`);
+  await mkdir(folder, { recursive: true });
+  for (const each of all) {
     const file = join(folder, fileNameOf(each));
     const head =
       each === bound ? `# A patch: merge it into your manifest of ${object.kind} ${object.metadata.name}.\n` : '';

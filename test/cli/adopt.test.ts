@@ -56,6 +56,14 @@ it('writes files for Git, and overwrites none', async () => {
   expect([again.code, again.err]).toEqual([1, expect.stringMatching(/exists already/)]);
 });
 
+it('writes no file outside the folder, whatever name the API server sends', async () => {
+  const folder = temporaryFolder('adopt-');
+  const hostile = { ...policy, metadata: { ...metadata, name: 'x/../../app' } } as Stored;
+  const { code, err } = await adopt(`kustomization/app --out ${join(folder, 'out')}`, [hostile, runs as Stored]);
+  expect([code, err]).toEqual([1, expect.stringContaining("'x/../../app-adoption' has no valid name")]);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
 it('does nothing if the user may not hold the next version', async () => {
   const refuses = ({ path }: { path: string }) => (path.endsWith('/rolloutgates') ? 'you may not' : undefined);
   expect(await adopt('kustomization/app --apply', OBJECTS, { refuses })).toMatchObject({
