@@ -69,7 +69,7 @@ export function forceDeployCommand(
   value: string | undefined,
   more: Expanded = { expanded: '' },
 ): string {
-  return shell`kubectl -n ${nameWord(namespace)} annotate --overwrite rollout/${nameWord(rollout)} ${FORCE_DEPLOY}=${tagWord(value)}${more}`;
+  return shell`kubectl -n ${nameWord(namespace)} annotate --overwrite rollout.kuberik.com/${nameWord(rollout)} ${FORCE_DEPLOY}=${tagWord(value)}${more}`;
 }
 
 /** Whether both are one deployment of one Rollout. */

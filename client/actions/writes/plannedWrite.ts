@@ -160,7 +160,9 @@ export const REASON_PLACEHOLDER = '<why>';
 export function kubectlOf({ object, body, creates, jsonPatch }: WriteRequest, now?: EpochMs): string {
   const kubectl = `kubectl${object.namespace ? shell` -n ${object.namespace}` : ''}`;
   if (creates) return `${kubectl} create -f - <<'EOF'\n${JSON.stringify(body, undefined, 2)}\nEOF`;
-  const target = `${object.kind.toLowerCase()}/${object.name}`;
+  // Argo Rollouts has a kind of the same name, and `rollout` alone may mean that.
+  const resource = object.kind === 'Rollout' ? `rollout.${object.group}` : object.kind.toLowerCase();
+  const target = `${resource}/${object.name}`;
   if (jsonPatch) return `${kubectl} patch ${quote(target)} --type=json -p ${quote(JSON.stringify(jsonPatch))}`;
   const { metadata: { annotations, resourceVersion: _, ...metadata } = {}, ...rest } = body;
   const isAnnotation = Object.keys(rest).length + Object.keys(metadata).length === 0;

@@ -127,8 +127,8 @@ function commandFor(rollout: Rollout, version: string): string {
   const { namespace, name } = identityOf(rollout);
   const annotations = { [BYPASS_REASON]: '<why>' };
   if (!rollout.spec?.wantedVersion) {
-    return shell`kubectl -n ${namespace} annotate --overwrite rollout/${name} ${FORCE_DEPLOY}=${version} ${BYPASS_REASON}=${WHY}`;
+    return shell`kubectl -n ${namespace} annotate --overwrite rollout.kuberik.com/${name} ${FORCE_DEPLOY}=${version} ${BYPASS_REASON}=${WHY}`;
   }
   const patch = { metadata: { annotations }, spec: { wantedVersion: version } };
-  return shell`kubectl -n ${namespace} patch rollout/${name} --type=merge -p ${JSON.stringify(patch)}`;
+  return shell`kubectl -n ${namespace} patch rollout.kuberik.com/${name} --type=merge -p ${JSON.stringify(patch)}`;
 }

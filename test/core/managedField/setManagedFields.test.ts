@@ -76,7 +76,7 @@ const rows: Row[] = [
   ),
   row('a direct edit is denied, and says how to deploy another version', at110, edited('2.0.0'), {
     denial:
-      /set spec\.wantedVersion on that Rollout\.\nTo deploy another version:\n {2}kubectl -n shop annotate --overwrite rollout\/my-app rollout\.kuberik\.com\/force-deploy=2\.0\.0$/,
+      /set spec\.wantedVersion on that Rollout\.\nTo deploy another version:\n {2}kubectl -n shop annotate --overwrite rollout\.kuberik\.com\/my-app rollout\.kuberik\.com\/force-deploy=2\.0\.0$/,
   }),
   row('what is no version is not put into a command that somebody may paste', at110, edited('$(reboot)'), {
     denial: /force-deploy='<version>'$/,

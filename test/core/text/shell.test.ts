@@ -117,7 +117,7 @@ describe('a command in', () => {
       expect(deploy).toEqual(
         argv(
           'kubectl -n shop annotate --overwrite',
-          `rollout/${nameWord(rollout)}`,
+          `rollout.kuberik.com/${nameWord(rollout)}`,
           `rollout.kuberik.com/force-deploy=${tagWord(value)}`,
         ),
       );
@@ -206,7 +206,7 @@ describe('a command in', () => {
         { text: '' },
       );
       expect(words(kubectlOf(patch))).toEqual(
-        argv('kubectl -n shop annotate --overwrite', `rollout/${name}`, `a=${reason}`, 'b-'),
+        argv('kubectl -n shop annotate --overwrite', `rollout.kuberik.com/${name}`, `a=${reason}`, 'b-'),
       );
       expect(words(kubectlOf({ ...patch, body: { spec: { wantedVersion: version } } })).at(-1)).toBe(
         JSON.stringify({ spec: { wantedVersion: version } }),

@@ -206,7 +206,8 @@ describe('the denial for a managed field', () => {
       managedFields: [owner('Update', APP_PATH)],
       ...parts,
     });
-  const command = 'kubectl -n shop annotate --overwrite rollout/my-app rollout.kuberik.com/force-deploy=2.0.0';
+  const command =
+    'kubectl -n shop annotate --overwrite rollout.kuberik.com/my-app rollout.kuberik.com/force-deploy=2.0.0';
   const app = rollout('my-app', '1.1.0', '1.0.0');
   const behindFreeze = { ...app, spec: { ...app.spec, gates: [{ name: 'freeze' }] } } as Rollout;
 

@@ -88,7 +88,7 @@ describe('a bypass is for the version that its write names', () => {
       rollout(own, AT_7),
       { [BYPASS_FOR]: '1.3.0', ...REASON },
       [
-        'does not request 1.3.0.\nTo deploy 1.3.0:\n  kubectl -n team-a annotate --overwrite rollout/app rollout.kuberik.com/force-deploy=1.3.0',
+        'does not request 1.3.0.\nTo deploy 1.3.0:\n  kubectl -n team-a annotate --overwrite rollout.kuberik.com/app rollout.kuberik.com/force-deploy=1.3.0',
       ],
     ],
     [

@@ -57,7 +57,7 @@ const concerns = (planned: PlannedWrite) => (isRequest(planned) ? planned.concer
 const failed = { history: [entry(4, '1.5.1', 'Failed'), ...STATUS.history!] };
 
 describe('the equivalent kubectl command', () => {
-  const PREFIX = 'kubectl -n shop annotate --overwrite rollout/checkout ';
+  const PREFIX = 'kubectl -n shop annotate --overwrite rollout.kuberik.com/checkout ';
   it.each<[string, PlannedWrite, string]>([
     [
       'deploy',
@@ -72,12 +72,12 @@ describe('the equivalent kubectl command', () => {
     [
       'pin',
       pin(rollout(), '1.4.0', undefined),
-      `kubectl -n shop patch rollout/checkout --type=merge -p '{"spec":{"wantedVersion":"1.4.0"}}'`,
+      `kubectl -n shop patch rollout.kuberik.com/checkout --type=merge -p '{"spec":{"wantedVersion":"1.4.0"}}'`,
     ],
     [
       'unpin',
       unpin(rollout({ spec: { wantedVersion: '1.4.0' } }), "it's over"),
-      `kubectl -n shop patch rollout/checkout --type=merge -p '{"metadata":{"annotations":{"rollout.kuberik.com/reason":"it'\\''s over"}},"spec":{"wantedVersion":null}}'`,
+      `kubectl -n shop patch rollout.kuberik.com/checkout --type=merge -p '{"metadata":{"annotations":{"rollout.kuberik.com/reason":"it'\\''s over"}},"spec":{"wantedVersion":null}}'`,
     ],
     ['retry', retry(rollout({ status: failed }), undefined), `${PREFIX}rollout.kuberik.com/retry=1.5.1`],
     ['unblock', unblock(rollout({ status: failed }), undefined), `${PREFIX}rollout.kuberik.com/unblock-failed=true`],
@@ -224,7 +224,7 @@ describe('a request that is withdrawn', () => {
   it('includes the message of the request, and the reason of a bypass', () => {
     const bypassed = { ...FORCE, 'gate.fluxcd.io/bypass-for': '9.9.9', 'gate.fluxcd.io/bypass-reason': 'INC-7' };
     expect(said(withdrawRequest(rollout({ annotations: bypassed }), undefined))).toBe(
-      'kubectl -n shop annotate --overwrite rollout/checkout rollout.kuberik.com/force-deploy- rollout.kuberik.com/deploy-message- ' +
+      'kubectl -n shop annotate --overwrite rollout.kuberik.com/checkout rollout.kuberik.com/force-deploy- rollout.kuberik.com/deploy-message- ' +
         'gate.fluxcd.io/bypass-for- gate.fluxcd.io/bypass-reason-',
     );
   });
@@ -288,6 +288,8 @@ describe('a Gate that is no longer required', () => {
       { op: 'remove', path: '/spec/gates/2' },
       { op: 'remove', path: '/spec/gates/1' },
     ];
-    expect(said(planned)).toBe(`kubectl -n shop patch rollout/checkout --type=json -p '${JSON.stringify(operations)}'`);
+    expect(said(planned)).toBe(
+      `kubectl -n shop patch rollout.kuberik.com/checkout --type=json -p '${JSON.stringify(operations)}'`,
+    );
   });
 });
