@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { RolloutStatus } from '../../../api/types.ts';
+import { compile } from '../../../dev/sim/apiServer/cel.ts';
 import {
   mutateRolloutStatus,
   OUR_ENTRY_FIELDS,
@@ -10,6 +11,7 @@ import {
   validateRolloutStatus,
 } from '../../../webhooks/rollout/rolloutStatusAdmission.ts';
 import { object, rollout } from '../../hooks/rollout/call.ts';
+import { objectIn } from '../../manifests/files.ts';
 import { annotated, call, write } from './call.ts';
 
 describe('mutate/rollout-status', () => {
@@ -188,7 +190,7 @@ describe('validate/rollout-status, behind a closed Gate', () => {
     'gate.fluxcd.io/bypassed-gates': `1.0.0 (1) 2026-03-01T${time}Z: team-a/freeze`,
   });
 
-  it.each<{ title: string; history: object; old: object }>([
+  const revivals: { title: string; history: object; old: object }[] = [
     { title: 'continues it', history: { bakeStatus: 'Deploying' }, old: { bakeStatus: 'Failed' } },
     { title: 'marks it as successful', history: { bakeStatus: 'Succeeded' }, old: { bakeStatus: 'Failed' } },
     {
@@ -196,7 +198,9 @@ describe('validate/rollout-status, behind a closed Gate', () => {
       history: { bakeStatus: 'Deploying' },
       old: { bakeStatus: 'Deploying', lastRetryTimestamp: '2026-03-01T11:40:00Z' },
     },
-  ])('refuses to let a failed deployment bypass it again: $title', async ({ history, old }) => {
+  ];
+
+  it.each(revivals)('refuses to let a failed deployment bypass it again: $title', async ({ history, old }) => {
     const revive = (annotations: object, may = false) =>
       decide([entry(1, history)], 'alice', [entry(1, old)], may, annotations);
     expect((await revive(grantAt('11:30:00'))).result).toMatchObject({
@@ -211,6 +215,26 @@ describe('validate/rollout-status, behind a closed Gate', () => {
     for (const without of [{}, grantAt('10:30:00')]) {
       expect((await revive(without)).result).toMatchObject({ allowed: true });
     }
+  });
+
+  /** The match conditions that let through a write of the status by a dashboard. */
+  const sent = (annotations: object, history: object, old: object) => {
+    const { matchConditions } = objectIn('webhooks/validating.yaml').webhooks.find(
+      ({ name }: { name: string }) => name === 'rollout-status.admission.kuberik.com',
+    );
+    const request = { userInfo: { username: 'dashboard' } };
+    const [object, oldObject] = [history, old].map((head) =>
+      annotated({ ...annotations }, spec, { history: [entry(1, head)] }),
+    );
+    return matchConditions.every(({ expression }: { expression: string }) =>
+      compile(expression)({ request, object, oldObject }),
+    );
+  };
+
+  it.each(revivals)('is called by the API server for a write that $title, if there is a bypass', ({ history, old }) => {
+    expect(sent(grantAt('11:30:00'), history, old)).toBe(true);
+    expect(sent({}, history, old)).toBe(false);
+    expect(sent(grantAt('11:30:00'), { ...old, bakeStatusMessage: 'slow' }, old)).toBe(false);
   });
 
   it('allows it with the reason that its writer gave on the Rollout shortly before, and records it', async () => {
