@@ -76,8 +76,10 @@ function decideSuspension(
 
   const open: StateAnnotation | undefined = gates.all.length > 0 ? { is: 'open' } : undefined;
   if (awaitsArtifact(object)) return untilFetched(write, previous, state, open);
-  // A deployment that bypassed the Gates has the object running already: there is nothing to resume.
-  if (previous === undefined || state?.is === 'bypassing') return { suspend: asWritten, state: open };
+  // A deployment that bypassed the Gates has the object running already, unless its source was still fetching: there is
+  // nothing to resume.
+  const runs = state?.is === 'bypassing' && !awaitsArtifact(oldObject);
+  if (previous === undefined || runs) return { suspend: asWritten, state: open };
   const resumed: Suspension = { suspend: resumedValue(write, previous), state: open };
   // Suspended only for its artifact: no Gate held its spec, so no apply has to come first.
   if (awaitsArtifact(oldObject) && state?.is !== 'opening' && state?.is !== 'closed') return resumed;

@@ -27,6 +27,7 @@ const STORED: Record<string, [suspend: boolean | undefined, annotations: Record<
   OPENING: [true, { [GATE_STATE]: OPENING, [SUSPENDED]: 'unset' }],
   bypassed: [undefined, { [GATE_STATE]: 'bypassed: ops/freeze@first' }],
   bypassing: [undefined, { [GATE_STATE]: 'bypassing: ops/freeze@first', [SUSPENDED]: 'unset' }],
+  BYPASSING: [true, { [GATE_STATE]: 'bypassing: ops/freeze@first', [SUSPENDED]: 'unset', ...FETCHING }],
 };
 
 const WRITES: Record<string, (stored: FluxObject) => Partial<Write> & { sent: FluxObject }> = {
@@ -110,6 +111,7 @@ const TABLES: [title: string, Situation, rows: string][] = [
     OPENING       | OPENING        | OPENING        | open        | open        | OPENING        | open     | OPENING
     bypassed      | open           | OPEN           | open        | open        | open           | open     | open
     bypassing     | open           | OPEN           | open        | open        | open           | open     | open
+    BYPASSING     | open           | open           | open        | open        | open           | open     | open
     `,
   ],
   [
@@ -127,6 +129,7 @@ const TABLES: [title: string, Situation, rows: string][] = [
     OPENING       | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
     bypassed      | bypassed      | BYPASSED      | bypassed       | bypassed      | bypassed      | bypassed | bypassed
     bypassing     | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
+    BYPASSING     | CLOSED        | CLOSED        | CLOSED         | CLOSED        | CLOSED        | bypassed | bypassing
     `,
   ],
   [
@@ -144,6 +147,7 @@ const TABLES: [title: string, Situation, rows: string][] = [
     OPENING       | OPENING        | OPENING        | OPENING (false) | OPENING        | OPENING        | OPENING (false) | OPENING
     bypassed      | OPEN           | OPEN (true)    | OPEN (false)    | OPEN           | OPEN           | OPEN (false)    | OPEN
     bypassing     | OPEN           | OPEN (true)    | OPEN (false)    | OPEN           | OPEN           | OPEN (false)    | OPEN
+    BYPASSING     | OPEN           | OPEN           | OPEN (false)    | OPEN           | OPEN           | OPEN (false)    | OPEN
     `,
   ],
 ];
