@@ -41,8 +41,10 @@ export function verifyWrite(write: FluxWrite): Denial | undefined {
 }
 
 function verifySuspended(object: FluxObject): Denial | undefined {
-  const mustBeSuspended =
-    readState(object)?.is === 'closed' || object.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
+  const state = readState(object)?.is;
+  const awaitsArtifact = object.metadata.annotations?.[AWAITS_ARTIFACT] !== undefined;
+  // A user who bypassed the Gates may let the object run before its source has fetched the version.
+  const mustBeSuspended = state === 'closed' || (awaitsArtifact && state !== 'bypassed');
   if (!mustBeSuspended || object.spec?.suspend === true) return undefined;
   return { reason: 'overwritten', text: changedAfterwardsText(object, 'spec.suspend') };
 }

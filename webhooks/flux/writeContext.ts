@@ -18,7 +18,7 @@ import { needsNoSource } from '../../core/managedField/setManagedFields.ts';
 import { sourceOf } from '../../core/managedField/source.ts';
 import { type GateContext, gatesToRead } from '../../core/objectGates/objectGates.ts';
 import { applierOf } from '../../core/suspension/applier.ts';
-import { readState } from '../../core/suspension/stateAnnotation.ts';
+import { closureKey, isBypassed, readState } from '../../core/suspension/stateAnnotation.ts';
 import { endsOpening } from '../../core/suspension/suspension.ts';
 import { listSelecting, READS_AT_ONCE, readGates, refRules } from '../../live/gateReads.ts';
 import { inParallel } from '../../live/inParallel.ts';
@@ -96,7 +96,9 @@ function isHeldByGate({ object, oldObject }: Write, gates: GateContext): boolean
   if (!object || !oldObject) return false;
   const isBypassing = readState(object)?.is === 'bypassing' || readState(oldObject)?.is === 'bypassing';
   if (isBypassing || freshReason(object, oldObject) !== undefined) return false;
-  return closedToWrite(oldObject, object, { ...gates, rollouts: new Map() }).length > 0;
+  const closed = closedToWrite(oldObject, object, { ...gates, rollouts: new Map() });
+  // A Rollout's deployment that bypasses these closures sets the managed fields of a bypassed object too.
+  return closed.length > 0 && !isBypassed(readState(oldObject), closed.map(closureKey));
 }
 
 /**

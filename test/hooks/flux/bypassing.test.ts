@@ -1,6 +1,6 @@
 /** Decorator, binding and webhook together, for one object of a frozen application during a deployment that bypasses its Gate. */
 import { describe, expect, it } from 'vitest';
-import { BYPASSED_GATES } from '../../../api/annotations.ts';
+import { AWAITS_ARTIFACT, BYPASSED_GATES } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
 import { deployment, gate, kustomization, NOW, ociRepository, owner, rollout } from '../../core/admission/objects.ts';
@@ -157,6 +157,79 @@ describe('an object whose deployment bypasses its Gate', () => {
     cluster.gates = [gate('shop/freeze', { default: 'opened' })];
     await cluster.settle();
     expect(cluster.object.spec?.suspend).toBe(true);
+  });
+});
+
+describe('an object whose deployment bypasses its Gate while its source fetches the version', () => {
+  const source = (tag: string, id: number, fetched = tag) => {
+    const status = fetched === tag ? 'True' : 'Unknown';
+    const ready = { type: 'Ready', status, reason: '', message: '', lastTransitionTime: '', observedGeneration: 3 };
+    const artifact = { revision: `${fetched}@sha256:1`, digest: 'sha256:1' };
+    return ociRepository(
+      { tag },
+      {
+        deployed: deployment('my-app', id, tag),
+        status: { observedGeneration: 3, artifact, conditions: [ready] },
+      },
+    );
+  };
+  const follows = {
+    annotations: { 'rollout.kuberik.com/substitute.APP.from': 'my-app', 'gate.fluxcd.io/gates': 'freeze' },
+    deployed: deployment('my-app', 1, '1.0.0'),
+    substitute: { APP: '1.0.0' },
+    spec: { sourceRef: { kind: 'OCIRepository', name: 'web' } },
+    status: HAS_RUN,
+  };
+  const held = () =>
+    Cluster.settled(kustomization(follows), {
+      gates: [gate('shop/freeze')],
+      rollouts: [rollout('my-app', '1.0.0')],
+      source: source('1.0.0', 1),
+    });
+  async function deploy(cluster: Cluster): Promise<void> {
+    Object.assign(cluster, { rollouts: [hotfix()], source: source('1.1.0', 2, '1.0.0') });
+    await cluster.settle();
+    expect(cluster.object.metadata.annotations?.[AWAITS_ARTIFACT]).toBeDefined();
+  }
+  async function resume(cluster: Cluster): Promise<boolean> {
+    cluster.mayBypass = ['developer shop/freeze'];
+    const { metadata, spec } = cluster.object;
+    const annotations = { ...metadata.annotations, 'gate.fluxcd.io/bypass-reason': 'INC-8' };
+    return cluster.write({
+      ...cluster.object,
+      metadata: { ...metadata, annotations },
+      spec: { ...spec, suspend: false },
+    });
+  }
+  const fetched = (cluster: Cluster) => Object.assign(cluster, { source: source('1.1.0', 2) });
+  const opens = (cluster: Cluster) => Object.assign(cluster, { gates: [gate('shop/freeze', { default: 'opened' })] });
+
+  it.each<[title: string, steps: ((cluster: Cluster) => unknown)[]]>([
+    ['the source has it, then the Gate opens', [fetched, (cluster) => cluster.settle(), opens]],
+    ['the Gate opens, then the source has it', [opens, (cluster) => cluster.settle(), fetched]],
+    ['both between two writes', [opens, fetched]],
+  ])('runs after the Gate has opened: %s', async (_, steps) => {
+    const cluster = await held();
+    await deploy(cluster);
+    expect(cluster.object).toMatchObject({ spec: { suspend: true } });
+    for (const step of steps) await step(cluster);
+    await cluster.settle();
+    expect(runs(cluster)).toBe(true);
+    expect(substituted(cluster.object)).toEqual({ APP: '1.1.0' });
+  });
+
+  it.each<[title: string, steps: ((cluster: Cluster) => Promise<unknown>)[]]>([
+    ['before the deployment', [resume, deploy]],
+    ['while it fetches', [deploy, resume]],
+  ])('runs if a user who may bypass the Gate resumes it %s, and takes the version', async (_, steps) => {
+    const cluster = await held();
+    for (const step of steps) expect(await step(cluster)).not.toBe(false);
+    await cluster.settle();
+    expect(cluster.object.metadata.annotations?.[STATE]).toBe('bypassed: shop/freeze');
+    fetched(cluster);
+    await cluster.settle();
+    expect(runs(cluster)).toBe(true);
+    expect(substituted(cluster.object)).toEqual({ APP: '1.1.0' });
   });
 });
 
