@@ -73,7 +73,7 @@ const RECORDS_EVENTS = [
   '/admission/validate/rolloutgate',
 ];
 
-const TAKES_APPROVALS = ['/admission/mutate/gate', '/admission/mutate/rolloutgate'];
+const REMOVES_REQUESTS = ['/admission/mutate/gate', '/admission/mutate/rollout', '/admission/mutate/rolloutgate'];
 
 describe('webhooks', () => {
   it('call every admission route of the server, and no other', () => {
@@ -94,8 +94,8 @@ describe('webhooks', () => {
         clientConfig: { service: { ...SERVICE, port: 443 } },
       });
       expect(webhook.clientConfig.service.path).toMatch(kind.startsWith('Mutating') ? /\/mutate\// : /\/validate\//);
-      // A second call wouldn't find the approval request that the first one removes.
-      const again = TAKES_APPROVALS.includes(webhook.clientConfig.service.path) ? 'Never' : 'IfNeeded';
+      // A second call wouldn't find the request that the first one removes.
+      const again = REMOVES_REQUESTS.includes(webhook.clientConfig.service.path) ? 'Never' : 'IfNeeded';
       expect(webhook.reinvocationPolicy).toBe(kind.startsWith('Mutating') ? again : undefined);
       expect(webhook).not.toHaveProperty('namespaceSelector');
     },

@@ -1,8 +1,17 @@
 /** docs/reference/writes.md, W47: a reason on a Rollout lets one deployment bypass the Gates that are closed. */
 import { describe, expect, it } from 'vitest';
-import { BYPASSED_BY, BYPASSED_GATES } from '../../../api/annotations.ts';
+import {
+  BYPASS_FOR,
+  BYPASSED_BY,
+  BYPASSED_GATES,
+  REASON as PIN_REASON,
+  PIN_RECORD,
+  REQUESTERS,
+} from '../../../api/annotations.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { fakeWebhookCall } from '../../../dev/fakes/ports.ts';
+import { mutate } from '../../../dev/sim/apiServer/admission.ts';
+import { reviewOf } from '../../../webhooks/response.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { NOW, object, rollout } from '../../hooks/rollout/call.ts';
 import { AT_7, ask, binding, entry, GATES, gateOf, HOTFIX, own, REASON, T } from './bypass.ts';
@@ -239,5 +248,50 @@ describe('before the first deployment', () => {
     const answer = await ask({ next, before });
     expect(answer.allowed).toBe(false);
     expect(answer.denial).toContain('but the next deployment would be 1.0.0');
+  });
+});
+
+describe('another webhook that changes the Rollout after ours', () => {
+  const underWay = { history: [{ ...entry(8, '1.5.0', ''), bakeStatus: 'Deploying' as const }, entry(7, '1.4.0')] };
+  const NEXT = [{ tag: '1.6.0' }];
+  const waiting = { availableReleases: [{ tag: '1.5.0' }, ...NEXT], releaseCandidates: NEXT, pendingVersion: '1.6.0' };
+  const other = { [REQUESTERS]: JSON.stringify({ wantedVersion: 'developer' }) };
+
+  it.each<[what: string, kept: string, text: string, next: Rollout, before: Rollout]>([
+    [
+      'the version of a bypass that another user requested',
+      BYPASSED_GATES,
+      '1.5.0 (8)',
+      annotated({ ...other, ...REASON, [BYPASS_FOR]: '1.5.0' }, { ...own, wantedVersion: '1.5.0' }, AT_7),
+      annotated(other, { ...own, wantedVersion: '1.5.0' }, AT_7),
+    ],
+    [
+      'the version of a bypass that a closure has interrupted',
+      BYPASSED_GATES,
+      '1.5.0 (8)',
+      annotated({ ...REASON, [BYPASS_FOR]: '1.5.0' }, own, { ...underWay, ...waiting }),
+      annotated({}, own, { ...underWay, ...waiting }),
+    ],
+    [
+      'the reason of a pin',
+      PIN_RECORD,
+      'INC-9',
+      annotated({ [PIN_REASON]: 'INC-9' }, { ...own, wantedVersion: '1.4.0' }, AT_7),
+      annotated({}, own, AT_7),
+    ],
+  ])('loses nothing: %s', async (_, kept, text, next, before) => {
+    const { call } = fakeWebhookCall({ now: NOW, objects: GATES, access: { may: async () => true }, settings: {} });
+    const request = write({ object: next, old: before, user: 'sre' });
+    const stored = await mutate(
+      request,
+      async (_path, each) => reviewOf(each, await mutateRollout(each, call)).response!,
+      (object) => object,
+      (object) => ({
+        ...object,
+        metadata: { ...object.metadata, labels: { ...object.metadata?.labels, checked: '' } },
+      }),
+    );
+    expect(stored!.metadata!.labels).toMatchObject({ checked: '' });
+    expect(stored!.metadata!.annotations?.[kept]).toContain(text);
   });
 });
