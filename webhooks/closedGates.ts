@@ -191,7 +191,7 @@ export async function recordBypass(
     const writeKey = ['bypass', kind, fact.object.namespace, fact.object.name, ...write].join(' ');
     const count = { name: 'rollout_hooks_gate_bypasses_total', labels: {}, key: writeKey } as const;
     // One write may bypass some Gates for a version, and others because it drops them: each is an Event.
-    const key = `${writeKey} ${gates.map(refKey).sort().join()}`;
+    const key = `${writeKey} ${version ?? ''} ${gates.map(refKey).sort().join()}`;
     // The objects that a Gate holds; other objects report themselves, or by the objects bound to them.
     const involvedObjects = involvedObjectsOf(
       (regarding.status as GateStatus)?.heldObjects ?? [],

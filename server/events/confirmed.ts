@@ -21,37 +21,54 @@ interface ConfirmedOptions {
   dropped(what: 'events'): void;
 }
 
-export function createConfirmedEvents({ events, metrics, cluster, wait, dropped }: ConfirmedOptions): ConfirmedEvents {
-  /** The namespace of each, by the Event's key. */
-  const waiting = new Map<string, string | undefined>();
-  const waitingOf = (namespace: string | undefined) =>
-    [...waiting.values()].filter((each) => each === namespace).length;
+/** What a request about one write waits for. */
+interface Waiting {
+  namespace: string | undefined;
+  /** Whether the request has come again since the reads began. */
+  again: boolean;
+}
 
-  async function confirm(event: EventRecord, fact: StoredFact, count: Count | undefined): Promise<void> {
+export function createConfirmedEvents({ events, metrics, cluster, wait, dropped }: ConfirmedOptions): ConfirmedEvents {
+  /** By the object's uid and the Event's key: a forged request for another uid must not displace the real one. */
+  const waiting = new Map<string, Waiting>();
+  const waitingOf = (namespace: string | undefined) =>
+    [...waiting.values()].filter((each) => each.namespace === namespace).length;
+
+  async function confirm(event: EventRecord, fact: StoredFact, count: Count | undefined, own: Waiting): Promise<void> {
     let seen: Seen | 'unread' = 'unread';
-    for (const ms of WAITS_MS) {
-      await wait(ms);
-      seen = await cluster.get(fact.object).then(
-        (object) => seenOf(fact, object),
-        () => 'unread' as const,
-      );
-      if (seen === 'never') return;
-      if (seen === 'notYet' || seen === 'unread') continue;
-      if (count) metrics.count(count);
-      return events.record(event);
-    }
+    do {
+      own.again = false;
+      for (const ms of WAITS_MS) {
+        await wait(ms);
+        seen = await cluster.get(fact.object).then(
+          (object) => seenOf(fact, object),
+          () => 'unread' as const,
+        );
+        if (seen === 'never') return;
+        if (seen === 'notYet' || seen === 'unread') continue;
+        if (count) metrics.count(count);
+        return events.record(event);
+      }
+      // The first request may have been forged, seconds before the real one.
+    } while (own.again);
     if (seen === 'unread') dropped('events');
   }
 
   return {
     recordWhen(event, fact, count) {
       const { namespace } = fact.object;
-      if (waiting.has(event.key)) return;
+      const key = `${fact.uid} ${event.key}`;
+      const earlier = waiting.get(key);
+      if (earlier) {
+        earlier.again = true;
+        return;
+      }
       if (waiting.size >= MAX_WAITING_EVENTS || waitingOf(namespace) >= MAX_WAITING_OF_NAMESPACE) {
         return dropped('events');
       }
-      waiting.set(event.key, namespace);
-      void confirm(event, fact, count).finally(() => waiting.delete(event.key));
+      const own = { namespace, again: false };
+      waiting.set(key, own);
+      void confirm(event, fact, count, own).finally(() => waiting.delete(key));
     },
   };
 }

@@ -25,11 +25,15 @@ const event = (key = 'bypass-1'): EventRecord => ({
   at: 0,
 });
 
-/** `seen`: the result of each read; the last one is repeated. */
+/**
+ * `seen`: the result of each read; the last one is repeated. `duringRead`: the read during which the requests come
+ * again.
+ */
 async function recorded(
   fact: StoredFact | ((key: string) => StoredFact),
   seen: (KubeObject | undefined | Error)[],
   keys = ['bypass-1'],
+  duringRead?: number,
 ) {
   const events: EventRecord[] = [];
   const { counts, metrics } = fakeMetrics();
@@ -41,6 +45,7 @@ async function recorded(
     cluster: {
       get: async () => {
         const found = seen[Math.min(looks++, seen.length - 1)];
+        if (looks === duringRead) request();
         if (found instanceof Error) throw found;
         return found as any;
       },
@@ -49,7 +54,10 @@ async function recorded(
     dropped: () => dropped++,
   });
   const count = { name: 'rollout_hooks_gate_bypasses_total', labels: {} } as const;
-  for (const key of keys) sink.recordWhen(event(key), typeof fact === 'function' ? fact(key) : fact, count);
+  const request = () => {
+    for (const key of keys) sink.recordWhen(event(key), typeof fact === 'function' ? fact(key) : fact, count);
+  };
+  request();
   await new Promise(setImmediate);
   expect(counts, 'counted with its Event').toHaveLength(events.length);
   return { events: events.length, looks, dropped };
@@ -84,6 +92,17 @@ describe('a bypass', () => {
 
   it('with two callers is read once', async () => {
     expect(await recorded(stored, [after], ['a', 'a'])).toEqual({ events: 1, looks: 1, dropped: 0 });
+  });
+
+  it('with a forged review of another object, by the same words, is recorded once', async () => {
+    const uids = ['forged', 'u'];
+    const facts = () => ({ ...stored, uid: uids.shift() });
+    expect(await recorded(facts, [after], ['a', 'a'])).toEqual({ events: 1, looks: 2, dropped: 0 });
+  });
+
+  it('is read three more times if a request about it comes again: the first may have been forged', async () => {
+    expect(await recorded(gone, [before, before, before, undefined], ['a'], 3)).toMatchObject({ events: 1, looks: 4 });
+    expect(await recorded(gone, [before], ['a'], 2)).toEqual({ events: 0, looks: 6, dropped: 0 });
   });
 
   it.each([

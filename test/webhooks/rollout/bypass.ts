@@ -72,6 +72,6 @@ export async function ask({ next, before, user = 'sre', may = ['sre own', 'sre b
     audit: result.allowed ? result.audit : undefined,
     events: events.map(({ message }) => message),
     /** Events of one key are one Event. */
-    eventKeys: new Set(events.map(({ key }) => key)).size,
+    eventKeys: new Set(events.map(({ key }) => key)),
   };
 }
