@@ -93,10 +93,12 @@ export const LIMITS = {
   /** Series in the result of a query to a MetricProvider. */
   metricSeries: 100,
   /**
-   * Approvals that a Gate or RolloutGate keeps: the oldest is dropped, with a Warning. A user name has at most
-   * 256 characters.
+   * Approvals that a Gate or RolloutGate keeps. Beyond that, the oldest of the user whose approvals take the most bytes
+   * is dropped, with a Warning. A user name has at most 256 characters.
    */
   approvals: 64,
+  /** Bytes of these approvals, as the API server stores them. */
+  approvalBytes: 32_768,
   /** Characters that are stored of a reason; of a longer one the rest is cut, with a Warning. */
   reason: 256,
   /** Characters that are stored of the reason why a Gate is to open or close; the rest is cut, with a Warning. */

@@ -8,12 +8,13 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule } from '../../api/types.ts';
 import { firstFew } from '../kube/firstFew.ts';
+import { goJsonBytes } from '../kube/json.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { formatTime, wholeSeconds } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { MAX_USER } from '../record/record.ts';
 import { boundedLine } from '../text/oneLine.ts';
-import { type Approval, type ApprovalRecord, parseApprovals } from './approvalRecord.ts';
+import { type Approval, type ApprovalRecord, formatApprovals, parseApprovals } from './approvalRecord.ts';
 import { isExpired, whyNotAPerson } from './approvalVerdict.ts';
 
 /** The length of a quoted value in a denial. */
@@ -135,8 +136,7 @@ function withApproval(
   };
   const earlier = record.given.find((each) => isSame(each, approval) && each.uid === uid);
   const others = record.given.filter((each) => !isSame(each, approval));
-  const given = [...others, approval].slice(-LIMITS.approvals);
-  const [dropped] = others.length < LIMITS.approvals ? [] : others;
+  const { given, dropped } = withinLimits(others, approval);
   return {
     record: { ...record, given },
     warnings: [
@@ -146,13 +146,41 @@ function withApproval(
       ...(requesters.includes(by) && rule.notBy?.includes('requester')
         ? [`you requested ${version}, so your approval does not count (spec.approvals.notBy)`]
         : []),
-      ...(dropped
-        ? [
-            `the record is full (${LIMITS.approvals} approvals): the oldest one, of ${dropped.version} by ${dropped.by}, was removed`,
-          ]
-        : []),
+      ...droppedWarning(dropped),
     ],
   };
+}
+
+/**
+ * The approvals that the record keeps, and those that it drops for a new one: the oldest of the user whose approvals
+ * take the most bytes. Otherwise one user could approve many versions until the approvals of others are gone, or leave
+ * them no room.
+ */
+function withinLimits(others: readonly Approval[], approval: Approval): { given: Approval[]; dropped: Approval[] } {
+  const given = [...others, approval];
+  const bytes = new Map(given.map((each) => [each, goJsonBytes(formatApprovals({ given: [each], changes: [] }))]));
+  const bytesBy = new Map<string, number>();
+  for (const [{ by }, size] of bytes) bytesBy.set(by, (bytesBy.get(by) ?? 0) + size);
+  let total = [...bytesBy.values()].reduce((sum, size) => sum + size, 0);
+  const dropped: Approval[] = [];
+  while (given.length > 1 && (given.length > LIMITS.approvals || total > LIMITS.approvalBytes)) {
+    const most = Math.max(...given.slice(0, -1).map(({ by }) => bytesBy.get(by)!));
+    const [oldest] = given.splice(
+      given.findIndex(({ by }) => bytesBy.get(by) === most),
+      1,
+    );
+    const size = bytes.get(oldest!)!;
+    bytesBy.set(oldest!.by, most - size);
+    total -= size;
+    dropped.push(oldest!);
+  }
+  return { given, dropped };
+}
+
+function droppedWarning([first, ...more]: readonly Approval[]): string[] {
+  if (!first) return [];
+  const others = more.length > 0 ? ` (and ${more.length} more)` : '';
+  return [`the record is full: the oldest approval of ${first.by}, of ${first.version}, was removed${others}`];
 }
 
 /** The record without this user's approval of `value`: a version, or `namespace/name:version` for one Rollout. */

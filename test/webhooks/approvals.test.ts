@@ -1,6 +1,7 @@
 /** Approvals at admission: who can give one, and what is recorded. */
 import { describe, expect, it } from 'vitest';
 import type { RolloutGate } from '../../api/types.ts';
+import { goJsonBytes } from '../../core/kube/json.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { fakeCluster, fakeWebhookCall } from '../../dev/fakes/ports.ts';
 import { mutateRolloutGate } from '../../webhooks/rolloutGateAdmission.ts';
@@ -129,12 +130,38 @@ describe('an approval', () => {
     const { stored, warnings } = await approve({ [`${P}approve`]: '1.1.0' }, { old });
     const kept = recorded(stored).given;
     expect([kept.length, kept[0].version, kept.at(-1).version]).toEqual([LIMITS.approvals, '0.1.0', '1.1.0']);
-    expect(warnings).toEqual(['the record is full (64 approvals): the oldest one, of 0.0.0 by bob, was removed']);
+    expect(warnings).toEqual(['the record is full: the oldest approval of bob, of 0.0.0, was removed']);
     const { stored: below } = await approve(
       { [`${P}approve`]: '1.1.0' },
       { old: gate({ [`${P}approvals`]: JSON.stringify({ given: given.slice(1) }) }) },
     );
     expect(recorded(below).given.length).toBe(LIMITS.approvals);
+  });
+
+  const longest = '<'.repeat(LIMITS.reason);
+  it.each([
+    { title: 'many', user: 'mallory', reason: 'x' },
+    { title: 'many', user: 'bob', reason: 'x' },
+    { title: 'long', user: 'mallory', reason: longest },
+    { title: 'long', user: 'bob', reason: longest },
+  ])('by $user beyond the limits removes none of others than of who gave $title ones', async ({ user, reason }) => {
+    const first = { version: '1.1.0', by: 'alice', at: AT };
+    const many = Array.from({ length: LIMITS.approvals - 1 }, (_, i) => ({
+      version: `0.${i}.0`,
+      by: 'mallory',
+      at: AT,
+      reason,
+    }));
+    const old = gate({ [`${P}approvals`]: JSON.stringify({ given: [first, ...many] }) });
+    const { stored, allowed } = await approve(
+      { [`${P}approve`]: '1.1.0', [`${P}approve-reason`]: longest },
+      { user, old },
+    );
+    const { given } = recorded(stored);
+    expect([allowed, given[0].by, given.at(-1).by]).toEqual([true, 'alice', user]);
+    expect(given.length).toBeLessThanOrEqual(LIMITS.approvals);
+    // A RolloutGate may have 65,536 bytes: see policies/object-sizes.yaml.
+    expect(goJsonBytes(stored.metadata.annotations)).toBeLessThan(34_000);
   });
 });
 
