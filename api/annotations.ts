@@ -110,7 +110,7 @@ export const GATE_APPROVALS = 'gate.fluxcd.io/approvals';
 /** On Gates, written by the receiver: the signed calls of the last ten minutes, so that none counts twice. See core/receiver/acceptCall.ts. */
 export const USED_CALLS = 'gate.fluxcd.io/used-calls';
 
-/** On Rollouts, written by the webhook: which deployment bypasses which closures of Gates, `<version> (<id>) <time>: ns/a@<closure>`. See core/suspension/bypassGrant.ts. */
+/** On Rollouts, written by the webhook: which deployment bypasses which closures of Gates, `<version> (<id>) <time>: ns/a@<closure>`; of many Gates the hashes of these. See core/suspension/bypassGrant.ts. */
 export const BYPASSED_GATES = 'gate.fluxcd.io/bypassed-gates';
 
 /** Label on Gates that select Flux objects: `own-namespace`, or empty with a `namespaceSelector`. See core/gate/gateSelection.ts. */

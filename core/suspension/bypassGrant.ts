@@ -3,16 +3,18 @@
  *
  * The webhook writes the grant into the Rollout's annotation BYPASSED_GATES,
  * `<version> (<id>) <time>: ns/a@<closure>,…`, for a user who may bypass each of these Gates; a text that another
- * writer puts there is dropped. Nothing has to remove a used grant: it names one deployment by its id, and each Gate by
- * its closure, so it covers neither the next deployment nor a Gate that has closed again.
+ * writer puts there is dropped. A long list is stored as hashes. Nothing has to remove a used grant: it names one
+ * deployment by its id, and each Gate by its closure, so it covers neither the next deployment nor a Gate that has
+ * closed again.
  */
 import { BYPASSED_GATES } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, HistoryEntry, Rollout } from '../../api/types.ts';
+import { shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { boundRollouts } from '../managedField/managedFields.ts';
-import { closureKey, containsAll } from './stateAnnotation.ts';
+import { closureKey, containsAll, MAX_GATE_LIST_CHARACTERS } from './stateAnnotation.ts';
 
 export interface BypassGrant {
   version: string;
@@ -20,9 +22,19 @@ export interface BypassGrant {
   id: number;
   /** When it was given; undefined in a text of an earlier version. */
   grantedAt?: EpochMs | undefined;
-  /** In the form of `closureKey`. */
+  /** In the form of `closureKey`, or the hashes of these. */
   closures: readonly string[];
 }
+
+/** The closures of a grant, which may be stored as hashes. */
+class GrantedClosures extends Set<string> {
+  override has(closure: string): boolean {
+    return super.has(closure) || super.has(hashOf(closure));
+  }
+}
+
+/** No Gate has such a name. */
+const hashOf = (closure: string) => `#${shortHash(closure)}`;
 
 /** A deployment that is never applied must not keep its objects running forever. */
 const MAX_BYPASS_MS = 3_600_000;
@@ -30,7 +42,11 @@ const MAX_BYPASS_MS = 3_600_000;
 const GRANT = /^(\S{1,128}) \((\d{1,15})\)(?: (\S{1,40}))?: (.+)$/;
 
 export function formatBypassGrant({ version, id, grantedAt, closures }: Required<BypassGrant>): string {
-  return `${version} (${id}) ${formatTime(grantedAt)}: ${[...closures].sort().join(',')}`;
+  const list = [...closures].sort().join(',');
+  // Whoever binds an object to the Rollout may have it name many Gates with long names: their list must leave room for
+  // the Rollout's other annotations, or no user could bypass them.
+  const stored = list.length > MAX_GATE_LIST_CHARACTERS ? closures.map(hashOf).sort().join(',') : list;
+  return `${version} (${id}) ${formatTime(grantedAt)}: ${stored}`;
 }
 
 /** The grant in the Rollout's annotation; undefined if there is none, or the annotation has another format. */
@@ -51,14 +67,15 @@ export function bypassedClosures(
 ): ReadonlySet<string> {
   const grant = bypassGrantOf(rollout);
   const isForNext = grant?.version === version && grant.id === (head?.id ?? 0) + 1;
-  return new Set(isForNext ? grant.closures : []);
+  return new GrantedClosures(isForNext ? grant.closures : []);
 }
 
 /** Whether the newest deployment may bypass all of these closures now. */
 export function bypassesGates(rollout: Rollout, closures: readonly string[], now: EpochMs): boolean {
   const end = bypassGrantEnds(rollout);
-  const isInForce = end !== undefined && now < end;
-  return isInForce && closures.length > 0 && containsAll(bypassGrantOf(rollout)!.closures, closures);
+  if (end === undefined || now >= end || closures.length === 0) return false;
+  const granted = new GrantedClosures(bypassGrantOf(rollout)!.closures);
+  return closures.every((closure) => granted.has(closure));
 }
 
 /**

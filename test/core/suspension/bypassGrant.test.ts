@@ -37,6 +37,24 @@ it('a grant is parsed as it was formatted', () => {
   expect(bypassGrantOf(granted({}, { [BYPASSED_GATES]: formatBypassGrant(grant) }))).toEqual(grant);
 });
 
+it('a grant for many Gates with long names stays small, and is for these closures alone', () => {
+  const named = (i: number) => `${'n'.repeat(63)}/${`${i}`.padEnd(253, 'g')}@close=2026-03-04T09:00:00Z`;
+  const closures = Array.from({ length: 200 }, (_, i) => named(i));
+  const text = formatBypassGrant({ version: '1.1.0', id: 2, grantedAt: GRANTED, closures });
+  expect(text.length).toBeLessThan(4096);
+  const found = granted({}, { [BYPASSED_GATES]: text });
+  expect(bypassesGates(found, closures, NOW)).toBe(true);
+  expect(bypassesGates(found, [named(7)], NOW)).toBe(true);
+  expect(bypassesGates(found, [...closures, named(200)], NOW)).toBe(false);
+  expect(bypassesGates(found, [closures[0]!.slice(0, -1)], NOW)).toBe(false);
+  const next = bypassedClosures(
+    granted({}, { [BYPASSED_GATES]: text.replace('(2)', '(3)') }),
+    { id: 2 } as never,
+    '1.1.0',
+  );
+  expect([next.has(named(7)), next.has(named(200))]).toEqual([true, false]);
+});
+
 it.each([
   '',
   'shop/freeze',
