@@ -176,6 +176,16 @@ export function closureOf({ request, planned, until }: GateEvaluation): string {
   return until === undefined || until === planned?.at ? by : `${by}~${formatTime(until)}`;
 }
 
+/** The Warning for a write whose opening for one version sets an end to a closure that had none. */
+export function endedClosureWarnings(gate: Gate, old: Gate | undefined, now: EpochMs): string[] {
+  const before = old && evaluateGate(old, now);
+  const { openFor, resetToDefaultAt } = evaluateGate(gate, now);
+  const hadNoEnd = before?.cause?.action === 'close' && before.resetToDefaultAt === undefined;
+  if (!hadNoEnd || openFor === undefined || resetToDefaultAt === undefined) return [];
+  const end = formatTime(resetToDefaultAt);
+  return [`the closure ends for everything at ${end}, when the schedule counts again: close it again then`];
+}
+
 // The state of a Gate at each instant: a request comes before the calendar, and the calendar before the default.
 // Without a schedule the rules are the RFC's: a request for the other state than the default holds for the window, or
 // without a window until the opposite request; a request for the default state ends it at once.

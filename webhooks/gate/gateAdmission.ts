@@ -21,7 +21,7 @@ import {
   requirerText,
   selectsLabels,
 } from '../../core/gate/gateSelection.ts';
-import { evaluateGate } from '../../core/gate/gateState.ts';
+import { endedClosureWarnings, evaluateGate } from '../../core/gate/gateState.ts';
 import { annotate, annotateAll, label } from '../../core/kube/annotate.ts';
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
 import { few } from '../../core/kube/firstFew.ts';
@@ -97,6 +97,7 @@ export async function validateGate(request: AdmissionRequest, call: WebhookCall)
   if (reach) return denied('not_permitted', reach);
   return allowed([
     ...gateWarnings(gate, old, request.userInfo.username, call.now),
+    ...endedClosureWarnings(gate, old, call.now),
     ...(await openForWarnings(gate, old, call)),
   ]);
 }

@@ -305,6 +305,27 @@ describe('an invalid spec is denied with its field', () => {
   });
 });
 
+describe('an opening for one version after a closure without an end', () => {
+  const schedule = { timezone: 'UTC', action: 'Close', rules: [{ name: 'friday', daysOfWeek: ['Friday'] }] } as const;
+  const ends =
+    'the closure ends for everything at 2026-01-09T00:00:00Z, when the schedule counts again: close it again then';
+
+  it.each<[title: string, spec: object, closed: boolean, warnings: string[]]>([
+    ['of a Gate with a schedule gets a Warning when that ends', { schedule }, true, [ends]],
+    ['of a Gate without a schedule does not end it', {}, true, []],
+    ['of a Gate with a window ends by that, as the closure does', { schedule, window: '1h' }, true, []],
+    ['of a Gate that is not closed ends none', { schedule }, false, []],
+  ])('%s', async (_, more, isClosed, warnings) => {
+    const spec = { default: 'opened', ...more } as Gate['spec'];
+    const old = await stored(spec, [{ at: '10:00:00', annotate: isClosed ? { [CLOSE]: day('10:00:00') } : {} }]);
+    const annotations = { ...old.metadata.annotations, [OPEN]: day('11:00:00'), [FOR]: 'shop/web:1.2.0' };
+    const object = { ...old, metadata: { ...old.metadata, annotations } };
+    const handlers = { mutate: mutateGate, validate: validateGate };
+    expect(await write(handlers, { object, old, at: day('11:00:00') })).toMatchObject({ allowed: true, warnings });
+    expect(ends.length).toBeLessThanOrEqual(120);
+  });
+});
+
 describe('the record of signed calls', () => {
   const USED = 'gate.fluxcd.io/used-calls';
   const entry = (time: string, digit: string) => `${Date.parse(day(time)) / 1000}:${digit.repeat(16)}`;
