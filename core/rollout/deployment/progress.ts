@@ -128,7 +128,8 @@ export function endWait(head: HistoryEntry, rollout: Rollout, now: EpochMs): His
   if (head.waitingSince === undefined) return head;
   const { waitingSince, ...rest } = head;
   const waited = Math.max(0, Math.floor((now - (parseTime(waitingSince) ?? now)) / 1000));
-  const resumed = { ...rest, waitedSeconds: (head.waitedSeconds ?? 0) + waited };
+  const waitedSeconds = (head.waitedSeconds ?? 0) + waited;
+  const resumed = { ...rest, ...(waitedSeconds > 0 && { waitedSeconds }) };
   if (head.bakeStatus !== 'Deploying') return resumed;
   return { ...resumed, bakeStatusMessage: hasNoBake(head, rollout) ? WAITING_TO_BE_APPLIED : WAITING_FOR_HEALTH };
 }
