@@ -29,11 +29,12 @@ function UnreadOf({ cluster, states, of }: UnreadOfProps) {
   // With one cluster, the page itself has the message.
   if (hasNoRollouts && cluster === undefined) return null;
   const shown = hasNoRollouts ? ['Rollout', ...of] : of;
-  const missing = states.flatMap((each) => {
-    if (!shown.includes(each.kind)) return [];
-    if (isMissing(each)) return [`${each.kind}s`];
-    return each.forbiddenIn ? [`${each.kind}s in ${each.forbiddenIn.join(', ')}`] : [];
-  });
+  const ofHere = states.filter(({ kind }) => shown.includes(kind));
+  const everywhere = ofHere.filter(isMissing).map(({ kind }) => `${kind}s`);
+  const inSome = ofHere.flatMap(({ kind, forbiddenIn }) =>
+    forbiddenIn ? [`${kind}s in ${forbiddenIn.join(', ')}`] : [],
+  );
+  const missing = [...(everywhere.length > 0 ? [everywhere.join(', ')] : []), ...inSome];
   const narrowed = states.find(({ kind, namespace }) => namespace && !BOUND.includes(kind));
   const where = cluster === undefined ? '' : `Cluster ${cluster}: `;
   if (missing.length === 0 && !narrowed) return null;
