@@ -18,7 +18,7 @@ export interface SourceRef {
   namespace?: string;
 }
 
-export interface KustomizationSpec {
+interface KustomizationSpec {
   suspend?: boolean;
   sourceRef?: SourceRef;
   kubeConfig?: unknown;

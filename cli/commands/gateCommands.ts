@@ -101,27 +101,32 @@ export const closeCommand: CommandDefinition = {
     const [text = ''] = invocation.arguments as [string?];
     const { options } = invocation;
     const stray = ['between', 'timezone'].some((option) => options[option] !== undefined);
-    if (stray || SELECT_OPTIONS.some((option) => options[option] !== undefined))
-      return freezeBy(context, invocation, text);
     const { reason, rollout } = options;
+    if (stray || SELECT_OPTIONS.some((option) => options[option] !== undefined)) {
+      if (rollout !== undefined)
+        throw new Problem('--rollout is for a RolloutGate, which selects nothing.', EXIT.usage);
+      return freezeBy(context, invocation, text);
+    }
     const at = timeOf(context, '--at', options.at);
     const until = endOf(context, options);
     const cluster = await context.cluster();
+    const isTimed = until !== undefined || at !== undefined;
     const made = await make(context, invocation, async () => {
-      if (rollout !== undefined) return closeForRollout(cluster, text, rollout, reason);
+      if (rollout !== undefined) return isTimed ? TIMED : closeForRollout(cluster, text, rollout, reason);
       const gate = await readAnyGate(cluster, text, howToCreate);
       if (isGate(gate)) return closeGate(gate, { reason, at, until }, context.now());
-      if (until !== undefined || at !== undefined)
-        return badRequest('A RolloutGate stays closed until it is opened: --for, --until and --at are for Gates.');
-      return setPassing(gate, false, reason);
+      return isTimed ? TIMED : setPassing(gate, false, reason);
     });
     return awaitEffect(context, invocation, made, at !== undefined);
   },
 };
 
+const TIMED = badRequest('A RolloutGate stays closed until it is opened: --for, --until and --at are for Gates.');
+
 /** `close` that creates the Gate without further options. */
 export const freezeCommand: CommandDefinition = {
   ...closeCommand,
+  options: closeCommand.options?.filter(({ flags }) => !flags.startsWith('--rollout')),
   description: `The same as close with --kinds ${FROZEN_KINDS.join(',')}: closes the Gate of that name, or creates it.`,
   arguments: [{ syntax: '[name]', help: `name of the Gate; ${DEFAULT_NAME} when absent`, completes: 'gates' }],
   examples: [['nothing of this namespace changes until tomorrow', 'freeze incident -n shop --for 24h --reason INC-42']],

@@ -51,6 +51,7 @@ With several --context it reads or watches all these clusters at once. A cluster
     const which = selectionOf(invocation);
     if (options.until && !options.watch)
       throw new Problem('--until needs --watch. To wait without drawing, use status.', EXIT.usage);
+    if (options.release && !options.until) throw new Problem('--release needs --until.', EXIT.usage);
     if (options.watch && options.output) throw new Problem('--watch draws trees: it has no --output.', EXIT.usage);
     if (options.watch) {
       const until = options.until ? { goal: options.until as Goal, release: options.release } : undefined;

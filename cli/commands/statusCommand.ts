@@ -1,6 +1,6 @@
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import { GOALS, type Goal, progressTo } from '../../client/explain/rollout/reached.ts';
-import { EXIT } from '../../tools/kube/problem.ts';
+import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { readRollout } from '../../tools/read/namedObjects.ts';
 import { readRelated } from '../../tools/read/readRelated.ts';
 import type { CommandDefinition } from '../command/command.ts';
@@ -33,6 +33,7 @@ and the exit code is the result.`,
         timeoutMs: timeoutOf(options.timeout),
       });
     }
+    if (options.release) throw new Problem('--release needs --until.', EXIT.usage);
     const related = await readRelated(cluster.client, [rollout]);
     const app = explainRollout(rollout, related, context.now());
     context.terminal.print(lineOf(app, styleOf(context)));

@@ -206,7 +206,7 @@ export const ACTIONS: Record<ActionType, Definition> = {
     ],
     label: (request) => `Continue ${versionAtBudget(request)} despite its failures`,
     text: (request) =>
-      `${nameOf(request)} excuses the failures so far. After as many new failures it stops the version again.`,
+      `${nameOf(request)} stops counting the failures so far. After maxFailures new ones it stops the version again.`,
   },
   freeze: {
     kinds: ['Gate'],

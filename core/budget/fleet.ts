@@ -22,7 +22,7 @@ export interface Member {
   byVersion: ByVersion<HistoryEntry>;
 }
 
-export type VersionOutcome = 'done' | 'failed' | 'underWay' | 'other';
+type VersionOutcome = 'done' | 'failed' | 'underWay' | 'other';
 
 export function fleetOf(
   rollouts: readonly Rollout[],

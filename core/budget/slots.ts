@@ -5,7 +5,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, Slot } from '../../api/types.ts';
 import { formatTime, parseTime, startSeconds } from '../kube/time.ts';
-import { isBaking } from '../rollout/deployment/bake.ts';
+import { isUnfinished } from '../rollout/deployment/bake.ts';
 import { hasNoBake } from '../rollout/deployment/withoutBake.ts';
 import type { Member } from './fleet.ts';
 
@@ -74,7 +74,7 @@ export function slotWithoutGrant({ rollout, uid, head, image }: Member, now: Epo
  * Rollout requests the next version.
  */
 function isRunning(rollout: Rollout, head: HistoryEntry): boolean {
-  return isBaking(head) && !(rollout.status?.slotRequest && hasNoBake(head, rollout));
+  return isUnfinished(head) && !(rollout.status?.slotRequest && hasNoBake(head, rollout));
 }
 
 export function revisionOf({ status }: Rollout): number {

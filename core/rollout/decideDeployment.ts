@@ -17,7 +17,7 @@ import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { oneLine } from '../text/oneLine.ts';
 import { adoptedEntry } from './deployment/adoptDeployment.ts';
-import { isBaking } from './deployment/bake.ts';
+import { isUnfinished } from './deployment/bake.ts';
 import { deploymentEvent } from './deployment/deploymentEvents.ts';
 import { readyMessage } from './deployment/deploymentMessages.ts';
 import {
@@ -134,7 +134,7 @@ function deployNext(
   const length = Math.max(config.historyLimit, rollbackDepth(history, config));
   const kept = history.slice(0, Math.min(length, LIMITS.history));
   // Nothing has gone wrong with a deployment without a bake that is replaced before Flux has applied it.
-  const isReplaced = previous !== undefined && isBaking(previous) && hasNoBake(previous, rollout);
+  const isReplaced = previous !== undefined && isUnfinished(previous) && hasNoBake(previous, rollout);
   const conditions = [
     bakeFailureDisabled({
       previous: isReplaced ? undefined : previous,

@@ -8,7 +8,7 @@ import { setConditions } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { derivedPolicy } from '../policy/derivedPolicy.ts';
 import { decideDeployment } from './decideDeployment.ts';
-import { advanceHead, isBaking, retryHead } from './deployment/bake.ts';
+import { advanceHead, isUnfinished, retryHead } from './deployment/bake.ts';
 import { isInRecovery } from './deployment/entry.ts';
 import { sortedChecks } from './deployment/healthChecks.ts';
 import { boundTo } from './deployment/progress.ts';
@@ -136,7 +136,7 @@ function wantedMetadata(
 ) {
   return {
     authorsOf: authorsWanted(rolloutGates, gates, rollout),
-    barriersOf: head && config.onFailure === 'Rollback' && isBaking(head) ? [head.version.tag] : [],
+    barriersOf: head && config.onFailure === 'Rollback' && isUnfinished(head) ? [head.version.tag] : [],
     hasMinimumAge: config.minimumReleaseAge !== undefined,
   };
 }
@@ -186,7 +186,7 @@ function nextResync(
   const seconds = requeues.map((at) => Math.max(SHORTEST_REQUEUE_S, (at - now) / 1000));
   if (spec?.healthCheckSelector?.namespaceSelector) {
     const foreign = healthChecks.filter((check) => check.metadata.namespace !== metadata.namespace);
-    const decides = foreign.some(({ status }) => status?.status !== 'Healthy' || isBaking(history?.[0]));
+    const decides = foreign.some(({ status }) => status?.status !== 'Healthy' || isUnfinished(history?.[0]));
     seconds.push(decides ? DECISIVE_CHECKS_REQUEUE_S : FOREIGN_CHECKS_REQUEUE_S);
   }
   return seconds.length > 0 ? { resyncAfterSeconds: Math.min(...seconds) } : {};

@@ -3,7 +3,7 @@ import { READY } from '../../api/conditions.ts';
 import type { Condition } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout } from '../../api/types.ts';
 import { falseCondition, findCondition, type NewCondition, trueCondition } from '../kube/conditions.ts';
-import { isBaking } from './deployment/bake.ts';
+import { isUnfinished } from './deployment/bake.ts';
 import { bakeSummary, deploymentSummary, MARKED_SUCCESSFUL, readyMessage } from './deployment/deploymentMessages.ts';
 import { hasNoBake } from './deployment/withoutBake.ts';
 import { READY_REASONS } from './evaluation/blockers.ts';
@@ -29,7 +29,7 @@ export function readyNow(
     ...(selection.problem ? [selection.problem] : []),
     ...otherProblems(observed, available, requests),
   ];
-  const isIdle = !isBaking(head) && head?.bakeStatus !== 'Failed';
+  const isIdle = !isUnfinished(head) && head?.bakeStatus !== 'Failed';
   if (all.length > 0) return falseCondition(READY, 'RolloutFailed', all.join('; '));
   if (available.length === 0 && isIdle && !selection.manual) return NO_RELEASES;
   const before = findCondition(conditions, READY);
@@ -83,7 +83,8 @@ function restoredReady(head: HistoryEntry | undefined, rollout: Rollout, waits: 
 function progressReady(head: HistoryEntry, rollout: Rollout, before: Condition): NewCondition | undefined {
   const origin = new Set(head.origin);
   const isApplied = head.bakeStatus === 'Succeeded' && hasNoBake(head, rollout);
-  if (origin.has('Adopted') || !(isBaking(head) || isApplied) || before.reason !== 'RolloutSucceeded') return undefined;
+  if (origin.has('Adopted') || !(isUnfinished(head) || isApplied) || before.reason !== 'RolloutSucceeded')
+    return undefined;
   const ways = { bypassed: origin.has('GateBypass'), unblocked: origin.has('FailedBakeUnblock') };
   return trueCondition(READY, 'RolloutSucceeded', readyMessage(ways, head, rollout));
 }

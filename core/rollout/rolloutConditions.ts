@@ -20,7 +20,7 @@ import type { Blocker, HistoryEntry, Rollout } from '../../api/types.ts';
 import { falseCondition, type NewCondition, setConditions, trueCondition } from '../kube/conditions.ts';
 import { formatTime } from '../kube/time.ts';
 import type { DeploymentDecision } from './decideDeployment.ts';
-import { type BakeTimes, bakeEnd, failsAt, isBaking } from './deployment/bake.ts';
+import { type BakeTimes, bakeEnd, failsAt, isUnfinished } from './deployment/bake.ts';
 import { isInRecovery } from './deployment/entry.ts';
 import {
   type FailedCheck,
@@ -227,7 +227,7 @@ function progressCondition(
   { rollout, bindings, healthChecks, likeKuberik }: Observed,
   times: BakeTimes,
 ): NewCondition | undefined {
-  if (!head || !isBaking(head)) return undefined;
+  if (!head || !isUnfinished(head)) return undefined;
   const { tag } = head.version;
   const limit = deadlineText(times, failsAt(head, times, isInRecovery(conditions)));
   const missing = unapplied(head, boundTo(rollout, bindings), rollout);

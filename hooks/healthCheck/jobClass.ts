@@ -12,7 +12,7 @@ import { requeueInterval } from '../../core/health/kustomizationCheck.ts';
 import { causeOf, MAX_PODS_OF_WORKLOAD } from '../../core/health/objects/pods.ts';
 import { boundLabel } from '../../core/kube/names.ts';
 import { objectsOf, sendsKind } from '../../core/kube/objectMap.ts';
-import { isBaking } from '../../core/rollout/deployment/bake.ts';
+import { isUnfinished } from '../../core/rollout/deployment/bake.ts';
 import { JOB, podsOfJob } from '../jobPods.ts';
 
 /** The time in which a Flux object that is created together with its Rollout gets its FluxBinding. */
@@ -43,7 +43,7 @@ export async function runJob(
   let requeueAfterSeconds: number | undefined;
   if ('wanted' in target) {
     const found = jobs?.find(({ metadata }) => metadata.name === target.wanted.metadata.name);
-    progress.isBaking = isBaking(target.head);
+    progress.isBaking = isUnfinished(target.head);
     progress.isApplied = progress.isBaking && !found && (await isApplied(watching[0]!, target.head, call));
     if (found) progress.cause = await causeBehind(found, call.cluster);
     if (progress.isBaking) requeueAfterSeconds = requeueSeconds(check, target.head, found, call.now);

@@ -167,7 +167,7 @@ async function decideDeletion(
   const { blocking, othersNaming } = await readRequirers(gate, ref.namespace, call);
   const held = blocking.map(requirerText).sort();
   if (held.length === 0) {
-    const warning = `objects in other namespaces name this Gate (${othersNaming}): they stay held until one of this name exists and is open`;
+    const warning = `objects in other namespaces (${othersNaming}) name this Gate: held until you create it again, open`;
     return allowed(othersNaming === 0 ? [] : [warning]);
   }
   // Approvals let versions through, and open nothing else.

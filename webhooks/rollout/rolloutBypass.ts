@@ -83,8 +83,7 @@ export async function bypassOf(
 }
 
 const cannotBypass = ({ metadata }: Rollout) => `Rollout '${metadata.name}' cannot bypass its closed Gates`;
-const NOTHING_WAITS =
-  'no version waits: the reason allows a deletion of the Rollout, or a write of its status, for five minutes';
+const NOTHING_WAITS = 'no version is waiting. For five minutes you may delete the Rollout or write its status';
 const NO_REASON = `${BYPASS_FOR} has no effect without a new ${BYPASS_REASON} in the same write`;
 
 /**

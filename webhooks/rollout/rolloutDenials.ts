@@ -19,9 +19,9 @@ import type { AdmissionDecision } from '../response.ts';
 type Denial = Promise<AdmissionDecision | undefined>;
 
 /**
- * Denies a write that evades closed Gates: it requires one no longer, or ends the Rollout's hold on its objects while
- * one is closed. The garbage collector deletes a Rollout whose owner is gone or never existed; with spec.writeBack the
- * objects take any version that Git commits, and with another ImagePolicy that comes from another repository.
+ * Denies three writes while a Gate is closed: one that stops requiring the Gate; one that adds an owner reference,
+ * because the garbage collector could then delete the Rollout; and one that adds spec.writeBack or changes its
+ * ImagePolicy, because Git could then set any version.
  * A user may bypass either all the Gates that the write evades, or none.
  */
 export async function denyEvasion(

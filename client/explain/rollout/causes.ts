@@ -17,7 +17,7 @@ import type { Condition } from '../../../api/kubernetes.ts';
 import type { Blocker, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { pinRecordOf } from '../../../core/record/pinRecord.ts';
-import { isBaking } from '../../../core/rollout/deployment/bake.ts';
+import { isUnfinished } from '../../../core/rollout/deployment/bake.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { type Cause, isFailedObject, pinText, type Step } from '../application.ts';
 import { hasOwnCondition, kindOfReason } from '../stepKinds.ts';
@@ -42,14 +42,14 @@ export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
       .flatMap((condition) => gateCauses(rollout, condition, steps) ?? [causeOf(condition, steps)]);
   const ofFlux = fluxCauses(steps);
   // The next version waits for the present deployment, which a failed object stops: that object is the first cause.
-  const isFluxFirst = isBaking(head) || !isWaiting;
+  const isFluxFirst = isUnfinished(head) || !isWaiting;
   const causes = [
     ...causesFrom(broken),
     ...(isFluxFirst ? ofFlux : []),
     ...causesFrom([...waits, ...failed]),
     ...(isFluxFirst ? [] : ofFlux),
     ...(isWaiting ? [] : lastingCauses(rollout, steps)),
-    ...(isBaking(head) || isWaiting ? [] : notReadyCauses(steps)),
+    ...(isUnfinished(head) || isWaiting ? [] : notReadyCauses(steps)),
     ...causesFrom([...idle, ...notes]),
   ];
   return causes.flatMap((cause) => (cause.code === 'WantedVersion' ? [cause, ...pinCauses(rollout)] : [cause]));

@@ -13,7 +13,7 @@ import { few } from '../../../core/kube/firstFew.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
-import { bakeEnd, failsAt, isBaking } from '../../../core/rollout/deployment/bake.ts';
+import { bakeEnd, failsAt, isUnfinished } from '../../../core/rollout/deployment/bake.ts';
 import { deploymentSummary } from '../../../core/rollout/deployment/deploymentMessages.ts';
 import { isInRecovery } from '../../../core/rollout/deployment/entry.ts';
 import { isUnhealthy, sortedChecks } from '../../../core/rollout/deployment/healthChecks.ts';
@@ -141,10 +141,10 @@ export function bakeSteps(rollout: Rollout, bound: readonly FluxBinding[]): Step
   const times = withoutEmpty({ bakeTime, deployTimeout });
   const isRecovery = isInRecovery(rollout.status?.conditions);
   const end = started === undefined ? failsAt(head, times, isRecovery) : bakeEnd(head, times);
-  const until = isBaking(head) && end !== undefined ? formatTime(end) : undefined;
+  const until = isUnfinished(head) && end !== undefined ? formatTime(end) : undefined;
   const waiting = unapplied(head, bound, rollout);
   const detail =
-    isBaking(head) && waiting.length > 0
+    isUnfinished(head) && waiting.length > 0
       ? `waits for ${few(waiting.map(targetName), 3)}`
       : deploymentSummary(head, rollout);
   return [

@@ -7,7 +7,7 @@ import { findCondition } from '../../../core/kube/conditions.ts';
 import { few } from '../../../core/kube/firstFew.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { pinRecordOf } from '../../../core/record/pinRecord.ts';
-import { isBaking } from '../../../core/rollout/deployment/bake.ts';
+import { isUnfinished } from '../../../core/rollout/deployment/bake.ts';
 import { boundTo } from '../../../core/rollout/deployment/progress.ts';
 import { succeededDeployments } from '../../../core/rollout/deployment/succeeded.ts';
 import { hasNoBake } from '../../../core/rollout/deployment/withoutBake.ts';
@@ -131,8 +131,8 @@ function applicationState(
   const [head] = status?.history ?? [];
   const ready = findCondition(status?.conditions, READY);
   if (ready?.status === 'False' && ready.reason === 'RolloutFailed') return 'problem';
-  if (waiting && head && hasNoBake(head, rollout) && isBaking(head)) return 'waits';
-  if (isBaking(head)) return head?.bakeStatus === 'Deploying' ? 'deploying' : 'baking';
+  if (waiting && head && hasNoBake(head, rollout) && isUnfinished(head)) return 'waits';
+  if (isUnfinished(head)) return head?.bakeStatus === 'Deploying' ? 'deploying' : 'baking';
   if (head?.bakeStatus === 'Failed') return 'failed';
   if (steps.some(isFailedObject)) return 'problem';
   if (waiting) return 'waits';
@@ -211,7 +211,7 @@ function nextOf(rollout: Rollout, steps: readonly Step[], version: string | unde
   const [head] = rollout.status?.history ?? [];
   const bakes = head !== undefined && !hasNoBake(head, rollout);
   const hasTimeout = rollout.spec?.deployTimeout !== undefined;
-  if (head && isBaking(head) && (bakes || version === undefined))
+  if (head && isUnfinished(head) && (bakes || version === undefined))
     return nextOfDeployment(head, { bakes, hasTimeout }, steps, version);
   return version === undefined ? undefined : nextOfVersion(rollout, steps, version);
 }

@@ -76,7 +76,7 @@ export function advanceHead(stored: HistoryEntry, context: BakeContext, mayBake:
   const proven = withProgress(head, { bound, rollout, checks: healthChecks, isBakeTimeOver }, now);
   // The proof is stored for a failed deployment too: its retry relies on it.
   const isNowApplied = head.appliedTime === undefined && proven.appliedTime !== undefined;
-  if (!isBaking(proven) || !mayBake)
+  if (!isUnfinished(proven) || !mayBake)
     return { head: proven, trustsBindings: isNowApplied, trustsHealth: false, events: [] };
   const step = bakeStep(proven, context, now);
   const starts = proven.bakeStartTime === undefined && step.head.bakeStartTime !== undefined;
@@ -85,8 +85,8 @@ export function advanceHead(stored: HistoryEntry, context: BakeContext, mayBake:
   return { ...step, trustsBindings, trustsHealth: healthChecks.length > 0 && (starts || succeeds) };
 }
 
-/** Whether the deployment has not ended: it may not be applied yet, or its bake may not have started. */
-export function isBaking(head: HistoryEntry | undefined): boolean {
+/** Whether the deployment has not ended: it waits to be applied or for health, or it bakes. */
+export function isUnfinished(head: HistoryEntry | undefined): boolean {
   return head?.bakeStatus === 'Deploying' || head?.bakeStatus === 'InProgress';
 }
 

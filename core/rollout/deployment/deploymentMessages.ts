@@ -104,7 +104,7 @@ export function deploymentSummary(head: HistoryEntry, rollout: Rollout): string 
 }
 
 /** The state of a bake in a few words. */
-export function bakeSummary(head: HistoryEntry | undefined, remaining?: string): string {
+export function bakeSummary(head: HistoryEntry | undefined): string {
   if (!head) return 'No deployment history';
   const detail = head.bakeStatusMessage ? `: ${head.bakeStatusMessage}` : '';
   switch (head.bakeStatus) {
@@ -115,7 +115,7 @@ export function bakeSummary(head: HistoryEntry | undefined, remaining?: string):
         ? 'Waiting for health checks to become healthy before starting bake'
         : 'Held by a closed Gate or its suspension';
     case 'InProgress':
-      return remaining ? `Baking in progress, ${remaining} remaining` : 'Baking in progress, monitoring for errors';
+      return 'Baking in progress, monitoring for errors';
     case 'Succeeded':
       return 'Bake completed successfully';
     case 'Failed':

@@ -5,7 +5,7 @@ import type { HistoryEntry, Rollout, VersionInfo } from '../../../api/types.ts';
 import { falseCondition, findCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import type { NewEvent } from '../../kube/events.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
-import { isBaking } from './bake.ts';
+import { isUnfinished } from './bake.ts';
 import { deploymentEvent } from './deploymentEvents.ts';
 import {
   BAKE_CANCELLED,
@@ -65,7 +65,7 @@ export function addDeployment(
   const entry = newEntry(previous, deployment, now);
   const events: NewEvent[] = [];
   const stays: HistoryEntry[] = previous ? [withoutKnownHealth(previous)] : [];
-  if (previous && isBaking(previous)) {
+  if (previous && isUnfinished(previous)) {
     const unwatched = hasNoBake(previous, rollout);
     const why = unwatched ? replacedMessage(tag) : BAKE_CANCELLED;
     stays[0] = cancelledEntry(endWait(stays[0]!, rollout, now), tag, why, now);

@@ -92,7 +92,9 @@ export function notReady(checks: readonly HealthCheck[], head: HistoryEntry, hom
     const changed = parseTime(lastChangeTime);
     if (changed === undefined) return [failedCheck(check, 'LastChangeTime is not set')];
     if (isReportedSince(check, head)) return [];
-    return [failedCheck(check, `LastChangeTime (${formatTime(changed)}) is not newer than deployment time`)];
+    // The Go controller's text, for a comparison of times.
+    const text = `LastChangeTime (${formatTime(changed)}) is not newer than deployment time`;
+    return [failedCheck(check, head.knownHealth ? 'no new report since the deployment' : text)];
   });
   return [...gone, ...unready];
 }

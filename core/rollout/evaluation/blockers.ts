@@ -21,7 +21,7 @@ import { LIMITS } from '../../limits.ts';
 import { listedOn, parseListed } from '../../record/listRecord.ts';
 import { pinRecordOf } from '../../record/pinRecord.ts';
 import type { TextWithCommands } from '../../text/commands.ts';
-import { bakeEnd, isBaking } from '../deployment/bake.ts';
+import { bakeEnd, isUnfinished } from '../deployment/bake.ts';
 import { holdsAfterFailure, type Rollback } from '../deployment/rollback.ts';
 import { hasNoBake } from '../deployment/withoutBake.ts';
 import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
@@ -182,7 +182,7 @@ function gateBlockers({ pending, closed }: BlockerInputs): Blocker[] {
 /** The running bake. A deployment without a bake may be replaced by the next version before Flux has applied it. */
 function bakeBlockers({ observed, selection, pending, head, config }: BlockerInputs): Blocker[] {
   if (pending === undefined || !isForward(selection) || !head) return [];
-  if (!isBaking(head) || hasNoBake(head, observed.rollout)) return [];
+  if (!isUnfinished(head) || hasNoBake(head, observed.rollout)) return [];
   const started = parseTime(head.bakeStartTime);
   const until = bakeEnd(head, config);
   const since = started ?? parseTime(head.lastRetryTimestamp) ?? parseTime(head.timestamp);

@@ -168,7 +168,7 @@ describe('a bypass is for the version that its write names', () => {
     expect(await ask({ next: annotated(REASON, own, status), before })).toMatchObject({
       allowed: true,
       grant: undefined,
-      warnings: [expect.stringContaining('no version waits')],
+      warnings: [expect.stringContaining('no version is waiting')],
     });
   });
 });

@@ -77,7 +77,7 @@ describe('a new reason of a user who may bypass each closed Gate of the Rollout 
   it('with nothing to deploy is for a deletion only, with a Warning', async () => {
     const answer = await ask({ next: annotated(REASON, own, AT_7) });
     expect(answer).toMatchObject({ grant: undefined, by: `${T} sre` });
-    expect(answer.warnings).toEqual([expect.stringContaining('no version waits')]);
+    expect(answer.warnings).toEqual([expect.stringContaining('no version is waiting')]);
   });
 
   it('gets a Warning about the other changes that a Kustomization would apply', async () => {
