@@ -246,7 +246,11 @@ function createGateLookup(cluster: ClusterReader, now: () => EpochMs) {
   let listedAt = Number.NEGATIVE_INFINITY;
   let listing: Promise<void> | undefined;
 
+  let lists = 0;
+
   const list = async () => {
+    lists += 1;
+    const own = lists;
     const found = new Map<string, NamespacedName>();
     for await (const page of cluster.pages<Gate>(GATES)) {
       for (const { metadata, status } of page) {
@@ -254,7 +258,8 @@ function createGateLookup(cluster: ClusterReader, now: () => EpochMs) {
         if (isWebhookPath(path)) found.set(path, identityOf({ metadata }));
       }
     }
-    paths = found;
+    // One that took long may end after a newer one.
+    if (own === lists) paths = found;
   };
 
   /** Resolves after the newest list. After one that failed, the next caller lists again. */

@@ -522,7 +522,7 @@ export interface Rollout {
        */
       lastRetryTimestamp?: string;
       /**
-       * The seconds that a closed Gate held this deployment; deployTimeout doesn't count them.
+       * The seconds that a closed Gate held this deployment before its bake, until that begins, or after its bakeTime; deployTimeout doesn't count them.
        */
       waitedSeconds?: number;
       /**

@@ -11,9 +11,9 @@ import { isManual } from './deployment/entry.ts';
 /** The age from which the time of a build doesn't count: many builds write 1970. */
 const OLDEST_BUILD_MS = 365 * DAY_MS;
 
-/** Reasons of the Events that report the success of a deployment. */
 /** Origins of versions that ran before their Rollout knew them: nothing was delivered. */
 const RAN_BEFORE: readonly string[] = ['InitialVersion', 'Adopted'];
+/** Reasons of the Events that report the success of a deployment. */
 const SUCCESS_REASONS: readonly string[] = ['BakeTimePassed', 'DeploymentApplied', 'DeploymentSucceeded'];
 
 /**

@@ -25,6 +25,8 @@ const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 /** Longer timers of Node end at once. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
+/** So many events in a row are refused before the sender, such as its token, may be the cause: then it slows down. */
+const MAX_REFUSED_IN_A_ROW = 20;
 /** A refused event is dropped after this many refusals, if the sink takes others. */
 const MAX_REFUSALS = 5;
 
@@ -41,6 +43,7 @@ export function createOutbox({ limits, post, wait, count, log }: OutboxOptions):
   let isSending = false;
   let isRetrying = false;
   let taken = 0;
+  let refusedInARow = 0;
   let whenRoom: (() => void)[] = [];
   let problem: string | undefined;
 
@@ -51,6 +54,7 @@ export function createOutbox({ limits, post, wait, count, log }: OutboxOptions):
       if (problem !== undefined) log.info({}, 'the sink takes events again');
       problem = undefined;
       taken += 1;
+      refusedInARow = 0;
       count('sent');
       return answer;
     }
@@ -68,6 +72,8 @@ export function createOutbox({ limits, post, wait, count, log }: OutboxOptions):
       if (answer.outcome === 'refused' && !refused.isFullFor(body)) {
         refused.add({ body, refusals: 1, takenBefore: taken });
         void retryRefused();
+        refusedInARow += 1;
+        if (refusedInARow > MAX_REFUSED_IN_A_ROW) await wait(FIRST_PAUSE_MS);
         return;
       }
       await wait(Math.max(pause, Math.min(answer.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS)));
@@ -98,7 +104,13 @@ export function createOutbox({ limits, post, wait, count, log }: OutboxOptions):
         if (answer.outcome === 'failed') break;
         if (answer.outcome === 'refused') {
           // If the sink takes no event at all, the sender is the cause, such as its token: that is no refusal of this one.
-          if (each.takenBefore < taken) each.refusals += 1;
+          if (each.takenBefore === taken) {
+            // The others would be refused too: one post for each pause.
+            refused.remove(each);
+            refused.add(each);
+            break;
+          }
+          each.refusals += 1;
           if (each.refusals < MAX_REFUSALS) continue;
           log.warn({ why: answer.why, ...namesOf(each.body) }, 'event dropped');
           count('dropped');

@@ -6,7 +6,7 @@ import type { Dispatcher } from 'undici';
 import type { BlobOutcome, Descriptor } from '../../api/registry.ts';
 import { RegistryError, type RegistryFailure } from '../registry/error.ts';
 import { errorCodeOf } from '../registry/http.ts';
-import type { Session } from './registrySession.ts';
+import { atKnownAddress, type Session } from './registrySession.ts';
 
 const MAX_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -75,9 +75,7 @@ async function startUpload(
   if (location?.hostname !== start.hostname) {
     throw new RegistryError(`the target ${target.name} wants its blobs sent to another host, which is not done`);
   }
-  // Behind a proxy a registry may name http: or an internal port. On the registry's own host, its known address is
-  // used.
-  const upload = new URL(location.pathname + location.search, start);
+  const upload = atKnownAddress(location, start);
   upload.searchParams.set('digest', digest);
   return upload;
 }

@@ -35,6 +35,17 @@ interface SessionOptions {
 /** A path below the repository, as `manifests/1.1.0`, or another address of the same host. */
 type Where = string | URL;
 
+/**
+ * The path and query of a registry's link, at the known address: behind a proxy a registry may name http: or an internal
+ * port, and the login must not be sent there. The path may begin with //, so it is not parsed with the address.
+ */
+export function atKnownAddress({ pathname, search }: URL, known: URL): URL {
+  const address = new URL(known);
+  address.pathname = pathname;
+  address.search = search;
+  return address;
+}
+
 export interface Session {
   side: Side;
   /** `host/path`. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { SourceRepository, StoredManifest, TargetRepository } from '../../api/registry.ts';
 import { RegistryError } from '../registry/error.ts';
 import { ACCEPT } from '../registry/releaseMetadata.ts';
-import type { Session } from './registrySession.ts';
+import { atKnownAddress, type Session } from './registrySession.ts';
 
 const MAX_PAGES = 20;
 const DIGEST = /^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
@@ -122,8 +122,7 @@ function nextPage(link: string | null, session: Session, page: URL): URL | undef
   if (url.hostname !== page.hostname) {
     throw new RegistryError(`the ${session.side} ${session.name} sends to another host for its next page`);
   }
-  // As for uploads: behind a proxy a registry may name http: or an internal port, and the login must not be sent there.
-  return new URL(url.pathname + url.search, page);
+  return atKnownAddress(url, page);
 }
 
 function digestOf(bytes: Uint8Array, algorithm: 'sha256' | 'sha512'): string {

@@ -1,5 +1,6 @@
 /** What belongs to a release by reference: referrers, by API or tag, and the tags of cosign. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startLocalServer } from '../server/registry/localServer.ts';
 import { copyHere, type Here } from './command.ts';
 import {
   answering,
@@ -60,6 +61,21 @@ describe('referrers of a release', () => {
     for (const layer of ['signature', 'sbom']) about(root, layer);
     source.pageOrigin = origin(source.host);
     expect((await copy()).result).toMatchObject({ outcome: 'Copied', manifests: 3 });
+  });
+
+  it('are read from the registry itself, if its link has a path that looks like another host', async () => {
+    const asked: (string | undefined)[] = [];
+    const other = await startLocalServer((request, response) => {
+      asked.push(request.url);
+      response.writeHead(404).end();
+    });
+    source.hasReferrers = true;
+    const root = release();
+    for (const layer of ['signature', 'sbom']) about(root, layer);
+    source.pageOrigin = `http://${source.host}//${other.host}`;
+    expect((await copy()).result.outcome).toBe('Copied');
+    expect(asked).toEqual([]);
+    other.close();
   });
 
   it('are listed under a tag if the target has no API for them, next to other clients’ entries', async () => {

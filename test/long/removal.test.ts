@@ -47,7 +47,7 @@ const [endAutomation, openGates, remove, deleteKinds] = stepsOf('Upgrading and r
   'run' in step ? step.run : '',
 );
 /** The command of docs/gates.md that lists held objects; its last column is MEMORY. */
-const list = /^kubectl get .*MEMORY.*$/m.exec(readFileSync(join(REPOSITORY, 'docs/gates.md'), 'utf8'))![0];
+const list = /^kubectl get .*BEFORE.*$/m.exec(readFileSync(join(REPOSITORY, 'docs/gates.md'), 'utf8'))![0];
 const flux = () => fakeFlux(view);
 /** From Git, by the Kustomization `parent`. */
 const child = () => gated('Kustomization', ns, 'child', 'freeze');

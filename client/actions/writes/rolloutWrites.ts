@@ -286,7 +286,8 @@ function rolloutWrite(
 
 /** The basis of a write that depends on the newest deployment. */
 export function deploymentBasis({ id, version: { tag } }: HistoryEntry): string {
-  return `deployment ${id} (${tag})`;
+  // The Go controller's history has no ids.
+  return `deployment ${id ?? 0} (${tag})`;
 }
 
 function isOther(shown: string | undefined, version: string | undefined): boolean {

@@ -130,7 +130,8 @@ function availableReleases({ rollout, imagePolicy: policy, metadata }: Discovery
   if (known.some(({ tag }) => tag === latest.tag)) {
     return { available: known.map((entry) => withLatestDigest(entry, latest, metadata, now)) };
   }
-  const due = nextDiscovery(rollout, now);
+  const { image } = rollout.status ?? {};
+  const due = image === undefined || image === imageNameOf(policy) ? nextDiscovery(rollout, now) : undefined;
   if (due !== undefined && due > now) return { available: known, requeueAt: due };
   const entry = { ...withMetadata(latest, metadata[latest.tag]), firstSeen: formatTime(now) };
   return { available: [...known, entry], lastReleaseUpdate: formatTime(now) };

@@ -196,3 +196,25 @@ describe('a full queue', () => {
     expect(box.posted).toEqual(['a']);
   });
 });
+
+it('a sink that refuses every event is not asked without a pause', async () => {
+  let posts = 0;
+  let waits = 0;
+  const outbox = createOutbox({
+    limits: { events: 500, bytes: 1_000_000 },
+    post: async () => {
+      posts += 1;
+      return refused;
+    },
+    wait: async () => {
+      waits += 1;
+      if (waits > 100) await new Promise(() => {});
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+    count: () => {},
+    log: { info: () => {}, warn: () => {} },
+  });
+  for (let i = 0; i < 500; i += 1) void outbox.add(event(`${i}`));
+  for (let i = 0; i < 500; i += 1) await new Promise((resolve) => setImmediate(resolve));
+  expect(posts - waits).toBeLessThan(30);
+});
