@@ -246,11 +246,7 @@ function createGateLookup(cluster: ClusterReader, now: () => EpochMs) {
   let listedAt = Number.NEGATIVE_INFINITY;
   let listing: Promise<void> | undefined;
 
-  let lists = 0;
-
   const list = async () => {
-    lists += 1;
-    const own = lists;
     const found = new Map<string, NamespacedName>();
     for await (const page of cluster.pages<Gate>(GATES)) {
       for (const { metadata, status } of page) {
@@ -258,18 +254,23 @@ function createGateLookup(cluster: ClusterReader, now: () => EpochMs) {
         if (isWebhookPath(path)) found.set(path, identityOf({ metadata }));
       }
     }
-    // One that took long may end after a newer one.
-    if (own === lists) paths = found;
+    return found;
   };
 
   /** Resolves after the newest list. After one that failed, the next caller lists again. */
   const listed = (): Promise<void> => {
     if (listing && Math.abs(now() - listedAt) < LIST_INTERVAL_MS) return listing;
     listedAt = now();
-    const begun = list().catch((error) => {
-      if (listing === begun) listing = undefined;
-      throw error;
-    });
+    const begun = list().then(
+      (found) => {
+        // One that took long may end after a newer one.
+        if (listing === begun) paths = found;
+      },
+      (error) => {
+        if (listing === begun) listing = undefined;
+        throw error;
+      },
+    );
     listing = begun;
     return begun;
   };

@@ -213,9 +213,9 @@ async function bypassFact(
   if (!object) return undefined;
   const annotations = bypassRecordIn(regarding);
   if (!annotations[BYPASSED_BY]?.endsWith(` ${userInfo.username}`)) return undefined;
-  // The next write may remove the reason before the cluster is read.
   // The new object may leave out its uid.
   const { uid } = (oldObject ?? regarding).metadata;
+  // The next write may remove the reason before the cluster is read.
   if (operation !== 'DELETE')
     return { object, uid, annotations: [annotations, { [BYPASSED_BY]: endedRecord(regarding) }] };
   // Any client may send a request about any object: only the live object proves that oldObject is the stored one.

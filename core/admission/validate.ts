@@ -149,7 +149,8 @@ export function denyDeletion(
       reason: 'managed_field',
       text:
         `${subject} cannot be deleted yet: it is suspended until its source has fetched ${fetching}. Flux ` +
-        'leaves the workloads of a suspended object behind. To delete it now, suspend its source: the Kustomization is then resumed with its present version.',
+        'leaves the workloads of a suspended object behind. To delete it now, suspend its source: the Kustomization is ' +
+        'then resumed with its present version.',
     };
   }
   const applier = applierOf(oldObject);

@@ -43,7 +43,7 @@ const GRANT = /^(\S{1,128}) \((\d{1,15})\)(?: (\S{1,40}))?: (.+)$/;
 
 export function formatBypassGrant({ version, id, grantedAt, closures }: Required<BypassGrant>): string {
   const list = [...closures].sort().join(',');
-  // Whoever binds an object to the Rollout may have it name many Gates with long names: their list must leave room for
+  // A user who binds an object to the Rollout may name many Gates with long names on it. Their list must leave room for
   // the Rollout's other annotations, or no user could bypass them.
   const stored = list.length > MAX_GATE_LIST_CHARACTERS ? closures.map(hashOf).sort().join(',') : list;
   return `${version} (${id}) ${formatTime(grantedAt)}: ${stored}`;

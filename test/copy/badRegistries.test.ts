@@ -25,14 +25,7 @@ afterAll(() => {
   for (const registry of [source, target, storage]) registry?.close();
 });
 beforeEach(() => {
-  for (const registry of [source, target, storage]) {
-    registry.manifests.clear();
-    registry.blobs.clear();
-    registry.requests.length = 0;
-    registry.authorizations.length = 0;
-    registry.hasReferrers = false;
-    registry.meddle = () => false;
-  }
+  for (const registry of [source, target, storage]) registry.reset();
 });
 
 const copy = (rest: Partial<Here> = {}) =>

@@ -20,6 +20,8 @@ export interface FakeRegistry {
   pageOrigin: string;
   blob(repository: string, content: string | Buffer): { mediaType: string; digest: string; size: number };
   manifest(repository: string, manifest: object, tag?: string): { mediaType: string; digest: string; size: number };
+  /** Makes it empty again, and as helpful as at its start. */
+  reset(): void;
   close(): void;
 }
 
@@ -58,6 +60,15 @@ export async function startFakeRegistry(tls?: ServerOptions): Promise<FakeRegist
         registry.manifests.set(`${repository} ${reference}`, { mediaType, bytes });
       }
       return { mediaType, digest, size: bytes.byteLength };
+    },
+    reset() {
+      registry.manifests.clear();
+      registry.blobs.clear();
+      registry.requests.length = 0;
+      registry.authorizations.length = 0;
+      registry.meddle = () => false;
+      registry.hasReferrers = false;
+      registry.pageOrigin = '';
     },
     close: () => server.close(),
   };

@@ -17,13 +17,7 @@ afterAll(() => {
   for (const registry of [source, target]) registry?.close();
 });
 beforeEach(() => {
-  for (const registry of [source, target]) {
-    registry.manifests.clear();
-    registry.blobs.clear();
-    registry.requests.length = 0;
-    registry.hasReferrers = false;
-    registry.meddle = () => false;
-  }
+  for (const registry of [source, target]) registry.reset();
 });
 
 const copy = (rest: Partial<Here> = {}) =>

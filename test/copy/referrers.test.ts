@@ -22,13 +22,7 @@ afterAll(() => {
   for (const registry of [source, target]) registry?.close();
 });
 beforeEach(() => {
-  for (const registry of [source, target]) {
-    registry.manifests.clear();
-    registry.blobs.clear();
-    registry.hasReferrers = false;
-    registry.pageOrigin = '';
-    registry.meddle = () => false;
-  }
+  for (const registry of [source, target]) registry.reset();
 });
 
 const copy = (rest: Partial<Here> = {}) =>

@@ -1,5 +1,4 @@
 /** Hints in the answer to a write of a Flux object: what else is closed or suspended, and so the next obstacle. */
-import { SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject, SourceRef } from '../../api/flux.ts';
 import { GOVERNED_KINDS, resourceOf } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
@@ -7,6 +6,7 @@ import type { WriteContext } from '../../core/admission/fluxWrite.ts';
 import { deploymentOf } from '../../core/managedField/deployment.ts';
 import { managedFieldsOf, readManagedField } from '../../core/managedField/managedFields.ts';
 import { type Denial, HOTFIX_HINT } from '../../core/objectGates/gateTexts.ts';
+import { isSuspendedByUs } from '../../core/suspension/stateAnnotation.ts';
 import { readClosedOfAll } from '../closedGates.ts';
 
 /**
@@ -43,8 +43,7 @@ export async function heldSourceWarning(sync: FluxObject, { cluster }: WebhookCa
   const source = await cluster
     .get<FluxObject>({ ...resourceOf(row), namespace, name: ref.name })
     .catch(() => undefined);
-  const isHeld = source?.metadata.annotations?.[SUSPENDED] !== undefined && source.spec?.suspend === true;
-  if (!isHeld) return [];
+  if (!source || !isSuspendedByUs(source)) return [];
   return [
     `${ref.kind} ${namespace}/${ref.name} is held by a closed Gate too and fetches nothing: bypass its Gates as well`,
   ];
