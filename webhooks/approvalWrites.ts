@@ -29,7 +29,7 @@ export interface ApprovalsWritten {
   annotations: Record<string, string | undefined>;
   warnings: string[];
   /** Why the write is denied. */
-  denial?: string;
+  problem?: string;
 }
 
 /**
@@ -64,8 +64,8 @@ export async function writeApprovals(
   };
   const dropped = droppedTextWarnings(object.metadata.annotations, old?.metadata.annotations, keys);
   const verb = request.approve === undefined ? 'withdrawn' : 'approved';
-  const { warnings, ...denial } = acceptanceTexts(accepted, verb, rule, before, username);
-  return { annotations, warnings: [...warnings, ...dropped], ...denial };
+  const { warnings, problem } = acceptanceTexts(accepted, verb, rule, before, username);
+  return { annotations, warnings: [...warnings, ...dropped], ...(problem !== undefined && { problem }) };
 }
 
 /** The Warnings for the approver, and why the write is denied. */
@@ -75,14 +75,14 @@ function acceptanceTexts(
   rule: ApprovalRule | undefined,
   before: ApprovalRule | undefined,
   username: string,
-): Pick<ApprovalsWritten, 'warnings' | 'denial'> {
+): Pick<ApprovalsWritten, 'warnings' | 'problem'> {
   const isNew = JSON.stringify(rule) !== JSON.stringify(before);
   const invalid = rule && isNew ? ruleProblem(rule) : undefined;
-  if (invalid !== undefined) return { warnings, denial: `${invalid}.` };
+  if (invalid !== undefined) return { warnings, problem: `${invalid}.` };
   if (problem === undefined) return { warnings };
   return isServiceAccount(username)
     ? { warnings: [`not ${verb}: ${problem}`, ...warnings] }
-    : { warnings, denial: `Not ${verb}: ${problem}.` };
+    : { warnings, problem: `Not ${verb}: ${problem}.` };
 }
 
 /**

@@ -102,7 +102,7 @@ export function webhookRoutes(call: (webhook: string) => WebhookCall, log?: Deci
 /** The answer to a review that was not read: a denial, which is counted. */
 function denialOfUnread(call: () => WebhookCall) {
   return async (body: UnreadBody): Promise<AdmissionReview | undefined> => {
-    const review = await denyUnread(body);
+    const review = await reviewOfUnread(body);
     if (review) call().metrics.count({ name: 'rollout_hooks_admission_denials_total', labels: { reason: 'limit' } });
     return review;
   };
@@ -150,7 +150,7 @@ const FIX: Record<UnreadBody['why'], string> = {
 };
 
 /** The denial of a write whose review was not read; undefined if the body doesn't begin as an API server's review. */
-export async function denyUnread({ why, message, beginning }: UnreadBody): Promise<AdmissionReview | undefined> {
+export async function reviewOfUnread({ why, message, beginning }: UnreadBody): Promise<AdmissionReview | undefined> {
   const uid = UID.exec(await beginning)?.[1];
   if (uid === undefined) return undefined;
   // Neither 409 nor 422, as everywhere: docs/facts.md, F10.

@@ -33,7 +33,8 @@ export const mutateRolloutGate: AdmissionHandler = async (request, call): Promis
     (version) => targetOf(sent, version, namespaceOf(request), call),
     (record) => (isOtherRollout ? { ...record, given: [] } : record),
   );
-  if (written.denial !== undefined) return denied('invalid', `RolloutGate '${sent.metadata.name}': ${written.denial}`);
+  if (written.problem !== undefined)
+    return denied('invalid', `RolloutGate '${sent.metadata.name}': ${written.problem}`);
   const rollout = sent.spec?.rolloutRef?.name;
   const labelled = label(sent, { [ROLLOUT_NAME_LABEL]: rollout ? labelValue(rollout) : undefined });
   const gate = annotateAll(labelled, { ...written.annotations, ...listAnnotations(sent, old, request, call) });

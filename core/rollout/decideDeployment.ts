@@ -169,7 +169,7 @@ function nextDeployment(
   observed: Observed,
   config: RolloutConfig,
   { history: [previous], available }: RolloutState,
-  { selection, rolloutGatesResult, approvals, bypassed }: Evaluation,
+  { selection, rolloutGatesResult, storedApprovals, bypassed }: Evaluation,
   requests: Requests,
 ): Deployment {
   const { rollout, metadata } = observed;
@@ -186,7 +186,7 @@ function nextDeployment(
     rollbackFrom: rollback?.from,
     initial,
     begins: beginningOf(observed, config, initial),
-    approvals,
+    approvals: storedApprovals,
     bypass: bypassRecord(rollout, bypassed),
     message: text(requests.deployMessage),
     user: text(requests.deployUser),

@@ -6,7 +6,7 @@ import { fakeWebhookCall } from '../../dev/fakes/ports.ts';
 import { createApp } from '../../server/http/app.ts';
 import { createLog } from '../../server/log.ts';
 import { createMetrics } from '../../server/servedMetrics.ts';
-import { denyUnread, webhookRoutes } from '../../webhooks/index.ts';
+import { reviewOfUnread, webhookRoutes } from '../../webhooks/index.ts';
 import { kubeObject } from '../support/objects.ts';
 
 const FAILS_OPEN = '/admission/mutate/flux-fails-open';
@@ -57,7 +57,7 @@ describe('the denial if Gates can’t be read', () => {
     ['slow', 429, 'try again later'],
   ])('%s has code %i and says what to do', async (why, code, fix) => {
     const beginning = Promise.resolve(LARGE.slice(0, 100));
-    const { response } = (await denyUnread({ why, message: 'because', beginning }))!;
+    const { response } = (await reviewOfUnread({ why, message: 'because', beginning }))!;
     expect(response).toMatchObject({ uid: 'u-1', allowed: false, status: { code } });
     expect(response!.status!.message).toContain(`because: `);
     expect(response!.status!.message).toContain(fix);
@@ -68,6 +68,6 @@ describe('the denial if Gates can’t be read', () => {
     ['a uid that is cut off', LARGE.slice(0, LARGE.indexOf('u-1') + 2)],
     ['a uid in the text of a user', '{"kind":"x","filler":"\\"request\\":{\\"uid\\":\\"u-2\\"}"'],
   ])('needs the uid of the review: not %s', async (_what, text) => {
-    expect(await denyUnread({ why: 'tooLarge', message: '', beginning: Promise.resolve(text) })).toBe(undefined);
+    expect(await reviewOfUnread({ why: 'tooLarge', message: '', beginning: Promise.resolve(text) })).toBe(undefined);
   });
 });

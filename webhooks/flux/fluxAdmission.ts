@@ -4,8 +4,8 @@
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { WebhookCall } from '../../api/ports.ts';
-import { denyForeign, denyTooManyReferences } from '../../core/admission/denyReferences.ts';
 import { closedToWrite, decideWrite, isOutOfScope, willConflict } from '../../core/admission/fluxWrite.ts';
+import { newForeignGateProblem, tooManyReferencesProblem } from '../../core/admission/referenceProblems.ts';
 import { verifyWrite } from '../../core/admission/validate.ts';
 import { freshReason } from '../../core/gate/bypassReason.ts';
 import { denialText, subjectOf } from '../../core/objectGates/gateTexts.ts';
@@ -25,9 +25,9 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   // A write in an older version may drop fields that neither object has here: `denyLostFields` compares with what is
   // stored.
   if (stored && isOutOfScope(object, stored) && isInCurrentVersion(request)) return allowed();
-  const foreign = call.settings.noCrossNamespaceRefs ? denyForeign(object, stored) : undefined;
+  const foreign = call.settings.noCrossNamespaceRefs ? newForeignGateProblem(object, stored) : undefined;
   if (foreign) return denied('not_permitted', `${subjectOf(object)}: ${foreign}`);
-  const tooMany = denyTooManyReferences(object, stored);
+  const tooMany = tooManyReferencesProblem(object, stored);
   if (tooMany) return denied('limit', `${subjectOf(object)}: ${tooMany}`);
 
   const context = await readContext(write, request, call);
@@ -70,7 +70,7 @@ export async function validateFlux(request: AdmissionRequest, call: WebhookCall)
   if (request.subResource) return allowed();
   if (!object) return stored ? validateDelete(write, stored, request, call) : allowed();
   if (stored && isOutOfScope(object, stored)) return allowed();
-  const tooMany = denyTooManyReferences(object, stored);
+  const tooMany = tooManyReferencesProblem(object, stored);
   if (tooMany) return denied('limit', `${subjectOf(object)}: ${tooMany}`);
 
   const context = await readContextAgain(write, call);

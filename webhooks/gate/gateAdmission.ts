@@ -35,7 +35,7 @@ import { nextScheduleRecord } from '../../core/record/pinRecord.ts';
 import { recordDeletion } from '../approvalWrites.ts';
 import { bypassOrDeny, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
-import { denyOpening, openForWarnings, writeGateApprovals } from './gateApprovalWrites.ts';
+import { openForWarnings, openingProblem, writeGateApprovals } from './gateApprovalWrites.ts';
 
 /** A verb on gates, for the whole cluster. */
 const SELECT_NAMESPACES = 'select-namespaces';
@@ -55,11 +55,9 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
   // As it will be stored: the approvals depend on which of its requests counts.
   const recorded = annotate(gate, ACCEPTED_REQUEST, acceptance.record);
   const written = await writeGateApprovals(recorded, old, acceptance, request, call);
-  const denial = denyOpening(gate, old, acceptance, request, call) ?? written.denial;
-  if (denial !== undefined) {
-    const { text, commands } = typeof denial === 'string' ? { text: denial } : denial;
-    return denied('invalid', { text: `Gate '${refKey(identityOf(gate))}': ${text}`, ...(commands && { commands }) });
-  }
+  const opening = openingProblem(gate, old, acceptance, request, call);
+  const problem = opening ?? (written.problem === undefined ? undefined : { text: written.problem });
+  if (problem) return denied('invalid', { ...problem, text: `Gate '${refKey(identityOf(gate))}': ${problem.text}` });
   // A signed call comes with a request, also if the same second has one already: other writes have no calls to record.
   const isRequest = acceptance.accepted.length + acceptance.ignored.length > 0;
   const stored = annotateAll(recordReason(gate, old, username, now, isGranted), {

@@ -47,7 +47,7 @@ export function writeGateApprovals(
  * Why a request to open is denied: on a Gate with approvals, no single user can open it.
  * A ServiceAccount's request is ignored instead, because it may come from a sync.
  */
-export function denyOpening(
+export function openingProblem(
   gate: Gate,
   old: Gate | undefined,
   { accepted }: AcceptedRequests,

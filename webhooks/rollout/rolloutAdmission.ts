@@ -40,7 +40,7 @@ import { readUpstream } from '../../live/objectReads.ts';
 import { deny } from '../closedGates.ts';
 import { type AdmissionHandler, allowed, denied } from '../response.ts';
 import { bypassOf } from './rolloutBypass.ts';
-import { denyDelete, denyEvasion } from './rolloutDenials.ts';
+import { decideDeletion, decideEvasion } from './rolloutEvasion.ts';
 import { rolloutWarnings } from './rolloutWarnings.ts';
 
 /**
@@ -158,7 +158,7 @@ export const validateRollout: AdmissionHandler = async (request, call) => {
   const rollout = request.object as Rollout | null | undefined;
   const before = request.oldObject as Rollout | null | undefined;
   if (request.subResource) return allowed();
-  if (!rollout) return (before && (await denyDelete(before, request, call))) ?? allowed();
+  if (!rollout) return (before && (await decideDeletion(before, request, call))) ?? allowed();
   const initial = before ? initialVersionProblem(rollout, before, call.settings.likeKuberik) : undefined;
   const problems = [
     ...newProblems(problemsOf(rollout, call), before ? problemsOf(before, call) : []),
@@ -168,7 +168,7 @@ export const validateRollout: AdmissionHandler = async (request, call) => {
   const wrong = order?.problem === undefined ? problems : [order.problem];
   if (wrong.length > 0)
     return denied('invalid', `Rollout '${rollout.metadata.name}' is not valid: ${wrong.join('; ')}`);
-  const evasion = before ? await denyEvasion(rollout, before, request, call) : undefined;
+  const evasion = before ? await decideEvasion(rollout, before, request, call) : undefined;
   if (evasion && !evasion.allowed) return evasion;
   const warnings = [...(order?.warnings ?? []), ...(await rolloutWarnings(rollout, before ?? undefined, call))];
   return { ...(evasion ?? allowed()), warnings };

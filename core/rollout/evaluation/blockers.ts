@@ -128,20 +128,14 @@ export function isBlockedBy(blockers: readonly Blocker[], version: string): bool
   return blockers.some((each) => each.version === undefined || each.version === version);
 }
 
-/** Problems of the Rollout itself, which Ready reports; and the RolloutGate that rejects the requested version. */
+/** Problems of the Rollout itself, which Ready reports. */
 function problemBlockers({ observed, config, selection, pending }: BlockerInputs): Blocker[] {
-  const { problem, rejectedBy } = selection;
   // Without its ImagePolicy the order of releases is unknown; a manual deployment and a rollback need no order.
   const isUnordered = pending !== undefined && isForward(selection) && observed.imagePolicy === undefined;
-  const version = pending === undefined ? {} : { version: pending };
-  const isRejected = rejectedBy !== undefined;
-  const isProblem = (problem !== undefined && !isRejected) || config.problems.length > 0 || isUnordered;
-  const object = rolloutGateRef(observed, rejectedBy);
+  const isUnselectable = selection.problem !== undefined && selection.rejectedBy === undefined;
+  if (!isUnselectable && config.problems.length === 0 && !isUnordered) return [];
   return [
-    ...(isRejected
-      ? [{ type: 'RolloutGate', effect: 'Blocks', reason: 'ReleaseRejected', ...version, object } as const]
-      : []),
-    ...(isProblem ? [{ type: 'Problem', effect: 'Blocks', reason: 'RolloutFailed', ...version } as const] : []),
+    { type: 'Problem', effect: 'Blocks', reason: 'RolloutFailed', ...(pending !== undefined && { version: pending }) },
   ];
 }
 
@@ -234,9 +228,17 @@ function upstreamBlockers({ selection, pending, rolloutGatesResult, upstream }: 
     }));
 }
 
-/** RolloutGates that hold an automatic deployment, or `initialVersion` if they hold first deployments. */
+/**
+ * The RolloutGate that rejects the requested version; or those that hold an automatic deployment, or `initialVersion`
+ * if they hold first deployments.
+ */
 function rolloutGateBlockers(inputs: BlockerInputs): Blocker[] {
   const { observed, config, selection, pending, young, head, ownRolloutGates, rolloutGatesResult } = inputs;
+  const blocks = { type: 'RolloutGate', effect: 'Blocks' } as const;
+  if (selection.rejectedBy !== undefined) {
+    const object = rolloutGateRef(observed, selection.rejectedBy);
+    return [{ ...blocks, reason: 'ReleaseRejected', ...(pending !== undefined && { version: pending }), object }];
+  }
   const isGated = config.gateFirstDeployment || head !== undefined;
   const isClosed = isGated && allowsNothing(rolloutGatesResult);
   const isBlocked = selection.initial ? holdsInitial(inputs) : isForward(selection) && isClosed;
@@ -246,11 +248,10 @@ function rolloutGateBlockers(inputs: BlockerInputs): Blocker[] {
   return ownRolloutGates
     .filter((gate) => !allows(gate, version))
     .map((gate, index) => {
-      const isClosed = gate.spec?.passing === false && gate.overdueSince === undefined;
-      const until = isClosed ? parseTime(gate.metadata.annotations?.[GATE_UNTIL]) : undefined;
+      const until = scheduledOpening(gate);
       return {
-        type: 'RolloutGate',
-        effect: until === undefined ? 'Blocks' : 'Waits',
+        ...blocks,
+        ...(until !== undefined && { effect: 'Waits' }),
         reason: 'RolloutGatesBlocking',
         version,
         object: rolloutGateRef(observed, gate.metadata.name),
@@ -258,6 +259,12 @@ function rolloutGateBlockers(inputs: BlockerInputs): Blocker[] {
         ...times({ until }),
       };
     });
+}
+
+/** When its schedule opens the RolloutGate; undefined if it is open, has no schedule, or that is overdue. */
+function scheduledOpening({ metadata, spec, overdueSince }: CountedRolloutGate): EpochMs | undefined {
+  const isClosed = spec?.passing === false && overdueSince === undefined;
+  return isClosed ? parseTime(metadata.annotations?.[GATE_UNTIL]) : undefined;
 }
 
 /**

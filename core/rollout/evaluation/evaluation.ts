@@ -60,7 +60,7 @@ export interface Evaluation extends BlockerSources {
   /** Closed Gates that `pending` bypasses. */
   bypassed: GateResult[];
   /** The requests that opened its Gates, and the approvals that Gates and RolloutGates require. */
-  approvals: StoredApproval[];
+  storedApprovals: StoredApproval[];
   /** All blockers except budgets: a slot is requested only when nothing else blocks. */
   blockers: Blocker[];
   /** The copy of the release that spec.targetRepository is to have. */
@@ -84,7 +84,7 @@ export function evaluate(
   now: EpochMs,
 ): Evaluation {
   const [head] = state.history;
-  const { choice, ownRolloutGates, approvals, rejected, withdrawn } = chooseNext(
+  const { choice, ownRolloutGates, gateApprovals, rejected, withdrawn } = chooseNext(
     observed,
     state,
     config,
@@ -94,7 +94,7 @@ export function evaluate(
   const { selection, pending } = choice;
   const required = evaluateRequiredGates(observed, pending, head, state.authors, now);
   const needsNoApprovals = selection.rollback || (selection.initial && !config.gateFirstDeployment);
-  const requiredApprovals = pending === undefined || needsNoApprovals ? [] : verdictsOn(approvals, pending);
+  const requiredApprovals = pending === undefined || needsNoApprovals ? [] : verdictsOn(gateApprovals, pending);
   const sources: BlockerSources = {
     ...choice,
     unhealthy: checksForNext(observed, head, config).filter(isUnhealthy),
@@ -112,8 +112,8 @@ export function evaluate(
     ...(copy && { copy }),
     blockers: [...blockers, ...copyBlockers(copy)],
     bypassed: required.bypassed,
-    approvals: storedApprovals.slice(0, MAX_APPROVALS_IN_HISTORY),
-    requeueAt: [...required.requeueAt, ...requeueTimes(sources, approvals, now)],
+    storedApprovals: storedApprovals.slice(0, MAX_APPROVALS_IN_HISTORY),
+    requeueAt: [...required.requeueAt, ...requeueTimes(sources, gateApprovals, now)],
   };
 }
 
@@ -135,10 +135,10 @@ function chooseNext(
     youngUntil: (release) => youngUntil(release, config.minimumReleaseAge, now),
   });
   const upstream = evaluateUpstream(rollout, observed.upstream, candidates, now);
-  const approvals = rolloutGateApprovals(rollout, ownRolloutGates, authors, now);
+  const gateApprovals = rolloutGateApprovals(rollout, ownRolloutGates, authors, now);
   const requestedBypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
   const bypass = requestedBypass ?? shownBypass(head, candidates, conditions);
-  const rolloutGatesResult = evaluateRolloutGates(ownRolloutGates, candidates, bypass, upstream, approvals);
+  const rolloutGatesResult = evaluateRolloutGates(ownRolloutGates, candidates, bypass, upstream, gateApprovals);
   const rejectingGate = (tag: string) => rejectedBy(ownRolloutGates, tag);
   const awaited = observed.awaited ?? [];
   const rollback = rollbackOf({ history, config, barriers, awaited, rejectedBy: rejectingGate, now });
@@ -164,7 +164,7 @@ function chooseNext(
     ...(rollback && { rollback }),
     ...(pending !== undefined && { pending }),
   };
-  return { choice, ownRolloutGates, approvals, rejected, withdrawn };
+  return { choice, ownRolloutGates, gateApprovals, rejected, withdrawn };
 }
 
 /** Whether `selection.next` may be deployed now: nothing blocks it. */
@@ -175,13 +175,13 @@ export function mayDeploy({ selection: { next }, blockers }: Pick<Evaluation, 's
 /** When the result changes by time alone, except by a Gate. */
 function requeueTimes(
   { candidates, pending, young, upstream, rollback }: BlockerSources,
-  approvals: readonly RolloutGateApprovals[],
+  gateApprovals: readonly RolloutGateApprovals[],
   now: EpochMs,
 ): EpochMs[] {
   const versions = new Set([...(pending === undefined ? [] : [pending]), ...candidates.map(({ tag }) => tag)]);
   return [
     ...(rollback?.stays && rollback.until !== undefined ? [Math.min(rollback.until, now + AWAITED_REQUEUE_MS)] : []),
-    ...expiries(approvals, versions, now),
+    ...expiries(gateApprovals, versions, now),
     ...young.flatMap(({ deployableAt: at }) => parseTime(at) ?? []),
     ...upstream.flatMap(({ requeueAt }) => requeueAt ?? []),
   ];

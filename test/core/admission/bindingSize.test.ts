@@ -1,7 +1,7 @@
 /** The size limit of a FluxBinding: without one, an object would not be informed of its closed Gate. */
 import { expect, it } from 'vitest';
 import type { FluxBinding } from '../../../api/types.ts';
-import { denyTooManyReferences } from '../../../core/admission/denyReferences.ts';
+import { tooManyReferencesProblem } from '../../../core/admission/referenceProblems.ts';
 import { provesApply } from '../../../core/binding/appliedDeployment.ts';
 import { bindingOf } from '../../../core/binding/bindingSpec.ts';
 import { LIMITS } from '../../../core/limits.ts';
@@ -52,6 +52,6 @@ it('an object with more marked variables than the limit counts as held, with the
   expect(managedFieldsOf(object).fields).toHaveLength(LIMITS.managedFields);
   expect(managedFieldsOf(object).problems[0]).toContain(`more than ${LIMITS.managedFields} managed variables`);
   expect(objectGates(object, context).closed).toHaveLength(1);
-  expect(denyTooManyReferences(object, undefined)).toContain(`${LIMITS.managedFields} variables`);
+  expect(tooManyReferencesProblem(object, undefined)).toContain(`${LIMITS.managedFields} variables`);
   expect(size(bindingOf(object, gates, undefined))).toBeLessThan(100_000);
 });

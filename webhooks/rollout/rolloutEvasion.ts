@@ -1,6 +1,6 @@
 /**
- * Denials of writes of a Rollout that would evade a closed Gate, unless the writer may bypass it; undefined for a write
- * that evades none.
+ * Writes of a Rollout that would evade a closed Gate: allowed as a bypass, or denied. A decision is undefined if the
+ * write evades no closed Gate.
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -16,28 +16,28 @@ import { bypassGrantEnds } from '../../core/suspension/bypassGrant.ts';
 import { bypassOrDeny, readClosedAgainstRelease, readClosedOfAll, readDroppedClosed } from '../closedGates.ts';
 import type { AdmissionDecision } from '../response.ts';
 
-type Denial = Promise<AdmissionDecision | undefined>;
+type Decision = Promise<AdmissionDecision | undefined>;
 
 /**
- * Denies three writes while a Gate is closed: one that stops requiring the Gate; one that adds an owner reference,
+ * Decides three writes while a Gate is closed: one that stops requiring the Gate; one that adds an owner reference,
  * because the garbage collector could then delete the Rollout; and one that adds spec.writeBack or changes its
  * ImagePolicy, because Git could then set any version.
  * A user may bypass either all the Gates that the write evades, or none.
  */
-export async function denyEvasion(
+export async function decideEvasion(
   rollout: Rollout,
   before: Rollout,
   request: AdmissionRequest,
   call: WebhookCall,
-): Denial {
+): Decision {
   const release = gainsOwner(rollout, before) ? 'have an owner reference added' : changeInGit(rollout, before);
   if (release === undefined) {
     const dropped = await readDroppedClosed(rollout, before, call);
-    return denyBehind(dropped, rollout, 'remove a closed Gate from its required Gates', 'write', request, call);
+    return decideBehind(dropped, rollout, 'remove a closed Gate from its required Gates', 'write', request, call);
   }
   // All that the Rollout required: the Gates that the write drops are among them.
   const closed = await readClosedAgainstRelease(before, call);
-  return denyBehind(closed, rollout, `${release} while a Gate that it requires is closed`, 'write', request, call);
+  return decideBehind(closed, rollout, `${release} while a Gate that it requires is closed`, 'write', request, call);
 }
 
 function changeInGit(rollout: Rollout, before: Rollout): string | undefined {
@@ -47,30 +47,30 @@ function changeInGit(rollout: Rollout, before: Rollout): string | undefined {
   return isSamePolicy ? undefined : 'have spec.releasesImagePolicy changed beside spec.writeBack';
 }
 
-/** Denies a deletion: to delete the Rollout and create it again would evade its Gates. */
-export async function denyDelete(rollout: Rollout, request: AdmissionRequest, call: WebhookCall): Denial {
+/** Decides a deletion: to delete the Rollout and create it again would evade its Gates. */
+export async function decideDeletion(rollout: Rollout, request: AdmissionRequest, call: WebhookCall): Decision {
   if (isSystemDeleter(request.userInfo.username)) return undefined;
   const closed = await readClosedAgainstRelease(rollout, call);
-  return denyBehind(closed, rollout, 'be deleted while a Gate that it requires is closed', 'delete', request, call);
+  return decideBehind(closed, rollout, 'be deleted while a Gate that it requires is closed', 'delete', request, call);
 }
 
 /**
- * Denies a deployment that a user writes into the status: it would be rolled out as the Rollout's own are. Also denies
- * to let the newest one bypass its Gates again after it has failed.
+ * Decides a write of the status that adds a deployment, which would be rolled out as the Rollout's own are, or that lets
+ * the newest one bypass its Gates again after it has failed.
  */
-export async function denyDeployment(
+export async function decideDeployment(
   rollout: Rollout,
   before: Rollout,
   request: AdmissionRequest,
   call: WebhookCall,
-): Denial {
+): Decision {
   const adds = addsDeployment(rollout, before);
   if (!adds && !revivesBypass(rollout, before, call.now)) return undefined;
   const closed = await readClosedOfAll([before], call);
   const what = adds
     ? 'have a deployment added to status.history while a Gate that it requires is closed'
     : 'have its failed deployment bypass a closed Gate again';
-  return denyBehind(closed, before, what, 'status', request, call);
+  return decideBehind(closed, before, what, 'status', request, call);
 }
 
 /** Whether a write of the status adds a deployment: another id at the head, since stored deployments can't change. */
@@ -86,14 +86,14 @@ function revivesBypass(rollout: Rollout, before: Rollout, now: EpochMs): boolean
   return end !== undefined && now < end;
 }
 
-async function denyBehind(
+async function decideBehind(
   closed: GateResult[],
   rollout: Rollout,
   what: string,
   operation: Parameters<typeof bypassText>[1],
   request: AdmissionRequest,
   call: WebhookCall,
-): Denial {
+): Decision {
   if (closed.length === 0) return undefined;
   const text = `Rollout '${rollout.metadata.name}' cannot ${what}: `;
   return bypassOrDeny(

@@ -10,7 +10,7 @@ import { foreignGates, foreignText, gatesInAnnotation } from '../objectGates/obj
  * The sentence that denies a write that names too much to be evaluated; undefined if it doesn't.
  * This is checked before anything is read.
  */
-export function denyTooManyReferences(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+export function tooManyReferencesProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
   const [count, before] = [object, oldObject].map((each) => Object.keys(each?.metadata.annotations ?? {}).length);
   if (count! > LIMITS.annotations && count! > before!) {
     return `metadata.annotations has ${count} entries, and at most ${LIMITS.annotations} are allowed: remove some.`;
@@ -30,7 +30,7 @@ export function denyTooManyReferences(object: FluxObject, oldObject: FluxObject 
 }
 
 /** The sentence that denies a write which names Gates of other namespaces that the object did not name before. */
-export function denyForeign(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+export function newForeignGateProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
   const [first] = without(foreignGates(object), oldObject ? foreignGates(oldObject) : []);
   return first && foreignText(first);
 }
