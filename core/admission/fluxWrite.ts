@@ -296,8 +296,8 @@ export function isOutOfScope(object: FluxObject, oldObject: FluxObject): boolean
   const changesOther = (['finalizers', 'managedFields', 'generateName'] as const).some(
     (field) => !sameJson(object.metadata[field], oldObject.metadata[field]),
   );
-  const isSuspendedByUs = oldObject.metadata.annotations?.[SUSPENDED] !== undefined;
-  if (isSuspendedByUs) return !sameJson(object.metadata.finalizers, oldObject.metadata.finalizers);
+  const recordsSuspension = oldObject.metadata.annotations?.[SUSPENDED] !== undefined;
+  if (recordsSuspension) return !sameJson(object.metadata.finalizers, oldObject.metadata.finalizers);
   // A burst of such writes makes the decorator's suspending write conflict again and again. So the webhook decides them
   // too, and suspends the object in one of them.
   return !changesOther || oldObject.metadata.deletionTimestamp !== undefined;

@@ -74,7 +74,7 @@ export const fluxHook: DecoratorHook = {
     const bindingStatus = reported ? reported.status : observed?.status;
     const state = stateByRollouts(object, gating, bindingStatus, now);
     const annotations = annotationsFor(object, state, bindingStatus, objectsOf(related, KINDS.FluxBinding), now);
-    const isSuspendedByUs = object.metadata.annotations?.[SUSPENDED] !== undefined;
+    const recordsSuspension = object.metadata.annotations?.[SUSPENDED] !== undefined;
     const applierProgress = currentWait(object, bindingStatus);
     const isUpToDate = state === undefined && gating.isMarked;
     const status = isUpToDate ? withGateCondition(object, gating, now, applierProgress) : undefined;
@@ -86,7 +86,7 @@ export const fluxHook: DecoratorHook = {
     const requeues = [
       ...changesAt.map((at) => (at === undefined ? undefined : secondsUntil(at, now))),
       (applier && !mayRequest) || !gating.isMarked ? PENDING_REQUEUE_SECONDS : undefined,
-      isSuspendedByUs ? HELD_REQUEUE_SECONDS : undefined,
+      recordsSuspension ? HELD_REQUEUE_SECONDS : undefined,
     ];
     return { ...answer, ...resyncAfter(requeues) };
   },

@@ -99,12 +99,12 @@ export function answer(
  * health, if the bake begins or succeeds; and everything, if the plan is irreversible.
  */
 async function decidePlan(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
-  const { rollout, bindings } = observed;
+  const { rollout } = observed;
   const first = planRollout(observed, call.now);
   let [plan, read] = [first, observed];
   if (plan.trustsBindings && isReversible(plan)) {
-    const stored = await listBindings(rollout, call.cluster);
-    read = { ...read, bindings: await liveBindings(rollout, stored, BINDABLE_MAX_AGE_MS.afterApply, call) };
+    const bindings = await listBindings(rollout, call.cluster);
+    read = { ...read, bindings: await liveBindings(rollout, bindings, BINDABLE_MAX_AGE_MS.afterApply, call) };
     plan = planRollout(read, call.now);
   }
   if (plan.trustsHealth) {
@@ -112,7 +112,7 @@ async function decidePlan(observed: Observed, related: ObjectMap, call: HookCall
     plan = planRollout(read, call.now);
   }
   const carried = await deploymentsToAdopt(observed, plan, call);
-  if (!isReversible(plan) || carried.length > 0) return decideLive({ ...read, bindings, carried }, related, call);
+  if (!isReversible(plan) || carried.length > 0) return decideLive({ ...read, carried }, related, call);
   const isHeldBack = (first.trustsBindings && !plan.trustsBindings) || (first.trustsHealth && !plan.trustsHealth);
   return isHeldBack ? { plan, requeueAfterSeconds: LIVE_REQUEUE_SECONDS } : { plan };
 }
@@ -135,12 +135,13 @@ async function deploymentsToAdopt({ rollout, bindings }: Observed, plan: Plan, {
 async function decideLive(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
   const { rollout } = observed;
   const { namespace = '' } = rollout.metadata;
+  const allowed = withAllowedRefs(rollout, call.settings);
   const selectors = await readSelectors(namespace, SELECTS_ROLLOUTS_LABEL, call.cluster);
-  const gateRefs = rolloutRequiredGates(rollout, observed.bindings, selectors);
+  const gateRefs = rolloutRequiredGates(allowed, observed.bindings, selectors);
   const [rolloutGates, gates, upstream, budgets, healthChecks] = await Promise.all([
     listRolloutGates(rollout, call.cluster),
     readGates(gateRefs, call.cluster),
-    upstreamOf(withAllowedRefs(rollout, call.settings), call),
+    upstreamOf(allowed, call),
     liveBudgets(rollout, call.cluster),
     withRestingChecks(rollout, observed.healthChecks, call),
   ]);
@@ -159,7 +160,7 @@ async function decideLive(observed: Observed, related: ObjectMap, call: HookCall
 async function decideBound(observed: Observed, selectors: GateSelectors, call: HookCall): Promise<Decided> {
   const { rollout } = observed;
   const bindings = await liveBindings(rollout, observed.bindings, BINDABLE_MAX_AGE_MS.beforeDeployment, call);
-  const gateRefs = rolloutRequiredGates(rollout, bindings, selectors);
+  const gateRefs = rolloutRequiredGates(withAllowedRefs(rollout, call.settings), bindings, selectors);
   const others = without(gateRefs, observed.gateRefs);
   const gates = new Map([...observed.gates, ...(await readGates(others, call.cluster))]);
   const plan = planRollout({ ...observed, bindings, gateRefs, gates }, call.now);
