@@ -8,7 +8,6 @@ import type { Write } from './writes.ts';
 const STATE = 'gate.fluxcd.io/state';
 const SUSPENDED = 'gate.fluxcd.io/suspended';
 const APPLIER = 'kustomize.toolkit.fluxcd.io/name';
-const APPLIER_NAMESPACE = 'kustomize.toolkit.fluxcd.io/namespace';
 const METACONTROLLER = 'system:serviceaccount:metacontroller:metacontroller';
 /** Hooks don't wait longer for an applier that can't apply: docs/gates.md. */
 const PATIENCE_MS = 120_000;
@@ -37,9 +36,10 @@ export class OpeningChecker {
   }
 }
 
-/** Whether labels name a Kustomization that applies the object. A tenant may write the object's own name there. */
-function hasApplier({ kind, metadata: { namespace, name, labels = {} } }: AnyObject): boolean {
-  const inNamespace = labels[APPLIER_NAMESPACE] ?? namespace;
-  const isItself = kind === 'Kustomization' && labels[APPLIER] === name && inNamespace === namespace;
-  return labels[APPLIER] !== undefined && !isItself;
+/** Whether a Kustomization has applied the object. A tenant may write any Kustomization into the labels, which then never applies it. */
+function hasApplier({ metadata: { labels = {}, managedFields = [] } }: AnyObject): boolean {
+  const isApplied = managedFields.some(
+    ({ manager, operation }) => manager === 'kustomize-controller' && operation === 'Apply',
+  );
+  return labels[APPLIER] !== undefined && isApplied;
 }

@@ -162,6 +162,30 @@ describe('the oracle allows', () => {
   });
 });
 
+describe('after an opening, a resumption by the hooks before an apply', () => {
+  const child = (state: string, suspend: boolean, ...managedFields: object[]) => ({
+    spec: { path: './a', suspend },
+    metadata: {
+      labels: { 'kustomize.toolkit.fluxcd.io/name': 'parent' },
+      annotations: { 'gate.fluxcd.io/state': state, 'gate.fluxcd.io/suspended': 'false' },
+      managedFields,
+    },
+  });
+  const fromGit = { manager: 'kustomize-controller', operation: 'Apply' };
+  const by = { by: 'system:serviceaccount:metacontroller:metacontroller' };
+  it.each([
+    ['is reported of an object that Git has applied before', [fromGit], ['before Git has applied it']],
+    ['is allowed of an object that only has the labels of an applier', [], []],
+  ])('%s', async (_, managedFields, texts) => {
+    const steps = [
+      ...write('a1', APP, 1, child('closed: apps/freeze', true, ...managedFields)),
+      ...write('a2', APP, 2, child('opening: 2026-11-21T12:00:04.000Z', true, ...managedFields), by),
+      ...write('a3', APP, 3, child('open', false, ...managedFields), by),
+    ];
+    expect((await oracle(steps)).violations).toEqual(texts.map((text) => expect.stringContaining(text)));
+  });
+});
+
 describe('of a Rollout, the oracle reports', () => {
   const entry = (id: number, tag: string, more = {}) => ({
     id,
