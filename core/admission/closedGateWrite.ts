@@ -49,15 +49,19 @@ function decideAsWritten(write: ClosedGateWrite): ClosedGateOutcome {
   const isApply = isApplyBy(fieldManager, object) || isApplyBy(fieldManager, oldObject);
   const denied = new FewPaths();
   let isReverted = false;
-  const classify = (change: Change, mayBeDenied: boolean) => {
+  const revertOrDeny = (change: Change) => {
     if (comesAgain(change, isSync, isApply)) isReverted = true;
-    else if (mayBeDenied) denied.add(change.path);
+    else denied.add(change.path);
   };
-  const classifyGoverned = (change: Change) => {
-    if (!isAlwaysFree(change, write)) classify(change, true);
+  const governed = (change: Change) => {
+    if (!isAlwaysFree(change, write)) revertOrDeny(change);
   };
-  governedChanges(object, oldObject, classifyGoverned, writers);
-  labelChanges(object, oldObject, (change) => classify(change, escapesSelection), writers);
+  const label = (change: Change) => {
+    // A label by which no Gate selects the object is free.
+    if (escapesSelection || comesAgain(change, isSync, isApply)) revertOrDeny(change);
+  };
+  governedChanges(object, oldObject, governed, writers);
+  labelChanges(object, oldObject, label, writers);
   if (denied.count > 0) return { is: 'denied', paths: denied.text };
   return isReverted ? { is: 'reverted', object: withStoredContent(object, oldObject) } : { is: 'passes', object };
 }

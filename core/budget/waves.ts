@@ -97,6 +97,8 @@ export function openWaves(
     known.set(versionKey(version), missing);
     return missing;
   };
+  // A Rollout that has the tag without a digest counts for every digest of the tag: these are counted once, and then
+  // corrected by the Rollouts that have this digest.
   const missingOfDigest = (version: ImageVersion & { digest: string }): number[] => {
     const others = { ...version, digest: NO_DIGEST };
     const missing = [...missingOfTag(others)];

@@ -90,14 +90,13 @@ export function withProgress(
   }: { bound: readonly FluxBinding[]; rollout: Rollout; checks: readonly HealthCheck[]; isBakeTimeOver: boolean },
   now: EpochMs,
 ): HistoryEntry {
-  const missing = bound.filter((binding) => !hasApplied(binding, rollout, head));
-  const allApplied = bound.length > 0 && missing.length === 0;
+  const allApplied = bound.length > 0 && bound.every((binding) => hasApplied(binding, rollout, head));
   const isNowApplied = allApplied && head.appliedTime === undefined;
   const proven = isNowApplied ? { ...head, appliedTime: formatTime(now), ...healthAtApply(head, checks) } : head;
   const mayTimeOut = proven.bakeStatus === 'Deploying' || (proven.bakeStatus === 'InProgress' && isBakeTimeOver);
+  const awaited = unapplied(proven, bound, rollout);
   // Once all have applied it, a suspended object may keep a HealthCheck Pending.
-  const unfinished = unapplied(proven, bound, rollout);
-  const delaying = unfinished.length > 0 ? unfinished : bound;
+  const delaying = awaited.length > 0 ? awaited : bound;
   const isWaiting = mayTimeOut && delaying.some((binding) => isHeld(binding, rollout, now));
   return isWaiting ? startWait(proven, rollout, now) : endWait(proven, rollout, now);
 }
