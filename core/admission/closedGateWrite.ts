@@ -57,7 +57,7 @@ function decideAsWritten(write: ClosedGateWrite): ClosedGateOutcome {
     if (!isAlwaysFree(change, write)) revertOrDeny(change);
   };
   const label = (change: Change) => {
-    // A label by which no Gate selects the object is free.
+    // A user may change labels by which no Gate selects the object.
     if (escapesSelection || comesAgain(change, isSync, isApply)) revertOrDeny(change);
   };
   governedChanges(object, oldObject, governed, writers);
