@@ -71,7 +71,7 @@ export interface Step {
   metric?: MetricView;
 }
 
-/** The outcome of a deployment; `Unknown` if an older version of this software recorded none. */
+/** The outcome of a deployment; `Unknown` if the Go controller recorded none. */
 export type Outcome = 'Deploying' | 'InProgress' | 'Succeeded' | 'Failed' | 'Cancelled' | 'Unknown';
 
 /** One entry of the history. */

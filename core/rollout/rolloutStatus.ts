@@ -109,8 +109,8 @@ function runningVersions(
 
 /**
  * Whether a deployment has run.
- * A deployment that Succeeded without proof ran before the Rollout existed, or had nothing to prove. An entry without a
- * bake is of an older version of this software.
+ * A deployment that Succeeded without proof ran before the Rollout existed, or had nothing to prove. An entry of the Go
+ * controller may have no bake.
  */
 function wasDeployed({ appliedTime, bakeStatus }: HistoryEntry): boolean {
   return appliedTime !== undefined || bakeStatus === undefined || bakeStatus === 'Succeeded';

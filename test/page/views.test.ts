@@ -9,7 +9,18 @@ const gate = (spec: object) =>
 const rollout = objectOf('Rollout', {
   metadata: { namespace: 'shop', name: 'app', resourceVersion: '1' },
   spec: { releasesImagePolicy: { name: 'app' }, gates: [{ name: 'nights' }] },
-  status: { pendingVersion: '1.1.0', gates: [{ name: 'qa', passing: false }] },
+  status: {
+    pendingVersion: '1.1.0',
+    gates: [{ name: 'qa', passing: false }],
+    blockers: [
+      {
+        type: 'RolloutGate',
+        effect: 'Blocks',
+        reason: 'RolloutGatesBlocking',
+        object: { kind: 'RolloutGate', namespace: 'shop', name: 'qa' },
+      },
+    ],
+  },
 } as never);
 const schedule = objectOf('ClusterRolloutSchedule', {
   metadata: { name: 'nights', resourceVersion: '1' },

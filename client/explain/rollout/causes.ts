@@ -89,7 +89,7 @@ function sortedConditions(conditions: readonly Condition[], head: HistoryEntry |
 function gateCauses(rollout: Rollout, { type, reason }: Condition, steps: readonly Step[]): Cause[] | undefined {
   const closed = steps.filter(({ kind, state }) => kind === 'gate' && state === 'blocks');
   if (type !== DEPLOYMENT_BLOCKED || reason !== GATE_CLOSED || closed.length === 0) return undefined;
-  const others = (storedBlockers(rollout, rollout.status?.pendingVersion) ?? [])
+  const others = storedBlockers(rollout, rollout.status?.pendingVersion)
     .filter(({ type }) => type !== 'Gate' && !hasOwnCondition(type))
     .map((blocker) => ({ code: blocker.reason, step: steps.find((step) => isStepOf(step, blocker)) }));
   if (others.some(({ step }) => step === undefined)) return undefined;

@@ -1,7 +1,7 @@
 /** Steps from the Rollout's own status: a pin, a minimum age, a missing copy, a failure that holds automation. */
-import { COPIED, DEPLOYMENT_BLOCKED, PINNED } from '../../../api/conditions.ts';
+import { COPIED, PINNED } from '../../../api/conditions.ts';
 import type { Condition } from '../../../api/kubernetes.ts';
-import type { Blocker, Rollout } from '../../../api/types.ts';
+import type { Rollout } from '../../../api/types.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { pinRecordOf } from '../../../core/record/pinRecord.ts';
@@ -13,7 +13,6 @@ export function conditionSteps(rollout: Rollout, version: string | undefined): S
   const copied = findCondition(status?.conditions, COPIED);
   const blockers = storedBlockers(rollout, version);
   const young = status?.youngReleases?.find(({ tag }) => tag === version);
-  const isYoung = young && (!blockers || blockerOf(blockers, 'MinimumAge'));
   const [head] = status?.history ?? [];
   const pin = pinRecordOf(rollout);
   const step = (
@@ -30,9 +29,11 @@ export function conditionSteps(rollout: Rollout, version: string | undefined): S
         reason: pin?.reason,
         since: pin?.at,
       }),
-    isYoung && step('age', 'waits', 'Minimum age', { detail: 'spec.minimumReleaseAge', until: young.deployableAt }),
-    isBlockedByFailure(rollout, blockers) &&
-      head &&
+    young &&
+      blockerOf(blockers, 'MinimumAge') &&
+      step('age', 'waits', 'Minimum age', { detail: 'spec.minimumReleaseAge', until: young.deployableAt }),
+    head &&
+      blockerOf(blockers, 'Failure')?.effect === 'Blocks' &&
       step('failure', 'blocks', `Failure of ${head.version.tag}`, {
         detail: head.bakeStatusMessage,
         since: head.bakeEndTime,
@@ -42,17 +43,10 @@ export function conditionSteps(rollout: Rollout, version: string | undefined): S
   return steps.filter((each) => typeof each === 'object');
 }
 
-/** Whether a pin blocks the version: always in a status without blockers, of an older version of this software. */
+/** Whether a pin blocks a version other than the pinned one. */
 function isBlockedByPin({ status, spec }: Rollout, version: string | undefined): boolean {
   if (!spec?.wantedVersion || version === spec.wantedVersion) return false;
-  return !status?.blockers || blockerOf(status.blockers, 'PinnedVersion') !== undefined;
-}
-
-/** Whether a failure blocks the version. An older status has only the first blocker, in a condition. */
-function isBlockedByFailure({ status }: Rollout, blockers: readonly Blocker[] | undefined): boolean {
-  if (blockers) return blockerOf(blockers, 'Failure')?.effect === 'Blocks';
-  const blocked = findCondition(status?.conditions, DEPLOYMENT_BLOCKED);
-  return blocked?.status === 'True' && blocked.reason === 'PreviousDeploymentFailed';
+  return blockerOf(status?.blockers, 'PinnedVersion') !== undefined;
 }
 
 function copyState({ status, reason }: Condition): Step['state'] {

@@ -252,9 +252,7 @@ function nextOfVersion(rollout: Rollout, steps: readonly Step[], version: string
       (state === 'blocks' || (!STEP_KINDS[kind].ofDeployment && (state === 'waits' || state === 'failed'))),
   );
   // Blockers without a step: the Rollout itself, or a type of a newer version of this software.
-  const blockers = (storedBlockers(rollout, version) ?? []).filter(
-    ({ type }) => blocking.length === 0 || type === 'Problem',
-  );
+  const blockers = storedBlockers(rollout, version).filter(({ type }) => blocking.length === 0 || type === 'Problem');
   if (blocking.length === 0 && blockers.length === 0) return { text: `${version} is deployed within moments` };
   const lasting = [
     ...blocking.filter(({ until, state }) => state === 'failed' || (state === 'blocks' && until === undefined)),

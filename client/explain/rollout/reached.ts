@@ -47,6 +47,6 @@ function progressOf(goal: Goal, { outcome, appliedAt }: DeploymentView): GoalPro
   if (goal === 'waiting' || outcome === 'Succeeded') return 'reached';
   if (outcome === 'Failed' || outcome === 'Cancelled') return 'failed';
   if (goal === 'deployed' && (appliedAt !== undefined || outcome === 'InProgress')) return 'reached';
-  // An older version of this software recorded no outcome: the deployment does not bake.
+  // The Go controller recorded no outcome: the deployment does not bake.
   return outcome === 'Unknown' ? 'reached' : 'under way';
 }

@@ -7,7 +7,6 @@ import {
   SCHEDULE_KIND_LABEL,
   SCHEDULE_NAME_LABEL,
 } from '../../../api/annotations.ts';
-import { WAITING_FOR_BUDGET } from '../../../api/conditions.ts';
 import { KINDS, type KindName } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Blocker, GateSummary, Rollout, RolloutGate } from '../../../api/types.ts';
@@ -72,7 +71,7 @@ export function rolloutGateSteps(
         ...withoutEmpty({
           version,
           detail: detailOf(entry, state, now),
-          until: until === undefined ? (known?.until ?? undefined) : formatTime(until),
+          until: until === undefined ? known?.until : formatTime(until),
           since: kind === 'Rollout' ? known?.since : undefined,
           asksApproval: object?.spec?.approvals || known?.type === 'Approvals' ? true : undefined,
           ...listingFields(entry),
@@ -81,13 +80,10 @@ export function rolloutGateSteps(
     });
 }
 
-/** The kind and the name of an entry. An older version of this software put the kind into the name. */
+/** The kind and the name of an entry. Only an entry of a RolloutGate has no kind, and no prefix in its name. */
 function kindOf({ kind, name }: GateSummary): { kind: Kind; shortName: string } {
-  const slash = name.indexOf('/');
-  if (kind !== undefined && kind in KIND_OF) return { kind: kind as Kind, shortName: name.slice(slash + 1) };
-  const older = { after: 'Rollout', budget: 'RolloutBudget', clusterbudget: 'ClusterRolloutBudget' } as const;
-  const found = slash < 0 ? undefined : older[name.slice(0, slash) as keyof typeof older];
-  return found ? { kind: found, shortName: name.slice(slash + 1) } : { kind: 'RolloutGate', shortName: name };
+  if (kind === undefined || !(kind in KIND_OF)) return { kind: 'RolloutGate', shortName: name };
+  return { kind: kind as Kind, shortName: name.slice(name.indexOf('/') + 1) };
 }
 
 /** The user who closed the RolloutGate or listed the version, with reason and time, from the webhook's record. */
@@ -114,21 +110,13 @@ function refOf(kind: Kind, name: string, home: string): NamespacedName {
 }
 
 /** The state of an entry; `passed` without a blocker, since manual deployments wait for no RolloutGate. */
-function stepState({ rollout, gate, kind, hold, version }: Entry): StepState {
+function stepState({ gate, hold, version }: Entry): StepState {
   if (typeof hold !== 'string') {
     if (hold.reason === 'ReleaseRejected') return 'failed';
     // A wait with an end ends by the calendar; one without is in progress.
     return hold.effect === 'Waits' && hold.until === undefined ? 'waits' : 'blocks';
   }
-  const listed = listState(gate, version);
-  if (hold === 'none' && version !== undefined) return 'passed';
-  return KIND_OF[kind] === 'budget' && listed === 'blocks' && !isClosed(rollout) ? 'waits' : listed;
-}
-
-/** Whether a budget holds the version until a user acts, by an older status: a missing slot needs no action. */
-function isClosed({ status }: Rollout): boolean {
-  const waiting = status?.conditions?.find(({ type }) => type === WAITING_FOR_BUDGET);
-  return waiting?.status === 'True' && waiting.reason !== 'NoSlot';
+  return hold === 'none' && version !== undefined ? 'passed' : listState(gate, version);
 }
 
 /** The state by the entry's own fields: a list allows only its versions; a bypassed entry allows its version. */

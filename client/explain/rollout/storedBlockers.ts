@@ -6,27 +6,27 @@ import type { Blocker, Rollout } from '../../../api/types.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { LIMITS } from '../../../core/limits.ts';
 
-/** The blockers of `version` and those of every version; undefined in a status of an older version of this software. */
-export function storedBlockers({ status }: Rollout, version: string | undefined): readonly Blocker[] | undefined {
-  return status?.blockers?.filter((each) => each.version === undefined || each.version === version);
+/** The blockers of `version` and those of every version. */
+export function storedBlockers({ status }: Rollout, version: string | undefined): readonly Blocker[] {
+  return (status?.blockers ?? []).filter((each) => each.version === undefined || each.version === version);
 }
 
 export function blockerOf(blockers: readonly Blocker[] | undefined, type: Blocker['type']): Blocker | undefined {
   return blockers?.find((each) => each.type === type);
 }
 
-/** The blocker of an object; `unknown` if the status lists no blockers or perhaps not all. */
+/** The blocker of an object; `unknown` if the status may not list all blockers. */
 export function storedHold(
   { status }: Rollout,
-  blockers: readonly Blocker[] | undefined,
+  blockers: readonly Blocker[],
   kind: KindName,
   { namespace, name }: NamespacedName,
 ): Blocker | 'none' | 'unknown' {
-  const found = blockers?.find(
+  const found = blockers.find(
     ({ object }) => object?.kind === kind && object.name === name && (object.namespace ?? '') === namespace,
   );
   if (found) return found;
   const isWhole = (status?.blockers?.length ?? 0) < LIMITS.listedBlockers;
   const isShortened = findCondition(status?.conditions, STATUS_SHORTENED)?.status === 'True';
-  return blockers && isWhole && !isShortened ? 'none' : 'unknown';
+  return isWhole && !isShortened ? 'none' : 'unknown';
 }

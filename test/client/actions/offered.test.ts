@@ -9,6 +9,8 @@ import { commandViewsOf } from '../../../client/actions/lines.ts';
 import { objectOf } from '../../support/objects.ts';
 import {
   behind,
+  blockedBy,
+  blocker,
   type Case,
   CLOSE_REQUEST,
   closedGate,
@@ -26,7 +28,15 @@ import {
 
 const atBudget = (reason: string, more: object = {}): Case => ({
   status: waits({
-    gates: [{ name: 'budget/fleet', passing: false }],
+    gates: [{ kind: 'RolloutBudget', name: 'budget/fleet', passing: true, allowedVersions: [] }],
+    blockers: [
+      blocker(
+        'Budget',
+        reason,
+        { kind: 'RolloutBudget', name: 'fleet' },
+        reason === 'NoSlot' ? { effect: 'Waits' } : {},
+      ),
+    ],
     conditions: [condition('WaitingForBudget', reason, 'why')],
     ...more,
   }),
@@ -60,7 +70,7 @@ describe('a version that waits for', () => {
     [
       'the RolloutGate of a schedule, which nobody writes over',
       {
-        status: waits({ gates: [{ name: 'nights', passing: false }] }),
+        status: waits({ gates: [{ name: 'nights', passing: false }], blockers: blockedBy('nights') }),
         rolloutGates: [rolloutGate('nights', { passing: false }, SCHEDULE)],
       },
       ['bypassRolloutGates 1.1.0', 'deploy 1.1.0'],
@@ -70,7 +80,7 @@ describe('a version that waits for', () => {
       {
         spec: { gates: [{ name: 'freeze' }] },
         gates: [gate('freeze')],
-        status: waits({ gates: [list] }),
+        status: waits({ gates: [list], blockers: blockedBy('list') }),
         rolloutGates: [rolloutGate('list', { allowedVersions: ['1.0.0'] })],
       },
       ['approve rolloutgate/list 1.1.0', 'open gate/freeze', 'reject rolloutgate/list 1.1.0', 'bypass 1.1.0'],
@@ -84,7 +94,12 @@ describe('a version that waits for', () => {
     ['a slot of a budget, which becomes free', atBudget('NoSlot'), []],
     [
       'its minimum age',
-      { status: waits({ youngReleases: [{ tag: '1.1.0', deployableAt: '2026-11-23T08:00:00Z' }] }) },
+      {
+        status: waits({
+          youngReleases: [{ tag: '1.1.0', deployableAt: '2026-11-23T08:00:00Z' }],
+          blockers: [blocker('MinimumAge', 'ReleaseTooYoung')],
+        }),
+      },
       ['deploy 1.1.0'],
     ],
     [
@@ -98,9 +113,7 @@ describe('a version that waits for', () => {
         spec: { onFailure: 'Hold' },
         status: waits({
           history: [entry('1.0.0', 2, 'Failed'), entry('0.9.0', 1, 'Succeeded')],
-          conditions: [
-            condition('DeploymentBlocked', 'PreviousDeploymentFailed', 'Version 1.1.0 waits: 1.0.0 has failed'),
-          ],
+          blockers: [blocker('Failure', 'PreviousDeploymentFailed')],
         }),
       },
       ['retry 1.0.0', 'rollback 0.9.0', 'unblock 1.0.0', 'deploy 1.1.0'],
@@ -109,7 +122,7 @@ describe('a version that waits for', () => {
       'nothing that the Rollout knows, since a user mistyped it',
       {
         annotations: { 'rollout.kuberik.com/force-deploy': '9.9.9' },
-        status: { pendingVersion: '9.9.9', gates: [list] },
+        status: { pendingVersion: '9.9.9', gates: [list], blockers: blockedBy('list', { version: '9.9.9' }) },
         rolloutGates: [rolloutGate('list', { allowedVersions: ['1.0.0'] })],
       },
       ['approve rolloutgate/list 9.9.9', 'withdraw 9.9.9', 'reject rolloutgate/list 9.9.9'],
@@ -237,9 +250,10 @@ describe('an action', () => {
       offered(each)
         .filter((action) => action.primary)
         .map(said);
-    expect(primary({ status: waits({ gates: [list] }), rolloutGates })).toEqual(['approve rolloutgate/list 1.1.0']);
+    const status = waits({ gates: [list], blockers: blockedBy('list') });
+    expect(primary({ status, rolloutGates })).toEqual(['approve rolloutgate/list 1.1.0']);
     const behind = { spec: { gates: [{ name: 'freeze' }] }, gates: [gate('freeze')] };
-    expect(primary({ ...behind, status: waits({ gates: [list] }), rolloutGates })).toEqual([]);
+    expect(primary({ ...behind, status, rolloutGates })).toEqual([]);
   });
 });
 
@@ -248,7 +262,10 @@ describe('the text of an action names its effect', () => {
   const closedByUser = gate('prod', { default: 'opened', approvals }, CLOSE_REQUEST);
   const held = { spec: { gates: [{ name: 'prod' }] }, status: waits() };
   const rolloutGates = [rolloutGate('nights', { passing: false }, SCHEDULE)];
-  const ofSchedule = { status: waits({ gates: [{ name: 'nights', passing: false }] }), rolloutGates };
+  const ofSchedule = {
+    status: waits({ gates: [{ name: 'nights', passing: false }], blockers: blockedBy('nights') }),
+    rolloutGates,
+  };
 
   it.each<[string, () => Action[], string, string]>([
     ['a copy', () => offered(ofSchedule), 'deploy', 'spec.targetRepository'],

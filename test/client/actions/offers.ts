@@ -50,6 +50,18 @@ export interface Case {
 }
 
 export const waits = (status: object = {}) => ({ pendingVersion: '1.1.0', ...status });
+/** A blocker of the version that waits. */
+export const blocker = (type: string, reason: string, object?: { kind: string; name: string }, more: object = {}) => ({
+  type,
+  effect: 'Blocks',
+  reason,
+  version: '1.1.0',
+  ...(object && { object: { namespace: 'shop', ...object } }),
+  ...more,
+});
+export const blockedBy = (name: string, more: object = {}) => [
+  blocker('RolloutGate', 'RolloutGatesBlocking', { kind: 'RolloutGate', name }, more),
+];
 export const list = { name: 'list', allowedVersions: ['1.0.0'] };
 
 export function offered({ spec = {}, status = {}, annotations = {}, gates = [], rolloutGates = [] }: Case): Action[] {

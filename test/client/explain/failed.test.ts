@@ -39,18 +39,10 @@ function failed({ history = HISTORY, spec = {}, pendingVersion, blocked = false 
           message: 'Bake of 1.2.0 failed',
           lastTransitionTime: '',
         },
-        ...(blocked
-          ? [
-              {
-                type: 'DeploymentBlocked',
-                status: 'True',
-                reason: 'PreviousDeploymentFailed',
-                message: 'Version 1.3.0 waits: 1.2.0 has failed',
-                lastTransitionTime: '',
-              },
-            ]
-          : []),
       ],
+      ...(blocked && {
+        blockers: [{ type: 'Failure', effect: 'Blocks', reason: 'PreviousDeploymentFailed', version: pendingVersion! }],
+      }),
     },
   } as never);
 }

@@ -63,7 +63,9 @@ it('is shown with the pin', async () => {
   const conditions = [
     { type: 'Pinned', status: 'True', reason: 'WantedVersion', message: 'pinned', lastTransitionTime: '' },
   ];
-  const { pin, steps, causes } = explainRollout({ ...rollout, status: { conditions } } as never, NO_RELATED, 0);
+  const blockers = [{ type: 'PinnedVersion', effect: 'Blocks', reason: 'WantedVersion', version: '1.1.0' }];
+  const status = { conditions, blockers };
+  const { pin, steps, causes } = explainRollout({ ...rollout, status } as never, NO_RELATED, 0);
   expect(pin).toMatchObject({ version: '1.0.0', by: 'sre' });
   expect(steps).toMatchObject([{ kind: 'pin', by: 'sre', reason: '1.1.0 leaks', since: AT }]);
   expect(causes.map(({ text }) => text)).toEqual([
