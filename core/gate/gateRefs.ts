@@ -45,17 +45,11 @@ export interface RequiredGate extends NamespacedName {
   selected?: boolean;
 }
 
-/** Stands for a missing name. No Gate can have this name, so the reference counts as closed. */
-const UNKNOWN_NAME = '(unknown)';
-
-/**
- * The Gates that the object of a FluxBinding requires.
- * Entries that an older version wrote have no name until the object's decorator writes them again.
- */
+/** The Gates that the object of a FluxBinding requires. */
 export function requiredGatesOfBinding(spec: FluxBindingSpec | undefined): RequiredGate[] {
   return (spec?.gates ?? []).map(({ namespace, gate, selected }) => ({
     namespace,
-    name: gate ?? UNKNOWN_NAME,
+    name: gate,
     ...(selected && { selected }),
   }));
 }

@@ -249,7 +249,7 @@ export function acceptRequests(gate: Gate, old: Gate | undefined, by: string, no
   let requests: GateRequests = old ? requestsBefore(old, now) : { handled: {} };
   const accepted: GateRequest[] = [];
   const ignored: GateRequest[] = [];
-  const reasonBy = reasonAuthors(gate, old, by, requests);
+  const reasonBy = reasonAuthors(gate, old, by);
   const isForeign = ({ action, reason }: GateRequest) => reason !== undefined && reasonBy[action] !== by;
   const annotations = annotatedRequests(gate);
   for (const request of annotations.filter(({ action }) => isChanged(REQUESTED_AT_KEYS[action], gate, old))) {
@@ -273,15 +273,13 @@ export function acceptRequests(gate: Gate, old: Gate | undefined, by: string, no
 }
 
 /** The users who wrote the reasons in the annotations. */
-function reasonAuthors(gate: Gate, old: Gate | undefined, by: string, { current, planned }: GateRequests) {
+function reasonAuthors(gate: Gate, old: Gate | undefined, by: string) {
   const known = parseAcceptedRequests(old?.metadata.annotations?.[ACCEPTED_REQUEST])?.reasonBy;
   const reasonBy: Partial<Record<GateAction, string>> = {};
   for (const action of GATE_ACTIONS) {
-    const reason = gate.metadata.annotations?.[REASON_KEYS[action]];
-    if (reason === undefined) continue;
-    // A record of an older version has no author of the reason: then the user of the request with that reason counts.
-    const request = [current, planned].find((each) => each?.action === action && each.reason === reason);
-    const author = isChanged(REASON_KEYS[action], gate, old) ? by : (known?.[action] ?? request?.by);
+    const key = REASON_KEYS[action];
+    if (gate.metadata.annotations?.[key] === undefined) continue;
+    const author = isChanged(key, gate, old) ? by : known?.[action];
     if (author !== undefined) reasonBy[action] = author;
   }
   return reasonBy;
