@@ -12,19 +12,15 @@ import type { Observed } from './inputs.ts';
 type NamedGate = NonNullable<RolloutStatus['namedGates']>[number];
 
 /**
- * The next `status.namedGates`.
- * Without an entry a name is new if the status is of an earlier spec. Otherwise it counts as seen: an older version of
- * this software kept no record. A name without reference, because other namespaces are forbidden, gets no new entry.
+ * The next `status.namedGates`. A name without reference, because other namespaces are forbidden, gets no new entry.
  */
 export function namedGateRecords({ rollout, gateRefs, gates }: Observed): NamedGate[] {
-  const { status, metadata } = rollout;
-  const before = new Map(status?.namedGates?.map(({ gate, seen }) => [gate, seen]));
+  const before = new Map(rollout.status?.namedGates?.map(({ gate, seen }) => [gate, seen]));
   const referenced = new Set(gateRefs.map(refKey));
-  const isKnown = status?.observedGeneration !== undefined && status.observedGeneration === metadata.generation;
   const names = new Set(gatesNamedBy(rollout).map(refKey));
   return [...names].flatMap((gate) => {
     if (!referenced.has(gate)) return before.get(gate) ? [{ gate, seen: true }] : [];
-    return [{ gate, seen: gates.has(gate) || (before.get(gate) ?? isKnown) }];
+    return [{ gate, seen: gates.has(gate) || before.get(gate) === true }];
   });
 }
 

@@ -47,11 +47,6 @@ describe('the record of a name', () => {
       recorded(rollout(['freeze'], { observedGeneration: 2, namedGates: unseen }), ['freeze']),
       seen,
     ],
-    [
-      'of no Gate, where nobody kept a record of this spec',
-      recorded(rollout(['freeze'], { observedGeneration: 2 })),
-      seen,
-    ],
     ['that is not looked at', recorded(rollout(['freeze']), [], []), []],
     ['that is not looked at any more', recorded(rollout(['freeze'], { namedGates: seen }), [], []), seen],
     ['that is gone', recorded(rollout([], { namedGates: seen })), []],
