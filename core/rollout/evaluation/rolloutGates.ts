@@ -103,8 +103,7 @@ export function shownBypass(
 ): string | undefined {
   const before = findCondition(conditions, GATES_PASSING);
   if (!head || candidates.length > 0 || before?.reason !== 'GatesBypassed') return undefined;
-  // An older version of this software recorded no origin.
-  return (head.origin?.includes('GateBypass') ?? true) ? head.version.tag : undefined;
+  return head.origin?.includes('GateBypass') ? head.version.tag : undefined;
 }
 
 /** RolloutGates that one message names. */
