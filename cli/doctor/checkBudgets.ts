@@ -57,24 +57,17 @@ export function sizeFindings(
   });
 }
 
-const SELECTOR_FIX = 'select namespaces in spec.namespaceSelector by a label that only you can set';
-
 /** Findings about ClusterRolloutBudgets with which a Rollout of one namespace can hold Rollouts of another. */
 export function sharingFindings(budgets: readonly Budget[]): Finding[] {
   const ofCluster = budgets.filter(({ metadata }) => !metadata.namespace) as ClusterRolloutBudget[];
-  return ofCluster.flatMap((budget) => {
-    const { namespaceSelector, slotTimeout } = budget.spec;
-    const found = (text: string, fix: string) =>
-      problem(ABOUT, `ClusterRolloutBudget ${budget.metadata.name} ${text}`, fix);
-    const sharing = 'any user who may label a Rollout in one namespace can take slots and block versions in all';
-    const endless = 'a deployment that never ends keeps its slot for ever';
-    return [
-      // The field is required, but an older CRD accepted budgets without it.
-      ...(namespaceSelector ? [] : [found('has no spec.namespaceSelector: it grants no slot', SELECTOR_FIX)]),
-      ...(namespaceSelector && !namespaceSelectorOf(budget)
-        ? [found(`selects every namespace: ${sharing}`, SELECTOR_FIX)]
-        : []),
-      ...(slotTimeout ? [] : [found(`has no spec.slotTimeout: ${endless}`, 'set spec.slotTimeout, such as 24h')]),
-    ];
-  });
+  const sharing = 'any user who may label a Rollout in one namespace can take slots and block versions in all';
+  return ofCluster
+    .filter((budget) => namespaceSelectorOf(budget) === undefined)
+    .map(({ metadata }) =>
+      problem(
+        ABOUT,
+        `ClusterRolloutBudget ${metadata.name} selects every namespace: ${sharing}`,
+        'select namespaces in spec.namespaceSelector by a label that only you can set',
+      ),
+    );
 }

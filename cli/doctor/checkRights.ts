@@ -1,4 +1,4 @@
-/** Checks that our two ServiceAccounts have the rights that they need, and none left from an earlier version. */
+/** Checks that our two ServiceAccounts have the rights that they need. */
 import { few } from '../../core/kube/firstFew.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { type Check, type Finding, findingsOrFine, notChecked, problem } from './finding.ts';
@@ -44,13 +44,6 @@ const ACCOUNTS: { user: string; file: string; needs: readonly Need[] }[] = [
   },
 ];
 
-/** A binding of an earlier version, which `kubectl apply` of a newer one does not delete. */
-const LEFTOVER_BINDING = {
-  apiVersion: 'rbac.authorization.k8s.io/v1',
-  resource: 'clusterrolebindings',
-  name: 'rollout-hooks-view',
-};
-
 export const checkRights: Check = async ({ client }) => {
   const findings: Finding[] = [];
   for (const { user, file, needs } of ACCOUNTS) {
@@ -64,10 +57,6 @@ export const checkRights: Check = async ({ client }) => {
     const apply = `kubectl apply --server-side -f ${file}`;
     if (lacks.length > 0)
       findings.push(problem(ABOUT, `${user} isn't allowed to ${few(lacks, 4)}`, 'apply its roles again', apply));
-  }
-  if (await unlessRefused(client.get(LEFTOVER_BINDING), 403)) {
-    const text = `ClusterRoleBinding ${LEFTOVER_BINDING.name}, of an earlier version, lets the hook server read more than it needs`;
-    findings.push(problem(ABOUT, text, 'delete it', `kubectl delete clusterrolebinding ${LEFTOVER_BINDING.name}`));
   }
   return findingsOrFine(ABOUT, findings, 'our ServiceAccounts have what they need');
 };
