@@ -20,8 +20,7 @@ export interface BypassGrant {
   version: string;
   /** Id of the deployment. */
   id: number;
-  /** When it was given; undefined in a text of an earlier version. */
-  grantedAt?: EpochMs | undefined;
+  grantedAt: EpochMs;
   /** In the form of `closureKey`, or the hashes of these. */
   closures: readonly string[];
 }
@@ -39,9 +38,9 @@ const hashOf = (closure: string) => `#${shortHash(closure)}`;
 /** A deployment that is never applied must not keep its objects running forever. */
 const MAX_BYPASS_MS = 3_600_000;
 
-const GRANT = /^(\S{1,128}) \((\d{1,15})\)(?: (\S{1,40}))?: (.+)$/;
+const GRANT = /^(\S{1,128}) \((\d{1,15})\) (\S{1,40}): (.+)$/;
 
-export function formatBypassGrant({ version, id, grantedAt, closures }: Required<BypassGrant>): string {
+export function formatBypassGrant({ version, id, grantedAt, closures }: BypassGrant): string {
   const list = [...closures].sort().join(',');
   // A user who binds an object to the Rollout may name many Gates with long names on it. Their list must leave room for
   // the Rollout's other annotations, or no user could bypass them.
@@ -52,8 +51,9 @@ export function formatBypassGrant({ version, id, grantedAt, closures }: Required
 /** The grant in the Rollout's annotation; undefined if there is none, or the annotation has another format. */
 export function bypassGrantOf({ metadata }: Rollout): BypassGrant | undefined {
   const [, version, id, time, closures] = GRANT.exec(metadata.annotations?.[BYPASSED_GATES] ?? '') ?? [];
-  if (version === undefined || closures === undefined) return undefined;
-  return { version, id: Number(id), grantedAt: parseTime(time), closures: closures.split(',') };
+  const grantedAt = parseTime(time);
+  if (version === undefined || grantedAt === undefined || closures === undefined) return undefined;
+  return { version, id: Number(id), grantedAt, closures: closures.split(',') };
 }
 
 /**
@@ -88,7 +88,7 @@ export function bypassGrantEnds(rollout: Rollout): EpochMs | undefined {
   const [head] = rollout.status?.history ?? [];
   const isForHead = grant && head && grant.id === (head.id ?? 0) && grant.version === head.version.tag;
   if (!isForHead || !isUnderWay(head)) return undefined;
-  const { grantedAt = 0 } = grant;
+  const { grantedAt } = grant;
   const retried = parseTime(head.lastRetryTimestamp);
   if (retried !== undefined && retried > grantedAt) return undefined;
   return Math.max(grantedAt, parseTime(head.timestamp) ?? 0) + MAX_BYPASS_MS;

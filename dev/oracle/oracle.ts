@@ -324,7 +324,7 @@ function isBypass({ before, object, writer }: Change): boolean {
 
 /** The Gates that a deployment bypasses, by the annotation `<version> (<id>): ns/a@<closure>,…`. */
 function bypassedGates(text: string | undefined, { id, version }: AnyObject): string[] {
-  const [, tag, of, gates = ''] = /^(\S+) \((\d+)\)(?: \S+)?: (.*)$/.exec(text ?? '') ?? [];
+  const [, tag, of, gates = ''] = /^(\S+) \((\d+)\) \S+: (.*)$/.exec(text ?? '') ?? [];
   return tag === version.tag && Number(of) === id ? gates.split(',').map((gate) => gate.split('@')[0]!) : [];
 }
 

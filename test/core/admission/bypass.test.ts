@@ -95,7 +95,7 @@ describe('a write that bypasses the closed Gate of a Kustomization', () => {
 
 describe('while a deployment bypasses the closed gate, a sync', () => {
   const hotfix = rollout('my-app', '1.1.0', '1.0.0');
-  hotfix.metadata.annotations = { [BYPASSED_GATES]: '1.1.0 (2): shop/freeze' };
+  hotfix.metadata.annotations = { [BYPASSED_GATES]: '1.1.0 (2) 2026-03-04T09:59:00Z: shop/freeze' };
   hotfix.status!.history![0]!.timestamp = '2026-03-04T09:59:00Z';
   const ran = { lastAppliedRevision: '1.0.0@sha256:1', observedGeneration: 3 };
   const web = 'rollout.kuberik.com/substitute.WEB.from';

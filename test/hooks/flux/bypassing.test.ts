@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AWAITS_ARTIFACT, BYPASSED_GATES } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
+import { formatTime } from '../../../core/kube/time.ts';
 import { deployment, gate, kustomization, NOW, ociRepository, owner, rollout } from '../../core/admission/objects.ts';
 import { Cluster } from './cluster.ts';
 
@@ -19,8 +20,8 @@ const TWO_FIELDS = {
 function hotfix(head: Partial<HistoryEntry> = {}, gates = 'shop/freeze'): Rollout {
   const base = rollout('my-app', '1.1.0', '1.0.0');
   const [newest, ...older] = base.status!.history!;
-  const timestamp = new Date(NOW - 60_000).toISOString().replace('.000', '');
-  const annotations = { [BYPASSED_GATES]: `1.1.0 (2): ${gates}` };
+  const timestamp = formatTime(NOW - 60_000);
+  const annotations = { [BYPASSED_GATES]: `1.1.0 (2) ${timestamp}: ${gates}` };
   return {
     ...base,
     metadata: { ...base.metadata, annotations },

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BYPASSED_GATES, DEPLOYED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { Rollout } from '../../../api/types.ts';
+import { formatTime } from '../../../core/kube/time.ts';
 import {
   APP_PATH,
   deployment,
@@ -213,8 +214,9 @@ describe('an object whose field Git sets', () => {
     it('takes from Git only the version of the bypass', async () => {
       const cluster = await frozen();
       const head = writingBack('1.1.0', '1.0.0');
-      head.metadata.annotations = { [BYPASSED_GATES]: '1.1.0 (2): shop/freeze' };
-      head.status!.history![0]!.timestamp = new Date(NOW - 60_000).toISOString().replace('.000', '');
+      const timestamp = formatTime(NOW - 60_000);
+      head.metadata.annotations = { [BYPASSED_GATES]: `1.1.0 (2) ${timestamp}: shop/freeze` };
+      head.status!.history![0]!.timestamp = timestamp;
       cluster.rollouts = [head];
       await cluster.settle();
       await sync(cluster, '9.9.9');

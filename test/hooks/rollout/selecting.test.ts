@@ -52,7 +52,7 @@ describe('a closed Gate that selects the Rollout', () => {
     const parent = rollout({}, deployed);
     parent.metadata.annotations = {
       'gate.fluxcd.io/bypass-reason': 'INC-1',
-      'gate.fluxcd.io/bypassed-gates': '1.1.0 (2): team-a/weekend',
+      'gate.fluxcd.io/bypassed-gates': '1.1.0 (2) 2026-03-01T11:30:00Z: team-a/weekend',
     };
     const gate = selecting('weekend', 'closed');
     const { tags } = await sync(parent, [imagePolicy('1.1.0'), gate], { objects: [gate] });

@@ -64,7 +64,7 @@ it('a bypass that waits for its artifact continues when that is fetched, also if
     bakeStatus: 'Deploying',
   };
   hotfix.metadata.annotations = {
-    'gate.fluxcd.io/bypassed-gates': '1.1.0 (2): shop/freeze',
+    'gate.fluxcd.io/bypassed-gates': '1.1.0 (2) 2026-03-04T09:59:40Z: shop/freeze',
     'gate.fluxcd.io/bypassed-by': '2026-03-04T09:59:40Z sre',
   };
   const sourceAt = (observedGeneration: number, revision: string) => {

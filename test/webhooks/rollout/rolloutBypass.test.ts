@@ -164,22 +164,26 @@ describe('a reason without a bypass has no record', () => {
 });
 
 describe('a bypass grant', () => {
-  const given = { ...REASON, [BYPASSED_BY]: `${T} sre`, [BYPASSED_GATES]: '1.5.0 (8): team-a/own' };
+  const GRANT = '1.5.0 (8) 2026-03-01T11:30:00Z: team-a/own';
+  const given = { ...REASON, [BYPASSED_BY]: `${T} sre`, [BYPASSED_GATES]: GRANT };
   const before = annotated(given, own, AT_7);
 
   it('stays as it is, whatever others write there', async () => {
-    const next = annotated({ ...given, [BYPASSED_GATES]: '6.6.6 (8): team-a/own,team-a/bound' }, own, AT_7);
+    const next = annotated(
+      { ...given, [BYPASSED_GATES]: '6.6.6 (8) 2026-03-01T11:30:00Z: team-a/own,team-a/bound' },
+      own,
+      AT_7,
+    );
     expect(await ask({ next, before, user: 'developer' })).toMatchObject({
-      grant: given[BYPASSED_GATES],
+      grant: GRANT,
       by: `${T} sre`,
     });
   });
 
   it('keeps its time when a later reason counts for a Gate that the write drops', async () => {
-    const kept = { ...given, [BYPASSED_GATES]: `1.5.0 (8) 2026-03-01T11:30:00Z: team-a/own` };
     const answer = await ask({
-      next: annotated({ ...kept, 'gate.fluxcd.io/bypass-reason': 'INC-8' }, { gates: [{ name: 'bound' }] }, AT_7),
-      before: annotated(kept, { gates: [{ name: 'own' }, { name: 'bound' }] }, AT_7),
+      next: annotated({ ...given, 'gate.fluxcd.io/bypass-reason': 'INC-8' }, { gates: [{ name: 'bound' }] }, AT_7),
+      before: annotated(given, { gates: [{ name: 'own' }, { name: 'bound' }] }, AT_7),
       may: ['sre own'],
     });
     expect(answer).toMatchObject({ allowed: true, by: `${T} sre` });
@@ -187,7 +191,7 @@ describe('a bypass grant', () => {
   });
 
   it('can’t be written by any user', async () => {
-    const next = annotated({ [BYPASSED_GATES]: '1.5.0 (8): team-a/own', [BYPASSED_BY]: `${T} sre` }, own, AT_7);
+    const next = annotated({ [BYPASSED_GATES]: GRANT, [BYPASSED_BY]: `${T} sre` }, own, AT_7);
     expect(await ask({ next, user: 'developer' })).toMatchObject({ grant: undefined, by: undefined });
   });
 
@@ -198,8 +202,7 @@ describe('a bypass grant', () => {
   it('stays without its reason while its deployment is rolling out: Flux removes annotations of kubectl', async () => {
     const underWay = { history: [entry(8, '1.5.0', ''), entry(7, '1.4.0')] };
     const next = annotated({}, own, underWay);
-    const grant = given[BYPASSED_GATES];
-    expect(await ask({ next, before: annotated(given, own, underWay) })).toMatchObject({ grant });
+    expect(await ask({ next, before: annotated(given, own, underWay) })).toMatchObject({ grant: GRANT });
     const arrived = { history: [entry(8, '1.5.0'), entry(7, '1.4.0')] };
     expect(await ask({ next: annotated({}, own, arrived), before: annotated(given, own, arrived) })).toMatchObject({
       grant: undefined,
