@@ -22,11 +22,6 @@ const ROLLOUTS_MAX_AGE_MS = 2000;
 const LONGEST_REQUEUE_SECONDS = 3600;
 
 export const scheduleHook: CompositeHook = {
-  // Nothing is related, but controllers that were installed earlier still call this.
-  async customize() {
-    return { relatedResources: [] };
-  },
-
   async sync({ parent, children }, call) {
     const schedule = parent as unknown as Schedule;
     const isValid = scheduleProblems(schedule).length === 0;
