@@ -18,8 +18,8 @@ import { checksRevision } from './healthChecks.ts';
 import { hasNoBake } from './withoutBake.ts';
 
 /**
- * The FluxBindings of the objects that are bound to the Rollout, by their fields or their label: a change of the CRD may
- * drop the fields that an older version has written, and a bake must not begin because of that.
+ * The FluxBindings of the objects that are bound to the Rollout, by their fields or their label: a new CRD may drop
+ * fields that are stored, and a bake must not begin because of that.
  */
 export function boundTo({ metadata }: Rollout, bindings: readonly FluxBinding[]): FluxBinding[] {
   const label = boundLabel(metadata.name ?? '');

@@ -83,7 +83,7 @@ const UPDATED: NewCondition = {
 };
 
 /**
- * The release with the time at which it was first seen; a release that was stored before this time was recorded gets
+ * The release with the time at which it was first seen; a release of the Go controller, which stores no such time, gets
  * `now`.
  */
 function withFirstSeen(release: VersionInfo, now: EpochMs): VersionInfo {

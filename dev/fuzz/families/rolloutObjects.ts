@@ -50,7 +50,7 @@ export interface RolloutCase {
   health: { status: 'Healthy' | 'Unhealthy' | 'Pending'; changed: keyof typeof CHANGED } | undefined;
 }
 
-/** When a release was first seen; undefined in a status of an older version. */
+/** When a release was first seen; undefined in a status of the Go controller. */
 export type FirstSeen = 'long ago' | 'just now' | undefined;
 
 const TARGET = 'oci://registry.example/prod/app';

@@ -66,7 +66,7 @@ describe('a manual request while the last version is still rolling out', () => {
 });
 
 const { spec: { target } = {}, status: _, ...named } = bindingOf('new');
-/** The FluxBinding of an earlier version, under a CRD without the fields that it had: it proves nothing. */
+/** A FluxBinding whose fields a new CRD has dropped: it proves nothing. */
 const DROPPED: AnyObject = { ...named, spec: { target } };
 
 describe('an apply before the bake, which waits for health', () => {
