@@ -230,7 +230,7 @@ function partsRequesting(rollout: Rollout, version: string): Part[] {
   return PARTS.filter((part) => requested[part] === version);
 }
 
-/** The user of a request; of a request without a record, from an older version, the user of the newest request. */
+/** The user of a request. Without a record it is the newest requester, whose own approval must not count. */
 function userOf(rollout: Rollout, part: Part): string | undefined {
   return usersOf(rollout)[part] ?? rollout.metadata.annotations?.[REQUESTED_BY];
 }
