@@ -123,24 +123,6 @@ describe('docs/architecture.md', () => {
     expect(rowIds.filter((id) => !/^[WMF]\d+$/.test(id))).toEqual([]);
   });
 
-  it('counts the files of each path', () => {
-    const paths = readPage('architecture.md')
-      .split('\n\n')
-      .map(rowsOf)
-      .filter(([row]) => row && 'files so far' in row);
-    expect(paths).toHaveLength(4);
-    for (const rows of paths) {
-      const files = new Set<string>();
-      for (const row of rows) {
-        for (const [, file] of Object.values(row)
-          .join(' ')
-          .matchAll(/`([\w/]+\.ts)`/g))
-          files.add(file!);
-        expect(row['files so far'], Object.values(row)[0]).toBe(String(files.size));
-      }
-    }
-  });
-
   it('cites, with writes.md and facts.md, their rows', () => {
     const own = [...pages.matchAll(/(?<![\w`./])[WMF]\d+\b/g)].map(([id]) => id);
     expect(own.filter((id) => !rowIds.includes(id))).toEqual([]);
