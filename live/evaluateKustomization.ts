@@ -26,7 +26,7 @@ import { LIMITS } from '../core/limits.ts';
 import { parseDeployments } from '../core/managedField/deployment.ts';
 import { sourceOf, sourceResource } from '../core/managedField/source.ts';
 import { shortErrorText } from '../core/text/errorText.ts';
-import { inParallel } from './inParallel.ts';
+import { inParallel, READS_AT_ONCE } from './inParallel.ts';
 
 /** How old the annotations of a Namespace may be: a change of them triggers no sync. */
 const NAMESPACE_MAX_AGE_MS = 60_000;
@@ -145,7 +145,6 @@ function podsOf(cluster: ClusterReader, namespace: string, labelSelector: string
 
 // Live reads: the source, the Rollouts, and the objects of the inventory.
 
-const READS_AT_ONCE = 8;
 /** Two rounds of requests that time out: more reads would time out too, and the sync has to end. */
 const MAX_FAILED_READS = 2 * READS_AT_ONCE;
 const TOO_MANY_KINDS = `not read: the inventory has more than ${LIMITS.inventoryKinds} kinds and namespaces (limit inventoryKinds)`;

@@ -15,16 +15,13 @@ import { LIMITS } from '../core/limits.ts';
 import type { RefRules } from '../core/objectGates/objectGates.ts';
 import { boundObjects, currentBindings } from '../core/rollout/evaluation/currentBindings.ts';
 import type { GateSelectors } from '../core/rollout/evaluation/requiredGates.ts';
-import { inParallel } from './inParallel.ts';
+import { inParallel, READS_AT_ONCE } from './inParallel.ts';
 import { namespaceLabels, objectsOfKinds, type Reads } from './objectReads.ts';
 
 /** The rule for references to Gates of other namespaces in this installation. */
 export function refRules({ noCrossNamespaceRefs }: Settings): RefRules {
   return { ownNamespaceOnly: noCrossNamespaceRefs };
 }
-
-/** Reads of one call at once: none may occupy all connections to the API server, which others share. */
-export const READS_AT_ONCE = 16;
 
 /** The Gates of these names that exist, by `refKey`. */
 export async function readGates(

@@ -16,7 +16,7 @@ import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
 import { evaluateKustomization } from '../../live/evaluateKustomization.ts';
 import { listBindable, readCurrentBindings } from '../../live/gateReads.ts';
-import { inParallel } from '../../live/inParallel.ts';
+import { inParallel, READS_AT_ONCE } from '../../live/inParallel.ts';
 import { objectsOfKinds, type Reads, readUpstream } from '../../live/objectReads.ts';
 import { servedVersion } from './relatedRules.ts';
 
@@ -115,8 +115,6 @@ export function mayChangeUnseen(rollout: Rollout, { found, problem }: UpstreamRo
   return problem !== undefined || upstreamRefs(rollout).length > found.length;
 }
 
-const HEALTH_CHECKS_AT_ONCE = 8;
-
 /**
  * The HealthChecks; a check at rest that is Unhealthy now has that status. The hook of a check at rest evaluates it
  * every ten minutes only, but a failure since then must hold the next version. The Rollout's condition then triggers
@@ -127,7 +125,7 @@ export function withRestingChecks(
   healthChecks: readonly HealthCheck[],
   call: HookCall,
 ): Promise<HealthCheck[]> {
-  return inParallel(healthChecks, HEALTH_CHECKS_AT_ONCE, async (healthCheck) => {
+  return inParallel(healthChecks, READS_AT_ONCE, async (healthCheck) => {
     if (!isOwn(healthCheck, rollout) || !isAtRest(healthCheck, false)) return healthCheck;
     const { namespace, name, uid, annotations } = healthCheck.metadata;
     // Many Rollouts may watch one HealthCheck. They share an evaluation for the interval of a check that isn't at rest.
@@ -148,7 +146,7 @@ export function withPresentHealth(
   healthChecks: readonly HealthCheck[],
   call: HookCall,
 ): Promise<HealthCheck[]> {
-  return inParallel(healthChecks, HEALTH_CHECKS_AT_ONCE, async (healthCheck) => {
+  return inParallel(healthChecks, READS_AT_ONCE, async (healthCheck) => {
     const metricCheck = metricCheckOf(healthCheck);
     if (metricCheck) {
       const present = statusWithoutAnswer(healthCheck.status, metricCheck, call.now);

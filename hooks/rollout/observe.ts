@@ -27,7 +27,7 @@ import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts
 import { configMapChild, policyChild } from '../../core/rollout/ownedObjects.ts';
 import { metadataWanted } from '../../core/rollout/release/metadata.ts';
 import { untrustedMatchProblems } from '../../core/rollout/upstream/dependencies.ts';
-import { inParallel } from '../../live/inParallel.ts';
+import { inParallel, READS_AT_ONCE } from '../../live/inParallel.ts';
 import { listKept } from '../../live/objectReads.ts';
 import { homeLabels } from '../customizeRules.ts';
 import { JOB, podsOfJob } from '../jobPods.ts';
@@ -175,8 +175,6 @@ interface WatchedChecks {
   healthLeftOut: number;
   problems: string[];
 }
-
-const READS_AT_ONCE = 8;
 
 /** The metadata of a HealthCheck or Namespace by which it consents to be watched. */
 interface ConsentMetadata {

@@ -20,8 +20,8 @@ import { type GateContext, gatesToRead } from '../../core/objectGates/objectGate
 import { applierOf } from '../../core/suspension/applier.ts';
 import { closureKey, isBypassed, readState } from '../../core/suspension/stateAnnotation.ts';
 import { endsOpening } from '../../core/suspension/suspension.ts';
-import { listSelecting, READS_AT_ONCE, readGates, refRules } from '../../live/gateReads.ts';
-import { inParallel } from '../../live/inParallel.ts';
+import { listSelecting, readGates, refRules } from '../../live/gateReads.ts';
+import { inParallel, READS_AT_ONCE } from '../../live/inParallel.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 import { readClosedOfAll } from '../closedGates.ts';
 import { namespaceOf } from '../response.ts';

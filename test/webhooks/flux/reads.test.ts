@@ -45,7 +45,7 @@ it.each([
   expect([...new Set(reads)].sort()).toEqual(expected);
 });
 
-it('at most 16 Gates and as many Rollouts at once: others share the connections', async () => {
+it('at most eight Gates and as many Rollouts at once: others share the connections', async () => {
   const names = Array.from({ length: 60 }, (_, i) => `n-${i}`);
   const annotations = {
     'gate.fluxcd.io/gates': names.join(),
@@ -64,7 +64,7 @@ it('at most 16 Gates and as many Rollouts at once: others share the connections'
   };
   const { call } = fakeWebhookCall({ now: NOW, cluster: { ...cluster, get } });
   await mutateFlux(requestOf({ object: kustomization({ annotations }) }), call);
-  expect(Object.fromEntries(most)).toMatchObject({ gates: 16, rollouts: 16 });
+  expect(Object.fromEntries(most)).toMatchObject({ gates: 8, rollouts: 8 });
 });
 
 const inventory = { entries: [{ id: 'shop_web_kustomize.toolkit.fluxcd.io_Kustomization', v: 'v1' }] };
