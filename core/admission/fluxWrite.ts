@@ -42,6 +42,7 @@ import {
 } from '../objectGates/objectGates.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
+import { isSuspendedByUs } from '../suspension/stateAnnotation.ts';
 import { settleSuspension } from '../suspension/suspension.ts';
 import { decideBehindClosedGate } from './closedGateWrite.ts';
 
@@ -296,8 +297,8 @@ export function isOutOfScope(object: FluxObject, oldObject: FluxObject): boolean
   const changesOther = (['finalizers', 'managedFields', 'generateName'] as const).some(
     (field) => !sameJson(object.metadata[field], oldObject.metadata[field]),
   );
-  const recordsSuspension = oldObject.metadata.annotations?.[SUSPENDED] !== undefined;
-  if (recordsSuspension) return !sameJson(object.metadata.finalizers, oldObject.metadata.finalizers);
+  // One that runs for a bypassing deployment is not suspended, although it has the annotation.
+  if (isSuspendedByUs(oldObject)) return !sameJson(object.metadata.finalizers, oldObject.metadata.finalizers);
   // A burst of such writes makes the decorator's suspending write conflict again and again. So the webhook decides them
   // too, and suspends the object in one of them.
   return !changesOther || oldObject.metadata.deletionTimestamp !== undefined;

@@ -150,4 +150,16 @@ describe('a force-deploy with a reason, by a user with the verb bypass', () => {
     // Some already wait for the artifact of their next version.
     for (const object of [source, sync, ...others]) await isOpen(object);
   });
+
+  it('ends in the first write after the Gate has closed again, also in one of finalizers alone', async () => {
+    const { ns, app, source } = await frozenNamespace();
+    await sre.mergePatch(app, hotfix('1.1.0', 'INC-8'));
+    await passes(source);
+    await requestGate(sre, ns, 'freeze', 'close');
+    // No decorator has suspended it yet: a flood of such writes would keep it from that.
+    const write = { metadata: { finalizers: ['example.com/mine'] } };
+    const { object } = await developer.mergePatch(source as never, write);
+    expect(object.spec.suspend).toBe(true);
+    await developer.mergePatch(source as never, { metadata: { finalizers: null } });
+  });
 });

@@ -7,6 +7,12 @@ import { send } from './call.ts';
 
 const closed = gate('shop/freeze');
 
+/** Changes of nothing that Gates govern. */
+const ASIDE: [string, Partial<KubeObject['metadata']>][] = [
+  ['finalizers', { finalizers: ['dev.example/a'] }],
+  ['managedFields', { managedFields: [{ manager: 'm-1', operation: 'Apply', fieldsV1: { 'f:spec': {} } }] }],
+];
+
 describe('a Gate that selects the object and has not marked it yet', () => {
   const all = gate('ops/all', { selects: { namespaceSelector: {} } });
   const stored = kustomization({ annotations: {} });
@@ -28,10 +34,7 @@ describe('a Gate that selects the object and has not marked it yet', () => {
     expect(answer.object?.metadata.annotations).toMatchObject({ 'gate.fluxcd.io/selected-by': 'ops/all' });
   });
 
-  it.each([
-    ['finalizers', { finalizers: ['dev.example/a'] }],
-    ['managedFields', { managedFields: [{ manager: 'm-1', operation: 'Apply' as const, fieldsV1: { 'f:spec': {} } }] }],
-  ])('suspends it in a write of its %s alone: many of them would keep a decorator from it', async (_, change) => {
+  it.each(ASIDE)('suspends it in a write of its %s alone: many of them would keep a decorator from it', async (_, change) => {
     const object = { ...stored, metadata: { ...stored.metadata, ...change } };
     const answer = await send(mutateFlux, { object, oldObject: stored }, { objects: [all] });
     expect(answer.object?.spec?.suspend).toBe(true);
@@ -42,6 +45,23 @@ describe('a Gate that selects the object and has not marked it yet', () => {
     const bound = kustomization({ annotations: { 'rollout.kuberik.com/substitute.APP.from': 'my-app' } });
     const answer = await send(validateFlux, { oldObject: bound }, { objects: [all, gate('x/y'), terminatingNot] });
     expect(answer.allowed).toBe(false);
+  });
+});
+
+describe('an object that runs for a deployment whose bypass is over', () => {
+  const stored = kustomization({
+    annotations: {
+      'gate.fluxcd.io/gates': 'freeze',
+      'gate.fluxcd.io/state': 'bypassing: shop/freeze',
+      'gate.fluxcd.io/suspended': 'unset',
+    },
+  });
+
+  it.each(ASIDE)('is suspended in a write of its %s alone', async (_, change) => {
+    const object = { ...stored, metadata: { ...stored.metadata, ...change } };
+    const answer = await send(mutateFlux, { object, oldObject: stored }, { objects: [closed] });
+    expect(answer.object?.spec?.suspend).toBe(true);
+    expect(answer.object?.metadata).toMatchObject(change);
   });
 });
 
