@@ -8,7 +8,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import { annotateAll } from '../kube/annotate.ts';
 import { isApplyBy } from '../kube/writers.ts';
 import { applierOf, applierState, objectKeyOf, waitEnds } from './applier.ts';
-import { formatState, isBypassed, readState, type StateAnnotation } from './stateAnnotation.ts';
+import { formatState, isBypassed, isSuspendedByUs, readState, type StateAnnotation } from './stateAnnotation.ts';
 
 /** The value of `spec.suspend` before our suspension, as the annotation SUSPENDED stores it. */
 type PreviousSuspend = 'true' | 'false' | 'unset';
@@ -71,7 +71,8 @@ function decideSuspension(
   const asWritten = object.spec?.suspend;
   // Suspending an object during its deletion would leave its workloads behind. Only the stored time counts: a write may
   // leave it out, and the API server keeps it.
-  if (oldObject?.metadata.deletionTimestamp && previous === undefined) return { suspend: asWritten, state };
+  if (oldObject?.metadata.deletionTimestamp && !isSuspendedByUs(oldObject))
+    return { suspend: asWritten, previous, state };
   if (gates.names.length > 0) return behindClosedGate(write, previous, state);
 
   const open: StateAnnotation | undefined = gates.all.length > 0 ? { is: 'open' } : undefined;

@@ -130,6 +130,12 @@ describe('one write of a gated Kustomization at the opening', () => {
       { stored: deleting({ ...GATED, [STATE]: 'open', note: '' }) },
     ),
     row(
+      'nor once the deployment is over for which it runs behind the closed Gate',
+      deleting({ ...GATED, [MEMORY]: 'unset', [STATE]: 'bypassing: shop/freeze' }),
+      deleting({ ...GATED, [MEMORY]: 'unset', [STATE]: 'closed: shop/freeze', note: '' }),
+      { stored: deleting({ ...GATED, [MEMORY]: 'unset', [STATE]: 'bypassing: shop/freeze', note: '' }) },
+    ),
+    row(
       'nor by a PUT without deletionTimestamp, which the API server restores',
       deleting({ ...GATED, [STATE]: 'open' }),
       opened({ annotations: { ...GATED, [STATE]: 'open', note: '' } }),

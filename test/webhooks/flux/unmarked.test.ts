@@ -34,12 +34,15 @@ describe('a Gate that selects the object and has not marked it yet', () => {
     expect(answer.object?.metadata.annotations).toMatchObject({ 'gate.fluxcd.io/selected-by': 'ops/all' });
   });
 
-  it.each(ASIDE)('suspends it in a write of its %s alone: many of them would keep a decorator from it', async (_, change) => {
-    const object = { ...stored, metadata: { ...stored.metadata, ...change } };
-    const answer = await send(mutateFlux, { object, oldObject: stored }, { objects: [all] });
-    expect(answer.object?.spec?.suspend).toBe(true);
-    expect(answer.object?.metadata).toMatchObject(change);
-  });
+  it.each(ASIDE)(
+    'suspends it in a write of its %s alone: many of them would keep a decorator from it',
+    async (_, change) => {
+      const object = { ...stored, metadata: { ...stored.metadata, ...change } };
+      const answer = await send(mutateFlux, { object, oldObject: stored }, { objects: [all] });
+      expect(answer.object?.spec?.suspend).toBe(true);
+      expect(answer.object?.metadata).toMatchObject(change);
+    },
+  );
 
   it('refuses a deletion of an object that carries something of ours', async () => {
     const bound = kustomization({ annotations: { 'rollout.kuberik.com/substitute.APP.from': 'my-app' } });
