@@ -31,13 +31,49 @@ export function matchesSelector(selector: LabelSelector | undefined, labels: Lab
   return compileSelector(selector)(labels);
 }
 
+type Matcher = (labels: Labels | undefined) => boolean;
+
+/** The matchers of selectors, which are never changed in place: one Gate is matched against thousands of objects. */
+const matchers = new WeakMap<LabelSelector, Matcher>();
+
 /** A matcher for many objects: the selector is checked once. Throws SelectorError. */
-export function compileSelector(selector: LabelSelector | undefined): (labels: Labels | undefined) => boolean {
+export function compileSelector(selector: LabelSelector = {}): Matcher {
+  const known = matchers.get(selector);
+  if (known) return known;
   checkSelector(selector);
-  const equal = Object.entries(selector?.matchLabels ?? {});
-  const requirements = (selector?.matchExpressions ?? []).map((each) => ({ ...each, values: new Set(each.values) }));
-  return (labels = {}) =>
-    equal.every(([key, value]) => labels[key] === value) && requirements.every((each) => meets(each, labels));
+  const matcher = matcherOf(selector);
+  matchers.set(selector, matcher);
+  return matcher;
+}
+
+/** In the time that it takes to read the labels, however many conditions a tenant has written. */
+function matcherOf({ matchLabels = {}, matchExpressions = [] }: LabelSelector): Matcher {
+  const allowed = new Map<string, ReadonlySet<string>>(
+    Object.entries(matchLabels).map(([key, value]) => [key, new Set([value])]),
+  );
+  const present = new Set(allowed.keys());
+  const absent = new Set<string>();
+  const forbidden = new Map<string, Set<string>>();
+  for (const { key, operator, values = [] } of matchExpressions) {
+    if (operator === 'DoesNotExist') absent.add(key);
+    else if (operator === 'NotIn') {
+      const known = forbidden.get(key) ?? new Set();
+      for (const value of values) known.add(value);
+      forbidden.set(key, known);
+    } else {
+      present.add(key);
+      const known = allowed.get(key);
+      if (operator === 'In') allowed.set(key, new Set(known ? values.filter((value) => known.has(value)) : values));
+    }
+  }
+  return (labels = {}) => {
+    let found = 0;
+    for (const [key, value] of Object.entries(labels)) {
+      if (absent.has(key) || forbidden.get(key)?.has(value) || !(allowed.get(key)?.has(value) ?? true)) return false;
+      if (present.has(key)) found++;
+    }
+    return found === present.size;
+  };
 }
 
 /** The selector as text: `app=foo,tier in (a,b),!legacy`; empty if it matches everything. Throws SelectorError. */
@@ -65,22 +101,6 @@ function checkSelector(selector: LabelSelector | undefined): void {
     checkValue(value, `matchLabels[${key}]`);
   }
   (selector?.matchExpressions ?? []).forEach(checkRequirement);
-}
-
-type Requirement = Pick<LabelSelectorRequirement, 'key' | 'operator'> & { values: ReadonlySet<string> };
-
-function meets({ key, operator, values }: Requirement, labels: Labels): boolean {
-  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
-  switch (operator) {
-    case 'In':
-      return value !== undefined && values.has(value);
-    case 'NotIn':
-      return value === undefined || !values.has(value);
-    case 'Exists':
-      return value !== undefined;
-    default:
-      return value === undefined;
-  }
 }
 
 function requirementText({ key, operator, values }: LabelSelectorRequirement): string {

@@ -7,6 +7,11 @@ const expression = (key: string, operator: string, values?: string[]): LabelSele
   matchExpressions: [{ key, operator, ...(values && { values }) }],
 });
 
+const exists = (key: string) => expression(key, 'Exists').matchExpressions!;
+const isAbsent = (key: string) => expression(key, 'DoesNotExist').matchExpressions!;
+const isIn = (key: string, ...values: string[]) => expression(key, 'In', values).matchExpressions!;
+const notIn = (key: string, ...values: string[]) => expression(key, 'NotIn', values).matchExpressions!;
+
 describe('a selector matches as in apimachinery', () => {
   it.each<[LabelSelector | undefined, boolean, string]>([
     [undefined, true, ''],
@@ -23,6 +28,14 @@ describe('a selector matches as in apimachinery', () => {
     [expression('empty', 'DoesNotExist'), false, '!empty'],
     [expression('constructor', 'Exists'), false, 'constructor'],
     [{ matchLabels: { app: 'web' }, ...expression('tier', 'DoesNotExist') }, false, 'app=web,!tier'],
+    [{ matchLabels: { app: 'web' }, ...expression('app', 'In', ['api']) }, false, 'app=web,app in (api)'],
+    [{ matchExpressions: [...exists('app'), ...isIn('app', 'api', 'web')] }, true, 'app,app in (api,web)'],
+    [{ matchExpressions: [...isIn('app', 'web'), ...exists('app')] }, true, 'app in (web),app'],
+    [{ matchExpressions: [...isIn('app', 'web', 'x'), ...isIn('app', 'x')] }, false, 'app in (web,x),app in (x)'],
+    [{ matchExpressions: [...notIn('app', 'web'), ...notIn('app', 'api')] }, false, 'app notin (web),app notin (api)'],
+    [{ matchExpressions: [...isAbsent('app'), ...notIn('app', 'api')] }, false, '!app,app notin (api)'],
+    [{ matchExpressions: [...notIn('app', 'api'), ...isAbsent('app')] }, false, 'app notin (api),!app'],
+    [{ matchExpressions: [...notIn('app', 'api'), ...isIn('app', 'web')] }, true, 'app notin (api),app in (web)'],
   ])('%j', (selector, matches, text) => {
     expect(matchesSelector(selector, labels)).toBe(matches);
     expect(toSelectorString(selector)).toBe(text);

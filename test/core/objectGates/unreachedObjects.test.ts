@@ -1,6 +1,7 @@
 /** Objects that a Gate doesn't hold yet, by their own annotations. */
 import { describe, expect, it } from 'vitest';
 import { reachMetadata, unheldOf, unresumedOf } from '../../../core/objectGates/unreachedObjects.ts';
+import { costInReadings } from '../../support/cost.ts';
 import { gate, type KustomizationParts, kustomization } from '../admission/objects.ts';
 
 const named = { 'gate.fluxcd.io/gates': 'freeze' };
@@ -92,4 +93,20 @@ describe('behind an open Gate, a suspended object is reported', () => {
 it('the hook keeps no annotation of others', () => {
   const annotations = { ...named, 'x/a': 'y'.repeat(100_000) };
   expect(reachMetadata(kustomization({ annotations })).annotations).toEqual(named);
+});
+
+describe('a Gate with as large a selector as a tenant may write, and a thousand objects of its namespace', () => {
+  const values = Array.from({ length: 9000 }, (_, i) => `v${i}`);
+  const keys = Array.from({ length: 1500 }, (_, i) => `k${i}`);
+  it.each([
+    ['one condition with many values', [{ key: 'app', operator: 'NotIn' as const, values }]],
+    ['many conditions', keys.map((key) => ({ key, operator: 'DoesNotExist' as const }))],
+    ['many conditions on one label', keys.map((each) => ({ key: 'a', operator: 'In' as const, values: ['b', each] }))],
+  ])('%s: found in about the time that it takes to read them', (_, matchExpressions) => {
+    const large = gate('shop/freeze', { selects: { labelSelector: { matchExpressions } } });
+    const objects = Array.from({ length: 1000 }, () => kustomization({ labels: { a: 'b' } }));
+    const find = () => [...unheldOf(large, objects, labels), ...unresumedOf(large, objects, labels)];
+    expect(find()).toHaveLength(1000);
+    expect(costInReadings([large, objects], find)).toBeLessThan(20);
+  });
 });

@@ -78,6 +78,11 @@ export const GATES: Record<string, () => Input> = {
     const selects = { labelSelector: manyValues(10_000), namespaceSelector: manyValues(10_000) };
     return written('gate', gate({ spec: { selects } }));
   },
+  'a sync of a Gate with a selector of 9,000 values, among 5,000 objects': () => {
+    const large = gate({ spec: { default: 'closed', selects: { labelSelector: manyValues(9000) } } });
+    const stored = times(5000, (i) => kustomization({ metadata: { name: `k${i}`, uid: `u${i}`, labels: { a: 'b' } } }));
+    return synced('gate', large, [], stored);
+  },
   '5,000 bindings and 5,000 Rollouts in the way of a deletion': () => {
     const gates = times(10, (j) => ({ namespace: 'shop', name: j === 9 ? 'web' : `g${j}` }));
     const bindings = times(5000, (i) => {

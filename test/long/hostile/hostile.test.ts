@@ -18,6 +18,7 @@ const SEEN: Record<string, string> = {
   'values 1,000 deep with 50,000 keys at the bottom': 'C2',
   'values 2,000 deep': 'C2',
   '200 selecting Gates and one more that is closed': 'H1',
+  'a sync of a Gate with a selector of 9,000 values, among 5,000 objects': 'H1',
   '64 windows that change nothing: sync of the Gate': 'H2',
   '64 windows that change nothing: write of the Gate': 'H2',
   '64 windows that change nothing: write of an object that requires it': 'H2',
