@@ -131,35 +131,49 @@ function substituteClaims(annotations: Record<string, string>, problems: string[
 }
 
 /**
- * The fields that exactly one Rollout claims: these are managed.
+ * The fields that exactly one Rollout claims: these are managed. Problems beyond the limit are not even looked for: an
+ * object may have any number, and each Rollout of its namespace reads it.
  * @param unnamed the name in messages of a field without a variable
  */
 function uncontestedFields(claims: Claim[], problems: string[], unnamed: string): ManagedField[] {
-  const claimed = new Map<string, Set<string>>();
-  for (const { annotation, rollouts, variable = '' } of claims) {
-    const names = splitNames(rollouts) ?? [];
-    const illegal = names.filter((name) => !isObjectName(name));
-    for (const name of illegal) problems.push(`${annotation}: '${cut(name)}' is not the name of a Rollout`);
-    if (names.length === 0) {
-      problems.push(`${annotation} has more than ${LIMITS.namesInAnnotation} names: the field is not changed`);
-    }
-    // An illegal claim is still a claim: the field stays unmanaged, and the other Rollout does not get it.
-    const isIllegal = illegal.length > 0 || names.length === 0;
-    claimed.set(variable, new Set([...(claimed.get(variable) ?? []), ...names, ...(isIllegal ? [''] : [])]));
-  }
   const fields: ManagedField[] = [];
-  for (const [variable, rollouts] of [...claimed].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    if (rollouts.has('')) continue;
-    const [rollout, ...others] = [...rollouts].sort();
-    if (others.length === 0) fields.push({ rollout: rollout!, ...(variable !== '' && { variable }) });
-    else {
-      const names = cut([rollout, ...others].join(' and '));
-      problems.push(
-        `Rollouts ${names} claim ${variable || unnamed}, so none sets it: keep only one of them in the annotations`,
-      );
-    }
+  const byVariable = Map.groupBy(claims, ({ variable = '' }) => variable);
+  for (const [variable, own] of [...byVariable].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const rollout = onlyRollout(own);
+    if (rollout !== undefined) fields.push({ rollout, ...(variable !== '' && { variable }) });
+    else if (problems.length < MAX_PROBLEMS) problems.push(...claimProblems(own, variable || unnamed));
   }
   return fields;
+}
+
+/** The Rollout that all these claims name; undefined if they name several, or something else. */
+function onlyRollout(claims: readonly Claim[]): string | undefined {
+  let only: string | undefined;
+  for (const { rollouts } of claims) {
+    // The first two tell most lists of several Rollouts, which may be long.
+    const [first, second = first] = rollouts.split(',', 2).map((name) => name.trim());
+    only ??= first;
+    if (second !== first || !splitNames(rollouts)?.every((name) => name === only)) return undefined;
+  }
+  return only !== undefined && isObjectName(only) ? only : undefined;
+}
+
+/** Why no Rollout sets the field. An illegal claim is still a claim: the other Rollout does not get the field. */
+function claimProblems(claims: readonly Claim[], field: string): string[] {
+  const names = new Set<string>();
+  const problems: string[] = [];
+  for (const { annotation, rollouts } of claims) {
+    const parts = splitNames(rollouts);
+    if (!parts)
+      problems.push(`${annotation} has more than ${LIMITS.namesInAnnotation} names: the field is not changed`);
+    for (const name of parts ?? []) {
+      if (isObjectName(name)) names.add(name);
+      else problems.push(`${annotation}: '${cut(name)}' is not the name of a Rollout`);
+    }
+  }
+  if (problems.length > 0) return problems;
+  const all = cut([...names].sort().join(' and '));
+  return [`Rollouts ${all} claim ${field}, so none sets it: keep only one of them in the annotations`];
 }
 
 function withinLimits(fields: ManagedField[], problems: string[]): ManagedField[] {

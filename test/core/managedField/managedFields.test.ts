@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { boundRollouts, managedFieldsOf } from '../../../core/managedField/managedFields.ts';
+import { costInReadings } from '../../support/cost.ts';
 import { helmRelease, kustomization, ociRepository } from '../admission/objects.ts';
 
 const from = (variable: string) => `rollout.kuberik.com/substitute.${variable}.from`;
@@ -61,6 +62,19 @@ describe('marks of a Kustomization', () => {
     expect(marks.fields).toEqual(fields);
     if (problem) expect(marks.problems).toEqual([expect.stringMatching(problem)]);
     else expect(marks.problems).toEqual([]);
+  });
+});
+
+describe('as many annotations as an object may have cost about the time that it takes to read them', () => {
+  const variables = Array.from({ length: 500 }, (_, i) => `V${i}`);
+  const names = Array.from({ length: 40 }, (_, i) => `r-${i}`).join(',');
+  it.each([
+    ['500 variables, each of many Rollouts', () => names],
+    ['500 variables, each of another Rollout', (variable: string) => variable.toLowerCase()],
+  ])('%s', (_, rollouts) => {
+    const annotations = Object.fromEntries(variables.map((each) => [from(each), rollouts(each)]));
+    const objects = Array.from({ length: 20 }, () => kustomization({ annotations }));
+    expect(costInReadings(objects, () => objects.map(managedFieldsOf))).toBeLessThan(20);
   });
 });
 

@@ -109,6 +109,14 @@ export const ROLLOUTS: Record<string, () => Input> = {
     const next = { ...old, metadata: { ...old.metadata, annotations }, spec: { ...old.spec, wantedVersion: '9.9.9' } };
     return written('rollout', next, old);
   },
+  'a requested version, among 200 objects with 500 variables that 40 Rollouts claim': () => {
+    const names = times(40, (i) => `r-${i}`).join(',');
+    const claims = times(500, (i) => [`rollout.kuberik.com/substitute.V${i}.from`, names]);
+    const annotations = Object.fromEntries(claims);
+    const stored = times(200, (i) => kustomization({ metadata: { name: `k${i}`, uid: `u${i}`, annotations } }));
+    const named = { metadata: { name: 'r-1', annotations: { 'rollout.kuberik.com/force-deploy': '9.9.9' } } };
+    return written('rollout', rollout(named), rollout({ metadata: { name: 'r-1' } }), stored);
+  },
   '256 kB of request ids': () => {
     const request = times(9000, (i) => `k${i}=uid-uid-uid-${i}`).join(',');
     const annotations = { 'rollout.kuberik.com/request': request, 'rollout.kuberik.com/retry': '' };
