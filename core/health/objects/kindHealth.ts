@@ -45,6 +45,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['kustomize.toolkit.fluxcd.io/Kustomization', fluxRule(FAILED_KUSTOMIZATION)],
   ['gating.toolkit.fluxcd.io/Gate', closedGateStatus],
   ['kuberik.com/RolloutGate', closedGateStatus],
+  ['batch/Job', jobStatus],
   ['flagger.app/Canary', canaryStatus],
   ['argoproj.io/Rollout', argoStatus],
   ['rollouts.kruise.io/Rollout', kruiseStatus],
@@ -118,6 +119,17 @@ function helmReleaseStatus(object: AnyObject, ...rest: [EpochMs | undefined, Epo
 /** The status of a closed Gate: complete, although kstatus finds it not ready. */
 function closedGateStatus(object: AnyObject): KStatus {
   return current(`${object.kind} is there`);
+}
+
+/**
+ * The status of a Job, as Flux evaluates it: kstatus finds it current as soon as it runs, and never while it is
+ * suspended.
+ */
+function jobStatus(object: AnyObject, _since: EpochMs | undefined, now: EpochMs): KStatus | undefined {
+  if (fieldAt(object, ['spec', 'suspend']) === true) return current('Job is suspended');
+  const status = kstatusOf(object, now);
+  const hasCompleted = conditionsOf(object).some((c) => c.type === 'Complete' && c.status === 'True');
+  return status.status === 'Current' && !hasCompleted ? inProgress(status.message) : status;
 }
 
 const CANARY_AT_REST = new Set(['Initialized', 'Succeeded']);

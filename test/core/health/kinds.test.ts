@@ -63,6 +63,7 @@ const argo = (phase: string, more: object = {}) =>
     { observedGeneration: '2', phase, currentStepIndex: 1, canary: { weights: { canary: { weight: 20 } } }, ...more },
     { strategy: { canary: { steps: [{}, {}, {}] } } },
   );
+const job = (status: object, spec: object = {}) => object('batch/v1', 'Job', status, spec);
 const kruise = (phase: string, more: object = {}) =>
   object('rollouts.kruise.io/v1beta1', 'Rollout', { observedGeneration: 2, phase, ...more });
 
@@ -102,6 +103,15 @@ describe('health of', () => {
     ['a HelmRelease that moves to another namespace', release('False', 'UninstallSucceeded'), 'InProgress', /again/],
     ['a HelmRelease of the generation before', release('False', 'UpgradeFailed', 1), 'InProgress', /again/],
     ['a HelmRelease without its chart yet', release('False', 'ArtifactFailed'), 'InProgress', /again/],
+    ['a Job that runs', job({ startTime: at('11:59:00'), active: 1 }), 'InProgress', /active: 1/],
+    ['a Job that has completed', job({ conditions: [{ type: 'Complete', status: 'True' }] }), 'Current', /Completed/],
+    ['a Job that has failed', job({ conditions: [{ type: 'Failed', status: 'True' }] }), 'Failed', /Failed/],
+    [
+      'a Job that is suspended',
+      job({ conditions: [{ type: 'Suspended', status: 'True' }] }, { suspend: true }),
+      'Current',
+      /suspended/,
+    ],
     ['a Kustomization whose own health check failed', nested('False', 'HealthCheckFailed'), 'Failed', /because/],
     ['a Kustomization that waits for another', nested('False', 'DependencyNotReady'), 'InProgress', /again/],
     [
