@@ -45,6 +45,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['kustomize.toolkit.fluxcd.io/Kustomization', fluxRule(FAILED_KUSTOMIZATION)],
   ['gating.toolkit.fluxcd.io/Gate', closedGateStatus],
   ['kuberik.com/RolloutGate', closedGateStatus],
+  ['apps/StatefulSet', statefulSetStatus],
   ['batch/Job', jobStatus],
   ['flagger.app/Canary', canaryStatus],
   ['argoproj.io/Rollout', argoStatus],
@@ -119,6 +120,22 @@ function helmReleaseStatus(object: AnyObject, ...rest: [EpochMs | undefined, Epo
 /** The status of a closed Gate: complete, although kstatus finds it not ready. */
 function closedGateStatus(object: AnyObject): KStatus {
   return current(`${object.kind} is there`);
+}
+
+/**
+ * The status of a StatefulSet. With OnDelete Pods get a version when a user or an operator deletes them, and kstatus
+ * reads none of them.
+ */
+function statefulSetStatus(object: AnyObject, _since: EpochMs | undefined, now: EpochMs): KStatus {
+  const status = kstatusOf(object, now);
+  const isOnDelete = stringAt(object, ['spec', 'updateStrategy', 'type']) === 'OnDelete';
+  if (status.status !== 'Current' || !isOnDelete) return status;
+  const wanted = numberAt(object, ['spec', 'replicas']) ?? 1;
+  const ready = numberAt(object, ['status', 'readyReplicas']) ?? 0;
+  const updated = numberAt(object, ['status', 'updatedReplicas']) ?? 0;
+  if (ready < wanted) return inProgress(`Ready: ${ready}/${wanted}`);
+  const detail = `Updated: ${updated}/${wanted}`;
+  return updated < wanted ? inProgress(`${detail}, delete the other Pods`) : current(detail);
 }
 
 /**

@@ -64,6 +64,14 @@ const argo = (phase: string, more: object = {}) =>
     { strategy: { canary: { steps: [{}, {}, {}] } } },
   );
 const job = (status: object, spec: object = {}) => object('batch/v1', 'Job', status, spec);
+const replicas = { replicas: 3, readyReplicas: 3, updatedReplicas: 3, currentReplicas: 3 };
+const onDelete = (status: object = {}) =>
+  object(
+    'apps/v1',
+    'StatefulSet',
+    { observedGeneration: 2, ...replicas, currentRevision: 'a', updateRevision: 'a', ...status },
+    { replicas: 3, updateStrategy: { type: 'OnDelete' } },
+  );
 const kruise = (phase: string, more: object = {}) =>
   object('rollouts.kruise.io/v1beta1', 'Rollout', { observedGeneration: 2, phase, ...more });
 
@@ -111,6 +119,20 @@ describe('health of', () => {
       job({ conditions: [{ type: 'Suspended', status: 'True' }] }, { suspend: true }),
       'Current',
       /suspended/,
+    ],
+    ['a StatefulSet with OnDelete that has not changed', onDelete(), 'Current', /Updated: 3\/3/],
+    [
+      'one whose Pods were all deleted, and run this version',
+      onDelete({ updateRevision: 'b', currentReplicas: 0 }),
+      'Current',
+      /Updated: 3\/3/,
+    ],
+    ['one whose Pods crash', onDelete({ readyReplicas: 0 }), 'InProgress', /Ready: 0\/3/],
+    [
+      'one whose Pods still run the version before',
+      onDelete({ updateRevision: 'b', updatedReplicas: 1, currentReplicas: 2 }),
+      'InProgress',
+      /Updated: 1\/3, delete the other Pods/,
     ],
     ['a Kustomization whose own health check failed', nested('False', 'HealthCheckFailed'), 'Failed', /because/],
     ['a Kustomization that waits for another', nested('False', 'DependencyNotReady'), 'InProgress', /again/],
