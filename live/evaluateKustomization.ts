@@ -17,7 +17,7 @@ import {
   type Read,
 } from '../core/health/inventoryReads.ts';
 import { evaluateWithResources, ownHealth } from '../core/health/kustomization.ts';
-import { gracePeriod, kustomizationRef } from '../core/health/kustomizationCheck.ts';
+import { gracePeriod, kustomizationRef, longestUnseen } from '../core/health/kustomizationCheck.ts';
 import type { Since } from '../core/health/objects/broken.ts';
 import type { InventoryResource } from '../core/health/objects/inventory.ts';
 import { causeOf, MAX_PODS_OF_WORKLOAD, type PodQuery, podQueries } from '../core/health/objects/pods.ts';
@@ -36,11 +36,13 @@ export interface KnownDeployments {
   rollouts: readonly Rollout[];
   /** The start of the deployment that the health is for; undefined without a deployment. */
   cutoff: EpochMs | undefined;
+  /** Whether the check is at rest while it is Healthy. */
+  rests: boolean;
 }
 
 export async function evaluateKustomization(
   healthCheck: HealthCheck,
-  { rollouts, cutoff }: KnownDeployments,
+  { rollouts, cutoff, rests }: KnownDeployments,
   call: HookCall,
 ): Promise<Verdict> {
   const { cluster, access, now, settings } = call;
@@ -67,6 +69,7 @@ export async function evaluateKustomization(
   const since = {
     deployed: cutoff,
     healthyUntil: healthyUntil(healthCheck.status, now),
+    unseen: longestUnseen(healthCheck, rests),
     gracePeriod: gracePeriod(healthCheck),
   };
   // Read after the Kustomization, so that they show what its status says was applied.

@@ -76,9 +76,13 @@ export function isAtRest({ metadata, spec, status }: HealthCheck, isWatched: boo
 
 /** Whether the check is at rest after this verdict. */
 export function restsAfter(healthCheck: HealthCheck, { health, waitsForEvent }: Verdict, isWatched: boolean): boolean {
-  const ifHealthy = { ...healthCheck, status: { ...healthCheck.status, status: 'Healthy' } };
-  if (waitsForEvent) return isAtRest(ifHealthy, false);
-  return health === 'Healthy' && isAtRest(ifHealthy, isWatched);
+  if (waitsForEvent) return mayRest(healthCheck, false);
+  return health === 'Healthy' && mayRest(healthCheck, isWatched);
+}
+
+/** Whether the check is at rest while it is Healthy. */
+export function mayRest(healthCheck: HealthCheck, isWatched: boolean): boolean {
+  return isAtRest({ ...healthCheck, status: { ...healthCheck.status, status: 'Healthy' } }, isWatched);
 }
 
 /**
@@ -100,6 +104,11 @@ export function msUntilEvaluation(healthCheck: HealthCheck, atRest: boolean, isA
     waits.push(Math.max(now - (parseTime(status.lastChangeTime) ?? now), DEFAULT_INTERVAL_MS));
   }
   return Math.min(...waits);
+}
+
+/** Milliseconds between two evaluations of a Healthy check, at most: an evaluation may be late, or reuse a verdict. */
+export function longestUnseen(healthCheck: HealthCheck, rests: boolean): number {
+  return rests ? REST_INTERVAL_MS * 1.2 : 2 * requeueInterval(healthCheck);
 }
 
 /**

@@ -26,6 +26,7 @@ import {
   isJustReconciling,
   KUSTOMIZATION_CLASS,
   kustomizationRef,
+  mayRest,
   msUntilEvaluation,
   requeueInterval,
   restsAfter,
@@ -120,7 +121,7 @@ export const healthCheckHook: DecoratorHook = {
 async function evaluate(
   healthCheck: HealthCheck,
   related: Kustomization | undefined,
-  deployments: KnownDeployments,
+  deployments: Omit<KnownDeployments, 'rests'>,
   baking: readonly HistoryEntry[],
   call: HookCall,
 ): Promise<{ after: HealthStatus | undefined; requeueAfterSeconds: number }> {
@@ -129,12 +130,16 @@ async function evaluate(
   if (isAtRest(healthCheck, isWatched) && isJustReconciling(related, call.now)) {
     return { after: before, requeueAfterSeconds: requeueInterval(healthCheck) / 1000 };
   }
-  const read = () => evaluateKustomization(healthCheck, deployments, call);
+  const isBaking = baking.some(hasBakeBegun);
+  const isUnwatched = async () => !(await isWatchedElsewhere(healthCheck, call));
+  const read = async () => {
+    const rests = mayRest(healthCheck, isBaking) && (await isUnwatched());
+    return evaluateKustomization(healthCheck, { ...deployments, rests }, call);
+  };
   const verdict = await (related ? recentVerdict(healthCheck, related, deployments, call, read) : read());
   const after = statusAfter(before, verdict, call.now);
   const isTriggered = related !== undefined || !verdict.waitsForEvent;
-  const mayRest = isTriggered && restsAfter(healthCheck, verdict, baking.some(hasBakeBegun));
-  const rests = mayRest && !(await isWatchedElsewhere(healthCheck, call));
+  const rests = isTriggered && restsAfter(healthCheck, verdict, isBaking) && (await isUnwatched());
   const requeueAfterMs = msUntilEvaluation({ ...healthCheck, status: after }, rests, isWatched, call.now);
   return { after, requeueAfterSeconds: requeueAfterMs / 1000 };
 }
@@ -146,7 +151,7 @@ async function evaluate(
 function recentVerdict(
   healthCheck: HealthCheck,
   { metadata: { resourceVersion } }: Kustomization,
-  { cutoff }: KnownDeployments,
+  { cutoff }: Pick<KnownDeployments, 'cutoff'>,
   { sharedReads }: HookCall,
   read: () => Promise<Verdict>,
 ): Promise<Verdict> {

@@ -168,5 +168,9 @@ function withVerdict(healthCheck: HealthCheck, verdict: Verdict, { now }: HookCa
 
 function evaluateNow(healthCheck: HealthCheck, rollout: Rollout, call: HookCall): Promise<Verdict> {
   const cutoff = cutoffsOf([rollout], call.now).reached;
-  return evaluateKustomization(healthCheck, { rollouts: [rollout], cutoff }, { ...call, cluster: call.healthCluster });
+  return evaluateKustomization(
+    healthCheck,
+    { rollouts: [rollout], cutoff, rests: false },
+    { ...call, cluster: call.healthCluster },
+  );
 }

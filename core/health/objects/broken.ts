@@ -13,6 +13,8 @@ export interface Since {
   deployed: EpochMs | undefined;
   /** Until when everything was healthy since then; undefined if it was not, or still is. */
   healthyUntil?: EpochMs | undefined;
+  /** Milliseconds between two evaluations, at most: a change so long before `healthyUntil` may have ended the health. */
+  unseen: number;
   /** When Flux had applied everything in the inventory; undefined while it has not, or has no such time. */
   applied?: EpochMs | undefined;
   /** In milliseconds. */
@@ -25,12 +27,12 @@ const WORKLOADS = new Set(['apps/Deployment', 'apps/StatefulSet', 'apps/DaemonSe
  * Whether an object that is in progress according to kstatus is a workload that was complete, and the grace period is
  * over.
  */
-export function isBroken(object: AnyObject, { healthyUntil, gracePeriod }: Since, now: EpochMs): boolean {
+export function isBroken(object: AnyObject, { healthyUntil, unseen, gracePeriod }: Since, now: EpochMs): boolean {
   if (healthyUntil === undefined || now < healthyUntil + gracePeriod) return false;
   if (!WORKLOADS.has(`${groupOf(object.apiVersion)}/${object.kind}`)) return false;
   const changed = lastSpecChange(object);
   // A stored time has whole seconds.
-  return changed === undefined || changed <= healthyUntil;
+  return changed === undefined || changed <= healthyUntil - unseen;
 }
 
 /**

@@ -134,7 +134,12 @@ export function evaluated({
   likeKuberik,
 }: Omit<Case, 'name' | 'expected'>) {
   const own = ownHealth(kustomization(setup), { source: from ?? undefined, rollouts }, NOW);
-  const since = { deployed: cutoff ?? undefined, gracePeriod: 60_000, ...(healthyUntil && { healthyUntil }) };
+  const since = {
+    deployed: cutoff ?? undefined,
+    unseen: 60_000,
+    gracePeriod: 60_000,
+    ...(healthyUntil && { healthyUntil }),
+  };
   return { own, result: evaluateWithResources(own, observed, since, NOW, likeKuberik) };
 }
 

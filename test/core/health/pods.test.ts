@@ -119,7 +119,7 @@ describe('the Pods that are read', () => {
       status: { replicas: 1, readyReplicas: ready, currentReplicas: 1, updatedReplicas: 1 },
     }) as KubeObject<any, any>,
   });
-  const since = { deployed: undefined, healthyUntil: ms('11:00:00'), gracePeriod: 60_000 };
+  const since = { deployed: undefined, healthyUntil: ms('11:00:00'), unseen: 0, gracePeriod: 60_000 };
   const read = (observed: ObservedResource[], of: object = since) =>
     podQueries(observed, of as typeof since, ms('12:00:00')).map(({ labelSelector }) => labelSelector);
 

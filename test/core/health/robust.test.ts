@@ -81,7 +81,7 @@ describe('whatever an object holds', () => {
             evaluateWithResources(
               ownHealth(kustomization, { source, rollouts: [] }, now),
               [],
-              { deployed: NOW - 60_000, gracePeriod: 0 },
+              { deployed: NOW - 60_000, unseen: 0, gracePeriod: 0 },
               now,
             );
           const once = statusAfter(before, evaluate(NOW), NOW);

@@ -7,12 +7,14 @@ import { namespaceOf } from '../../support/objects.ts';
 import {
   at,
   cluster,
+  deployment,
   failedSince,
   GOOD,
   healthCheck,
   INVENTORY,
   kustomization,
   NOW,
+  one,
   READY,
   rollout,
   settle,
@@ -70,6 +72,34 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
       status: 'Unhealthy',
       message: 'Unhealthy resources: demo/test-deployment (Flux has applied it, and it does not exist)',
       lastErrorTime: at('12:00:00'),
+    });
+  });
+
+  describe('a Deployment whose new Pods take longer than the grace period', () => {
+    const startsAfter = (change: object, changedAt: string) => {
+      const found = deployment([{ type: 'Available', status: 'True' }], { ...one, replicas: 2, updatedReplicas: 2 });
+      const managedFields = [{ manager: 'other', operation: 'Update', time: at(changedAt), ...change }];
+      return { ...found, metadata: { ...found.metadata, managedFields }, spec: { replicas: 2 } } as KubeObject;
+    };
+    const healthSince = async (baking: object[], object: KubeObject) => {
+      const rollouts = baking.map((head) => rollout(head, { healthCheckSelector: { selector: {} } }));
+      const reader = cluster([applied, object]);
+      const healthy = healthCheck({ status: { status: 'Healthy', lastChangeTime: at('11:30:00') } });
+      const seen = (await syncOnce(healthy, reader, rollouts)).status as HealthCheck['status'];
+      const later = (await syncOnce(healthCheck({ status: seen! }), reader, rollouts, NOW + 61_000)).status;
+      return [seen, later ?? seen].map((status) => (status as HealthCheck['status'])?.status);
+    };
+    const deploying = { bakeStatus: 'Deploying', timestamp: at('11:00:00') };
+    const baking = { ...deploying, bakeStatus: 'InProgress', bakeStartTime: at('11:10:00') };
+
+    it.each([
+      ['an autoscaler scaled it during the bake', [baking], { subresource: 'scale' }, '11:59:40', 'Pending'],
+      ['a user restarted it during the bake', [baking], {}, '11:59:40', 'Pending'],
+      ['it was scaled before the last evaluation', [baking], { subresource: 'scale' }, '11:58:30', 'Unhealthy'],
+      ['it was scaled while the deployment waits', [deploying], { subresource: 'scale' }, '11:52:00', 'Pending'],
+      ['it was scaled while the check was at rest', [], { subresource: 'scale' }, '11:52:00', 'Pending'],
+    ])('%s', async (_, heads, change, changedAt, health) => {
+      expect(await healthSince(heads, startsAfter(change, changedAt))).toEqual(['Pending', health]);
     });
   });
 
