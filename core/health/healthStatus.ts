@@ -91,6 +91,11 @@ function errorTimeAfter(before: HealthStatus | undefined, failedAt: EpochMs | un
   return known !== undefined && known >= wholeSeconds(failedAt) ? before!.lastErrorTime! : formatTime(failedAt);
 }
 
+/** The verdict for a bake that begins or succeeds: what can't be read proves nothing, whatever it was before. */
+export function provenVerdict(verdict: Verdict): Verdict {
+  return verdict.health === 'Unknown' ? { health: 'Pending', message: verdict.message } : verdict;
+}
+
 export function sameStatus(a: HealthStatus | undefined, b: HealthStatus | undefined): boolean {
   return sameJson(a ?? {}, b ?? {});
 }

@@ -4,7 +4,7 @@ import { KINDS, KINDS_WITH_MANAGED_FIELDS, ROLLOUTS } from '../../api/kinds.ts';
 import type { CompositeRequest } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { FluxBinding, HealthCheck, Rollout } from '../../api/types.ts';
-import { statusAfter, type Verdict } from '../../core/health/healthStatus.ts';
+import { provenVerdict, statusAfter, type Verdict } from '../../core/health/healthStatus.ts';
 import { isAtRest, mayBeOutdated, requeueInterval } from '../../core/health/kustomizationCheck.ts';
 import { metricCheckOf, statusWithoutAnswer } from '../../core/health/prometheus/measurement.ts';
 import { cutoffsOf } from '../../core/health/reset.ts';
@@ -153,7 +153,7 @@ export function withPresentHealth(
       return present ? { ...healthCheck, status: present } : healthCheck;
     }
     if (!isOwn(healthCheck, rollout) || !mayBeOutdated(healthCheck, call.now)) return healthCheck;
-    return withVerdict(healthCheck, await evaluateNow(healthCheck, rollout, call), call);
+    return withVerdict(healthCheck, provenVerdict(await evaluateNow(healthCheck, rollout, call)), call);
   });
 }
 

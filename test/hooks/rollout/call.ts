@@ -13,13 +13,15 @@ export interface Around {
   /** Objects that live reads find. */
   objects?: KubeObject<any, any>[];
   serves?: (apiVersion: string) => boolean;
-  fails?: boolean;
+  /** Whether all reads fail, or those of one resource. */
+  fails?: boolean | string;
   settings?: Partial<HookCall['settings']> | undefined;
 }
 
 /** `reads`: such as `get gates team-a freeze`. */
 export function fakeCall({ objects = [], serves = () => true, fails = false, settings }: Around = {}) {
-  const fail = () => (fails ? 'the API server does not answer' : undefined);
+  const fail = ({ resource }: ClusterRequest) =>
+    fails === true || fails === resource ? 'the API server does not answer' : undefined;
   const reads: string[] = [];
   const cluster = fakeCluster(objects, { serves, fails: fail, onRequest: (request) => reads.push(asked(request)) });
   const { call, events, counts } = fakeHookCall({

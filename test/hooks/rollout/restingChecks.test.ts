@@ -129,6 +129,19 @@ describe('the outcome of a bake', () => {
     },
   ];
 
+  const bakesOn = (spec: object, checks: HealthCheck[], around: Parameters<typeof sync>[2]) => {
+    const status = { ...deployed, history: [{ ...head, ...began }] };
+    return sync(rollout({ bakeTime: '5m', ...spec }, status), [imagePolicy('1.0.0'), ...checks] as never, around);
+  };
+
+  it('does not succeed while an object of the inventory cannot be read', async () => {
+    const entries = [{ id: 'team-a_app_apps_Deployment', v: 'v1' }];
+    const applied = { ...fine, status: { ...fine.status, inventory: { entries } } };
+    const { status, resyncAfterSeconds } = await bakesOn(WATCHES, [old], { objects: [applied], fails: 'deployments' });
+    expect(status.history?.[0]).toMatchObject({ bakeStatus: 'InProgress' });
+    expect(resyncAfterSeconds).toBeLessThanOrEqual(15);
+  });
+
   it.each(cases)('$name', async ({ report = old, now = fine, entry = {}, bakeStatus, soon = false }) => {
     const status = { ...deployed, history: [{ ...head, bakeStatus: 'Deploying', ...entry }] };
     const spec = { ...WATCHES, bakeTime: '5m' };
