@@ -91,9 +91,13 @@ function errorTimeAfter(before: HealthStatus | undefined, failedAt: EpochMs | un
   return known !== undefined && known >= wholeSeconds(failedAt) ? before!.lastErrorTime! : formatTime(failedAt);
 }
 
-/** The verdict for a bake that begins or succeeds: what can't be read proves nothing, whatever it was before. */
-export function provenVerdict(verdict: Verdict): Verdict {
-  return verdict.health === 'Unknown' ? { health: 'Pending', message: verdict.message } : verdict;
+/**
+ * The verdict for a bake that begins or succeeds: what can't be read proves nothing, whatever it was before. Whether a
+ * check of another namespace has failed, or waits for a deployment there, only its own hook knows.
+ */
+export function provenVerdict(verdict: Verdict, isOwn: boolean): Verdict {
+  const proves = verdict.health === 'Unhealthy' ? isOwn : verdict.health !== 'Unknown';
+  return proves ? verdict : { health: 'Pending', message: verdict.message };
 }
 
 export function sameStatus(a: HealthStatus | undefined, b: HealthStatus | undefined): boolean {

@@ -152,8 +152,9 @@ export function withPresentHealth(
       const present = statusWithoutAnswer(healthCheck.status, metricCheck, call.now);
       return present ? { ...healthCheck, status: present } : healthCheck;
     }
-    if (!isOwn(healthCheck, rollout) || !mayBeOutdated(healthCheck, call.now)) return healthCheck;
-    return withVerdict(healthCheck, provenVerdict(await evaluateNow(healthCheck, rollout, call)), call);
+    if (!mayBeOutdated(healthCheck, call.now)) return healthCheck;
+    const verdict = await evaluateNow(healthCheck, rollout, call);
+    return withVerdict(healthCheck, provenVerdict(verdict, isOwn(healthCheck, rollout)), call);
   });
 }
 
@@ -167,7 +168,7 @@ function withVerdict(healthCheck: HealthCheck, verdict: Verdict, { now }: HookCa
 }
 
 function evaluateNow(healthCheck: HealthCheck, rollout: Rollout, call: HookCall): Promise<Verdict> {
-  const cutoff = cutoffsOf([rollout], call.now).reached;
+  const cutoff = isOwn(healthCheck, rollout) ? cutoffsOf([rollout], call.now).reached : undefined;
   return evaluateKustomization(
     healthCheck,
     { rollouts: [rollout], cutoff, rests: false },

@@ -1,7 +1,7 @@
 /** The last sync of a HealthCheck may be ten minutes ago: an object that failed since still blocks the next version. */
 import { describe, expect, it } from 'vitest';
 import type { HealthCheck } from '../../../api/types.ts';
-import { objectOf } from '../../support/objects.ts';
+import { namespaceOf, objectOf } from '../../support/objects.ts';
 import { imagePolicy, rollout } from './call.ts';
 import { deployed, sync } from './sync.ts';
 
@@ -140,6 +140,23 @@ describe('the outcome of a bake', () => {
     const { status, resyncAfterSeconds } = await bakesOn(WATCHES, [old], { objects: [applied], fails: 'deployments' });
     expect(status.history?.[0]).toMatchObject({ bakeStatus: 'InProgress' });
     expect(resyncAfterSeconds).toBeLessThanOrEqual(15);
+  });
+
+  it.each([
+    ['does not succeed on the old report of a check of another namespace', broken, 'InProgress'],
+    ['succeeds if the report of a check of another namespace still holds', fine, 'Succeeded'],
+  ])('%s', async (_, found, bakeStatus) => {
+    const metadata = { ...old.metadata, namespace: 'platform' };
+    const watched = { ...metadata.annotations, 'healthcheck.kuberik.com/watched-from': 'team-a' };
+    const foreign = { ...old, metadata: { ...metadata, annotations: watched } };
+    const objects = [
+      namespaceOf('platform'),
+      foreign,
+      { ...found, metadata: { ...found.metadata, namespace: 'platform' } },
+    ];
+    const spec = { healthCheckSelector: { selector: {}, namespaceSelector: {} } };
+    const { status } = await bakesOn(spec, [], { objects: objects as never });
+    expect(status.history?.[0]).toMatchObject({ bakeStatus });
   });
 
   it.each(cases)('$name', async ({ report = old, now = fine, entry = {}, bakeStatus, soon = false }) => {
