@@ -13,7 +13,7 @@ import { findCondition } from '../kube/conditions.ts';
 import { isMap } from '../kube/json.ts';
 import { isSameDeployment, isSameVersion, parseDeployments } from '../managedField/deployment.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
-import { boundedRevision, fetchedRevision, isCurrent, isOfTag } from '../managedField/source.ts';
+import { boundedRevision, fetchedRevision, isCurrent, isOfTag, namesArtifact } from '../managedField/source.ts';
 
 /** The kind that tracks a Rollout without a managed field. */
 export const TRACKING_KIND: string = KINDS.HelmRelease.kind;
@@ -53,13 +53,10 @@ export function provesApply(
   return (source.status?.artifact as Artifact | undefined)?.revision === observed.applied;
 }
 
-/**
- * Whether a HelmRelease reports the artifact of its source, `<tag>@<digest>`: by the digest alone, or by the whole
- * revision if the tag is not a version.
- */
+/** Whether a HelmRelease reports the artifact of its source. */
 function isArtifactOf(source: FluxObject, applied: string | undefined): boolean {
   const revision = fetchedRevision(source);
-  return revision !== undefined && applied !== undefined && [revision, revision.split('@')[1]].includes(applied);
+  return revision !== undefined && applied !== undefined && namesArtifact(applied, revision);
 }
 
 function managesFieldOf(object: FluxObject, rollout: string): boolean {

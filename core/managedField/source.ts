@@ -56,6 +56,14 @@ export function isOfTag(revision: string | undefined, tag: string): boolean {
   return revision?.startsWith(`${tag}@`) ?? false;
 }
 
+/**
+ * Whether a report names the artifact with this revision, `<tag>@<digest>`. A HelmRelease reports the digest alone, or
+ * the whole revision if the tag is not a version.
+ */
+export function namesArtifact(report: string, revision: string): boolean {
+  return [revision, revision.split('@')[1]].includes(report);
+}
+
 /** Whether Flux's status belongs to the object's present spec. */
 export function isCurrent(object: FluxObject): boolean {
   const { generation } = object.metadata;

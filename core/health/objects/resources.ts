@@ -3,6 +3,7 @@ import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { MAX_LISTED } from '../../kube/firstFew.ts';
 import { refKey } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
+import { fetchedArtifacts, whyBehindSource } from './behindSource.ts';
 import { deletedSince, failureTime, isBroken, latestTime, mayBeGone, type Since } from './broken.ts';
 import type { InventoryResource } from './inventory.ts';
 import { healthOf } from './kindHealth.ts';
@@ -46,6 +47,7 @@ export function resourceHealth(observed: readonly ObservedResource[], since: Sin
   const health: ResourceHealth = { unhealthy: [], pending: [], missing: [], gone: [], errors: [] };
   const times: (EpochMs | undefined)[] = [];
   const deleted = deletedSince(since, now);
+  const artifacts = fetchedArtifacts(observed.flatMap(({ object }) => object ?? []));
   for (const resource of observed) {
     const name = refKey(resource);
     if (resource.error !== undefined) {
@@ -72,6 +74,9 @@ export function resourceHealth(observed: readonly ObservedResource[], since: Sin
     else if (status === 'Failed') {
       health.unhealthy.push(`${name} (${message})`);
       times.push(failureTime(resource.object));
+    } else {
+      const behind = whyBehindSource(resource.object, artifacts);
+      if (behind !== undefined) health.pending.push(`${name} (${behind})`);
     }
   }
   return { ...health, failedAt: latestTime(times) };

@@ -1,0 +1,51 @@
+/** Flux objects of an inventory that have yet to take what their source, in the same inventory, has fetched. */
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { ObservedResource } from '../../../core/health/objects/resources.ts';
+import { objectOf } from '../../support/objects.ts';
+import { evaluated, NEW, OLD } from './kustomizationFixture.ts';
+
+const digest = (revision: string) => revision.split('@')[1];
+const ready = [{ type: 'Ready', status: 'True', reason: 'Succeeded', message: '', observedGeneration: 1 }];
+const seen = (object: KubeObject<any, any>): ObservedResource => {
+  const { apiVersion, kind, metadata } = object;
+  return { apiVersion, kind, namespace: metadata.namespace ?? '', name: metadata.name ?? '', object };
+};
+const chart = seen(
+  objectOf('OCIRepository', 'demo/chart', {
+    metadata: { generation: 1 },
+    spec: { ref: { tag: '1.1.0' } },
+    status: { observedGeneration: 1, conditions: ready, artifact: { revision: NEW } } as never,
+  }),
+);
+const release = (ociDigest?: string, spec: object = {}) =>
+  seen(
+    objectOf('HelmRelease', 'demo/app', {
+      metadata: { generation: 1 },
+      spec: { chartRef: { kind: 'OCIRepository', name: 'chart' }, ...spec },
+      status: { observedGeneration: 1, conditions: ready, history: [{ status: 'deployed', ociDigest }] } as never,
+    }),
+  );
+const nested = (lastAppliedRevision: string) =>
+  seen(
+    objectOf('Kustomization', 'demo/app', {
+      metadata: { generation: 1 },
+      spec: { sourceRef: { kind: 'OCIRepository', name: 'chart' } },
+      status: { observedGeneration: 1, conditions: ready, lastAppliedRevision } as never,
+    }),
+  );
+
+describe('with the source of 1.1.0 in its inventory, a check is', () => {
+  it.each<[string, ObservedResource[], string, string]>([
+    ['a HelmRelease that runs it', [release(digest(NEW))], 'Healthy', ''],
+    ['one that still runs 1.0.0', [release(digest(OLD))], 'Pending', 'OCIRepository chart has 1.1.0@sha256:bbb'],
+    ['one that is suspended', [release(digest(OLD), { suspend: true })], 'Pending', 'suspended'],
+    ['one that reports no digest', [release()], 'Healthy', ''],
+    ['one of another source', [release('x', { chartRef: { kind: 'OCIRepository', name: 'other' } })], 'Healthy', ''],
+    ['a Kustomization that has applied it', [nested(NEW)], 'Healthy', ''],
+    ['one that has applied 1.0.0', [nested(OLD)], 'Pending', 'it has 1.0.0@sha256:aaa'],
+  ])('of %s', (_, others, health, message) => {
+    const { result } = evaluated({ kustomization: {}, observed: [chart, ...others] });
+    expect(result).toMatchObject({ health, message: expect.stringContaining(message) });
+  });
+});
