@@ -35,6 +35,10 @@ interface Exclusions {
 
 const ROLLED_BACK = 'it failed and was rolled back: to try it again, deploy it manually';
 
+function deletedText(tag: string, selected: string): string {
+  return `the policy selects the older ${selected}: ${tag} is no longer among the image's tags`;
+}
+
 /**
  * The releases that may follow the deployed tag. Without a deployed tag these are all that the policy can select; if
  * that tag has no place in the order, none.
@@ -51,10 +55,14 @@ export function releasesAfter(
   const following = available
     .filter(({ tag }, index) => isLegalTag(tag) && !rejected.has(tag) && index === order.discovered.get(tag))
     .filter(({ tag }) => deployed === undefined || (tag !== deployed && order.isNewer(tag, deployed)));
-  // Flux may know fields of the policy that we don't, so a tag that it selects now is not evaluated.
   const selected = selectedTag(policy);
-  const rejection = (tag: string) =>
-    rolledBack.has(tag) ? ROLLED_BACK : tag === selected ? undefined : rules.rejection(tag);
+  const rejection = (tag: string) => {
+    if (rolledBack.has(tag)) return ROLLED_BACK;
+    // Flux may know fields of the policy that we don't, so a tag that it selects now is not evaluated.
+    if (tag === selected) return undefined;
+    const isDeleted = selected !== undefined && (rules.rank(tag, selected) ?? 0) > 0;
+    return rules.rejection(tag) ?? (isDeleted ? deletedText(tag, selected) : undefined);
+  };
   const evaluated = following.map((release) => ({ release, reason: rejection(release.tag) }));
   const selectable = evaluated
     .flatMap(({ release, reason }) => (reason === undefined ? [release] : []))

@@ -68,6 +68,34 @@ describe('releasesAfter', () => {
     });
   });
 
+  describe('a version newer than the one that Flux selects now has been deleted from the registry', () => {
+    const found = (status: string, spec: Spec = semver) => {
+      const conditions = [
+        { type: 'Ready', status, reason: '', message: '', lastTransitionTime: '2026-03-10T10:00:00Z' },
+      ];
+      const selected = { observedGeneration: 2, conditions, latestRef: { tag: '1.1.0' } };
+      const policy = objectOf('ImagePolicy', { metadata: { generation: 2 }, spec, status: selected } as never);
+      const releases = ['1.0.0', '1.1.0', '1.2.0'].map((tag) => ({ tag }));
+      return releasesAfter(releases, '1.0.0', policy as ImagePolicy, NOTHING_EXCLUDED);
+    };
+    const tagsOf = (releases: { tag: string }[]) => releases.map(({ tag }) => tag);
+
+    it('and is withdrawn', () => {
+      const { candidates, withdrawn } = found('True');
+      expect(tagsOf(candidates)).toEqual(['1.1.0']);
+      expect(withdrawn).toEqual([
+        { tag: '1.2.0', reason: "the policy selects the older 1.1.0: 1.2.0 is no longer among the image's tags" },
+      ]);
+    });
+
+    it.each<[string, string, Spec | undefined]>([
+      ['while the ImagePolicy is not Ready', 'False', semver],
+      ['where only the order of discovery ranks it', 'True', { policy: {} }],
+    ])('but not %s', (_, ready, spec) => {
+      expect(tagsOf(found(ready, spec).candidates)).toEqual(['1.2.0', '1.1.0']);
+    });
+  });
+
   it.each<[string, Spec, string[], { tag: string; reason: string }[]]>([
     [
       'a prerelease that the range does not ask for',
