@@ -65,7 +65,7 @@ export function nextConditions(
     [HEALTH_CHECKS_MISSING, healthChecksMissing(observed, rollout)],
   ];
   const over = new Set(transient.flatMap(([type, condition]) => (condition ? [] : [type])));
-  const blocked = blockedCondition(observed, state, evaluation, config);
+  const blocked = blockedCondition(observed, state, evaluation);
   const waits = [blocked, upstream, budget, rolloutGates].filter((condition) => condition !== undefined);
   const ready = readyNow(observed, state, evaluation, waits, requests, problems);
   const conditions = [
@@ -85,7 +85,6 @@ function blockedCondition(
   { rollout }: Observed,
   { history: [head] }: RolloutState,
   evaluation: Evaluation,
-  config: RolloutConfig,
 ): NewCondition {
   const { selection, unhealthy, pending: version, blockers, young } = evaluation;
   // As in the Go controller, also while no version waits.
@@ -93,12 +92,12 @@ function blockedCondition(
     ? unhealthy.slice(0, 1).map((check) => ({ reason: UNHEALTHY, text: unhealthyMessage(check), commands: [] }))
     : [];
   const requested = selection.manual && version !== undefined ? requestedText(rollout, version) : '';
-  const inputs = { by: requested && `, ${requested},`, head, config, evaluation };
+  const inputs = { by: requested && `, ${requested},`, head, evaluation };
   const waits = BLOCKER_KINDS.flatMap(({ type, sentence }) => {
     if (!sentence) return [];
     const first = blockers.find((each) => each.type === type && each.version === version && isReported(each));
     if (!first || version === undefined) return [];
-    const found = sentence({ ...inputs, version });
+    const found = sentence({ ...inputs, version, until: first.until });
     const { text, commands = [] } = typeof found === 'string' ? { text: found } : found;
     return [{ reason: first.reason, text, commands }];
   });
@@ -229,14 +228,16 @@ function progressCondition(
 ): NewCondition | undefined {
   if (!head || !isUnfinished(head)) return undefined;
   const { tag } = head.version;
-  const limit = deadlineText(times, failsAt(head, times, isInRecovery(conditions)));
+  const isRecovery = isInRecovery(conditions);
+  const limit = deadlineText(times, failsAt(head, times, isRecovery));
   const missing = unapplied(head, boundTo(rollout, bindings), rollout);
   const waiting = notReady(healthChecks, head, rollout.metadata.namespace);
   if (head.bakeStartTime !== undefined) {
     const end = bakeEnd(head, times, likeKuberik);
     if (likeKuberik || missing.length + waiting.length === 0) {
       const until = end === undefined ? '' : ` until ${formatTime(end)}`;
-      const message = `Version ${tag} is baking${until}: a failing HealthCheck ends the bake`;
+      const ends = isRecovery ? ', in recovery mode: no HealthCheck fails it' : ': a failing HealthCheck ends the bake';
+      const message = `Version ${tag} is baking${until}${ends}`;
       return trueCondition(PROGRESSING, 'Baking', message);
     }
     const atLeast = end === undefined ? '' : `at least until ${formatTime(end)}, and `;

@@ -8,6 +8,7 @@ import { few } from '../../../core/kube/firstFew.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { pinRecordOf } from '../../../core/record/pinRecord.ts';
 import { isUnfinished } from '../../../core/rollout/deployment/bake.ts';
+import { isInRecovery } from '../../../core/rollout/deployment/entry.ts';
 import { boundTo } from '../../../core/rollout/deployment/progress.ts';
 import { succeededDeployments } from '../../../core/rollout/deployment/succeeded.ts';
 import { hasNoBake } from '../../../core/rollout/deployment/withoutBake.ts';
@@ -211,15 +212,16 @@ function nextOf(rollout: Rollout, steps: readonly Step[], version: string | unde
   const [head] = rollout.status?.history ?? [];
   const bakes = head !== undefined && !hasNoBake(head, rollout);
   const hasTimeout = rollout.spec?.deployTimeout !== undefined;
+  const isRecovery = isInRecovery(rollout.status?.conditions);
   if (head && isUnfinished(head) && (bakes || version === undefined))
-    return nextOfDeployment(head, { bakes, hasTimeout }, steps, version);
+    return nextOfDeployment(head, { bakes, hasTimeout, isRecovery }, steps, version);
   return version === undefined ? undefined : nextOfVersion(rollout, steps, version);
 }
 
 /** The next change of a deployment that rolls out or bakes. `version`: the one that waits, if any. */
 function nextOfDeployment(
   { version: { tag }, bakeStatus, appliedTime }: HistoryEntry,
-  { bakes, hasTimeout }: { bakes: boolean; hasTimeout: boolean },
+  { bakes, hasTimeout, isRecovery }: { bakes: boolean; hasTimeout: boolean; isRecovery: boolean },
   steps: readonly Step[],
   version: string | undefined,
 ): Next {
@@ -232,8 +234,10 @@ function nextOfDeployment(
       return { text: `the bake of ${tag} ends once ${titlesText(unapplied)} ${have} applied it${then}` };
     }
     const unhealthy = steps.filter(({ kind, state }) => kind === 'check' && (state === 'waits' || state === 'blocks'));
-    if (unhealthy.length === 0)
-      return { text: `the bake of ${tag} ends, unless a HealthCheck fails${then}`, ...(until && { at: until }) };
+    if (unhealthy.length === 0) {
+      const ends = isRecovery ? ' if all HealthChecks are Healthy then' : ', unless a HealthCheck fails';
+      return { text: `the bake of ${tag} ends${ends}${then}`, ...(until && { at: until }) };
+    }
     const are = unhealthy.length === 1 ? 'is' : 'are';
     return { text: `the bake of ${tag} ends once ${titlesText(unhealthy)} ${are} Healthy${then}` };
   }

@@ -64,6 +64,7 @@ interface BlockerInputs extends BlockerSources {
   head: HistoryEntry | undefined;
   /** The RolloutGates of this Rollout. */
   ownRolloutGates: readonly CountedRolloutGate[];
+  now: EpochMs;
 }
 
 /** The inputs of a sentence. */
@@ -73,7 +74,8 @@ interface SentenceInputs {
   /** The version that waits. */
   version: string;
   head: HistoryEntry | undefined;
-  config: RolloutConfig;
+  /** When the first blocker of the kind ends. */
+  until: string | undefined;
   evaluation: Pick<BlockerInputs, 'closed' | 'requiredApprovals'> & { copy?: CopyState | undefined };
 }
 
@@ -173,12 +175,16 @@ function gateBlockers({ pending, closed }: BlockerInputs): Blocker[] {
   }));
 }
 
-/** The running bake. A deployment without a bake may be replaced by the next version before Flux has applied it. */
-function bakeBlockers({ observed, selection, pending, head, config }: BlockerInputs): Blocker[] {
+/**
+ * The running bake, until bakeTime is over: then it waits for health. A deployment without a bake may be replaced by the next version
+ * before Flux has applied it.
+ */
+function bakeBlockers({ observed, selection, pending, head, config, now }: BlockerInputs): Blocker[] {
   if (pending === undefined || !isForward(selection) || !head) return [];
   if (!isUnfinished(head) || hasNoBake(head, observed.rollout)) return [];
   const started = parseTime(head.bakeStartTime);
-  const until = bakeEnd(head, config);
+  const end = bakeEnd(head, config);
+  const until = end !== undefined && end > now ? end : undefined;
   const since = started ?? parseTime(head.lastRetryTimestamp) ?? parseTime(head.timestamp);
   return [{ type: 'Bake', effect: 'Waits', reason: 'BakeInProgress', version: pending, ...times({ since, until }) }];
 }
@@ -351,10 +357,8 @@ function approvalsSentence({ version, by, evaluation: { requiredApprovals } }: S
   };
 }
 
-function bakeText({ version, head, config }: SentenceInputs): string {
-  const end = head && bakeEnd(head, config);
-  const until = end === undefined ? '' : ` until ${formatTime(end)}`;
-  return `Version ${version} waits for the bake of ${head?.version.tag}${until}`;
+function bakeText({ version, head, until }: SentenceInputs): string {
+  return `Version ${version} waits for the bake of ${head?.version.tag}${until === undefined ? '' : ` until ${until}`}`;
 }
 
 function copyText({ version, by, evaluation: { copy } }: SentenceInputs): string {

@@ -101,7 +101,7 @@ export function evaluate(
     closed: required.closed,
     requiredApprovals,
   };
-  const blockers = findBlockers({ ...sources, observed, config, requests, head, ownRolloutGates });
+  const blockers = findBlockers({ ...sources, observed, config, requests, head, ownRolloutGates, now });
   const copy = copyState(observed, state, selection, mayDeploy({ selection, blockers }));
   const listings = pending === undefined ? [] : ownRolloutGates.flatMap((gate) => listingOf(gate, pending));
   const storedApprovals = [...required.approvals, ...requiredApprovals.flatMap(countedApprovals), ...listings];
