@@ -55,9 +55,23 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
 export function healthOf(object: AnyObject, since: EpochMs | undefined, now: EpochMs): KStatus {
   if (object.metadata.deletionTimestamp) return kstatusOf(object, now);
   const rule = RULES.get(`${groupOf(object.apiVersion)}/${object.kind}`);
-  const health = rule?.(object, since, now) ?? kstatusOf(object, now);
-  const isAssumed = health.status === 'Current' && isWorkload(object) && hasNoStatus(object);
-  return isAssumed ? inProgress(`${object.kind} has no status yet`) : health;
+  const ruled = rule?.(object, since, now);
+  const health = ruled ?? kstatusOf(object, now);
+  if (health.status !== 'Current') return health;
+  if (isWorkload(object) && hasNoStatus(object)) return inProgress(`${object.kind} has no status yet`);
+  const old = ruled ? undefined : readyOfOldGeneration(object);
+  return old === undefined ? health : inProgress(`Ready is of generation ${old}, not ${object.metadata.generation}`);
+}
+
+/**
+ * The generation of the object's Ready condition, if it is not the present one. Many controllers report it there alone.
+ * A suspended Flux object keeps the condition from before.
+ */
+function readyOfOldGeneration(object: AnyObject): number | undefined {
+  const { generation } = object.metadata;
+  const ready = conditionsOf(object).find(({ type }) => type === 'Ready');
+  const isOld = generation !== undefined && (ready?.observedGeneration ?? generation) !== generation;
+  return isOld && fieldAt(object, ['spec', 'suspend']) !== true ? ready?.observedGeneration : undefined;
 }
 
 /** The built-in workloads, without CronJob: its status is empty until its first run. */

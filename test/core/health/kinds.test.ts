@@ -64,6 +64,11 @@ const argo = (phase: string, more: object = {}) =>
     { strategy: { canary: { steps: [{}, {}, {}] } } },
   );
 const job = (status: object, spec: object = {}) => object('batch/v1', 'Job', status, spec);
+/** As cert-manager reports: the generation is in the condition alone. */
+const certificate = (observedGeneration: number | undefined, spec: object = {}) => {
+  const conditions = [{ type: 'Ready', status: 'True', observedGeneration }];
+  return object('cert-manager.io/v1', 'Certificate', { conditions }, spec);
+};
 const replicas = { replicas: 3, readyReplicas: 3, updatedReplicas: 3, currentReplicas: 3 };
 const onDelete = (status: object = {}) =>
   object(
@@ -111,6 +116,10 @@ describe('health of', () => {
     ['a HelmRelease that moves to another namespace', release('False', 'UninstallSucceeded'), 'InProgress', /again/],
     ['a HelmRelease of the generation before', release('False', 'UpgradeFailed', 1), 'InProgress', /again/],
     ['a HelmRelease without its chart yet', release('False', 'ArtifactFailed'), 'InProgress', /again/],
+    ['a kind whose Ready is of this generation', certificate(2), 'Current', /Ready/],
+    ['one whose Ready has no generation', certificate(undefined), 'Current', /Ready/],
+    ['one whose Ready is of the generation before', certificate(1), 'InProgress', /Ready is of generation 1, not 2/],
+    ['one that is suspended, and so stays as it is', certificate(1, { suspend: true }), 'Current', /Ready/],
     ['a Job that runs', job({ startTime: at('11:59:00'), active: 1 }), 'InProgress', /active: 1/],
     ['a Job that has completed', job({ conditions: [{ type: 'Complete', status: 'True' }] }), 'Current', /Completed/],
     ['a Job that has failed', job({ conditions: [{ type: 'Failed', status: 'True' }] }), 'Failed', /Failed/],
