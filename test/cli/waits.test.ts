@@ -78,6 +78,20 @@ describe('of a Rollout', () => {
     ]);
   });
 
+  it.each<[line: string, code: number]>([
+    ['status app --until baked', 3],
+    ['status app --until baked --release 1.1.0', 3],
+    ['status app --until baked --release 1.0.0', 0],
+  ])('of which the newest version was rolled back: %s ends with %i', async (line, code) => {
+    const rolledBack = await scenario(
+      { past: { history: ['1.1.0 Failed broken', '1.0.0 Succeeded'] } },
+      { spec: { onFailure: 'Rollback' } },
+      'settle',
+    );
+    const called = await typed(words(`${line} --timeout 2s`), rolledBack.stored, { now: () => rolledBack.now });
+    expect(called).toMatchObject({ code, out: `${NAMESPACE}/app: 1.0.0 runs, 1.1.0 was rolled back\n` });
+  });
+
   it('ends with 0 once it has baked', async () => {
     const failing = await scenario(
       { spec: { bakeTime: '1s' } },

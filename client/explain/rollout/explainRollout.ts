@@ -162,6 +162,7 @@ function headline(
     ...(waiting ? [`${waiting.version} waits`] : []),
     head ? `${head.version} ${OUTCOME_TEXTS[head.outcome]}` : 'nothing is deployed',
     ...(head && current !== undefined && current !== head.version ? [`${current} runs`] : []),
+    ...(head?.rolledBackFrom === undefined ? [] : [`${head.rolledBackFrom} was rolled back`]),
     ...(!waiting && held !== undefined ? [`${held} waits while ${spec?.wantedVersion} is pinned`] : []),
     ...(broken.length > 0 ? [`${few(broken, 1)} failed`] : []),
   ];

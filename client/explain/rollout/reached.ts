@@ -15,7 +15,7 @@ export type GoalProgress = 'reached' | 'failed' | 'under way';
 export function progressTo(goal: Goal, app: Application, release: string | undefined): GoalProgress {
   const { waiting, runs, history } = app;
   if (goal === 'waiting' && waiting && (release === undefined || waiting.version === release)) return 'reached';
-  if (release === undefined) return waiting || !runs ? 'under way' : progressOf(goal, runs);
+  if (release === undefined) return waiting || !runs ? 'under way' : progressOfNewest(goal, runs);
   const entry = history.find(({ version }) => version === release);
   return entry ? progressOf(goal, entry) : 'under way';
 }
@@ -40,7 +40,13 @@ export function progressSince(
       (version === undefined || each.version === version) &&
       (each.id > since.id || (each.id === since.id && each.retriedAt !== since.retriedAt)),
   );
-  return entry ? progressOf(goal, entry) : 'under way';
+  if (!entry) return 'under way';
+  return version === undefined ? progressOfNewest(goal, entry) : progressOf(goal, entry);
+}
+
+/** The progress of the newest version. If it was rolled back, the newest deployment is of another one. */
+function progressOfNewest(goal: Goal, newest: DeploymentView): GoalProgress {
+  return goal !== 'waiting' && newest.rolledBackFrom !== undefined ? 'failed' : progressOf(goal, newest);
 }
 
 function progressOf(goal: Goal, { outcome, appliedAt }: DeploymentView): GoalProgress {
