@@ -1,5 +1,6 @@
 /** Parses the command line. All commands are listed by name; only the called one is loaded. */
 import { Command, CommanderError, Option } from 'commander';
+import { few } from '../core/kube/firstFew.ts';
 import { EXIT } from '../tools/kube/problem.ts';
 import type { CommandDefinition, Invocation, OptionDefinition } from './command/command.ts';
 import { CONNECTION_OPTIONS, optionsOf } from './command/options.ts';
@@ -85,6 +86,21 @@ function helpAfter({ examples, exitCodes = [] }: CommandDefinition, program: str
     `\nExamples:\n${shown.join('\n\n')}`,
     ...(codes.length > 0 ? [`\nExit codes:\n${codes.join('\n')}`] : []),
   ].join('\n');
+}
+
+/** The commands that have the option of an error, which the called command lacks; undefined for another error. */
+export async function optionHint(error: unknown, [called, ...words]: readonly string[]): Promise<string | undefined> {
+  if (!(error instanceof CommanderError) || error.code !== 'commander.unknownOption') return undefined;
+  const commands = await Promise.all(COMMANDS.map(async ({ name, load }) => ({ name, flags: flagsOf(await load()) })));
+  const own = commands.find(({ name }) => name === called)?.flags ?? [];
+  const flag = words.map((word) => word.split('=')[0]!).find((word) => word.startsWith('-') && !own.includes(word))!;
+  const owners = commands.filter(({ flags }) => flags.includes(flag)).map(({ name }) => name);
+  return owners.length > 0 ? `Commands with ${flag}: ${few(owners, 4)}.` : undefined;
+}
+
+function flagsOf(definition: CommandDefinition): string[] {
+  const { own, connection } = optionsOf(definition);
+  return [...own, ...connection].flatMap(({ flags }) => flags.split(/[ ,]+/));
 }
 
 /** The exit code of an error of commander, which throws for help and version too; undefined for another error. */

@@ -6,7 +6,7 @@ import type { Cluster } from '../tools/kube/cluster.ts';
 import type { ConnectionFlags } from '../tools/kube/kubeconfig.ts';
 import { EXIT, Problem } from '../tools/kube/problem.ts';
 import type { CommandDefinition, Context, Invocation } from './command/command.ts';
-import { commandFirst, createProgram, exitCodeOf } from './program.ts';
+import { commandFirst, createProgram, exitCodeOf, optionHint } from './program.ts';
 import { createTerminal, type Streams, type Terminal } from './terminal/terminal.ts';
 
 /** The first argument by which kubectl, flux and the scripts of `completion` request completions. */
@@ -64,7 +64,11 @@ export async function run(inputs: ProgramInputs): Promise<number> {
   } catch (error) {
     if (inputs.signal.aborted) return EXIT.interrupted;
     const usage = exitCodeOf(error);
-    if (usage !== undefined) return usage;
+    if (usage !== undefined) {
+      const hint = await optionHint(error, args);
+      if (hint) terminal.noteText(hint);
+      return usage;
+    }
     const { problemOf } = await import('../tools/kube/apiProblems.ts');
     const problem = problemOf(error, called.cluster);
     if (!problem) throw error;

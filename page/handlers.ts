@@ -11,6 +11,7 @@ import {
   rightOn,
 } from '../client/actions/action.ts';
 import { gateActions } from '../client/actions/gateActions.ts';
+import { linesOf } from '../client/actions/lines.ts';
 import { rolloutActions } from '../client/actions/rolloutActions.ts';
 import { writeOf } from '../client/actions/table.ts';
 import { unrecordedProblem } from '../client/actions/writes/approvalChange.ts';
@@ -52,7 +53,7 @@ export interface PageHandlers {
   rightsOf(rights: readonly Right[]): Promise<Rights>;
   /** Makes the write. `basis`: the state that the action was offered for. */
   act(request: ActionRequest, dryRun: boolean, basis?: string): Promise<Answer>;
-  /** The objects that a new Gate would hold. */
+  /** The objects that a freeze would hold, and its write. */
   preview(request: ActionRequest): Promise<Preview>;
 }
 
@@ -99,8 +100,8 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
       } catch (error) {
         if (!isApiError(error)) throw error;
         const isConflict = error.code === 409;
-        // Another client has changed the object: the write is planned again. A freeze is not, because its Gate is new.
-        if (isConflict && attempt < MAX_WRITE_ATTEMPTS && !creates && request.type !== 'freeze') continue;
+        // Another client has changed the object: the write is planned again.
+        if (isConflict && attempt < MAX_WRITE_ATTEMPTS && !creates) continue;
         const message = isConflict && creates ? existsText(request.object) : error.message;
         return { ok: false, code: error.code, message, warnings: [...error.warnings] };
       }
@@ -143,17 +144,18 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
     rightsOf,
     act,
     async preview(request) {
-      const write = writeOf(request, undefined, now());
-      const needed = freezeRights(request.object, {
-        ofOtherNamespaces: request.spec?.selects?.namespaceSelector !== undefined,
-      });
+      const existing = (await readObject(client, request)) as Gate | undefined;
+      const write = writeOf(request, existing, now());
+      const needed = freezeRights(request, existing);
       const [answer, { held, unread }, rights] = await Promise.all([
         act(request, true),
-        isRequest(write) ? readSelected(client, write.body as unknown as Gate) : { held: [], unread: [] },
+        isRequest(write) ? readSelected(client, existing ?? (write.body as unknown as Gate)) : { held: [], unread: [] },
         rightsOf(needed),
       ]);
       const lacks = lackingText(needed, rights);
-      return { answer, objects: held.slice(0, MAX_PREVIEW), count: held.length, unread, ...(lacks && { lacks }) };
+      const commands = linesOf(request, existing, now());
+      const objects = held.slice(0, MAX_PREVIEW);
+      return { answer, objects, count: held.length, unread, commands, ...(lacks && { lacks }) };
     },
   };
 }

@@ -1,10 +1,11 @@
 /** Parses the requests that the page posts. Anything else is refused: the server is not a proxy. */
 
-import type { Gate } from '../api/types.ts';
 import type { ActionRequest, ActionType } from '../client/actions/action.ts';
 import { ACTIONS } from '../client/actions/table.ts';
+import { type FreezeRequest, SELECTABLE_KINDS } from '../client/actions/writes/freeze.ts';
 import type { AdoptRequest } from '../client/board/adoptViews.ts';
 import { isImage } from '../core/budget/continueRequest.ts';
+import { DAYS } from '../core/calendar/calendarRules.ts';
 import { isObjectName } from '../core/kube/names.ts';
 import { isLegalTag } from '../core/kube/tag.ts';
 import { LIMITS } from '../core/limits.ts';
@@ -26,13 +27,52 @@ export function actionRequestOf(value: unknown): ActionRequest | undefined {
     rollout: refOf(value.rollout),
     gate: refOf(value.gate),
     at: typeof value.at === 'string' && TIME.test(value.at) ? value.at : undefined,
-    spec: isRecord(value.spec) ? (value.spec as Gate['spec']) : undefined,
+    freeze: isFreeze(value.freeze) ? value.freeze : undefined,
     reason: isReason(value.reason) ? value.reason : undefined,
   };
   const isWrong = Object.entries(given).some(([key, each]) => value[key] !== undefined && each === undefined);
   if (!object || isWrong || takes.some((key) => given[key] === undefined)) return undefined;
   const known = Object.entries(given).filter(([, each]) => each !== undefined);
   return { type, object, ...Object.fromEntries(known) };
+}
+
+/** Whether the value is a freeze of the form, which selects one namespace or all. The API server validates the Gate. */
+function isFreeze(value: unknown): value is FreezeRequest {
+  const isSelection: Check = (each) =>
+    hasFields(
+      each,
+      { kinds: isListOf(SELECTABLE_KINDS) },
+      { namespaceSelector: (selector) => hasFields(selector, {}) },
+    );
+  const isCalendar: Check = (each) =>
+    hasFields(
+      each,
+      { days: isListOf(DAYS), timezone: isText },
+      { hours: (hours) => hasFields(hours, { start: isText, end: isText }) },
+    );
+  return hasFields(
+    value,
+    { selects: isSelection },
+    { every: isCalendar, at: Number.isSafeInteger, lasts: Number.isSafeInteger },
+  );
+}
+
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === 'string';
+const isListOf =
+  (values: readonly string[]): Check =>
+  (list) =>
+    Array.isArray(list) && list.every((each) => values.includes(each));
+
+/** Whether the value is a record of these fields, and no others. */
+function hasFields(value: unknown, required: Record<string, Check>, optional: Record<string, Check> = {}): boolean {
+  return (
+    isRecord(value) &&
+    Object.keys(value).every((key) => Object.hasOwn(required, key) || Object.hasOwn(optional, key)) &&
+    Object.entries(required).every(([key, isValid]) => isValid(value[key])) &&
+    Object.entries(optional).every(([key, isValid]) => value[key] === undefined || isValid(value[key]))
+  );
 }
 
 function objectOf<Kind extends string>(value: unknown, kinds: readonly Kind[]) {

@@ -84,6 +84,13 @@ export const WRITE_OPTIONS: readonly OptionDefinition[] = [
   outputOption('json', 'yaml', 'name'),
 ];
 
+/** The span for which `close` and `freeze` close a Gate. */
+export const SPAN_OPTIONS: readonly OptionDefinition[] = [
+  { flags: '--at <time>', help: "close it at this time instead of now: 'Mon 08:00', '2026-12-24 18:00'" },
+  { flags: '--for <time>', help: 'open it again after this time: 30m, 24h, 2d' },
+  { flags: '--until <time>', help: "open it again at this time: 'Mon 08:00', '18:00', '24 Dec', '2027-01-04'" },
+];
+
 const TIMEOUT: OptionDefinition = {
   flags: '--timeout <time>',
   help: 'with --wait: how long; 0 for no limit',

@@ -1,6 +1,7 @@
 /** Times and spans on the command line. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { parseSpan, parseWhen, SPAN_FORMS, TIME_FORMS } from '../../client/actions/userInput.ts';
+import type { ClosedSpan } from '../../client/actions/writes/gateWrites.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import type { Context } from './command.ts';
 
@@ -20,11 +21,14 @@ export function spanOf(option: string, text: string | undefined): number | undef
   throw new Problem(`${option}: '${text}' is not a time such as ${SPAN_FORMS}.`, EXIT.usage);
 }
 
-/** The end by --for or --until. */
-export function endOf(context: Context, options: Readonly<Record<string, any>>): EpochMs | undefined {
+/** The span of SPAN_OPTIONS. @throws Problem for invalid ones */
+export function closedSpanOf(context: Context, options: Readonly<Record<string, any>>): ClosedSpan {
   if (options.for !== undefined && options.until !== undefined) {
     throw new Problem('--for and --until both set the end: give one of them.', EXIT.usage);
   }
-  const span = spanOf('--for', options.for);
-  return span === undefined ? timeOf(context, '--until', options.until) : context.now() + span;
+  return {
+    at: timeOf(context, '--at', options.at),
+    lasts: spanOf('--for', options.for),
+    until: timeOf(context, '--until', options.until),
+  };
 }

@@ -7,8 +7,6 @@ export interface CommandEntry {
   group: 'See' | 'Steer' | 'Plan' | 'Set up';
   /** One line, for lists of commands. */
   summary: string;
-  /** The command that this one equals, except for the differences in the summary. */
-  aliasOf?: string;
   load(): Promise<CommandDefinition>;
 }
 
@@ -32,10 +30,9 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'reject', group: 'Steer', summary: 'never deploy a version', load: async () => (await import('./approveCommand.ts')).rejectCommand },
   { name: 'bypass', group: 'Steer', summary: 'bypass closed Gates for one version', load: async () => (await import('./bypassCommand.ts')).bypassCommand },
   { name: 'continue', group: 'Steer', summary: 'resume a version that a budget stopped', load: async () => (await import('./continueCommand.ts')).continueCommand },
-  { name: 'close', group: 'Plan', summary: 'close a Gate or RolloutGate, or create one: block all changes to what it selects', load: async () => (await import('./gateCommands.ts')).closeCommand },
+  { name: 'freeze', group: 'Plan', summary: 'block all changes to objects with a new Gate: now, later, or every week', load: async () => (await import('./freezeCommand.ts')).freezeCommand },
+  { name: 'close', group: 'Plan', summary: 'close a Gate or RolloutGate', load: async () => (await import('./gateCommands.ts')).closeCommand },
   { name: 'open', group: 'Plan', summary: 'open a Gate or RolloutGate', load: async () => (await import('./gateCommands.ts')).openCommand },
-  { name: 'freeze', aliasOf: 'close', group: 'Plan', summary: 'close, which creates Gate freeze for Kustomizations, HelmReleases and Rollouts by default', load: async () => (await import('./gateCommands.ts')).freezeCommand },
-  { name: 'thaw', aliasOf: 'open', group: 'Plan', summary: 'the same as open', load: async () => (await import('./gateCommands.ts')).openCommand },
   { name: 'calendar', group: 'Plan', summary: 'the next weeks of Gates and schedules, as a picture', load: async () => (await import('./calendarCommand.ts')).calendarCommand },
   { name: 'doctor', group: 'Set up', summary: 'check the installation', load: async () => (await import('./doctorCommand.ts')).doctorCommand },
   { name: 'adopt', group: 'Set up', summary: 'adopt running workloads under a Rollout, without changing them', load: async () => (await import('./adoptCommand.ts')).adoptCommand },

@@ -1,9 +1,9 @@
 /** An action: one write that a user can make, with its label, its effect and the rights that it requires. */
 import { KINDS, type KindName } from '../../api/kinds.ts';
 import type { AnyObject, NamespacedName } from '../../api/kubernetes.ts';
-import type { Gate } from '../../api/types.ts';
 import { refKey } from '../../core/kube/names.ts';
 import type { Right } from '../explain/application.ts';
+import type { FreezeRequest } from './writes/freeze.ts';
 
 /** What an action does: mostly its command's name. */
 export type ActionType =
@@ -40,8 +40,7 @@ export interface ActionRequest {
   gate?: NamespacedName;
   /** The time at which the action takes effect, if later: RFC 3339. */
   at?: string;
-  /** The spec of the Gate that a freeze creates. */
-  spec?: Gate['spec'];
+  freeze?: FreezeRequest;
   reason?: string;
 }
 
@@ -81,12 +80,13 @@ export function rightKey({ verb, resource, namespace, name }: Right): string {
   return `${verb} ${resource} ${refKey({ namespace, name })}`;
 }
 
-/** The rights for a freeze with a new Gate, or with an existing one (`isNew`: false). */
-export function freezeRights(gate: NamespacedName, { isNew = true, ofOtherNamespaces = false } = {}): Right[] {
+/** The rights for a freeze. `existing`: the Gate of that name, if any. */
+export function freezeRights({ object, freeze }: ActionRequest, existing: AnyObject | undefined): Right[] {
+  if (existing) return [rightOn('patch', 'Gate', object)];
   return [
-    rightOn(isNew ? 'create' : 'patch', 'Gate', gate),
+    rightOn('create', 'Gate', object),
     // A right for the whole cluster only.
-    ...(ofOtherNamespaces ? [rightOn('select-namespaces', 'Gate', { namespace: '', name: '' })] : []),
+    ...(freeze?.selects?.namespaceSelector ? [rightOn('select-namespaces', 'Gate', { namespace: '', name: '' })] : []),
   ];
 }
 

@@ -1,21 +1,13 @@
 /** Every action, by its verb: the object that it writes, the write, the words of its command line, and its texts. */
 import { GOVERNED_KINDS, type GovernedKind, type KindName } from '../../api/kinds.ts';
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
-import { parseDuration } from '../../core/kube/duration.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import type { ActionRequest, ActionType } from './action.ts';
 import { continueVersion } from './writes/budgetWrites.ts';
 import { bypassObject, resumeObject } from './writes/fluxObjectWrites.ts';
-import {
-  approveAtGate,
-  closeGate,
-  createGate,
-  type FreezeRequest,
-  freeze,
-  openGate,
-  withdrawAtGate,
-} from './writes/gateWrites.ts';
+import { freeze, freezeWords } from './writes/freeze.ts';
+import { approveAtGate, closeGate, createGate, openGate, withdrawAtGate } from './writes/gateWrites.ts';
 import { badRequest, existsText, objectTitle, type PlannedWrite } from './writes/plannedWrite.ts';
 import { rollback } from './writes/rollbackWrite.ts';
 import { approve, reject, setPassing, withdraw } from './writes/rolloutGateWrites.ts';
@@ -37,7 +29,7 @@ type Text = (request: ActionRequest, found?: AnyObject) => string;
 interface Definition {
   kinds: readonly KindName[];
   /** Required inputs besides the object. */
-  takes?: readonly ('version' | 'rollout' | 'gate' | 'spec')[];
+  takes?: readonly ('version' | 'rollout' | 'gate' | 'freeze')[];
   /** Whether a reason is required or impossible; absent: optional. */
   reason?: 'required' | 'none';
   /** The write. `found`: an object of the requested kind. */
@@ -210,9 +202,9 @@ export const ACTIONS: Record<ActionType, Definition> = {
   },
   freeze: {
     kinds: ['Gate'],
-    takes: ['spec'],
-    write: (request, found, now) => freeze(freezeOf(request, now), found, now),
-    words: freezeWords,
+    takes: ['freeze'],
+    write: (request, found, now) => freeze(request.object, { ...request.freeze, reason: reason(request) }, found, now),
+    words: ({ object, freeze: wanted }) => freezeWords(object.name, wanted!),
     label: (request) => `Freeze by ${nameOf(request)}`,
     text: () => 'Blocks all changes to the objects that it selects.',
   },
@@ -288,40 +280,4 @@ export function writeOf(request: ActionRequest, found: AnyObject | undefined, no
   const isNew = type === 'freeze' || type === 'create';
   if (!found && !isNew) return badRequest(`There is no ${objectTitle(object.kind, object)}.`);
   return ACTIONS[type].write(request, found, now);
-}
-
-// A freeze that the page requests: the freeze that the command would request, and its command line.
-
-/** The freeze of a request. A freeze from now on ends by a planned opening, a planned one by the Gate's window. */
-function freezeOf({ object, reason, spec, at }: ActionRequest, now: EpochMs): FreezeRequest {
-  const { selects = {}, schedule, window } = spec!;
-  const { kinds, namespaceSelector, labelSelector } = selects;
-  const ref = { namespace: object.namespace, name: object.name };
-  const wanted: FreezeRequest = { ref, reason: reason || undefined, kinds, namespaceSelector, labelSelector };
-  if (schedule) {
-    const { timezone = 'UTC', rules = [] } = schedule;
-    const days = [...new Set(rules.flatMap(({ daysOfWeek = [] }) => daysOfWeek))];
-    return { ...wanted, every: { days, hours: rules[0]?.timeRange, timezone } };
-  }
-  const [begins, lasts] = [parseTime(at), parseDuration(window)];
-  if (begins !== undefined) return { ...wanted, at: begins, window: lasts };
-  return { ...wanted, until: lasts === undefined ? undefined : now + lasts };
-}
-
-function freezeWords({ object, spec, at }: ActionRequest): string[] {
-  const { kinds = [], namespaceSelector } = spec?.selects ?? {};
-  const hours = spec?.schedule?.rules?.[0]?.timeRange;
-  return [
-    'freeze',
-    object.name,
-    ...(kinds.length > 0 ? ['--kinds', kinds.join(',')] : []),
-    ...(namespaceSelector && Object.keys(namespaceSelector).length === 0 ? ['--namespace-selector', ''] : []),
-    ...(spec?.window ? ['--for', spec.window] : []),
-    ...(at ? ['--at', at] : []),
-    ...(spec?.schedule?.rules ?? []).flatMap(({ daysOfWeek = [] }) =>
-      daysOfWeek.length > 0 ? ['--every', daysOfWeek.join(',')] : [],
-    ),
-    ...(hours ? ['--between', `${hours.start}-${hours.end}`] : []),
-    ...(spec?.schedule?.timezone ? ['--timezone', spec.schedule.timezone] : []),
-  ];
 }

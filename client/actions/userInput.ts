@@ -1,11 +1,12 @@
-/** Times, spans, days and label selectors as users type them: `Mon 08:00`, `24h`, `weekend`, `team=shop`. */
+/** Times, spans, days, kinds and label selectors as users type them: `Mon 08:00`, `24h`, `weekend`, `team=shop`. */
+import { GOVERNED_KINDS, KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { DAYS } from '../../core/calendar/calendarRules.ts';
 import { instantOf, localDay } from '../../core/calendar/localTime.ts';
 import { parseDuration } from '../../core/kube/duration.ts';
 import { selectorProblems } from '../../core/kube/selector.ts';
 import { DAY_MS, dayNumber, formatTime, parseTime } from '../../core/kube/time.ts';
-import type { Selects } from './writes/gateWrites.ts';
+import type { GateKind, Selects } from './writes/freeze.ts';
 
 export const TIME_FORMS =
   "'Mon 08:00', 'tomorrow 09:00', '18:00', '24 Dec', 'Dec 24 08:00', '2026-12-24 08:00' or 2026-12-24T08:00:00Z";
@@ -115,6 +116,17 @@ function isWeekday(day: number, wanted: number): boolean {
 
 function firstAfter(days: readonly number[], minutes: number, now: EpochMs, timeZone: string): EpochMs | undefined {
   return days.map((day) => instantOf(day, minutes, timeZone)).find((at) => at > now);
+}
+
+/** The kinds in a list such as `Kustomization,helmreleases`; undefined if a Gate can't select one of them. */
+export function parseKinds(text: string): GateKind[] | undefined {
+  const kinds = text.split(',').map((word) => {
+    const wanted = word.trim().toLowerCase();
+    return [...GOVERNED_KINDS, KINDS.Rollout].find(
+      ({ kind, resource }) => kind.toLowerCase() === wanted || resource === wanted,
+    )?.kind;
+  });
+  return kinds.every((kind) => kind !== undefined) ? [...new Set(kinds)] : undefined;
 }
 
 type Selector = NonNullable<Selects['labelSelector']>;

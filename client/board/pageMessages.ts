@@ -112,6 +112,8 @@ export interface Preview {
   lacks?: string;
   /** The API server's answer to a dry run of the same write. */
   answer: Answer;
+  /** The command lines of the write, on the Gate of that name if there is one. */
+  commands: { command: string; kubectl: string };
 }
 
 /** The result of a request. `ok`: it was accepted. `warnings` and `message` are the API server's texts. */

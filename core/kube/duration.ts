@@ -31,3 +31,8 @@ export function formatDuration(ms: number): string {
   if (m > 0) return `${m}m${s}s`;
   return `${s}s`;
 }
+
+/** The duration without units that are zero: `24h`, `1h30m`. */
+export function shortDuration(ms: number): string {
+  return formatDuration(ms).replace(/(?<=[hm])0[ms]/g, '');
+}

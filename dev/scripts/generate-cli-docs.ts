@@ -68,13 +68,13 @@ Commands list further exit codes.`;
 export async function commandPage(): Promise<Generated> {
   const loaded = await Promise.all(COMMANDS.map(async (entry) => ({ entry, definition: await entry.load() })));
   const groups = [...new Set(COMMANDS.map(({ group }) => group))];
-  const index = COMMANDS.map(({ name, aliasOf, summary }) => [`[\`${name}\`](#${aliasOf ?? name})`, summary]);
+  const index = COMMANDS.map(({ name, summary }) => [`[\`${name}\`](#${name})`, summary]);
   const parts = [
     INTRODUCTION,
     optionTable(CONNECTION_OPTIONS),
     EXIT_CODES,
     table(['command', 'what it does'], index),
-    ...groups.flatMap((group) => loaded.filter(({ entry }) => entry.group === group && !entry.aliasOf).map(section)),
+    ...groups.flatMap((group) => loaded.filter(({ entry }) => entry.group === group).map(section)),
   ];
   return [['docs/cli.md', `${parts.join('\n\n')}\n`]];
 }

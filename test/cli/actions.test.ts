@@ -5,7 +5,9 @@ import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ActionRequest, ActionType } from '../../client/actions/action.ts';
 import { commandOf, linesOf } from '../../client/actions/lines.ts';
 import { ACTIONS, writeOf } from '../../client/actions/table.ts';
+import type { FreezeRequest } from '../../client/actions/writes/freeze.ts';
 import { isRequest } from '../../client/actions/writes/plannedWrite.ts';
+import { DAYS } from '../../core/calendar/calendarRules.ts';
 import { objectOf } from '../support/objects.ts';
 import { words } from '../support/words.ts';
 import { NOW, written } from './objectServer.ts';
@@ -37,6 +39,7 @@ const named = (gate: string) =>
 const gate = (spec: object, annotations: object = {}) =>
   objectOf('Gate', { metadata: { namespace: 'shop', name: 'freeze', annotations }, spec } as never);
 const CLOSED = gate({ default: 'closed' }, { 'open.gate.fluxcd.io/reason': 'an older one' });
+const WIDE = gate({ default: 'opened', selects: { kinds: ['Rollout'], namespaceSelector: {} } });
 const ASKING = gate({ default: 'closed', approvals: { required: 2 } });
 const rolloutGate = (spec: object) =>
   objectOf('RolloutGate', {
@@ -63,6 +66,34 @@ const of = ({ kind, metadata }: KubeObject<any, any>) => ({
 });
 const at = { namespace: 'shop', name: 'web' };
 const kinds = ['Kustomization' as const, 'Rollout' as const];
+const SELECTORS = {
+  labelSelector: {
+    matchLabels: { tier: 'web' },
+    matchExpressions: [
+      { key: 'zone', operator: 'In' as const, values: ['a', 'b'] },
+      { key: 'env', operator: 'NotIn' as const, values: ['test'] },
+      { key: 'canary', operator: 'Exists' as const },
+      { key: 'legacy', operator: 'DoesNotExist' as const },
+    ],
+  },
+  namespaceSelector: { matchLabels: { team: 'payments' } },
+};
+const MONDAY = Date.parse('2026-11-23T08:00:00Z');
+const HOUR = 3_600_000;
+const FREEZES: FreezeRequest[] = [
+  {},
+  { selects: { kinds } },
+  { selects: { namespaceSelector: {} } },
+  { selects: SELECTORS },
+  { lasts: 24 * HOUR },
+  { lasts: 1.5 * HOUR + 5000 },
+  { until: MONDAY },
+  { at: MONDAY },
+  { at: MONDAY, lasts: 4 * HOUR },
+  { at: MONDAY, until: MONDAY + 62 * HOUR },
+  { every: { days: ['Friday'], timezone: 'Europe/Berlin' } },
+  { every: { days: DAYS, hours: { start: '16:00', end: '08:00' }, timezone: 'UTC' } },
+];
 const newGate = { kind: 'Gate' as const, namespace: 'shop', name: 'incident' };
 
 type Row = [type: ActionType, found: KubeObject<any, any> | undefined, given?: Partial<ActionRequest>];
@@ -96,19 +127,11 @@ const TABLE: Row[] = [
   ['close', gate({ default: 'opened' })],
   ['close', gate({ default: 'opened' }), { at: '2026-11-23T08:00:00Z' }],
   ['close', rolloutGate({ passing: true })],
-  ['freeze', undefined, { spec: { default: 'opened', selects: { kinds } } }],
-  ['freeze', undefined, { spec: { default: 'opened', window: '24h', selects: { kinds } } }],
-  ['freeze', undefined, { spec: { default: 'opened', window: '4h', selects: { kinds } }, at: '2026-11-23T08:00:00Z' }],
+  ...FREEZES.map((freeze): Row => ['freeze', undefined, { freeze }]),
   [
     'freeze',
-    undefined,
-    {
-      spec: {
-        default: 'opened',
-        selects: { kinds },
-        schedule: { timezone: 'Europe/Berlin', rules: [{ daysOfWeek: ['Friday'] }] },
-      },
-    },
+    gate({ default: 'opened', selects: { kinds, ...SELECTORS } }),
+    { freeze: { selects: { kinds, ...SELECTORS } } },
   ],
   ['resume', WEB],
   ['create', undefined],
@@ -155,6 +178,7 @@ describe('an object of another namespace', () => {
 it.each([
   ['freeze incident -n shop', [], 'create on gates shop/incident'],
   ['freeze freeze -n shop', [CLOSED], 'patch on gates shop/freeze'],
+  ["freeze freeze -n shop --namespace-selector '' --kinds Rollout", [WIDE], 'patch on gates shop/freeze'],
   [
     "freeze incident -n shop --namespace-selector ''",
     [],
@@ -242,11 +266,13 @@ describe('close', () => {
   });
 
   it('of a gate that does not exist has the commands that create one on lines of their own', async () => {
-    const { writes, err, code } = await written('kubectl rollouts close web -n shop', [DEPLOYED]);
+    const { writes, err, code } = await written("kubectl rollouts close web -n shop --for 120m --reason 'it leaks'", [
+      DEPLOYED,
+    ]);
     expect([writes, code]).toEqual([[], 1]);
     const commands = err.split('\n').filter((line) => line.startsWith('  '));
     expect(commands).toEqual([
-      '  kubectl rollouts close web -n shop --kinds Kustomization,HelmRelease,Rollout',
+      "  kubectl rollouts freeze web --for 2h -n shop --reason 'it leaks'",
       "  kubectl rollouts close rolloutgate/web -n shop --rollout '<rollout>'",
     ]);
     expect(await written(commands[0]!.trim(), [DEPLOYED])).toMatchObject({ code: 0, writes: [{ method: 'POST' }] });

@@ -88,6 +88,15 @@ Not a terminal: add --yes to confirm.
 `,
     ],
     ['bypass web --rollout-gates', [WEB], 2, '--rollout-gates needs a version.\n'],
+    [
+      'freeze rollout/web',
+      [WEB],
+      2,
+      `A freeze is a Gate, and 'web' is a Rollout.
+To block the versions of one Rollout:
+  kubectl rollouts close rolloutgate/web -n shop --rollout web
+`,
+    ],
     ['retry web', [WEB], 1, 'Rollout shop/web: 1.1.0 has succeeded, so there is nothing to retry.\n'],
     ['bypass web 1.2.0', [WEB], 2, 'A bypass needs a reason, which is recorded: --reason "<why>".\n'],
     [
@@ -96,7 +105,7 @@ Not a terminal: add --yes to confirm.
       1,
       "There is no Gate or RolloutGate 'nothing' in namespace 'shop'. It has year-end, qa.\n",
     ],
-    ['thaw', [YEAR_END], 1, "No user has closed a Gate in namespace 'shop': there is nothing to open.\n"],
+    ['open', [YEAR_END], 1, "No user has closed a Gate in namespace 'shop': there is nothing to open.\n"],
   ])('%s', async (line, objects, code, answer) => {
     const called = await typed([...line.split(' '), '-n', 'shop'], objects as never);
     expect(called).toMatchObject({ code, out: '', err: answer, writes: [] });
@@ -136,7 +145,7 @@ it('-o name prints the name alone', async () => {
   });
 });
 
-it('thaw without a name opens the one Gate that a user has closed', async () => {
+it('open without a name opens the one Gate that a user has closed', async () => {
   const closed = objectOf('Gate', {
     metadata: {
       namespace: 'shop',
@@ -145,6 +154,6 @@ it('thaw without a name opens the one Gate that a user has closed', async () => 
     },
     spec: { default: 'opened' },
   } as never);
-  const called = await typed(['thaw', '--yes', '-n', 'shop'], [closed, YEAR_END]);
+  const called = await typed(['open', '--yes', '-n', 'shop'], [closed, YEAR_END]);
   expect(called).toMatchObject({ code: 0, out: 'Opened Gate shop/incident.\n', writes: [{ method: 'PATCH' }] });
 });

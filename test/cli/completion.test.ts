@@ -37,8 +37,8 @@ describe.each<[string, string[], string[]]>([
   ['nothing where only the cluster would know', ['get', ''], [NO_FILES]],
   [
     'nothing for a command that does not exist, but commands',
-    ['nonsense', 'tha'],
-    ['thaw\tthe same as open', NO_FILES],
+    ['nonsense', 'ope'],
+    ['open\topen a Gate or RolloutGate', NO_FILES],
   ],
   ['nothing that does not fit', ['get', '--nonsense'], [NO_FILES]],
 ])('%s', (_, words, lines) => {

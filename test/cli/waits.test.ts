@@ -158,7 +158,7 @@ describe('of a freeze', () => {
   it('ends once every object is resumed', async () => {
     const react = (server: ObjectServer) => server.put(incident(accepted('open')), ...objects(false));
     const before = [incident(accepted('close', 'INC-7')), ...objects(true)];
-    await golden('wait-thaw', sorted(await typed(words('thaw incident --wait --yes'), before, {}, { react })));
+    await golden('wait-open', sorted(await typed(words('open incident --wait --yes'), before, {}, { react })));
   });
 });
 

@@ -18,7 +18,7 @@ const as = (user: UserName, words: string[], now = Date.now): Promise<Called> =>
 
 /** `ui` and `mcp` serve until they are ended: tests of the page and test/cli/mcp.test.ts cover them. `completion` needs no cluster, and `doctor` is below. */
 const ELSEWHERE = ['ui', 'mcp', 'completion', 'doctor'];
-const SHOWN = COMMANDS.filter(({ aliasOf, name }) => !aliasOf && !ELSEWHERE.includes(name));
+const SHOWN = COMMANDS.filter(({ name }) => !ELSEWHERE.includes(name));
 
 const minuteLater = () => Date.now() + 60_000;
 /** Ages get a fixed width, whatever this machine's speed, and calendars start on a Wednesday. */

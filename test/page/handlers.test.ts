@@ -6,6 +6,8 @@ import type { Views } from '../../page/views.ts';
 import { createClient } from '../../tools/kube/kubeClient.ts';
 import { selectCluster } from '../../tools/kube/kubeconfig.ts';
 import { apiServer, json, rollout, status } from '../cli/apiServer.ts';
+import { NOW, objectServer, type Stored } from '../cli/objectServer.ts';
+import { objectOf } from '../support/objects.ts';
 
 /** `reads`: the object in each read; undefined if it is missing. A write conflicts while `refuses` returns true. */
 async function deskOf(reads: (object | undefined)[], refuses: () => { code: number; reason: string } | undefined) {
@@ -140,5 +142,48 @@ describe('a Gate that the page creates', () => {
     const handlers = await deskOf([undefined], () => ({ code: 409, reason: 'AlreadyExists' }));
     expect(await handlers.act(create, false)).toMatchObject(EXISTS);
     expect(handlers.writes()).toBe(1);
+  });
+});
+
+describe('the preview of a freeze', () => {
+  const selects = { kinds: ['Rollout' as const], namespaceSelector: {} };
+  const freeze: ActionRequest = {
+    type: 'freeze',
+    object: { kind: 'Gate', namespace: 'shop', name: 'incident' },
+    reason: 'INC-42',
+    freeze: { selects },
+  };
+  const gate = (kinds: string[]) =>
+    objectOf('Gate', {
+      metadata: { namespace: 'shop', name: 'incident' },
+      spec: { default: 'opened', selects: { ...selects, kinds } },
+    } as never);
+
+  const preview = async (...stored: Stored[]) => {
+    const { kubeconfig } = await objectServer(stored, { may: () => false });
+    const client = createClient(selectCluster({ kubeconfig }, {}), { timeoutMs: 5000, userAgent: 'test' });
+    return createHandlers(client, {} as Views, () => NOW).preview(freeze);
+  };
+
+  it('has the new Gate and the rights that it needs', async () => {
+    const { commands, lacks } = await preview();
+    expect(commands.kubectl).toMatch(/^kubectl -n shop create -f - /);
+    expect(commands.command).toBe(
+      "kubectl rollouts freeze incident --kinds Rollout --namespace-selector '' -n shop --reason INC-42",
+    );
+    expect(lacks).toBe('create on gates shop/incident and select-namespaces on gates *');
+  });
+
+  it('has the request on an existing Gate of that name', async () => {
+    const { commands, lacks, answer } = await preview(gate(['Rollout']));
+    expect(commands.kubectl).toMatch(/^kubectl -n shop annotate --overwrite gate\/incident close\.gate/);
+    expect(lacks).toBe('patch on gates shop/incident');
+    expect(answer.warnings).toContain('Gate shop/incident exists: its spec stays as it is.');
+  });
+
+  it('names the conflict with an existing Gate that selects something else', async () => {
+    const { commands, answer, count } = await preview(gate(['Kustomization']));
+    expect(answer.warnings).toEqual([expect.stringContaining('exists, and selects something else')]);
+    expect([commands.kubectl, count]).toEqual([expect.stringMatching(/^# Gate shop\/incident exists /), 0]);
   });
 });

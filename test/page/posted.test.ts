@@ -5,6 +5,8 @@ import { actionRequestOf, adoptRequestOf } from '../../page/posted.ts';
 const at = { namespace: 'shop', name: 'checkout' };
 const rollout = { kind: 'Rollout', ...at };
 const gate = { kind: 'Gate', namespace: 'ops', name: 'prod' };
+const selects = { kinds: ['Rollout'] };
+const every = { days: ['Friday'], hours: { start: '16:00', end: '08:00' }, timezone: 'Europe/Berlin' };
 
 describe('the page’s requests', () => {
   it.each([
@@ -23,7 +25,8 @@ describe('the page’s requests', () => {
       },
     ],
     [{ type: 'unrequire', object: rollout, gate: { namespace: 'ops', name: 'prod' } }],
-    [{ type: 'freeze', object: gate, spec: { default: 'opened' } }],
+    [{ type: 'freeze', object: gate, freeze: { selects, at: 1, lasts: 2 } }],
+    [{ type: 'freeze', object: gate, freeze: { selects: { ...selects, namespaceSelector: {} }, every } }],
   ])('is an action: %j', (action) => {
     expect(actionRequestOf(action)).toEqual(action);
   });
@@ -43,6 +46,18 @@ describe('the page’s requests', () => {
     ['a version that is no tag', { type: 'deploy', object: rollout, version: '1.2.0; rm -rf' }],
     ['an image that is none', { type: 'retry', object: rollout, image: '$(reboot)' }],
     ['a time that is none', { type: 'close', object: gate, at: 'tomorrow' }],
+    ['a freeze without a selection', { type: 'freeze', object: gate, freeze: {} }],
+    ['a freeze of another kind', { type: 'freeze', object: gate, freeze: { selects: { kinds: ['Secret'] } } }],
+    [
+      'a freeze of namespaces',
+      { type: 'freeze', object: gate, freeze: { selects: { ...selects, namespaceSelector: { matchLabels: 1 } } } },
+    ],
+    ['a freeze at no time', { type: 'freeze', object: gate, freeze: { selects, at: '2026-11-22T08:00:00Z' } }],
+    [
+      'a freeze on no day',
+      { type: 'freeze', object: gate, freeze: { selects, every: { ...every, days: ['Caturday'] } } },
+    ],
+    ['a freeze with another field', { type: 'freeze', object: gate, freeze: { selects, spec: {} } }],
     ['a reason that is too long', { type: 'retry', object: rollout, reason: 'x'.repeat(LIMITS.gateReason + 1) }],
     ['a reason that is no text', { type: 'retry', object: rollout, reason: { a: 1 } }],
   ])('is refused: %s', (_, value) => {

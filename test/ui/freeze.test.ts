@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { commandOf } from '../../client/actions/lines.ts';
-import { FROZEN_KINDS } from '../../client/actions/writes/gateWrites.ts';
+import { FROZEN_KINDS } from '../../client/actions/writes/freeze.ts';
 import { DAYS } from '../../core/calendar/calendarRules.ts';
 import {
   type Freeze,
@@ -56,20 +56,15 @@ describe('a freeze in the making', () => {
     expect(formProblem(freeze)).toBeUndefined();
     expect(requestOf(freeze, 'freeze', 'INC-42')).toMatchObject({
       type: 'freeze',
-      at: '2026-11-27T09:00:00Z',
-      spec: { window: '4h' },
+      freeze: { at: from.getTime(), lasts: 4 * 3_600_000 },
     });
   });
 
   it('is on some hours of some days, in all namespaces, and so is its command', () => {
     const query = { when: 'weekly', days: 'Friday', between: '16:00-08:00', all: 'true' };
     const request = requestOf(freezeOf(query, 'shop', 'Europe/Berlin'), 'no-fridays', '');
-    expect(request.spec).toEqual({
-      default: 'opened',
-      schedule: {
-        timezone: 'Europe/Berlin',
-        rules: [{ daysOfWeek: ['Friday'], timeRange: { start: '16:00', end: '08:00' } }],
-      },
+    expect(request.freeze).toEqual({
+      every: { days: ['Friday'], hours: { start: '16:00', end: '08:00' }, timezone: 'Europe/Berlin' },
       selects: { kinds: FROZEN_KINDS, namespaceSelector: {} },
     });
     expect(commandOf(request)).toBe(

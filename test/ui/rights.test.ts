@@ -33,6 +33,7 @@ describe('the primary button', () => {
 });
 
 describe('the reader’s rights', () => {
+  const WIDE = { selects: { namespaceSelector: {} } };
   const open = action('open', 'Gate');
 
   it('needs every right, and names the missing ones', () => {
@@ -42,10 +43,13 @@ describe('the reader’s rights', () => {
   });
 
   it.each([
-    ['a new Gate', {}, 'create on gates shop/freeze'],
-    ['a Gate that is there', { isNew: false }, 'patch on gates shop/freeze'],
-    ['other namespaces', { ofOtherNamespaces: true }, 'create on gates shop/freeze and select-namespaces on gates *'],
-  ])('names what a freeze by %s takes', (_, how, text) => {
-    expect(lackingText(freezeRights({ namespace: 'shop', name: 'freeze' }, how), {})).toBe(text);
+    ['a new Gate', {}, false, 'create on gates shop/freeze'],
+    ['an existing Gate', WIDE, true, 'patch on gates shop/freeze'],
+    ['a new Gate of other namespaces', WIDE, false, 'create on gates shop/freeze and select-namespaces on gates *'],
+  ])('names what a freeze by %s takes', (_, freeze, exists, text) => {
+    const request = { type: 'freeze' as const, object: { kind: 'Gate' as const, namespace: 'shop', name: 'freeze' } };
+    expect(
+      lackingText(freezeRights({ ...request, freeze }, exists ? ({ metadata: {} } as never) : undefined), {}),
+    ).toBe(text);
   });
 });

@@ -1,10 +1,11 @@
 /** The dialog that creates a freeze. The address has all fields but the reason. */
 
 import { useEffect, useState } from 'preact/hooks';
-import { FROZEN_KINDS } from '../../client/actions/writes/gateWrites.ts';
+import { FROZEN_KINDS } from '../../client/actions/writes/freeze.ts';
 import type { Preview } from '../../client/board/pageMessages.ts';
 import { rowKey } from '../../client/board/row.ts';
 import { DAYS } from '../../core/calendar/calendarRules.ts';
+import { formatTime } from '../../core/kube/time.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { ClusterChoice } from '../parts/ClusterChoice.tsx';
 import { Commands, commandsOf } from '../parts/Commands.tsx';
@@ -17,17 +18,7 @@ import { cluster, clusters } from '../state/cluster.ts';
 import { query, setQuery } from '../state/route.ts';
 import { api } from '../state/session.ts';
 import { gates, hello } from '../state/stream.ts';
-import {
-  type Freeze,
-  formProblem,
-  freezeOf,
-  instantText,
-  NO_FREEZE,
-  nameOf,
-  presets,
-  queryOf,
-  requestOf,
-} from './freeze.ts';
+import { type Freeze, formProblem, freezeOf, NO_FREEZE, nameOf, presets, queryOf, requestOf } from './freeze.ts';
 
 const TYPING_PAUSE_MS = 350;
 
@@ -58,7 +49,7 @@ export function FreezeDialog() {
       <Form freeze={freeze} name={name} reason={reason} setReason={setReason} />
       {lacks ? <p class="dialog-text">{lacks}</p> : <Holds preview={preview} />}
       {preview?.lacks && <p class="dialog-text">You aren't allowed to create this Gate: you need {preview.lacks}.</p>}
-      <Commands {...commandsOf(request)} />
+      <Commands {...(preview?.commands ?? commandsOf(request))} />
     </RequestDialog>
   );
 }
@@ -80,7 +71,7 @@ interface FormProps {
 function Form({ freeze, name, reason, setReason }: FormProps) {
   const { when, kinds, days, hours, namespace, isOfAll, lasts, from } = freeze;
   const change = (changes: Partial<Freeze>) => setQuery(queryOf({ ...freeze, ...changes }), 'replace');
-  const toggled = (list: readonly string[], each: string) =>
+  const toggled = <T,>(list: readonly T[], each: T) =>
     list.includes(each) ? list.filter((other) => other !== each) : [...list, each];
   const known = new Set([namespace, ...namespaces.value, ...[...gates.value.values()].map((gate) => gate.namespace)]);
   return (
@@ -93,7 +84,7 @@ function Form({ freeze, name, reason, setReason }: FormProps) {
           ['weekly', 'Every week'],
         ]}
         isOn={(each) => each === when}
-        onToggle={(each) => change({ when: each as Freeze['when'] })}
+        onToggle={(each) => change({ when: each })}
       />
       <Field
         label="Reason"
@@ -221,5 +212,5 @@ function localOf(time: string): string {
 
 function instantOf(local: string): string {
   const date = new Date(local);
-  return Number.isNaN(date.getTime()) ? '' : instantText(date);
+  return Number.isNaN(date.getTime()) ? '' : formatTime(date.getTime());
 }

@@ -1,10 +1,10 @@
 /** The form of a freeze: its fields, their form in the address, and the requested Gate. */
-import type { Gate } from '../../api/types.ts';
 import type { ActionRequest } from '../../client/actions/action.ts';
-import { parseHours } from '../../client/actions/userInput.ts';
-import { FROZEN_KINDS } from '../../client/actions/writes/gateWrites.ts';
+import { parseHours, parseSpan } from '../../client/actions/userInput.ts';
+import { FROZEN_KINDS, type GateKind } from '../../client/actions/writes/freeze.ts';
 import { DAYS } from '../../core/calendar/calendarRules.ts';
-import { formatDuration, parseDuration } from '../../core/kube/duration.ts';
+import { shortDuration } from '../../core/kube/duration.ts';
+import { formatTime, parseTime } from '../../core/kube/time.ts';
 import type { Query } from '../state/address.ts';
 
 /** The fields of the form. The reason is not one of them, because it is never in the address. */
@@ -15,7 +15,7 @@ export interface Freeze {
   namespace: string;
   /** Whether the Gate holds objects of all namespaces. */
   isOfAll: boolean;
-  kinds: readonly string[];
+  kinds: readonly GateKind[];
   /** The duration, `24h`; empty: until a user opens the Gate. */
   lasts: string;
   /** The beginning of a planned freeze, RFC 3339. */
@@ -39,10 +39,9 @@ export function freezeOf(query: Query, namespace: string, timezone: string): Fre
     name,
     namespace: place,
     isOfAll: all !== undefined,
-    kinds:
-      kinds === undefined ? FROZEN_KINDS : listed(kinds).filter((each) => FROZEN_KINDS.some((kind) => kind === each)),
+    kinds: kinds === undefined ? FROZEN_KINDS : FROZEN_KINDS.filter((each) => listed(kinds).includes(each)),
     lasts: lasts === EMPTY ? '' : lasts,
-    from: Number.isNaN(Date.parse(from)) ? '' : from,
+    from: parseTime(from) === undefined ? '' : from,
     days: listed(days).filter((each) => DAYS.includes(each)),
     hours,
     timezone: zone,
@@ -66,10 +65,8 @@ export function queryOf({ when, name, namespace, isOfAll, kinds, lasts, from, da
 
 /** The query that opens the dialog with a planned freeze. */
 export function plannedFreeze(from: Date, lasts: string): Query {
-  return { do: 'freeze', when: 'planned', from: instantText(from), for: lasts };
+  return { do: 'freeze', when: 'planned', from: formatTime(from.getTime()), for: lasts };
 }
-
-export const instantText = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`;
 
 /** The query that closes the dialog, without any of its fields. */
 export const NO_FREEZE: Query = Object.fromEntries(
@@ -93,19 +90,16 @@ export function nameOf({ name, when, days, from, namespace }: Freeze, isTaken: (
 
 export function requestOf(freeze: Freeze, name: string, reason: string): ActionRequest {
   const { when, namespace, isOfAll, kinds, lasts, from, days, hours, timezone } = freeze;
-  const selects = { kinds: [...kinds], ...(isOfAll && { namespaceSelector: {} }) } as NonNullable<
-    Gate['spec']['selects']
-  >;
-  const object = { kind: 'Gate' as const, namespace, name };
-  if (when === 'weekly') {
-    const timeRange = parseHours(hours);
-    const rules = [{ daysOfWeek: [...days], ...(timeRange && { timeRange }) }] as NonNullable<
-      Gate['spec']['schedule']
-    >['rules'];
-    return { type: 'freeze', object, reason, spec: { default: 'opened', schedule: { timezone, rules }, selects } };
-  }
-  const spec: Gate['spec'] = { default: 'opened', ...(lasts && { window: lasts }), selects };
-  return { type: 'freeze', object, reason, spec, ...(when === 'planned' && from && { at: from }) };
+  const span = { at: when === 'planned' ? parseTime(from) : undefined, lasts: parseSpan(lasts) };
+  return {
+    type: 'freeze',
+    object: { kind: 'Gate', namespace, name },
+    reason,
+    freeze: {
+      selects: { kinds: [...kinds], ...(isOfAll && { namespaceSelector: {} }) },
+      ...(when === 'weekly' ? { every: { days: [...days], hours: parseHours(hours), timezone } } : span),
+    },
+  };
 }
 
 /** The problem of the form, a missing or invalid value; undefined if there is none. */
@@ -114,8 +108,8 @@ export function formProblem({ kinds, when, days, hours, lasts, from }: Freeze): 
   if (when === 'weekly' && days.length === 0) return 'Choose at least one day.';
   if (when === 'weekly' && hours && !parseHours(hours))
     return 'Between: write hours such as 16:00-08:00, or nothing for all day.';
-  if (when !== 'weekly' && lasts && parseDuration(lasts) === undefined)
-    return 'For: write a duration such as 90m, 4h or 24h, or nothing to freeze until a user opens the Gate.';
+  if (when !== 'weekly' && lasts && parseSpan(lasts) === undefined)
+    return 'For: write a duration such as 90m, 4h or 2d, or nothing to freeze until a user opens the Gate.';
   if (when === 'planned' && !from) return 'Choose when it begins.';
   return undefined;
 }
@@ -141,5 +135,5 @@ export function presets(from: Date): (readonly [lasts: string, text: string])[] 
 
 /** A duration in whole minutes, without units that are zero: `1h30m`. */
 export function durationText(ms: number): string {
-  return formatDuration(Math.max(Math.round(ms / MINUTE_MS), 1) * MINUTE_MS).replace(/(?<=[hm])0[ms]/g, '');
+  return shortDuration(Math.max(Math.round(ms / MINUTE_MS), 1) * MINUTE_MS);
 }

@@ -1,13 +1,14 @@
 /** A group of buttons, each on or off. */
-interface TogglesProps {
+interface TogglesProps<Value extends string> {
   class?: string;
   legend: string;
-  options: readonly (readonly [value: string, text: string])[];
-  isOn: (value: string) => boolean;
-  onToggle: (value: string) => void;
+  options: readonly (readonly [value: Value, text: string])[];
+  isOn: (value: Value) => boolean;
+  onToggle: (value: Value) => void;
 }
 
-export function Toggles({ class: look = 'choices', legend, options, isOn, onToggle }: TogglesProps) {
+export function Toggles<Value extends string>(props: TogglesProps<Value>) {
+  const { class: look = 'choices', legend, options, isOn, onToggle } = props;
   return (
     <fieldset class={look}>
       <legend class={look === 'choices' ? undefined : 'hidden'}>{legend}</legend>

@@ -1,4 +1,4 @@
-/** Writes of a Gate: requests to open, close and approve; and a freeze, which may create the Gate. */
+/** Writes of a Gate: requests to open, close and approve. */
 import {
   APPROVE_FOR,
   APPROVE_FOR_REASON,
@@ -9,48 +9,40 @@ import {
   OPEN_REQUESTED_AT,
   UNAPPROVE_FOR,
 } from '../../../api/annotations.ts';
-import { apiVersionOf, GOVERNED_KINDS, KINDS } from '../../../api/kinds.ts';
+import { apiVersionOf, KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
 import { splitTarget } from '../../../core/approval/acceptApproval.ts';
 import { gateRequestsOf, isOpenFor, parseRequestTime, takesOpening } from '../../../core/gate/gateRequests.ts';
 import { requirerText } from '../../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../../core/gate/gateState.ts';
-import { formatDuration } from '../../../core/kube/duration.ts';
 import { few } from '../../../core/kube/firstFew.ts';
-import { sameJson } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, wholeSeconds } from '../../../core/kube/time.ts';
 import { withApprovalChange } from './approvalChange.ts';
-import {
-  badRequest,
-  createWrite,
-  isRequest,
-  noChange,
-  objectTitle,
-  type PlannedWrite,
-  patchWrite,
-  reasonAnnotation,
-} from './plannedWrite.ts';
+import { badRequest, createWrite, noChange, objectTitle, type PlannedWrite, patchWrite } from './plannedWrite.ts';
 import { tagProblem } from './rolloutWrites.ts';
 
-interface When {
-  reason?: string | undefined;
-  /** The time at which the request takes effect, if later. */
+/** When a Gate is closed. */
+export interface ClosedSpan {
+  /** The beginning; absent: now. */
   at?: EpochMs | undefined;
-  /** The time until which the Gate stays closed. */
+  /** The milliseconds from the beginning, instead of `until`. */
+  lasts?: number | undefined;
+  /** The end. Without an end, a user opens the Gate. */
   until?: EpochMs | undefined;
 }
 
-/**
- * Opens a Gate; a Gate with approvals only if that ends a close request or cancels a plan. `version`: opens for this
- * version only, `1.2.0` of every Rollout or `namespace/rollout:1.2.0`.
- */
-export function openGate(
-  gate: Gate,
-  { reason, at, version }: When & { version?: string | undefined },
-  now: EpochMs,
-): PlannedWrite {
+interface Opening {
+  reason?: string | undefined;
+  /** The time at which the request takes effect, if later. */
+  at?: EpochMs | undefined;
+  /** Opens for this version only, `1.2.0` of every Rollout or `namespace/rollout:1.2.0`. */
+  version?: string | undefined;
+}
+
+/** Opens a Gate; a Gate with approvals only if that ends a close request or cancels a plan. */
+export function openGate(gate: Gate, { reason, at, version }: Opening, now: EpochMs): PlannedWrite {
   const tag = version === undefined ? undefined : splitTarget(version).version;
   const problem = tag === undefined ? undefined : tagProblem(tag);
   if (problem) return badRequest(problem);
@@ -127,42 +119,55 @@ export function createGate({ namespace, name }: NamespacedName): PlannedWrite {
   return createWrite('Gate', gate, { text: `Created ${objectTitle('Gate', { namespace, name })}, open` });
 }
 
-/** Closes a Gate. With `until` a second request in the same write opens it again. */
-export function closeGate(gate: Gate, { reason, at, until }: When, now: EpochMs): PlannedWrite {
-  const problem = spanProblem({ at, until }, now);
+/** Closes a Gate. With an end, a second request in the same write opens it again. */
+export function closeGate(
+  gate: Gate,
+  { reason, ...span }: ClosedSpan & { reason?: string | undefined },
+  now: EpochMs,
+): PlannedWrite {
+  const { at } = span;
+  const end = endOf(span, now);
+  const problem = spanProblem(at, end, now);
   if (problem) return badRequest(problem);
+  if (at !== undefined && end !== undefined) {
+    return badRequest(
+      'A Gate keeps one plan: give a beginning (--at) or an end (--for, --until). From a planned beginning it stays closed for its spec.window.',
+    );
+  }
   const before = gate.metadata.annotations ?? {};
-  const annotations = closeAnnotations(before, { reason, at, until }, requestTime(gate, 'close', at, now));
-  const text = `${at === undefined ? 'Closed' : 'Planned to close'} ${nameOf(gate)}${atText(at)}${until === undefined ? '' : ` until ${formatTime(until)}`}`;
+  const annotations = closeAnnotations(before, { reason, end, at: requestTime(gate, 'close', at, now) });
+  const text = `${at === undefined ? 'Closed' : 'Planned to close'} ${nameOf(gate)}${atText(at)}${untilText(end)}`;
   return patchWrite('Gate', identityOf(gate), { metadata: { annotations } }, { text });
 }
 
+/** The end of the span; undefined if it has none. */
+export function endOf({ at, lasts, until }: ClosedSpan, now: EpochMs): EpochMs | undefined {
+  return lasts === undefined ? until : (at ?? now) + lasts;
+}
+
+/** The problem of the times of a span; undefined if there is none. */
+export function spanProblem(at: EpochMs | undefined, end: EpochMs | undefined, now: EpochMs): string | undefined {
+  if (at !== undefined && at <= now) return `${formatTime(at)} is in the past: the beginning must be later than now.`;
+  if (end === undefined || end > (at ?? now)) return undefined;
+  return at === undefined
+    ? `${formatTime(end)} is in the past: the end must be later than now.`
+    : `${formatTime(end)} is before ${formatTime(at)}: the end must be later than the beginning.`;
+}
+
 /** The annotations that close a Gate. `before`: those of the Gate, of which contradicting ones are removed. */
-function closeAnnotations(
+export function closeAnnotations(
   before: Readonly<Record<string, string>>,
-  { reason, until }: When,
-  closedAt: string,
+  { reason, at, end }: { reason: string | undefined; at: string; end: EpochMs | undefined },
 ): Record<string, string | null> {
   return {
-    [CLOSE_REQUESTED_AT]: closedAt,
+    [CLOSE_REQUESTED_AT]: at,
     ...annotationChange(before, CLOSE_REASON, reason),
-    ...(until !== undefined && {
-      [OPEN_REQUESTED_AT]: formatTime(until),
+    ...(end !== undefined && {
+      [OPEN_REQUESTED_AT]: formatTime(end),
       ...annotationChange(before, OPEN_REASON, reason && `end of: ${reason}`),
       ...annotationChange(before, OPEN_FOR, undefined),
     }),
   };
-}
-
-/** The problem of the times. A planned close request and a planned open request together are two plans, and a Gate keeps one. */
-function spanProblem({ at, until }: Pick<When, 'at' | 'until'>, now: EpochMs): string | undefined {
-  if (until !== undefined && until <= now)
-    return `${formatTime(until)} is in the past: a freeze must end later than now.`;
-  if (at !== undefined && at <= now)
-    return `${formatTime(at)} is in the past: a planned close request must begin later than now.`;
-  if (at !== undefined && until !== undefined)
-    return 'A Gate keeps one plan: give it either a beginning (--at) or an end.';
-  return undefined;
 }
 
 /**
@@ -194,112 +199,9 @@ function releaseConcerns(gate: Gate): string[] {
   return [`It releases ${held} ${held === 1 ? 'object' : 'objects'}: ${names}`];
 }
 
-const atText = (at: EpochMs | undefined) => (at === undefined ? '' : ` at ${formatTime(at)}`);
+export const atText = (at: EpochMs | undefined) => (at === undefined ? '' : ` at ${formatTime(at)}`);
+export const untilText = (end: EpochMs | undefined) => (end === undefined ? '' : ` until ${formatTime(end)}`);
 
 function nameOf(gate: Gate): string {
   return objectTitle('Gate', identityOf(gate));
-}
-
-export type Selects = NonNullable<Gate['spec']['selects']>;
-type FrozenKind = NonNullable<Selects['kinds']>[number];
-
-/** The kinds that a freeze holds by default: those that apply or deploy. */
-export const FROZEN_KINDS: readonly FrozenKind[] = ['Kustomization', 'HelmRelease', 'Rollout'];
-
-export interface FreezeRequest extends When {
-  ref: NamespacedName;
-  /** The kinds that a new Gate selects; absent: FROZEN_KINDS. */
-  kinds?: readonly FrozenKind[] | undefined;
-  namespaceSelector?: Selects['namespaceSelector'] | undefined;
-  labelSelector?: Selects['labelSelector'] | undefined;
-  /** The calendar of a freeze that is repeated every week. */
-  every?: { days: string[]; hours?: { start: string; end: string } | undefined; timezone: string } | undefined;
-  /** How long the Gate stays closed after a planned close request, in milliseconds. */
-  window?: number | undefined;
-}
-
-/** The write of a freeze. `existing`: the Gate of that name, if any. */
-export function freeze(wanted: FreezeRequest, existing: Gate | undefined, now: EpochMs): PlannedWrite {
-  const { ref, at, until, every, window } = wanted;
-  if (every && (at !== undefined || until !== undefined || window !== undefined)) {
-    return badRequest('--every is a calendar: --for, --until and --at are for one freeze.');
-  }
-  const problem = spanProblem({ at, until }, now);
-  if (problem) return badRequest(problem);
-  if (existing) return freezeExisting(wanted, existing, now);
-  const gate = newGate(wanted, now);
-  const end = until === undefined ? '' : ` until ${formatTime(until)}`;
-  const begin = at === undefined ? '' : ` at ${formatTime(at)}`;
-  const text = every
-    ? `Created ${objectTitle('Gate', ref)}: closed every ${every.days.join(', ')}${every.hours ? ` ${every.hours.start}–${every.hours.end}` : ''}, ${every.timezone}`
-    : `${at === undefined ? 'Closed' : 'Planned to close'} the new ${objectTitle('Gate', ref)}${begin}${end}`;
-  return createWrite('Gate', gate, { text });
-}
-
-function newGate({ ref, every, window, at, until, reason, ...selection }: FreezeRequest, now: EpochMs): Gate {
-  const annotations = every
-    ? reasonAnnotation(reason)
-    : (closeAnnotations({}, { reason, until }, formatTime(at ?? wholeSeconds(now))) as Record<string, string>);
-  return {
-    apiVersion: apiVersionOf(KINDS.Gate),
-    kind: 'Gate',
-    metadata: { ...ref, ...(Object.keys(annotations).length > 0 && { annotations }) },
-    spec: {
-      default: 'opened',
-      ...(window !== undefined && { window: formatDuration(window) }),
-      ...(every && { schedule: gateSchedule(every) }),
-      selects: selectsOf(selection),
-    },
-  } as Gate;
-}
-
-function gateSchedule({ days, hours, timezone }: NonNullable<FreezeRequest['every']>) {
-  const rule = { ...(days.length < 7 && { daysOfWeek: days }), ...(hours && { timeRange: hours }) };
-  return { timezone, action: 'Close', rules: [rule] };
-}
-
-function selectsOf({ kinds = FROZEN_KINDS, namespaceSelector, labelSelector }: Partial<FreezeRequest>): Selects {
-  return {
-    kinds: [...kinds],
-    ...(namespaceSelector && { namespaceSelector }),
-    ...(labelSelector && { labelSelector }),
-  };
-}
-
-/** Closes an existing Gate. Its spec isn't changed: its author decided what it holds. */
-function freezeExisting(wanted: FreezeRequest, existing: Gate, now: EpochMs): PlannedWrite {
-  const { ref, every, window, kinds, namespaceSelector, labelSelector } = wanted;
-  const title = objectTitle('Gate', ref);
-  if (every) return badRequest(`${title} exists: change its spec.schedule, or choose another name.`);
-  const selects = existing.spec.selects ?? {};
-  const differs =
-    (kinds && !sameJson([...kinds].sort(), [...(selects.kinds ?? [])].sort())) ||
-    (namespaceSelector && !sameJson(namespaceSelector, selects.namespaceSelector)) ||
-    (labelSelector && !sameJson(labelSelector, selects.labelSelector));
-  if (differs)
-    return badRequest(`${title} exists and selects something else: change its spec.selects, or choose another name.`);
-  if (window !== undefined && wanted.at !== undefined && existing.spec.window !== formatDuration(window)) {
-    return badRequest(
-      `${title} exists, and its spec.window defines how long the Gate stays closed: set that, or choose another name.`,
-    );
-  }
-  const requested = closeGate(existing, wanted, now);
-  const others = kinds ? [] : FROZEN_KINDS.filter((kind) => !selects.kinds?.includes(kind));
-  const concerns = others.length > 0 ? [`${title} exists, and selects no ${others.join(' and no ')}`] : [];
-  return isRequest(requested) ? { ...requested, concerns } : requested;
-}
-
-const SELECTABLE = [...GOVERNED_KINDS.map(({ kind, resource }) => ({ kind, resource })), KINDS.Rollout];
-/** The kinds that a Gate can select. */
-export const SELECTABLE_KINDS: readonly string[] = SELECTABLE.map(({ kind }) => kind);
-
-/** The kinds in a list such as `Kustomization,helmreleases`; undefined if a Gate can't select one of them. */
-export function parseKinds(text: string): FrozenKind[] | undefined {
-  const found = text.split(',').map((word) => {
-    const wanted = word.trim().toLowerCase();
-    return SELECTABLE.find(({ kind, resource }) => kind.toLowerCase() === wanted || resource === wanted)?.kind as
-      | FrozenKind
-      | undefined;
-  });
-  return found.some((kind) => kind === undefined) ? undefined : ([...new Set(found)] as FrozenKind[]);
 }

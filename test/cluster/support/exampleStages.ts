@@ -117,6 +117,7 @@ export const STAGES: Record<string, Setup> = {
   reject: (stage, view) => waits(stage, view, '1.2.0'),
   bypass: (stage, view) => waitsForGate(stage, view, '1.2.1'),
   continue: held,
+  freeze: ({ shop }, { developer }) => developer.create(rollout(shop, 'app')),
   close: ({ flux }, { admin }) => admin.create(gate(flux, 'payments-freeze', { spec: { default: 'opened' } })),
   open: async ({ flux }, view) => {
     await view.admin.create(gate(flux, 'year-end', { spec: { default: 'opened' } }));

@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Gate, RolloutGate } from '../../../../api/types.ts';
-import { parseSelector } from '../../../../client/actions/userInput.ts';
-import {
-  approveAtGate,
-  closeGate,
-  freeze,
-  openGate,
-  parseKinds,
-  withdrawAtGate,
-} from '../../../../client/actions/writes/gateWrites.ts';
+import { parseKinds, parseSelector } from '../../../../client/actions/userInput.ts';
+import { type FreezeRequest, freeze, type Selects } from '../../../../client/actions/writes/freeze.ts';
+import { approveAtGate, closeGate, openGate, withdrawAtGate } from '../../../../client/actions/writes/gateWrites.ts';
 import { isRequest, type PlannedWrite, type WriteRequest } from '../../../../client/actions/writes/plannedWrite.ts';
 import {
   approve,
@@ -91,6 +85,8 @@ describe('closing a Gate', () => {
     [{ until: NOW - 1 }, /is in the past/],
     [{ at: NOW - 1 }, /is in the past/],
     [{ at: NOW + HOUR, until: NOW + 2 * HOUR }, /keeps one plan/],
+    [{ at: NOW + HOUR, lasts: HOUR }, /keeps one plan/],
+    [{ at: NOW + HOUR, until: NOW + HOUR }, /later than the beginning/],
   ])('not with %o', (when, sentence) => {
     expect(why(closeGate(gate(), when, NOW))).toMatch(sentence);
   });
@@ -174,9 +170,10 @@ describe('approving at a Gate', () => {
 
 describe('a freeze', () => {
   const ref = { namespace: 'shop', name: 'incident' };
+  const SELECTS = { kinds: ['HelmRelease', 'Rollout'], namespaceSelector: {} } satisfies Selects;
 
   it('is one Gate that is closed from the beginning and opens by itself', () => {
-    const { body, creates } = request(freeze({ ref, reason: 'INC-42', until: NOW + 24 * HOUR }, undefined, NOW));
+    const { body, creates } = request(freeze(ref, { reason: 'INC-42', until: NOW + 24 * HOUR }, undefined, NOW));
     expect(creates).toBe(true);
     expect(body.spec).toEqual({ default: 'opened', selects: { kinds: ['Kustomization', 'HelmRelease', 'Rollout'] } });
     const made = body as unknown as Gate;
@@ -186,7 +183,7 @@ describe('a freeze', () => {
 
   it('by the calendar has no request now', () => {
     const every = { days: ['Friday'], timezone: 'Europe/Berlin' };
-    const { body } = request(freeze({ ref, kinds: ['Rollout'], every }, undefined, NOW));
+    const { body } = request(freeze(ref, { every }, undefined, NOW));
     expect(body.metadata?.annotations).toBeUndefined();
     expect(body.spec?.schedule).toEqual({
       timezone: 'Europe/Berlin',
@@ -196,35 +193,44 @@ describe('a freeze', () => {
   });
 
   it('that begins later lasts as long as the window', () => {
-    const { body } = request(freeze({ ref, at: NOW + HOUR, window: 2 * HOUR }, undefined, NOW));
-    const made = body as unknown as Gate;
-    expect([0, 1, 2, 3].map((hours) => evaluateGate(made, NOW + hours * HOUR).opened)).toEqual([
-      true,
-      false,
-      false,
-      true,
-    ]);
+    for (const end of [{ lasts: 2 * HOUR }, { until: NOW + 3 * HOUR }]) {
+      const made = request(freeze(ref, { at: NOW + HOUR, ...end }, undefined, NOW)).body as unknown as Gate;
+      const opened = [0, 1, 2, 3].map((hours) => evaluateGate(made, NOW + hours * HOUR).opened);
+      expect(opened).toEqual([true, false, false, true]);
+    }
   });
 
   it('with the name of an existing Gate closes it unchanged', () => {
-    const planned = freeze({ ref, reason: 'INC-43' }, gate({}, { selects: { kinds: ['HelmRelease'] } }), NOW);
+    const planned = freeze(ref, { reason: 'INC-43' }, gate({}, { selects: { kinds: ['HelmRelease'] } }), NOW);
     expect(request(planned).concerns).toEqual([
-      'Gate shop/incident exists, and selects no Kustomization and no Rollout',
+      'Gate shop/incident exists: its spec stays as it is, and selects no Kustomization and no Rollout',
     ]);
     expect(request(planned).body.spec).toBeUndefined();
     expect(annotations(planned)).toMatchObject({ 'close.gate.fluxcd.io/reason': 'INC-43' });
   });
 
   it.each([
-    [{ kinds: ['Rollout'] as const }, /selects something else/],
+    [{ selects: { kinds: ['Rollout'] } }, /selects something else/],
+    [{ selects: { kinds: ['HelmRelease'] } }, /selects something else/],
+    [{ selects: { ...SELECTS, labelSelector: {} } }, /selects something else/],
+    [{ at: NOW + HOUR, lasts: HOUR }, /its spec\.window defines how long/],
     [{ every: { days: ['Friday'], timezone: 'UTC' } }, /change its spec\.schedule/],
-    [{ labelSelector: { matchLabels: { tier: 'web' } } }, /selects something else/],
-  ])('does not change what somebody else wrote: %o', (wanted, sentence) => {
-    expect(why(freeze({ ref, ...wanted }, gate({}, { selects: { kinds: ['HelmRelease'] } }), NOW))).toMatch(sentence);
+    [{ every: { days: ['Friday'], timezone: 'UTC' }, lasts: HOUR }, /--every is a calendar/],
+  ])('closes no existing Gate that would do something else: %o', (wanted, sentence) => {
+    expect(why(freeze(ref, wanted as FreezeRequest, gate({}, { window: '2h', selects: SELECTS }), NOW))).toMatch(
+      sentence,
+    );
+  });
+
+  it('closes an existing Gate that does what is requested', () => {
+    const before = gate({}, { window: '2h', selects: SELECTS });
+    const selects = { ...SELECTS, kinds: [...SELECTS.kinds].reverse() };
+    for (const wanted of [{ selects }, { selects, until: NOW + HOUR }, { at: NOW + HOUR, lasts: 2 * HOUR }])
+      expect(request(freeze(ref, wanted, before, NOW)).creates).toBeUndefined();
   });
 
   it('lists the objects that it holds', () => {
-    const made = request(freeze({ ref }, undefined, NOW)).body as unknown as Gate;
+    const made = request(freeze(ref, {}, undefined, NOW)).body as unknown as Gate;
     const of = (kind: 'Kustomization' | 'GitRepository' | 'Rollout', namespace: string, name: string) =>
       objectOf(kind, { metadata: { namespace, name }, spec: {} } as never);
     const objects = [

@@ -1,0 +1,165 @@
+/** `freeze`: creates a Gate that is closed now, later, or every week. */
+import type { Gate } from '../../api/types.ts';
+import { type ActionRequest, freezeRights, lackingText, rightKey } from '../../client/actions/action.ts';
+import { writeOf } from '../../client/actions/table.ts';
+import { parseDays, parseHours, parseKinds, parseSelector } from '../../client/actions/userInput.ts';
+import {
+  FROZEN_KINDS,
+  type FreezeRequest,
+  SELECTABLE_KINDS,
+  type Selects,
+} from '../../client/actions/writes/freeze.ts';
+import { isRequest, PROGRAM_WORD, type WriteRequest } from '../../client/actions/writes/plannedWrite.ts';
+import { DAYS } from '../../core/calendar/calendarRules.ts';
+import { isTimeZone } from '../../core/calendar/localTime.ts';
+import { withoutEmpty } from '../../core/kube/json.ts';
+import { refKey } from '../../core/kube/names.ts';
+import { withCommands } from '../../core/text/commands.ts';
+import { nameWord, shell } from '../../core/text/shell.ts';
+import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
+import { EXIT, Problem } from '../../tools/kube/problem.ts';
+import { freezeConcerns, heldText, readSelected } from '../../tools/read/heldObjects.ts';
+import { parseName, readNamed } from '../../tools/read/namedObjects.ts';
+import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
+import { GATE_WAIT_OPTIONS, SPAN_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
+import { closedSpanOf } from '../command/timeOptions.ts';
+import { awaitGate, GATE_WAIT_CODES } from '../write/awaitGate.ts';
+import { make } from '../write/make.ts';
+
+/** The default name of a freeze. */
+const DEFAULT_NAME = 'freeze';
+
+export const freezeCommand: CommandDefinition = {
+  description: `Blocks all changes to the selected objects with a new Gate: from now or --at until --for, --until or open, or every week with --every. The command first lists what the Gate holds, and asks.
+If the Gate exists, it is closed and its spec stays as it is. With other options for what it selects, or with --every, the command changes nothing.`,
+  arguments: [{ syntax: '[name]', help: `name of the Gate; ${DEFAULT_NAME} when absent`, completes: 'gates' }],
+  options: [
+    {
+      flags: '--kinds <kinds>',
+      help: `kinds to select, separated by commas; ${FROZEN_KINDS.join(',')} when absent`,
+      completes: SELECTABLE_KINDS,
+    },
+    { flags: '-l, --selector <labels>', help: 'only objects with these labels: tier=production' },
+    {
+      flags: '--namespace-selector <labels>',
+      help: `select in namespaces with these labels instead of the Gate's own; "" means all`,
+    },
+    ...SPAN_OPTIONS,
+    {
+      flags: '--every <days>',
+      help: 'close every week on these days, separated by commas: a day (fri), weekend, weekday, or day for every day',
+      completes: DAYS,
+    },
+    { flags: '--between <hours>', help: 'with --every: only in these hours, 16:00-08:00' },
+    {
+      flags: '--timezone <name>',
+      help: 'with --every: time zone of the days and hours; yours when absent',
+      completes: Intl.supportedValuesOf('timeZone'),
+    },
+    ...WRITE_OPTIONS,
+    ...GATE_WAIT_OPTIONS,
+  ],
+  exitCodes: GATE_WAIT_CODES,
+  examples: [
+    ['nothing of this namespace changes until tomorrow', 'freeze incident -n shop --for 24h --reason INC-42'],
+    ['no deployments on Fridays', 'freeze no-fridays -n shop --kinds Rollout --every Friday --timezone Europe/Berlin'],
+    ['all of a team', "freeze payments -n flux-system --namespace-selector team=payments --until 'Mon 08:00'"],
+    ['over the weekend', "freeze weekend -n shop --at 'Fri 18:00' --until 'Mon 08:00'"],
+  ],
+  async run(context, invocation) {
+    const [text = DEFAULT_NAME] = invocation.arguments as [string?];
+    const freeze = freezeRequestOf(context, invocation.options);
+    const cluster = await context.cluster();
+    const { kind = 'Gate', namespace, name } = parseName(text, cluster.namespace);
+    if (kind !== 'Gate') throw notAGate(kind, name, namespace);
+    const object = { kind, namespace, name };
+    const request: ActionRequest = { type: 'freeze', object, reason: invocation.options.reason, freeze };
+    const made = await make(context, invocation, async () => {
+      const existing = await readNamed(cluster.client, 'Gate', object);
+      const planned = writeOf(request, existing, context.now());
+      if (!isRequest(planned)) return planned;
+      await requireRights(cluster.client, request, existing);
+      return withHeldObjects(cluster.client, planned, existing);
+    });
+    return awaitGate(context, invocation, made, { isPlanned: (freeze.at ?? freeze.every) !== undefined });
+  },
+};
+
+type Options = Invocation['options'];
+
+function freezeRequestOf(context: Context, options: Options): FreezeRequest {
+  const selects: Selects = withoutEmpty({
+    kinds: parseOption(options, 'kinds', parseKinds, `one or more of ${SELECTABLE_KINDS.join(',')}`),
+    labelSelector: parseOption(options, 'selector', parseSelector, A_SELECTOR),
+    namespaceSelector: parseOption(options, 'namespaceSelector', parseSelector, A_SELECTOR),
+  });
+  return {
+    ...closedSpanOf(context, options),
+    selects: Object.keys(selects).length > 0 ? selects : undefined,
+    every: everyOf(context, options),
+  };
+}
+
+const A_SELECTOR = 'for example team=payments,tier!=test';
+
+function everyOf({ timeZone }: Context, options: Options): FreezeRequest['every'] {
+  const days = parseOption(options, 'every', parseDays, 'for example Friday, sat,sun, weekend or day');
+  if (days === undefined) {
+    const stray = ['between', 'timezone'].find((option) => options[option] !== undefined);
+    if (stray) throw new Problem(`--${stray} goes with --every.`, EXIT.usage);
+    return undefined;
+  }
+  const timezone: string = options.timezone ?? timeZone;
+  if (!isTimeZone(timezone))
+    throw new Problem(`--timezone: '${timezone}' is no time zone such as Europe/Berlin.`, EXIT.usage);
+  return { days, hours: parseOption(options, 'between', parseHours, 'for example 16:00-08:00'), timezone };
+}
+
+/** The value of an option; undefined if it is absent. @throws Problem if it does not parse */
+function parseOption<T>(
+  options: Options,
+  key: string,
+  parse: (text: string) => T | undefined,
+  expected: string,
+): T | undefined {
+  const text: string | undefined = options[key];
+  const parsed = text === undefined ? undefined : parse(text);
+  if (text === undefined || parsed !== undefined) return parsed;
+  const flag = key.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`);
+  throw new Problem(`--${flag}: '${text}' does not parse; expected ${expected}.`, EXIT.usage);
+}
+
+function notAGate(kind: 'RolloutGate' | 'Rollout', name: string, namespace: string): Problem {
+  const rollout = kind === 'Rollout' ? nameWord(name) : '<rollout>';
+  const line = shell`${PROGRAM_WORD} close rolloutgate/${nameWord(name)} -n ${namespace} --rollout ${rollout}`;
+  return new Problem(
+    withCommands(`A freeze is a Gate, and '${name}' is a ${kind}.`, ['To block the versions of one Rollout', line]),
+    EXIT.usage,
+  );
+}
+
+/** Checks the rights, before the user is asked to confirm the freeze. @throws Problem */
+async function requireRights(client: KubeClient, request: ActionRequest, existing: Gate | undefined): Promise<void> {
+  const needed = freezeRights(request, existing);
+  const answers = await Promise.all(
+    needed.map(async (right) => [rightKey(right), (await unlessRefused(client.mayI(right), 403)) ?? true] as const),
+  );
+  const lacks = lackingText(needed, Object.fromEntries(answers));
+  if (lacks) throw new Problem(`You can't freeze with Gate ${refKey(request.object)}: you need ${lacks}.`);
+}
+
+/** The write, with the objects that the Gate would hold as a text to confirm. */
+async function withHeldObjects(
+  client: KubeClient,
+  request: WriteRequest,
+  existing: Gate | undefined,
+): Promise<WriteRequest> {
+  const gate = existing ?? (request.body as unknown as Gate);
+  const { held, unread } = await readSelected(client, gate);
+  const counted = existing?.status?.held;
+  const total = counted !== undefined && counted > held.length ? `; ${counted} with those that name it` : '';
+  const missing =
+    unread.length > 0 ? `. Not counted, because you aren't allowed to list them: ${unread.join(', ')}` : '';
+  const holds = `It holds ${heldText(held)}${total}${missing}`;
+  return { ...request, concerns: [...request.concerns, holds, ...freezeConcerns(gate, held)] };
+}
