@@ -184,6 +184,6 @@ describe('the preview of a freeze', () => {
   it('names the conflict with an existing Gate that selects something else', async () => {
     const { commands, answer, count } = await preview(gate(['Kustomization']));
     expect(answer.warnings).toEqual([expect.stringContaining('exists, and selects something else')]);
-    expect([commands.kubectl, count]).toEqual([expect.stringMatching(/^# Gate shop\/incident exists /), 0]);
+    expect([commands.kubectl, count]).toEqual([expect.stringMatching(/^# Gate shop\/incident exists, /), 0]);
   });
 });

@@ -48,6 +48,9 @@ describe('a freeze in the making', () => {
   it('ignores unknown values in an address', () => {
     const freeze = freezeOf({ when: 'soon', kinds: 'Secret,Rollout', days: 'Caturday', from: 'then' }, 'shop', 'UTC');
     expect(freeze).toMatchObject({ when: 'now', kinds: ['Rollout'], days: [], from: '', lasts: '24h' });
+    // Without its time, a planned freeze must not become one from now.
+    const dated = freezeOf({ when: 'planned', from: '2026-11-27' }, 'shop', 'UTC');
+    expect(formProblem(dated)).toBe('Choose when it begins.');
   });
 
   it('begins where the calendar was dragged', () => {
