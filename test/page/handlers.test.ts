@@ -159,6 +159,8 @@ describe('the preview of a freeze', () => {
       spec: { default: 'opened', selects: { ...selects, kinds } },
     } as never);
 
+  const WEB = objectOf('Kustomization', { metadata: { namespace: 'shop', name: 'web' }, spec: {} } as never);
+
   const preview = async (...stored: Stored[]) => {
     const { kubeconfig } = await objectServer(stored, { may: () => false });
     const client = createClient(selectCluster({ kubeconfig }, {}), { timeoutMs: 5000, userAgent: 'test' });
@@ -182,7 +184,7 @@ describe('the preview of a freeze', () => {
   });
 
   it('names the conflict with an existing Gate that selects something else', async () => {
-    const { commands, answer, count } = await preview(gate(['Kustomization']));
+    const { commands, answer, count } = await preview(gate(['Kustomization']), WEB);
     expect(answer.warnings).toEqual([expect.stringContaining('exists, and selects something else')]);
     expect([commands.kubectl, count]).toEqual([expect.stringMatching(/^# Gate shop\/incident exists, /), 0]);
   });
