@@ -30,8 +30,10 @@ import { type Made, make } from '../write/make.ts';
 import { awaitRolloutGate } from '../write/wait.ts';
 
 export const closeCommand: CommandDefinition = {
-  description: `Closes a Gate for everything that requires it, until a user opens it or until the given time.
-A RolloutGate closes for every version that is not deployed manually; with --rollout it is created if there is none. To create a Gate, use freeze.`,
+  description: `Closes an existing Gate or RolloutGate, until a user opens it or until the given time.
+
+- A Gate closes for everything that requires it. To create a Gate, use freeze.
+- A RolloutGate closes for every version that is not deployed manually. With --rollout it is created if there is none. It takes no times.`,
   arguments: [{ syntax: '<gate>', help: 'a Gate, or rolloutgate/qa', completes: 'gates' }],
   options: [
     ...SPAN_OPTIONS,
@@ -101,7 +103,11 @@ export function howToCreate(
 }
 
 export const openCommand: CommandDefinition = {
-  description: `Opens a Gate for everything that it holds, or for one version of Rollouts; or sets spec.passing of a RolloutGate, whose lists and required approvals still count. The command lists what it releases, and asks. Without a name, it opens the Gate that a user has closed in the namespace; if there are several, it lists them and asks.`,
+  description: `Opens a Gate for everything that it holds, or for one version; or opens a RolloutGate.
+
+- Of a Gate, the command lists what it releases, and asks.
+- Of a RolloutGate, it sets spec.passing. Lists and required approvals still count.
+- Without a name, it opens the Gate that a user has closed in the namespace. If there are several, it lists them and asks.`,
   arguments: [{ syntax: '[gate]', help: 'a Gate, or rolloutgate/qa', completes: 'gates' }],
   options: [
     { flags: '--for-version <tag>', help: 'for this version only; of one Rollout: namespace/rollout:tag' },
