@@ -139,7 +139,7 @@ async function planWrite(
   { version, verb, reason }: VersionRequest,
 ): Promise<PlannedWrite> {
   if (!gate) return write!;
-  const live = await readAnyGate(cluster, `${gate.kind}/${refKey(gate)}`, howToCreate);
+  const live = await readAnyGate(cluster, `${gate.kind}/${refKey(gate)}`, (parsed) => howToCreate(cluster, parsed));
   if (!isGate(live)) return verb === 'approve' ? approve(live, version, reason) : reject(live, version, reason);
   const of = rollout && identityOf(rollout);
   if (verb === 'approve') return approveAtGate(live, version, { reason, rollout: of }, context.now());

@@ -1,5 +1,5 @@
 /** `close` and `open`: an existing Gate or RolloutGate. */
-import { GATES, KINDS } from '../../api/kinds.ts';
+import { GATES, KINDS, ROLLOUTS } from '../../api/kinds.ts';
 import type { Gate } from '../../api/types.ts';
 import type { ActionRequest } from '../../client/actions/action.ts';
 import { commandOf } from '../../client/actions/lines.ts';
@@ -12,6 +12,7 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { withCommands } from '../../core/text/commands.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
+import { unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { Problem } from '../../tools/kube/problem.ts';
 import {
   isGate,
@@ -59,7 +60,7 @@ export const closeCommand: CommandDefinition = {
     const isTimed = Object.values(span).some((each) => each !== undefined);
     const made = await make(context, invocation, async () => {
       if (rollout !== undefined) return isTimed ? TIMED : closeForRollout(cluster, text, rollout, reason);
-      const gate = await readAnyGate(cluster, text, (parsed) => howToCreate(parsed, { ...span, reason }));
+      const gate = await readAnyGate(cluster, text, (parsed) => howToCreate(cluster, parsed, { ...span, reason }));
       if (isGate(gate)) return closeGate(gate, { ...span, reason }, context.now());
       return isTimed ? TIMED : setPassing(gate, false, reason);
     });
@@ -87,13 +88,17 @@ async function closeForRollout(
 }
 
 /** The commands that create a missing Gate, closed in the span, or a missing RolloutGate. */
-export function howToCreate(
+export async function howToCreate(
+  { client }: Cluster,
   { kind, namespace, name }: ParsedName,
   { reason, ...freeze }: ClosedSpan & Pick<ActionRequest, 'reason'> = {},
-): string {
+): Promise<string> {
   const object = { kind: KINDS.Gate.kind, namespace, name: nameWord(name) };
   const gate = commandOf({ type: 'freeze', object, freeze, ...(reason && { reason }) });
-  const rolloutGate = shell`${PROGRAM_WORD} close rolloutgate/${nameWord(name)} -n ${namespace} --rollout ${'<rollout>'}`;
+  const found = kind === 'Gate' ? [] : await unlessRefused(client.list({ ...ROLLOUTS, namespace }), 403);
+  const names = (found ?? []).map((rollout) => identityOf(rollout).name);
+  const rollout = names.length === 1 ? names[0] : names.find((each) => each === name);
+  const rolloutGate = shell`${PROGRAM_WORD} close rolloutgate/${nameWord(name)} -n ${namespace} --rollout ${rollout ?? '<rollout>'}`;
   return [
     ...(kind === 'RolloutGate'
       ? []
