@@ -34,7 +34,7 @@ export const freezeCommand: CommandDefinition = {
 
 Without --for, --until and --every, the Gate stays closed until a user opens it.
 The command lists what the Gate holds, and asks.
-If the Gate exists, it is closed with its spec unchanged. The command refuses --every then, and a selection that isn't exactly the Gate's.`,
+If the Gate exists, it is closed with its spec unchanged. It is refused with a selection other than the Gate's, with --every, and with a planned span other than its spec.window.`,
   arguments: [{ syntax: '[name]', help: `name of the Gate; ${DEFAULT_NAME} when absent`, completes: 'gates' }],
   options: [
     {
