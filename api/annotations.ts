@@ -48,7 +48,7 @@ export const REQUESTED_BY = 'rollout.kuberik.com/requested-by';
 /** On Rollouts, written by the webhook: when the user in `requested-by` made the request, RFC 3339. */
 export const REQUESTED_AT = 'rollout.kuberik.com/requested-at';
 
-/** On Rollouts, written by the webhook: the users who requested `wantedVersion`, `force-deploy` and `bypass-gates`, each; with `notBy: requester` their approvals do not count. A request older than this record belongs to `requested-by`. See core/rollout/evaluation/rolloutRequests.ts. */
+/** On Rollouts, written by the webhook: the users who requested `wantedVersion`, `force-deploy` and `bypass-gates`, each; with `notBy: requester` their approvals do not count. A request without an entry belongs to `requested-by`. See core/rollout/evaluation/rolloutRequests.ts. */
 export const REQUESTERS = 'rollout.kuberik.com/requesters';
 
 /** On RolloutGates with `spec.approvals`: the version that the writer approves. The webhook removes it and keeps a record. See core/approval/acceptApproval.ts. */

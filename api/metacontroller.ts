@@ -18,9 +18,9 @@ export interface RelatedResourceRule {
   labelSelector?: LabelSelector;
 }
 
-export interface CustomizeRequest {
+export interface CustomizeRequest<Parent = KubeObject> {
   controller: KubeObject;
-  parent: KubeObject;
+  parent: Parent;
 }
 
 export interface CustomizeResponse {

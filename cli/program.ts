@@ -2,7 +2,12 @@
 import { Command, CommanderError, Option } from 'commander';
 import { few } from '../core/kube/firstFew.ts';
 import { EXIT } from '../tools/kube/problem.ts';
-import type { CommandDefinition, Invocation, OptionDefinition } from './command/command.ts';
+import {
+  COMMON_EXIT_CODES,
+  type CommandDefinition,
+  type Invocation,
+  type OptionDefinition,
+} from './command/command.ts';
 import { CONNECTION_OPTIONS, optionsOf } from './command/options.ts';
 import { COMMANDS, commandEntry } from './commands/index.ts';
 
@@ -81,11 +86,9 @@ function optionOf({ flags, help, choices, isRepeated, ...rest }: OptionDefinitio
 
 function helpAfter({ examples, exitCodes = [] }: CommandDefinition, program: string): string {
   const shown = examples.map(([what, line]) => `  # ${what}\n  ${program} ${line}`);
-  const codes = exitCodes.map(([code, meaning]) => `  ${String(code).padEnd(3)} ${meaning}`);
-  return [
-    `\nExamples:\n${shown.join('\n\n')}`,
-    ...(codes.length > 0 ? [`\nExit codes:\n${codes.join('\n')}`] : []),
-  ].join('\n');
+  const meanings = [...new Map([...COMMON_EXIT_CODES, ...exitCodes])].sort(([a], [b]) => a - b);
+  const codes = meanings.map(([code, meaning]) => `  ${String(code).padEnd(3)} ${meaning}`);
+  return `\nExamples:\n${shown.join('\n\n')}\n\nExit codes:\n${codes.join('\n')}`;
 }
 
 /** The commands that have the option of an error, which the called command lacks; undefined for another error. */

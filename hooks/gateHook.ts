@@ -25,9 +25,8 @@ const RECEIVER_REQUEUE_SECONDS = 10;
 const REQUIRING_MAX_AGE_MS = 30_000;
 const CHANGED_GATE_REQUIRING_MAX_AGE_MS = 3000;
 
-export const gateHook: CompositeHook = {
-  async sync({ parent }, call) {
-    const gate = parent as unknown as Gate;
+export const gateHook: CompositeHook<Gate> = {
+  async sync({ parent: gate }, call) {
     const ref = identityOf(gate);
     const evaluation = withForbidden(gate, evaluateGate(gate, call.now), call);
     const [requiring, receiver] = await Promise.all([readRequiring(gate, call), receiverOf(gate, call)]);

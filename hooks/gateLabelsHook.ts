@@ -7,8 +7,8 @@ import { selectsLabels } from '../core/gate/gateSelection.ts';
 import type { DecoratorHook } from './hook.ts';
 import { repairedLabels } from './repairedLabels.ts';
 
-export const gateLabelsHook: DecoratorHook = {
+export const gateLabelsHook: DecoratorHook<Gate> = {
   async sync({ object }) {
-    return { attachments: [], ...repairedLabels(object, selectsLabels(object as unknown as Gate)) };
+    return { attachments: [], ...repairedLabels(object, selectsLabels(object)) };
   },
 };

@@ -10,14 +10,14 @@ import type {
 import type { HookCall } from '../api/ports.ts';
 import { LIMITS } from '../core/limits.ts';
 
-export interface CompositeHook {
-  customize?(request: CustomizeRequest, call: HookCall): Promise<CustomizeResponse>;
-  sync(request: CompositeRequest, call: HookCall): Promise<CompositeResponse>;
+export interface CompositeHook<Parent> {
+  customize?(request: CustomizeRequest<Parent>, call: HookCall): Promise<CustomizeResponse>;
+  sync(request: CompositeRequest<Parent>, call: HookCall): Promise<CompositeResponse>;
 }
 
-export interface DecoratorHook {
-  customize?(request: CustomizeRequest, call: HookCall): Promise<CustomizeResponse>;
-  sync(request: DecoratorRequest, call: HookCall): Promise<DecoratorResponse>;
+export interface DecoratorHook<Target> {
+  customize?(request: CustomizeRequest<Target>, call: HookCall): Promise<CustomizeResponse>;
+  sync(request: DecoratorRequest<Target>, call: HookCall): Promise<DecoratorResponse>;
   /** The answer to a request that is larger than `maxBytes`, which is not read. */
   answerTooLarge?(): DecoratorResponse;
   maxBytes?: number;

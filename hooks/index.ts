@@ -25,9 +25,10 @@ import { rolloutGateHook } from './rolloutGateHook.ts';
 import { scheduleHook } from './rolloutScheduleHook.ts';
 import { type Sync, syncConsideration, syncDecisions } from './syncDecisions.ts';
 
+/** A hook with the kinds of its objects. Requests are checked for the kind; `never` stands for the type of each. */
 type Entry =
-  | { name: string; subject: 'parent'; kinds: readonly string[]; hook: CompositeHook }
-  | { name: string; subject: 'object'; kinds: readonly string[]; hook: DecoratorHook };
+  | { name: string; subject: 'parent'; kinds: readonly string[]; hook: CompositeHook<never> }
+  | { name: string; subject: 'object'; kinds: readonly string[]; hook: DecoratorHook<never> };
 
 export const HOOKS: readonly Entry[] = [
   { name: 'rollout', subject: 'parent', kinds: ['Rollout'], hook: rolloutHook },
@@ -68,8 +69,8 @@ export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog
           const answer = boundedResync(
             await asBadRequest<CompositeResponse | DecoratorResponse>(body, () =>
               entry.subject === 'parent'
-                ? entry.hook.sync(body as CompositeRequest, call())
-                : entry.hook.sync(body as DecoratorRequest, call()),
+                ? entry.hook.sync(body as CompositeRequest<never>, call())
+                : entry.hook.sync(body as DecoratorRequest<never>, call()),
             ),
           );
           if (log) logSync(log, { hook: entry.name, ...observedIn(body, entry.subject), answer });
@@ -85,7 +86,7 @@ export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog
         path: `/hooks/${entry.name}/customize`,
         async answer(body) {
           checkParent(body);
-          return asBadRequest(body, () => customize(body as CustomizeRequest, call()));
+          return asBadRequest(body, () => customize(body as CustomizeRequest<never>, call()));
         },
         ...(entry.subject === 'object' && entry.hook.answerTooLarge && { hasOwnLane: true as const }),
       });
@@ -98,7 +99,7 @@ export function hookRoutes(callOf: (hook: string) => HookCall, log?: DecisionLog
  * The part of a route that answers requests too large to be read. With limits of its own (`hasOwnLane`), other hooks
  * can't crowd it out.
  */
-function unreadOf({ answerTooLarge, maxBytes }: DecoratorHook): Partial<Route> {
+function unreadOf({ answerTooLarge, maxBytes }: DecoratorHook<never>): Partial<Route> {
   if (!answerTooLarge || maxBytes === undefined) return {};
   return { answerUnread: ({ why }) => (why === 'tooLarge' ? answerTooLarge() : undefined), maxBytes, hasOwnLane: true };
 }

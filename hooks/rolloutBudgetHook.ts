@@ -25,13 +25,12 @@ import { CONFLICT_REQUEUE_SECONDS, type CompositeHook, type DecoratorHook, resyn
  */
 const UNSEEN_REQUEUE_SECONDS = 60;
 
-export const budgetHook: CompositeHook = {
+export const budgetHook: CompositeHook<Budget> = {
   async customize({ parent }) {
-    return { relatedResources: [rolloutRule(parent as unknown as Budget)] };
+    return { relatedResources: [rolloutRule(parent)] };
   },
 
-  async sync({ parent, related }, { now, cluster, events }) {
-    const budget = parent as unknown as Budget;
+  async sync({ parent: budget, related }, { now, cluster, events }) {
     const found = objectsOf<Rollout>(related, KINDS.Rollout);
     const rollouts = selectedRollouts(budget, found);
     const others = await otherOwners(budget, rollouts, found, cluster);
@@ -47,9 +46,8 @@ export const budgetHook: CompositeHook = {
   },
 };
 
-export const budgetSlotsHook: DecoratorHook = {
-  async sync({ object }) {
-    const budget = object as unknown as Budget;
+export const budgetSlotsHook: DecoratorHook<Budget> = {
+  async sync({ object: budget }) {
     const { labels = {}, deletionTimestamp } = budget.metadata;
     if (deletionTimestamp) return { attachments: [] };
     const wanted = new Set(slotLabels(budget));

@@ -4,7 +4,7 @@
  */
 import { ROLLOUT_NAME_LABEL } from '../api/annotations.ts';
 import { KINDS, ROLLOUTS } from '../api/kinds.ts';
-import type { DecoratorRequest, DecoratorResponse } from '../api/metacontroller.ts';
+import type { DecoratorResponse, ObjectMap } from '../api/metacontroller.ts';
 import type { HookCall } from '../api/ports.ts';
 import type { Rollout, RolloutGate } from '../api/types.ts';
 import { APPROVAL_KEYS, recordedOn } from '../core/approval/approvalRecord.ts';
@@ -19,22 +19,20 @@ import { backgroundInStatus } from '../core/rollout/evaluation/versionApprovals.
 import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from './hook.ts';
 import { repairedLabels } from './repairedLabels.ts';
 
-export const rolloutGateHook: DecoratorHook = {
+export const rolloutGateHook: DecoratorHook<RolloutGate> = {
   /** Relates the Rollout of a RolloutGate with `spec.approvals`, for its requests and its waiting version. */
-  async customize({ parent }) {
-    const { metadata, spec } = parent as unknown as RolloutGate;
+  async customize({ parent: { metadata, spec } }) {
     const name = spec?.rolloutRef?.name;
     if (!spec?.approvals || !name) return { relatedResources: [] };
     return { relatedResources: [{ ...ROLLOUTS, namespace: metadata.namespace ?? '', names: [name] }] };
   },
 
-  async sync(request, call) {
-    const gate = request.object as unknown as RolloutGate;
+  async sync({ object: gate, related }, call) {
     if (gate.metadata.deletionTimestamp) return { attachments: [] };
     const rollout = gate.spec?.rolloutRef?.name;
     const label = { [ROLLOUT_NAME_LABEL]: rollout ? labelValue(rollout) : undefined };
-    const { resyncAfterSeconds: labelsRequeue, labels } = repairedLabels(request.object, label);
-    const { resyncAfterSeconds: statusRequeue, status } = statusOf(gate, request, call);
+    const { resyncAfterSeconds: labelsRequeue, labels } = repairedLabels(gate, label);
+    const { resyncAfterSeconds: statusRequeue, status } = statusOf(gate, related, call);
     return {
       attachments: [],
       ...(labels && { labels }),
@@ -47,7 +45,7 @@ export const rolloutGateHook: DecoratorHook = {
 /** The status, and when to compute it again. Also records the Events of new approvals. */
 function statusOf(
   gate: RolloutGate,
-  { related }: DecoratorRequest,
+  related: ObjectMap,
   { now, events }: HookCall,
 ): Pick<DecoratorResponse<RolloutGate['status']>, 'status' | 'resyncAfterSeconds'> {
   const { spec, metadata, status: before } = gate;

@@ -21,9 +21,8 @@ const ROLLOUTS_MAX_AGE_MS = 2000;
 /** A timer much longer than this may drift, and a time zone's rules may change with a new release of ours. */
 const LONGEST_REQUEUE_SECONDS = 3600;
 
-export const scheduleHook: CompositeHook = {
-  async sync({ parent, children }, call) {
-    const schedule = parent as unknown as Schedule;
+export const scheduleHook: CompositeHook<Schedule> = {
+  async sync({ parent: schedule, children }, call) {
     const isValid = scheduleProblems(schedule).length === 0;
     const matching = isValid ? await matchingRollouts(schedule, call) : { listed: [], isTruncated: false };
     const observed = objectsOf<RolloutGate>(children, KINDS.RolloutGate);

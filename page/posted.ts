@@ -22,11 +22,11 @@ export function actionRequestOf(value: unknown): ActionRequest | undefined {
   const { kinds, takes = [] } = ACTIONS[type];
   const object = objectOf(value.object, kinds);
   const given = {
-    version: typeof value.version === 'string' && isLegalTag(value.version) ? value.version : undefined,
-    image: typeof value.image === 'string' && isImage(value.image) ? value.image : undefined,
+    version: isTag(value.version) ? value.version : undefined,
+    image: isText(value.image) && isImage(value.image) ? value.image : undefined,
     rollout: refOf(value.rollout),
     gate: refOf(value.gate),
-    at: typeof value.at === 'string' && TIME.test(value.at) ? value.at : undefined,
+    at: isText(value.at) && TIME.test(value.at) ? value.at : undefined,
     freeze: isFreeze(value.freeze) ? value.freeze : undefined,
     reason: isReason(value.reason) ? value.reason : undefined,
   };
@@ -59,11 +59,13 @@ function isFreeze(value: unknown): value is FreezeRequest {
 
 type Check = (value: unknown) => boolean;
 
-const isText: Check = (value) => typeof value === 'string';
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isTag = (value: unknown) => isText(value) && isLegalTag(value);
+const isVariableName = (value: unknown) => isText(value) && isVariable(value);
 const isListOf =
   (values: readonly string[]): Check =>
   (list) =>
-    Array.isArray(list) && list.every((each) => values.includes(each));
+    Array.isArray(list) && list.length > 0 && list.every((each) => values.includes(each));
 
 /** Whether the value is a record of these fields, and no others. */
 function hasFields(value: unknown, required: Record<string, Check>, optional: Record<string, Check> = {}): boolean {
@@ -85,19 +87,12 @@ function objectOf<Kind extends string>(value: unknown, kinds: readonly Kind[]) {
 
 /** The posted request to adopt an object; undefined for any other value. */
 export function adoptRequestOf(value: unknown): AdoptRequest | undefined {
-  if (!isRecord(value) || !isRecord(value.choices)) return undefined;
+  if (!isRecord(value)) return undefined;
   const { kind, choices } = value;
   const ref = refOf(value);
-  const { policy, variable, rollout, runs, ...others } = choices;
-  const chosen = Object.entries({ policy, variable, rollout, runs }).filter(([, each]) => each !== undefined);
-  const isChosen = Object.keys(others).length === 0 && chosen.every(([key, each]) => isChoice(key, each));
-  if ((kind !== 'Kustomization' && kind !== 'OCIRepository') || !ref || !isChosen) return undefined;
-  return { kind, ...ref, choices: Object.fromEntries(chosen) };
-}
-
-function isChoice(key: string, value: unknown): boolean {
-  if (key === 'variable') return typeof value === 'string' && isVariable(value);
-  return key === 'runs' ? typeof value === 'string' && isLegalTag(value) : isName(value);
+  const isRight = hasFields(choices, {}, { policy: isName, variable: isVariableName, rollout: isName, runs: isTag });
+  if ((kind !== 'Kustomization' && kind !== 'OCIRepository') || !ref || !isRight) return undefined;
+  return { kind, ...ref, choices: choices as AdoptRequest['choices'] };
 }
 
 function refOf(value: unknown): { namespace: string; name: string } | undefined {
@@ -107,11 +102,11 @@ function refOf(value: unknown): { namespace: string; name: string } | undefined 
 }
 
 function isName(value: unknown): value is string {
-  return typeof value === 'string' && isObjectName(value);
+  return isText(value) && isObjectName(value);
 }
 
 function isReason(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= LIMITS.gateReason;
+  return isText(value) && value.length <= LIMITS.gateReason;
 }
 
 function isRecord(value: unknown): value is Fields {

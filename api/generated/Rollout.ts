@@ -418,7 +418,7 @@ export interface Rollout {
        */
       message?: string;
       /**
-       * The cause of the deployment: first Automatic, Manual, Rollback, InitialVersion or Adopted, then those of ForceDeploy, GateBypass and FailedBakeUnblock that apply. Absent on deployments of older versions of rollout-hooks.
+       * The cause of the deployment: first Automatic, Manual, Rollback, InitialVersion or Adopted, then those of ForceDeploy, GateBypass and FailedBakeUnblock that apply. Absent on deployments of other writers, such as the Go controller.
        */
       origin?: (
         | 'Automatic'

@@ -3,6 +3,7 @@ import type { KindName } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import type { ConnectionFlags } from '../../tools/kube/kubeconfig.ts';
+import { EXIT } from '../../tools/kube/problem.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** The values that a shell may complete. */
@@ -41,15 +42,26 @@ export interface OptionDefinition {
   completes?: Completion;
 }
 
+type ExitCodes = readonly (readonly [code: number, meaning: string])[];
+
+export const COMMON_EXIT_CODES: ExitCodes = [
+  [EXIT.ok, 'done'],
+  [EXIT.error, 'an error: one sentence on standard error'],
+  [EXIT.usage, 'the command line is wrong'],
+  [EXIT.interrupted, 'Ctrl-C'],
+];
+
 export interface CommandDefinition {
-  /** The text that `--help` adds to the summary in cli/commands/index.ts. */
+  /**
+   * The text of `--help`: a line with the purpose, then an empty line and details. A line isn't indented: help wraps it.
+   */
   description: string;
   arguments?: readonly ArgumentDefinition[];
   options?: readonly OptionDefinition[];
   /** Examples, at least one: a purpose, and the command line after the program's name. */
   examples: readonly (readonly [what: string, line: string])[];
-  /** Exit codes besides 0, 1, 2 and 130. */
-  exitCodes?: readonly (readonly [code: number, meaning: string])[];
+  /** Exit codes besides COMMON_EXIT_CODES, or instead of one of them. */
+  exitCodes?: ExitCodes;
   /** Set if the command uses no cluster, and so has no connection options. */
   isLocal?: true;
   /** Runs the command, and returns the exit code. @throws Problem with a message for the user */

@@ -18,7 +18,15 @@ import { styleOf } from '../terminal/style.ts';
 import { make } from '../write/make.ts';
 
 export const adoptCommand: CommandDefinition = {
-  description: `Puts a running Kustomization or OCIRepository under a Rollout, and changes nothing that runs. It creates a Rollout that starts with the running version, the annotation that binds the object, and, if a newer version is published already, a RolloutGate that blocks it. It finds the version in spec.postBuild.substitute or spec.ref.tag, and the ImagePolicy that selects it. Without --apply or --out it shows the plan.`,
+  description: `Puts a running Kustomization or OCIRepository under a Rollout, and changes nothing that runs.
+
+Without --apply or --out it shows the plan. It creates:
+
+- a Rollout that starts with the running version,
+- the annotation that binds the object,
+- a RolloutGate that blocks a newer version, if one is published already.
+
+It finds the version in spec.postBuild.substitute or spec.ref.tag, and the ImagePolicy that selects it.`,
   arguments: [
     {
       syntax: '<kind/name>',

@@ -52,7 +52,13 @@ const GATE = {
 } as const;
 
 export const approveCommand: CommandDefinition = {
-  description: `Allows one version, and no later one, at the Gate or RolloutGate that blocks it: a RolloutGate adds it to its list, a Gate opens for it alone; with spec.approvals, your approval is recorded. If you name a Rollout, the command finds what blocks the version, and asks if there are several.`,
+  description: `Allows one version, and no later one, at the Gate or RolloutGate that blocks it.
+
+- A RolloutGate adds the version to its list.
+- A Gate opens for this version only.
+- With spec.approvals, your approval is recorded.
+
+If you name a Rollout, the command finds what blocks the version. If there are several, it lists them and asks.`,
   arguments: ARGUMENTS,
   options: [GATE, ...WRITE_OPTIONS, ...WAIT_OPTIONS],
   exitCodes: WAIT_CODES,
@@ -65,7 +71,9 @@ export const approveCommand: CommandDefinition = {
 };
 
 export const rejectCommand: CommandDefinition = {
-  description: `Lists a version as rejected at a RolloutGate. It is not deployed while listed, not even manually. Creates a RolloutGate if the Rollout has none.`,
+  description: `Rejects a version at a RolloutGate: while it is listed, it isn't deployed, not even manually.
+
+If the Rollout has no RolloutGate, the command creates one.`,
   arguments: ARGUMENTS,
   options: [GATE, ...WRITE_OPTIONS, ...LIST_WAIT_OPTIONS],
   exitCodes: GATE_WAIT_CODES,
@@ -131,7 +139,7 @@ async function planWrite(
   { version, verb, reason }: VersionRequest,
 ): Promise<PlannedWrite> {
   if (!gate) return write!;
-  const live = await readAnyGate(cluster, `${gate.kind}/${refKey(gate)}`, howToCreate);
+  const live = await readAnyGate(cluster, `${gate.kind}/${refKey(gate)}`, (parsed) => howToCreate(cluster, parsed));
   if (!isGate(live)) return verb === 'approve' ? approve(live, version, reason) : reject(live, version, reason);
   const of = rollout && identityOf(rollout);
   if (verb === 'approve') return approveAtGate(live, version, { reason, rollout: of }, context.now());

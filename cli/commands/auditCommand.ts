@@ -22,8 +22,10 @@ import { table } from '../terminal/columns.ts';
 const FORMATS = ['table', 'csv', 'json', 'yaml'];
 
 export const audit: CommandDefinition = {
-  description: `Deployments, approvals, bypasses, freezes and changes of rules, oldest first: who, when, why, and where it is recorded.
-It reads histories, what the webhook recorded on objects, and Events. Withdrawn approvals, deleted objects and every other change are in the API server's audit log alone: give it with --audit-log.
+  description: `Reports deployments, approvals, bypasses, freezes and changes of rules: who, when and why.
+
+The oldest is first. It reads histories, the webhook's records on objects, and Events.
+Withdrawn approvals, deleted objects and all other changes are in the API server's audit log only: give it with --audit-log.
 The gaps of these sources are printed below the report, on standard error; in JSON and YAML they are in "gaps".`,
   options: [
     ALL_NAMESPACES,

@@ -11,7 +11,13 @@ import { make } from '../write/make.ts';
 import { awaitObject, awaitRollout, WAIT_CODES } from '../write/wait.ts';
 
 export const bypassCommand: CommandDefinition = {
-  description: `Deploys one version of one Rollout despite the closed Gates that block it, once: if another version would be deployed first, the request is refused. Like deploy, it also bypasses RolloutGates, HealthChecks and a running bake. Or resumes one Flux object behind a closed Gate. You need the verb bypass on each closed Gate and a reason; both are recorded. With --rollout-gates it bypasses the RolloutGates of a Rollout instead, for one release candidate: closed Gates and missing approvals still block it.`,
+  description: `Deploys one version, or resumes one Flux object, despite the closed Gates that block it.
+
+You need a reason, and the verb bypass on each closed Gate. Your name and the reason are recorded.
+
+- For a Rollout it is once: if another version would be deployed first, the request is refused. Like deploy, it also bypasses RolloutGates, HealthChecks and a running bake.
+- A Flux object runs until one of its Gates closes again.
+- With --rollout-gates it bypasses the RolloutGates of a Rollout instead, for one release candidate; a reason is optional then. Closed Gates and missing approvals still block it.`,
   arguments: [
     {
       syntax: '<target>',

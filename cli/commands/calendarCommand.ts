@@ -17,7 +17,10 @@ import { type Style, styleOf } from '../terminal/style.ts';
 const MAX_WEEKS = 8;
 
 export const calendarCommand: CommandDefinition = {
-  description: `Draws the next weeks of Gates and schedules: when each is open or closed, by which user and until when, by the requests and rules that exist now. For a namespace it shows its own, and those of other namespaces that hold something in it.`,
+  description: `Draws the next weeks of Gates and schedules: when each is open or closed, and by which user.
+
+It follows from the requests and rules that exist now.
+For a namespace it shows its own, and those of other namespaces that hold something in it.`,
   options: [
     ALL_NAMESPACES,
     { flags: '--weeks <count>', help: `how many, up to ${MAX_WEEKS}`, default: '2' },

@@ -21,7 +21,10 @@ import { make } from '../write/make.ts';
 import { awaitObject } from '../write/wait.ts';
 
 export const continueCommand: CommandDefinition = {
-  description: `Resumes a version that a budget stopped after failures: the failures so far are excused, and your name is recorded. The command lists where the version has failed, and asks. After as many new failures the budget stops it again.`,
+  description: `Resumes a version that a budget stopped after failures.
+
+The failures so far are excused, and your name is recorded. After as many new failures the budget stops the version again.
+The command lists where the version has failed, and asks.`,
   arguments: [
     { syntax: '<budget>', help: 'a RolloutBudget, or clusterrolloutbudget/fleet', completes: 'budgets' },
     { syntax: '[version]', help: 'a tag, or <image>:<tag>; the version that it blocks when absent' },

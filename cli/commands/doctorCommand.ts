@@ -39,13 +39,23 @@ const CHECKS: readonly [about: string, check: Check][] = [
 ];
 
 export const doctorCommand: CommandDefinition = {
-  description: `Checks the installation: versions, kinds, webhooks and their certificates, whether the API server reaches them (by a dry run that stores nothing), Metacontroller, the rights of our ServiceAccounts, references to objects that do not exist, Kustomizations that wait for Gates of their own, or would set back versions if admission were removed, Rollouts whose version no ImageUpdateAutomation commits, HealthChecks that aren't allowed to query their MetricProvider, and budgets that select more than a request can carry or share slots with every namespace. Each finding says how to fix it. What you aren't allowed to read is listed as not checked, and is no finding.`,
+  description: `Checks the installation, and says how to fix each finding. It checks:
+
+- versions, kinds, webhooks and their certificates, and whether the API server reaches them (by a dry run that stores nothing),
+- Metacontroller, and the rights of our ServiceAccounts,
+- references to objects that don't exist,
+- Kustomizations that wait for Gates of their own, or that would set back versions if admission were removed,
+- Rollouts whose version no ImageUpdateAutomation commits,
+- HealthChecks that aren't allowed to query their MetricProvider,
+- budgets that select more than a request can carry, or share slots with every namespace.
+
+What you aren't allowed to read is listed as not checked, and is no finding.`,
   options: [outputOption('json', 'yaml')],
   examples: [
     ['the whole cluster', 'doctor'],
     ['objects of one namespace', 'doctor -n shop'],
   ],
-  exitCodes: [[EXIT.error, 'there is a finding']],
+  exitCodes: [[EXIT.error, 'a finding, or an error: one sentence on standard error']],
   async run(context, { options }) {
     const { terminal, now, signal, flags } = context;
     const { client, namespace: home } = await context.cluster();

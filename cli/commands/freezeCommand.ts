@@ -30,8 +30,11 @@ import { make } from '../write/make.ts';
 const DEFAULT_NAME = 'freeze';
 
 export const freezeCommand: CommandDefinition = {
-  description: `Blocks all changes to the selected objects with a new Gate: from now or --at until --for, --until or open, or every week with --every. The command first lists what the Gate holds, and asks.
-If the Gate exists, it is closed and its spec stays as it is. With other options for what it selects, or with --every, the command changes nothing.`,
+  description: `Blocks all changes to the objects that a new Gate selects: now, later, or every week.
+
+Without --for, --until and --every, the Gate stays closed until a user opens it.
+The command lists what the Gate holds, and asks.
+If the Gate exists, it is closed with its spec unchanged. It is refused with a selection other than the Gate's, with --every, and with a planned span other than its spec.window.`,
   arguments: [{ syntax: '[name]', help: `name of the Gate; ${DEFAULT_NAME} when absent`, completes: 'gates' }],
   options: [
     {

@@ -1,5 +1,5 @@
 /** `close` and `open`: an existing Gate or RolloutGate. */
-import { GATES, KINDS } from '../../api/kinds.ts';
+import { GATES, KINDS, ROLLOUTS } from '../../api/kinds.ts';
 import type { Gate } from '../../api/types.ts';
 import type { ActionRequest } from '../../client/actions/action.ts';
 import { commandOf } from '../../client/actions/lines.ts';
@@ -12,6 +12,7 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { withCommands } from '../../core/text/commands.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
+import { unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { Problem } from '../../tools/kube/problem.ts';
 import {
   isGate,
@@ -30,8 +31,10 @@ import { type Made, make } from '../write/make.ts';
 import { awaitRolloutGate } from '../write/wait.ts';
 
 export const closeCommand: CommandDefinition = {
-  description: `Closes a Gate for everything that requires it, until a user opens it or until the given time.
-A RolloutGate closes for every version that is not deployed manually; with --rollout it is created if there is none. To create a Gate, use freeze.`,
+  description: `Closes an existing Gate or RolloutGate, until a user opens it or until the given time.
+
+- A Gate closes for everything that requires it. To create a Gate, use freeze.
+- A RolloutGate closes for every version that is not deployed manually. With --rollout it is created if there is none. It takes no times.`,
   arguments: [{ syntax: '<gate>', help: 'a Gate, or rolloutgate/qa', completes: 'gates' }],
   options: [
     ...SPAN_OPTIONS,
@@ -57,7 +60,7 @@ A RolloutGate closes for every version that is not deployed manually; with --rol
     const isTimed = Object.values(span).some((each) => each !== undefined);
     const made = await make(context, invocation, async () => {
       if (rollout !== undefined) return isTimed ? TIMED : closeForRollout(cluster, text, rollout, reason);
-      const gate = await readAnyGate(cluster, text, (parsed) => howToCreate(parsed, { ...span, reason }));
+      const gate = await readAnyGate(cluster, text, (parsed) => howToCreate(cluster, parsed, { ...span, reason }));
       if (isGate(gate)) return closeGate(gate, { ...span, reason }, context.now());
       return isTimed ? TIMED : setPassing(gate, false, reason);
     });
@@ -85,13 +88,17 @@ async function closeForRollout(
 }
 
 /** The commands that create a missing Gate, closed in the span, or a missing RolloutGate. */
-export function howToCreate(
+export async function howToCreate(
+  { client }: Cluster,
   { kind, namespace, name }: ParsedName,
   { reason, ...freeze }: ClosedSpan & Pick<ActionRequest, 'reason'> = {},
-): string {
+): Promise<string> {
   const object = { kind: KINDS.Gate.kind, namespace, name: nameWord(name) };
   const gate = commandOf({ type: 'freeze', object, freeze, ...(reason && { reason }) });
-  const rolloutGate = shell`${PROGRAM_WORD} close rolloutgate/${nameWord(name)} -n ${namespace} --rollout ${'<rollout>'}`;
+  const found = kind === 'Gate' ? [] : await unlessRefused(client.list({ ...ROLLOUTS, namespace }), 403);
+  const names = (found ?? []).map((rollout) => identityOf(rollout).name);
+  const rollout = names.length === 1 ? names[0] : names.find((each) => each === name);
+  const rolloutGate = shell`${PROGRAM_WORD} close rolloutgate/${nameWord(name)} -n ${namespace} --rollout ${rollout ?? '<rollout>'}`;
   return [
     ...(kind === 'RolloutGate'
       ? []
@@ -101,7 +108,11 @@ export function howToCreate(
 }
 
 export const openCommand: CommandDefinition = {
-  description: `Opens a Gate for everything that it holds, or for one version of Rollouts; or sets spec.passing of a RolloutGate, whose lists and required approvals still count. The command lists what it releases, and asks. Without a name, it opens the Gate that a user has closed in the namespace; if there are several, it lists them and asks.`,
+  description: `Opens a Gate for everything that it holds, or for one version; or opens a RolloutGate.
+
+- Of a Gate, the command lists what it releases, and asks.
+- Of a RolloutGate, it sets spec.passing. Lists and required approvals still count.
+- Without a name, it opens the Gate that a user has closed in the namespace. If there are several, it lists them and asks.`,
   arguments: [{ syntax: '[gate]', help: 'a Gate, or rolloutgate/qa', completes: 'gates' }],
   options: [
     { flags: '--for-version <tag>', help: 'for this version only; of one Rollout: namespace/rollout:tag' },

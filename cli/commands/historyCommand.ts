@@ -15,7 +15,8 @@ import { table, widthOf, wrapText } from '../terminal/columns.ts';
 import { OUTCOME_TONES, type Style, styleOf } from '../terminal/style.ts';
 
 export const history: CommandDefinition = {
-  description: `The deployments of a Rollout, newest first: the outcome, the user and the reason, and how long each phase took.
+  description: `Lists the deployments of a Rollout, newest first: outcome, user, reason, and how long each phase took.
+
 --diff shows the differences between two of them, by the ids of the first column.`,
   arguments: [{ syntax: '<rollout>', help: 'its name', completes: 'rollouts' }],
   options: [

@@ -75,8 +75,10 @@ const TOOLS: Readonly<Record<string, Tool>> = {
 };
 
 export const mcp: CommandDefinition = {
-  description: `Serves agents over standard input and output (Model Context Protocol), with your rights: ${Object.keys(TOOLS).join(', ')}, which only read, and propose.
-propose requests a version only while a RolloutGate still lacks approvals for it: other users have to approve it before it is deployed. Nothing else is written. Give an agent a ServiceAccount of its own that can propose and can't approve.`,
+  description: `Serves agents over standard input and output (Model Context Protocol), with your rights.
+
+The tools ${Object.keys(TOOLS).join(', ')} only read. The tool propose requests a version, only while a RolloutGate still lacks approvals for it: other users have to approve it before it is deployed.
+Nothing else is written. Give an agent a ServiceAccount of its own that can propose and can't approve.`,
   examples: [['what an agent starts', 'mcp --context staging']],
   async run(context) {
     const cluster = await context.cluster();

@@ -63,7 +63,10 @@ function rolloutCommandOf({ description, examples, version, options = [], plan }
 }
 
 export const deployCommand = rolloutCommandOf({
-  description: `Deploys a version now, manually: it bypasses RolloutGates, HealthChecks and a running bake, but not closed Gates. Newer versions are candidates again after it; pin a version to stay on it.`,
+  description: `Deploys a version now, manually.
+
+It bypasses RolloutGates, HealthChecks and a running bake, but not closed Gates.
+Newer versions are candidates again after it. To stay on the version, use pin.`,
   version: 'required',
   examples: [
     ['a fix, at once', "deploy my-app 1.2.1 --reason 'INC-7: login is broken'"],
@@ -74,34 +77,41 @@ export const deployCommand = rolloutCommandOf({
 });
 
 export const pinCommand = rolloutCommandOf({
-  description:
-    'Deploys a version, also an older one, and stays on it: nothing newer is deployed until the Rollout is unpinned.',
+  description: `Deploys a version, also an older one, and stays on it: nothing newer is deployed until unpin.`,
   version: 'required',
   examples: [['go back, and stay there', "pin my-app 1.1.0 --reason 'leaks memory'"]],
   plan: (rollout, { version, reason }) => pin(rollout, version, reason),
 });
 
 export const unpinCommand = rolloutCommandOf({
-  description:
-    'Resumes automation: the newest version that nothing blocks is deployed at once. The command names it, and asks.',
+  description: `Resumes automation: the newest version that nothing blocks is deployed at once.
+
+The command names the version, and asks.`,
   examples: [['back to automatic', 'unpin my-app']],
   plan: (rollout, { reason }) => unpin(rollout, reason),
 });
 
 export const retryCommand = rolloutCommandOf({
-  description: 'Retries the newest deployment after it has failed: it must be applied, become healthy and bake again.',
+  description: `Retries the newest deployment after it has failed.
+
+It must be applied, become healthy and bake again.`,
   examples: [['the database is back', "retry my-app --reason 'the database is back'"]],
   plan: (rollout, { reason }) => retry(rollout, reason),
 });
 
 export const unblockCommand = rolloutCommandOf({
-  description: `Lets the next version follow a failed one, if a failure blocks later versions (onFailure: Hold). Gates, RolloutGates and HealthChecks can still block it.`,
+  description: `Lets automation continue with the next version after a failed one.
+
+It is for a failure that blocks later versions (spec.onFailure: Hold). Gates, RolloutGates and HealthChecks can still block the next version.`,
   examples: [['1.2.0 has failed, 1.2.1 repairs it', "unblock my-app --reason '1.2.1 repairs it'"]],
   plan: (rollout, { reason }) => unblock(rollout, reason),
 });
 
 export const rollbackCommand = rolloutCommandOf({
-  description: `Rolls back to a version and stays on it: the named one, or the last that succeeded before the current one. It never goes to a newer version, nor to one that was rolled back. The command shows both versions, and any release between them that cannot be undone, and asks.`,
+  description: `Goes back to the last version that succeeded before the current one, or the named one, and stays on it.
+
+It never goes to a newer version, nor to one that was rolled back.
+The command shows both versions, and any release between them that cannot be undone, and asks.`,
   version: 'optional',
   options: [{ flags: '--no-pin', help: 'do not stay on it: newer versions are candidates again' }],
   examples: [
@@ -115,7 +125,9 @@ export const rollbackCommand = rolloutCommandOf({
 });
 
 export const withdrawCommand: CommandDefinition = {
-  description: `Withdraws the request for a version that was requested with deploy or bypass and is not deployed yet. At a Gate or RolloutGate with approvals, it withdraws your own approval of a version.`,
+  description: `Withdraws a requested version of a Rollout, or your approval at a Gate or RolloutGate.
+
+A version that was requested with deploy or bypass can be withdrawn until it is deployed.`,
   arguments: [
     { syntax: '<rollout-or-gate>', help: 'a Rollout, rolloutgate/qa or gate/year-end', completes: APPROVABLE },
     { syntax: '[version]', help: 'of an approval: a tag; at a Gate, namespace/rollout:tag', completes: 'versions' },

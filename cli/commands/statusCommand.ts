@@ -6,11 +6,12 @@ import { readRelated } from '../../tools/read/readRelated.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { RELEASE } from '../command/options.ts';
 import { styleOf } from '../terminal/style.ts';
-import { lineOf, timeoutOf, WAIT_CODES, waitFor } from '../write/wait.ts';
+import { lineOf, timeoutOf, waitFor } from '../write/wait.ts';
 
 export const status: CommandDefinition = {
-  description: `Prints one line about the progress of a Rollout. With --until it waits for a state, for pipelines: progress goes to standard error, the line to standard output,
-and the exit code is the result.`,
+  description: `Prints the progress of a Rollout in one line; the exit code is the result.
+
+With --until it waits for a state, for pipelines: progress goes to standard error, the line to standard output.`,
   arguments: [{ syntax: '<rollout>', help: 'its name', completes: 'rollouts' }],
   options: [
     { flags: '--until <state>', help: 'wait until it reaches this state', choices: GOALS, completes: GOALS },
@@ -21,7 +22,11 @@ and the exit code is the result.`,
     ['has it baked?', 'status my-app -n shop'],
     ['in a pipeline, after the image was pushed', 'status my-app -n shop --until baked --release 1.2.0 --timeout 30m'],
   ],
-  exitCodes: [...WAIT_CODES, [EXIT.waiting, 'without --until: a version is waiting or rolling out']],
+  exitCodes: [
+    [EXIT.failed, 'the deployment has failed'],
+    [EXIT.timeout, 'with --until: timed out; the line has the cause'],
+    [EXIT.waiting, 'without --until: a version is waiting or rolling out'],
+  ],
   async run(context, { arguments: [name], options }) {
     const cluster = await context.cluster();
     const rollout = await readRollout(cluster, name as string);

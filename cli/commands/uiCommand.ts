@@ -12,10 +12,12 @@ import { openBrowser } from '../terminal/openBrowser.ts';
 const MAX_PORT = 65_535;
 
 export const ui: CommandDefinition = {
-  description: `Serves a page on this machine and opens it: a board of all applications, why each waits, Gates on a calendar, the order of promotion.
-It is live, and has the rights of your kubeconfig: the browser gets no credentials, and only the data that the page needs. The address has a key that
-is new each time; anyone who has it has your permissions, so do not share it. Ctrl-C stops the page.
-With several --context it shows all these clusters, with the rights that you have in each. A cluster that does not answer does not delay the others.`,
+  description: `Serves a live page on this machine and opens it: applications, Gates on a calendar, and promotion.
+
+The page has the rights of your kubeconfig. The browser gets no credentials, and only the data that the page needs.
+The address has a key that is new each time. Anyone who has it has your permissions, so do not share it.
+With several --context it shows all these clusters, with the rights that you have in each. A cluster that does not answer does not delay the others.
+Ctrl-C stops the page.`,
   options: [
     CONTEXTS,
     { flags: '--port <number>', help: 'port on 127.0.0.1; a free one when absent' },

@@ -14,8 +14,10 @@ import { wrapText } from '../terminal/columns.ts';
 import { EXPLAINED_TONES, type Style, styleOf } from '../terminal/style.ts';
 
 export const why: CommandDefinition = {
-  description: `Explains why an object is waiting, held, suspended or refused: the cause first, then what happens automatically, and the exact commands that
-release it, each with whether you are allowed to run it. KIND is any kind of rollout-hooks or Flux; a name alone is that of a Rollout.`,
+  description: `Explains why an object is waiting or blocked: the cause, what happens next, and how to release it.
+
+How to release it is a list of commands, each with whether you are allowed to run it.
+KIND is any kind of rollout-hooks or Flux. A name alone is that of a Rollout.`,
   arguments: [
     { syntax: '<kind/name>', help: 'rollout/my-app, gate/year-end, kustomization/web', completes: 'targets' },
   ],

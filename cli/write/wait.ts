@@ -155,8 +155,8 @@ async function awaitProgress(
 }
 
 export const WAIT_CODES: NonNullable<CommandDefinition['exitCodes']> = [
-  [EXIT.failed, 'the deployment has failed'],
-  [EXIT.timeout, 'timed out: the line has the cause of the wait'],
+  [EXIT.failed, 'with --wait: the deployment has failed'],
+  [EXIT.timeout, 'with --wait: timed out; the line has the cause'],
 ];
 
 interface Wanted {

@@ -29,7 +29,7 @@ type Text = (request: ActionRequest, found?: AnyObject) => string;
 interface Definition {
   kinds: readonly KindName[];
   /** Required inputs besides the object. */
-  takes?: readonly ('version' | 'rollout' | 'gate' | 'freeze')[];
+  takes?: readonly ('version' | 'gate' | 'freeze')[];
   /** Whether a reason is required or impossible; absent: optional. */
   reason?: 'required' | 'none';
   /** The write. `found`: an object of the requested kind. */

@@ -25,7 +25,7 @@ export function mapOf(...objects: (AnyObject | undefined)[]): ObjectMap {
 export function decorating(
   object: AnyObject,
   { related = [], attachments = [] }: { related?: readonly AnyObject[]; attachments?: AnyObject[] | ObjectMap } = {},
-): DecoratorRequest {
+): DecoratorRequest<any> {
   const own = Array.isArray(attachments) ? mapOf(...attachments) : attachments;
   return { controller, object, attachments: own, related: mapOf(...related), finalizing: false };
 }
@@ -34,7 +34,7 @@ export function decorating(
 export function composing(
   parent: AnyObject,
   { related = [], children = {} }: { related?: readonly AnyObject[]; children?: ObjectMap } = {},
-): CompositeRequest {
+): CompositeRequest<any> {
   return { controller, parent, children, related: mapOf(...related), finalizing: false };
 }
 

@@ -1,5 +1,5 @@
 /** docs/cli.md, from the commands. */
-import type { CommandDefinition, OptionDefinition } from '../../cli/command/command.ts';
+import { COMMON_EXIT_CODES, type CommandDefinition, type OptionDefinition } from '../../cli/command/command.ts';
 import { CONNECTION_OPTIONS } from '../../cli/command/options.ts';
 import { COMMANDS, type CommandEntry } from '../../cli/commands/index.ts';
 import { code, escaped, type Generated, table } from './generated.ts';
@@ -53,27 +53,24 @@ ServiceAccount inside a cluster. Client certificates, tokens, exec plugins and p
 Options may stand before or after the command's name.
 Commands that it prints have the same flags for the cluster and the user.`;
 
-const EXIT_CODES = `Colors are for terminals only; \`NO_COLOR\` turns them off. Times are in your time zone (\`TZ\`). On a pipe nothing is
-wrapped.
-
-| exit code | means |
-|---|---|
-| 0 | done |
-| 1 | an error: one sentence on standard error |
-| 2 | the command line is wrong |
-| 130 | Ctrl-C |
-
-Commands list further exit codes.`;
+const CONVENTIONS = `Colors are for terminals only; \`NO_COLOR\` turns them off. Times are in your time zone (\`TZ\`). On a pipe nothing is
+wrapped.`;
 
 export async function commandPage(): Promise<Generated> {
   const loaded = await Promise.all(COMMANDS.map(async (entry) => ({ entry, definition: await entry.load() })));
   const groups = [...new Set(COMMANDS.map(({ group }) => group))];
-  const index = COMMANDS.map(({ name, summary }) => [`[\`${name}\`](#${name})`, summary]);
+  const index = COMMANDS.map(({ name, group, summary }, row) => [
+    COMMANDS[row - 1]?.group === group ? '' : `**${group}**`,
+    `[\`${name}\`](#${name})`,
+    summary,
+  ]);
   const parts = [
     INTRODUCTION,
     optionTable(CONNECTION_OPTIONS),
-    EXIT_CODES,
-    table(['command', 'what it does'], index),
+    CONVENTIONS,
+    ...rowsOf('exit code', 'means', exitRows(COMMON_EXIT_CODES)),
+    'Commands list further exit codes.',
+    table(['', 'command', 'what it does'], index),
     ...groups.flatMap((group) => loaded.filter(({ entry }) => entry.group === group).map(section)),
   ];
   return [['docs/cli.md', `${parts.join('\n\n')}\n`]];
@@ -98,14 +95,12 @@ function section({ entry, definition }: { entry: CommandEntry; definition: Comma
       args.map(({ syntax, help }) => [code(syntax), escaped(help)]),
     ),
     ...(options.length > 0 ? [optionTable(options)] : []),
-    ...rowsOf(
-      'exit code',
-      'means',
-      exitCodes.map(([code, meaning]) => [`${code}`, escaped(meaning)]),
-    ),
+    ...rowsOf('exit code', 'means', exitRows(exitCodes)),
     `\`\`\`sh\n${examplesText}\n\`\`\``,
   ].join('\n\n');
 }
+
+const exitRows = (codes: typeof COMMON_EXIT_CODES) => codes.map(([code, meaning]) => [`${code}`, escaped(meaning)]);
 
 const rowsOf = (first: string, second: string, rows: string[][]) =>
   rows.length > 0 ? [table([first, second], rows)] : [];

@@ -16,9 +16,8 @@ import { sourceResource } from '../../core/managedField/source.ts';
 import { namedRules } from '../customizeRules.ts';
 import type { CompositeHook } from '../hook.ts';
 
-export const fluxBindingHook: CompositeHook = {
-  async customize({ parent }, call) {
-    const { spec, metadata } = parent as FluxBinding;
+export const fluxBindingHook: CompositeHook<FluxBinding> = {
+  async customize({ parent: { spec, metadata } }, call) {
     const relatedResources: RelatedResourceRule[] = [];
     // If the object's decorator reports, related objects would only add syncs of this one.
     if (!spec?.report) {
@@ -37,8 +36,7 @@ export const fluxBindingHook: CompositeHook = {
     return { relatedResources };
   },
 
-  async sync({ parent, related }, { now }) {
-    const binding = parent as FluxBinding;
+  async sync({ parent: binding, related }, { now }) {
     const { source: sourceRef, awaits } = binding.spec ?? {};
     const source =
       sourceRef &&

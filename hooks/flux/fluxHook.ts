@@ -8,7 +8,7 @@ import { DEPLOYED, GATE_STATE, RECONCILE_REQUESTED_AT, RESUME_LABEL, SUSPENDED }
 import type { FluxObject } from '../../api/flux.ts';
 import { FLUX_BINDINGS, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
-import type { DecoratorRequest, DecoratorResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
+import type { DecoratorResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { inputsOf } from '../../core/binding/bindingReport.ts';
@@ -37,7 +37,7 @@ import { recentGates, refRules } from '../../live/gateReads.ts';
 import { namedRules } from '../customizeRules.ts';
 import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from '../hook.ts';
 
-export const fluxHook: DecoratorHook = {
+export const fluxHook: DecoratorHook<FluxObject> = {
   /**
    * Metacontroller caches the answer by generation: Rollouts that the annotations name later are related by the
    * FluxBinding until then.
@@ -56,9 +56,8 @@ export const fluxHook: DecoratorHook = {
     return { relatedResources };
   },
 
-  async sync(request, call) {
+  async sync({ object, attachments, related }, call) {
     const { now } = call;
-    const { object, attachments, related } = request as DecoratorRequest<FluxObject>;
     const { namespace } = object.metadata;
     const observed = objectAt<FluxBinding>(attachments, KINDS.FluxBinding, namespace, bindingName(object));
     const { gating, gates } = await readGating(object, call);

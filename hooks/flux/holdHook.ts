@@ -5,7 +5,7 @@
 import { SELECTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS } from '../../api/kinds.ts';
-import type { DecoratorRequest, DecoratorResponse } from '../../api/metacontroller.ts';
+import type { DecoratorResponse } from '../../api/metacontroller.ts';
 import type { Gate } from '../../api/types.ts';
 import { TOO_MANY } from '../../core/gate/gateRefs.ts';
 import { selectingGateRules } from '../../core/gate/gateSelection.ts';
@@ -44,7 +44,7 @@ const EDGE_DELAY_MS = 1000;
 /** Bytes of a request that is read: the object takes at most 1.5 MiB, as etcd does, and a Gate a few KiB. */
 const MAX_BYTES = 3 * 1024 * 1024;
 
-export const holdHook: DecoratorHook = {
+export const holdHook: DecoratorHook<FluxObject> = {
   maxBytes: MAX_BYTES,
 
   async customize({ parent }, { cluster, settings }) {
@@ -59,8 +59,7 @@ export const holdHook: DecoratorHook = {
     };
   },
 
-  async sync(request, { now, settings, cluster, sharedReads }) {
-    const { object, related } = request as DecoratorRequest<FluxObject>;
+  async sync({ object, related }, { now, settings, cluster, sharedReads }) {
     if (object.metadata.deletionTimestamp) return { attachments: [] };
     const rules = refRules(settings);
     const relatedGates = objectsOf<Gate>(related, KINDS.Gate);

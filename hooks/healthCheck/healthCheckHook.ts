@@ -50,9 +50,8 @@ const VERDICT_REUSE = 1 / 3;
 /** The longest wait for a deployment's time, which a user's status may set years ahead. */
 const LONGEST_REQUEUE_SECONDS = 3600;
 
-export const healthCheckHook: DecoratorHook = {
-  async customize({ parent }, call) {
-    const healthCheck = parent as HealthCheck;
+export const healthCheckHook: DecoratorHook<HealthCheck> = {
+  async customize({ parent: healthCheck }, call) {
     const { namespace = '' } = healthCheck.metadata;
     const rules = watchingRolloutRules(healthCheck, await rolloutsBeside(namespace, call));
     // Only to trigger a sync: the annotation may change without a new customize call, so sync reads what it names now.
@@ -68,8 +67,8 @@ export const healthCheckHook: DecoratorHook = {
   },
 
   async sync(request, call) {
-    if (request.finalizing || request.object.metadata.deletionTimestamp) return { attachments: [] };
-    const healthCheck = request.object as HealthCheck;
+    const { object: healthCheck, finalizing } = request;
+    if (finalizing || healthCheck.metadata.deletionTimestamp) return { attachments: [] };
     const { namespace = '' } = healthCheck.metadata;
     const rollouts = objectsOf<Rollout>(request.related, KINDS.Rollout);
     const own = rollouts.filter(({ metadata }) => metadata.namespace === namespace);
@@ -170,7 +169,7 @@ function rolloutsBeside(namespace: string, { cluster, sharedReads }: HookCall) {
 /** The Kustomization as Metacontroller has it; undefined if the annotation names another one by now. */
 function relatedKustomization(
   healthCheck: HealthCheck,
-  { related }: DecoratorRequest,
+  { related }: DecoratorRequest<HealthCheck>,
   { settings }: HookCall,
 ): Kustomization | undefined {
   const ref = kustomizationRef(healthCheck, settings.noCrossNamespaceRefs);

@@ -33,7 +33,7 @@ export async function runJob(
   check: HealthCheck,
   template: JobTemplate,
   watching: readonly Rollout[],
-  { attachments }: DecoratorRequest,
+  { attachments }: DecoratorRequest<HealthCheck>,
   call: HookCall,
 ): Promise<JobRun> {
   const jobs = sendsKind(attachments, JOB) ? objectsOf<CheckJob>(attachments, JOB) : undefined;

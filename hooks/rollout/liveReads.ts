@@ -43,10 +43,9 @@ export function liveRollout({ metadata }: Rollout, cluster: ClusterReader): Prom
  */
 export async function childProblem(
   child: Child | undefined,
-  { parent, children }: CompositeRequest,
+  { parent: rollout, children }: CompositeRequest<Rollout>,
   cluster: ClusterReader,
 ): Promise<string | undefined> {
-  const rollout = parent as unknown as Rollout;
   if (!child || rollout.metadata.deletionTimestamp) return undefined;
   const { kind, apiVersion, resource, name } = child;
   const { namespace = '' } = rollout.metadata;

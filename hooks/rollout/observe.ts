@@ -39,9 +39,8 @@ export function withAllowedRefs(rollout: Rollout, { noCrossNamespaceRefs }: Sett
   return noCrossNamespaceRefs ? withoutForeignRefs(rollout) : rollout;
 }
 
-export async function observe(request: CompositeRequest, call: HookCall): Promise<Observed> {
-  const rollout = request.parent as unknown as Rollout;
-  const { related } = request;
+export async function observe(request: CompositeRequest<Rollout>, call: HookCall): Promise<Observed> {
+  const { parent: rollout, related } = request;
   const { namespace = '' } = rollout.metadata;
   const reached = withAllowedRefs(rollout, call.settings);
   const ref = policyRef(reached);
@@ -118,15 +117,14 @@ const MAX_PODS_READ = 20;
 
 /** The inputs of the Rollout's copies; undefined without spec.targetRepository. */
 async function copyingOf(
-  request: CompositeRequest,
+  { parent: rollout, children }: CompositeRequest<Rollout>,
   policy: ImagePolicy | undefined,
   { cluster, settings }: HookCall,
 ): Promise<Copying | undefined> {
-  const rollout = request.parent as unknown as Rollout;
   if (!rollout.spec?.targetRepository || rollout.metadata.deletionTimestamp) return undefined;
   const image = settings.copyImage ?? '';
-  const jobs = objectsOf<CopyJob>(request.children, JOB);
-  if (!sendsKind(request.children, JOB) || image === '') {
+  const jobs = objectsOf<CopyJob>(children, JOB);
+  if (!sendsKind(children, JOB) || image === '') {
     const problem = 'the component release-copies is not installed';
     return { problem, image, jobs: [], pods: {} };
   }

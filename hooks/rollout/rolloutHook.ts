@@ -64,9 +64,9 @@ interface Decided {
   requeueAfterSeconds?: number;
 }
 
-export const rolloutHook: CompositeHook = {
+export const rolloutHook: CompositeHook<Rollout> = {
   async customize({ parent }, { cluster, settings }) {
-    return { relatedResources: await relatedRules(withAllowedRefs(parent as unknown as Rollout, settings), cluster) };
+    return { relatedResources: await relatedRules(withAllowedRefs(parent, settings), cluster) };
   },
 
   async sync(request, call) {

@@ -22,9 +22,8 @@ import { repairedLabels } from '../repairedLabels.ts';
 const SHORTEST_REQUEUE_SECONDS = 0.25;
 const LONGEST_REQUEUE_SECONDS = 2;
 
-export const rolloutRequestsHook: DecoratorHook = {
-  async sync({ object }, { now }) {
-    const rollout = object as unknown as Rollout;
+export const rolloutRequestsHook: DecoratorHook<Rollout> = {
+  async sync({ object: rollout }, { now }) {
     if (rollout.metadata.deletionTimestamp) return { attachments: [] };
     const used = usedAnnotations(rollout);
     const response: DecoratorResponse = { attachments: [], ...repairedLabels(rollout, watchesLabel(rollout)) };

@@ -273,10 +273,13 @@ describe('close', () => {
     const commands = err.split('\n').filter((line) => line.startsWith('  '));
     expect(commands).toEqual([
       "  kubectl rollouts freeze web --for 2h -n shop --reason 'it leaks'",
-      "  kubectl rollouts close rolloutgate/web -n shop --rollout '<rollout>'",
+      '  kubectl rollouts close rolloutgate/web -n shop --rollout web',
     ]);
-    expect(await written(commands[0]!.trim(), [DEPLOYED])).toMatchObject({ code: 0, writes: [{ method: 'POST' }] });
+    for (const command of commands)
+      expect(await written(command.trim(), [DEPLOYED])).toMatchObject({ code: 0, writes: [{ method: 'POST' }] });
     const approved = await written('kubectl rollouts approve rolloutgate/web 1.2.0 -n shop', [DEPLOYED]);
     expect(approved.err.split('\n')).toContain(commands[1]);
+    const unknown = await written('kubectl rollouts close rolloutgate/web -n shop', []);
+    expect(unknown.err).toContain(" --rollout '<rollout>'\n");
   });
 });

@@ -21,6 +21,13 @@ async function taken(shown: string): Promise<string> {
 }
 
 describe.each(COMMANDS.map((entry) => [entry.name, entry] as const))('%s', (name, entry) => {
+  it('begins its help with its purpose, in a line', async () => {
+    const [purpose = '', blank = '', ...details] = (await entry.load()).description.split('\n');
+    expect([purpose, blank]).toEqual([expect.stringMatching(/^[A-Z].{10,103}[.:]$/), '']);
+    // Help wraps no line of a text that has an indented one.
+    expect(details.filter((line) => /^\s/.test(line))).toEqual([]);
+  });
+
   it('has examples that it takes', async () => {
     const { examples } = await entry.load();
     expect(examples.length).toBeGreaterThan(0);

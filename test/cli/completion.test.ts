@@ -17,7 +17,7 @@ describe.each<[string, string[], string[]]>([
   [
     'commands, with what each does',
     ['un'],
-    ['unpin\tresume automation', 'unblock\tlet automation continue after a failed version', NO_FILES],
+    ['unpin\tresume automation after a pin', 'unblock\tlet automation continue after a failed version', NO_FILES],
   ],
   [
     'an option',

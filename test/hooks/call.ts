@@ -23,6 +23,6 @@ export function syncCall(
     cluster: { ...fakeCluster(objects), ...cluster },
     settings,
   });
-  const request: CompositeRequest = { controller, parent, children, related, finalizing: false };
+  const request: CompositeRequest<any> = { controller, parent, children, related, finalizing: false };
   return { request, call, events };
 }

@@ -34,13 +34,13 @@ const cluster = (spec: object): Budget =>
 
 async function sync(of: Budget, related: Rollout[], live: Rollout[] = []) {
   const { call, reads, events } = fakeCall({ objects: live as KubeObject<any, any>[] });
-  const sent = { ...request(of as never, related as KubeObject<any, any>[]), children: {} };
+  const sent = { ...request(of, related as KubeObject<any, any>[]), children: {} };
   const answer = await budgetHook.sync(sent, call);
   return { status: answer.status as BudgetStatus, reads, events, resyncAfterSeconds: answer.resyncAfterSeconds };
 }
 const rulesOf = async (of: Budget) => {
   const { call } = fakeCall();
-  return (await budgetHook.customize!({ controller: {} as never, parent: of as never }, call)).relatedResources;
+  return (await budgetHook.customize!({ controller: {} as never, parent: of }, call)).relatedResources;
 };
 
 it('a budget whose selector its CRD should have refused fails its sync: nothing is granted', async () => {

@@ -234,8 +234,7 @@ describe('the status of a RolloutGate', () => {
 
 it('only a gate that requires approvals relates its Rollout', async () => {
   const rules = async (gate: RolloutGate) =>
-    (await rolloutGateHook.customize!({ controller, parent: gate as unknown as KubeObject }, {} as HookCall))
-      .relatedResources;
+    (await rolloutGateHook.customize!({ controller, parent: gate }, {} as HookCall)).relatedResources;
   expect(await rules(gateOf(undefined, {}))).toEqual([]);
   expect(await rules(gateOf({ required: 1 }, {}))).toMatchObject([
     { resource: 'rollouts', namespace: 'shop', names: ['app'] },

@@ -47,6 +47,7 @@ describe('the page’s requests', () => {
     ['an image that is none', { type: 'retry', object: rollout, image: '$(reboot)' }],
     ['a time that is none', { type: 'close', object: gate, at: 'tomorrow' }],
     ['a freeze without a selection', { type: 'freeze', object: gate, freeze: {} }],
+    ['a freeze of no kind', { type: 'freeze', object: gate, freeze: { selects: { kinds: [] } } }],
     ['a freeze of another kind', { type: 'freeze', object: gate, freeze: { selects: { kinds: ['Secret'] } } }],
     [
       'a freeze of namespaces',

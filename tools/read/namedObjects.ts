@@ -155,7 +155,7 @@ export async function readRolloutGatesOf(client: KubeClient, { metadata }: Rollo
 export async function readAnyGate(
   { client, namespace: home }: Cluster,
   text: string,
-  next?: (parsed: ParsedName) => string,
+  next?: (parsed: ParsedName) => Promise<string>,
 ): Promise<Gate | RolloutGate> {
   const parsed = parseName(text, home);
   const { kind, namespace, name } = parsed;
@@ -171,7 +171,7 @@ export async function readAnyGate(
   if (found) return found;
   const what = kind ?? 'Gate or RolloutGate';
   const none = `There is no ${what} '${name}' in namespace '${namespace}'.${await otherGatesHint(client, parsed)}`;
-  throw new Problem(next ? `${none}\n${next(parsed)}` : none);
+  throw new Problem(next ? `${none}\n${await next(parsed)}` : none);
 }
 
 /** A hint at a Gate or RolloutGate of that name in another namespace, or at those of the namespace. */

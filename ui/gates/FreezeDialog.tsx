@@ -48,7 +48,7 @@ export function FreezeDialog() {
     >
       <Form freeze={freeze} name={name} reason={reason} setReason={setReason} />
       {lacks ? <p class="dialog-text">{lacks}</p> : <Holds preview={preview} />}
-      {preview?.lacks && <p class="dialog-text">You aren't allowed to create this Gate: you need {preview.lacks}.</p>}
+      {preview?.lacks && <p class="dialog-text">To freeze with this Gate, you need {preview.lacks}.</p>}
       <Commands {...(preview?.commands ?? commandsOf(request))} />
     </RequestDialog>
   );

@@ -116,7 +116,7 @@ export class Cluster {
 
   async bind() {
     if (!this.binding) return;
-    const parent = this.binding as unknown as KubeObject;
+    const parent = this.binding;
     const related = mapOf(...this.gates, ...this.rollouts, this.source, this.binding.spec?.awaits && this.applier);
     const { status } = await fluxBindingHook.sync(
       { controller, parent, children: {}, related, finalizing: false },

@@ -23,13 +23,7 @@ async function decorate(object: FluxObject, binding?: FluxBinding, related: Kube
 
 async function bind(parent: FluxBinding, ...related: KubeObject<any, any>[]): Promise<FluxBinding> {
   const answer = await fluxBindingHook.sync(
-    {
-      controller,
-      parent: parent as unknown as KubeObject,
-      children: {},
-      related: mapOf(...related),
-      finalizing: false,
-    },
+    { controller, parent, children: {}, related: mapOf(...related), finalizing: false },
     call,
   );
   const result = { ...parent, status: answer.status as FluxBinding['status'] };

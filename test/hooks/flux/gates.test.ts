@@ -257,7 +257,7 @@ describe('an object that a Kustomization applies', () => {
   it('relates its owner while it waits for it, and at no other time', async () => {
     const cluster = await opening();
     const rules = async () => {
-      const parent = cluster.binding as unknown as KubeObject;
+      const parent = cluster.binding!;
       const { call } = fakeHookCall({ now: cluster.now });
       const { relatedResources } = await fluxBindingHook.customize!({ controller, parent }, call);
       return relatedResources.filter(({ resource }) => resource === 'kustomizations');

@@ -142,11 +142,11 @@ describe('a FluxBinding with the decorator’s report', () => {
   const tell = async (...gates: Gate[]) => {
     const asked = decorating(object, { related: [twoDeployed] });
     const [binding] = (await fluxHook.sync(asked, fakeHookCall({ now: NOW, objects: gates }).call)).attachments;
-    return binding as KubeObject;
+    return binding as FluxBinding;
   };
 
   it('relates no Rollout and no Gate', async () => {
-    const resources = async (parent: KubeObject) =>
+    const resources = async (parent: FluxBinding) =>
       (await fluxBindingHook.customize!({ controller, parent }, call)).relatedResources.map(({ resource }) => resource);
     expect(await resources(await tell(opened))).toEqual(['gitrepositories']);
     expect(await resources(await tell())).toEqual(['rollouts', 'gates', 'gitrepositories']);

@@ -65,13 +65,6 @@ export function object(
   };
 }
 
-export function request(parent: Rollout, related: KubeObject<any, any>[]): CompositeRequest {
-  const children = { 'ConfigMap.v1': {} };
-  return {
-    controller,
-    parent: parent as KubeObject<any, any>,
-    children,
-    related: mapOf(...related),
-    finalizing: false,
-  };
+export function request<Parent>(parent: Parent, related: KubeObject<any, any>[]): CompositeRequest<Parent> {
+  return { controller, parent, children: { 'ConfigMap.v1': {} }, related: mapOf(...related), finalizing: false };
 }

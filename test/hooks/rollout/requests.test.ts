@@ -8,7 +8,8 @@ import { rolloutRequestsHook } from '../../../hooks/rollout/rolloutRequestsHook.
 import { rolloutGateHook } from '../../../hooks/rolloutGateHook.ts';
 import { fakeCall, NOW, object, rollout } from './call.ts';
 
-const decorate = (hook: DecoratorHook, target: unknown) => hook.sync(decorating(target as KubeObject), fakeCall().call);
+const decorate = <Target>(hook: DecoratorHook<Target>, target: unknown) =>
+  hook.sync(decorating(target as KubeObject), fakeCall().call);
 
 describe('rollout-requests', () => {
   it('removes exactly the used requests, and requeues until they are gone', async () => {

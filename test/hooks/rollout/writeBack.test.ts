@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { CompositeRequest } from '../../../api/metacontroller.ts';
-import type { RolloutStatus } from '../../../api/types.ts';
+import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
 import { fakeCall, imagePolicy, object, request, rollout } from './call.ts';
 import { deployed } from './sync.ts';
@@ -33,7 +33,7 @@ async function sync(
 ) {
   const { call, reads } = fakeCall({ objects: [...objects, subject as unknown as KubeObject] });
   const policies = children === 'not installed' ? undefined : children;
-  const body: CompositeRequest = {
+  const body: CompositeRequest<Rollout> = {
     ...request(subject, related),
     children: policies
       ? { [KEY]: Object.fromEntries(policies.map((each) => [`team-a/${each.metadata.name}`, each])) }
