@@ -7,6 +7,7 @@ import type { HealthCheck, HistoryEntry } from '../../api/types.ts';
 import { goJsonBytes } from '../kube/json.ts';
 import { parseTime, wholeSeconds } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
+import { KUSTOMIZATION_CLASS } from './kustomizationCheck.ts';
 
 /** An entry of `history[].knownHealth`. */
 type KnownHealth = NonNullable<HistoryEntry['knownHealth']>[number];
@@ -36,10 +37,19 @@ export function knownHealth(checks: readonly HealthCheck[], before: readonly Kno
 /** Whether the check has reported an error since the deployment started, or was applied. */
 export function hasNewError(check: HealthCheck, head: HistoryEntry): boolean {
   const { lastErrorTime } = check.status ?? {};
-  if (lastErrorTime === undefined) return false;
+  if (lastErrorTime === undefined || isOfEarlierFailure(check, head)) return false;
   const known = knownReport(check, head);
   if (known) return !sameTime(known.lastErrorTime, lastErrorTime);
   return isNewCheck(check, head) || (parseTime(lastErrorTime) ?? Number.NEGATIVE_INFINITY) >= healthCutoff(head);
+}
+
+/**
+ * Whether the error is a failure from before the deployment that the check found afterwards, as class kustomization may:
+ * its errors have the times of the failures, which our own clock and the cluster's controllers write.
+ */
+function isOfEarlierFailure({ spec, status }: HealthCheck, head: HistoryEntry): boolean {
+  const failed = parseTime(status?.lastErrorTime);
+  return spec?.class === KUSTOMIZATION_CLASS && failed !== undefined && failed < wholeSeconds(deployCutoff(head));
 }
 
 /** Whether the check's health is newer than the start of the deployment, or its apply. */

@@ -60,6 +60,35 @@ describe('an error before a bound object has applied the version', () => {
   });
 });
 
+describe('a failure that a check reports after the deployment', () => {
+  /** The check was Healthy at the deployment, whose version is not applied everywhere or was applied a second ago. */
+  const statusAfter = (failedAt: number, appliedTime?: string) => {
+    const known = { namespace: 'team-a', name: 'app', status: 'Healthy', lastChangeTime: at(-600) };
+    const head: HistoryEntry = {
+      id: 2,
+      version: { tag: '1.0.0' },
+      timestamp: at(-60),
+      bakeStatus: 'Deploying',
+      rolledBackFrom: '1.1.0',
+      knownHealth: [known],
+      ...(appliedTime && { appliedTime }),
+    };
+    const late = { status: 'Unhealthy', lastChangeTime: at(0), lastErrorTime: at(failedAt) };
+    const healthChecks = [check(late, 'kustomization')];
+    const bound = [unseenBinding(rollout, 'Kustomization', 'app')];
+    const context = { rollout, times: {}, healthChecks, bound, recovery: false, likeKuberik: false };
+    return bakeStep(head, context, NOW).head.bakeStatus;
+  };
+
+  it.each([
+    ['is that of the version before, if it is older than the deployment', -65, undefined, 'Deploying'],
+    ['is so after the apply too', -65, at(-1), 'Deploying'],
+    ['fails the deployment, if it is newer', -55, undefined, 'Failed'],
+  ])('%s', (_, failedAt, appliedTime, bakeStatus) => {
+    expect(statusAfter(failedAt, appliedTime)).toBe(bakeStatus);
+  });
+});
+
 describe('the second in which a check got well (Q17)', () => {
   it.each([
     { what: 'is waited out', status: 'Healthy', changed: 0, now: NOW + 400, until: NOW + 1000 },
