@@ -1,39 +1,57 @@
 /**
- * Flux objects that are ready with an older version than their source has. A chart's or source's new version changes
- * nothing in the objects that use it: until their controller begins, which takes as long as it is down, they are Ready.
+ * Flux objects whose Ready is about an older version than their source has. A new version of a chart changes nothing in
+ * the HelmRelease that uses it: until helm-controller begins, which takes as long as it is down or ends an upgrade, the
+ * HelmRelease reports the version before. The same holds for Kustomizations.
  */
 import type { FluxObject } from '../../../api/flux.ts';
 import { KINDS } from '../../../api/kinds.ts';
 import type { AnyObject } from '../../../api/kubernetes.ts';
 import { fieldAt, stringAt } from '../../kstatus/fields.ts';
 import { groupOf, refKey } from '../../kube/names.ts';
-import { fetchedRevision, namesArtifact, sourceOf } from '../../managedField/source.ts';
+import { fetchedRevision, isCurrent, namesArtifact, sourceOf } from '../../managedField/source.ts';
+
+/** The artifact of each OCIRepository, by `namespace/name`; undefined for one that has yet to fetch its spec. */
+type Artifacts = ReadonlyMap<string, string | undefined>;
 
 const isKind = ({ apiVersion, kind }: AnyObject, known: { group: string; kind: string }) =>
   kind === known.kind && groupOf(apiVersion) === known.group;
 
-/** The artifacts that the OCIRepositories among the objects have fetched, by `namespace/name`. */
-export function fetchedArtifacts(objects: readonly AnyObject[]): ReadonlyMap<string, string> {
-  const sources = objects.filter((object) => isKind(object, KINDS.OCIRepository));
+/** The artifacts of the OCIRepositories among the objects. */
+export function artifactsOf(objects: readonly AnyObject[]): Artifacts {
+  const sources = objects.filter((object) => isKind(object, KINDS.OCIRepository)) as FluxObject[];
   return new Map(
-    sources.flatMap((source): [string, string][] => {
+    sources.flatMap((source): [string, string | undefined][] => {
       const { namespace = '', name = '' } = source.metadata;
-      const revision = fetchedRevision(source as FluxObject);
-      return revision === undefined ? [] : [[refKey({ namespace, name }), revision]];
+      const revision = fetchedRevision(source);
+      const isComing = source.spec?.suspend !== true && !isCurrent(source);
+      return revision !== undefined || isComing ? [[refKey({ namespace, name }), revision]] : [];
     }),
   );
 }
 
-/** Why the object doesn't run what its source has fetched; undefined if it does, or if that isn't known. */
-export function whyBehindSource(object: AnyObject, artifacts: ReadonlyMap<string, string>): string | undefined {
-  const isRelease = isKind(object, KINDS.HelmRelease);
-  if (!isRelease && !isKind(object, KINDS.Kustomization)) return undefined;
+type Which = 'runs' | 'tried';
+
+/** The revisions in the status of an object: the one that it runs, and the one that its controller has tried last. */
+const REVISIONS: ReadonlyMap<string, Record<Which, (string | number)[]>> = new Map([
+  [
+    KINDS.HelmRelease.kind,
+    { runs: ['status', 'history', 0, 'ociDigest'], tried: ['status', 'lastAttemptedRevisionDigest'] },
+  ],
+  [KINDS.Kustomization.kind, { runs: ['status', 'lastAppliedRevision'], tried: ['status', 'lastAttemptedRevision'] }],
+]);
+
+/**
+ * Why the object's Ready is not about the artifact of its source; undefined if it is, or if that isn't known.
+ * @param which the revision that Ready is about: it `runs` if Ready is True, and was `tried` if it is False
+ */
+export function whyBehindSource(object: AnyObject, which: Which, artifacts: Artifacts): string | undefined {
+  if (!isKind(object, KINDS.HelmRelease) && !isKind(object, KINDS.Kustomization)) return undefined;
   const source = sourceOf(object as FluxObject);
-  const artifact = source?.kind === KINDS.OCIRepository.kind ? artifacts.get(refKey(source)) : undefined;
-  const applied = isRelease
-    ? stringAt(object, ['status', 'history', 0, 'ociDigest'])
-    : stringAt(object, ['status', 'lastAppliedRevision']);
-  if (!source || artifact === undefined || applied === undefined || namesArtifact(applied, artifact)) return undefined;
+  if (source?.kind !== KINDS.OCIRepository.kind || !artifacts.has(refKey(source))) return undefined;
+  const reported = stringAt(object, REVISIONS.get(object.kind)?.[which] ?? []);
+  const artifact = artifacts.get(refKey(source));
+  if (reported === undefined || (artifact !== undefined && namesArtifact(reported, artifact))) return undefined;
   const suspended = fieldAt(object, ['spec', 'suspend']) === true ? ' and is suspended' : '';
-  return `${source.kind} ${source.name} has ${artifact}, it has ${applied}${suspended}`;
+  const has = artifact === undefined ? 'fetches another version' : `has ${artifact}`;
+  return `${source.kind} ${source.name} ${has}, it ${which} ${reported}${suspended}`;
 }

@@ -3,7 +3,7 @@ import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { MAX_LISTED } from '../../kube/firstFew.ts';
 import { refKey } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
-import { fetchedArtifacts, whyBehindSource } from './behindSource.ts';
+import { artifactsOf, whyBehindSource } from './behindSource.ts';
 import { deletedSince, failureTime, isBroken, latestTime, mayBeGone, type Since } from './broken.ts';
 import type { InventoryResource } from './inventory.ts';
 import { healthOf } from './kindHealth.ts';
@@ -47,7 +47,7 @@ export function resourceHealth(observed: readonly ObservedResource[], since: Sin
   const health: ResourceHealth = { unhealthy: [], pending: [], missing: [], gone: [], errors: [] };
   const times: (EpochMs | undefined)[] = [];
   const deleted = deletedSince(since, now);
-  const artifacts = fetchedArtifacts(observed.flatMap(({ object }) => object ?? []));
+  const artifacts = artifactsOf(observed.flatMap(({ object }) => object ?? []));
   for (const resource of observed) {
     const name = refKey(resource);
     if (resource.error !== undefined) {
@@ -64,8 +64,11 @@ export function resourceHealth(observed: readonly ObservedResource[], since: Sin
       continue;
     }
     const { status, message: own } = healthOf(resource.object, since.deployed, now);
+    const isSettled = status === 'Current' || status === 'Failed';
+    const behind = isSettled && whyBehindSource(resource.object, status === 'Current' ? 'runs' : 'tried', artifacts);
     const message = resource.cause === undefined ? own : `${own}; ${resource.cause}`;
-    if (status === 'InProgress' && isBroken(resource.object, since, now)) {
+    if (behind) health.pending.push(`${name} (${behind})`);
+    else if (status === 'InProgress' && isBroken(resource.object, since, now)) {
       health.unhealthy.push(`${name} (was complete, and is not since ${formatTime(since.healthyUntil!)}: ${message})`);
       times.push(since.healthyUntil);
     } else if (status === 'InProgress') health.pending.push(`${name} (${message})`);
@@ -74,9 +77,6 @@ export function resourceHealth(observed: readonly ObservedResource[], since: Sin
     else if (status === 'Failed') {
       health.unhealthy.push(`${name} (${message})`);
       times.push(failureTime(resource.object));
-    } else {
-      const behind = whyBehindSource(resource.object, artifacts);
-      if (behind !== undefined) health.pending.push(`${name} (${behind})`);
     }
   }
   return { ...health, failedAt: latestTime(times) };

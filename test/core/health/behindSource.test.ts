@@ -35,6 +35,30 @@ const nested = (lastAppliedRevision: string) =>
     }),
   );
 
+const failed = (of: ObservedResource, reason: string, attempt: object): ObservedResource => {
+  const conditions = [{ ...ready[0], status: 'False', reason, lastTransitionTime: '2026-01-02T11:59:00Z' }];
+  return { ...of, object: { ...of.object!, status: { ...of.object!.status, conditions, ...attempt } } };
+};
+const upgradeOf = (revision?: string) =>
+  failed(release(digest(OLD)), 'UpgradeFailed', { lastAttemptedRevisionDigest: revision && digest(revision) });
+const notFetched = { ...chart, object: { ...chart.object!, metadata: { ...chart.object!.metadata, generation: 2 } } };
+
+describe('a failure after the deployment of 1.1.0', () => {
+  it.each<[string, ObservedResource[], string]>([
+    ['to upgrade to it counts', [chart, upgradeOf(NEW)], 'Unhealthy'],
+    ['of an upgrade to 1.0.0 that was under way is no failure of it', [chart, upgradeOf(OLD)], 'Pending'],
+    ['is none of it before its chart is fetched', [notFetched, upgradeOf(OLD)], 'Pending'],
+    ['counts if the attempt is unknown', [chart, upgradeOf()], 'Unhealthy'],
+    [
+      'of a Kustomization that applied 1.0.0 is no failure of it',
+      [chart, failed(nested(OLD), 'HealthCheckFailed', { lastAttemptedRevision: OLD })],
+      'Pending',
+    ],
+  ])('%s', (_, observed, health) => {
+    expect(evaluated({ kustomization: {}, observed }).result).toMatchObject({ health });
+  });
+});
+
 describe('with the source of 1.1.0 in its inventory, a check is', () => {
   it.each<[string, ObservedResource[], string, string]>([
     ['a HelmRelease that runs it', [release(digest(NEW))], 'Healthy', ''],
@@ -43,7 +67,7 @@ describe('with the source of 1.1.0 in its inventory, a check is', () => {
     ['one that reports no digest', [release()], 'Healthy', ''],
     ['one of another source', [release('x', { chartRef: { kind: 'OCIRepository', name: 'other' } })], 'Healthy', ''],
     ['a Kustomization that has applied it', [nested(NEW)], 'Healthy', ''],
-    ['one that has applied 1.0.0', [nested(OLD)], 'Pending', 'it has 1.0.0@sha256:aaa'],
+    ['one that has applied 1.0.0', [nested(OLD)], 'Pending', 'it runs 1.0.0@sha256:aaa'],
   ])('of %s', (_, others, health, message) => {
     const { result } = evaluated({ kustomization: {}, observed: [chart, ...others] });
     expect(result).toMatchObject({ health, message: expect.stringContaining(message) });
