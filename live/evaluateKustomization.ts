@@ -62,7 +62,8 @@ export async function evaluateKustomization(
   }
   const deployers = await readDeployers(cluster, [kustomization as FluxObject, ...(source ? [source] : [])], rollouts);
   if ('error' in deployers) return { health: 'Unknown', message: `Rollouts could not be read: ${deployers.error}` };
-  const own = ownHealth(kustomization, { source, rollouts: [...rollouts, ...deployers.rollouts] }, now);
+  const inputs = { source, rollouts: [...rollouts, ...deployers.rollouts], deployed: cutoff };
+  const own = ownHealth(kustomization, inputs, now);
   const account = applyingAccount(kustomization, settings.defaultServiceAccount);
   const reader = { cluster, access, account };
   const { resources } = own.inventory;

@@ -16,7 +16,15 @@ export const OLD = '1.0.0@sha256:aaa';
 
 export interface Setup {
   /** status.conditions[type=Ready]. */
-  ready?: { status: string; reason?: string; message?: string; observedGeneration?: number };
+  ready?: {
+    status: string;
+    reason?: string;
+    message?: string;
+    observedGeneration?: number;
+    lastTransitionTime?: string;
+  };
+  /** The newest entry of status.history, of which Flux 2.7 has five. */
+  attempt?: { lastReconciled: string; lastReconciledDuration: string; lastReconciledStatus: string };
   reconcilingSince?: string;
   observed?: number;
   applied?: string;
@@ -42,6 +50,7 @@ function kustomization(setup: Setup = {}): Kustomization {
       observedGeneration: observed,
       lastAppliedRevision: applied,
       lastAttemptedRevision: attempted,
+      ...(setup.attempt && { history: [setup.attempt] }),
       inventory: { entries: (setup.entries ?? [{ id: 'demo_web_apps_Deployment', v: 'v1' }]) as never },
       conditions: [
         condition('Ready', ready.status, { reason: '', message: '', observedGeneration: 2, ...ready }),
@@ -133,9 +142,10 @@ export function evaluated({
   healthyUntil,
   likeKuberik,
 }: Omit<Case, 'name' | 'expected'>) {
-  const own = ownHealth(kustomization(setup), { source: from ?? undefined, rollouts }, NOW);
+  const deployed = cutoff ?? undefined;
+  const own = ownHealth(kustomization(setup), { source: from ?? undefined, rollouts, deployed }, NOW);
   const since = {
-    deployed: cutoff ?? undefined,
+    deployed,
     unseen: 60_000,
     gracePeriod: 60_000,
     ...(healthyUntil && { healthyUntil }),

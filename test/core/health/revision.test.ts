@@ -23,6 +23,15 @@ const BEHIND = notBegun('Kustomization generation is 2, but latest observed gene
 /** Flux is applying a new spec on the same artifact. */
 const NEW_SPEC = { observed: 1, ready: { status: 'Unknown' }, reconcilingSince: '11:52:00' };
 const AT_IT = failing('', { ready: { status: 'Unknown' } });
+/** Flux began at 11:47, three minutes before the deployment. Its conditions have the stored generation (F13). */
+const OLD_ATTEMPT = { observed: 1, ready: { status: 'Unknown', lastTransitionTime: at('11:47:00') } };
+const healthCheckFailed = (lastReconciledDuration: string, lastReconciled = '11:55:00') => ({
+  observed: 1,
+  reconcilingSince: '11:47:00',
+  ready: { status: 'False', reason: 'HealthCheckFailed', message: 'timeout' },
+  attempt: { lastReconciled: at(lastReconciled), lastReconciledDuration, lastReconciledStatus: 'HealthCheckFailed' },
+});
+const OLD_FAILURE = pending('Flux has not tried it since the deployment');
 const OF_BEFORE = waits(/Before: Unhealthy resources/);
 const failedAtTime = (time: string) => unhealthy(/^Unhealthy resources: /, time);
 
@@ -81,6 +90,37 @@ const CASES: Case[] = [
   on('a failure while Flux applies a new spec on the same artifact', failedAtTime('11:53:00'), {
     kustomization: NEW_SPEC,
     observed: [failedAt('11:53:00')],
+  }),
+  on(
+    'Flux is at the spec from before the deployment, whose objects fail',
+    { ...OF_BEFORE, waitsForEvent: true },
+    {
+      kustomization: { ...OLD_ATTEMPT, reconcilingSince: '11:47:00' },
+      observed: [failedAt('11:53:00')],
+    },
+  ),
+  on(
+    'Flux has failed at the spec from before the deployment',
+    { ...OLD_FAILURE, waitsForEvent: true },
+    {
+      kustomization: healthCheckFailed('7m30s'),
+    },
+  ),
+  on('Flux began with it, and failed', unhealthy(/HealthCheckFailed/, '11:55:00'), {
+    kustomization: healthCheckFailed('4m30s'),
+  }),
+  on(
+    'Flux reports its failure before its history',
+    { ...OLD_FAILURE, waitsForEvent: true },
+    {
+      kustomization: {
+        ...healthCheckFailed('10s', '11:46:00'),
+        ready: { status: 'False', reason: 'HealthCheckFailed', message: 'timeout', lastTransitionTime: at('11:59:59') },
+      },
+    },
+  ),
+  on('a Flux without history has failed', unhealthy(/HealthCheckFailed/, '11:55:00'), {
+    kustomization: { ...healthCheckFailed('7m30s'), attempt: undefined! },
   }),
   on('K17: without a deployment every failure counts', failedAtTime('11:00:00'), {
     kustomization: { applied: OLD },

@@ -79,7 +79,7 @@ describe('whatever an object holds', () => {
           const source = objectOf('OCIRepository', { metadata, status: ofSource as never });
           const evaluate = (now: number) =>
             evaluateWithResources(
-              ownHealth(kustomization, { source, rollouts: [] }, now),
+              ownHealth(kustomization, { source, rollouts: [], deployed: NOW - 60_000 }, now),
               [],
               { deployed: NOW - 60_000, unseen: 0, gracePeriod: 0 },
               now,
