@@ -14,14 +14,14 @@ import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject, Kustomization } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import { conditionsOf, fieldAt, type LooseCondition, stringAt } from '../kstatus/fields.ts';
+import { conditionsOf, type LooseCondition, stringAt } from '../kstatus/fields.ts';
 import { kstatusOf } from '../kstatus/kstatus.ts';
-import { parseDuration } from '../kube/duration.ts';
 import { parseTime } from '../kube/time.ts';
 import { deploymentOf, deploymentText, parseDeployments } from '../managedField/deployment.ts';
 import { wasReadyAtSuspension } from '../suspension/stateAnnotation.ts';
 import type { Verdict } from './healthStatus.ts';
 import { failureTime, type Since } from './objects/broken.ts';
+import { isOldAttempt } from './objects/fluxAttempt.ts';
 import { type Inventory, type InventoryResource, parseInventory } from './objects/inventory.ts';
 import { FAILED_KUSTOMIZATION } from './objects/kindHealth.ts';
 import { listLines, type ObservedResource, resourceHealth } from './objects/resources.ts';
@@ -215,7 +215,9 @@ function revisionOf(
     ofSource ??
     whyReadyIsOld(kustomization) ??
     whyNotAttempted(kustomization, artifact) ??
-    whyAttemptIsOld(kustomization, deployed, now);
+    (isOldAttempt(kustomization as FluxObject, deployed, now)
+      ? 'Flux has not tried it since the deployment'
+      : undefined);
   if (notBegun !== undefined) {
     const isFirst = (ownOld ?? sourceOld) === undefined && neverSucceeded(kustomization);
     const failuresCountFrom = isFirst ? 0 : Number.POSITIVE_INFINITY;
@@ -271,47 +273,6 @@ function whyNotAttempted({ status }: Kustomization, artifact: string | undefined
   if (artifact === undefined || attempted === artifact) return undefined;
   if (applied === artifact) return `revision ${artifact} is fetched, ${attempted} was tried since it was applied`;
   return `revision ${artifact} is fetched, ${applied ?? 'nothing'} is applied`;
-}
-
-/**
- * Why Flux's attempt, under way or failed, is that of the spec from before the deployment; undefined if it is not, or if
- * nothing shows it. Flux ends an attempt whatever is deployed meanwhile, and its conditions get the stored generation
- * (docs/facts.md, F13). With `wait: true` that takes minutes.
- */
-function whyAttemptIsOld(
-  kustomization: Kustomization,
-  deployed: EpochMs | undefined,
-  now: EpochMs,
-): string | undefined {
-  const ready = conditionsOf(kustomization as FluxObject).find(({ type }) => type === 'Ready');
-  const began =
-    ready?.status === 'Unknown' ? parseTime(ready.lastTransitionTime) : failedAttemptBegan(kustomization, ready, now);
-  // Stored times have whole seconds.
-  const isOld = deployed !== undefined && began !== undefined && began + 1000 <= deployed;
-  return isOld ? 'Flux has not tried it since the deployment' : undefined;
-}
-
-/** How much later than the Ready condition kustomize-controller writes its history. */
-const HISTORY_DELAY_MS = 10_000;
-/** Failures that kustomize-controller has in its history. */
-const IN_HISTORY: readonly string[] = ['ReconciliationFailed', 'HealthCheckFailed'];
-
-/** When the failed attempt began, from `status.history` of Flux 2.7; -Infinity until the history has it. */
-function failedAttemptBegan(
-  kustomization: Kustomization,
-  ready: LooseCondition | undefined,
-  now: EpochMs,
-): EpochMs | undefined {
-  const failed = parseTime(ready?.lastTransitionTime);
-  if (ready?.status !== 'False' || failed === undefined || !IN_HISTORY.includes(ready.reason)) return undefined;
-  const entry = fieldAt(kustomization, ['status', 'history', 0]);
-  if (entry === undefined) return undefined;
-  const ended = parseTime(stringAt(entry, ['lastReconciled']));
-  const took = parseDuration(stringAt(entry, ['lastReconciledDuration']));
-  const isOfThis = stringAt(entry, ['lastReconciledStatus']) === ready.reason;
-  if (!isOfThis || ended === undefined || ended + 1000 < failed)
-    return now - failed < HISTORY_DELAY_MS ? Number.NEGATIVE_INFINITY : undefined;
-  return took === undefined ? undefined : ended - took;
 }
 
 function whyReadyIsOld(kustomization: Kustomization): string | undefined {

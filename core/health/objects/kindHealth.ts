@@ -9,6 +9,7 @@ import { parseDuration } from '../../kube/duration.ts';
 import { isMap } from '../../kube/json.ts';
 import { groupOf } from '../../kube/names.ts';
 import { parseTime } from '../../kube/time.ts';
+import { isOldAttempt } from './fluxAttempt.ts';
 
 // The reasons of Flux's Ready=False that show that the version does not work. Flux retries all of them. The others
 // (DependencyNotReady, ArtifactFailed, PruneFailed and future ones) only show that the version is not applied yet.
@@ -101,14 +102,17 @@ function hasNoStatus({ status }: AnyObject): boolean {
 
 /**
  * The rule for a Flux kind. While Flux retries after a failure, it also sets Reconciling, which kstatus would report as
- * progress.
+ * progress. A failure of an attempt at an older spec may have the present generation (docs/facts.md, F13).
  */
 function fluxRule(reasons: ReadonlySet<string>): Rule {
-  return (object) => {
+  return (object, since, now) => {
     const ready = conditionsOf(object).find(({ type }) => type === 'Ready');
     if (ready?.status !== 'False' || !reasons.has(ready.reason)) return undefined;
     const { generation } = object.metadata;
     if (generation !== undefined && (ready.observedGeneration ?? generation) !== generation) return undefined;
+    // Of HelmReleases only.
+    const attempted = numberAt(object, ['status', 'lastAttemptedGeneration']) ?? generation;
+    if (attempted !== generation || isOldAttempt(object, since, now)) return undefined;
     return failed(`${ready.reason}: ${ready.message}`);
   };
 }

@@ -43,6 +43,18 @@ const withReady = (of: KubeObject<any, any>, status: string, reason: string) => 
 });
 const nested = (...args: Parameters<typeof ready>) =>
   object('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', ready(...args));
+/** A failure that Flux has written with the stored generation (F13). */
+const attempted = (lastAttemptedGeneration: number) => {
+  const { status, ...rest } = release('False', 'UpgradeFailed');
+  return { ...rest, status: { ...status, lastAttemptedGeneration } };
+};
+const attemptOf = (lastReconciledDuration: string) => {
+  const { status, ...rest } = nested('False', 'HealthCheckFailed');
+  const time = at('11:59:45');
+  const conditions = status.conditions.map((each: object) => ({ ...each, lastTransitionTime: time }));
+  const entry = { lastReconciled: time, lastReconciledDuration, lastReconciledStatus: 'HealthCheckFailed' };
+  return { ...rest, status: { ...status, conditions, history: [entry] } };
+};
 const canary = (phase: string, moved = '11:59:00', interval = '30s') =>
   object(
     'flagger.app/v1beta1',
@@ -115,6 +127,8 @@ describe('health of', () => {
     ],
     ['a HelmRelease that moves to another namespace', release('False', 'UninstallSucceeded'), 'InProgress', /again/],
     ['a HelmRelease of the generation before', release('False', 'UpgradeFailed', 1), 'InProgress', /again/],
+    ['one whose upgrade to this generation failed', attempted(2), 'Failed', /UpgradeFailed/],
+    ['one whose upgrade to the generation before failed meanwhile', attempted(1), 'InProgress', /again/],
     ['a HelmRelease without its chart yet', release('False', 'ArtifactFailed'), 'InProgress', /again/],
     ['a kind whose Ready is of this generation', certificate(2), 'Current', /Ready/],
     ['one whose Ready has no generation', certificate(undefined), 'Current', /Ready/],
@@ -144,6 +158,8 @@ describe('health of', () => {
       /Updated: 1\/3, delete the other Pods/,
     ],
     ['a Kustomization whose own health check failed', nested('False', 'HealthCheckFailed'), 'Failed', /because/],
+    ['one whose health check began with this version, and failed', attemptOf('60s'), 'Failed', /because/],
+    ['one whose health check began before it, and failed meanwhile', attemptOf('5m0s'), 'InProgress', /again/],
     ['a Kustomization that waits for another', nested('False', 'DependencyNotReady'), 'InProgress', /again/],
     [
       'a closed Gate',

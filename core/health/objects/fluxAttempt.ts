@@ -1,0 +1,43 @@
+/**
+ * Whether Flux's attempt at a Kustomization is one from before a deployment. Flux ends an attempt whatever is deployed
+ * meanwhile, and its conditions get the stored generation (docs/facts.md, F13). With `wait: true` that takes minutes.
+ */
+import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
+import { conditionsOf, fieldAt, type LooseCondition, stringAt } from '../../kstatus/fields.ts';
+import { parseDuration } from '../../kube/duration.ts';
+import { parseTime } from '../../kube/time.ts';
+
+/**
+ * Whether the attempt, under way or failed, began before the deployment; false if nothing shows it.
+ * @param deployed when the deployment started, or was applied
+ */
+export function isOldAttempt(kustomization: AnyObject, deployed: EpochMs | undefined, now: EpochMs): boolean {
+  const ready = conditionsOf(kustomization).find(({ type }) => type === 'Ready');
+  const began =
+    ready?.status === 'Unknown' ? parseTime(ready.lastTransitionTime) : failedAttemptBegan(kustomization, ready, now);
+  // Stored times have whole seconds.
+  return deployed !== undefined && began !== undefined && began + 1000 <= deployed;
+}
+
+/** How much later than the Ready condition kustomize-controller writes its history. */
+const HISTORY_DELAY_MS = 10_000;
+/** Failures that kustomize-controller has in its history. */
+const IN_HISTORY: readonly string[] = ['ReconciliationFailed', 'HealthCheckFailed'];
+
+/** When the failed attempt began, from `status.history` of Flux 2.7; -Infinity until the history has it. */
+function failedAttemptBegan(
+  kustomization: AnyObject,
+  ready: LooseCondition | undefined,
+  now: EpochMs,
+): EpochMs | undefined {
+  const failed = parseTime(ready?.lastTransitionTime);
+  if (ready?.status !== 'False' || failed === undefined || !IN_HISTORY.includes(ready.reason)) return undefined;
+  const entry = fieldAt(kustomization, ['status', 'history', 0]);
+  if (entry === undefined) return undefined;
+  const ended = parseTime(stringAt(entry, ['lastReconciled']));
+  const took = parseDuration(stringAt(entry, ['lastReconciledDuration']));
+  const isOfThis = stringAt(entry, ['lastReconciledStatus']) === ready.reason;
+  if (!isOfThis || ended === undefined || ended + 1000 < failed)
+    return now - failed < HISTORY_DELAY_MS ? Number.NEGATIVE_INFINITY : undefined;
+  return took === undefined ? undefined : ended - took;
+}
