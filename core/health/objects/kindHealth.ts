@@ -46,6 +46,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['kustomize.toolkit.fluxcd.io/Kustomization', fluxRule(FAILED_KUSTOMIZATION)],
   ['gating.toolkit.fluxcd.io/Gate', closedGateStatus],
   ['kuberik.com/RolloutGate', closedGateStatus],
+  ['/Pod', podStatus],
   ['apps/StatefulSet', statefulSetStatus],
   ['batch/Job', jobStatus],
   ['flagger.app/Canary', canaryStatus],
@@ -138,6 +139,12 @@ function helmReleaseStatus(object: AnyObject, ...rest: [EpochMs | undefined, Epo
 /** The status of a closed Gate: complete, although kstatus finds it not ready. */
 function closedGateStatus(object: AnyObject): KStatus {
   return current(`${object.kind} is there`);
+}
+
+/** The status of a Pod: kstatus finds one that has failed current. */
+function podStatus(object: AnyObject): KStatus | undefined {
+  if (stringAt(object, ['status', 'phase']) !== 'Failed') return undefined;
+  return failed(`Pod Failed: ${stringAt(object, ['status', 'reason']) ?? 'a container has ended with an error'}`);
 }
 
 /**
