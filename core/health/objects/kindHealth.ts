@@ -194,8 +194,18 @@ function canaryStatus(object: AnyObject, since: EpochMs | undefined, now: EpochM
   const weight = numberAt(object, ['status', 'canaryWeight']) ?? 0;
   const checks = numberAt(object, ['status', 'failedChecks']) ?? 0;
   const detail = `Canary ${phase || 'without a phase'}, weight ${weight} %, ${checks} failed checks`;
+  if (phase === 'Failed' && hasPromotedSpec(object)) return current(`${detail}, and its target has what was promoted`);
   if (phase === 'Failed') return failed(`${detail}${promotedMessage(object)}`);
   return CANARY_AT_REST.has(phase) ? current(detail) : inProgress(detail);
+}
+
+/**
+ * Whether the target of a Canary is as the one that was promoted last: a rollback has replaced the version that Flagger
+ * has rejected. Flagger runs no analysis then, and the phase stays Failed.
+ */
+function hasPromotedSpec(object: AnyObject): boolean {
+  const applied = stringAt(object, ['status', 'lastAppliedSpec']);
+  return applied !== undefined && applied !== '' && applied === stringAt(object, ['status', 'lastPromotedSpec']);
 }
 
 function promotedMessage(object: AnyObject): string {

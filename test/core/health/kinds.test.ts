@@ -68,6 +68,11 @@ const canary = (phase: string, moved = '11:59:00', interval = '30s') =>
     },
     { analysis: { interval } },
   );
+/** Flagger reports the specs of its target, as hashes: the present one, and the one that was promoted last. */
+const rejected = (lastAppliedSpec: string) => {
+  const { status, ...rest } = canary('Failed');
+  return { ...rest, status: { ...status, lastAppliedSpec, lastPromotedSpec: 'old' } };
+};
 const argo = (phase: string, more: object = {}) =>
   object(
     'argoproj.io/v1alpha1',
@@ -181,6 +186,8 @@ describe('health of', () => {
       'Failed',
       /Canary Failed, weight 10 %, 2 failed checks: rollback by analysis/,
     ],
+    ['a rejected one whose target is as it was', rejected('new'), 'Failed', /Canary Failed/],
+    ['one whose target was rolled back to what was promoted', rejected('old'), 'Current', /has what was promoted/],
     ['a promoted Canary', canary('Succeeded'), 'Current', /Succeeded/],
     ['a Canary under way', canary('Progressing'), 'InProgress', /Progressing, weight 10 %/],
     ['a Canary without a phase', canary(''), 'InProgress', /without a phase/],
