@@ -38,6 +38,8 @@ interface OwnHealth {
   /** When Flux had applied everything; undefined while it has not, or if the time is unknown. */
   applied: EpochMs | undefined;
   revision: Revision;
+  /** Whether a Rollout has deployed a version that it had deployed before. */
+  returns: boolean;
   inventory: Inventory;
   /** Whether the check is Pending until the Kustomization or a Rollout changes, whatever the objects do. */
   waitsForEvent: boolean;
@@ -57,7 +59,10 @@ export function ownHealth(kustomization: Kustomization, inputs: RevisionInputs, 
   const isRepeat = isAttempting && revision.waiting === undefined;
   const applied = pending === undefined && ready?.status === 'True' ? parseTime(ready.lastTransitionTime) : undefined;
   const hasNotBegun = revision.failuresCountFrom === Number.POSITIVE_INFINITY && !revision.waitsForSource;
-  const base = { isAttempting, isRepeat, revision, inventory, pending, applied, waitsForEvent: hasNotBegun };
+  const returns = [kustomization as FluxObject, ...(inputs.source ? [inputs.source] : [])].some((object) =>
+    deployersOf(object, inputs.rollouts).some(returnsToVersion),
+  );
+  const base = { isAttempting, isRepeat, revision, returns, inventory, pending, applied, waitsForEvent: hasNotBegun };
 
   const failure = revision.attempted ? failureOf(ready, FAILED_KUSTOMIZATION) : undefined;
   if (failure) return { ...base, settled: failure };
@@ -128,7 +133,8 @@ export function evaluateWithResources(
   likeKuberik = false,
 ): Verdict {
   if (own.settled) return own.settled;
-  const health = resourceHealth(observed, { ...since, applied: likeKuberik ? undefined : own.applied }, now);
+  const { returns, applied } = own;
+  const health = resourceHealth(observed, { ...since, returns, applied: likeKuberik ? undefined : applied }, now);
   const errors = [...own.inventory.errors, ...health.errors];
   const withErrors = (message: string) => (errors.length > 0 ? `${message}. Errors: ${listLines(errors)}` : message);
   const waits = own.waitsForEvent && errors.length === 0 ? { waitsForEvent: true as const } : {};
@@ -234,6 +240,19 @@ function revisionOf(
 /** Whether Flux has never applied any revision: a failure cannot be an older revision's then. */
 function neverSucceeded({ status }: Kustomization): boolean {
   return status?.observedGeneration === -1 && status.lastAppliedRevision === undefined;
+}
+
+/** The Rollouts that have deployed into the object. */
+function deployersOf({ metadata }: FluxObject, rollouts: readonly Rollout[]): Rollout[] {
+  const uids = new Set(parseDeployments(metadata.annotations?.[DEPLOYED]).map(({ uid }) => uid));
+  return rollouts.filter((rollout) => uids.has(rollout.metadata.uid ?? ''));
+}
+
+/** Whether the Rollout has deployed its newest version before. */
+function returnsToVersion({ status }: Rollout): boolean {
+  const [head, ...older] = status?.history ?? [];
+  const tag = head?.version?.tag;
+  return tag !== undefined && older.some((entry) => entry?.version?.tag === tag);
 }
 
 /** Why the object's deployment is not its Rollout's newest; undefined if it is. */

@@ -11,6 +11,8 @@ import { parseTime } from '../../kube/time.ts';
 export interface Since {
   /** When the deployment that the health is for started, or was applied; undefined if there is none. */
   deployed: EpochMs | undefined;
+  /** Whether the deployed version has been deployed before, as by a rollback. */
+  returns?: boolean;
   /** Until when everything was healthy since then; undefined if it was not, or still is. */
   healthyUntil?: EpochMs | undefined;
   /** Milliseconds between two evaluations, at most: a change so long before `healthyUntil` may have ended the health. */

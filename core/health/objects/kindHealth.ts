@@ -38,7 +38,7 @@ const FAILED_HELM_RELEASE: ReadonlySet<string> = new Set([
  * The health of one kind; undefined if kstatus decides. `since`: when the deployment that the health is for started, or
  * was applied.
  */
-type Rule = (object: AnyObject, since: EpochMs | undefined, now: EpochMs) => KStatus | undefined;
+type Rule = (object: AnyObject, since: EpochMs | undefined, now: EpochMs, returns: boolean) => KStatus | undefined;
 
 /** Rules by `group/Kind`, for all versions. */
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
@@ -54,10 +54,11 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['rollouts.kruise.io/Rollout', kruiseStatus],
 ]);
 
-export function healthOf(object: AnyObject, since: EpochMs | undefined, now: EpochMs): KStatus {
+/** @param returns whether the deployed version has been deployed before, as by a rollback */
+export function healthOf(object: AnyObject, since: EpochMs | undefined, now: EpochMs, returns = false): KStatus {
   if (object.metadata.deletionTimestamp) return kstatusOf(object, now);
   const rule = RULES.get(`${groupOf(object.apiVersion)}/${object.kind}`);
-  const ruled = rule?.(object, since, now);
+  const ruled = rule?.(object, since, now, returns);
   const health = ruled ?? kstatusOf(object, now);
   if (health.status !== 'Current') return health;
   if (isWorkload(object) && hasNoStatus(object)) return inProgress(`${object.kind} has no status yet`);
@@ -127,7 +128,7 @@ const HELM_FAILURES = ['Released', 'TestSuccess'];
  * shows whether the newest version was rolled back. `UninstallSucceeded` without a remediation belongs to a release
  * that moves.
  */
-function helmReleaseStatus(object: AnyObject, ...rest: [EpochMs | undefined, EpochMs]): KStatus | undefined {
+function helmReleaseStatus(object: AnyObject, ...rest: [EpochMs | undefined, EpochMs, boolean]): KStatus | undefined {
   const conditions = conditionsOf(object);
   const remediated = conditions.find(({ type, status }) => type === 'Remediated' && status === 'True');
   const takenBack = remediated && fluxRule(new Set([remediated.reason]))(object, ...rest);
@@ -240,9 +241,9 @@ function argoStatus(object: AnyObject): KStatus {
 
 /**
  * The status of an OpenKruise Rollout. Without a running rollout its phase is Healthy, and `Succeeded` has the last
- * result.
+ * result: False if the workload got its stable version again, which a deployment of that version intends.
  */
-function kruiseStatus(object: AnyObject): KStatus {
+function kruiseStatus(object: AnyObject, _since: EpochMs | undefined, _now: EpochMs, returns: boolean): KStatus {
   const { generation } = object.metadata;
   const observed = numberAt(object, ['status', 'observedGeneration']);
   if (generation !== undefined && observed !== generation) {
@@ -253,6 +254,6 @@ function kruiseStatus(object: AnyObject): KStatus {
   const message = stringAt(object, ['status', 'message']);
   const detail = `Rollout ${phase || 'without a phase'}${step === undefined ? '' : `, step ${step}`}${message ? `: ${message}` : ''}`;
   const succeeded = conditionsOf(object).find(({ type }) => type === 'Succeeded');
-  if (phase === 'Healthy') return succeeded?.status === 'False' ? failed(detail) : current(detail);
+  if (phase === 'Healthy') return succeeded?.status === 'False' && !returns ? failed(detail) : current(detail);
   return phase === 'Disabled' ? current(detail) : inProgress(detail);
 }

@@ -63,7 +63,7 @@ export function resourceHealth(observed: readonly ObservedResource[], since: Sin
       }
       continue;
     }
-    const { status, message: own } = healthOf(resource.object, since.deployed, now);
+    const { status, message: own } = healthOf(resource.object, since.deployed, now, since.returns);
     const isSettled = status === 'Current' || status === 'Failed';
     const behind = isSettled && whyBehindSource(resource.object, status === 'Current' ? 'runs' : 'tried', artifacts);
     const message = resource.cause === undefined ? own : `${own}; ${resource.cause}`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../../api/types.ts';
-import { objectOf } from '../../support/objects.ts';
+import { kubeObject, objectOf } from '../../support/objects.ts';
 import {
   at,
   type Case,
@@ -152,6 +152,23 @@ describe('Q28: a deployment that is rolling out', () => {
     expect(health('web=6/1.0.0/u1')).toMatchObject(waits(message('OCIRepository')));
     expect(health(undefined, 'web=6/1.0.0/u1')).toMatchObject(waits(message('Kustomization')));
     expect(health('web=7/1.1.0/u1').health).toBe('Healthy');
+  });
+
+  it('of a version that ran before explains that OpenKruise has taken the newer one back', () => {
+    const kruise = kubeObject('rollouts.kruise.io/v1beta1', 'Rollout', 'demo/web', {
+      metadata: { generation: 1 },
+      status: { observedGeneration: 1, phase: 'Healthy', conditions: [{ type: 'Succeeded', status: 'False' }] },
+    });
+    const { apiVersion, kind } = kruise;
+    const healthAfter = (...tags: string[]) => {
+      const history = tags.map((tag, index) => ({ id: 7 - index, version: { tag }, timestamp: at('11:50:00') }));
+      const deployer = { ...rollout, status: { history } };
+      const annotations = carrying(`web=7/${tags[0]}/u1`);
+      const observed = [{ apiVersion, kind, namespace: 'demo', name: 'web', object: kruise }];
+      return evaluated({ kustomization: { annotations }, rollouts: [deployer], observed }).result.health;
+    };
+    expect(healthAfter('1.1.0', '1.0.0')).toBe('Unhealthy');
+    expect(healthAfter('1.0.0', '1.1.0', '1.0.0')).toBe('Healthy');
   });
 
   it('of another Rollout of that name does not matter', () => {
