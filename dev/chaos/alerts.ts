@@ -21,6 +21,8 @@ interface Span {
 interface RolloutSpans {
   /** Periods of the newest deployment's states. */
   heads: (Span & { state: string; tag: string })[];
+  /** Periods in which the newest deployment was an automatic rollback. */
+  rollbacks: (Span & { tag: string })[];
   /** Periods in which Ready had the reason RolloutFailed. */
   notReady: Span[];
 }
@@ -69,12 +71,13 @@ export function spanRecorder() {
     take({ key, object, seenMs }: SeenVersion): void {
       const name = ROLLOUT.exec(key)?.[1];
       if (name === undefined) return;
-      const spans = rollouts.get(name) ?? { heads: [], notReady: [] };
+      const spans = rollouts.get(name) ?? { heads: [], rollbacks: [], notReady: [] };
       rollouts.set(name, spans);
       const head = object?.status?.history?.[0];
       const ready = object?.status?.conditions?.find(({ type }: AnyObject) => type === 'Ready');
       const hasFailed = ready?.status === 'False' && ready.reason === 'RolloutFailed';
       setState(spans.heads, head && { state: head.bakeStatus ?? '', tag: head.version.tag }, seenMs);
+      setState(spans.rollbacks, head?.rolledBackFrom && { tag: head.version.tag }, seenMs);
       setState(spans.notReady, hasFailed ? {} : undefined, seenMs);
     },
   };
@@ -96,6 +99,10 @@ const CAUSES: Readonly<Record<string, Cause>> = {
   RolloutBakeFailed: (firing, history) => {
     const span = spanOf(firing, headsOf(firing, history, 'Failed'), MINUTE_MS);
     return span && `${span.tag} was Failed since ${clock(span.from)}`;
+  },
+  RolloutRolledBack: (firing, { rollouts }) => {
+    const span = spanOf(firing, rollouts.get(nameOf(firing))?.rollbacks ?? [], MINUTE_MS);
+    return span && `${span.tag} was deployed by a rollback since ${clock(span.from)}`;
   },
   RolloutDeploymentStuck: (firing, history) => {
     const span = spanOf(firing, headsOf(firing, history, 'Deploying'), 30 * MINUTE_MS);
@@ -144,8 +151,9 @@ export function missed(
         return !own.some(({ fromMs, toMs }) => fromMs <= to + LATE_MS && toMs >= from);
       })
       .map(({ from }) => `${alert} of ${name} did not fire, though its condition held since ${clock(from)}`);
-  return [...rollouts].flatMap(([name, { heads, notReady }]) => [
+  return [...rollouts].flatMap(([name, { heads, rollbacks, notReady }]) => [
     ...missing(name, 'RolloutBakeFailed', ofState(heads, 'Failed'), MINUTE_MS),
+    ...missing(name, 'RolloutRolledBack', rollbacks, MINUTE_MS),
     ...missing(name, 'RolloutNotReady', notReady, 15 * MINUTE_MS),
   ]);
 }

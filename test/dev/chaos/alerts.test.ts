@@ -16,7 +16,7 @@ import { ALERTS } from '../../manifests/components/monitoring/monitoring.ts';
 
 type Times = [from: number, to?: number];
 type Case = { that: string; alert?: string; of?: string; fired?: Times } & {
-  [state in 'failed' | 'deploying' | 'notReady' | 'succeeded']?: Times;
+  [state in 'failed' | 'deploying' | 'notReady' | 'succeeded' | 'rolledBack']?: Times;
 } & { [what in 'bypass' | 'fault' | 'load' | 'measured' | 'missed']?: number } & { because?: string };
 
 const MINUTE_MS = 60_000;
@@ -35,12 +35,21 @@ function firing({ alert = '', of = 'app', fired = [0] }: Case): Firing {
 }
 
 function scenarioOf(one: Case): RunHistory {
-  const { failed, deploying, succeeded, notReady, bypass, fault, load = 0, measured } = one;
+  const { failed, deploying, succeeded, rolledBack, notReady, bypass, fault, load = 0, measured } = one;
   const heads = Object.entries({ Failed: failed, Deploying: deploying, Succeeded: succeeded }).flatMap(
     ([state, times]) => (times ? [{ ...span(times), state, tag: '1.1.0' }] : []),
   );
   return {
-    rollouts: new Map([[KEY, { heads, notReady: notReady ? [span(notReady)] : [] }]]),
+    rollouts: new Map([
+      [
+        KEY,
+        {
+          heads,
+          rollbacks: rolledBack ? [{ ...span(rolledBack), tag: '1.0.0' }] : [],
+          notReady: notReady ? [span(notReady)] : [],
+        },
+      ],
+    ]),
     faults: fault === undefined ? [] : [{ ms: fault * MINUTE_MS, name: 'hooks-1', what: 'killed' }],
     bypasses: bypass === undefined ? [] : [bypass * MINUTE_MS],
     loads: Array.from({ length: 60 }, (_, i) => ({ ms: i * MINUTE_MS, load })),
@@ -100,6 +109,7 @@ it('states are noted from stored versions', () => {
       { state: 'Deploying', tag: '1.1.0', from: 0, to: 2 },
       { state: 'Failed', tag: '1.1.0', from: 2, to: 3 },
     ],
+    rollbacks: [],
     notReady: [{ from: 0, to: 2 }],
   });
 });
