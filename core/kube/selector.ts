@@ -33,11 +33,13 @@ export function matchesSelector(selector: LabelSelector | undefined, labels: Lab
 
 type Matcher = (labels: Labels | undefined) => boolean;
 
+const EVERYTHING: LabelSelector = {};
+
 /** The matchers of selectors, which are never changed in place: one Gate is matched against thousands of objects. */
 const matchers = new WeakMap<LabelSelector, Matcher>();
 
 /** A matcher for many objects: the selector is checked once. Throws SelectorError. */
-export function compileSelector(selector: LabelSelector = {}): Matcher {
+export function compileSelector(selector: LabelSelector = EVERYTHING): Matcher {
   const known = matchers.get(selector);
   if (known) return known;
   checkSelector(selector);
