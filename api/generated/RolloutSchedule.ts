@@ -50,7 +50,7 @@ export interface RolloutSchedule {
      */
     timezone?: string;
     /**
-     * The calendar: docs/schedules.md#rules. The schedule is active while any of its rules is.
+     * The calendar, of 1 to 64 rules; the schedule is active while any of them is: docs/schedules.md#rules.
      */
     rules: {
       /**

@@ -57,6 +57,19 @@ describe('CRD schemas', () => {
     }
   });
 
+  it('have at most 64 rules in a calendar: to find its next change takes the cube of their number', () => {
+    const calendars = crds.flatMap((crd) => {
+      const { spec } = crd.spec.versions[0].schema.openAPIV3Schema.properties;
+      return spec ? nodesOf(spec, crd.spec.names.kind).filter(({ path }) => path.endsWith('.rules')) : [];
+    });
+    const bounds = Object.fromEntries(calendars.map(({ path, schema }) => [path, schema.maxItems]));
+    expect(bounds).toEqual({
+      'Gate.schedule.rules': 64,
+      'RolloutSchedule.rules': 64,
+      'ClusterRolloutSchedule.rules': 64,
+    });
+  });
+
   it('let RolloutGates be listed by their Rollout', () => {
     const [{ selectableFields }] = crdOf('rolloutgates').spec.versions;
     expect(selectableFields).toEqual([{ jsonPath: '.spec.rolloutRef.name' }]);
