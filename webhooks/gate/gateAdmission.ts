@@ -5,7 +5,6 @@
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { ACCEPTED_REQUEST, APPROVALS, BYPASS_REASON, REASON, SCHEDULED_BY, USED_CALLS } from '../../api/annotations.ts';
 import { FLUX_BINDINGS, GATES, KINDS, NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
-import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { APPROVAL_KEYS } from '../../core/approval/approvalRecord.ts';
@@ -27,6 +26,7 @@ import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
 import { few } from '../../core/kube/firstFew.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
+import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { involvedObjectsOf } from '../../core/notification/involvedObjects.ts';
 import { openGateCommand } from '../../core/objectGates/gateTexts.ts';
@@ -93,11 +93,16 @@ export async function validateGate(request: AdmissionRequest, call: WebhookCall)
   if (problems.length > 0) return denied('invalid', `${problems.join('; ')}.`);
   const reach = await denyReach(gate, old, request, call);
   if (reach) return denied('not_permitted', reach);
-  return allowed([
+  // The garbage collector may then delete the Gate, whose deletions are never denied.
+  const release = old && gainsOwner(gate, old) ? await decideRelease(gate, old, request, call) : allowed();
+  if (!release.allowed) return release;
+  const warnings = [
+    ...(release.warnings ?? []),
     ...gateWarnings(gate, old, request.userInfo.username, call.now),
     ...endedClosureWarnings(gate, old, call.now),
     ...(await openForWarnings(gate, old, call)),
-  ]);
+  ];
+  return { ...release, warnings };
 }
 
 function gatesOfWrite({ object, oldObject }: AdmissionRequest): { gate?: Gate; old?: Gate } {
@@ -144,7 +149,7 @@ async function validateGateDelete(request: AdmissionRequest, call: WebhookCall):
   if (!stored || request.subResource || isSystemDeleter(request.userInfo.username)) return allowed();
   const ref = { namespace: namespaceOf(request), name: stored.metadata.name ?? '' };
   const gate = { ...stored, metadata: { ...stored.metadata, ...ref } };
-  const decision = await decideDeletion(gate, ref, request, call);
+  const decision = await decideRelease(gate, gate, request, call);
   if (decision.allowed) {
     const about = async (regarding: Gate) => {
       return { regarding, involvedObjects: involvedObjectsOf(regarding.status?.heldObjects ?? [], ref.namespace) };
@@ -154,15 +159,20 @@ async function validateGateDelete(request: AdmissionRequest, call: WebhookCall):
   return decision;
 }
 
-async function decideDeletion(
+/**
+ * Whether a write may delete the Gate, or give it an owner.
+ * @param gate the Gate as the write stores it; for a DELETE the stored Gate
+ */
+async function decideRelease(
   gate: Gate,
-  ref: NamespacedName,
+  stored: Gate,
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<AdmissionDecision> {
   const { opened, message } = evaluateGate(gate, call.now);
   if (opened) return allowed();
-  const { blocking, othersNaming } = await readRequirers(gate, ref.namespace, call);
+  const ref = identityOf(stored);
+  const { blocking, othersNaming } = await readRequirers(stored, ref.namespace, call);
   const held = blocking.map(requirerText).sort();
   if (held.length === 0) {
     const warning = `objects in other namespaces (${othersNaming}) name this Gate: held until you create it again, open`;
@@ -172,10 +182,16 @@ async function decideDeletion(
   const [first, commands] = gate.spec.approvals
     ? [APPROVALS_BEFORE_DELETION, []]
     : ['Open it first.', [openGateCommand(ref)]];
+  const isDeleted = request.operation === 'DELETE';
+  const name = `Gate '${refKey(ref)}'`;
+  const subject = isDeleted
+    ? name
+    : `${name} cannot get an owner reference, with which the garbage collector may delete it. It`;
   const text =
-    `Gate '${ref.namespace}/${ref.name}' is closed (${message}) and holds ${few(held, MAX_OBJECTS_IN_DENIAL)}; ` +
+    `${subject} is closed (${message}) and holds ${few(held, MAX_OBJECTS_IN_DENIAL)}; ` +
     `if it is deleted, objects that name it stay held, and objects that it selects are released. ${first} ` +
-    `With the verb bypass on it, you can set a reason in its annotation ${BYPASS_REASON} and delete it within five minutes.`;
+    `With the verb bypass on it, you can set a reason in its annotation ${BYPASS_REASON} and ` +
+    `${isDeleted ? 'delete it within five minutes' : 'add the owner in the same write'}.`;
   return bypassOrDeny(gate, [{ ref }], () => ({ reason: 'gate_closed', text, commands }), request, call);
 }
 
