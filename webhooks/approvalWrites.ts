@@ -1,8 +1,8 @@
 /** Approvals in a write of a Gate or RolloutGate: reads what core/approval needs, and stores what it accepts. */
 import type { AdmissionRequest } from '../api/admission.ts';
-import type { AnyObject, KubeObject, ObjectName } from '../api/kubernetes.ts';
+import type { AnyObject, ObjectName } from '../api/kubernetes.ts';
 import type { ResourceRef, WebhookCall } from '../api/ports.ts';
-import type { ApprovalRule, ApprovalsStatus } from '../api/types.ts';
+import type { ApprovalRule } from '../api/types.ts';
 import {
   type ApprovalAcceptance,
   type ApprovalTarget,
@@ -17,12 +17,10 @@ import {
   recordedOn,
 } from '../core/approval/approvalRecord.ts';
 import { ruleProblem } from '../core/approval/approvalVerdict.ts';
-import { deletionEvent, type Ruled, ruleChangeEvents, withChange } from '../core/approval/ruleChange.ts';
+import { type Approvable, deletionEvent, ruleChangeEvents, withChange } from '../core/approval/ruleChange.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { isSystemDeleter } from '../core/kube/systemDeleters.ts';
 import { isServiceAccount } from '../core/kube/users.ts';
-
-interface Approvable extends KubeObject<Ruled, { approvals?: ApprovalsStatus }> {}
 
 export interface ApprovalsWritten {
   /** The annotations of the keys, as they are to be stored. */
@@ -54,7 +52,7 @@ export async function writeApprovals(
   const stored = revoke(recordedOn(old, keys));
   const target = request.approve !== undefined && rule ? await findTarget(request.approve) : undefined;
   const progress = old?.status?.approvals?.progress;
-  const noted = old ? withChange(stored, object.spec, old.spec, { by: username, progress, now }) : stored;
+  const noted = old ? withChange(stored, object, old, { by: username, progress, now }) : stored;
   const accepted = acceptApproval(request, noted, rule, username, target, now);
   const annotations = {
     [keys.approve]: undefined,

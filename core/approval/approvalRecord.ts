@@ -32,10 +32,15 @@ export interface Approval extends ChangedBy {
 
 /** A changed field of the spec, and its values as text; a value is absent if the field was absent or empty. */
 export interface FieldChange {
-  /** From the spec: `approvals.required`. */
+  /** From the spec, `approvals.required`, or `metadata.ownerReferences`. */
   path: string;
   from?: string;
   to?: string;
+}
+
+/** The name of a changed field, from the object's root. */
+export function fieldName(path: string): string {
+  return path.startsWith('metadata.') ? path : `spec.${path}`;
 }
 
 /** One change of the rule that says who has to approve. */

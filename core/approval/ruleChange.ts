@@ -2,13 +2,13 @@
  * Changes of the rule that says who has to approve: of a field of `spec.approvals`, or of the Rollout that a
  * RolloutGate is for. The webhook records each change, and an Event reports it once.
  */
-import type { EpochMs } from '../../api/kubernetes.ts';
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { ApprovalRule, ApprovalsStatus } from '../../api/types.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { formatTime, wholeSeconds } from '../kube/time.ts';
 import { MAX_USER } from '../record/record.ts';
 import { boundedLine } from '../text/oneLine.ts';
-import type { ApprovalRecord, FieldChange, RuleChange } from './approvalRecord.ts';
+import { type ApprovalRecord, type FieldChange, fieldName, type RuleChange } from './approvalRecord.ts';
 
 /** The part of a Gate's or RolloutGate's spec that decides whose approvals a version needs. */
 export interface Ruled {
@@ -16,6 +16,9 @@ export interface Ruled {
   /** On a RolloutGate only. */
   rolloutRef?: { name?: string } | undefined;
 }
+
+/** A Gate or RolloutGate. */
+export interface Approvable extends KubeObject<Ruled, { approvals?: ApprovalsStatus }> {}
 
 /** Limits of a record. Older changes than the last ten are reported already, or one user has made too many. */
 const MAX_CHANGES = 10;
@@ -25,6 +28,7 @@ const MAX_PROGRESS_CHARACTERS = 160;
 /** How long a change is reported even if `status.approvals` has it already: any writer of the status can write that. */
 const RECENT_MS = 60_000;
 const REQUIRED = 'approvals.required';
+const OWNERS = 'metadata.ownerReferences';
 
 /**
  * The record after a write, with the change of the rule that the write makes. The first rule of an object is no change.
@@ -32,12 +36,12 @@ const REQUIRED = 'approvals.required';
  */
 export function withChange(
   record: ApprovalRecord,
-  spec: Ruled | undefined,
-  before: Ruled | undefined,
+  object: Approvable,
+  before: Approvable,
   { by, progress, now }: { by: string; progress: string | undefined; now: EpochMs },
 ): ApprovalRecord {
-  const isRuled = before?.approvals || (spec?.approvals && record.changes.length > 0);
-  const fields = isRuled ? changedFields(spec ?? {}, before ?? {}) : [];
+  const isRuled = before.spec?.approvals || (object.spec?.approvals && record.changes.length > 0);
+  const fields = isRuled ? changedFields(object, before) : [];
   if (fields.length === 0) return record;
   const change: RuleChange = {
     number: (record.changes.at(-1)?.number ?? 0) + 1,
@@ -49,8 +53,8 @@ export function withChange(
   return { ...record, changes: [...record.changes, change].slice(-MAX_CHANGES) };
 }
 
-function changedFields(spec: Ruled, before: Ruled): FieldChange[] {
-  const [after, old] = [valuesOf(spec), valuesOf(before)];
+function changedFields(object: Approvable, before: Approvable): FieldChange[] {
+  const [after, old] = [valuesOf(object), valuesOf(before)];
   const paths = [...new Set([...old.keys(), ...after.keys()])];
   return paths
     .filter((path) => (after.get(path) ?? '') !== (old.get(path) ?? ''))
@@ -61,10 +65,15 @@ function changedFields(spec: Ruled, before: Ruled): FieldChange[] {
     });
 }
 
-/** The values of the rule's fields, by path from the spec. An empty and an absent list have the same value. */
-function valuesOf({ approvals = {} as ApprovalRule, rolloutRef }: Ruled): Map<string, string> {
+/**
+ * The values of the rule's fields, by their names. An empty and an absent list have the same value. Owners count too:
+ * with one, the garbage collector deletes the object, and with it the rule, in no user's name.
+ */
+function valuesOf({ spec, metadata }: Approvable): Map<string, string> {
+  const { approvals = {} as ApprovalRule, rolloutRef } = spec ?? {};
   const rule = Object.entries(approvals).map(([key, value]) => [`approvals.${key}`, textOf(value)] as const);
-  return new Map([['rolloutRef.name', rolloutRef?.name ?? ''], ...rule]);
+  const owners = metadata.ownerReferences?.map(({ kind, name, uid }) => `${kind} ${name} (${uid})`) ?? [];
+  return new Map([['rolloutRef.name', rolloutRef?.name ?? ''], ...rule, [OWNERS, owners.join(', ')]]);
 }
 
 function textOf(value: unknown): string {
@@ -97,7 +106,9 @@ export function ruleChangeEvents(
 }
 
 function changeEvent({ number, by, at, fields, progress }: RuleChange): NewEvent {
-  const what = fields.map(({ path, from = 'none', to = 'none' }) => `spec.${path} from ${from} to ${to}`).join(', ');
+  const what = fields
+    .map(({ path, from = 'none', to = 'none' }) => `${fieldName(path)} from ${from} to ${to}`)
+    .join(', ');
   const waits = progress ? `; approvals until then: ${progress}` : '';
   return {
     ...CHANGED,

@@ -3,7 +3,13 @@ import { ACCEPTED_REQUEST, LISTED } from '../../api/annotations.ts';
 import { GOVERNED_KINDS, type KindName } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { Budget, Gate, HistoryEntry, Rollout, RolloutGate } from '../../api/types.ts';
-import { APPROVAL_KEYS, type ApprovalKeys, type FieldChange, recordedOn } from '../approval/approvalRecord.ts';
+import {
+  APPROVAL_KEYS,
+  type ApprovalKeys,
+  type FieldChange,
+  fieldName,
+  recordedOn,
+} from '../approval/approvalRecord.ts';
 import { givenReason } from '../gate/bypassReason.ts';
 import { type GateRequest, parseAcceptedRequests } from '../gate/gateRequests.ts';
 import { withoutEmpty } from '../kube/json.ts';
@@ -198,7 +204,7 @@ function recordsOfApprovals(gate: Gate | RolloutGate, keys: ApprovalKeys): Audit
 }
 
 function fieldText({ path, from, to }: FieldChange): string {
-  return `spec.${path}: ${from ?? 'none'} → ${to ?? 'none'}`;
+  return `${fieldName(path)}: ${from ?? 'none'} → ${to ?? 'none'}`;
 }
 
 function recordsOfBudget(budget: Budget): AuditRecord[] {

@@ -308,6 +308,21 @@ describe('a change of the rule', () => {
     ]);
   });
 
+  it('an owner that the gate gets is noted: the garbage collector deletes it, and has no user', async () => {
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: 'u-9' };
+    const owned = (old: ReturnType<typeof gate>) => ({
+      ...old,
+      metadata: { ...old.metadata, ownerReferences: [owner] },
+    });
+    const noted = async (old: ReturnType<typeof gate>) =>
+      recorded(
+        (await write({ mutate: mutateRolloutGate }, { object: owned(old), old, user: 'bob', at: AT })).object as never,
+      );
+    const fields = [{ path: 'metadata.ownerReferences', to: 'ConfigMap gone (u-9)' }];
+    expect((await noted(gate())).changes).toMatchObject([{ by: 'bob', fields }]);
+    expect(await noted(gate({}, null))).toEqual({ given: [] });
+  });
+
   it('is not recorded without a rule before, or without a change of it', async () => {
     expect(recorded(await changed(gate({}, null), { required: 1 }))).toEqual({ given: [] });
     expect(recorded(await changed(gate({}, null), null, { rollout: 'other' }))).toEqual({ given: [] });
