@@ -90,10 +90,19 @@ export async function readSelectors(
   };
 }
 
-/** The FluxBindings of the objects bound to a Rollout. */
-export function listBindings({ metadata }: Rollout, cluster: ClusterReader): Promise<FluxBinding[]> {
-  const { namespace, name } = identityOf({ metadata });
-  return cluster.list<FluxBinding>({ ...FLUX_BINDINGS, namespace, labelSelector: boundLabel(name) });
+/** The FluxBindings of the objects bound to these Rollouts of one namespace: from one list, however many they are. */
+export async function listBindings(
+  rollouts: readonly [Rollout, ...Rollout[]],
+  cluster: ClusterReader,
+): Promise<FluxBinding[]> {
+  const [first, ...others] = rollouts.map(({ metadata }) => boundLabel(metadata.name ?? ''));
+  const ref = { ...FLUX_BINDINGS, namespace: rollouts[0].metadata.namespace ?? '' };
+  if (others.length === 0) return cluster.list<FluxBinding>({ ...ref, labelSelector: first! });
+  const labels = new Set([first, ...others]);
+  const isBound = ({ metadata }: FluxBinding) => Object.keys(metadata.labels ?? {}).some((label) => labels.has(label));
+  const bindings: FluxBinding[] = [];
+  for await (const page of cluster.pages<FluxBinding>(ref)) bindings.push(...page.filter(isBound));
+  return bindings;
 }
 
 /** The metadata of the objects that annotations may bind to a Rollout of the namespace. */
@@ -102,22 +111,22 @@ export function listBindable(namespace: string, cluster: ClusterReader): Promise
 }
 
 /**
- * For each Rollout of one namespace the bindings of its objects, with the Gates that these require now: an object whose
- * stored binding is missing or old has one too. Gates are listed only if a binding is not current.
- * @param bindings the stored bindings of each Rollout
+ * The bindings of the objects of these Rollouts of one namespace, each once, with the Gates that the objects require
+ * now: an object whose stored binding is missing or old has one too. Gates are listed only if a binding is not current.
+ * @param bindings the stored bindings of these Rollouts
  * @param objects the namespace's objects, from `listBindable`
  */
 export async function readCurrentBindings(
   rollouts: readonly Rollout[],
-  bindings: readonly (readonly FluxBinding[])[],
+  bindings: readonly FluxBinding[],
   objects: readonly FluxObject[],
   { cluster, settings }: Reads,
-): Promise<FluxBinding[][]> {
+): Promise<FluxBinding[]> {
   const namespace = rollouts[0]?.metadata.namespace ?? '';
   const rules = refRules(settings);
-  const bound = rollouts.map((rollout, index) => boundObjects(rollout, objects, bindings[index]!, rules));
-  const selecting = bound.flat().every(({ isCurrent }) => isCurrent)
+  const bound = boundObjects(rollouts, objects, bindings, rules);
+  const selecting = bound.every(({ isCurrent }) => isCurrent)
     ? { gates: [], namespaceLabels: {} }
     : await readSelectors(namespace, SELECTS_LABEL, cluster);
-  return rollouts.map((rollout, index) => currentBindings(rollout, bindings[index]!, bound[index]!, selecting, rules));
+  return currentBindings(bindings, bound, selecting, rules);
 }

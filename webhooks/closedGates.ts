@@ -20,7 +20,7 @@ import {
   boundGates,
   droppedGates,
   mayDropGates,
-  rolloutRequiredGates,
+  requiredGatesOfAll,
 } from '../core/rollout/evaluation/requiredGates.ts';
 import { listBindable, listBindings, readCurrentBindings, readGates, readSelectors } from '../live/gateReads.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from './response.ts';
@@ -42,7 +42,8 @@ export async function readClosed(
  * those of all objects bound to them, also if these have no FluxBinding.
  */
 export async function readClosedOfAll(rollouts: readonly Rollout[], call: WebhookCall): Promise<GateResult[]> {
-  return rollouts.length === 0 ? [] : (await readClosedRequired(rollouts, call)).closed;
+  const [first, ...others] = rollouts;
+  return first ? (await readClosedRequired([first, ...others], call)).closed : [];
 }
 
 /**
@@ -51,7 +52,7 @@ export async function readClosedOfAll(rollouts: readonly Rollout[], call: Webhoo
  */
 export async function readClosedAgainstRelease(rollout: Rollout, call: WebhookCall): Promise<GateResult[]> {
   const { closed, bindings } = await readClosedRequired([rollout], call);
-  return closedAgainstRelease(closed, rollout, new Set(boundGates(rollout, bindings).map(refKey)));
+  return closedAgainstRelease(closed, rollout, new Set(boundGates([rollout], bindings).map(refKey)));
 }
 
 /**
@@ -66,20 +67,19 @@ export async function readDroppedClosed(rollout: Rollout, before: Rollout, call:
 
 /** The closed Gates that Rollouts of one namespace require, and the bindings of their objects. */
 async function readClosedRequired(
-  rollouts: readonly Rollout[],
+  rollouts: readonly [Rollout, ...Rollout[]],
   call: WebhookCall,
 ): Promise<{ closed: GateResult[]; bindings: FluxBinding[] }> {
   // Before the first read: a throw between two reads would leave the first one's rejection unhandled, which ends the
   // process.
-  const namespace = rollouts[0]?.metadata.namespace ?? '';
-  const [objects, selectors, ...stored] = await Promise.all([
+  const namespace = rollouts[0].metadata.namespace ?? '';
+  const [objects, selectors, stored] = await Promise.all([
     listBindable(namespace, call.cluster),
     readSelectors(namespace, SELECTS_ROLLOUTS_LABEL, call.cluster),
-    ...rollouts.map((rollout) => listBindings(rollout, call.cluster)),
+    listBindings(rollouts, call.cluster),
   ]);
   const bindings = await readCurrentBindings(rollouts, stored, objects, call);
-  const required = rollouts.flatMap((rollout, index) => rolloutRequiredGates(rollout, bindings[index]!, selectors));
-  return { closed: await readClosed(uniqueRefs(required), call), bindings: bindings.flat() };
+  return { closed: await readClosed(requiredGatesOfAll(rollouts, bindings, selectors), call), bindings };
 }
 
 // A bypass of closed Gates, or a denial.

@@ -58,10 +58,17 @@ export function managedFieldsOf(object: Annotated): ManagedFields {
   return { fields, problems: problems.slice(0, MAX_PROBLEMS), ...(fields.length < all.length && { tooMany: true }) };
 }
 
+/** The names for each object, of which each Rollout of its namespace asks: metadata is never changed in place. */
+const boundByMetadata = new WeakMap<Annotated['metadata'], readonly string[]>();
+
 /** Names of the Rollouts that manage fields of the object, and of the Rollout that it tracks. */
-export function boundRollouts(object: Annotated): string[] {
+export function boundRollouts(object: Annotated): readonly string[] {
+  const known = boundByMetadata.get(object.metadata);
+  if (known) return known;
   const { fields, tracks } = managedFieldsOf(object);
-  return [...new Set([...fields.map(({ rollout }) => rollout), ...(tracks === undefined ? [] : [tracks])])];
+  const names = [...new Set([...fields.map(({ rollout }) => rollout), ...(tracks === undefined ? [] : [tracks])])];
+  boundByMetadata.set(object.metadata, names);
+  return names;
 }
 
 function trackedRollout({ metadata, spec }: Annotated, problems: string[]): ManagedFields {

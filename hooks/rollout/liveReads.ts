@@ -84,8 +84,7 @@ export async function liveBindings(
   const { namespace = '' } = rollout.metadata;
   const list = () => listBindable(namespace, call.cluster);
   const objects = await call.sharedReads.recent(maxAgeMs, `bound in ${namespace}`, list);
-  const [current = []] = await readCurrentBindings([rollout], [bindings], objects, call);
-  return current;
+  return readCurrentBindings([rollout], bindings, objects, call);
 }
 
 /**

@@ -103,8 +103,8 @@ async function decidePlan(observed: Observed, related: ObjectMap, call: HookCall
   const first = planRollout(observed, call.now);
   let [plan, read] = [first, observed];
   if (plan.trustsBindings && isReversible(plan)) {
-    const bindings = await listBindings(rollout, call.cluster);
-    read = { ...read, bindings: await liveBindings(rollout, bindings, BINDABLE_MAX_AGE_MS.afterApply, call) };
+    const stored = await listBindings([rollout], call.cluster);
+    read = { ...read, bindings: await liveBindings(rollout, stored, BINDABLE_MAX_AGE_MS.afterApply, call) };
     plan = planRollout(read, call.now);
   }
   if (plan.trustsHealth) {

@@ -105,7 +105,7 @@ function keptGrant(rollout: Rollout, before: Rollout | undefined): string | unde
  * None for a source that the Rollout manages: it fetches the deployment itself.
  */
 async function newerSourceWarnings(rollout: Rollout, call: WebhookCall): Promise<string[]> {
-  const bindings = await listBindings(rollout, call.cluster);
+  const bindings = await listBindings([rollout], call.cluster);
   const syncs = boundTo(rollout, bindings).filter(({ spec }) => spec?.target.kind === 'Kustomization');
   const texts = await Promise.all(
     syncs.slice(0, MAX_LISTED).map((binding) => newerSourceWarning(binding, rollout, call)),

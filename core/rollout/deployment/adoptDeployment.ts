@@ -28,10 +28,16 @@ export interface CarriedDeployment {
   by: string;
 }
 
+const MAX_SEARCHED_TEXTS = 32;
+const MAX_SEARCHED_CHARACTERS = 1000;
+
 /** Whether the object's own annotations bind it to the Rollout. Its metadata is enough. */
 export function isBoundTo({ metadata }: AnyObject, kind: string, rollout: string): boolean {
-  // Called for each pair of object and Rollout of a namespace: most pairs are ruled out here, without parsing.
-  if (!Object.values(metadata.annotations ?? {}).some((value) => value.includes(rollout))) return false;
+  // Called for each pair of object and Rollout of a namespace: most pairs are ruled out here, without parsing. Many or
+  // long texts are parsed once, instead of being searched for each Rollout.
+  const texts = Object.values(metadata.annotations ?? {});
+  const mayName = (text: string) => text.length > MAX_SEARCHED_CHARACTERS || text.includes(rollout);
+  if (texts.length <= MAX_SEARCHED_TEXTS && !texts.some(mayName)) return false;
   return boundRollouts({ kind, metadata }).includes(rollout);
 }
 

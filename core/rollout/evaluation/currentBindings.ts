@@ -1,5 +1,5 @@
 /**
- * The FluxBindings of the objects bound to a Rollout, with the Gates that these objects require now.
+ * The FluxBindings of the objects bound to Rollouts, with the Gates that these objects require now.
  * The decorator that writes a FluxBinding may lag or fail indefinitely, so the FluxBinding's list of Gates counts only
  * while it has exactly the present Gates of the object.
  */
@@ -15,27 +15,32 @@ import type { GateSelectors } from './requiredGates.ts';
 interface BoundObject {
   /** The Flux object; metadata is enough. */
   object: FluxObject;
+  /** One of the Rollouts that the object is bound to. */
+  rollout: Rollout;
   /** The object's FluxBinding; undefined if it is that of an earlier object of this name. */
   binding: FluxBinding | undefined;
   /** Whether the binding has exactly the Gates that the object's annotations name. */
   isCurrent: boolean;
 }
 
-/** The objects that are bound to the Rollout, without those that are being deleted. */
+/**
+ * The objects that are bound to these Rollouts, without those that are being deleted. Each object is there once: it may
+ * be bound to many of them.
+ */
 export function boundObjects(
-  rollout: Rollout,
+  rollouts: readonly Rollout[],
   objects: readonly FluxObject[],
   bindings: readonly FluxBinding[],
   rules: RefRules,
 ): BoundObject[] {
   const byTarget = new Map(bindings.map((binding) => [targetOf(binding), binding]));
-  const bound = objects.filter(
-    (object) => !object.metadata.deletionTimestamp && isBoundTo(object, object.kind, rollout.metadata.name ?? ''),
-  );
-  return bound.map((object) => {
+  return objects.flatMap((object) => {
+    if (object.metadata.deletionTimestamp) return [];
+    const rollout = rollouts.find(({ metadata }) => isBoundTo(object, object.kind, metadata.name ?? ''));
+    if (!rollout) return [];
     const found = byTarget.get(keyOf(object));
     const binding = found?.spec?.target.uid === (object.metadata.uid ?? '') ? found : undefined;
-    return { object, binding, isCurrent: binding !== undefined && hasGatesOf(binding, object, rules) };
+    return [{ object, rollout, binding, isCurrent: binding !== undefined && hasGatesOf(binding, object, rules) }];
   });
 }
 
@@ -44,7 +49,6 @@ export function boundObjects(
  * @param selecting the Gates that may select Flux objects of the namespace; unused if every binding is current
  */
 export function currentBindings(
-  rollout: Rollout,
   bindings: readonly FluxBinding[],
   bound: readonly BoundObject[],
   selecting: GateSelectors,
@@ -54,14 +58,13 @@ export function currentBindings(
   // The Gates of an object that was deleted or unbound count until its binding is deleted.
   const others = bindings.filter((binding) => !known.has(targetOf(binding)));
   const current = bound.map((each) =>
-    each.binding && each.isCurrent ? each.binding : withCurrentGates(rollout, each, selecting, rules),
+    each.binding && each.isCurrent ? each.binding : withCurrentGates(each, selecting, rules),
   );
   return [...others, ...current];
 }
 
 function withCurrentGates(
-  rollout: Rollout,
-  { object, binding }: BoundObject,
+  { object, rollout, binding }: BoundObject,
   { gates, namespaceLabels, truncated = false }: GateSelectors,
   rules: RefRules,
 ): FluxBinding {

@@ -34,9 +34,10 @@ function ownGates(rollout: Rollout, { gates, namespaceLabels }: GateSelectors): 
   return [...gatesNamedBy(rollout), ...selecting.map(identityOf)];
 }
 
-/** The Gates that the bound objects require. */
-export function boundGates(rollout: Rollout, bindings: readonly FluxBinding[]): NamespacedName[] {
-  return boundTo(rollout, bindings).flatMap(({ spec }) => requiredGatesOfBinding(spec));
+/** The Gates that the objects bound to these Rollouts require, of each object once. */
+export function boundGates(rollouts: readonly Rollout[], bindings: readonly FluxBinding[]): NamespacedName[] {
+  const bound = new Set(rollouts.flatMap((rollout) => boundTo(rollout, bindings)));
+  return [...bound].flatMap(({ spec }) => requiredGatesOfBinding(spec));
 }
 
 /** All Gates that a Rollout requires, each once. More than the limit count as one closed Gate that names the limit. */
@@ -45,7 +46,17 @@ export function rolloutRequiredGates(
   bindings: readonly FluxBinding[],
   selectors: GateSelectors,
 ): NamespacedName[] {
-  const all = uniqueRefs([...ownGates(rollout, selectors), ...boundGates(rollout, bindings)]);
+  return requiredGatesOfAll([rollout], bindings, selectors);
+}
+
+/** The Gates that Rollouts of one namespace require together: see `rolloutRequiredGates`. */
+export function requiredGatesOfAll(
+  rollouts: readonly Rollout[],
+  bindings: readonly FluxBinding[],
+  selectors: GateSelectors,
+): NamespacedName[] {
+  const own = rollouts.flatMap((rollout) => ownGates(rollout, selectors));
+  const all = uniqueRefs([...own, ...boundGates(rollouts, bindings)]);
   if (selectors.truncated || all.length > LIMITS.requiredGates) return [TOO_MANY];
   return all.sort((a, b) => (refKey(a) < refKey(b) ? -1 : 1));
 }
@@ -91,7 +102,7 @@ export function evaluateRequiredGates(
   now: EpochMs,
 ): RequiredGatesResult {
   if (version === undefined) return { closed: [], bypassed: [], approvals: [], requeueAt: [] };
-  const boundKeys = new Set(boundGates(rollout, bindings).map(refKey));
+  const boundKeys = new Set(boundGates([rollout], bindings).map(refKey));
   const { uid } = rollout.metadata;
   const background = backgroundOf(rollout, authors, version);
   const next = { version, rollout: refKey(identityOf(rollout)), uid, background };

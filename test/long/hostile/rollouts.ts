@@ -42,6 +42,24 @@ const released = (count: number) => ({
   status: { revision: 1, history: [deployed('1.0.0')], availableReleases: versions(count) },
 });
 
+/** Objects with as many claims as fit into their annotations. No Rollout gets any of the variables. */
+const contested = (count: number) => {
+  const names = times(40, (i) => `r-${i}`).join(',');
+  const annotations = Object.fromEntries(times(500, (i) => [`rollout.kuberik.com/substitute.V${i}.from`, names]));
+  return times(count, (i) => kustomization({ metadata: { name: `k${i}`, uid: `u${i}`, annotations } }));
+};
+
+/** The deletion of one of many objects that are all bound to the same Rollouts, and require the same missing Gates. */
+function bound(count: number, gates = 0): Input {
+  const names = times(64, (i) => `r-${i}`);
+  const claims = names.map((name, i) => [`rollout.kuberik.com/substitute.A${i}.from`, name]);
+  const required = times(gates, (i) => `gate-${i}`).join(',');
+  const annotations = { ...Object.fromEntries(claims), ...(gates > 0 && { 'gate.fluxcd.io/gates': required }) };
+  const objects = times(count, (i) => kustomization({ metadata: { name: `k${i}`, uid: `u${i}`, annotations } }));
+  const stored = [...objects, ...names.map((name) => rollout({ metadata: { name } }))];
+  return { paths: ['/admission/validate/flux'], body: review(null, objects[0]), stored };
+}
+
 export const ROLLOUTS: Record<string, () => Input> = {
   'a pattern with 40 alternations': () =>
     extracted(`^(?:${'(a|a)'.repeat(40)}b|a+[xy])$`, [`${'a'.repeat(40)}x`, `${'a'.repeat(40)}y`]),
@@ -110,13 +128,21 @@ export const ROLLOUTS: Record<string, () => Input> = {
     return written('rollout', next, old);
   },
   'a requested version, among 200 objects with 500 variables that 40 Rollouts claim': () => {
-    const names = times(40, (i) => `r-${i}`).join(',');
-    const claims = times(500, (i) => [`rollout.kuberik.com/substitute.V${i}.from`, names]);
-    const annotations = Object.fromEntries(claims);
-    const stored = times(200, (i) => kustomization({ metadata: { name: `k${i}`, uid: `u${i}`, annotations } }));
     const named = { metadata: { name: 'r-1', annotations: { 'rollout.kuberik.com/force-deploy': '9.9.9' } } };
-    return written('rollout', rollout(named), rollout({ metadata: { name: 'r-1' } }), stored);
+    return written('rollout', rollout(named), rollout({ metadata: { name: 'r-1' } }), contested(200));
   },
+  'the deletion of an object of 64 Rollouts, among 200 objects with 500 variables that 40 Rollouts claim': () => {
+    const names = times(64, (i) => `r-${i}`);
+    const annotations = Object.fromEntries(names.map((name, i) => [`rollout.kuberik.com/substitute.A${i}.from`, name]));
+    const stored = [...contested(200), ...names.map((name) => rollout({ metadata: { name } }))];
+    return {
+      paths: ['/admission/validate/flux'],
+      body: review(null, kustomization({ metadata: { annotations } })),
+      stored,
+    };
+  },
+  'the deletion of one of 500 objects that are all bound to the same 64 Rollouts': () => bound(500),
+  'the deletion of one of 300 such objects with 100 Gates each': () => bound(300, 100),
   '256 kB of request ids': () => {
     const request = times(9000, (i) => `k${i}=uid-uid-uid-${i}`).join(',');
     const annotations = { 'rollout.kuberik.com/request': request, 'rollout.kuberik.com/retry': '' };

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { requestOf } from '../../../dev/fakes/requests.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
-import { gate, kustomization, NOW } from '../../core/admission/objects.ts';
+import { gate, kustomization, NOW, rollout } from '../../core/admission/objects.ts';
 import { applier, openGate, resumedAlone } from '../../core/admission/writes.ts';
 import { send } from './call.ts';
 
@@ -84,4 +84,14 @@ it.each([
 it('no applier, if the write does not end the wait', async () => {
   const write = { object: resumedAlone.old, oldObject: resumedAlone.old };
   expect((await send(mutateFlux, write, { objects: [openGate] })).reads).not.toContain('kustomizations/apps');
+});
+
+it('of an object that leaves many Rollouts, one list of bindings: each Rollout has no list of its own', async () => {
+  const names = Array.from({ length: 64 }, (_, i) => `app-${i}`);
+  const annotations = Object.fromEntries(names.map((name, i) => [`rollout.kuberik.com/substitute.V${i}.from`, name]));
+  const oldObject = kustomization({ annotations });
+  const objects = [oldObject, ...names.map((name) => rollout(name, '1.0.0'))];
+  const { allowed, reads } = await send(validateFlux, { oldObject }, { objects });
+  expect(allowed).toBe(true);
+  expect(reads.filter((read) => read === 'fluxbindings/*')).toHaveLength(1);
 });
