@@ -65,14 +65,26 @@ function selectingGates(
   object: FluxObject,
   candidates: readonly NamespacedName[],
   { gates, namespaceLabels }: KnownGates,
+  atMost = Number.POSITIVE_INFINITY,
 ): NamespacedName[] {
-  const keys = [...new Set(candidates.map(refKey))].sort();
-  return keys.flatMap((key) => {
+  const found: NamespacedName[] = [];
+  for (const key of sortedKeys(candidates)) {
     const gate = gates.get(key);
     // The decorators find selecting Gates by this label, so without it the annotation would come and go.
-    if (gate?.metadata.labels?.[SELECTS_LABEL] === undefined || !gateSelects(gate, object, namespaceLabels)) return [];
-    return [identityOf(gate)];
-  });
+    if (gate?.metadata.labels?.[SELECTS_LABEL] === undefined || !gateSelects(gate, object, namespaceLabels)) continue;
+    found.push(identityOf(gate));
+    if (found.length === atMost) break;
+  }
+  return found;
+}
+
+const sortedByCandidates = new WeakMap<readonly NamespacedName[], readonly string[]>();
+
+/** The keys of the candidates, each once; computed once for all objects that have the same candidates. */
+function sortedKeys(candidates: readonly NamespacedName[]): readonly string[] {
+  const keys = sortedByCandidates.get(candidates) ?? [...new Set(candidates.map(refKey))].sort();
+  sortedByCandidates.set(candidates, keys);
+  return keys;
 }
 
 /** The Gates that may select one of these objects: the listed ones, or else those that their annotations name. */
@@ -86,7 +98,8 @@ export function requiredGates(
   context: KnownGates,
   versions: readonly FluxObject[] = [object],
 ): RequiredGates {
-  const selecting = selectingGates(object, candidatesOf(versions, context), context);
+  // More than the limit are too many, whichever they are.
+  const selecting = selectingGates(object, candidatesOf(versions, context), context, LIMITS.requiredGates + 1);
   return withSelecting(object, selecting, context.truncated ?? false, context);
 }
 

@@ -57,19 +57,19 @@ export function currentBindings(
   const known = new Set(bound.map(({ object }) => keyOf(object)));
   // The Gates of an object that was deleted or unbound count until its binding is deleted.
   const others = bindings.filter((binding) => !known.has(targetOf(binding)));
+  const { gates, namespaceLabels, truncated = false } = selecting;
+  const candidates = gates.map(identityOf);
+  const context = { ...rules, gates: byRefKey(gates), namespaceLabels, candidates, truncated };
   const current = bound.map((each) =>
-    each.binding && each.isCurrent ? each.binding : withCurrentGates(each, selecting, rules),
+    each.binding && each.isCurrent ? each.binding : withCurrentGates(each, context),
   );
   return [...others, ...current];
 }
 
 function withCurrentGates(
   { object, rollout, binding }: BoundObject,
-  { gates, namespaceLabels, truncated = false }: GateSelectors,
-  rules: RefRules,
+  context: Parameters<typeof requiredGates>[1],
 ): FluxBinding {
-  const candidates = gates.map(identityOf);
-  const context = { ...rules, gates: byRefKey(gates), namespaceLabels, candidates, truncated };
   const { named, selecting, tooMany } = requiredGates(object, context);
   const refs = tooMany ? [tooMany] : [...named, ...selecting];
   const { spec, ...own } = binding ?? unseenBinding(rollout, object.kind, object.metadata.name ?? '');

@@ -1,9 +1,11 @@
-/** Gates of one name in two namespaces are two Gates. */
+/** The Gates that an object requires: of one name in two namespaces, and beyond the limit. */
 import { expect, it } from 'vitest';
 import { REQUIRED_GATES } from '../../../api/annotations.ts';
+import { TOO_MANY } from '../../../core/gate/gateRefs.ts';
 import { refKey } from '../../../core/kube/names.ts';
-import { objectGates } from '../../../core/objectGates/objectGates.ts';
-import { gate, gatesByName, kustomization } from '../admission/objects.ts';
+import { LIMITS } from '../../../core/limits.ts';
+import { escapesSelection, objectGates } from '../../../core/objectGates/objectGates.ts';
+import { gate, gatesByName, kustomization, NOW } from '../admission/objects.ts';
 
 it.each(['apps', 'platform'])('of two Gates of one name, the closed one of %s holds', (closed) => {
   const gates = gatesByName(
@@ -12,4 +14,17 @@ it.each(['apps', 'platform'])('of two Gates of one name, the closed one of %s ho
   const object = kustomization({ annotations: { [REQUIRED_GATES]: 'apps/freeze,platform/freeze' } });
   const found = objectGates(object, { gates, namespaceLabels: {}, now: 0 });
   expect(found.closed.map(({ ref }) => refKey(ref))).toEqual([`${closed}/freeze`]);
+});
+
+it('a label by which one closed Gate of more than are counted selects the object stays', () => {
+  const tier = { labelSelector: { matchLabels: { tier: 'front' } } };
+  const open = Array.from({ length: LIMITS.requiredGates + 50 }, (_, i) =>
+    gate(`shop/open-${i}`, { default: 'opened', selects: {} }),
+  );
+  const all = gatesByName(...open, gate('shop/z-freeze', { selects: tier }));
+  const candidates = [...all.values()].map(({ metadata }) => ({ namespace: 'shop', name: metadata.name! }));
+  const context = { gates: all, namespaceLabels: {}, candidates, now: NOW };
+  const [front, back] = ['front', 'back'].map((tier) => kustomization({ labels: { tier } }));
+  expect(escapesSelection(back!, front!, context)).toBe(true);
+  expect(objectGates(front!, context).closed.map(({ ref }) => ref)).toEqual([TOO_MANY]);
 });

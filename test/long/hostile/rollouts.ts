@@ -143,6 +143,14 @@ export const ROLLOUTS: Record<string, () => Input> = {
   },
   'the deletion of one of 500 objects that are all bound to the same 64 Rollouts': () => bound(500),
   'the deletion of one of 300 such objects with 100 Gates each': () => bound(300, 100),
+  'a requested version, among 2,000 bound objects and 900 Gates that select them': () => {
+    const annotations = { 'rollout.kuberik.com/substitute.A.from': 'r-1' };
+    const objects = times(2000, (i) => kustomization({ metadata: { name: `k${i}`, uid: `u${i}`, annotations } }));
+    const labels = { 'gate.fluxcd.io/selects': 'own-namespace' };
+    const gates = times(900, (i) => gate({ metadata: { name: `g${i}`, labels }, spec: { selects: {} } }));
+    const named = { metadata: { name: 'r-1', annotations: { 'rollout.kuberik.com/force-deploy': '9.9.9' } } };
+    return written('rollout', rollout(named), rollout({ metadata: { name: 'r-1' } }), [...objects, ...gates]);
+  },
   '256 kB of request ids': () => {
     const request = times(9000, (i) => `k${i}=uid-uid-uid-${i}`).join(',');
     const annotations = { 'rollout.kuberik.com/request': request, 'rollout.kuberik.com/retry': '' };
