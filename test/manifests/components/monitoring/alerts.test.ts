@@ -18,8 +18,9 @@ const withoutTexts = {
 
 describe.runIf(hasPrometheus)(withPrometheus('promtool'), () => {
   let promtool: string;
-  const dir = mkdtempSync(join(tmpdir(), 'alerts-'));
+  let dir: string;
   beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'alerts-'));
     promtool = await providePrometheus('promtool');
     writeFileSync(join(dir, 'whole.yaml'), JSON.stringify(RULES));
     writeFileSync(join(dir, 'alerts.yaml'), JSON.stringify(withoutTexts));
