@@ -18,6 +18,7 @@ export function applicationTree(app: Application, style: Style, isQualified: boo
   const width = Math.min(Math.max(0, ...titles), 48);
   return [
     ...headLines(name, app, style),
+    ...problemLines(app, style),
     ...app.steps.flatMap((step, index) => {
       const tone = isOfDeployedVersion(step, app.waiting?.version) ? 'quiet' : STEP_TONES[step.state];
       return stepLines(step, tone, width, index === app.steps.length - 1, style);
@@ -73,11 +74,18 @@ function headLines(name: string, app: Application, style: Style): string[] {
       ? [`${style.symbol('busy')} ${style.strong(app.waiting.version)} waits${requestedText(app, style)}`]
       : []),
     app.runs ? runsText(app.runs, style) : `${style.symbol('quiet')} nothing is deployed`,
+    ...(app.runs?.rolledBackFrom ? [`${style.symbol('quiet')} ${app.runs.rolledBackFrom} was rolled back`] : []),
     ...(app.failure?.lastGood ? [`${style.symbol('quiet')} last good: ${style.strong(app.failure.lastGood)}`] : []),
   ];
   const line = [style.strong(name), ...parts].join('   ');
   if (style.columns === undefined || widthOf(line) <= style.columns) return [line];
   return [style.strong(name), ...parts.map((part) => `  ${part}`)];
+}
+
+/** The cause that no step shows, such as a missing ImagePolicy. */
+function problemLines({ state, causes: [cause] }: Application, style: Style): string[] {
+  if ((state !== 'problem' && state !== 'empty') || !cause || cause.step !== undefined) return [];
+  return wrapText(`${style.symbol(state === 'problem' ? 'bad' : 'quiet')} ${style.text(cause.text)}`, style.columns);
 }
 
 function requestedText({ waiting }: Application, style: Style): string {

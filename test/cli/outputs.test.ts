@@ -58,6 +58,29 @@ it.each([
   ['why-done', 'why app'],
 ])('an application that runs: %s', async (name, line) => golden(name, await seen(runs!, line)));
 
+describe('a Rollout that can deploy nothing', () => {
+  const bound = { bind: { name: BOUND[0], kind: 'Kustomization' } };
+  it.each<[name: string, code: number, cause: string, steps: Parameters<typeof scenario>]>([
+    ['no release', 5, 'No releases available', [bound, 'settle']],
+    [
+      'no ImagePolicy',
+      3,
+      "ImagePolicy 'app' not found in namespace 'NS'",
+      [bound, { delete: ['ImagePolicy', 'test-image-policy'] }, 'settle'],
+    ],
+  ])('%s: get, why and status begin with the cause, not with what waits for the deployment', async (...row) => {
+    const [, code, text, steps] = row;
+    const [idle, cause] = [await scenario(...steps), text.replace('NS', NAMESPACE)];
+    const notReady = { type: 'Ready', status: 'False', reason: 'Waiting', message: 'waiting for the first deployment' };
+    for (const binding of idle.all<any>('FluxBinding'))
+      await idle.put({ ...binding, status: { conditions: [notReady] } });
+    const [get, why, status] = [await seen(idle, 'get'), await seen(idle, 'why app'), await seen(idle, 'status app')];
+    expect(get.out.split('\n')[1]).toContain(cause);
+    expect(why.out.split('\n')[1]).toContain(cause);
+    expect(status).toMatchObject({ code, out: expect.stringContaining(`nothing is deployed: ${cause}`) });
+  });
+});
+
 describe('a version that waits for a Gate of another namespace and for a RolloutGate', () => {
   it.each<[name: string, line: string, rules?: Rules, code?: number]>([
     ['get-waits', 'get'],

@@ -90,6 +90,8 @@ describe('of a Rollout', () => {
     );
     const called = await typed(words(`${line} --timeout 2s`), rolledBack.stored, { now: () => rolledBack.now });
     expect(called).toMatchObject({ code, out: `${NAMESPACE}/app: 1.0.0 runs, 1.1.0 was rolled back\n` });
+    const { out } = await typed(words('get app'), rolledBack.stored, { now: () => rolledBack.now });
+    expect(out.split('\n')[0]).toContain('○ 1.1.0 was rolled back');
   });
 
   it('ends with 0 once it has baked', async () => {

@@ -49,8 +49,9 @@ export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
     ...causesFrom([...waits, ...failed]),
     ...(isFluxFirst ? [] : ofFlux),
     ...(isWaiting ? [] : lastingCauses(rollout, steps)),
+    ...causesFrom(idle),
     ...(isUnfinished(head) || isWaiting ? [] : notReadyCauses(steps)),
-    ...causesFrom([...idle, ...notes]),
+    ...causesFrom(notes),
   ];
   return causes.flatMap((cause) => (cause.code === 'WantedVersion' ? [cause, ...pinCauses(rollout)] : [cause]));
 }
