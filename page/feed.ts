@@ -1,4 +1,5 @@
 /** Watches, views and streams: a change in the cluster reaches every open page a moment later, in one message. */
+import { setMaxListeners } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { KINDS, resourceOf } from '../api/kinds.ts';
@@ -51,6 +52,8 @@ export class Feed {
     this.views = new Views(options.now, options.share);
     this.hub = options.hub ?? new Hub();
     this.hub.feeds.push(this);
+    // One listener or two for each kind: Node 20 takes more than ten for a leak.
+    setMaxListeners(0, this.#stop.signal);
     for (const kind of WATCHED_KINDS) this.#kinds.set(kind, { kind, state: 'loading' });
   }
 

@@ -120,7 +120,8 @@ describe.each(NODES)('on %s', (_, node) => {
       if (output.includes('"id":"shop/app"')) break;
     }
     page.child.kill('SIGINT');
-    expect(await page.ended).toMatchObject({ code: 130 });
+    const err = 'Anyone with this address has your permissions. Ctrl-C stops the page.\n';
+    expect(await page.ended).toMatchObject({ code: 130, err });
   });
 
   it('ends quietly when the reader closes the pipe, and with 130 at Ctrl-C', async () => {
