@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { type Called, call, type RelatedObjects } from '../support/command.ts';
 import { objectOf } from '../support/objects.ts';
 import { objectServer, type Rules, typed } from './objectServer.ts';
-import { applied, type CliScenario, golden, NAMESPACE, scenario } from './scenario.ts';
+import { applied, type CliScenario, golden, NAMESPACE, type Step, scenario } from './scenario.ts';
 
 const FREEZE = { name: 'freeze', namespace: 'platform' };
 const BOUND = ['kustomization-app', 'ocirepository-app'];
@@ -60,7 +60,7 @@ it.each([
 
 describe('a Rollout that can deploy nothing', () => {
   const bound = { bind: { name: BOUND[0], kind: 'Kustomization' } };
-  it.each<[name: string, code: number, cause: string, steps: Parameters<typeof scenario>]>([
+  it.each<[name: string, code: number, cause: string, steps: readonly Step[]]>([
     ['no release', 5, 'No releases available', [bound, 'settle']],
     [
       'no ImagePolicy',

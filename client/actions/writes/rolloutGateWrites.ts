@@ -12,6 +12,8 @@ import { apiVersionOf, KINDS } from '../../../api/kinds.ts';
 import type { Rollout, RolloutGate } from '../../../api/types.ts';
 import { identityOf, labelValue } from '../../../core/kube/names.ts';
 import { allows, rejectedBy } from '../../../core/rollout/evaluation/rolloutGates.ts';
+import { withCommands } from '../../../core/text/commands.ts';
+import { shell } from '../../../core/text/shell.ts';
 import { withApprovalChange } from './approvalChange.ts';
 import {
   badRequest,
@@ -136,11 +138,16 @@ function newGate(rollout: Rollout, name: string, spec: object, reason: Reason) {
 export function setPassing(gate: RolloutGate, passing: boolean, reason: Reason): PlannedWrite {
   const problem = scheduleProblem(gate);
   if (problem) return badRequest(problem);
-  const is = passing ? 'open' : 'closed';
-  if ((gate.spec?.passing ?? true) === passing)
-    return noChange(`${nameOf(gate)} is ${is} already (spec.passing: ${passing}).`);
-  const text = `${passing ? 'Opened' : 'Closed'} ${nameOf(gate)}`;
-  return specWrite(gate, { passing }, text, reasonAnnotation(reason));
+  const listed = passing ? gate.spec?.allowedVersions : undefined;
+  if ((gate.spec?.passing ?? true) !== passing) {
+    const text = `${passing ? 'Opened' : 'Closed'} ${nameOf(gate)}${listed ? ' for its spec.allowedVersions' : ''}`;
+    return specWrite(gate, { passing }, text, reasonAnnotation(reason));
+  }
+  const already = `${nameOf(gate)} is ${passing ? 'open' : 'closed'} already (spec.passing: ${passing})`;
+  if (!listed) return noChange(`${already}.`);
+  const { namespace, name } = identityOf(gate);
+  const allowAll = shell`kubectl -n ${namespace} patch rolloutgate/${name} --type=merge -p ${'{"spec":{"allowedVersions":null}}'}`;
+  return noChange(withCommands(`${already}, for its spec.allowedVersions only.`, ['To allow every version', allowAll]));
 }
 
 function scheduleProblem(gate: RolloutGate): string | undefined {

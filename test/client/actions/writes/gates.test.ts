@@ -338,6 +338,16 @@ describe('approving at a RolloutGate', () => {
       expect(why(planned)).toMatch(/is written by RolloutSchedule nights/);
   });
 
+  it('opening one with a list releases the list only, and says how to allow every version', () => {
+    const listed = { allowedVersions: ['1.0.0'] };
+    expect(setPassing(rolloutGate({ ...listed, passing: false }), true, undefined)).toMatchObject({
+      text: expect.stringMatching(/^Opened .* for its spec\.allowedVersions$/),
+    });
+    expect(why(setPassing(rolloutGate({ ...listed, passing: true }), true, undefined))).toMatch(
+      /for its spec\.allowedVersions only\.\nTo allow every version:\n {2}kubectl .*"allowedVersions":null/,
+    );
+  });
+
   it('keeps the reason where an object keeps why it was changed', () => {
     expect(annotations(reject(rolloutGate(), '1.2.0', 'leaks'))).toEqual({
       'rollout.kuberik.com/reason': 'leaks',
