@@ -149,7 +149,7 @@ function detailOf(entry: Entry, state: StepState, now: EpochMs): string {
   ].join(', ');
 }
 
-function stateText({ gate, kind, version }: Entry, state: StepState, approvals: string | undefined): string {
+function stateText({ gate, kind, version, object }: Entry, state: StepState, approvals: string | undefined): string {
   const { passing, allowedVersions, bypassGates, message } = gate;
   if (state === 'failed') return `rejects ${version}`;
   const reported = message && withoutCommands(message);
@@ -161,7 +161,9 @@ function stateText({ gate, kind, version }: Entry, state: StepState, approvals: 
   if (!allowedVersions) return 'passing';
   const isAllowed = version === undefined || allowedVersions.includes(version);
   if (!isAllowed) return `does not allow ${version}`;
-  return version === undefined && allowedVersions.length === 0
+  if (version !== undefined || allowedVersions.length > 0) return `allows ${version ?? allowedVersions.join(', ')}`;
+  const required = object?.spec?.approvals?.required;
+  return required === undefined
     ? 'allows no version yet'
-    : `allows ${version ?? allowedVersions.join(', ')}`;
+    : `requires ${required} ${required === 1 ? 'approval' : 'approvals'}`;
 }

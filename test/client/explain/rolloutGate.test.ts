@@ -18,11 +18,15 @@ const withList = (allowedVersions: string[]) =>
     status: { gates: [{ name: 'two', passing: true, allowedVersions }] },
   });
 
+const { approvals: _, ...withoutApprovals } = gate.spec!;
+
 it.each([
-  ['nothing', [], "RolloutGate 'two' of Rollout 'web': allows no version yet"],
-  ['some', ['1.1.0', '1.2.0'], "RolloutGate 'two' of Rollout 'web': allows 1.1.0, 1.2.0"],
-])('a RolloutGate whose list has %s says so where nothing waits', (_, list, text) => {
-  expect(explainRolloutGate(gate, withList(list), NOW).causes[0]?.text).toBe(text);
+  ['an empty list', [], withoutApprovals, 'allows no version yet'],
+  ['approvals', [], gate.spec, 'requires 2 approvals'],
+  ['a list', ['1.1.0', '1.2.0'], gate.spec, 'allows 1.1.0, 1.2.0'],
+])('a RolloutGate with %s says so where nothing waits', (_, list, spec, text) => {
+  const { causes } = explainRolloutGate({ ...gate, spec }, withList(list), NOW);
+  expect(causes[0]?.text).toBe(`RolloutGate 'two' of Rollout 'web': ${text}`);
 });
 
 it.each<[string, object, string]>([
