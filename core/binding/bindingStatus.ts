@@ -198,7 +198,8 @@ function fieldState(
   if (!head) {
     const name = `Rollout '${field.rollout}'`;
     // The report may be ten minutes old: the first deployment may be rolling out.
-    const what = entry ? `the first deployment of ${name}` : `${name}: it did not exist when the report was made`;
+    const missing = `${name}: it does not exist, or was created less than ten minutes ago`;
+    const what = entry ? `the first deployment of ${name}` : missing;
     return { ...field, state: 'Missing', message: `waiting for ${what}` };
   }
   const { id, version, uid } = head;

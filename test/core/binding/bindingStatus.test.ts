@@ -116,7 +116,7 @@ const rows: Row[] = [
   row('no such Rollout: the object keeps what it carries', ofGit(), undefined, {
     rollouts: [],
     state: 'Missing',
-    ready: ['False', /^waiting for Rollout 'my-app': it did not exist when the report was made$/],
+    ready: ['False', /^waiting for Rollout 'my-app': it does not exist, or was created less than ten minutes ago$/],
   }),
   row('a Rollout that has deployed nothing', kustomization(), undefined, {
     rollouts: [rollout('my-app')],
