@@ -27,7 +27,7 @@ import { blockerOf, storedBlockers } from './storedBlockers.ts';
  * The types of conditions that report waits, the most important first. Every type that begins with WaitingFor is a
  * wait, even one of a newer version of this software.
  */
-const WAITS = [DEPLOYMENT_BLOCKED, /^WaitingFor/, PINNED, ROLLED_BACK, PROGRESSING];
+const WAITS = [DEPLOYMENT_BLOCKED, /^WaitingFor/, ROLLED_BACK, PROGRESSING];
 const NOTES = [HEALTH_CHECKS_MISSING, HEALTH_CHECKS_LEFT_OUT, STATUS_SHORTENED];
 
 export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
@@ -35,7 +35,7 @@ export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
   const conditions: readonly Condition[] = status?.conditions ?? [];
   const [head] = status?.history ?? [];
   const isWaiting = status?.pendingVersion !== undefined;
-  const { broken, waits, failed, idle, notes } = sortedConditions(conditions, head, isWaiting);
+  const { broken, waits, failed, pins, idle, notes } = sortedConditions(conditions, head, isWaiting);
   const causesFrom = (chosen: readonly Condition[]) =>
     chosen
       .filter(({ message }) => message !== '')
@@ -46,7 +46,7 @@ export function causesOf(rollout: Rollout, steps: readonly Step[]): Cause[] {
   const causes = [
     ...causesFrom(broken),
     ...(isFluxFirst ? ofFlux : []),
-    ...causesFrom([...waits, ...failed]),
+    ...causesFrom([...waits, ...failed, ...pins]),
     ...(isFluxFirst ? [] : ofFlux),
     ...(isWaiting ? [] : lastingCauses(rollout, steps)),
     ...causesFrom(idle),
@@ -71,11 +71,14 @@ function sortedConditions(conditions: readonly Condition[], head: HistoryEntry |
   );
   const failed = ready?.reason === 'BakeTimeFailed' && head?.bakeStatus === 'Failed' ? [ready] : [];
   const waits = whileTrue(WAITS);
-  const isExplained = [...waits, ...broken, ...failed].length > 0;
+  const pins = whileTrue([PINNED]);
+  const isExplained = [...waits, ...broken, ...failed, ...pins].length > 0;
   return {
     broken,
     waits,
     failed,
+    // A pin holds other versions: the state of the pinned one comes first.
+    pins,
     idle: ready && !isExplained ? [ready] : [],
     // The RolloutGates that did not hold the first deployment hold a version that waits now.
     notes: whileTrue([...NOTES, ...(isWaiting ? [] : [FIRST_DEPLOYMENT_NOT_GATED])]),

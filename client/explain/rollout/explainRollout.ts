@@ -259,8 +259,11 @@ function nextOfVersion(rollout: Rollout, steps: readonly Step[], version: string
   // Blockers without a step: the Rollout itself, or a type of a newer version of this software.
   const blockers = storedBlockers(rollout, version).filter(({ type }) => blocking.length === 0 || type === 'Problem');
   if (blocking.length === 0 && blockers.length === 0) return { text: `${version} is deployed within moments` };
+  const failedVersion = rollout.status?.history?.[0]?.version.tag;
   const lasting = [
-    ...blocking.filter(({ until, state }) => state === 'failed' || (state === 'blocks' && until === undefined)),
+    ...blocking
+      .filter(({ until, state }) => state === 'failed' || (state === 'blocks' && until === undefined))
+      .map(({ kind, title }) => ({ title: kind === 'failure' ? `a retry or unblock of ${failedVersion}` : title })),
     ...blockers.filter(({ effect }) => effect === 'Blocks').map((each) => ({ title: titleOf(each) })),
   ];
   if (lasting.length > 0) return { text: `no automatic change. ${version} is waiting for ${titlesText(lasting)}` };

@@ -52,6 +52,17 @@ const RETRY = 'kubectl rollouts retry app -n shop --reason "<why>"';
 const ROLLBACK = 'kubectl rollouts rollback app 1.1.0 -n shop --reason "<why>"';
 const UNBLOCK = 'kubectl rollouts unblock app -n shop --reason "<why>"';
 
+it('of a pinned version comes before the pin, which holds only other versions', () => {
+  const rollout = failed({ spec: { wantedVersion: '1.2.0' } });
+  const pinned = { type: 'Pinned', status: 'True', reason: 'WantedVersion', message: 'pinned', lastTransitionTime: '' };
+  rollout.status!.conditions!.push(pinned as never);
+  expect(
+    explained(rollout)
+      .causes.map(({ code }) => code)
+      .slice(0, 2),
+  ).toEqual(['BakeTimeFailed', 'WantedVersion']);
+});
+
 it('has the reports of the failed HealthChecks, and the last version that Succeeded', () => {
   const { causes, failure } = explained(failed());
   expect(causes.map(({ text }) => text)).toEqual([
