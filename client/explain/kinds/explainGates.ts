@@ -2,7 +2,8 @@
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate } from '../../../api/types.ts';
 import { verdictText } from '../../../core/approval/approvalVerdict.ts';
-import { requestText } from '../../../core/gate/evaluateGates.ts';
+
+import type { GateRequest } from '../../../core/gate/gateRequests.ts';
 import { type Requirer, requirerText } from '../../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../../core/gate/gateState.ts';
 import { few } from '../../../core/kube/firstFew.ts';
@@ -34,13 +35,18 @@ export function explainGate(gate: Gate, now: EpochMs): Explanation {
     ...approvalCauses(gate, now),
     ...causeIf('Stalled', stalled && `Invalid settings are ignored: ${stalled}`),
   ];
-  const plan = planned && planned.at === until ? `: ${requestText(planned)}` : '';
+  const plan = planned && planned.at === until ? planText(planned) : '';
   const next: Next =
     until === undefined
       ? { text: staysText(gate, opened) }
       : { text: nextText(opened, openFor) + plan, at: formatTime(until) };
   const commands = commandViewsOf(gateActions(gate, [], now).slice(0, MAX_LISTED_EACH), now);
   return { object, headline, state: opened ? 'free' : 'held', causes, next, commands, unread: [] };
+}
+
+function planText({ by, reason }: GateRequest): string {
+  const parts = [by && `planned by ${by}`, reason].filter(Boolean).join(': ');
+  return parts && ` (${parts})`;
 }
 
 /** `openFor`: the version for which alone the Gate is open until then. */

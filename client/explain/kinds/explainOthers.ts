@@ -89,11 +89,17 @@ export function explainBudget(budget: Budget): Explanation {
     headline: `${status?.underWay ?? 0} of ${status?.maxConcurrent ?? budget.spec.maxConcurrent} rolling out, ${status?.waiting ?? 0} waiting, ${status?.failed ?? 0} failed`,
     state: held.length > 0 || ready?.status === 'False' ? 'held' : 'free',
     causes,
-    ...((status?.waiting ?? 0) > 0 &&
-      held.length === 0 && { next: { text: 'the next Rollout starts when one that is rolling out has ended' } }),
+    ...((status?.waiting ?? 0) > 0 && held.length === 0 && { next: { text: nextOfBudget(budget) } }),
     commands: commandViewsOf(budgetActions(budget).slice(0, MAX_LISTED_VERSIONS), 0),
     unread: [],
   };
+}
+
+function nextOfBudget({ status, spec: { order } }: Budget): string {
+  const { underWay = 0, maxConcurrent = 0 } = status ?? {};
+  return order && underWay < maxConcurrent
+    ? 'the next wave starts when every Rollout of earlier waves has the version'
+    : 'the next Rollout starts when one that is rolling out has ended';
 }
 
 function heldText({ version, failed, failures = [] }: BudgetVersion): string {
