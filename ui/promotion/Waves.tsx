@@ -62,7 +62,7 @@ function Version({ version: of, label }: { version: BudgetVersionView; label: st
             held after {failed} {failed === 1 ? 'failure' : 'failures'}
           </Badge>
         )}
-        {continuedBy && ` ${continuedBy} continues it`}
+        {continuedBy && ` · continued by ${continuedBy}`}
       </h3>
       {waves.length > 0 ? (
         <ol class="waves" tabIndex={0} aria-label={`Waves of ${version}${label ? ` by ${label}` : ''}`}>
