@@ -114,7 +114,9 @@ function freezeExisting(
     selects && !sameJson(sorted(selectsOf(selects)), sorted(current))
       ? 'selects something else: change its spec.selects'
       : window !== undefined && window !== parseDuration(gate.spec.window)
-        ? 'its spec.window defines how long it stays closed: change that'
+        ? gate.spec.window === undefined
+          ? 'has no spec.window to end a planned freeze: set it'
+          : 'its spec.window defines how long it stays closed: change that'
         : undefined;
   if (conflict) {
     const close = shell`${PROGRAM_WORD} close ${name} -n ${namespace}`;

@@ -222,6 +222,11 @@ describe('a freeze', () => {
     );
   });
 
+  it('that is planned needs a window, and says so of an existing Gate without one', () => {
+    const planned = freeze(ref, { at: NOW + HOUR, lasts: HOUR }, gate({}, { selects: SELECTS }), NOW);
+    expect(why(planned)).toMatch(/has no spec\.window to end a planned freeze: set it/);
+  });
+
   it('closes an existing Gate that does what is requested', () => {
     const before = gate({}, { window: '2h', selects: SELECTS });
     const selects = { ...SELECTS, kinds: [...SELECTS.kinds].reverse() };
