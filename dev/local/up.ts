@@ -21,6 +21,9 @@ repository, Flux's kinds and Metacontroller's, serves the hooks, and drives them
   ready kubeconfig=DIR/kubeconfig
 and stays until Ctrl-C. There are no nodes: Jobs that copy releases (spec.targetRepository) run as processes of this machine, other Pods
 do not run. DIR/kubeconfig is cluster admin, DIR/developer.kubeconfig an application team; logs are DIR/*.log.
+Flux's controllers do not run either, so you write their statuses. The tag that an ImagePolicy selects:
+  kubectl patch imagepolicy my-app --subresource=status --type=merge -p '{"status":{"latestRef":{"name":"example.com/my-app","tag":"1.0.0"}}}'
+and \`npm run demo -- --flux --keep\` leaves a cluster with real ones.
 
   --dir DIR              where state, logs and kubeconfigs go (default ${DEFAULT_DIR}); a later start continues with what is there
   --port N               port of the API server (default: that of the last start in DIR, if it is free; else a free one)

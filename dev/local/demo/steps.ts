@@ -63,7 +63,7 @@ export async function heldVersion({ output, admin, flux }: DemoContext): Promise
 }
 
 export async function directEdit({ output, admin, developer }: DemoContext): Promise<void> {
-  output.heading('Somebody is in a hurry');
+  output.heading('A developer tries to deploy 1.1.0 with kubectl');
   const patch = { spec: { postBuild: { substitute: { APP_VERSION: '1.1.0' } } } };
   output.command(`kubectl patch kustomization my-app --type merge -p '${JSON.stringify(patch)}'   # as developer`);
   const refusal = await refused(() => developer.mergePatch(kustomization as ObjectRef, patch));
