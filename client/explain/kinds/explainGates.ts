@@ -129,5 +129,9 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
     ...causeIf('Rejects', rejected.length > 0 && `It rejects ${few(rejected, 5)}: these are never deployed`),
   ];
   const commands = commandViewsOf(actions, 0);
-  return { object, headline, state: isBlocked ? 'held' : 'free', causes, commands, unread: [] };
+  // The time is that of its schedule.
+  const next = step?.until !== undefined && {
+    next: { text: nextText(spec?.passing !== false, undefined), at: step.until },
+  };
+  return { object, headline, state: isBlocked ? 'held' : 'free', causes, ...next, commands, unread: [] };
 }

@@ -80,6 +80,18 @@ it('a RolloutGate that rejects the pending version holds it', () => {
   });
 });
 
+it('a RolloutGate of a schedule says when it opens', () => {
+  const annotations = { 'gate.kuberik.com/until': '2026-03-02T08:00:00Z' };
+  const spec = { rolloutRef: { name: 'web' }, passing: false };
+  const nights = { ...gate, metadata: { ...gate.metadata, annotations }, spec };
+  const object = { kind: 'RolloutGate', namespace: 'shop', name: 'two' };
+  const blockers = [{ type: 'RolloutGate', effect: 'Waits', reason: 'RolloutGatesBlocking', version: '1.2.0', object }];
+  expect(explainRolloutGate(nights, waitingAt(false, { blockers }), NOW).next).toEqual({
+    text: 'it opens automatically',
+    at: '2026-03-02T08:00:00Z',
+  });
+});
+
 it('a closed RolloutGate that a version bypasses is shown as bypassed', () => {
   const message = 'Gate bypassed for version 1.2.0';
   const gates = [{ name: 'two', passing: false, bypassGates: true, message }];
