@@ -96,8 +96,9 @@ export function unpin(rollout: Rollout, reason: Reason): PlannedWrite {
 export function retry(rollout: Rollout, reason: Reason, version?: string): PlannedWrite {
   const [head] = rollout.status?.history ?? [];
   if (isOther(version, head?.version.tag)) return otherDeployment(rollout, version);
+  const rolledBack = head?.rolledBackFrom && ` ${head.rolledBackFrom} was rolled back: deploy it to try it again.`;
   if (head?.bakeStatus !== 'Failed')
-    return badRequest(`${nameOf(rollout)}: ${headText(rollout)}, so there is nothing to retry.`);
+    return badRequest(`${nameOf(rollout)}: ${headText(rollout)}, so there is nothing to retry.${rolledBack ?? ''}`);
   // The tag as the value: it differs from that of an earlier request that is not removed yet.
   const annotations = { [RETRY]: head.version.tag, ...changeCause(`retry ${head.version.tag}`, reason) };
   const text = `Requested that ${nameOf(rollout)} retry ${head.version.tag}`;

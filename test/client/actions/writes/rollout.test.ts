@@ -171,6 +171,11 @@ describe('nothing is planned for that makes no sense', () => {
       retry(rollout(), undefined),
       /^wrong: .*1\.5\.0 has succeeded, so there is nothing to retry/,
     ],
+    [
+      'trying again what was rolled back',
+      retry(rollout({ status: { history: [{ ...entry(5, '1.3.0'), rolledBackFrom: '1.5.1' }] } }), undefined),
+      /nothing to retry\. 1\.5\.1 was rolled back: deploy it to try it again\.$/,
+    ],
     ['unblocking what blocks nothing', unblock(rollout(), undefined), /^wrong: .*blocks nothing/],
   ])('%s', (_, planned, sentence) => {
     expect(said(planned)).toMatch(sentence);
