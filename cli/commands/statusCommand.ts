@@ -23,9 +23,9 @@ With --until it waits for a state, for pipelines: progress goes to standard erro
     ['in a pipeline, after the image was pushed', 'status my-app -n shop --until baked --release 1.2.0 --timeout 30m'],
   ],
   exitCodes: [
-    [EXIT.failed, 'the deployment has failed'],
+    [EXIT.failed, 'the deployment has failed; without --until also a problem, such as a missing ImagePolicy'],
     [EXIT.timeout, 'with --until: timed out; the line has the cause'],
-    [EXIT.waiting, 'without --until: a version is waiting or rolling out'],
+    [EXIT.waiting, 'without --until: a version is waiting or rolling out, or there is none yet'],
   ],
   async run(context, { arguments: [name], options }) {
     const cluster = await context.cluster();
