@@ -54,9 +54,11 @@ function forceDeployWarnings(rollout: Rollout, before: Rollout | undefined): str
   const { forceDeploy: forced } = newRequests(rollout, before);
   const status = rollout.status ?? before?.status ?? {};
   const deployed = status.history?.[0]?.version.tag;
-  const { availableReleases = [], releaseCandidates = [], youngReleases = [], withdrawnReleases = [] } = status;
-  const isKnown = availableReleases.some(({ tag }) => tag === forced);
-  const isNewer = [...releaseCandidates, ...youngReleases, ...withdrawnReleases].some(({ tag }) => tag === forced);
+  const { releaseCandidates = [], youngReleases = [], withdrawnReleases = [], rejectedReleases = [] } = status;
+  const isKnown = status.availableReleases?.some(({ tag }) => tag === forced);
+  const isNewer = [...releaseCandidates, ...youngReleases, ...withdrawnReleases, ...rejectedReleases].some(
+    ({ tag }) => tag === forced,
+  );
   if (!forced || !deployed || forced === deployed || !isKnown || isNewer) return [];
   if (rollout.spec?.wantedVersion || !arePassing(status.gates)) return [];
   const next = nextAutomatic(status) ?? deployed;
@@ -71,6 +73,11 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
   const warnings: string[] = [];
   if (wanted && availableReleases && lacks(availableReleases, wanted)) {
     warnings.push(`wantedVersion ${wanted} is not in available releases and is deployed anyway: is it a typo?`);
+  }
+  const rejected = status.rejectedReleases?.find(({ tag }) => tag === (wanted ?? force));
+  if (rejected) {
+    const { tag, gate } = rejected;
+    warnings.push(`version ${tag} waits until it is removed from spec.rejectedVersions of RolloutGate '${gate}'`);
   }
   const pinnedTo = rollout.spec?.wantedVersion;
   if (force && pinnedTo && pinnedTo !== force) {

@@ -229,6 +229,12 @@ describe('validate/rollout', () => {
       ['says that a newer one follows', '1.2.0', waiting, follows('1.4.0')],
       ['is not one of a candidate', '1.4.0', waiting, []],
       ['is not one of a version that is too young yet', '1.4.0', { ...at13, youngReleases: tags('1.4.0') }, []],
+      [
+        'that a RolloutGate rejects waits for that list',
+        '1.4.0',
+        { ...at13, rejectedReleases: [{ tag: '1.4.0', gate: 'qa', timestamp: '2026-01-01T00:00:00Z' }] },
+        ["version 1.4.0 waits until it is removed from spec.rejectedVersions of RolloutGate 'qa'"],
+      ],
       ['stays behind a RolloutGate', '1.2.0', { ...at13, gates: [{ name: 'qa', passing: false }] }, []],
     ])('%s', async (_title, tag, before, warnings) => {
       expect((await force(tag, before)).result.warnings).toEqual(warnings);
