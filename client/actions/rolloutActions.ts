@@ -45,7 +45,10 @@ export function rolloutActions(rollout: Rollout, explained: Explained, related: 
   const first = causes[0]?.step;
   const isFirst = ({ step }: Action) => step !== undefined && step === first;
   const found = possibleActions(all, now);
-  return withPrimary([...found.filter(isFirst), ...found.filter((action) => !isFirst(action))], gates.length > 0);
+  return [
+    ...withPrimary([...found.filter(isFirst), ...found.filter((action) => !isFirst(action))], gates.length > 0),
+    ...(version === undefined ? [] : possibleActions(unrejectActions(steps, version, related), now)),
+  ];
 }
 
 function stepActions(rollout: Rollout, step: Step, { waiting, causes }: Explained, related: RelatedGates): Action[] {
@@ -171,6 +174,16 @@ function rejectActions(blocking: readonly Step[], version: string, { rolloutGate
   return blocking.flatMap(({ kind, object }) =>
     kind === 'rolloutGate' && object ? offer({ type: 'reject', object: refOf(object), version }, find(object)) : [],
   );
+}
+
+/** The approvals that remove a rejection; not primary, since a user has rejected the version. */
+function unrejectActions(steps: readonly Step[], version: string, { rolloutGates }: RelatedGates): Action[] {
+  return steps.flatMap(({ kind, state, object, id }) => {
+    const gate = kind === 'rolloutGate' && state === 'failed' && object ? finder(rolloutGates)(object) : undefined;
+    return gate && !gate.spec?.approvals
+      ? offer({ type: 'approve', object: { kind: 'RolloutGate', ...identityOf(gate) }, version }, gate, { step: id })
+      : [];
+  });
 }
 
 /** The bypass of closed Gates; empty if only missing Gates block the version, for which there are other actions. */
