@@ -18,6 +18,7 @@ import { deploymentSummary } from '../../../core/rollout/deployment/deploymentMe
 import { isInRecovery } from '../../../core/rollout/deployment/entry.ts';
 import { isUnhealthy, sortedChecks } from '../../../core/rollout/deployment/healthChecks.ts';
 import { targetName, unapplied } from '../../../core/rollout/deployment/progress.ts';
+import { hasNoBake } from '../../../core/rollout/deployment/withoutBake.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import {
   type MeasurementView,
@@ -131,7 +132,7 @@ function checkStep(check: HealthCheck): Step {
   };
 }
 
-/** The step for the bake of the newest deployment, if it bakes. */
+/** The step for the end of the newest deployment: its bake, if it bakes. */
 export function bakeSteps(rollout: Rollout, bound: readonly FluxBinding[]): Step[] {
   const [head] = rollout.status?.history ?? [];
   if (!head?.bakeStatus) return [];
@@ -143,16 +144,16 @@ export function bakeSteps(rollout: Rollout, bound: readonly FluxBinding[]): Step
   const end = started === undefined ? failsAt(head, times, isRecovery) : bakeEnd(head, times);
   const until = isUnfinished(head) && end !== undefined ? formatTime(end) : undefined;
   const waiting = unapplied(head, bound, rollout);
-  const detail =
-    isUnfinished(head) && waiting.length > 0
-      ? `waits for ${few(waiting.map(targetName), 3)}`
-      : deploymentSummary(head, rollout);
+  const isWithoutBake = hasNoBake(head, rollout);
+  const summary =
+    isWithoutBake && head.bakeStatus === 'Succeeded' ? 'completed, without a bake' : deploymentSummary(head, rollout);
+  const detail = isUnfinished(head) && waiting.length > 0 ? `waits for ${few(waiting.map(targetName), 3)}` : summary;
   return [
     {
       id: 'bake',
       kind: 'bake',
       state: BAKE_STATES[head.bakeStatus] ?? 'unknown',
-      title: `Bake of ${head.version.tag}`,
+      title: `${isWithoutBake ? 'Deployment' : 'Bake'} of ${head.version.tag}`,
       version: head.version.tag,
       detail,
       ...withoutEmpty({
