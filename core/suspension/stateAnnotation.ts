@@ -44,6 +44,8 @@ export function readState(object: Pick<KubeObject, 'metadata'> | undefined): Sta
 export function parseState(text: string | undefined): StateAnnotation | undefined {
   const [, is, rest = ''] = /^(open|opening|closed|bypassed|bypassing)(?:: (.*))?$/.exec(text ?? '') ?? [];
   if (is === 'open') return { is };
+  // As `formatState` cuts it. A longer list is a tenant's.
+  if (is === 'closed' && rest.length > MAX_GATE_LIST_CHARACTERS) return { is, gates: [TOO_MANY.name] };
   if (is === 'closed' || is === 'bypassed' || is === 'bypassing')
     return { is, gates: rest.split(',').filter((ref) => ref !== '') };
   const since = parseTime(rest);
