@@ -29,7 +29,7 @@ import type { Right } from '../client/explain/application.ts';
 import { approvalViews } from '../client/explain/approvalViews.ts';
 import { identityOf } from '../core/kube/names.ts';
 import { withFullStop } from '../core/text/commands.ts';
-import { isApiError, type KubeClient } from '../tools/kube/kubeClient.ts';
+import { isApiError, type KubeClient, unlessRefused } from '../tools/kube/kubeClient.ts';
 import { Problem } from '../tools/kube/problem.ts';
 import { MAX_WRITE_ATTEMPTS, sendWrite } from '../tools/kube/sent.ts';
 import { explainObject, withRights } from '../tools/read/explained.ts';
@@ -144,7 +144,8 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
     rightsOf,
     act,
     async preview(request) {
-      const existing = (await readObject(client, request)) as Gate | undefined;
+      // A user may create a Gate without the right to read one; `act` reports what is refused.
+      const existing = (await unlessRefused(readObject(client, request), 403)) as Gate | undefined;
       const write = writeOf(request, existing, now());
       const needed = freezeRights(request, existing);
       const [answer, { held, unread }, rights] = await Promise.all([

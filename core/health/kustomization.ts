@@ -1,14 +1,6 @@
 /**
  * The health of class kustomization. docs/reference/quirks.md, Q27 to Q29, has the differences from the Go controller.
- *
- * | Kustomization | health |
- * |---|---|
- * | Ready=False at its generation, for the source's newest artifact, with BuildFailed, ReconciliationFailed or HealthCheckFailed | Unhealthy |
- * | Stalled=True | Unhealthy |
- * | PruneFailed, ArtifactFailed, DependencyNotReady and other reasons: Flux tries again and nothing new runs badly | Pending |
- * | not at its generation, or its source is ahead of what it applied | Pending, even if all objects are healthy |
- * | an object of the inventory does not exist | Pending, and Unhealthy once Flux has applied it and the grace period is over; a Job does not count |
- * | a failed object | Unhealthy, unless the failure is newer than the deployment and older than Flux's attempt at it |
+ * docs/healthchecks.md, *Class kustomization*, has the health of each state.
  */
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject, Kustomization } from '../../api/flux.ts';
@@ -21,7 +13,7 @@ import { deploymentOf, deploymentText, parseDeployments } from '../managedField/
 import { wasReadyAtSuspension } from '../suspension/stateAnnotation.ts';
 import type { Verdict } from './healthStatus.ts';
 import { failureTime, type Since } from './objects/broken.ts';
-import { isOldAttempt } from './objects/fluxAttempt.ts';
+import { whyOldAttempt } from './objects/fluxAttempt.ts';
 import { type Inventory, type InventoryResource, parseInventory } from './objects/inventory.ts';
 import { FAILED_KUSTOMIZATION } from './objects/kindHealth.ts';
 import { listLines, type ObservedResource, resourceHealth } from './objects/resources.ts';
@@ -221,9 +213,7 @@ function revisionOf(
     ofSource ??
     whyReadyIsOld(kustomization) ??
     whyNotAttempted(kustomization, artifact) ??
-    (isOldAttempt(kustomization as FluxObject, deployed, now)
-      ? 'Flux has not tried it since the deployment'
-      : undefined);
+    whyOldAttempt(kustomization as FluxObject, deployed, now);
   if (notBegun !== undefined) {
     const isFirst = (ownOld ?? sourceOld) === undefined && neverSucceeded(kustomization);
     const failuresCountFrom = isFirst ? 0 : Number.POSITIVE_INFINITY;

@@ -161,11 +161,12 @@ describe('the preview of a freeze', () => {
 
   const WEB = objectOf('Kustomization', { metadata: { namespace: 'shop', name: 'web' }, spec: {} } as never);
 
-  const preview = async (...stored: Stored[]) => {
-    const { kubeconfig } = await objectServer(stored, { may: () => false });
+  const previewWith = async (stored: Stored[], options: Parameters<typeof objectServer>[1] = {}) => {
+    const { kubeconfig } = await objectServer(stored, { may: () => false, ...options });
     const client = createClient(selectCluster({ kubeconfig }, {}), { timeoutMs: 5000, userAgent: 'test' });
     return createHandlers(client, {} as Views, () => NOW).preview(freeze);
   };
+  const preview = (...stored: Stored[]) => previewWith(stored);
 
   it('has the new Gate and the rights that it needs', async () => {
     const { commands, lacks } = await preview();
@@ -181,6 +182,12 @@ describe('the preview of a freeze', () => {
     expect(commands.kubectl).toMatch(/^kubectl -n shop annotate --overwrite gate\/incident close\.gate/);
     expect(lacks).toBe('patch on gates shop/incident');
     expect(answer.warnings).toContain('Gate shop/incident exists: its spec stays as it is.');
+  });
+
+  it('has the rights for a new Gate if the user may not read Gates', async () => {
+    const { lacks, answer } = await previewWith([], { hides: ['gates/incident'] });
+    expect(lacks).toBe('create on gates shop/incident and select-namespaces on gates *');
+    expect(answer).toMatchObject({ ok: false, code: 403 });
   });
 
   it('names the conflict with an existing Gate that selects something else', async () => {

@@ -26,13 +26,16 @@ export function FreezeDialog() {
   const freeze = freezeOf(query.value, defaultNamespace(), timeZone);
   const [reason, setReason] = useState('');
   const [preview, setPreview] = useState<Preview | undefined>();
+  const [problem, setProblem] = useState('');
   const name = nameOf(freeze, (id) => gates.value.has(rowKey({ cluster: cluster.value, id })));
   const request = requestOf(freeze, name, reason);
   const lacks = clusters.value.length > 0 && !cluster.value ? 'Choose a cluster.' : formProblem(freeze);
   useEffect(() => {
     setPreview(undefined);
+    setProblem('');
     if (lacks) return;
-    const timer = setTimeout(() => void api.preview(request).then(setPreview, () => {}), TYPING_PAUSE_MS);
+    const failed = ({ message }: Error) => setProblem(`What it would hold is unknown: ${message}`);
+    const timer = setTimeout(() => void api.preview(request).then(setPreview, failed), TYPING_PAUSE_MS);
     return () => clearTimeout(timer);
   }, [JSON.stringify(request), cluster.value]);
   const where = freeze.isOfAll ? 'all namespaces' : freeze.namespace;
@@ -47,7 +50,7 @@ export function FreezeDialog() {
       onClose={() => setQuery(NO_FREEZE, 'replace')}
     >
       <Form freeze={freeze} name={name} reason={reason} setReason={setReason} />
-      {lacks ? <p class="dialog-text">{lacks}</p> : <Holds preview={preview} />}
+      {lacks || problem ? <p class="dialog-text">{lacks || problem}</p> : <Holds preview={preview} />}
       {preview?.lacks && <p class="dialog-text">To freeze with this Gate, you need {preview.lacks}.</p>}
       <Commands {...(preview?.commands ?? commandsOf(request))} />
     </RequestDialog>

@@ -1,5 +1,5 @@
 /**
- * Whether Flux's attempt at a Kustomization is one from before a deployment. Flux ends an attempt whatever is deployed
+ * Flux's attempts at a Kustomization from before a deployment. Flux ends an attempt whatever is deployed
  * meanwhile, and its conditions get the stored generation (docs/facts.md, F13). With `wait: true` that takes minutes.
  */
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
@@ -8,15 +8,22 @@ import { parseDuration } from '../../kube/duration.ts';
 import { parseTime } from '../../kube/time.ts';
 
 /**
- * Whether the attempt, under way or failed, began before the deployment; false if nothing shows it.
+ * Why the attempt, under way or failed, is one from before the deployment; undefined if nothing shows that.
  * @param deployed when the deployment started, or was applied
  */
-export function isOldAttempt(kustomization: AnyObject, deployed: EpochMs | undefined, now: EpochMs): boolean {
+export function whyOldAttempt(
+  kustomization: AnyObject,
+  deployed: EpochMs | undefined,
+  now: EpochMs,
+): string | undefined {
   const ready = conditionsOf(kustomization).find(({ type }) => type === 'Ready');
-  const began =
-    ready?.status === 'Unknown' ? parseTime(ready.lastTransitionTime) : failedAttemptBegan(kustomization, ready, now);
+  const isUnderWay = ready?.status === 'Unknown';
+  const began = isUnderWay ? parseTime(ready.lastTransitionTime) : failedAttemptBegan(kustomization, ready, now);
   // Stored times have whole seconds.
-  return deployed !== undefined && began !== undefined && began + 1000 <= deployed;
+  if (deployed === undefined || began === undefined || began + 1000 > deployed) return undefined;
+  return isUnderWay
+    ? 'Flux is still trying what it had before the deployment'
+    : 'the failure is of an attempt from before the deployment';
 }
 
 /** How much later than the Ready condition kustomize-controller writes its history. */

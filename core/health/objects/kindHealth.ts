@@ -9,7 +9,7 @@ import { parseDuration } from '../../kube/duration.ts';
 import { isMap } from '../../kube/json.ts';
 import { groupOf } from '../../kube/names.ts';
 import { parseTime } from '../../kube/time.ts';
-import { isOldAttempt } from './fluxAttempt.ts';
+import { whyOldAttempt } from './fluxAttempt.ts';
 
 // The reasons of Flux's Ready=False that show that the version does not work. Flux retries all of them. The others
 // (DependencyNotReady, ArtifactFailed, PruneFailed and future ones) only show that the version is not applied yet.
@@ -114,7 +114,7 @@ function fluxRule(reasons: ReadonlySet<string>): Rule {
     if (generation !== undefined && (ready.observedGeneration ?? generation) !== generation) return undefined;
     // Of HelmReleases only.
     const attempted = numberAt(object, ['status', 'lastAttemptedGeneration']) ?? generation;
-    if (attempted !== generation || isOldAttempt(object, since, now)) return undefined;
+    if (attempted !== generation || whyOldAttempt(object, since, now) !== undefined) return undefined;
     return failed(`${ready.reason}: ${ready.message}`);
   };
 }

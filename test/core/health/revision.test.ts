@@ -31,7 +31,7 @@ const healthCheckFailed = (lastReconciledDuration: string, lastReconciled = '11:
   ready: { status: 'False', reason: 'HealthCheckFailed', message: 'timeout' },
   attempt: { lastReconciled: at(lastReconciled), lastReconciledDuration, lastReconciledStatus: 'HealthCheckFailed' },
 });
-const OLD_FAILURE = pending('Flux has not tried it since the deployment');
+const OLD_FAILURE = pending('the failure is of an attempt from before the deployment');
 const OF_BEFORE = waits(/Before: Unhealthy resources/);
 const failedAtTime = (time: string) => unhealthy(/^Unhealthy resources: /, time);
 
