@@ -62,6 +62,22 @@ describe('a release', () => {
   });
 });
 
+describe('an automatic rollback', () => {
+  it('is exported with the version that failed, until the next deployment', async () => {
+    const scenario = scenarioOf(view, await newNamespace());
+    await scenario.create({});
+    const deployment = { id: 2, timestamp: new Date(0).toISOString(), bakeStatus: 'Succeeded' };
+    const history = [{ ...deployment, version: { tag: '1.0.0' }, rolledBackFrom: '1.1.0' }];
+    await admin.mergePatch(ref('rollout', scenario.ns, 'app'), { status: { history } }, { subresource: 'status' });
+    const rolledBack = 'kuberik_rollout_rolled_back_info{from="1.1.0",name="app"}';
+    await exports(scenario.ns, { [rolledBack]: 1 });
+    await scenario.publish('1.2.0');
+    await scenario.headIs('1.2.0', 'Succeeded');
+    const series = await exports(scenario.ns, { [rolledBack]: undefined });
+    expect(Object.keys(series).filter((key) => key.includes('rolled_back'))).toEqual([]);
+  });
+});
+
 describe('a freeze', () => {
   it('is shown in the Gate, the Rollout and the held objects', async () => {
     const ns = await newNamespace();
