@@ -88,7 +88,10 @@ export const WRITE_OPTIONS: readonly OptionDefinition[] = [
 export const SPAN_OPTIONS: readonly OptionDefinition[] = [
   { flags: '--at <time>', help: "close it at this time instead of now: 'Mon 08:00', '2026-12-24 18:00'" },
   { flags: '--for <time>', help: 'open it again after this time: 30m, 24h, 2d' },
-  { flags: '--until <time>', help: "open it again at this time: 'Mon 08:00', '18:00', '24 Dec', '2027-01-04'" },
+  {
+    flags: '--until <time>',
+    help: "open it again at this time, the first after --at: 'Mon 08:00', '18:00', '24 Dec', '2027-01-04'",
+  },
 ];
 
 const TIMEOUT: OptionDefinition = {

@@ -5,10 +5,15 @@ import type { ClosedSpan } from '../../client/actions/writes/gateWrites.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import type { Context } from './command.ts';
 
-/** The time of an option. @throws Problem for another text */
-export function timeOf(context: Context, option: string, text: string | undefined): EpochMs | undefined {
+/** The time of an option, the next one after `from` or now. @throws Problem for another text */
+export function timeOf(
+  context: Context,
+  option: string,
+  text: string | undefined,
+  from?: EpochMs,
+): EpochMs | undefined {
   if (text === undefined) return undefined;
-  const at = parseWhen(text, context.now(), context.timeZone);
+  const at = parseWhen(text, context.now(), context.timeZone, from);
   if (at !== undefined) return at;
   throw new Problem(`${option}: '${text}' is not a time such as ${TIME_FORMS}.`, EXIT.usage);
 }
@@ -26,9 +31,6 @@ export function closedSpanOf(context: Context, options: Readonly<Record<string, 
   if (options.for !== undefined && options.until !== undefined) {
     throw new Problem('--for and --until both set the end: give one of them.', EXIT.usage);
   }
-  return {
-    at: timeOf(context, '--at', options.at),
-    lasts: spanOf('--for', options.for),
-    until: timeOf(context, '--until', options.until),
-  };
+  const at = timeOf(context, '--at', options.at);
+  return { at, lasts: spanOf('--for', options.for), until: timeOf(context, '--until', options.until, at) };
 }

@@ -20,8 +20,11 @@ export function parseSpan(text: string): number | undefined {
   return span === undefined || span <= 0 ? undefined : span;
 }
 
-/** The next such instant after now, in the time zone; undefined for any other text. */
-export function parseWhen(text: string, now: EpochMs, timeZone: string): EpochMs | undefined {
+/**
+ * The next such instant after `from`, in the time zone; undefined for any other text. `today` and `tomorrow` are days
+ * of the user, from `now` on.
+ */
+export function parseWhen(text: string, now: EpochMs, timeZone: string, from: EpochMs = now): EpochMs | undefined {
   const trimmed = text.trim();
   const exact = parseTime(trimmed);
   if (exact !== undefined) return exact;
@@ -30,33 +33,34 @@ export function parseWhen(text: string, now: EpochMs, timeZone: string): EpochMs
   const [dayWord, ...rest] = last === undefined ? words : words.slice(0, -1);
   const minutes = last ?? 0;
   const today = localDay(now, timeZone);
+  const first = localDay(from, timeZone);
   if (rest.length > 0) {
-    const days = datesOf([dayWord, ...rest].join(' '), today);
-    return days.length === 1 ? instantOf(days[0]!, minutes, timeZone) : firstAfter(days, minutes, now, timeZone);
+    const days = datesOf([dayWord, ...rest].join(' '), first);
+    return days.length === 1 ? instantOf(days[0]!, minutes, timeZone) : firstAfter(days, minutes, from, timeZone);
   }
-  if (dayWord === undefined) return firstAfter([today, today + 1], minutes, now, timeZone);
+  if (dayWord === undefined) return firstAfter([first, first + 1], minutes, from, timeZone);
   const date = /^\d{4}-\d{2}-\d{2}$/.test(dayWord) ? dayNumber(dayWord) : undefined;
   if (date !== undefined) return instantOf(date, minutes, timeZone);
   if (/^today$/i.test(dayWord)) return instantOf(today, minutes, timeZone);
   if (/^tomorrow$/i.test(dayWord)) return instantOf(today + 1, minutes, timeZone);
   const wanted = weekdayOf(dayWord);
   if (wanted === undefined) return undefined;
-  const days = Array.from({ length: 8 }, (_, i) => today + i).filter((day) => isWeekday(day, wanted));
-  return firstAfter(days, minutes, now, timeZone);
+  const days = Array.from({ length: 8 }, (_, i) => first + i).filter((day) => isWeekday(day, wanted));
+  return firstAfter(days, minutes, from, timeZone);
 }
 
 /**
- * The days of `24 Dec`, `December 24`, `Dec 24, 2026`: one day with a year; without it those of this year and the next.
+ * The days of `24 Dec`, `December 24`, `Dec 24, 2026`: one day with a year; without it those of the year of `first` and the next.
  * Empty for any other text.
  */
-function datesOf(text: string, today: number): number[] {
+function datesOf(text: string, first: number): number[] {
   const [, before, word = '', after, year] =
     /^(?:(\d{1,2}) )?([a-z]{3,9})(?: (\d{1,2}))?(?:,? (\d{4}))?$/i.exec(text) ?? [];
   const month = MONTHS.findIndex((name) => word !== '' && name.startsWith(word.toLowerCase()));
   if (month < 0 || (before === undefined) === (after === undefined)) return [];
-  const thisYear = Number(formatTime(today * DAY_MS).slice(0, 4));
+  const firstYear = Number(formatTime(first * DAY_MS).slice(0, 4));
   const two = (number: number | string) => String(number).padStart(2, '0');
-  return (year ? [year] : [thisYear, thisYear + 1]).flatMap(
+  return (year ? [year] : [firstYear, firstYear + 1]).flatMap(
     (each) => dayNumber(`${each}-${two(month + 1)}-${two(before ?? after ?? '')}`) ?? [],
   );
 }

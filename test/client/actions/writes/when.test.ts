@@ -48,6 +48,23 @@ describe('a time', () => {
   });
 });
 
+describe('the end of a planned span', () => {
+  /** Friday, 4 December, 18:00 in Berlin: a Monday comes before it. */
+  const BEGIN = Date.parse('2026-12-04T17:00:00Z');
+
+  it.each([
+    ['Mon 08:00', '2026-12-07T07:00:00Z'],
+    ['20:00', '2026-12-04T19:00:00Z'],
+    ['08:00', '2026-12-05T07:00:00Z'],
+    ['1 Dec', '2027-11-30T23:00:00Z'],
+    ['2026-12-05', '2026-12-04T23:00:00Z'],
+    // A day of the user, not the day after the beginning.
+    ['tomorrow 18:00', '2026-11-26T17:00:00Z'],
+  ])('%s is the first one after its beginning', (text, expected) => {
+    expect(parseWhen(text, NOW, 'Europe/Berlin', BEGIN)).toBe(Date.parse(expected));
+  });
+});
+
 describe('a span', () => {
   it.each([
     ['30m', 30],
