@@ -131,7 +131,7 @@ function isEarlier({ id, uid, version }: DeploymentRef, rollout: Rollout | undef
  * Gates.
  * @param closed with the closed Gates of its Rollouts: deleted and created again, the object would be free of these
  */
-export function denyDeletion(
+export function deletionDenial(
   oldObject: FluxObject,
   closed: readonly GateResult[],
   bypass?: Bypass,

@@ -3,7 +3,7 @@ import type { AdmissionRequest } from '../../api/admission.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import { closedToWrite } from '../../core/admission/fluxWrite.ts';
-import { denyDeletion } from '../../core/admission/validate.ts';
+import { deletionDenial } from '../../core/admission/validate.ts';
 import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
 import { bypassOrDeny, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed } from '../response.ts';
@@ -17,8 +17,8 @@ export async function validateDelete(
 ): Promise<AdmissionDecision> {
   if (isSystemDeleter(request.userInfo.username)) return allowed();
   const closed = closedToWrite(oldObject, undefined, await readContext(write, request, call));
-  if (!denyDeletion(oldObject, closed)) return allowed();
-  return bypassOrDeny(oldObject, closed, (bypass) => denyDeletion(oldObject, closed, bypass)!, request, call);
+  if (!deletionDenial(oldObject, closed)) return allowed();
+  return bypassOrDeny(oldObject, closed, (bypass) => deletionDenial(oldObject, closed, bypass)!, request, call);
 }
 
 /**

@@ -13,7 +13,7 @@ import { withShrinkingEdits } from '../../core/objectGates/objectGates.ts';
 import { deny, recordBypass, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied } from '../response.ts';
 import { countsForDeletion, validateDelete } from './deletion.ts';
-import { denyLostFields, isInCurrentVersion } from './lostFields.ts';
+import { isInCurrentVersion, lostFieldsDenial } from './lostFields.ts';
 import { heldSourceWarning, withClosedGates } from './otherBlockers.ts';
 import { readContext, readContextAgain, writeOf } from './writeContext.ts';
 
@@ -22,7 +22,7 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   const { object, oldObject: stored } = write;
   if (!object || request.subResource) return allowed();
   if (stored && willConflict(object, stored)) return allowed();
-  // A write in an older version may drop fields that neither object has here: `denyLostFields` compares with what is
+  // A write in an older version may drop fields that neither object has here: `lostFieldsDenial` compares with what is
   // stored.
   if (stored && isOutOfScope(object, stored) && isInCurrentVersion(request)) return allowed();
   const foreign = call.settings.noCrossNamespaceRefs ? newForeignGateProblem(object, stored) : undefined;
@@ -51,7 +51,7 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   if (outcome.denial) {
     return deny(await withClosedGates(outcome.denial, object, context, call), request, call, warnings);
   }
-  const loss = bypass?.granted ? undefined : await denyLostFields(oldObject, closed, request, call);
+  const loss = bypass?.granted ? undefined : await lostFieldsDenial(oldObject, closed, request, call);
   if (loss) return deny(loss, request, call, warnings);
   const decision = { allowed: true, object: outcome.object, warnings, revertReason: outcome.revertReason } as const;
   if (!bypass) return decision;

@@ -15,7 +15,7 @@ import { type Denial, subjectOf } from '../../core/objectGates/gateTexts.ts';
  * field of the stored spec: no webhook can bring back what such a write drops.
  * @param closed the Gates that hold the object
  */
-export async function denyLostFields(
+export async function lostFieldsDenial(
   oldObject: FluxObject | undefined,
   closed: readonly GateResult[],
   request: AdmissionRequest,

@@ -1,6 +1,6 @@
 /**
- * Admission of Gates: records the users of requests; denies Gates that can't be evaluated, and the deletion of one
- * that others still wait for.
+ * Admission of Gates: records the users of requests; denies Gates that can't be evaluated, a selection beyond the
+ * user's rights, and the deletion or the owner of a Gate that others still wait for.
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import { ACCEPTED_REQUEST, APPROVALS, BYPASS_REASON, REASON, SCHEDULED_BY, USED_CALLS } from '../../api/annotations.ts';
@@ -50,7 +50,7 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
   const { gate, old } = gatesOfWrite(request);
   if (!gate || request.subResource) return allowed();
   const [mine, before] = [gate, old].map((each) => each?.metadata.annotations ?? {});
-  const isGranted = await grantsDeletion(gate, old, request, call);
+  const isGranted = await grantsRelease(gate, old, request, call);
   const acceptance = acceptRequests(gate, old, username, now);
   // As it will be stored: the approvals depend on which of its requests counts.
   const recorded = annotate(gate, ACCEPTED_REQUEST, acceptance.record);
@@ -72,8 +72,8 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
   return { allowed: true, object: label(stored, selectsLabels(gate)), warnings: written.warnings };
 }
 
-/** Whether a new reason lets its author, who may bypass the closed Gate, delete it. */
-async function grantsDeletion(
+/** Whether a new reason lets its author, who may bypass the closed Gate, delete it or give it an owner. */
+async function grantsRelease(
   gate: Gate,
   old: Gate | undefined,
   request: AdmissionRequest,
@@ -91,7 +91,7 @@ export async function validateGate(request: AdmissionRequest, call: WebhookCall)
   if (!gate || request.subResource) return allowed();
   const problems = newProblems(gateProblems(gate).map(problemText), old && gateProblems(old).map(problemText));
   if (problems.length > 0) return denied('invalid', `${problems.join('; ')}.`);
-  const reach = await denyReach(gate, old, request, call);
+  const reach = await reachProblem(gate, old, request, call);
   if (reach) return denied('not_permitted', reach);
   // The garbage collector may then delete the Gate, whose deletions are never denied.
   const release = old && gainsOwner(gate, old) ? await decideRelease(gate, old, request, call) : allowed();
@@ -113,7 +113,7 @@ function gatesOfWrite({ object, oldObject }: AdmissionRequest): { gate?: Gate; o
  * Why the user isn't allowed to make or change a selection beyond the Gate's own namespace: it holds objects of other
  * teams, so it takes a right for the whole cluster. A stored selection stays.
  */
-async function denyReach(
+async function reachProblem(
   gate: Gate,
   old: Gate | undefined,
   { userInfo }: AdmissionRequest,
@@ -174,15 +174,12 @@ async function decideRelease(
   const ref = identityOf(stored);
   const { blocking, othersNaming } = await readRequirers(stored, ref.namespace, call);
   const held = blocking.map(requirerText).sort();
-  if (held.length === 0) {
-    const warning = `objects in other namespaces (${othersNaming}) name this Gate: held until you create it again, open`;
-    return allowed(othersNaming === 0 ? [] : [warning]);
-  }
+  const isDeleted = request.operation === 'DELETE';
+  if (held.length === 0) return allowed(othersNaming === 0 ? [] : [strandedWarning(othersNaming, isDeleted)]);
   // Approvals let versions through, and open nothing else.
   const [first, commands] = gate.spec.approvals
     ? [APPROVALS_BEFORE_DELETION, []]
     : ['Open it first.', [openGateCommand(ref)]];
-  const isDeleted = request.operation === 'DELETE';
   const name = `Gate '${refKey(ref)}'`;
   const subject = isDeleted
     ? name
@@ -193,6 +190,14 @@ async function decideRelease(
     `With the verb bypass on it, you can set a reason in its annotation ${BYPASS_REASON} and ` +
     `${isDeleted ? 'delete it within five minutes' : 'add the owner in the same write'}.`;
   return bypassOrDeny(gate, [{ ref }], () => ({ reason: 'gate_closed', text, commands }), request, call);
+}
+
+/** The Warning about objects of other namespaces that name the Gate, which a release doesn't free. */
+function strandedWarning(count: number, isDeleted: boolean): string {
+  const others = `objects in other namespaces (${count})`;
+  return isDeleted
+    ? `${others} name this Gate: held until you create it again, open`
+    : `if its owner is deleted, this Gate is too; ${others} that name it then stay held`;
 }
 
 /**

@@ -36,6 +36,17 @@ it.each([
   expect(await adds(old, more)).toMatchObject({ allowed: true, message: '' });
 });
 
+it('warns about objects of other namespaces that name the Gate, which is still there', async () => {
+  const elsewhere = { kind: 'Rollout', namespace: 'shop', name: 'web' };
+  const old = { ...gate({ default: 'closed' }), status: { heldObjects: [elsewhere] } } as Gate;
+  expect(await adds(old, { objects: [namespace] })).toMatchObject({
+    allowed: true,
+    warnings: [
+      'if its owner is deleted, this Gate is too; objects in other namespaces (1) that name it then stay held',
+    ],
+  });
+});
+
 it('is allowed to a user who may bypass the Gate and gives a reason, and is recorded', async () => {
   const old = gate({ default: 'closed' });
   const object = owned(gate(old.spec, { 'gate.fluxcd.io/bypass-reason': 'INC-7' }));
