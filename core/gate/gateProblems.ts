@@ -18,7 +18,7 @@ import {
   parseWindow,
   REASON_KEYS,
   REQUESTED_AT_KEYS,
-  takesOpening,
+  takesOpeningIn,
 } from './gateRequests.ts';
 import { selectsFlux } from './gateSelection.ts';
 
@@ -88,7 +88,7 @@ export function gateWarnings(gate: Gate, old: Gate | undefined, user: string, no
   if (gate.spec.window !== old?.spec.window && gate.spec.window !== undefined && parseWindow(gate.spec.window) === 0) {
     warnings.push(`spec.window is ${gate.spec.window}: a request ends immediately and has no effect`);
   }
-  if (gate.spec.approvals && accepted.some(({ action }) => action === 'open') && !(old && takesOpening(old, now))) {
+  if (accepted.some(({ action }) => action === 'open') && !takesOpeningIn(gate, old, now)) {
     warnings.push('the request opens nothing: this Gate has spec.approvals, so approve a version instead');
   }
   if (gate.spec.approvals && !old?.spec.approvals && selectsFlux(gate)) {

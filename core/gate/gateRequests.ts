@@ -233,6 +233,16 @@ export function takesOpening(gate: Gate, now: EpochMs): boolean {
   );
 }
 
+/**
+ * Whether the request to open in a write has an effect: see takesOpening. It may also end the closure that the write
+ * makes. A close request that is only planned doesn't count: the opening would come before it, or replace it.
+ * @param gate the Gate after the write, with the record of its requests
+ */
+export function takesOpeningIn(gate: Gate, old: Gate | undefined, now: EpochMs): boolean {
+  if (!gate.spec.approvals || closeRequestOf(gate, now) !== undefined) return true;
+  return old !== undefined && takesOpening({ ...old, spec: gate.spec }, now);
+}
+
 // The requests that a write of a Gate makes, and their record.
 
 export interface AcceptedRequests {

@@ -55,7 +55,7 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
   // As it will be stored: the approvals depend on which of its requests counts.
   const recorded = annotate(gate, ACCEPTED_REQUEST, acceptance.record);
   const written = await writeGateApprovals(recorded, old, acceptance, request, call);
-  const opening = openingProblem(gate, old, acceptance, request, call);
+  const opening = openingProblem(recorded, old, acceptance, request, call);
   const problem = opening ?? (written.problem === undefined ? undefined : { text: written.problem });
   if (problem) return denied('invalid', { ...problem, text: `Gate '${refKey(identityOf(gate))}': ${problem.text}` });
   // A signed call comes with a request, also if the same second has one already: other writes have no calls to record.

@@ -6,7 +6,7 @@ import type { Gate, Rollout } from '../../api/types.ts';
 import { type ApprovalTarget, splitTarget, versionProblem } from '../../core/approval/acceptApproval.ts';
 import { APPROVAL_KEYS } from '../../core/approval/approvalRecord.ts';
 import { approveForCommand, standingApprovals } from '../../core/gate/evaluateGates.ts';
-import { type AcceptedRequests, closeRequestOf, takesOpening } from '../../core/gate/gateRequests.ts';
+import { type AcceptedRequests, closeRequestOf, takesOpeningIn } from '../../core/gate/gateRequests.ts';
 import { reachesBeyond, requirersOf } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateState.ts';
 import { firstFew } from '../../core/kube/firstFew.ts';
@@ -46,6 +46,7 @@ export function writeGateApprovals(
 /**
  * Why a request to open is denied: on a Gate with approvals, no single user can open it.
  * A ServiceAccount's request is ignored instead, because it may come from a sync.
+ * @param gate with the record of the accepted requests
  */
 export function openingProblem(
   gate: Gate,
@@ -55,8 +56,7 @@ export function openingProblem(
   { now }: WebhookCall,
 ): TextWithCommands | undefined {
   const opens = accepted.some(({ action }) => action === 'open');
-  if (!opens || !gate.spec.approvals || isServiceAccount(userInfo.username)) return undefined;
-  if (old && takesOpening({ ...old, spec: gate.spec }, now)) return undefined;
+  if (!opens || takesOpeningIn(gate, old, now) || isServiceAccount(userInfo.username)) return undefined;
   return {
     text: 'no request opens a Gate with spec.approvals: approve a version of a Rollout that requires it.',
     commands: [approveForCommand(gate)],

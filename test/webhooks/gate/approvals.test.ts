@@ -132,6 +132,34 @@ describe('a request to open a Gate with approvals', () => {
     expect(warnings).toEqual(['the request opens nothing: this Gate has spec.approvals, so approve a version instead']);
     expect(evaluateGate(stored, Date.parse(day('10:00:01')))).toMatchObject({ opened: false });
   });
+
+  it.each(['closed', 'opened'] as const)(
+    'ends the closure of the same write, and opens nothing that is %s by default',
+    async (standard) => {
+      const spec: Gate['spec'] = { ...SPEC, default: standard };
+      const annotate = { [CLOSE]: day('10:00:00'), [OPEN]: day('14:00:00') };
+      const { allowed, stored, warnings } = await written(annotate, { spec });
+      expect(allowed).toBe(true);
+      expect(warnings).not.toContainEqual(expect.stringContaining('opens nothing'));
+      const opened = (at: string) => evaluateGate(stored, Date.parse(day(at))).opened;
+      expect([opened('10:00:01'), opened('13:59:59'), opened('14:00:00'), opened('23:00:00')]).toEqual([
+        false,
+        false,
+        standard === 'opened',
+        standard === 'opened',
+      ]);
+    },
+  );
+
+  it.each([
+    ['alone', { [OPEN]: day('10:00:00') }],
+    ['later', { [OPEN]: day('14:00:00') }],
+    ['before a planned closure', { [OPEN]: day('10:00:00'), [CLOSE]: day('14:00:00') }],
+    ['after a planned closure, which it would replace', { [CLOSE]: day('11:00:00'), [OPEN]: day('14:00:00') }],
+  ])('is denied %s', async (_, annotate) => {
+    const { allowed, message } = await written(annotate as Record<string, string>);
+    expect([allowed, message]).toEqual([false, expect.stringContaining('no request opens a Gate with spec.approvals')]);
+  });
 });
 
 it('a Gate with approvals that selects Flux objects gets a Warning that approvals don’t open it for them', async () => {
