@@ -15,7 +15,7 @@ export const bypassCommand: CommandDefinition = {
 
 You need a reason, and the verb bypass on each closed Gate. Your name and the reason are recorded.
 
-- For a Rollout it is once: if another version would be deployed first, the request is refused. Like deploy, it also bypasses RolloutGates, HealthChecks and a running bake.
+- For a Rollout the bypass is for one deployment of this version. If another version would be deployed first, the API server denies the request. Like deploy, it also bypasses RolloutGates, HealthChecks and a running bake.
 - A Flux object runs until one of its Gates closes again.
 - With --rollout-gates it bypasses the RolloutGates of a Rollout instead, for one release candidate; a reason is optional then. Closed Gates and missing approvals still block it.`,
   arguments: [

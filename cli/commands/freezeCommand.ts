@@ -32,9 +32,9 @@ const DEFAULT_NAME = 'freeze';
 export const freezeCommand: CommandDefinition = {
   description: `Blocks all changes to the objects that a new Gate selects: now, later, or every week.
 
-Without --for, --until and --every, the Gate stays closed until a user opens it.
+Without --for, --until and --every, a new Gate stays closed until a user opens it.
 The command lists what the Gate holds, and asks.
-If the Gate exists, it is closed with its spec unchanged. It is refused with a selection other than the Gate's, with --every, and with a planned span other than its spec.window.`,
+If the Gate exists, the command closes it and leaves its spec unchanged; its spec.window ends the closure. The command fails if --kinds or a selector differs from the Gate's, with --every, if a planned span differs from its spec.window, and if the end is after that of its spec.window.`,
   arguments: [{ syntax: '[name]', help: `name of the Gate; ${DEFAULT_NAME} when absent`, completes: 'gates' }],
   options: [
     {
@@ -64,7 +64,10 @@ If the Gate exists, it is closed with its spec unchanged. It is refused with a s
   ],
   exitCodes: GATE_WAIT_CODES,
   examples: [
-    ['nothing of this namespace changes until tomorrow', 'freeze incident -n shop --for 24h --reason INC-42'],
+    [
+      'hold syncs and deployments of this namespace until tomorrow',
+      'freeze incident -n shop --for 24h --reason INC-42',
+    ],
     ['no deployments on Fridays', 'freeze no-fridays -n shop --kinds Rollout --every Friday --timezone Europe/Berlin'],
     ['all of a team', "freeze payments -n flux-system --namespace-selector team=payments --until 'Mon 08:00'"],
     ['over the weekend', "freeze weekend -n shop --at 'Fri 18:00' --until 'Mon 08:00'"],

@@ -237,7 +237,12 @@ export const ACTIONS: Record<ActionType, Definition> = {
     words: (request) => [...openOrCloseWords(request), ...atWords(request)],
     label: (request) => `Close ${nameOf(request)}`,
     submit: (request) => `Close ${request.object.name}`,
-    text: (request) => (isOn(request, 'Gate') ? 'It closes for everything that requires it.' : 'No version passes it.'),
+    text: (request, found) => {
+      if (!isOn(request, 'Gate')) return 'No version passes it.';
+      const { default: standard, window } = found?.spec ?? {};
+      const end = standard === 'opened' && window ? ` Its spec.window (${window}) ends the closure.` : '';
+      return `It closes for everything that requires it.${end}`;
+    },
   },
   resume: {
     kinds: GOVERNED,

@@ -9,7 +9,17 @@ import { toSelectorString } from '../../../core/kube/selector.ts';
 import { formatTime, wholeSeconds } from '../../../core/kube/time.ts';
 import { withCommands } from '../../../core/text/commands.ts';
 import { shell } from '../../../core/text/shell.ts';
-import { atText, type ClosedSpan, closeAnnotations, closeGate, endOf, spanProblem, untilText } from './gateWrites.ts';
+import {
+  atText,
+  type ClosedSpan,
+  closeAnnotations,
+  closeGate,
+  closureText,
+  endOf,
+  gateAfter,
+  spanProblem,
+  untilText,
+} from './gateWrites.ts';
 import {
   badRequest,
   createWrite,
@@ -85,7 +95,7 @@ function annotationsOf({ at, every, reason }: Wanted, end: EpochMs | undefined, 
   return closeAnnotations({}, { reason, at: begin, end: at === undefined ? end : undefined });
 }
 
-/** The window of a planned freeze, which ends it: a Gate keeps one plan, so none for the end. */
+/** The window of a planned freeze, which ends it: a Gate stores one planned request, so none is left for the end. */
 function windowOf(at: EpochMs | undefined, end: EpochMs | undefined): number | undefined {
   return at === undefined || end === undefined ? undefined : end - at;
 }
@@ -124,10 +134,16 @@ function freezeExisting(
       withCommands(`${exists}, and ${conflict}, or choose another name.`, ['To close it as it is', close]),
     );
   }
-  const requested = closeGate(gate, { reason, at, until: window === undefined ? end : undefined }, now);
+  // The end of a planned freeze is that of the Gate's window.
+  const requestedEnd = window === undefined ? end : undefined;
+  const requested = closeGate(gate, { reason, at, until: requestedEnd }, now);
+  if (!isRequest(requested)) return requested;
   const others = FROZEN_KINDS.filter((kind) => !selects && !current.kinds?.includes(kind));
   const lacks = others.length > 0 ? `, and selects no ${others.join(' and no ')}` : '';
-  return isRequest(requested) ? { ...requested, concerns: [`${exists}: its spec stays as it is${lacks}`] } : requested;
+  const after = gateAfter(gate, requested.body.metadata?.annotations ?? {}, now);
+  const when = closureText(after, { at, end: requestedEnd }, now);
+  const concerns = [`${exists}: its spec stays as it is${lacks}`, ...(when ? [`It will be closed${when}`] : [])];
+  return { ...requested, concerns };
 }
 
 const sorted = ({ kinds = [], ...selectors }: Selects) => ({ kinds: [...kinds].sort(), ...selectors });

@@ -1,5 +1,6 @@
 /** Writes of a Gate: requests to open, close and approve. */
 import {
+  ACCEPTED_REQUEST,
   APPROVE_FOR,
   APPROVE_FOR_REASON,
   CLOSE_REASON,
@@ -13,14 +14,32 @@ import { apiVersionOf, KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
 import { splitTarget } from '../../../core/approval/acceptApproval.ts';
-import { gateRequestsOf, isOpenFor, parseRequestTime, takesOpening } from '../../../core/gate/gateRequests.ts';
+import {
+  acceptRequests,
+  CLOCK_TOLERANCE_MS,
+  gateRequestsOf,
+  isOpenFor,
+  parseRequestTime,
+  takesOpening,
+} from '../../../core/gate/gateRequests.ts';
 import { requirerText } from '../../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../../core/gate/gateState.ts';
+import { annotate } from '../../../core/kube/annotate.ts';
 import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, wholeSeconds } from '../../../core/kube/time.ts';
+import { withCommands } from '../../../core/text/commands.ts';
+import { shell } from '../../../core/text/shell.ts';
 import { withApprovalChange } from './approvalChange.ts';
-import { badRequest, createWrite, noChange, objectTitle, type PlannedWrite, patchWrite } from './plannedWrite.ts';
+import {
+  badRequest,
+  createWrite,
+  noChange,
+  objectTitle,
+  type PlannedWrite,
+  PROGRAM_WORD,
+  patchWrite,
+} from './plannedWrite.ts';
 import { tagProblem } from './rolloutWrites.ts';
 
 /** When a Gate is closed. */
@@ -119,7 +138,10 @@ export function createGate({ namespace, name }: NamespacedName): PlannedWrite {
   return createWrite('Gate', gate, { text: `Created ${objectTitle('Gate', { namespace, name })}, open` });
 }
 
-/** Closes a Gate. With an end, a second request in the same write opens it again. */
+/**
+ * Closes a Gate. With an end, a second request in the same write opens it again. The text has the end that the Gate
+ * itself has then; an end that its spec.window comes before is an invalid request.
+ */
 export function closeGate(
   gate: Gate,
   { reason, ...span }: ClosedSpan & { reason?: string | undefined },
@@ -131,13 +153,58 @@ export function closeGate(
   if (problem) return badRequest(problem);
   if (at !== undefined && end !== undefined) {
     return badRequest(
-      'A Gate keeps one plan: give a beginning (--at) or an end (--for, --until). From a planned beginning it stays closed for its spec.window.',
+      "A Gate stores one planned request, so --at can't be combined with --for or --until. From a planned beginning on, it stays closed for its spec.window, or without one until a user opens it.",
     );
   }
   const before = gate.metadata.annotations ?? {};
   const annotations = closeAnnotations(before, { reason, end, at: requestTime(gate, 'close', at, now) });
-  const text = `${at === undefined ? 'Closed' : 'Planned to close'} ${nameOf(gate)}${atText(at)}${untilText(end)}`;
+  const after = gateAfter(gate, annotations, now);
+  const { opened, until, stalled } = evaluateGate(after, at ?? now);
+  if (opened) {
+    return badRequest(`${nameOf(gate)} would stay open: ${stalled ?? `its spec.window is ${gate.spec.window}`}.`);
+  }
+  if (end !== undefined && until !== undefined && until < wholeSeconds(end))
+    return badRequest(endsEarly(gate, until, end, reason));
+  const text = `${at === undefined ? 'Closed' : 'Planned to close'} ${nameOf(gate)}${closureText(after, { at, end }, now)}`;
   return patchWrite('Gate', identityOf(gate), { metadata: { annotations } }, { text });
+}
+
+/** Why a Gate can't be closed until `end`, and the command that closes it until `until`, the end of its window. */
+function endsEarly(gate: Gate, until: EpochMs, end: EpochMs, reason: string | undefined): string {
+  const { namespace, name } = identityOf(gate);
+  const close = shell`${PROGRAM_WORD} close ${name} -n ${namespace}`;
+  return withCommands(
+    `${nameOf(gate)} would open at ${formatTime(until)}, before ${formatTime(end)}: its spec.window is ` +
+      `${gate.spec.window}. Change that, or freeze with another name.`,
+    [`To close it until ${formatTime(until)}`, `${close}${reason ? shell` --reason ${reason}` : ''}`],
+  );
+}
+
+/** The Gate as it is stored after the write: the webhook records its requests. */
+export function gateAfter(gate: Gate, change: Readonly<Record<string, string | null>>, now: EpochMs): Gate {
+  const entries = Object.entries({ ...gate.metadata.annotations, ...change });
+  const annotations = Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== null));
+  const written = { ...gate, metadata: { ...gate.metadata, annotations } };
+  return annotate(written, ACCEPTED_REQUEST, acceptRequests(written, gate, '', now).record);
+}
+
+/**
+ * When the Gate is closed: ` at … until …`. `after`: the Gate after the write; its own spec decides the end.
+ * `end`: the requested one.
+ */
+export function closureText(
+  after: Gate,
+  { at, end }: { at: EpochMs | undefined; end: EpochMs | undefined },
+  now: EpochMs,
+): string {
+  if (end !== undefined) {
+    const { opened, message } = evaluateGate(after, end);
+    return `${atText(at)}${untilText(end)}${opened ? '' : `; it is closed then too: ${message}`}`;
+  }
+  const { until } = evaluateGate(after, at ?? now);
+  const { window, schedule } = after.spec;
+  const why = until === undefined ? '' : `, by its spec.window (${window})${schedule ? ' and its spec.schedule' : ''}`;
+  return `${atText(at)}${untilText(until)}${why}`;
 }
 
 /** The end of the span; undefined if it has none. */
@@ -148,9 +215,12 @@ export function endOf({ at, lasts, until }: ClosedSpan, now: EpochMs): EpochMs |
 /** The problem of the times of a span; undefined if there is none. */
 export function spanProblem(at: EpochMs | undefined, end: EpochMs | undefined, now: EpochMs): string | undefined {
   if (at !== undefined && at <= now) return `${formatTime(at)} is in the past: the beginning must be later than now.`;
-  if (end === undefined || end > (at ?? now)) return undefined;
-  return at === undefined
-    ? `${formatTime(end)} is in the past: the end must be later than now.`
+  if (end === undefined) return undefined;
+  if (at === undefined && end <= now) return `${formatTime(end)} is in the past: the end must be later than now.`;
+  if (at === undefined && end <= now + CLOCK_TOLERANCE_MS)
+    return `${formatTime(end)} is less than a minute ahead, which a Gate takes for now: the end must be later.`;
+  return at === undefined || end > at
+    ? undefined
     : `${formatTime(end)} is before ${formatTime(at)}: the end must be later than the beginning.`;
 }
 

@@ -84,8 +84,8 @@ describe('closing a Gate', () => {
   it.each([
     [{ until: NOW - 1 }, /is in the past/],
     [{ at: NOW - 1 }, /is in the past/],
-    [{ at: NOW + HOUR, until: NOW + 2 * HOUR }, /keeps one plan/],
-    [{ at: NOW + HOUR, lasts: HOUR }, /keeps one plan/],
+    [{ at: NOW + HOUR, until: NOW + 2 * HOUR }, /stores one planned request/],
+    [{ at: NOW + HOUR, lasts: HOUR }, /stores one planned request/],
     [{ at: NOW + HOUR, until: NOW + HOUR }, /later than the beginning/],
   ])('not with %o', (when, sentence) => {
     expect(why(closeGate(gate(), when, NOW))).toMatch(sentence);

@@ -1,0 +1,160 @@
+/** The end of a closure that a text promises is the one that the Gate keeps: its own spec decides. */
+import { describe, expect, it } from 'vitest';
+import { ACCEPTED_REQUEST } from '../../../../api/annotations.ts';
+import type { Gate } from '../../../../api/types.ts';
+import { freeze } from '../../../../client/actions/writes/freeze.ts';
+import { type ClosedSpan, closeGate, gateAfter } from '../../../../client/actions/writes/gateWrites.ts';
+import { isRequest, type PlannedWrite } from '../../../../client/actions/writes/plannedWrite.ts';
+import { formatAcceptedRequests } from '../../../../core/gate/gateRequests.ts';
+import { evaluateGate } from '../../../../core/gate/gateState.ts';
+import { objectOf } from '../../../support/objects.ts';
+
+const NOW = Date.parse('2026-11-25T10:00:00Z');
+const HOUR = 3_600_000;
+const KINDS = ['Kustomization', 'HelmRelease', 'Rollout'];
+
+function gate(spec: object): Gate {
+  return objectOf('Gate', {
+    metadata: { namespace: 'shop', name: 'weekend' },
+    spec: { default: 'opened', selects: { kinds: KINDS }, ...spec },
+  } as never);
+}
+
+const textOf = (planned: PlannedWrite) => (isRequest(planned) ? planned.text : planned.none);
+
+/** Whether the Gate is open at each of these hours from now, after the write. */
+function openAt(before: Gate, planned: PlannedWrite, hours: readonly number[]): boolean[] {
+  if (!isRequest(planned)) throw new Error(planned.none);
+  const after = gateAfter(before, planned.body.metadata?.annotations ?? {}, NOW);
+  return hours.map((hour) => evaluateGate(after, NOW + hour * HOUR).opened);
+}
+
+const nights = {
+  timezone: 'UTC',
+  action: 'Close',
+  rules: [{ timeRange: { start: '11:00', end: '13:00' } }],
+};
+
+describe('closing a Gate', () => {
+  it.each<[string, object, ClosedSpan, string, boolean[]]>([
+    ['without an end', {}, {}, 'Closed Gate shop/weekend', [false, false, false, false]],
+    [
+      'whose window ends it',
+      { window: '2h' },
+      {},
+      'Closed Gate shop/weekend until 2026-11-25T12:00:00Z, by its spec.window (2h)',
+      [false, false, true, true],
+    ],
+    [
+      'later, whose window ends it',
+      { window: '2h' },
+      { at: NOW + HOUR },
+      'Planned to close Gate shop/weekend at 2026-11-25T11:00:00Z until 2026-11-25T13:00:00Z, by its spec.window (2h)',
+      [true, false, false, true],
+    ],
+    [
+      'before its longer window',
+      { window: '4h' },
+      { lasts: HOUR },
+      'Closed Gate shop/weekend until 2026-11-25T11:00:00Z',
+      [false, true, true, true],
+    ],
+    [
+      'up to the end of its window',
+      { window: '2h' },
+      { lasts: 2 * HOUR },
+      'Closed Gate shop/weekend until 2026-11-25T12:00:00Z',
+      [false, false, true, true],
+    ],
+    [
+      'whose schedule closes it for longer than its window',
+      { window: '2h', schedule: nights },
+      {},
+      'Closed Gate shop/weekend until 2026-11-25T13:00:00Z, by its spec.window (2h) and its spec.schedule',
+      [false, false, false, true],
+    ],
+    [
+      'that is closed by default',
+      { default: 'closed', window: '2h' },
+      {},
+      'Closed Gate shop/weekend',
+      [false, false, false, false],
+    ],
+    [
+      'that approvals alone let through',
+      { default: 'closed', approvals: { required: 2 } },
+      { lasts: HOUR },
+      'Closed Gate shop/weekend until 2026-11-25T11:00:00Z; it is closed then too: Gate closed by default',
+      [false, false, false, false],
+    ],
+    [
+      'with approvals, open by default',
+      { approvals: { required: 2 } },
+      { lasts: HOUR },
+      'Closed Gate shop/weekend until 2026-11-25T11:00:00Z',
+      [false, true, true, true],
+    ],
+  ])('%s', (_, spec, span, text, opened) => {
+    const before = gate(spec);
+    const planned = closeGate(before, span, NOW);
+    expect(textOf(planned)).toBe(text);
+    expect(openAt(before, planned, [0, 1, 2, 3])).toEqual(opened);
+  });
+
+  const EARLY =
+    'Gate shop/weekend would open at 2026-11-25T12:00:00Z, before 2026-11-25T14:00:00Z: its spec.window is 2h. ' +
+    'Change that, or freeze with another name.\nTo close it until 2026-11-25T12:00:00Z:\n' +
+    "  kubectl rollouts close weekend -n shop --reason 'INC-42: disk'";
+
+  it('until after its window is refused, by `close` and by `freeze`', () => {
+    const [before, wanted] = [gate({ window: '2h' }), { lasts: 4 * HOUR, reason: 'INC-42: disk' }];
+    expect(textOf(closeGate(before, wanted, NOW))).toBe(EARLY);
+    expect(textOf(freeze({ namespace: 'shop', name: 'weekend' }, wanted, before, NOW))).toBe(EARLY);
+  });
+
+  it('cancels a planned opening, which is no end of it', () => {
+    const planned = { action: 'open', at: NOW + HOUR, by: 'alice' } as const;
+    const record = formatAcceptedRequests({ planned, handled: {} });
+    const before = { ...gate({}), metadata: { ...gate({}).metadata, annotations: { [ACCEPTED_REQUEST]: record } } };
+    expect(textOf(closeGate(before, {}, NOW))).toBe('Closed Gate shop/weekend');
+  });
+
+  it('counts in whole seconds, as the Gate does', () => {
+    const text = textOf(closeGate(gate({}), { lasts: HOUR }, NOW + 900));
+    expect(text).toBe('Closed Gate shop/weekend until 2026-11-25T11:00:00Z');
+  });
+
+  it.each([
+    ['0s', 'Gate shop/weekend would stay open: its spec.window is 0s.'],
+    ['soon', expect.stringMatching(/^Gate shop\/weekend would stay open: spec\.window: .*soon/)],
+  ])('with the window %s is refused, because the request has no effect', (window, text) => {
+    expect(textOf(closeGate(gate({ window }), {}, NOW))).toEqual(text);
+  });
+
+  it('for less than a minute is refused, because the Gate takes both requests for now', () => {
+    expect(textOf(closeGate(gate({}), { lasts: 30_000 }, NOW))).toMatch(/less than a minute ahead/);
+    expect(textOf(freeze({ namespace: 'shop', name: 'new' }, { lasts: 30_000 }, undefined, NOW))).toMatch(
+      /less than a minute ahead/,
+    );
+  });
+});
+
+it.each<[string, object, ClosedSpan, string[]]>([
+  ['no end', {}, {}, []],
+  ['the end', {}, { lasts: HOUR }, ['It will be closed until 2026-11-25T11:00:00Z']],
+  [
+    'the end of its window',
+    { window: '2h' },
+    {},
+    ['It will be closed until 2026-11-25T12:00:00Z, by its spec.window (2h)'],
+  ],
+  [
+    'the end of its window, of a planned span',
+    { window: '2h' },
+    { at: NOW + HOUR, lasts: 2 * HOUR },
+    ['It will be closed at 2026-11-25T11:00:00Z until 2026-11-25T13:00:00Z, by its spec.window (2h)'],
+  ],
+])('before a freeze of an existing Gate a user confirms %s', (_, spec, span, confirmed) => {
+  const planned = freeze({ namespace: 'shop', name: 'weekend' }, span, gate(spec), NOW);
+  expect(isRequest(planned) && planned.concerns.slice(1)).toEqual(confirmed);
+});
