@@ -30,8 +30,9 @@ import { make } from '../write/make.ts';
 const DEFAULT_NAME = 'freeze';
 
 export const freezeCommand: CommandDefinition = {
-  description: `Blocks all changes to the objects that a new Gate selects: now, later, or every week.
+  description: `Blocks all changes to the objects that a Gate selects: now, later, or every week.
 
+By default a new Gate selects the Kustomizations, HelmReleases and Rollouts of its namespace; sources still fetch.
 Without --for, --until and --every, a new Gate stays closed until a user opens it.
 The command lists what the Gate holds, and asks.
 If the Gate exists, the command closes it and leaves its spec unchanged; its spec.window ends the closure. The command fails if --kinds or a selector differs from the Gate's, with --every, if a planned span differs from its spec.window, and if the end is after that of its spec.window.`,

@@ -1,4 +1,4 @@
-/** `--wait` of `open` and `close`: waits until the objects are held or released. */
+/** `--wait` of `open`, `close` and `freeze`: waits until the objects are held or released. */
 import { SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
