@@ -4,10 +4,14 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { SlowestFiles } from './test/support/slowestFiles.ts';
 
-/** CI's machine has two cores and is noisy. A test that needed its second try is listed as retried, and is a bug to look at. */
+/**
+ * CI's machine has two cores and is noisy. A test that needed its second try is listed as retried, and is a bug to look
+ * at.
+ */
 const retry = process.env.CI ? 1 : 0;
 
-// For all that tests start, again and again: Node keeps what it compiled, and the API server collects its garbage less often.
+// For all that tests start, again and again: Node keeps what it compiled, and the API server collects its garbage less
+// often.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/node');
 process.env.GOGC ??= '400';
 
@@ -16,9 +20,15 @@ const maxWorkers = 2 * availableParallelism();
 
 const OWN_CONTROL_PLANE = { retry, maxWorkers, testTimeout: 600_000, hookTimeout: 300_000 };
 
-/** The longest first; the quick ones fill the gaps at the end. In a project, Vitest begins with those that took longest the last time. */
+/**
+ * The longest first; the quick ones fill the gaps at the end. In a project, Vitest begins with those that took longest
+ * the last time.
+ */
 const ORDER = ['long', 'faults', 'cluster', 'unit'];
-/** On a machine that has run none yet, Vitest begins with the largest files, and this one is small: its stories are elsewhere. */
+/**
+ * On a machine that has run none yet, Vitest begins with the largest files, and this one is small: its stories are
+ * elsewhere.
+ */
 const SMALL_BUT_LONG = 'test/cluster/flux/releases.test.ts';
 
 class LongestFirst extends BaseSequencer {

@@ -1,6 +1,6 @@
 /**
- * Reasons in the log of decisions without an Event, each with the cause of its line. Every Event is a line too, with its own reason.
- * docs/reference/log.md is generated from this.
+ * Reasons in the log of decisions without an Event, each with the cause of its line. Every Event is a line too, with
+ * its own reason. docs/reference/log.md is generated from this.
  */
 export const LOGGED = {
   Denied: 'admission rejects a write: who, what and why, at most once in ten minutes',

@@ -1,4 +1,7 @@
-/** The import rules of docs/architecture.md: Biome runs with the project's rules on files that break them. Imports form no cycle. */
+/**
+ * The import rules of docs/architecture.md: Biome runs with the project's rules on files that break them. Imports form
+ * no cycle.
+ */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -166,7 +169,10 @@ describe('the folders', () => {
   });
 });
 
-/** The folders that each folder imports. A route table (index.ts) imports the folders below it, and counts as a folder of its own. */
+/**
+ * The folders that each folder imports. A route table (index.ts) imports the folders below it, and counts as a folder
+ * of its own.
+ */
 function importedFolders(): Map<string, Set<string>> {
   const folderOf = (path: string) => (basename(path) === 'index.ts' ? path : dirname(path));
   const found = new Map<string, Set<string>>();

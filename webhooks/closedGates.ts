@@ -47,8 +47,8 @@ export async function readClosedOfAll(rollouts: readonly Rollout[], call: Webhoo
 }
 
 /**
- * The closed Gates that stop a write that ends the Rollout: those of `readClosedOfAll`, except names in `spec.gates` for
- * which no Gate has ever existed.
+ * The closed Gates that stop a write that ends the Rollout: those of `readClosedOfAll`, except names in `spec.gates`
+ * for which no Gate has ever existed.
  */
 export async function readClosedAgainstRelease(rollout: Rollout, call: WebhookCall): Promise<GateResult[]> {
   const { closed, bindings } = await readClosedRequired([rollout], call);

@@ -53,7 +53,8 @@ export const COMMON_EXIT_CODES: ExitCodes = [
 
 export interface CommandDefinition {
   /**
-   * The text of `--help`: a line with the purpose, then an empty line and details. A line isn't indented: help wraps it.
+   * The text of `--help`: a line with the purpose, then an empty line and details. A line isn't indented: help wraps
+   * it.
    */
   description: string;
   arguments?: readonly ArgumentDefinition[];

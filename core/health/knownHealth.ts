@@ -44,8 +44,8 @@ export function hasNewError(check: HealthCheck, head: HistoryEntry): boolean {
 }
 
 /**
- * Whether the error is a failure from before the deployment that the check found afterwards, as class kustomization may:
- * its errors have the times of the failures, which our own clock and the cluster's controllers write.
+ * Whether the error is a failure from before the deployment that the check found afterwards, as class kustomization
+ * may: its errors have the times of the failures, which our own clock and the cluster's controllers write.
  */
 function isOfEarlierFailure({ spec, status }: HealthCheck, head: HistoryEntry): boolean {
   const failed = parseTime(status?.lastErrorTime);

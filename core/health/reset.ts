@@ -19,8 +19,8 @@ export interface Cutoffs {
   /** The newest cutoff that has passed. */
   reached?: EpochMs;
   /**
-   * The next cutoff in the future, because clocks differ, and histories may be written by hand. A reset before that time
-   * would be repeated without end.
+   * The next cutoff in the future, because clocks differ, and histories may be written by hand. A reset before that
+   * time would be repeated without end.
    */
   ahead?: EpochMs;
 }

@@ -73,7 +73,9 @@ export function shortHash(text: string): string {
   return bytesToHex(sha256(utf8ToBytes(text))).slice(0, 16);
 }
 
-/** The beginning of an object name: the text with a hyphen for each run of other characters, at most `most` characters. */
+/**
+ * The beginning of an object name: the text with a hyphen for each run of other characters, at most `most` characters.
+ */
 export function namePrefix(text: string, most: number): string {
   return text
     .slice(0, most)

@@ -1,4 +1,7 @@
-/** Ready of a Rollout. Reasons and the texts that clients match are in docs/reference/conditions.md and docs/compatibility.md. */
+/**
+ * Ready of a Rollout. Reasons and the texts that clients match are in docs/reference/conditions.md and
+ * docs/compatibility.md.
+ */
 import { READY } from '../../api/conditions.ts';
 import type { Condition } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout } from '../../api/types.ts';

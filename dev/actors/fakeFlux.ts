@@ -1,6 +1,6 @@
 /**
- * A fake Flux: writes the status that source-controller, kustomize-controller and helm-controller would write for the current objects.
- * Applies nothing, unless it gets artifacts: then fakeKustomize.ts reconciles the Kustomizations.
+ * A fake Flux: writes the status that source-controller, kustomize-controller and helm-controller would write for the
+ * current objects. Applies nothing, unless it gets artifacts: then fakeKustomize.ts reconciles the Kustomizations.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -33,7 +33,10 @@ interface FakeFlux {
   fail(namespace: string, name: string, reason: string, message: string): Promise<void>;
   /** helm-controller releases the chart of `spec.chartRef`, or fails to. Resolves to the digest. */
   release(namespace: string, name: string, options?: { fails?: boolean }): Promise<string | undefined>;
-  /** Reconciles every GitRepository, OCIRepository, Kustomization and HelmRelease of the namespace that isn't up to date. */
+  /**
+   * Reconciles every GitRepository, OCIRepository, Kustomization and HelmRelease of the namespace that isn't up to
+   * date.
+   */
   reconcile(namespace: string): Promise<void>;
   /** Calls `reconcile` in a loop until it is stopped, ignoring errors. */
   follow(namespace: string): { stop(): Promise<void> };

@@ -1,6 +1,7 @@
 /**
- * kustomize-controller on the artifacts of a fake registry: builds, applies, prunes and checks health, with the reasons of the real controller.
- * Both run the same scenarios (test/cluster/flux). kustomization.yaml, CEL and `spec.ignore` aren't supported.
+ * kustomize-controller on the artifacts of a fake registry: builds, applies, prunes and checks health, with the reasons
+ * of the real controller. Both run the same scenarios (test/cluster/flux). kustomization.yaml, CEL and `spec.ignore`
+ * aren't supported.
  */
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
@@ -162,7 +163,10 @@ export function fakeKustomize(flux: User, artifactOf: (source: AnyObject, tag: s
     return undefined;
   }
 
-  /** Writes conditions, of type Ready by default, and keeps the transition time of a condition whose status is unchanged. */
+  /**
+   * Writes conditions, of type Ready by default, and keeps the transition time of a condition whose status is
+   * unchanged.
+   */
   async function write(object: AnyObject, status: object, own: readonly (Ready & { type?: string })[] = []) {
     const at = ref('kustomization', object.metadata.namespace, object.metadata.name!);
     const live = await flux.get(at);

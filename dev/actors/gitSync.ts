@@ -1,7 +1,7 @@
 /**
- * kustomize-controller's sync of a Git repository (docs/facts.md, F1 to F3): a dry-run apply of every object, an apply of those that
- * differ, and a prune of those that were removed. One refused object ends the sync. The result is in the Kustomization's status, if
- * that exists.
+ * kustomize-controller's sync of a Git repository (docs/facts.md, F1 to F3): a dry-run apply of every object, an apply
+ * of those that differ, and a prune of those that were removed. One refused object ends the sync. The result is in the
+ * Kustomization's status, if that exists.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { NamespacedName } from '../../api/kubernetes.ts';
@@ -24,7 +24,10 @@ interface SyncResult {
   pruneFailed: ApiError[];
 }
 
-/** Syncs of one Kustomization, which prune what an earlier sync applied. `fails` is a reason to fail before the first apply. */
+/**
+ * Syncs of one Kustomization, which prune what an earlier sync applied. `fails` is a reason to fail before the first
+ * apply.
+ */
 export function gitSync(flux: User, owner: NamespacedName) {
   const apply = applier(flux, owner);
   let inventory: readonly AnyObject[] = [];
@@ -44,7 +47,10 @@ export function gitSync(flux: User, owner: NamespacedName) {
   };
 }
 
-/** Applies manifests and prunes objects of earlier manifests. Resolves to the result, and `inventory`: the objects applied so far. */
+/**
+ * Applies manifests and prunes objects of earlier manifests. Resolves to the result, and `inventory`: the objects
+ * applied so far.
+ */
 export function applier(flux: User, owner: NamespacedName) {
   let inventory: AnyObject[] = [];
 
@@ -107,7 +113,10 @@ function content({ status: _, metadata, ...rest }: AnyObject) {
 const kubectlEntries = ({ metadata }: AnyObject) =>
   (metadata.managedFields ?? []).filter(({ manager, subresource }) => manager?.startsWith('kubectl') && !subresource);
 
-/** Moves the fields of managers named `kubectl…` to kustomize-controller, as Flux does: its apply then removes those that aren't in Git. */
+/**
+ * Moves the fields of managers named `kubectl…` to kustomize-controller, as Flux does: its apply then removes those
+ * that aren't in Git.
+ */
 async function claimKubectlFields(flux: User, object: AnyObject): Promise<void> {
   const live = await flux.find(object as ObjectRef);
   if (!live || kubectlEntries(live).length === 0) return;

@@ -1,6 +1,7 @@
 /**
- * A kustomize-controller with stale caches: each version of Kustomization and source is seen in order, a random number of versions
- * late, and then applied. As in kustomize-controller, the attempt is written first, and ends if that write is refused.
+ * A kustomize-controller with stale caches: each version of Kustomization and source is seen in order, a random number
+ * of versions late, and then applied. As in kustomize-controller, the attempt is written first, and ends if that write
+ * is refused.
  */
 import type { AnyObject } from '../client/send.ts';
 import { ApiError } from '../client/send.ts';

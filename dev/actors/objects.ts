@@ -55,7 +55,10 @@ export function rolloutGate(namespace: string, name: string, rolloutName: string
   return build(...API.rolloutGate)(namespace, name, { spec: { rolloutRef: { name: rolloutName }, ...spec } });
 }
 
-/** A RolloutBudget, or without a namespace a ClusterRolloutBudget. Selects every Rollout in its scope, unless the spec has selectors. */
+/**
+ * A RolloutBudget, or without a namespace a ClusterRolloutBudget. Selects every Rollout in its scope, unless the spec
+ * has selectors.
+ */
 export function rolloutBudget(namespace: string | undefined, name: string, spec: Record<string, unknown>): AnyObject {
   const api = namespace ? API.rolloutBudget : API.clusterRolloutBudget;
   return build(...api)(namespace, name, {

@@ -4,8 +4,9 @@ import { timestamp } from './timestamp.ts';
 import type { User } from './user.ts';
 
 /**
- * Runs `kubectl annotate --overwrite gate/NAME ACTION.gate.fluxcd.io/requestedAt=…`, with `more` annotations. `at` is now by default, or a
- * second after the last request if that is later: an annotation that doesn't change requests nothing.
+ * Runs `kubectl annotate --overwrite gate/NAME ACTION.gate.fluxcd.io/requestedAt=…`, with `more` annotations. `at` is
+ * now by default, or a second after the last request if that is later: an annotation that doesn't change requests
+ * nothing.
  */
 export async function requestGate(
   user: User,

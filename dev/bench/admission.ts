@@ -1,4 +1,7 @@
-/** The webhook's share in the time of a write of a Flux object, against a mutating and a validating webhook that allow everything. */
+/**
+ * The webhook's share in the time of a write of a Flux object, against a mutating and a validating webhook that allow
+ * everything.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { gate, imagePolicy, kustomization, rollout } from '../actors/objects.ts';
 import { User } from '../actors/user.ts';

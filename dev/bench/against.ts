@@ -1,4 +1,7 @@
-/** The same bench on the server and the manifests of another version, in turns, so that other load of the machine affects both. */
+/**
+ * The same bench on the server and the manifests of another version, in turns, so that other load of the machine
+ * affects both.
+ */
 import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';

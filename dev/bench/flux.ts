@@ -1,6 +1,6 @@
 /**
- * The time that Rollouts add until a new version runs. The real kustomize-controller applies the version, once through Rollouts, and
- * once after a direct patch of the same Kustomizations, on a control plane without hooks.
+ * The time that Rollouts add until a new version runs. The real kustomize-controller applies the version, once through
+ * Rollouts, and once after a direct patch of the same Kustomizations, on a control plane without hooks.
  */
 import { createHash } from 'node:crypto';
 import { inParallel } from '../../live/inParallel.ts';
@@ -145,7 +145,9 @@ interface Side {
   name: 'gated' | 'direct';
   cluster: LocalCluster;
   growTo(count: number): Promise<void>;
-  /** Releases the next version to the first `count` applications. Resolves to the seconds until each workload has it. */
+  /**
+   * Releases the next version to the first `count` applications. Resolves to the seconds until each workload has it.
+   */
   release(count: number): Promise<number[]>;
   close(): Promise<void>;
 }

@@ -9,12 +9,18 @@ import type { Figure, Scenario } from './scenario.ts';
 const FLUX_INTERVAL_S = 600;
 /** The limit of requests per second for 300 HealthChecks, in proportion for other numbers. */
 const REQUESTS_OF_300_CHECKS = 5;
-/** Limits of driver and hook server together: for 2,000 Rollouts in proportion, and at least the idle load of the processes. */
+/**
+ * Limits of driver and hook server together: for 2,000 Rollouts in proportion, and at least the idle load of the
+ * processes.
+ */
 const CORES_OF_2000 = 0.15;
 const CORES_OF_NONE = 0.04;
 /** The limit of the growth of requests, divided by the growth of HealthChecks. */
 const GROWTH = 1.2;
-/** The step between reconciled applications, a prime beyond the largest fleet. In order, a short run would see only applications with HealthChecks. */
+/**
+ * The step between reconciled applications, a prime beyond the largest fleet. In order, a short run would see only
+ * applications with HealthChecks.
+ */
 const STRIDE = 10_007;
 
 export const idle: Scenario = {

@@ -1,4 +1,7 @@
-/** Measures memory and processor time of processes (/proc), and the cost of a piece of work. dev/bench/requests.ts counts requests. */
+/**
+ * Measures memory and processor time of processes (/proc), and the cost of a piece of work. dev/bench/requests.ts
+ * counts requests.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -117,7 +120,10 @@ export function memoryFigures(cluster: LocalCluster, group: string, line: 'VmRSS
   });
 }
 
-/** Counts calls of hooks and webhooks from now on. The returned function gives the calls per object, by route such as `/hooks/flux/sync`. */
+/**
+ * Counts calls of hooks and webhooks from now on. The returned function gives the calls per object, by route such as
+ * `/hooks/flux/sync`.
+ */
 export async function countHookCalls(admin: User): Promise<(group: string, count: number) => Promise<Figure[]>> {
   const host = await hooksHost(admin);
   const before = await hookCalls(host);

@@ -1,4 +1,6 @@
-/** Checks alerts against the history of a run: every alert that fired has a cause, and every cause made its alert fire. */
+/**
+ * Checks alerts against the history of a run: every alert that fired has a cause, and every cause made its alert fire.
+ */
 import type { AnyObject } from '../client/send.ts';
 import type { Series } from '../local/monitoring/prometheus.ts';
 import type { SeenVersion } from '../oracle/writes.ts';

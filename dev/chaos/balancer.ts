@@ -1,6 +1,6 @@
 /**
- * A load balancer on loopback, with the semantics of a Service: a new connection goes to the next ready backend, an open one stays with
- * its backend. TLS passes through.
+ * A load balancer on loopback, with the semantics of a Service: a new connection goes to the next ready backend, an
+ * open one stays with its backend. TLS passes through.
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';

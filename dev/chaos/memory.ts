@@ -31,9 +31,9 @@ const SHARE_PER_HOUR = 0.1;
 const MIB_PER_HOUR = 10;
 
 /**
- * One line for each process, for its longest life (a restart begins another): at most the last hour, without the warm-up. Memory is flat if
- * the slope of the regression line, minus twice its standard error, is at most SHARE_PER_HOUR of the mean per hour, or MIB_PER_HOUR.
- * Only the processes in `checked` are checked.
+ * One line for each process, for its longest life (a restart begins another): at most the last hour, without the
+ * warm-up. Memory is flat if the slope of the regression line, minus twice its standard error, is at most
+ * SHARE_PER_HOUR of the mean per hour, or MIB_PER_HOUR. Only the processes in `checked` are checked.
  */
 export function checkMemory(samples: readonly Sample[], checked: readonly string[]): MemoryLine[] {
   const lives = [...Map.groupBy(samples, ({ name, pid }) => `${name} ${pid}`).values()];

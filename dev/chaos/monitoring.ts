@@ -1,4 +1,6 @@
-/** A real Prometheus and a real kube-state-metrics beside chaos, and samples of every process's memory, once a minute. */
+/**
+ * A real Prometheus and a real kube-state-metrics beside chaos, and samples of every process's memory, once a minute.
+ */
 import { availableParallelism, loadavg } from 'node:os';
 import { User } from '../actors/user.ts';
 import { residentMiB } from '../bench/measure.ts';

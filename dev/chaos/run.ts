@@ -47,7 +47,10 @@ const SLOWDOWN = 5;
 /** Processes that get faults in the first quarter only, since memory is checked in a life of more than half an hour. */
 const OURS = [...REPLICAS, 'engine', 'metacontroller'];
 
-/** The schedule of a run for hours: a fault every few minutes, and a fifth of the usual work, whatever the size of the fleet. */
+/**
+ * The schedule of a run for hours: a fault every few minutes, and a fifth of the usual work, whatever the size of the
+ * fleet.
+ */
 const slowSchedule = ({ seconds, teams }: ChaosOptions): Schedule => ({
   pace: { users: SLOWDOWN * Math.max(1, teams / 4), controllers: SLOWDOWN },
   betweenMs: { least: seconds * 8, most: seconds * 50 },
@@ -58,7 +61,9 @@ const PROGRESS_MS = 10_000;
 const QUIESCENCE_MS = 15_000;
 const LONGEST_RETRY_MS = 60_000;
 const BEHIND_MS = 15_000;
-/** The longest time between a decision and its storing: driver and hook server may be paused, and the recorder is late. */
+/**
+ * The longest time between a decision and its storing: driver and hook server may be paused, and the recorder is late.
+ */
 const DECIDED_MS = 60_000;
 /** Longer than the interval at which a Gate counts its objects. */
 const QUIESCENCE_PATIENCE_MS = 180_000;
@@ -168,8 +173,8 @@ function targetsOf(cluster: LocalCluster, replicas: Replicas, driver: string): T
 }
 
 /**
- * Restarts the garbage collector. If its watch was broken while an object was deleted and re-created, it never sees the deletion and
- * keeps the objects that the first one owned, until it starts anew.
+ * Restarts the garbage collector. If its watch was broken while an object was deleted and re-created, it never sees the
+ * deletion and keeps the objects that the first one owned, until it starts anew.
  */
 async function restartCollector(cluster: LocalCluster): Promise<void> {
   const child = cluster.child('kube-controller-manager');
@@ -185,9 +190,10 @@ function asProgress(tally: Tally, { counts }: Faults, store: Store): string {
 }
 
 /**
- * The time before which everything stored was in the driver's caches when it decided. The driver reads everything when it starts. A broken
- * watch is renewed after at most a minute (client-go waits up to 30 s, and as much again at random). The API server's own cache is stale
- * while etcd is paused or down (up to 4 s), and driver and hook server may each be paused (up to 6 s) before they write.
+ * The time before which everything stored was in the driver's caches when it decided. The driver reads everything when
+ * it starts. A broken watch is renewed after at most a minute (client-go waits up to 30 s, and as much again at
+ * random). The API server's own cache is stale while etcd is paused or down (up to 4 s), and driver and hook server may
+ * each be paused (up to 6 s) before they write.
  */
 function freshSince(driverStarted: number, decided: number): number {
   return Math.max(driverStarted, decided - LONGEST_RETRY_MS) - BEHIND_MS;

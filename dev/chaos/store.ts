@@ -1,6 +1,6 @@
 /**
- * Records every stored version of the kinds in the audit log, in order, into a file. Reads from etcd: its watch continues where it was cut
- * off, while the API server's starts over after a restart.
+ * Records every stored version of the kinds in the audit log, in order, into a file. Reads from etcd: its watch
+ * continues where it was cut off, while the API server's starts over after a restart.
  */
 import { createWriteStream } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';

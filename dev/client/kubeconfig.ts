@@ -35,7 +35,10 @@ export interface Connection {
   watch(path: string, signal: AbortSignal): AsyncGenerator<unknown>;
 }
 
-/** The current context of a kubeconfig. @throws an Error with the file's name if it is unreadable, has no current context, or needs other credentials than a token or a client certificate */
+/**
+ * The current context of a kubeconfig. @throws an Error with the file's name if it is unreadable, has no current
+ * context, or needs other credentials than a token or a client certificate
+ */
 export function readKubeconfig(file: string): Access {
   const config = new KubeConfig();
   config.loadFromFile(file);

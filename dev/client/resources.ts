@@ -55,7 +55,9 @@ async function resourceOf(access: Access, { apiVersion, kind }: ObjectRef): Prom
   throw new Error(`The API server does not serve ${kind} in ${apiVersion}`);
 }
 
-/** Path of an object, or of a list when the name is left out; `namespaced` kinds without a namespace list everywhere. */
+/**
+ * Path of an object, or of a list when the name is left out; `namespaced` kinds without a namespace list everywhere.
+ */
 export async function pathOf(access: Access, ref: ObjectRef, subresource?: string): Promise<string> {
   return resourcePath(await resourceOf(access, ref), ref.metadata, subresource);
 }

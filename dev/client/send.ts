@@ -51,7 +51,10 @@ function connectionOf(
   return found;
 }
 
-/** Sends one request. Rejects with an ApiError for what the API server refuses, with the socket's error where it does not answer. */
+/**
+ * Sends one request. Rejects with an ApiError for what the API server refuses, with the socket's error where it does
+ * not answer.
+ */
 export async function send<T = AnyObject>(
   access: Access,
   method: string,

@@ -1,4 +1,7 @@
-/** JSON Patch (RFC 6902) as the API server applies it: `__proto__` is a key as any other. Unchanged parts are shared, not copied. */
+/**
+ * JSON Patch (RFC 6902) as the API server applies it: `__proto__` is a key as any other. Unchanged parts are shared,
+ * not copied.
+ */
 
 export interface Operation {
   op: string;

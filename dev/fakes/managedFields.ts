@@ -46,7 +46,10 @@ function without(fields: Fields, paths: readonly (readonly string[])[]): Fields 
 
 const OURS = /^(gate\.fluxcd\.io\/(state|suspended|selected-by|bypassed-by)|rollout\.kuberik\.com\/deployed)$/;
 
-/** The object with managedFields after the write: an apply owns the fields in its body, an update the fields that it changes. */
+/**
+ * The object with managedFields after the write: an apply owns the fields in its body, an update the fields that it
+ * changes.
+ */
 export function withOwners(
   object: AnyObject,
   oldObject: AnyObject | undefined,
@@ -78,7 +81,10 @@ export function withOwners(
   };
 }
 
-/** A forced server-side apply: removes fields that the manager applied before and no longer sends, unless another manager owns them too. */
+/**
+ * A forced server-side apply: removes fields that the manager applied before and no longer sends, unless another
+ * manager owns them too.
+ */
 export function applied(said: AnyObject, old: AnyObject | undefined, manager: string): AnyObject {
   if (!old) return said;
   const result = structuredClone(merge(old, said)) as AnyObject;

@@ -41,7 +41,10 @@ interface ClusterOptions {
   onRequest?(request: ClusterRequest): void;
 }
 
-/** A cluster of these objects; a function is called for each request. All versions of a kind are one kind, since the API server converts. */
+/**
+ * A cluster of these objects; a function is called for each request. All versions of a kind are one kind, since the API
+ * server converts.
+ */
 export function fakeCluster(
   objects: readonly AnyObject[] | (() => readonly AnyObject[]),
   { serves = () => true, fails, onRequest }: ClusterOptions = {},

@@ -10,7 +10,10 @@ export function imageByDigest(image: string): { name: string; digest: string } {
   return { name, digest };
 }
 
-/** Writes manifests/ with the image into the new folder `out`, so that a Flux object needs only the artifact's URL. @throws if the folder exists */
+/**
+ * Writes manifests/ with the image into the new folder `out`, so that a Flux object needs only the artifact's URL.
+ * @throws if the folder exists
+ */
 export function writeArtifact(out: string, image: string): void {
   const { name, digest } = imageByDigest(image);
   if (existsSync(out)) throw new Error(`${out} exists`);

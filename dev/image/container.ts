@@ -1,6 +1,7 @@
 /**
- * A program in an image's tree as a kubelet runs it, as far as util-linux can: the tree is all it sees, read-only, it is process 1
- * of its own, without capabilities, under the image's user. Linux only; needs root, or sudo that does not ask.
+ * A program in an image's tree as a kubelet runs it, as far as util-linux can: the tree is all it sees, read-only, it
+ * is process 1 of its own, without capabilities, under the image's user. Linux only; needs root, or sudo that does not
+ * ask.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';

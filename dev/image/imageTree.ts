@@ -1,6 +1,7 @@
 /**
- * What the Dockerfile describes, as a file tree: built with npm and this machine's Node, without Docker. Of Debian it has the
- * libraries that Node loads and nothing else, which is less than the image has: what runs in it runs in the image too.
+ * What the Dockerfile describes, as a file tree: built with npm and this machine's Node, without Docker. Of Debian it
+ * has the libraries that Node loads and nothing else, which is less than the image has: what runs in it runs in the
+ * image too.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -38,8 +39,8 @@ const BASES: Record<string, () => Record<string, string>> = {
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
- * Builds the last stage of the Dockerfile below `dir`, which has to be empty. A stage that runs something is built once for this machine, into
- * the user's cache, under the hash of all that goes into it.
+ * Builds the last stage of the Dockerfile below `dir`, which has to be empty. A stage that runs something is built once
+ * for this machine, into the user's cache, under the hash of all that goes into it.
  */
 export async function buildImageTree(dir: string): Promise<ImageTree> {
   const stages = parseDockerfile(readFileSync(join(REPOSITORY, 'Dockerfile'), 'utf8'));

@@ -1,7 +1,13 @@
-/** OpenVEX statements about scanners' findings in the image. A finding that affects rollout-hooks gets a release, not a statement. */
+/**
+ * OpenVEX statements about scanners' findings in the image. A finding that affects rollout-hooks gets a release, not a
+ * statement.
+ */
 import { imageByDigest } from './byDigest.ts';
 
-/** Vulnerabilities that Debian doesn't fix, in programs that the image has and rollout-hooks never runs: it starts no process. */
+/**
+ * Vulnerabilities that Debian doesn't fix, in programs that the image has and rollout-hooks never runs: it starts no
+ * process.
+ */
 const NEVER_RUN: readonly [cve: string, debianPackage: string][] = [
   ['CVE-2005-2541', 'tar'],
   ['CVE-2011-3374', 'apt'],

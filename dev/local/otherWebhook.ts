@@ -15,8 +15,8 @@ export interface OtherWebhook {
 }
 
 /**
- * Installs a mutating and a validating webhook, called after rollout-hooks, and again if rollout-hooks changes the object after it. They
- * allow everything; `patch` is the mutation, none by default.
+ * Installs a mutating and a validating webhook, called after rollout-hooks, and again if rollout-hooks changes the
+ * object after it. They allow everything; `patch` is the mutation, none by default.
  */
 export async function startOtherWebhook(
   admin: Access,

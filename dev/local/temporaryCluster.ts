@@ -16,8 +16,8 @@ interface TemporaryClusterOptions
 }
 
 /**
- * Runs the work on a cluster in a temporary directory. Resolves to the exit code: the work's, 1 after an error (printed on stderr), 130
- * after a signal during the start. Exit with it at once, which ends processes that are still starting.
+ * Runs the work on a cluster in a temporary directory. Resolves to the exit code: the work's, 1 after an error (printed
+ * on stderr), 130 after a signal during the start. Exit with it at once, which ends processes that are still starting.
  */
 export async function onTemporaryCluster(
   { prefix, metacontroller, failure = '', keepFailed = false, ...options }: TemporaryClusterOptions,

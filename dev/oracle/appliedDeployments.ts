@@ -1,6 +1,6 @@
 /**
- * The deployments that each bound object has applied: an independent, minimal version of the rules in docs/rollouts.md. Covers OCIRepositories,
- * and Kustomizations whose source is Git or an OCIRepository that the same Rollout sets.
+ * The deployments that each bound object has applied: an independent, minimal version of the rules in docs/rollouts.md.
+ * Covers OCIRepositories, and Kustomizations whose source is Git or an OCIRepository that the same Rollout sets.
  */
 import type { AnyObject } from '../client/send.ts';
 import { type FluxObject, managedFieldsOf } from '../reference/flux.ts';

@@ -1,6 +1,6 @@
 /**
- * Checks approvals: each is written by its own user, and no deployment lacks the approvals that its Gates and RolloutGates require.
- * An approval that another user recorded doesn't count.
+ * Checks approvals: each is written by its own user, and no deployment lacks the approvals that its Gates and
+ * RolloutGates require. An approval that another user recorded doesn't count.
  */
 import type { AnyObject } from '../client/send.ts';
 import type { Write } from './writes.ts';

@@ -1,9 +1,10 @@
 /**
- * Checks outcomes of deployments, when `bakeStatus` becomes Succeeded or Failed, against what was stored before: an independent, minimal
- * version of docs/rollouts.md "Bake".
+ * Checks outcomes of deployments, when `bakeStatus` becomes Succeeded or Failed, against what was stored before: an
+ * independent, minimal version of docs/rollouts.md "Bake".
  *
- * Hooks decide from a cache. A HealthCheck counts as Healthy if any version that the cache may have held was Healthy: one that was
- * current after `freshSince(bakeEndTime)`. Likewise, hooks may not have seen an object that was bound after `freshSince`.
+ * Hooks decide from a cache. A HealthCheck counts as Healthy if any version that the cache may have held was Healthy:
+ * one that was current after `freshSince(bakeEndTime)`. Likewise, hooks may not have seen an object that was bound
+ * after `freshSince`.
  */
 import type { AnyObject } from '../client/send.ts';
 import { durationMs } from '../reference/values.ts';

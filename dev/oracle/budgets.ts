@@ -1,4 +1,7 @@
-/** Checks budgets: no automatic deployment starts without a slot, and no budget has more Rollouts rolling out than `maxConcurrent`. */
+/**
+ * Checks budgets: no automatic deployment starts without a slot, and no budget has more Rollouts rolling out than
+ * `maxConcurrent`.
+ */
 import type { AnyObject } from '../client/send.ts';
 import { matches } from '../reference/flux.ts';
 
@@ -56,7 +59,10 @@ export class BudgetChecker {
 
 const slotText = ({ uid, request, version }: AnyObject) => `${uid} ${request} ${version}`;
 const headOf = (rollout: AnyObject | undefined): AnyObject | undefined => rollout?.status?.history?.[0];
-/** Only Rollouts that bake count: without a bake, a slot is held just until a newer version is wanted, which changes with every Gate. */
+/**
+ * Only Rollouts that bake count: without a bake, a slot is held just until a newer version is wanted, which changes
+ * with every Gate.
+ */
 const isRollingOut = (rollout: AnyObject) =>
   rollout.spec?.bakeTime !== undefined && ROLLING_OUT.includes(headOf(rollout)?.bakeStatus);
 

@@ -1,6 +1,7 @@
 /**
- * Checks each deployment against the reference (dev/reference/rollout.ts). A hook decides from live reads, some time before the deployment is
- * stored: it is wrong only if the reference objects at every moment of that time. Gates, approvals, budgets and health are checked elsewhere.
+ * Checks each deployment against the reference (dev/reference/rollout.ts). A hook decides from live reads, some time
+ * before the deployment is stored: it is wrong only if the reference objects at every moment of that time. Gates,
+ * approvals, budgets and health are checked elsewhere.
  */
 import type { AnyObject } from '../client/send.ts';
 import { type Circumstances, objections } from '../reference/rollout.ts';
@@ -47,7 +48,10 @@ export class DeploymentChecker {
   }
 }
 
-/** Deployments that bypass Gates with a reason that a user gave for another version. `writes`: all writes of the Rollout. */
+/**
+ * Deployments that bypass Gates with a reason that a user gave for another version. `writes`: all writes of the
+ * Rollout.
+ */
 export function bypassesForOtherVersions(
   before: AnyObject | undefined,
   after: AnyObject,

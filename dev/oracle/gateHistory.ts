@@ -1,4 +1,6 @@
-/** Since when a Gate has been closed, by its stored versions and the reference. Gates with a schedule aren't covered. */
+/**
+ * Since when a Gate has been closed, by its stored versions and the reference. Gates with a schedule aren't covered.
+ */
 import type { AnyObject } from '../client/send.ts';
 import { ReferenceGate, type Request } from '../reference/gate.ts';
 

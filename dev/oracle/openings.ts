@@ -1,6 +1,6 @@
 /**
- * Checks openings: after a Gate was closed, the applier's apply or a user resumes an object that Git applies. Hooks resume it only if the
- * applier won't apply, or if the object was applied and waited for its artifact.
+ * Checks openings: after a Gate was closed, the applier's apply or a user resumes an object that Git applies. Hooks
+ * resume it only if the applier won't apply, or if the object was applied and waited for its artifact.
  */
 import type { AnyObject } from '../client/send.ts';
 import type { Write } from './writes.ts';
@@ -36,7 +36,10 @@ export class OpeningChecker {
   }
 }
 
-/** Whether a Kustomization has applied the object. A tenant may write any Kustomization into the labels, which then never applies it. */
+/**
+ * Whether a Kustomization has applied the object. A tenant may write any Kustomization into the labels, which then
+ * never applies it.
+ */
 function hasApplier({ metadata: { labels = {}, managedFields = [] } }: AnyObject): boolean {
   const isApplied = managedFields.some(
     ({ manager, operation }) => manager === 'kustomize-controller' && operation === 'Apply',

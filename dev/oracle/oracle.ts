@@ -1,9 +1,9 @@
 /**
  * Checks every stored version, in order, against the rules of docs/. Shares no code with the product.
  *
- * A write that was in flight when a Gate closed may be stored after the closure. A write was not in flight if the version that it
- * replaced was stored after the closure (admission reads that version), or if the API server received it after it had answered
- * any request with a resourceVersion as new as the closure.
+ * A write that was in flight when a Gate closed may be stored after the closure. A write was not in flight if the
+ * version that it replaced was stored after the closure (admission reads that version), or if the API server received
+ * it after it had answered any request with a resourceVersion as new as the closure.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyObject } from '../client/send.ts';
@@ -79,8 +79,10 @@ export class Oracle {
 
   /**
    * @param freshSince for the time of a decision, the time before which everything stored was in the caches
-   * @param rules.decidedMs the longest time between the decision and the storing of a deployment; without it the reference isn't used
-   * @param rules.clocksAreRight false leaves out rules that compare times: closures, openings, bakes, slots and the reference
+   * @param rules.decidedMs the longest time between the decision and the storing of a deployment; without it the
+   * reference isn't used
+   * @param rules.clocksAreRight false leaves out rules that compare times: closures, openings, bakes, slots and the
+   * reference
    */
   constructor(
     audit: Writes,
@@ -219,7 +221,10 @@ export class Oracle {
     return problems;
   }
 
-  /** Checks a new head. A hook decides before the status is stored, and has seen the status before, and Gates at the deployment's own time. */
+  /**
+   * Checks a new head. A hook decides before the status is stored, and has seen the status before, and Gates at the
+   * deployment's own time.
+   */
   private wrongHead(before: AnyObject, after: AnyObject, statusChanged: number): string[] {
     const [head] = after.status.history;
     const decided = Date.parse(head.timestamp);
@@ -315,7 +320,9 @@ function forbiddenChange({ before, object }: Change): string | undefined {
   return was === true && is !== true ? 'is resumed' : undefined;
 }
 
-/** Whether a user bypassed the Gates, by the audit log or by the record that only the webhook writes into the object. */
+/**
+ * Whether a user bypassed the Gates, by the audit log or by the record that only the webhook writes into the object.
+ */
 function isBypass({ before, object, writer }: Change): boolean {
   const record = before?.object.metadata.annotations?.[BYPASSED_BY];
   if (writer?.bypass !== undefined) return true;

@@ -15,7 +15,10 @@ export interface SeenVersion extends StoredVersion {
   seenMs: number;
 }
 
-/** A write that the API server answered. `receivedAt` and `answeredAt` are positions in its log, which is in the order of events. */
+/**
+ * A write that the API server answered. `receivedAt` and `answeredAt` are positions in its log, which is in the order
+ * of events.
+ */
 export interface Write {
   user: string;
   verb: string;
@@ -42,7 +45,10 @@ export interface Writes {
   writerOf(key: string, revision: number): Write | undefined;
   /** Positions at which writes of the object were received that were never answered. */
   unanswered(key: string): readonly number[];
-  /** The first position that shows the revision or a later one. A write received after it came after that revision was stored. */
+  /**
+   * The first position that shows the revision or a later one. A write received after it came after that revision was
+   * stored.
+   */
   shownAt(revision: number): number;
 }
 

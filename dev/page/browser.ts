@@ -1,6 +1,6 @@
 /**
- * Chromium from npm: @sparticuz/chromium is a binary for Linux on x86-64, with fonts and a few libraries, unpacked once per version.
- * On other platforms, or for another browser, set CHROMIUM=/path/to/chromium.
+ * Chromium from npm: @sparticuz/chromium is a binary for Linux on x86-64, with fonts and a few libraries, unpacked once
+ * per version. On other platforms, or for another browser, set CHROMIUM=/path/to/chromium.
  */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -15,7 +15,9 @@ const PACKAGE = join(REPOSITORY, 'node_modules/@sparticuz/chromium');
 /** No sandbox, which needs rights that containers and CI lack: only our own page is opened. */
 const ARGS = ['--no-sandbox', '--no-zygote', '--font-render-hinting=none', '--disable-dev-shm-usage'];
 
-/** `own` are the package's fonts, the same on every machine. `system` adds the machine's fonts, for other characters. */
+/**
+ * `own` are the package's fonts, the same on every machine. `system` adds the machine's fonts, for other characters.
+ */
 type Fonts = 'own' | 'system';
 
 export async function launchBrowser({ fonts = 'own' }: { fonts?: Fonts } = {}): Promise<Browser> {
@@ -28,9 +30,10 @@ export async function launchBrowser({ fonts = 'own' }: { fonts?: Fonts } = {}): 
 }
 
 /**
- * Writes a fontconfig configuration for the unpacked fonts and returns its path. The package's own configuration names /tmp/fonts, and without
- * fonts Chromium draws no text and aborts at the first form control. Written at each start, since the cache may be an earlier version's; with a
- * relative path, since the cache may be mounted at two places; and renamed into place, since another browser may be reading it.
+ * Writes a fontconfig configuration for the unpacked fonts and returns its path. The package's own configuration names
+ * /tmp/fonts, and without fonts Chromium draws no text and aborts at the first form control. Written at each start,
+ * since the cache may be an earlier version's; with a relative path, since the cache may be mounted at two places; and
+ * renamed into place, since another browser may be reading it.
  */
 function fontsConf(folder: string, fonts: Fonts): string {
   const file = join(folder, `fonts-${fonts}.conf`);

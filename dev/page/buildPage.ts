@@ -1,4 +1,7 @@
-/** Bundles ui/ into the files that page/ serves: a document, a script, a style sheet and two fonts. Names have a hash, so that browsers can cache them. */
+/**
+ * Bundles ui/ into the files that page/ serves: a document, a script, a style sheet and two fonts. Names have a hash,
+ * so that browsers can cache them.
+ */
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build, type Metafile } from 'esbuild';

@@ -1,4 +1,7 @@
-/** Serves the page in the cluster on a local control plane, with the rights of manifests/components/ui and a local issuer. */
+/**
+ * Serves the page in the cluster on a local control plane, with the rights of manifests/components/ui and a local
+ * issuer.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,6 @@
-/** Animated PNGs, from pictures of one size: the frames' compressed data in other chunks. https://www.w3.org/TR/png-3/ */
+/**
+ * Animated PNGs, from pictures of one size: the frames' compressed data in other chunks. https://www.w3.org/TR/png-3/
+ */
 import { crc32 } from 'node:zlib';
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');

@@ -1,4 +1,7 @@
-/** The moving picture of the promotion page: a version is promoted, fails and is rolled back, and its fix is promoted to the end. */
+/**
+ * The moving picture of the promotion page: a version is promoted, fails and is rolled back, and its fix is promoted to
+ * the end.
+ */
 import type { Page } from 'playwright-core';
 import { imagePolicy, ref, rollout } from '../actors/objects.ts';
 import { User } from '../actors/user.ts';

@@ -1,4 +1,7 @@
-/** `node dev/preview/pictures.ts`: makes docs/pictures, of the page and of the command, in the middle of `npm run demo -- --ui`. */
+/**
+ * `node dev/preview/pictures.ts`: makes docs/pictures, of the page and of the command, in the middle of `npm run demo
+ * -- --ui`.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';

@@ -44,7 +44,10 @@ function momentOf(day: string, time: string, zone: string): number {
   return found;
 }
 
-/** The first moment at which the clock shows this time or later: of a skipped time the jump, of a repeated time the first. */
+/**
+ * The first moment at which the clock shows this time or later: of a skipped time the jump, of a repeated time the
+ * first.
+ */
 function findMoment(day: string, time: string, zone: string): number {
   const shown = `${day}T${time}`;
   let at = Date.parse(`${shown}:00Z`) - FURTHEST_MS;

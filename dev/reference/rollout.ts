@@ -1,6 +1,6 @@
 /**
- * docs/rollouts.md "What can be in the way" and "After a failure", as plainly as possible: the conditions of a deployment.
- * Timeouts and bakes are in dev/oracle/bakes.ts.
+ * docs/rollouts.md "What can be in the way" and "After a failure", as plainly as possible: the conditions of a
+ * deployment. Timeouts and bakes are in dev/oracle/bakes.ts.
  */
 
 interface Past {
@@ -99,7 +99,9 @@ export function initialBakeStatus({ bakes, isBound }: { bakes: boolean; isBound:
   return bakes || isBound ? 'Deploying' : 'Succeeded';
 }
 
-/** docs/rollouts.md `currentVersion`, `rollingOutVersion`, if Flux applies nothing: a version that Succeeded is current. */
+/**
+ * docs/rollouts.md `currentVersion`, `rollingOutVersion`, if Flux applies nothing: a version that Succeeded is current.
+ */
 export function versionsOf(history: readonly Past[], isBound: boolean): { current?: string; rollingOut?: string } {
   const [head] = history;
   if (!head) return {};
@@ -210,8 +212,8 @@ function mayRollBack({ past, barriers, rolloutGates, onFailure }: Circumstances)
 }
 
 /**
- * "A version that failed when it was deployed again later doesn't count as succeeded." The index of the deployment to go
- * back to; the length of the list if there is none.
+ * "A version that failed when it was deployed again later doesn't count as succeeded." The index of the deployment to
+ * go back to; the length of the list if there is none.
  */
 function lastGood(past: readonly Past[]): number {
   const decides = past.filter(({ bakeStatus, lastRetryTimestamp }) => bakeStatus !== 'Cancelled' || lastRetryTimestamp);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Makes a fresh clone ready: installs the locked dependencies, among them Node 24, when they are missing or have changed.
- * Runs on the machine's own Node (20 or newer) and uses nothing that is not built in.
+ * Makes a fresh clone ready: installs the locked dependencies, among them Node 24, when they are missing or have
+ * changed. Runs on the machine's own Node (20 or newer) and uses nothing that is not built in.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

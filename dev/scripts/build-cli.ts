@@ -16,7 +16,10 @@ Bundles the command into DIR (dist/cli): \`npm pack\` there makes a package that
   --help         this text
 `;
 
-/** Modules left out of the bundle: client-node's generated client and undici, which needs Node 22. The command only uses its kubeconfig. */
+/**
+ * Modules left out of the bundle: client-node's generated client and undici, which needs Node 22. The command only uses
+ * its kubeconfig.
+ */
 const LEFT_OUT = /^undici$|\/gen\/index\.js$/;
 
 export async function buildCli(out: string): Promise<{ bytes: number }> {

@@ -19,7 +19,9 @@ function fileName(bin: (typeof BINS)[number], target: Target): string {
   return target.startsWith('win32') ? `${bin}.exe` : bin;
 }
 
-/** Builds the executable from the bundle `built` into the folder `out`. @throws Problem if this machine can't build it */
+/**
+ * Builds the executable from the bundle `built` into the folder `out`. @throws Problem if this machine can't build it
+ */
 export async function buildExecutable(built: string, out: string, target: Target): Promise<void> {
   const own = ownTarget();
   // What is added to Node's binary breaks its signature, and macOS runs nothing without one.

@@ -29,11 +29,14 @@ interface Resource {
   metrics: Family[];
 }
 
+/** The text of a comment, in one line. */
+const textOf = (comment: string) => comment.replaceAll(/\s+(?:\* )?/g, ' ').trim();
+
 /** Each key with its comment. */
 async function annotationsPage(): Promise<string[]> {
   const source = await readFile(join(REPOSITORY, 'api/annotations.ts'), 'utf8');
-  const keys = source.matchAll(/\/\*\* ((?:(?!\*\/)[^\n])*) \*\/\nexport const \w+ = '([^']*[^'/])';/g);
-  const rows = [...keys].map(([, comment, key]) => [code(key!), comment!.replace(/ See core\/.*/, '')]);
+  const keys = source.matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\nexport const \w+ = '([^']*[^'/])';/g);
+  const rows = [...keys].map(([, comment, key]) => [code(key!), textOf(comment!).replace(/ See core\/.*/, '')]);
   return [
     '# Every annotation and label',
     written('api/annotations.ts'),
@@ -151,7 +154,7 @@ async function limitTable(title: string, file: string, limits: Record<string, nu
   const rows = Object.entries(limits).map(([name, value]) => {
     const comment = new RegExp(`/\\*\\*((?:(?!\\*/)[\\s\\S])*)\\*/\\s*${name}: `).exec(source)?.[1];
     if (!comment) throw new Error(`${file}: the limit ${name} has no comment`);
-    return [code(name), value.toLocaleString('en-US'), comment.replaceAll(/\s+(?:\* )?/g, ' ').trim()];
+    return [code(name), value.toLocaleString('en-US'), textOf(comment)];
   });
   return `## ${title}\n\nFrom \`${file}\`.\n\n${table(['limit', 'value', 'what it bounds'], rows)}`;
 }

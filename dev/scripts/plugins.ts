@@ -1,4 +1,6 @@
-/** The archives of a release, and the manifests by which `flux plugin install` and krew install the command from them. */
+/**
+ * The archives of a release, and the manifests by which `flux plugin install` and krew install the command from them.
+ */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

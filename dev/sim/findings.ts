@@ -1,4 +1,6 @@
-/** The oracle's findings about a run. The simulation has the exact time of each receipt, and what was stored by then. */
+/**
+ * The oracle's findings about a run. The simulation has the exact time of each receipt, and what was stored by then.
+ */
 import type { AnyObject } from '../client/send.ts';
 import { type Findings, Oracle } from '../oracle/oracle.ts';
 import { indexWrites, type Writes } from '../oracle/writes.ts';
@@ -56,7 +58,10 @@ export function findingsOf(
   return oracle.findings;
 }
 
-/** The grant, written by the webhook alone, that lets a deployment of one of the object's Rollouts bypass the object's closed Gates. */
+/**
+ * The grant, written by the webhook alone, that lets a deployment of one of the object's Rollouts bypass the object's
+ * closed Gates.
+ */
 function bypassGrantOf(cluster: SimulatedCluster, { metadata }: AnyObject): string | undefined {
   const state = metadata.annotations?.['gate.fluxcd.io/state'] ?? '';
   if (!state.startsWith('bypassing: ')) return undefined;

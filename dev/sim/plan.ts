@@ -1,4 +1,6 @@
-/** The plan of one run, made from a seed: a list of steps. Leaving out a step doesn't change the choices of the others. */
+/**
+ * The plan of one run, made from a seed: a list of steps. Leaving out a step doesn't change the choices of the others.
+ */
 import { type Random, randomFrom } from '../actors/random.ts';
 
 /** Steps of a team, by the method names of dev/chaos/work/team.ts, with weights. */

@@ -37,9 +37,15 @@ const DELIVERY_MS = 9 * SECOND;
 /** The time until the caches are complete, and the objects are older than the oracle's tolerance. */
 const START_MS = 150 * SECOND;
 const SETTLE_MS = 45 * 60 * SECOND;
-/** The pause between the rounds of Flux, Git and reporters at the end. A deployment needs several, and its `deployTimeout` is 20 s. */
+/**
+ * The pause between the rounds of Flux, Git and reporters at the end. A deployment needs several, and its
+ * `deployTimeout` is 20 s.
+ */
 const ROUND_MS = 4_000;
-/** Longer than every controller's resync, which repairs a write that was dropped on a conflict: manifests/controllers/README.md. */
+/**
+ * Longer than every controller's resync, which repairs a write that was dropped on a conflict:
+ * manifests/controllers/README.md.
+ */
 const LAST_RESYNC_MS = 11 * 60 * SECOND;
 const QUIESCENCE_MS = 11 * 60 * SECOND;
 const GATES = 'gating.toolkit.fluxcd.io/gates';
@@ -307,7 +313,10 @@ class Run {
     return requestGate(this.#users.sre, FLUX_NAMESPACE, EMERGENCY, this.#dice.next() < 0.6 ? 'open' : 'close');
   }
 
-  /** Withdraws requests, opens every Gate, and lets Git and Flux continue. Returns what hasn't converged at the deadline. */
+  /**
+   * Withdraws requests, opens every Gate, and lets Git and Flux continue. Returns what hasn't converged at the
+   * deadline.
+   */
   async #settle(): Promise<string[]> {
     const { cluster } = this;
     const { sre } = this.#users;

@@ -1,7 +1,7 @@
 /**
- * Plays the scenarios of test/scenario/rollout, the Gates of test/scenario/gate and the scenarios of gates.yaml in the simulation: unchanged,
- * then with a crash right after each write of the driver, then with each such write hidden from the caches for a while. The oracle checks each
- * run; the expectations in the files are ignored.
+ * Plays the scenarios of test/scenario/rollout, the Gates of test/scenario/gate and the scenarios of gates.yaml in the
+ * simulation: unchanged, then with a crash right after each write of the driver, then with each such write hidden from
+ * the caches for a while. The oracle checks each run; the expectations in the files are ignored.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

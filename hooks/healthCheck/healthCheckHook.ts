@@ -144,8 +144,8 @@ async function evaluate(
 }
 
 /**
- * The verdict, from a moment ago if nothing has changed since: each write of a Rollout, and of Flux's progress, triggers
- * a sync, and in a burst they come one by one, seconds later.
+ * The verdict, from a moment ago if nothing has changed since: each write of a Rollout, and of Flux's progress,
+ * triggers a sync, and in a burst they come one by one, seconds later.
  */
 function recentVerdict(
   healthCheck: HealthCheck,

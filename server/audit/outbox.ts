@@ -103,7 +103,8 @@ export function createOutbox({ limits, post, wait, count, log }: OutboxOptions):
         const answer = await attempt(each.body);
         if (answer.outcome === 'failed') break;
         if (answer.outcome === 'refused') {
-          // If the sink takes no event at all, the sender is the cause, such as its token: that is no refusal of this one.
+          // If the sink takes no event at all, the sender is the cause, such as its token: that is no refusal of this
+          // one.
           if (each.takenBefore === taken) {
             // The others would be refused too: one post for each pause.
             refused.remove(each);

@@ -36,8 +36,9 @@ interface SessionOptions {
 type Where = string | URL;
 
 /**
- * The path and query of a registry's link, at the known address: behind a proxy a registry may name http: or an internal
- * port, and the login must not be sent there. The path may begin with //, so it is not parsed with the address.
+ * The path and query of a registry's link, at the known address: behind a proxy a registry may name http: or an
+ * internal port, and the login must not be sent there. The path may begin with //, so it is not parsed with the
+ * address.
  */
 export function atKnownAddress({ pathname, search }: URL, known: URL): URL {
   const address = new URL(known);

@@ -193,7 +193,9 @@ function refuse(error: unknown, response: Response, answers429: boolean): void {
 
 type RefusalLog = ReturnType<typeof createRefusalLog>;
 
-/** The lines about refused requests: sixty a minute for each route and status, because some peers need no credentials. */
+/**
+ * The lines about refused requests: sixty a minute for each route and status, because some peers need no credentials.
+ */
 function createRefusalLog(log: Logger, clock: () => number) {
   const limited = createLineLimit(log, clock);
   return {

@@ -1,4 +1,7 @@
-/** Answers of `__complete` to kubectl, flux and the shells' scripts, in Cobra's protocol: candidates, then `:` and a directive. Names from a cluster: test/cli/outputs.test.ts. */
+/**
+ * Answers of `__complete` to kubectl, flux and the shells' scripts, in Cobra's protocol: candidates, then `:` and a
+ * directive. Names from a cluster: test/cli/outputs.test.ts.
+ */
 
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../cli/commands/index.ts';

@@ -1,4 +1,7 @@
-/** The package as users get it: bundled, packed, installed in an empty folder without a registry, run on every Node of this machine. */
+/**
+ * The package as users get it: bundled, packed, installed in an empty folder without a registry, run on every Node of
+ * this machine.
+ */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -58,7 +61,10 @@ function start(node: string, args: string[], kubeconfig: string) {
   return { child, seen, ended };
 }
 
-/** APIs newer than Node 20 that cli/node20.ts doesn't provide. Methods with common names, such as iterator helpers, are found only by running them. */
+/**
+ * APIs newer than Node 20 that cli/node20.ts doesn't provide. Methods with common names, such as iterator helpers, are
+ * found only by running them.
+ */
 const TOO_NEW =
   /\b(withResolvers|isSubsetOf|isSupersetOf|isDisjointFrom|symmetricDifference|fromAsync|getOrInsert\w*|RegExp\.escape|Iterator\.from|Promise\.try)\b/g;
 

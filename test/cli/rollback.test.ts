@@ -1,4 +1,7 @@
-/** The command around the request: it asks for confirmation, and a deployment that starts between its read and its write is not undone. */
+/**
+ * The command around the request: it asks for confirmation, and a deployment that starts between its read and its write
+ * is not undone.
+ */
 import { describe, expect, it } from 'vitest';
 import { call, type RelatedObjects } from '../support/command.ts';
 import { apiServer, json, rollout, status } from './apiServer.ts';

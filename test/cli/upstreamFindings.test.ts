@@ -1,4 +1,6 @@
-/** `doctor` finds a Rollout whose versions all wait for an upstream Rollout that it may not see, or that does not exist. */
+/**
+ * `doctor` finds a Rollout whose versions all wait for an upstream Rollout that it may not see, or that does not exist.
+ */
 import { expect, it } from 'vitest';
 import type { Rollout } from '../../api/types.ts';
 import { upstreamFindings } from '../../cli/doctor/checkReferences.ts';

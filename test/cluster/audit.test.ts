@@ -1,4 +1,7 @@
-/** The component audit: its ServiceAccount watches, and a sink that fails at first gets each record once, even across a restart. */
+/**
+ * The component audit: its ServiceAccount watches, and a sink that fails at first gets each record once, even across a
+ * restart.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -16,7 +16,10 @@ const view = sharedCluster();
 const as = (user: UserName, words: string[], now = Date.now): Promise<Called> =>
   call(words, { now, env: { KUBECONFIG: join(view.dir, USERS[user].file) } });
 
-/** `ui` and `mcp` serve until they are ended: tests of the page and test/cli/mcp.test.ts cover them. `completion` needs no cluster, and `doctor` is below. */
+/**
+ * `ui` and `mcp` serve until they are ended: tests of the page and test/cli/mcp.test.ts cover them. `completion` needs
+ * no cluster, and `doctor` is below.
+ */
 const ELSEWHERE = ['ui', 'mcp', 'completion', 'doctor'];
 const SHOWN = COMMANDS.filter(({ name }) => !ELSEWHERE.includes(name));
 

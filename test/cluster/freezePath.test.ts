@@ -1,4 +1,7 @@
-/** The path from a closing Gate to its objects handles nothing that a tenant can make large or numerous. On the real API server. */
+/**
+ * The path from a closing Gate to its objects handles nothing that a tenant can make large or numerous. On the real API
+ * server.
+ */
 import { describe, expect, it } from 'vitest';
 import { type AnyObject, gate, ref, sharedCluster, waitFor } from './support/cluster.ts';
 import { gated, isFree, isHeld } from './support/gates.ts';

@@ -1,4 +1,7 @@
-/** manifests/examples/gate-cronjob.yaml: its ServiceAccount closes the Gate with its own command, and may do nothing else. */
+/**
+ * manifests/examples/gate-cronjob.yaml: its ServiceAccount closes the Gate with its own command, and may do nothing
+ * else.
+ */
 import { execFileSync } from 'node:child_process';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { User } from '../../dev/actors/user.ts';

@@ -1,4 +1,7 @@
-/** HealthChecks of class job: Metacontroller creates the Job, the real Job controller runs it, and the test acts as kubelet. */
+/**
+ * HealthChecks of class job: Metacontroller creates the Job, the real Job controller runs it, and the test acts as
+ * kubelet.
+ */
 import { describe, expect, it } from 'vitest';
 import { ref, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { healthCheck, type RolloutScenario, SELECTS_HEALTH, scenarioOf } from './support/rolloutScenario.ts';

@@ -1,6 +1,7 @@
 /**
- * Another mutating webhook of the cluster that changes what a Rollout sets or a Gate holds. Where ours has been called too, the API server calls
- * it again after such a change, and it takes that back. It isn't where the client itself changed nothing of that.
+ * Another mutating webhook of the cluster that changes what a Rollout sets or a Gate holds. Where ours has been called
+ * too, the API server calls it again after such a change, and it takes that back. It isn't where the client itself
+ * changed nothing of that.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Operation } from '../../dev/fakes/jsonPatch.ts';

@@ -74,7 +74,10 @@ async function privateImage(host: string): Promise<RolloutScenario> {
   return scenario;
 }
 
-/** Creates the role of manifests/examples/registry-credentials.yaml, without which the hook server may not read the Secret. */
+/**
+ * Creates the role of manifests/examples/registry-credentials.yaml, without which the hook server may not read the
+ * Secret.
+ */
 async function letHooksRead({ ns }: RolloutScenario): Promise<void> {
   const metadata = { name: 'rollout-hooks-registry', namespace: ns };
   const group = 'rbac.authorization.k8s.io';

@@ -1,4 +1,7 @@
-/** spec.writeBack: the test acts as Flux's image automation, which commits the version that the derived ImagePolicy selects, and applies it. */
+/**
+ * spec.writeBack: the test acts as Flux's image automation, which commits the version that the derived ImagePolicy
+ * selects, and applies it.
+ */
 import { describe, expect, it } from 'vitest';
 import { gitSync } from '../../dev/actors/gitSync.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * Runs the copy command, with options and mounted Secrets: in this process, or as a Job does, in a process of its own, of which a
- * line of JSON and an exit code come back.
+ * Runs the copy command, with options and mounted Secrets: in this process, or as a Job does, in a process of its own,
+ * of which a line of JSON and an exit code come back.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,6 @@
-/** The pages of docs/ and their tables. A table to be compared with the code follows a comment `<!-- table: NAME -->`. */
+/**
+ * The pages of docs/ and their tables. A table to be compared with the code follows a comment `<!-- table: NAME -->`.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,4 +1,6 @@
-/** The control plane of faults.test.ts. Its hook server takes calls from outside and notifies a notification-controller. */
+/**
+ * The control plane of faults.test.ts. Its hook server takes calls from outside and notifies a notification-controller.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

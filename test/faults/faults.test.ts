@@ -1,6 +1,7 @@
 /**
- * Tests that stop, kill or reconfigure a part of the cluster, or need a hook server with more settings, on one control plane
- * (cluster.ts), one after the other. The last ones leave it as no other test could use it. One part: `-t certificate`.
+ * Tests that stop, kill or reconfigure a part of the cluster, or need a hook server with more settings, on one control
+ * plane (cluster.ts), one after the other. The last ones leave it as no other test could use it. One part: `-t
+ * certificate`.
  */
 import { describe } from 'vitest';
 import { certificate } from './certificate.ts';

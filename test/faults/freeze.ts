@@ -1,4 +1,6 @@
-/** A freeze holds on time without Metacontroller, and its end restores each object exactly, whatever process is killed. */
+/**
+ * A freeze holds on time without Metacontroller, and its end restores each object exactly, whatever process is killed.
+ */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Fleet, fleet } from '../../dev/bench/fleets/gated.ts';
 import { type AnyObject, gate, staysTrue, waitFor } from '../cluster/support/cluster.ts';

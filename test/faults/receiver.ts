@@ -1,4 +1,7 @@
-/** Gates opened and read, and inputs read, from outside: by a hook server with the rights in our manifests, which is restarted once. */
+/**
+ * Gates opened and read, and inputs read, from outside: by a hook server with the rights in our manifests, which is
+ * restarted once.
+ */
 import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** Common rules of the hooks' routes: an invalid request is refused with its field, and requeues fit Metacontroller's arithmetic. */
+/**
+ * Common rules of the hooks' routes: an invalid request is refused with its field, and requeues fit Metacontroller's
+ * arithmetic.
+ */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { HookCall } from '../../api/ports.ts';

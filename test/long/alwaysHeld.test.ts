@@ -1,6 +1,7 @@
 /**
- * Whatever a tenant writes on its objects, alone and together: a Gate of another namespace that is closed over them holds them all, or
- * the API server has refused the write. The same as test/hooks/flux/alwaysHeld.test.ts, with all that lies between the parts.
+ * Whatever a tenant writes on its objects, alone and together: a Gate of another namespace that is closed over them
+ * holds them all, or the API server has refused the write. The same as test/hooks/flux/alwaysHeld.test.ts, with all
+ * that lies between the parts.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** test/cluster/evasion/attempts.yaml where the gates are open: each attempt is a way to change something, so that its refusal means something. */
+/**
+ * test/cluster/evasion/attempts.yaml where the gates are open: each attempt is a way to change something, so that its
+ * refusal means something.
+ */
 import { describe, expect, it } from 'vitest';
 import { carryOut, partsOf, readAttempts, running, stepsOf } from '../cluster/evasion/attempt.ts';
 import { type GatedNamespace, newGatedNamespace } from '../cluster/evasion/gatedNamespace.ts';

@@ -1,4 +1,7 @@
-/** The page after what happens to laptops and networks: an API server or the page's own server that falls silent for an hour, and a watch that has expired. */
+/**
+ * The page after what happens to laptops and networks: an API server or the page's own server that falls silent for an
+ * hour, and a watch that has expired.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** Flux CRDs that serve an older version: writes of the older version are held too, and a CRD with only the older one is reported. */
+/**
+ * Flux CRDs that serve an older version: writes of the older version are held too, and a CRD with only the older one is
+ * reported.
+ */
 import { beforeAll, expect, it } from 'vitest';
 import { gate, waitFor } from '../cluster/support/cluster.ts';
 import { gated, isFree, isHeld, requestGate } from '../cluster/support/gates.ts';

@@ -1,4 +1,7 @@
-/** The page with several clusters: each answers for itself, a write goes to the named one, and none waits for a silent one. */
+/**
+ * The page with several clusters: each answers for itself, a write goes to the named one, and none waits for a silent
+ * one.
+ */
 import { expect, it, onTestFinished } from 'vitest';
 import { openPage } from '../../page/laptop.ts';
 import { createClient } from '../../tools/kube/kubeClient.ts';

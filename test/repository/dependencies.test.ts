@@ -24,7 +24,10 @@ const packagesOf = (isChosen: (path: string) => boolean) =>
       .flatMap(({ packages }) => packages)
       .filter((name) => !name.startsWith('node:')),
   );
-/** Whether a file belongs to a program that runs in a cluster. Command and page are bundled: their imports aren't installed in the image. */
+/**
+ * Whether a file belongs to a program that runs in a cluster. Command and page are bundled: their imports aren't
+ * installed in the image.
+ */
 const isProduct = (path: string) => !/^(cli\/(?!kube\/|read\/)|(dev|test|ui)\/|vitest\.config\.ts$)/.test(path);
 const product = packagesOf(isProduct);
 const everywhere = packagesOf(() => true);

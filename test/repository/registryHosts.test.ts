@@ -1,4 +1,7 @@
-/** No host of a package registry is in the repository: it is a setting of those who build and install images and packages. */
+/**
+ * No host of a package registry is in the repository: it is a setting of those who build and install images and
+ * packages.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -124,7 +124,10 @@ it('admission answers while the receiver is flooded', async () => {
   };
   const body = 'x'.repeat(2_900_000);
 
-  /** The latency of admission at `program` while the receiver at this port is flooded; the load is equal for both programs. */
+  /**
+   * The latency of admission at `program` while the receiver at this port is flooded; the load is equal for both
+   * programs.
+   */
   async function whileFlooded(port: number): Promise<number> {
     const agent = new PlainAgent({ keepAlive: true, maxSockets: 100 });
     let over = false;

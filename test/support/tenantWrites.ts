@@ -1,4 +1,7 @@
-/** Writes of a tenant on a governed object: names with a meaning to us, odd characters, and sizes up to the API server's limit. */
+/**
+ * Writes of a tenant on a governed object: names with a meaning to us, odd characters, and sizes up to the API server's
+ * limit.
+ */
 import fc from 'fast-check';
 
 /** The largest total of annotations that aren't ours: 131,072 bytes. */

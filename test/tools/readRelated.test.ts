@@ -1,4 +1,6 @@
-/** Objects that the user may not read are reported once for each kind and namespace; any other error ends the command. */
+/**
+ * Objects that the user may not read are reported once for each kind and namespace; any other error ends the command.
+ */
 import { expect, it } from 'vitest';
 import { ApiError, type KubeClient } from '../../tools/kube/kubeClient.ts';
 import { optionalReader } from '../../tools/read/readRelated.ts';

@@ -40,7 +40,9 @@ export async function rolloutWarnings(
   return [...versionWarnings(rollout, before), ...automatic, ...read.flat()];
 }
 
-/** The Warning for a write that ends a pin: a newer version, which may be the reason for the pin, is deployed at once. */
+/**
+ * The Warning for a write that ends a pin: a newer version, which may be the reason for the pin, is deployed at once.
+ */
 function unpinWarnings(rollout: Rollout, before: Rollout | undefined): string[] {
   const pinned = before?.spec?.wantedVersion;
   if (!pinned || rollout.spec?.wantedVersion || newRequests(rollout, before).forceDeploy) return [];

@@ -1,7 +1,7 @@
 /**
  * Failures that an object's own status does not show. A Deployment whose Pods crash has the same status as one that is
- * rolled out: not all Pods are available. So a workload counts as broken if it was complete and its spec has not changed
- * since. An object that Flux has applied and that does not exist was deleted.
+ * rolled out: not all Pods are available. So a workload counts as broken if it was complete and its spec has not
+ * changed since. An object that Flux has applied and that does not exist was deleted.
  */
 import type { AnyObject, EpochMs, KubeObject } from '../../../api/kubernetes.ts';
 import { conditionsOf } from '../../kstatus/fields.ts';
@@ -15,7 +15,9 @@ export interface Since {
   returns?: boolean;
   /** Until when everything was healthy since then; undefined if it was not, or still is. */
   healthyUntil?: EpochMs | undefined;
-  /** Milliseconds between two evaluations, at most: a change so long before `healthyUntil` may have ended the health. */
+  /**
+   * Milliseconds between two evaluations, at most: a change so long before `healthyUntil` may have ended the health.
+   */
   unseen: number;
   /** When Flux had applied everything in the inventory; undefined while it has not, or has no such time. */
   applied?: EpochMs | undefined;
@@ -67,8 +69,8 @@ function lastSpecChange({ metadata }: AnyObject): EpochMs | undefined {
 // When an object failed, according to its conditions.
 
 /**
- * The time of Stalled=True, or else of the newest transition of any condition but Reconciling; undefined without a valid
- * time.
+ * The time of Stalled=True, or else of the newest transition of any condition but Reconciling; undefined without a
+ * valid time.
  */
 export function failureTime(object: AnyObject): EpochMs | undefined {
   const conditions = conditionsOf(object).filter(({ type }) => type !== 'Reconciling');

@@ -6,7 +6,7 @@
  * | every series is inside the range | Healthy |
  * | a series is outside | Pending, and Unhealthy from the `failureLimit`th in a row |
  * | no series | the health in `onEmpty` |
- * | no answer, one that may lack series, too many series, NaN | stays Unhealthy if it was Unhealthy, else Pending. Counts neither as a failure nor as a recovery |
+ * | no answer, one that may lack series, too many series, NaN | Unhealthy stays, others become Pending; not counted |
  */
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Measurement, Reading } from '../../../api/ports.ts';

@@ -77,8 +77,8 @@ export function targetName({ spec }: FluxBinding): string {
 
 /**
  * The head with the proof of its bound objects: `appliedTime` once all of them have applied it.
- * `waitingSince` and `waitedSeconds` have the time for which a closed Gate, or the suspension that it left behind, holds
- * one of them before the bake or after its bakeTime: deployTimeout does not count this time.
+ * `waitingSince` and `waitedSeconds` have the time for which a closed Gate, or the suspension that it left behind,
+ * holds one of them before the bake or after its bakeTime: deployTimeout does not count this time.
  */
 export function withProgress(
   head: HistoryEntry,

@@ -176,8 +176,8 @@ function gateBlockers({ pending, closed }: BlockerInputs): Blocker[] {
 }
 
 /**
- * The running bake, until bakeTime is over: then it waits for health. A deployment without a bake may be replaced by the next version
- * before Flux has applied it.
+ * The running bake, until bakeTime is over: then it waits for health. A deployment without a bake may be replaced by
+ * the next version before Flux has applied it.
  */
 function bakeBlockers({ observed, selection, pending, head, config, now }: BlockerInputs): Blocker[] {
   if (pending === undefined || !isForward(selection) || !head) return [];

@@ -1,6 +1,7 @@
 /**
- * A fleet for benches: applications, each an ImagePolicy, a Rollout and a Kustomization, spread over the namespaces. With `bakes`, the
- * Rollouts bake on HealthChecks of class kustomization, and a fake Flux applies some ConfigMaps for each Kustomization.
+ * A fleet for benches: applications, each an ImagePolicy, a Rollout and a Kustomization, spread over the namespaces.
+ * With `bakes`, the Rollouts bake on HealthChecks of class kustomization, and a fake Flux applies some ConfigMaps for
+ * each Kustomization.
  */
 import { inParallel } from '../../../live/inParallel.ts';
 import { appliedStatus, conditionAt, conditions } from '../../actors/fluxStatus.ts';
@@ -27,9 +28,15 @@ interface FleetSize {
 interface ApplicationFleet {
   /** Grows the fleet, and deploys the current version to the new applications. */
   growTo(size: FleetSize): Promise<void>;
-  /** Releases the next version to some applications, or to all. Resolves when each Kustomization has it and each bake has succeeded. */
+  /**
+   * Releases the next version to some applications, or to all. Resolves when each Kustomization has it and each bake
+   * has succeeded.
+   */
   release(apps?: readonly number[]): Promise<void>;
-  /** Writes a status as kustomize-controller does when nothing has changed, in four writes: fetching, building, drift detection, ready. */
+  /**
+   * Writes a status as kustomize-controller does when nothing has changed, in four writes: fetching, building, drift
+   * detection, ready.
+   */
   reconcile(index: number): Promise<void>;
   close(): void;
 }

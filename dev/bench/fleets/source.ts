@@ -1,4 +1,7 @@
-/** The source of a fleet's applications: a GitRepository whose artifact the bench provides, so that fetching isn't measured. */
+/**
+ * The source of a fleet's applications: a GitRepository whose artifact the bench provides, so that fetching isn't
+ * measured.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { conditionAt } from '../../actors/fluxStatus.ts';

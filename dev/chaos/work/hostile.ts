@@ -1,4 +1,7 @@
-/** A tenant who continuously tries every known way around a closed Gate, in a namespace that a Gate of the platform team selects. */
+/**
+ * A tenant who continuously tries every known way around a closed Gate, in a namespace that a Gate of the platform team
+ * selects.
+ */
 import { API, gate, kustomization, ociRepository, rollout } from '../../actors/objects.ts';
 import type { Random } from '../../actors/random.ts';
 import { type AnyObject, ApiError } from '../../client/send.ts';
@@ -89,7 +92,8 @@ export function hostileTenant({ admin, developer, sre }: Users, random: Random):
       ),
     nameMany: () =>
       annotated({
-        // Only existing Gates: the name of a Gate that never existed may be removed again, and the oracle has no such Gate.
+        // Only existing Gates: the name of a Gate that never existed may be removed again, and the oracle has no such
+        // Gate.
         'gate.fluxcd.io/gates': any([null, Array(300).fill('own').join(), 'own']),
       }),
     label: () =>

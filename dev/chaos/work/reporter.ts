@@ -1,4 +1,7 @@
-/** A client that reports health into a team's two HealthChecks, by clocks that may be an hour wrong, and deletes and re-creates one of them. */
+/**
+ * A client that reports health into a team's two HealthChecks, by clocks that may be an hour wrong, and deletes and
+ * re-creates one of them.
+ */
 
 import { ref } from '../../actors/objects.ts';
 import type { Random } from '../../actors/random.ts';

@@ -22,9 +22,15 @@ export type Tally = Record<'done' | 'denied' | 'conflict' | 'missing' | 'unavail
 export interface Workload {
   teams: readonly Team[];
   tally: Tally;
-  /** Closes the platform team's Gate during the work. Resolves to the hostile tenant's objects that weren't held in time or didn't stay held. */
+  /**
+   * Closes the platform team's Gate during the work. Resolves to the hostile tenant's objects that weren't held in time
+   * or didn't stay held.
+   */
   freeze(): Promise<{ heldAfterSeconds: number; violations: string[] }>;
-  /** Ends the users' work, opens every Gate and reports Healthy, while Git and Flux continue. Resolves to the differences that are left at the deadline. */
+  /**
+   * Ends the users' work, opens every Gate and reports Healthy, while Git and Flux continue. Resolves to the
+   * differences that are left at the deadline.
+   */
   settle(patienceMs: number): Promise<string[]>;
   stop(): Promise<void>;
 }

@@ -1,4 +1,6 @@
-/** Which children a composite parent has: owned ones with the label of its uid, and orphans with it, which it adopts. */
+/**
+ * Which children a composite parent has: owned ones with the label of its uid, and orphans with it, which it adopts.
+ */
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { isNotFound } from '../cluster/apiClient.ts';
 import type { Resource } from '../cluster/discovery.ts';

@@ -33,8 +33,8 @@ export function desiredGroups(objects: readonly KubeObject[], parent: KubeObject
 }
 
 /**
- * Tries every object even when some fail; throws an AggregateError of what failed. Without a finalize hook, which none of our
- * controllers has, the children of a parent that is being deleted are left to the garbage collector.
+ * Tries every object even when some fail; throws an AggregateError of what failed. Without a finalize hook, which none
+ * of our controllers has, the children of a parent that is being deleted are left to the garbage collector.
  */
 export async function manageChildren(
   engine: Engine,

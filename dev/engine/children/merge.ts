@@ -1,6 +1,7 @@
 /**
- * Three-way merge in the manner of `kubectl apply`: what was applied last and is no longer wanted is removed, what is wanted
- * is set, everything else stays. Lists of objects are merged by a key where one can be guessed, others are replaced.
+ * Three-way merge in the manner of `kubectl apply`: what was applied last and is no longer wanted is removed, what is
+ * wanted is set, everything else stays. Lists of objects are merged by a key where one can be guessed, others are
+ * replaced.
  */
 import { isMap } from '../../../core/kube/json.ts';
 import type { JsonObject } from '../json/json.ts';

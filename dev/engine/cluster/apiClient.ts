@@ -1,4 +1,7 @@
-/** The API server as Metacontroller asks it: with the rate limit shipped for it, its field manager, and patience where that says "later". */
+/**
+ * The API server as Metacontroller asks it: with the rate limit shipped for it, its field manager, and patience where
+ * that says "later".
+ */
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Access } from '../../client/kubeconfig.ts';
 import { type Resource, resourcePath } from '../../client/resources.ts';

@@ -1,4 +1,6 @@
-/** A cache of one resource, kept by list and watch. Everything that reads it may be late, never wrong in the long run. */
+/**
+ * A cache of one resource, kept by list and watch. Everything that reads it may be late, never wrong in the long run.
+ */
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { resourcePath } from '../../client/resources.ts';
 import { ApiError } from '../../client/send.ts';

@@ -1,4 +1,7 @@
-/** A CompositeController: calls its hook for each parent, creates, updates and deletes the children, then replaces the parent's status. */
+/**
+ * A CompositeController: calls its hook for each parent, creates, updates and deletes the children, then replaces the
+ * parent's status.
+ */
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { compileSelector } from '../../../core/kube/selector.ts';
 import { claimChildren, isLabelledWith, UID_LABEL } from '../children/claim.ts';

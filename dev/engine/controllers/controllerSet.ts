@@ -1,4 +1,6 @@
-/** Runs what the CompositeController and DecoratorController objects of the cluster describe, and follows their changes. */
+/**
+ * Runs what the CompositeController and DecoratorController objects of the cluster describe, and follows their changes.
+ */
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Engine } from '../cluster/engine.ts';
 import { Informer } from '../cluster/informer.ts';

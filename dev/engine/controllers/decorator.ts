@@ -1,4 +1,6 @@
-/** A DecoratorController: calls its hook for each object, writes status, labels and annotations, then the attachments. */
+/**
+ * A DecoratorController: calls its hook for each object, writes status, labels and annotations, then the attachments.
+ */
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { compileSelector } from '../../../core/kube/selector.ts';
 import { desiredGroups, emptyGroups, manageChildren, updateMethods } from '../children/manage.ts';

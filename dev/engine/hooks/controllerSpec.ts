@@ -1,4 +1,7 @@
-/** The custom resources that describe controllers, with the fields that ours use. Other fields are refused, never ignored. */
+/**
+ * The custom resources that describe controllers, with the fields that ours use. Other fields are refused, never
+ * ignored.
+ */
 import { z } from 'zod';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { labelSelector, requireShape } from '../json/schemas.ts';

@@ -1,6 +1,7 @@
 /**
- * Which parents a related object concerns. Rules are kept in buckets by the most selective thing every match has (a name,
- * a label, a namespace), so that an event is compared with the few rules that may match it, not with those of all parents.
+ * Which parents a related object concerns. Rules are kept in buckets by the most selective thing every match has (a
+ * name, a label, a namespace), so that an event is compared with the few rules that may match it, not with those of all
+ * parents.
  */
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { CompiledRule, NamespaceLabels } from './relatedRule.ts';

@@ -9,7 +9,9 @@ export interface Clock {
   after(delayMs: number, action: () => void): () => void;
 }
 
-/** setTimeout fires at once when its delay does not fit into 31 bits, which would turn a long resync into a hot loop. */
+/**
+ * setTimeout fires at once when its delay does not fit into 31 bits, which would turn a long resync into a hot loop.
+ */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -48,8 +50,8 @@ export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
 const NANOSECONDS = 1_000_000_000;
 
 /**
- * Milliseconds, as Go's `time.Duration(seconds * float64(time.Second))` on amd64, which Metacontroller computes delays with. A float that
- * does not fit into 64 bits becomes the least of all integers: a queue then adds at once.
+ * Milliseconds, as Go's `time.Duration(seconds * float64(time.Second))` on amd64, which Metacontroller computes delays
+ * with. A float that does not fit into 64 bits becomes the least of all integers: a queue then adds at once.
  */
 export function goDurationMs(seconds: number): number {
   const nanoseconds = seconds * NANOSECONDS;

@@ -1,4 +1,6 @@
-/** Request bodies with values of wrong types, missing or far too large: they may be refused, but must not crash a route. */
+/**
+ * Request bodies with values of wrong types, missing or far too large: they may be refused, but must not crash a route.
+ */
 import fc from 'fast-check';
 import { isMap } from '../../../core/kube/json.ts';
 import { callRoute, expectThat, ROUTES, type reviewOf, serve } from './routes.ts';

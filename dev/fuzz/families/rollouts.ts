@@ -1,4 +1,6 @@
-/** A sync of a Rollout in any state, from a cache that may be older than the cluster, against dev/reference/rollout.ts. */
+/**
+ * A sync of a Rollout in any state, from a cache that may be older than the cluster, against dev/reference/rollout.ts.
+ */
 import fc from 'fast-check';
 import type { RolloutStatus } from '../../../api/types.ts';
 import { composing } from '../../fakes/requests.ts';
@@ -83,7 +85,10 @@ const state: fc.Arbitrary<State> = fc.record({
   isDeleted: fc.constantFrom(false, false, false, false, false, true),
 });
 
-/** Fields that a hook reads again before a deployment. A cache that is stale in another field has an older Rollout too, which deploys nothing. */
+/**
+ * Fields that a hook reads again before a deployment. A cache that is stale in another field has an older Rollout too,
+ * which deploys nothing.
+ */
 const READ_LIVE: readonly (keyof State)[] = ['gateStates', 'rolloutGates', 'upstream'];
 
 const anyCase: fc.Arbitrary<RolloutCase> = fc.record({
@@ -136,7 +141,9 @@ const anyCase: fc.Arbitrary<RolloutCase> = fc.record({
   ),
 });
 
-/** The case with a version that has just failed after another succeeded, and without requests, which is rare at random. */
+/**
+ * The case with a version that has just failed after another succeeded, and without requests, which is rare at random.
+ */
 function withFailure(input: RolloutCase): RolloutCase {
   const [head, ...older] = input.history;
   const failed = { tag: '1.2.0', namesCheck: false, ...head, bakeStatus: 'Failed' };

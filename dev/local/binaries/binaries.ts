@@ -68,8 +68,9 @@ function canUse(file: string, name: BinaryName): boolean {
 }
 
 /**
- * Whether a binary with this `--version` output (`etcd Version: 3.6.16`, `Kubernetes v1.36.3`) is new enough: Kubernetes must have selectable
- * fields of custom resources. v0.0.0, a build from source without a version, is accepted.
+ * Whether a binary with this `--version` output (`etcd Version: 3.6.16`, `Kubernetes v1.36.3`) is new enough:
+ * Kubernetes must have selectable fields of custom resources. v0.0.0, a build from source without a version, is
+ * accepted.
  */
 export function isUsable(binary: BinaryName, versionOutput: string): boolean {
   if (binary === 'etcd') return versionOutput.includes('etcd Version: 3.');

@@ -29,7 +29,10 @@ export function cacheOfText(name: string, pins: string): string {
   return cacheOf(`${name}-${sha256(pins).slice(0, 16)}`);
 }
 
-/** The path of NAME in a cache. If NAME is missing, `make` creates it elsewhere on the same disk, and it is moved in one step. */
+/**
+ * The path of NAME in a cache. If NAME is missing, `make` creates it elsewhere on the same disk, and it is moved in one
+ * step.
+ */
 export async function madeOnce(
   cache: string,
   name: string,
@@ -47,8 +50,8 @@ export async function madeOnce(
 }
 
 /**
- * Runs `work` exclusively for a cache on this machine, with an empty directory on the same disk, from which files can be moved into
- * the cache in one step. The lock of a dead process is free.
+ * Runs `work` exclusively for a cache on this machine, with an empty directory on the same disk, from which files can
+ * be moved into the cache in one step. The lock of a dead process is free.
  */
 export async function withLock<T>(
   cache: string,
@@ -79,7 +82,10 @@ export async function withLock<T>(
   }
 }
 
-/** Takes the lock if it is free. A link appears with its content in one step; a file would look like a dead lock until it is written. */
+/**
+ * Takes the lock if it is free. A link appears with its content in one step; a file would look like a dead lock until
+ * it is written.
+ */
 function tryLock(lock: string): boolean {
   const mine = `${lock}-${randomUUID()}`;
   writeFileSync(mine, JSON.stringify(identify(process.pid)));

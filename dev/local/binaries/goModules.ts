@@ -1,13 +1,15 @@
 /**
- * Go modules of other projects, pinned: the tests run their programs, and install their CRDs. Each program is built from
- * its own go.mod and go.sum, as its maintainers build it.
+ * Go modules of other projects, pinned: the tests run their programs, and install their CRDs. Each program is built
+ * from its own go.mod and go.sum, as its maintainers build it.
  */
 export interface GoModule {
   path: string;
   version: string;
   /** Go's checksum of the module. Its go.sum has those of its dependencies. */
   sum: string;
-  /** Other modules of its repository, of the same version, which its go.mod expects in these folders: their checksums. */
+  /**
+   * Other modules of its repository, of the same version, which its go.mod expects in these folders: their checksums.
+   */
   nested?: Readonly<Record<string, string>>;
   /** A dependency in another version, because the module proxy lacks the one of go.mod: its lines for go.sum. */
   replacement?: { path: string; version: string; sums: readonly [module: string, goMod: string] };

@@ -25,8 +25,8 @@ interface ControlPlane {
   /** etcd, then kube-apiserver. */
   children: RunningChild[];
   /**
-   * Starts a process, with the same ports and data as before. Start the controller manager after the CRDs are installed: its garbage
-   * collector looks for new kinds every 30 s only.
+   * Starts a process, with the same ports and data as before. Start the controller manager after the CRDs are
+   * installed: its garbage collector looks for new kinds every 30 s only.
    */
   start(name: ControlPlaneProcess): Promise<RunningChild>;
 }

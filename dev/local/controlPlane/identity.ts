@@ -1,6 +1,6 @@
 /**
- * The identity of a control plane: authority, key of ServiceAccount tokens, users' tokens and port. Stored in its directory, so that a
- * copied kubeconfig works after a later start.
+ * The identity of a control plane: authority, key of ServiceAccount tokens, users' tokens and port. Stored in its
+ * directory, so that a copied kubeconfig works after a later start.
  */
 import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

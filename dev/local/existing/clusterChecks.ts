@@ -38,7 +38,10 @@ function readAccess(file: string): Access {
   }
 }
 
-/** Refuses a cluster with rollout-hooks, another running `up`, or another Metacontroller. Leftovers of a killed `up` are fine. */
+/**
+ * Refuses a cluster with rollout-hooks, another running `up`, or another Metacontroller. Leftovers of a killed `up` are
+ * fine.
+ */
 export async function requireFree(admin: Access): Promise<void> {
   for (const configuration of await listAll(admin, 'admissionregistration.k8s.io/v1', WEBHOOK_KINDS)) {
     for (const { name, clientConfig } of configuration.webhooks ?? []) {
@@ -89,7 +92,10 @@ const PROBE = {
   spec: { rolloutRef: { name: 'none' } },
 };
 
-/** Checks that the API server reaches the installed webhooks, with retries, since it reads webhook configurations a moment later. */
+/**
+ * Checks that the API server reaches the installed webhooks, with retries, since it reads webhook configurations a
+ * moment later.
+ */
 export async function requireReach(admin: Access, patienceMs = 10_000): Promise<void> {
   const path = await pathOf(admin, { ...PROBE, metadata: { namespace: PROBE.metadata.namespace } });
   const deadline = performance.now() + patienceMs;

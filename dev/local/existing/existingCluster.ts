@@ -40,7 +40,10 @@ export interface ServedCluster {
   stop(): Promise<void>;
 }
 
-/** Components of manifests/components. authenticated-hooks isn't among them: it lets Metacontroller read the cluster's Secrets. */
+/**
+ * Components of manifests/components. authenticated-hooks isn't among them: it lets Metacontroller read the cluster's
+ * Secrets.
+ */
 const COMPONENTS = ['health-jobs', 'release-config-map', 'release-copies', 'write-back'];
 
 export async function serveCluster(options: ExistingClusterOptions): Promise<ServedCluster> {
@@ -91,7 +94,10 @@ export async function serveCluster(options: ExistingClusterOptions): Promise<Ser
   }
 }
 
-/** Writes kubeconfigs of Metacontroller's and the hook server's ServiceAccounts, so that both act under their real names. */
+/**
+ * Writes kubeconfigs of Metacontroller's and the hook server's ServiceAccounts, so that both act under their real
+ * names.
+ */
 async function writeServiceAccounts(admin: Access, dir: string): Promise<void> {
   for (const user of ['metacontroller', 'hooks'] as const) {
     const [, , namespace, name] = USERS[user].userName.split(':');

@@ -1,4 +1,7 @@
-/** The real Flux controllers and Flux Operator (pinned in ../binaries/goModules.ts), each as the ServiceAccount that Flux installs it with. */
+/**
+ * The real Flux controllers and Flux Operator (pinned in ../binaries/goModules.ts), each as the ServiceAccount that
+ * Flux installs it with.
+ */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +31,9 @@ interface Options {
   withHelm?: boolean;
   /** Starts Flux Operator too, with its CRDs. */
   withOperator?: boolean;
-  /** Starts notification-controller too, with its CRDs; it receives events at this address, such as `127.0.0.1:9090`. */
+  /**
+   * Starts notification-controller too, with its CRDs; it receives events at this address, such as `127.0.0.1:9090`.
+   */
   eventsAddress?: string | undefined;
   /** Gets progress lines of builds. */
   log?: Log;

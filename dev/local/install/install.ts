@@ -58,7 +58,10 @@ export async function installWebhooks(
   await prune(admin, 'admissionregistration.k8s.io/v1', WEBHOOK_KINDS, wanted);
 }
 
-/** Installs Metacontroller's controllers with this machine's addresses, after the Secret with their token, if they send one. */
+/**
+ * Installs Metacontroller's controllers with this machine's addresses, after the Secret with their token, if they send
+ * one.
+ */
 export async function installControllers(
   admin: Access,
   { controllers }: Pick<Installation, 'controllers'>,

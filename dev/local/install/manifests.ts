@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import type { AnyObject } from '../../client/send.ts';
 
-/** All objects of the folder's own YAML files, in order of file names. Kustomize's files and empty documents are left out. */
+/**
+ * All objects of the folder's own YAML files, in order of file names. Kustomize's files and empty documents are left
+ * out.
+ */
 export function readManifests(folder: string): AnyObject[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)

@@ -1,6 +1,6 @@
 /**
- * Runs the Pods of copies on this machine in place of a kubelet: the command with its arguments, Secrets as folders, and the result in
- * the Pod's status. kube-controller-manager handles the Jobs.
+ * Runs the Pods of copies on this machine in place of a kubelet: the command with its arguments, Secrets as folders,
+ * and the result in the Pod's status. kube-controller-manager handles the Jobs.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -88,7 +88,9 @@ export function runCopyPods(admin: Access, dir: string, log: Log): CopyPods {
 
 const isOver = (phase: string | undefined) => phase === 'Succeeded' || phase === 'Failed';
 
-/** Writes the Pod's Secrets into folders named after the volumes. False if a Secret is missing: the Pod waits for it. */
+/**
+ * Writes the Pod's Secrets into folders named after the volumes. False if a Secret is missing: the Pod waits for it.
+ */
 async function mountSecrets(admin: Access, { metadata, spec }: AnyObject, folder: string): Promise<boolean> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const { name, secret } of spec.volumes ?? []) {

@@ -1,4 +1,7 @@
-/** A real kube-state-metrics (pinned in ../binaries/goModules.ts) with our configuration, as a ServiceAccount with the shipped role. */
+/**
+ * A real kube-state-metrics (pinned in ../binaries/goModules.ts) with our configuration, as a ServiceAccount with the
+ * shipped role.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { User } from '../../actors/user.ts';

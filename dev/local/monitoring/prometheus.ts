@@ -15,7 +15,10 @@ const TAGS = 'remove_all_sd';
 type Program = 'prometheus' | 'promtool';
 const PROGRAMS: readonly Program[] = ['prometheus', 'promtool'];
 
-/** Whether Prometheus may be used: it was built before, or MONITORING=true allows a build of several minutes (CONTRIBUTING.md). */
+/**
+ * Whether Prometheus may be used: it was built before, or MONITORING=true allows a build of several minutes
+ * (CONTRIBUTING.md).
+ */
 export const hasPrometheus: boolean =
   process.env.MONITORING === 'true' || PROGRAMS.every((name) => cachedGoBinary(MODULE, name) !== undefined);
 

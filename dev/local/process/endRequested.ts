@@ -1,6 +1,7 @@
 /**
- * Resolves on a signal to end, or when the npm that started this process dies. The listeners stay: npm repeats the Ctrl-C of the
- * terminal, and without a listener the second signal would kill this process before it has ended its children.
+ * Resolves on a signal to end, or when the npm that started this process dies. The listeners stay: npm repeats the
+ * Ctrl-C of the terminal, and without a listener the second signal would kill this process before it has ended its
+ * children.
  */
 export function endRequested(): Promise<void> {
   return new Promise((end) => {

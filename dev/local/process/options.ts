@@ -6,8 +6,8 @@ import { logToStderr } from './log.ts';
 export class UsageError extends Error {}
 
 /**
- * The options that `read` parses. `--help` prints `help` and ends the process with 0. A UsageError ends it with 2, and prints its message and
- * the first line of `help`, which is the usage.
+ * The options that `read` parses. `--help` prints `help` and ends the process with 0. A UsageError ends it with 2, and
+ * prints its message and the first line of `help`, which is the usage.
  */
 export function readCommandLine<T>(help: string, read: (args: string[]) => T): T {
   const args = process.argv.slice(2);

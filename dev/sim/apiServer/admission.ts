@@ -1,4 +1,7 @@
-/** Admission by the webhook configurations and policies of manifests/: which webhooks get a write, and which policies refuse it. */
+/**
+ * Admission by the webhook configurations and policies of manifests/: which webhooks get a write, and which policies
+ * refuse it.
+ */
 import { join } from 'node:path';
 import type { AdmissionRequest, AdmissionResponse } from '../../../api/admission.ts';
 import type { AnyObject } from '../../client/send.ts';
@@ -84,7 +87,10 @@ const POLICIES: Policy[] = readManifests(join(REPOSITORY, 'manifests/policies'))
     })),
   }));
 
-/** The object after the mutating webhooks; `shape` is applied after each, and `other` is another team's webhook, called after ours. */
+/**
+ * The object after the mutating webhooks; `shape` is applied after each, and `other` is another team's webhook, called
+ * after ours.
+ */
 export async function mutate(
   write: AdmissionRequest,
   call: CallWebhook,

@@ -1,6 +1,6 @@
 /**
- * The API server: resourceVersion and conflicts, generation, the status subresource, server-side apply, finalizers, watches, RBAC, admission and
- * policies. Answers take no time; the network's delays are in dev/sim/cluster/process.ts.
+ * The API server: resourceVersion and conflicts, generation, the status subresource, server-side apply, finalizers,
+ * watches, RBAC, admission and policies. Answers take no time; the network's delays are in dev/sim/cluster/process.ts.
  */
 import type { AdmissionRequest, AdmissionResponse, UserInfo } from '../../../api/admission.ts';
 import { timestamp } from '../../actors/timestamp.ts';

@@ -1,6 +1,7 @@
 /**
- * The Common Expression Language of match conditions, policies and CRDs in manifests/: the library, and the functions of Kubernetes that they use.
- * A JSON number is a double to the library and an integer to Kubernetes, so `+` accepts both.
+ * The Common Expression Language of match conditions, policies and CRDs in manifests/: the library, and the functions
+ * of Kubernetes that they use. A JSON number is a double to the library and an integer to Kubernetes, so `+` accepts
+ * both.
  */
 import { Environment, type Optional } from '@marcbachmann/cel-js';
 import { jsonEqual } from '../../engine/json/json.ts';

@@ -1,4 +1,6 @@
-/** Processes of the simulation, each with a clock of its own, that may end at any moment, and the network between them. */
+/**
+ * Processes of the simulation, each with a clock of its own, that may end at any moment, and the network between them.
+ */
 import type { UserInfo } from '../../../api/admission.ts';
 import type { Connection, ConnectionRequest } from '../../client/kubeconfig.ts';
 import type { ApiServer } from '../apiServer/apiServer.ts';

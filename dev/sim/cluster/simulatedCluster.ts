@@ -102,7 +102,10 @@ export class SimulatedCluster {
     };
   }
 
-  /** Starts hook servers and garbage collector. Start the driver when the first objects exist, so that it syncs each once. */
+  /**
+   * Starts hook servers and garbage collector. Start the driver when the first objects exist, so that it syncs each
+   * once.
+   */
   start(): void {
     for (const controller of CONTROLLERS) this.server.storage.put(resourceOf(controller), controller);
     for (const name of REPLICAS) this.startReplica(name);

@@ -1,6 +1,6 @@
 /**
- * Virtual time: planned actions in order. Between two actions every ready promise runs, and only then the time advances, so that a
- * seed decides the order of everything.
+ * Virtual time: planned actions in order. Between two actions every ready promise runs, and only then the time
+ * advances, so that a seed decides the order of everything.
  */
 import type { Clock } from '../../engine/runtime/clock.ts';
 

@@ -1,6 +1,7 @@
 /**
  * Which actions each kind of blocker comes with: the command lists them and the page has them as buttons.
- * Those of the plainest cases are in test/scenario/rollout: blockers.yaml, waits.yaml, approvals.yaml, gateApprovals.yaml.
+ * Those of the plainest cases are in test/scenario/rollout: blockers.yaml, waits.yaml, approvals.yaml,
+ * gateApprovals.yaml.
  */
 import { describe, expect, it } from 'vitest';
 import type { Action } from '../../../client/actions/action.ts';

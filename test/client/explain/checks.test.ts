@@ -1,4 +1,7 @@
-/** The HealthChecks that a Rollout watches are its steps, in any namespace; those that are left out or can't be read are reported. */
+/**
+ * The HealthChecks that a Rollout watches are its steps, in any namespace; those that are left out or can't be read are
+ * reported.
+ */
 import { expect, it } from 'vitest';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
 import { NO_RELATED, type RelatedObjects } from '../../../client/explain/related.ts';

@@ -1,4 +1,7 @@
-/** The explanation of a failed deployment: reports of Flux and HealthChecks, the last good version, and effective commands. */
+/**
+ * The explanation of a failed deployment: reports of Flux and HealthChecks, the last good version, and effective
+ * commands.
+ */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';

@@ -1,4 +1,6 @@
-/** The measurements of a HealthCheck of class prometheus are numbers in its step; the rest of its status is left out. */
+/**
+ * The measurements of a HealthCheck of class prometheus are numbers in its step; the rest of its status is left out.
+ */
 import { expect, it } from 'vitest';
 import type { HealthCheck } from '../../../api/types.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';

@@ -1,6 +1,6 @@
 /**
- * Controllers of our own making, driven by whatever drives the cluster: the engine, or a real Metacontroller when METACONTROLLER is
- * set. A rule of test/cluster/driver that holds on one of them only is a fault of the engine.
+ * Controllers of our own making, driven by whatever drives the cluster: the engine, or a real Metacontroller when
+ * METACONTROLLER is set. A rule of test/cluster/driver that holds on one of them only is a fault of the engine.
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';

@@ -14,7 +14,10 @@ export interface Step {
   /** A name of gated.ts, `binding` for the FluxBinding of `app`, or `copy` for a second object like `app`. */
   on?: string;
   do: 'mergePatch' | 'jsonPatch' | 'apply' | 'clientSideApply' | 'replace' | 'create' | 'delete' | 'deleteCollection';
-  /** The patch. For apply, clientSideApply and create it is a merge patch of the manifest; for replace, of the live object. */
+  /**
+   * The patch. For apply, clientSideApply and create it is a merge patch of the manifest; for replace, of the live
+   * object.
+   */
   with?: any;
   /** For apply: sends only this and the manifest's name. */
   only?: any;

@@ -1,4 +1,7 @@
-/** Attempts to bypass a closed Gate, all without success: attempts.yaml, by its users and controllers. That each would succeed with open Gates: test/long/evasion.test.ts. */
+/**
+ * Attempts to bypass a closed Gate, all without success: attempts.yaml, by its users and controllers. That each would
+ * succeed with open Gates: test/long/evasion.test.ts.
+ */
 import { describe, expect, it } from 'vitest';
 import { sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
 import { type Attempt, carryOut, partsOf, readAttempts, running, stepsOf } from './attempt.ts';
@@ -24,7 +27,10 @@ interface FrozenNamespace {
   gated: GatedNamespace;
   before: Awaited<ReturnType<typeof stateOf>>;
 }
-/** Namespaces that can be used again because everything was refused so far, by their parts. Each is compared with its first state after an attempt. */
+/**
+ * Namespaces that can be used again because everything was refused so far, by their parts. Each is compared with its
+ * first state after an attempt.
+ */
 const frozenNamespaces = new Map<string, FrozenNamespace[]>();
 const isRefused = (answer: string) => !answer.startsWith('taken');
 const leavesNothing = (answer: string) => isRefused(answer) || answer.includes('nothing changed: ');

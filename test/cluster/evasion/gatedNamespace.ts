@@ -30,14 +30,16 @@ export interface GatedNamespace {
  * - applied: the same, applied by kustomize-controller as part of the Kustomization `parent`
  * - selected: held by the Gate `ring`, which selects the label ring=frozen
  * - bound: managed by the Rollout `rollout`; both require `freeze`; 1.0.0 is deployed and 1.1.0 waits
- * - loose: managed by the Rollout `rollout` too, and requires no Gate: it is not suspended, but cannot leave the Rollout
+ * - loose: managed by the Rollout `rollout` too, and requires no Gate: it is not suspended, but cannot leave the
+ *   Rollout
  * - chart: a HelmRelease that follows the Rollout `rollout` without a managed field, and requires no Gate either
- * - chosen: a Rollout held by the Gate `choosing`, which selects the Rollouts with the label ring=frozen; 1.1.0 waits as well
+ * - chosen: a Rollout held by the Gate `choosing`, which selects the Rollouts with the label ring=frozen; 1.1.0 waits
+ *   as well
  * - follower: managed by `chosen`; it requires no Gate either
  * - always: a Gate that is open
  *
- * `parts`: which of them are there, beside freeze and always. Selecting Gates concern every Flux object of a cluster, so a
- * gated has the one of its own only where it matters.
+ * `parts`: which of them are there, beside freeze and always. Selecting Gates concern every Flux object of a cluster,
+ * so a gated has the one of its own only where it matters.
  */
 export async function newGatedNamespace(
   view: ClusterView,

@@ -1,4 +1,7 @@
-/** The table of docs/healthchecks.md "Class kustomization", tested with real or fake kustomize-controller and helm-controller. */
+/**
+ * The table of docs/healthchecks.md "Class kustomization", tested with real or fake kustomize-controller and
+ * helm-controller.
+ */
 import { expect, it } from 'vitest';
 import { CHART } from '../../../dev/local/registry/artifact.ts';
 import { objectOf } from '../../support/objects.ts';

@@ -1,6 +1,6 @@
 /**
- * What a bake can watch, together, on a real Prometheus: where a workload, a Canary, a query and a Job are all good the version succeeds, and each of
- * them fails the next one, which is taken back.
+ * What a bake can watch, together, on a real Prometheus: where a workload, a Canary, a query and a Job are all good the
+ * version succeeds, and each of them fails the next one, which is taken back.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasPrometheus, type Prometheus, startPrometheus } from '../../../dev/local/monitoring/prometheus.ts';
@@ -87,7 +87,8 @@ async function watched(breaks: Breaks): Promise<RolloutScenario> {
   await admin.create(objects);
   await admin.create(healthCheck(ns, 'errors', { spec: { class: 'prometheus', prometheus: metric } }));
   await admin.create(healthCheck(ns, 'smoke', { spec: { class: 'job', job } }));
-  // Longer than the interval of the checks: on a busy machine a bake of 5 s ends before a check sees that anything fails.
+  // Longer than the interval of the checks: on a busy machine a bake of 5 s ends before a check sees that anything
+  // fails.
   await scenario.create({ bakeTime: '15s', deployTimeout: '5m', onFailure: 'Rollback', ...SELECTS_HEALTH });
   return scenario;
 }

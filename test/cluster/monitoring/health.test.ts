@@ -1,4 +1,7 @@
-/** HealthChecks of class prometheus on a real Prometheus: a version whose value is inside the range, and one whose value is not. */
+/**
+ * HealthChecks of class prometheus on a real Prometheus: a version whose value is inside the range, and one whose value
+ * is not.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasPrometheus, type Prometheus, startPrometheus } from '../../../dev/local/monitoring/prometheus.ts';
 import { objectOf } from '../../support/objects.ts';
@@ -22,7 +25,10 @@ const provider = (name: string, team: string): AnyObject =>
     spec: { address: `http://${prometheus.host}`, namespaceSelector: { matchLabels: { team } } },
   }) as AnyObject;
 
-/** A Rollout with a bake of two seconds on a HealthCheck, and a MetricProvider named as its namespace, for namespaces of that team. */
+/**
+ * A Rollout with a bake of two seconds on a HealthCheck, and a MetricProvider named as its namespace, for namespaces of
+ * that team.
+ */
 async function watched(team: string): Promise<RolloutScenario> {
   const scenario = scenarioOf(view, await newNamespace({ team: 'ours' }));
   await admin.create(provider(scenario.ns, team));

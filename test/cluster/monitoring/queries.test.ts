@@ -1,4 +1,6 @@
-/** Every alert and every panel of the dashboard, in a real Prometheus that scrapes a release, a rollback and a freeze. */
+/**
+ * Every alert and every panel of the dashboard, in a real Prometheus that scrapes a release, a rollback and a freeze.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type KubeStateMetrics, startKubeStateMetrics } from '../../../dev/local/monitoring/kubeStateMetrics.ts';
 import {

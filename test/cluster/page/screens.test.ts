@@ -1,4 +1,7 @@
-/** Every screen, in a page with several clusters: axe finds no problem, keys reach every control, and phones show everything. */
+/**
+ * Every screen, in a page with several clusters: axe finds no problem, keys reach every control, and phones show
+ * everything.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

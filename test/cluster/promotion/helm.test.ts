@@ -1,4 +1,7 @@
-/** A Helm application: the Rollout manages the chart's OCIRepository and waits for its HelmRelease. helm-controller is a fake. */
+/**
+ * A Helm application: the Rollout manages the chart's OCIRepository and waits for its HelmRelease. helm-controller is a
+ * fake.
+ */
 import { describe, expect, it } from 'vitest';
 import { fakeFlux } from '../../../dev/actors/fakeFlux.ts';
 import { ApiError, ref, sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';

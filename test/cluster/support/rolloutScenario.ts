@@ -69,7 +69,10 @@ export function scenarioOf(view: ClusterView, ns: string) {
     },
     watch: (name?: string, extras?: HealthCheckExtras) => admin.create(healthCheck(ns, name, extras)),
     publish: (tag: string, digest?: string) => publish(ns, 'app', tag, digest),
-    /** Waits for the tag in the bound OCIRepository, fetches it as Flux, and waits for the Kustomization's variable and resume. */
+    /**
+     * Waits for the tag in the bound OCIRepository, fetches it as Flux, and waits for the Kustomization's variable and
+     * resume.
+     */
     fetched,
     /** Fetches and applies the new tag of the bound objects, as Flux. */
     arrive: async (tag: string) => {

@@ -5,8 +5,8 @@ import { inspect } from 'node:util';
 const pauseFor = (waitMs: number) => Math.min(Math.max(waitMs / 10, 20), 250);
 
 /**
- * Asks `probe` until it answers something truthy, and answers that. Gives up after `timeoutMs` with what it saw last: an
- * assertion (or any error) that `probe` throws counts as "not yet" and its words are in the message.
+ * Asks `probe` until it answers something truthy, and answers that. Gives up after `timeoutMs` with what it saw last:
+ * an assertion (or any error) that `probe` throws counts as "not yet" and its words are in the message.
  */
 export async function waitFor<T>(
   probe: () => Promise<T> | T,
@@ -29,7 +29,8 @@ export async function waitFor<T>(
 }
 
 /**
- * Fails as soon as `probe` answers something falsy or throws; otherwise resolves after `forMs`. For things that must not happen.
+ * Fails as soon as `probe` answers something falsy or throws; otherwise resolves after `forMs`. For things that must
+ * not happen.
  */
 export async function staysTrue(probe: () => Promise<unknown> | unknown, what: string, forMs: number): Promise<void> {
   const deadline = performance.now() + forMs;

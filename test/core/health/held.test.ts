@@ -1,4 +1,7 @@
-/** A closed Gate suspends a Kustomization that has applied the version: its objects' health is still that of the version. */
+/**
+ * A closed Gate suspends a Kustomization that has applied the version: its objects' health is still that of the
+ * version.
+ */
 import { describe, it } from 'vitest';
 import { expectVerdict, HEALTHY } from './kustomizationFixture.ts';
 

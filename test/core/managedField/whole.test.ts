@@ -91,7 +91,9 @@ interface Row {
 const LATE = source('1.1.0', 2, '1.0.0', { behind: true });
 const THERE = source('1.1.0', 2, '1.1.0');
 const NOT_WRITTEN = source('1.0.0', 1, '1.0.0');
-/** Version and artifact of the running object: the version before, the new one, Git's, one without a source to fetch. */
+/**
+ * Version and artifact of the running object: the version before, the new one, Git's, one without a source to fetch.
+ */
 const had = { app: '1.0.0', artifact: '1.0.0' };
 const has = { app: '1.1.0', artifact: '1.1.0' };
 const dev = { app: 'dev', artifact: 'dev' };

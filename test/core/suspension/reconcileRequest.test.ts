@@ -1,4 +1,7 @@
-/** When hooks request another apply from an object's Kustomization, so that the object is resumed: docs/adr/0006-resume-with-the-applier.md. */
+/**
+ * When hooks request another apply from an object's Kustomization, so that the object is resumed:
+ * docs/adr/0006-resume-with-the-applier.md.
+ */
 import { describe, expect, it } from 'vitest';
 import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import type { FluxBinding } from '../../../api/types.ts';

@@ -1,4 +1,7 @@
-/** The simulated API server behaves like a real one: conflicts, generations, status, field owners, finalizers, CRDs and policies. */
+/**
+ * The simulated API server behaves like a real one: conflicts, generations, status, field owners, finalizers, CRDs and
+ * policies.
+ */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { gate, kustomization, ref, rollout } from '../../../dev/actors/objects.ts';
 import type { User } from '../../../dev/actors/user.ts';

@@ -1,6 +1,7 @@
 /**
- * Whatever a tenant writes on an object that the API server takes (manifests/policies/object-sizes.yaml), a Gate of another namespace that is closed
- * over it suspends it: by the decorator's mark, by the mark of a request that was too large to be read, and in the tenant's own next write.
+ * Whatever a tenant writes on an object that the API server takes (manifests/policies/object-sizes.yaml), a Gate of
+ * another namespace that is closed over it suspends it: by the decorator's mark, by the mark of a request that was too
+ * large to be read, and in the tenant's own next write.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

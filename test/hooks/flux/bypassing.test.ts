@@ -1,4 +1,7 @@
-/** Decorator, binding and webhook together, for one object of a frozen application during a deployment that bypasses its Gate. */
+/**
+ * Decorator, binding and webhook together, for one object of a frozen application during a deployment that bypasses its
+ * Gate.
+ */
 import { describe, expect, it } from 'vitest';
 import { AWAITS_ARTIFACT, BYPASSED_GATES } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';

@@ -104,7 +104,10 @@ export class Cluster {
     return holdHook.sync(decorating(this.object, { related: [...this.gates, this.namespace] }), this.call);
   }
 
-  /** Both decorators as one: the one that suspends and resumes comes first if it has something to write, unless it checks whether an object still bypasses. */
+  /**
+   * Both decorators as one: the one that suspends and resumes comes first if it has something to write, unless it
+   * checks whether an object still bypasses.
+   */
   async decorate(): Promise<DecoratorResponse> {
     const held = await this.hold();
     const passes = this.object.metadata.annotations?.['gate.fluxcd.io/state']?.startsWith('bypassing');

@@ -1,4 +1,7 @@
-/** The decorator's report with the Rollouts that it relates and the Gates that it reads, next to the report of the FluxBinding. */
+/**
+ * The decorator's report with the Rollouts that it relates and the Gates that it reads, next to the report of the
+ * FluxBinding.
+ */
 import { describe, expect, it } from 'vitest';
 import { DEPLOYED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';

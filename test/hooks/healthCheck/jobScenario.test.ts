@@ -1,4 +1,6 @@
-/** A Rollout and its HealthCheck of class job. Calls both hooks in turn until nothing changes, as Metacontroller does. */
+/**
+ * A Rollout and its HealthCheck of class job. Calls both hooks in turn until nothing changes, as Metacontroller does.
+ */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';

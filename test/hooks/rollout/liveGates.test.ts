@@ -1,4 +1,7 @@
-/** Every deployment is decided from live reads, on each path of the hook; Gates of bound objects come from the current objects. */
+/**
+ * Every deployment is decided from live reads, on each path of the hook; Gates of bound objects come from the current
+ * objects.
+ */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { RolloutStatus } from '../../../api/types.ts';

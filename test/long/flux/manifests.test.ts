@@ -1,4 +1,7 @@
-/** The OCI artifact of a release: the real Flux fetches and applies it, with the objects of manifests/examples/install-with-flux.yaml. */
+/**
+ * The OCI artifact of a release: the real Flux fetches and applies it, with the objects of
+ * manifests/examples/install-with-flux.yaml.
+ */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

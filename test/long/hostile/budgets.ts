@@ -1,4 +1,6 @@
-/** RolloutBudgets and the Rollouts that they select. A ClusterRolloutBudget selects Rollouts that any tenant may write. */
+/**
+ * RolloutBudgets and the Rollouts that they select. A ClusterRolloutBudget selects Rollouts that any tenant may write.
+ */
 import { type Input, object, review, rollout, synced, text, times } from './input.ts';
 
 const KUBERIK = 'kuberik.com/v1alpha1';

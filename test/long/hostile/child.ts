@@ -1,6 +1,6 @@
 /**
- * `node --expose-gc child.ts FOLDER`: decides the hostile input in the folder and prints the cost. Runs as a process of its own, since the
- * peak of resident memory never falls, and an input may hang the process or use up its memory.
+ * `node --expose-gc child.ts FOLDER`: decides the hostile input in the folder and prints the cost. Runs as a process of
+ * its own, since the peak of resident memory never falls, and an input may hang the process or use up its memory.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -72,7 +72,10 @@ async function decideOnce({ paths, body, stored }: Sent) {
   return { took, cluster, failed };
 }
 
-/** The smallest of several samples. Their end is in processor time: on a busy machine, real time would end before the code is warm. */
+/**
+ * The smallest of several samples. Their end is in processor time: on a busy machine, real time would end before the
+ * code is warm.
+ */
 async function best(sample: () => Promise<number>): Promise<number> {
   const end = processorMs() + SPENT_MS;
   let least = Number.POSITIVE_INFINITY;

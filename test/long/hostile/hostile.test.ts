@@ -1,6 +1,7 @@
 /**
- * Inputs that are made to be expensive: the processor time of the decision, in parses of the same input as JSON, and the peak
- * of memory, in its bytes. Each is measured in a process of its own; one that is above is measured again, for a machine may be busy.
+ * Inputs that are made to be expensive: the processor time of the decision, in parses of the same input as JSON, and
+ * the peak of memory, in its bytes. Each is measured in a process of its own; one that is above is measured again, for
+ * a machine may be busy.
  */
 import { describe, expect, it } from 'vitest';
 import { INPUTS } from './inputs.ts';

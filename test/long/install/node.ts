@@ -1,6 +1,7 @@
 /**
- * The nodes of a cluster, as far as the installation needs them: they run its two Deployments as processes of this machine, with the
- * environment, the Secrets and the ConfigMaps that the manifests give them, and say in their status that they run.
+ * The nodes of a cluster, as far as the installation needs them: they run its two Deployments as processes of this
+ * machine, with the environment, the Secrets and the ConfigMaps that the manifests give them, and say in their status
+ * that they run.
  */
 import { appendFileSync, existsSync, mkdirSync, readlinkSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -163,8 +164,8 @@ export function startNode(cluster: TestCluster, { admin }: ClusterView, network:
 }
 
 /**
- * All files change in one step, as the kubelet has it: the folder is a link to those of this version of the Secret or ConfigMap. Empty
- * while an optional one does not exist.
+ * All files change in one step, as the kubelet has it: the folder is a link to those of this version of the Secret or
+ * ConfigMap. Empty while an optional one does not exist.
  */
 function mount(folder: string, found: AnyObject | undefined, encoding: 'base64' | 'utf8'): void {
   const version = `${folder}-${found?.metadata.resourceVersion ?? 'absent'}`;

@@ -7,7 +7,10 @@ export type Step = { run: string } | { file: string; text: string; isAdded: bool
 
 const BLOCK = /^( *)```(sh|yaml)\n([\s\S]*?)^\1```$/gm;
 
-/** The code blocks of a section, in order: commands, and files whose first line is a comment with their name, or after it, and a comma, what is added to one. */
+/**
+ * The code blocks of a section, in order: commands, and files whose first line is a comment with their name, or after
+ * it, and a comma, what is added to one.
+ */
 export function stepsOf(heading: string, registry: string): Step[] {
   const page = readFileSync(join(REPOSITORY, 'docs/install.md'), 'utf8');
   const section = page.split(/^##+ /m).find((text) => text.startsWith(`${heading}\n`));

@@ -1,4 +1,7 @@
-/** Common setup of the tests of manifests/examples/promotion: a version that is promoted through Rollouts, and its approvers. */
+/**
+ * Common setup of the tests of manifests/examples/promotion: a version that is promoted through Rollouts, and its
+ * approvers.
+ */
 import { expect } from 'vitest';
 import { type AnyObject, type ClusterView, ref, staysTrue, waitFor } from '../../cluster/support/cluster.ts';
 import { conditionOf } from '../../cluster/support/versions.ts';

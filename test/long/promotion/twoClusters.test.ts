@@ -1,6 +1,7 @@
 /**
- * manifests/examples/promotion/two-clusters, each half in a control plane of its own, between two real registries. The second knows nothing of the
- * first but what is in the target repository. Flux is played, image-reflector-controller too.
+ * manifests/examples/promotion/two-clusters, each half in a control plane of its own, between two real registries. The
+ * second knows nothing of the first but what is in the target repository. Flux is played, image-reflector-controller
+ * too.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fakeFlux } from '../../../dev/actors/fakeFlux.ts';

@@ -17,7 +17,10 @@ const readObjects = (file: string): AnyObject[] =>
  */
 export const LEFT = readObjects('left-by-65e3110.jsonl');
 
-/** The objects of commit 2482c6c9: a Gate and a RolloutGate of namespace `board`, each with one of two approvals of 1.0.0, and the Rollouts that wait for them. */
+/**
+ * The objects of commit 2482c6c9: a Gate and a RolloutGate of namespace `board`, each with one of two approvals of
+ * 1.0.0, and the Rollouts that wait for them.
+ */
 const APPROVED_ONCE = readObjects('left-by-2482c6c9.jsonl');
 
 export const leftBehind = (kind: KindName, name: string): AnyObject =>

@@ -1,6 +1,7 @@
 /**
- * An installation of commit 65e3110 becomes one of today: nothing is deployed again, nothing resumed, no bake begins again, what
- * was closed holds, what was asked for still counts, and what comes next works. In this order: the scenarios go on in one cluster.
+ * An installation of commit 65e3110 becomes one of today: nothing is deployed again, nothing resumed, no bake begins
+ * again, what was closed holds, what was asked for still counts, and what comes next works. In this order: the
+ * scenarios go on in one cluster.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

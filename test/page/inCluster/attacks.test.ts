@@ -1,4 +1,7 @@
-/** Attacks on the page in a cluster: requests of a browser, an issuer or a neighbour, and the resulting requests to the API server. */
+/**
+ * Attacks on the page in a cluster: requests of a browser, an issuer or a neighbour, and the resulting requests to the
+ * API server.
+ */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Issuer, startIssuer } from '../../../dev/page/localIssuer.ts';
 import { createCookieJar } from '../../../page/inCluster/cookies.ts';

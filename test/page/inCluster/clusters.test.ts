@@ -1,4 +1,7 @@
-/** Several clusters on the page in a cluster, from mounted kubeconfigs: each is read as the reader, and none waits for a silent one. */
+/**
+ * Several clusters on the page in a cluster, from mounted kubeconfigs: each is read as the reader, and none waits for a
+ * silent one.
+ */
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';

@@ -1,4 +1,7 @@
-/** The page in a cluster, with a browser that sends any request, an issuer, and an API server that records requests with their user. */
+/**
+ * The page in a cluster, with a browser that sends any request, an issuer, and an API server that records requests with
+ * their user.
+ */
 import { writeFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, type RequestOptions, request } from 'node:http';
 import { request as requestTls, type RequestOptions as TlsOptions } from 'node:https';

@@ -1,4 +1,7 @@
-/** The page behind an authenticating proxy: its headers count only with its certificate, without which every request is refused. */
+/**
+ * The page behind an authenticating proxy: its headers count only with its certificate, without which every request is
+ * refused.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';

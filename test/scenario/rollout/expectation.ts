@@ -1,6 +1,6 @@
 /**
- * What a scenario expects. In YAML: `none` is absent, `any` is present, `~text` contains the text; other values are equal,
- * an object as far as it is given.
+ * What a scenario expects. In YAML: `none` is absent, `any` is present, `~text` contains the text; other values are
+ * equal, an object as far as it is given.
  */
 import { expect } from 'vitest';
 import type { RolloutStatus } from '../../../api/types.ts';
@@ -58,7 +58,10 @@ export const CHECKS: Record<string, Check> = {
   /** The last sync's Events, by reason: `Normal: message`. */
   messages: (cluster, expected) =>
     match(Object.fromEntries(cluster.events.map((e) => [e.reason, `${e.type}: ${e.message}`])), expected, 'events'),
-  /** The explanation of client/explain: fields of the Application; `causes` by their codes and, as `texts`, their texts; `steps` as `id: state`, `details` as `id: detail`; `commands` by their commands. */
+  /**
+   * The explanation of client/explain: fields of the Application; `causes` by their codes and, as `texts`, their texts;
+   * `steps` as `id: state`, `details` as `id: detail`; `commands` by their commands.
+   */
   explained: (cluster, { causes, texts, commands, steps, details, ...rest }) => {
     const app = explained(cluster);
     match(app, rest, 'explained');

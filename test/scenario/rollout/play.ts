@@ -1,4 +1,7 @@
-/** Plays the scenarios of this folder: R, RM and RT with a number are cases of the Go controller's test suite, Q with a number its quirks. */
+/**
+ * Plays the scenarios of this folder: R, RM and RT with a number are cases of the Go controller's test suite, Q with a
+ * number its quirks.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { CHECKS } from './expectation.ts';

@@ -1,6 +1,7 @@
 /**
- * A cluster of one Rollout: objects in memory, a clock that is set by hand, and what the API server and Metacontroller do
- * around the hooks. Writes go through the admission handlers; a status that the CRD would refuse is refused here too.
+ * A cluster of one Rollout: objects in memory, a clock that is set by hand, and what the API server and Metacontroller
+ * do around the hooks. Writes go through the admission handlers; a status that the CRD would refuse is refused here
+ * too.
  */
 import type { AdmissionRequest } from '../../../api/admission.ts';
 import type { ImagePolicy } from '../../../api/flux.ts';
@@ -124,7 +125,9 @@ export class ScenarioCluster {
     return !sameJson(before, this.rollout);
   }
 
-  /** The composite's answer for the current Rollout, or for an earlier one: Metacontroller's caches may be a write late. */
+  /**
+   * The composite's answer for the current Rollout, or for an earlier one: Metacontroller's caches may be a write late.
+   */
   async answer(parent: Rollout): Promise<RolloutStatus> {
     this.events = [];
     const call = this.hookCall();

@@ -11,7 +11,10 @@ for (const file of FILES) {
 
 /** A newer version waits after a failed one. */
 const NEED_HOLD = ['R77'];
-/** Scenarios in which time alone ends a bake or makes health new, a first deployment ignores RolloutGates, and a deployment without bake settings ends at once. */
+/**
+ * Scenarios in which time alone ends a bake or makes health new, a first deployment ignores RolloutGates, and a
+ * deployment without bake settings ends at once.
+ */
 const NEED_LIKE_KUBERIK = [
   'R21',
   'R41',

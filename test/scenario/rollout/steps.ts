@@ -52,7 +52,10 @@ export const STEPS: Record<string, Step> = {
   spec: async (cluster, patch: Data) => {
     await cluster.put({ ...(cluster.rollout as KubeObject), spec: patched({ ...cluster.rollout.spec }, patch) });
   },
-  /** Writes annotations; keys without a prefix get the Rollout's. null removes. `as` is the user: `sre` may bypass Gates. */
+  /**
+   * Writes annotations; keys without a prefix get the Rollout's. null removes. `as` is the user: `sre` may bypass
+   * Gates.
+   */
   annotate: async (cluster, { as, ...patch }: Data) => {
     const rollout = copyOf(cluster, 'Rollout', 'test-resource');
     const keys = Object.entries(patch).map(([key, value]) => [

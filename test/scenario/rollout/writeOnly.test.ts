@@ -1,6 +1,7 @@
 /**
- * Messages are write-only: before each sync of each scenario every text for people that is stored is reversed, and neither what the Rollout does
- * nor what is explained of it may change by that, but for texts. Events are not compared: a new text is a reason to record one.
+ * Messages are write-only: before each sync of each scenario every text for people that is stored is reversed, and
+ * neither what the Rollout does nor what is explained of it may change by that, but for texts. Events are not compared:
+ * a new text is a reason to record one.
  */
 import { describe, expect, it } from 'vitest';
 import { MARKED_SUCCESSFUL } from '../../../core/rollout/deployment/deploymentMessages.ts';

@@ -11,7 +11,9 @@ const FROM = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts', namespa
 
 type Watch = (response: ServerResponse, resourceVersion: string | null) => void;
 
-/** Lists answer with `lists` in turn, watches with `watches`; the last one is repeated. Collects up to `most` changes. */
+/**
+ * Lists answer with `lists` in turn, watches with `watches`; the last one is repeated. Collects up to `most` changes.
+ */
 async function changes(lists: (object | 'fails')[], watches: Watch[], most: number, silenceMs?: number) {
   const turn = <T>(all: T[]) => (all.length > 1 ? all.shift()! : all[0]!);
   const server = await apiServer((_, response, url) => {

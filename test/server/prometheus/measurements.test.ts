@@ -1,4 +1,7 @@
-/** With a small real server: the requests of a MetricProvider, their credentials and frequency, and the kept part of its answer. */
+/**
+ * With a small real server: the requests of a MetricProvider, their credentials and frequency, and the kept part of its
+ * answer.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';

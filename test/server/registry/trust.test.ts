@@ -1,4 +1,7 @@
-/** `spec.certSecretRef` of an ImageRepository: a registry with an authority of its own, which may require a client certificate. */
+/**
+ * `spec.certSecretRef` of an ImageRepository: a registry with an authority of its own, which may require a client
+ * certificate.
+ */
 import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {

@@ -1,4 +1,6 @@
-/** An owner reference that a Gate gets: with one, the garbage collector deletes the Gate, and no webhook denies that. */
+/**
+ * An owner reference that a Gate gets: with one, the garbage collector deletes the Gate, and no webhook denies that.
+ */
 import { expect, it } from 'vitest';
 import type { Gate } from '../../../api/types.ts';
 import { mutateGate, validateGate } from '../../../webhooks/gate/gateAdmission.ts';
