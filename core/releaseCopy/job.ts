@@ -58,7 +58,7 @@ export interface Copying {
 
 /** A Job's name is a label of its Pods, whose own names have a suffix. */
 const MAX_PREFIX_CHARACTERS = 40;
-/** The time for all attempts, a little longer than one attempt may take. */
+/** The time for all attempts: twice what one attempt may take (`--timeout` of copy/main.ts). */
 const DEADLINE_SECONDS = 7200;
 const MAX_RETRIES = 4;
 const CONTAINER = 'copy';

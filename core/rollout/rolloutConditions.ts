@@ -236,7 +236,9 @@ function progressCondition(
     const end = bakeEnd(head, times, likeKuberik);
     if (likeKuberik || missing.length + waiting.length === 0) {
       const until = end === undefined ? '' : ` until ${formatTime(end)}`;
-      const ends = isRecovery ? ', in recovery mode: no HealthCheck fails it' : ': a failing HealthCheck ends the bake';
+      const ends = isRecovery
+        ? ' in recovery mode: a failing HealthCheck does not fail the deployment'
+        : ': a failing HealthCheck ends the bake';
       const message = `Version ${tag} is baking${until}${ends}`;
       return trueCondition(PROGRESSING, 'Baking', message);
     }

@@ -1,4 +1,4 @@
-/** The inputs of a Rollout's plan, as Metacontroller's caches have them. */
+/** The inputs of a Rollout's plan: related objects from Metacontroller's caches; consent, children and Jobs live. */
 import { WATCHED_FROM } from '../../api/annotations.ts';
 import type { ImagePolicy, ImageRepository } from '../../api/flux.ts';
 import { HEALTH_CHECKS, KINDS, NAMESPACES } from '../../api/kinds.ts';

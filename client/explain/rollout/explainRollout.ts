@@ -236,7 +236,7 @@ function nextOfDeployment(
     }
     const unhealthy = steps.filter(({ kind, state }) => kind === 'check' && (state === 'waits' || state === 'blocks'));
     if (unhealthy.length === 0) {
-      const ends = isRecovery ? ' if all HealthChecks are Healthy then' : ', unless a HealthCheck fails';
+      const ends = isRecovery ? ' at that time, if all HealthChecks are Healthy' : ', unless a HealthCheck fails';
       return { text: `the bake of ${tag} ends${ends}${then}`, ...(until && { at: until }) };
     }
     const are = unhealthy.length === 1 ? 'is' : 'are';

@@ -53,5 +53,5 @@ export function whyBehindSource(object: AnyObject, which: Which, artifacts: Arti
   if (reported === undefined || (artifact !== undefined && namesArtifact(reported, artifact))) return undefined;
   const suspended = fieldAt(object, ['spec', 'suspend']) === true ? ' and is suspended' : '';
   const has = artifact === undefined ? 'fetches another version' : `has ${artifact}`;
-  return `${source.kind} ${source.name} ${has}, it ${which} ${reported}${suspended}`;
+  return `${which} ${reported}${suspended}, and ${source.kind} ${source.name} ${has}`;
 }

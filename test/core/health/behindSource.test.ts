@@ -67,7 +67,12 @@ describe('with the source of 1.1.0 in its inventory, a check is', () => {
     ['one that reports no digest', [release()], 'Healthy', ''],
     ['one of another source', [release('x', { chartRef: { kind: 'OCIRepository', name: 'other' } })], 'Healthy', ''],
     ['a Kustomization that has applied it', [nested(NEW)], 'Healthy', ''],
-    ['one that has applied 1.0.0', [nested(OLD)], 'Pending', 'it runs 1.0.0@sha256:aaa'],
+    [
+      'one that has applied 1.0.0',
+      [nested(OLD)],
+      'Pending',
+      '(runs 1.0.0@sha256:aaa, and OCIRepository chart has 1.1.0@sha256:bbb)',
+    ],
   ])('of %s', (_, others, health, message) => {
     const { result } = evaluated({ kustomization: {}, observed: [chart, ...others] });
     expect(result).toMatchObject({ health, message: expect.stringContaining(message) });
