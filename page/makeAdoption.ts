@@ -22,9 +22,11 @@ const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 300;
 
 /**
- * Makes the writes of an adoption. `object`: the object that was planned for. `make`: sends a write, planned again after
- * a conflict. @throws Problem if the Rollout does not start with the running version, or if the object has changed; it
- * is not bound then.
+ * Makes the writes of an adoption.
+ * @param object the object that was planned for
+ * @param make sends a write, planned again after a conflict
+ * @throws Problem if the Rollout does not start with the running version, or if the object has changed; it is not bound
+ * then
  */
 export async function makeAdoption(
   client: KubeClient,

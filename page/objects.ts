@@ -88,7 +88,7 @@ export class WatchedObjects {
     return [...(before ?? [])].join() !== (namespaces ?? []).join();
   }
 
-  /** Sets why a kind can't be read in a namespace, or in all; undefined: it can. Returns whether explanations change. */
+  /** Sets why a kind can't be read in a namespace, or in all (undefined: it can). Returns if explanations change. */
   setUnread(kind: WatchedKind, namespace: string | undefined, why: string | undefined): boolean {
     const unread = this.#unread.get(kind) ?? new Map<string, string>();
     this.#unread.set(kind, unread);

@@ -50,7 +50,8 @@ export function parseWhen(text: string, now: EpochMs, timeZone: string, from: Ep
 }
 
 /**
- * The days of `24 Dec`, `December 24`, `Dec 24, 2026`: one day with a year; without it those of the year of `first` and the next.
+ * The days of `24 Dec`, `December 24`, `Dec 24, 2026`: one day with a year; without it those of the year of `first` and
+ * the next.
  * Empty for any other text.
  */
 function datesOf(text: string, first: number): number[] {
