@@ -2,7 +2,7 @@
 import { apiVersionOf, GOVERNED_KINDS, KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
-import { formatDuration, parseDuration, shortDuration } from '../../../core/kube/duration.ts';
+import { formatDuration, shortDuration } from '../../../core/kube/duration.ts';
 import { sameJson } from '../../../core/kube/json.ts';
 import { identityOf } from '../../../core/kube/names.ts';
 import { toSelectorString } from '../../../core/kube/selector.ts';
@@ -80,10 +80,10 @@ export function freeze(
 }
 
 function specOf({ at, every, selects }: FreezeRequest, end: EpochMs | undefined): Gate['spec'] {
-  const window = windowOf(at, end);
   return {
     default: 'opened',
-    ...(window !== undefined && { window: formatDuration(window) }),
+    // It ends a planned freeze.
+    ...(at !== undefined && end !== undefined && { window: formatDuration(end - at) }),
     ...(every && { schedule: scheduleOf(every) }),
     selects: selectsOf(selects),
   };
@@ -91,13 +91,7 @@ function specOf({ at, every, selects }: FreezeRequest, end: EpochMs | undefined)
 
 function annotationsOf({ at, every, reason }: Wanted, end: EpochMs | undefined, now: EpochMs) {
   if (every) return reasonAnnotation(reason);
-  const begin = formatTime(at ?? wholeSeconds(now));
-  return closeAnnotations({}, { reason, at: begin, end: at === undefined ? end : undefined });
-}
-
-/** The window of a planned freeze, which ends it: a Gate stores one planned request, so none is left for the end. */
-function windowOf(at: EpochMs | undefined, end: EpochMs | undefined): number | undefined {
-  return at === undefined || end === undefined ? undefined : end - at;
+  return closeAnnotations({}, { reason, at, end, requestedAt: formatTime(at ?? wholeSeconds(now)) });
 }
 
 function scheduleOf({ days, hours, timezone }: NonNullable<FreezeRequest['every']>) {
@@ -119,29 +113,21 @@ function freezeExisting(
   const exists = `${objectTitle('Gate', { namespace, name })} exists`;
   if (every) return badRequest(`${exists}: change its spec.schedule, or choose another name.`);
   const current = gate.spec.selects ?? {};
-  const window = windowOf(at, end);
-  const conflict =
-    selects && !sameJson(sorted(selectsOf(selects)), sorted(current))
-      ? 'selects something else: change its spec.selects'
-      : window !== undefined && window !== parseDuration(gate.spec.window)
-        ? gate.spec.window === undefined
-          ? 'has no spec.window to end a planned freeze: set it'
-          : 'its spec.window defines how long it stays closed: change that'
-        : undefined;
-  if (conflict) {
+  if (selects && !sameJson(sorted(selectsOf(selects)), sorted(current))) {
     const close = shell`${PROGRAM_WORD} close ${name} -n ${namespace}`;
     return badRequest(
-      withCommands(`${exists}, and ${conflict}, or choose another name.`, ['To close it as it is', close]),
+      withCommands(`${exists}, and selects something else: change its spec.selects, or choose another name.`, [
+        'To close it as it is',
+        close,
+      ]),
     );
   }
-  // The end of a planned freeze is that of the Gate's window.
-  const requestedEnd = window === undefined ? end : undefined;
-  const requested = closeGate(gate, { reason, at, until: requestedEnd }, now);
+  const requested = closeGate(gate, { reason, at, until: end }, now);
   if (!isRequest(requested)) return requested;
   const others = FROZEN_KINDS.filter((kind) => !selects && !current.kinds?.includes(kind));
   const lacks = others.length > 0 ? `, and selects no ${others.join(' and no ')}` : '';
   const after = gateAfter(gate, requested.body.metadata?.annotations ?? {}, now);
-  const when = closureText(after, { at, end: requestedEnd }, now);
+  const when = closureText(after, { at, end }, now);
   const concerns = [`${exists}: its spec stays as it is${lacks}`, ...(when ? [`It will be closed${when}`] : [])];
   return { ...requested, concerns };
 }

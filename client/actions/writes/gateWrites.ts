@@ -52,6 +52,12 @@ export interface ClosedSpan {
   until?: EpochMs | undefined;
 }
 
+/** The instants of a ClosedSpan. */
+interface Closure {
+  at: EpochMs | undefined;
+  end: EpochMs | undefined;
+}
+
 interface Opening {
   reason?: string | undefined;
   /** The time at which the request takes effect, if later. */
@@ -140,7 +146,7 @@ export function createGate({ namespace, name }: NamespacedName): PlannedWrite {
 
 /**
  * Closes a Gate. With an end, a second request in the same write opens it again. The text has the end that the Gate
- * itself has then; an end that its spec.window comes before is an invalid request.
+ * itself has then; an end that it would not keep is an invalid request.
  */
 export function closeGate(
   gate: Gate,
@@ -151,32 +157,45 @@ export function closeGate(
   const end = endOf(span, now);
   const problem = spanProblem(at, end, now);
   if (problem) return badRequest(problem);
-  if (at !== undefined && end !== undefined) {
-    return badRequest(
-      "A Gate stores one planned request, so --at can't be combined with --for or --until. From a planned beginning on, it stays closed for its spec.window, or without one until a user opens it.",
-    );
-  }
   const before = gate.metadata.annotations ?? {};
-  const annotations = closeAnnotations(before, { reason, end, at: requestTime(gate, 'close', at, now) });
+  const annotations = closeAnnotations(before, { reason, at, end, requestedAt: requestTime(gate, 'close', at, now) });
   const after = gateAfter(gate, annotations, now);
   const { opened, until, stalled } = evaluateGate(after, at ?? now);
   if (opened) {
     return badRequest(`${nameOf(gate)} would stay open: ${stalled ?? `its spec.window is ${gate.spec.window}`}.`);
   }
-  if (end !== undefined && until !== undefined && until < wholeSeconds(end))
-    return badRequest(endsEarly(gate, until, end, reason));
+  if (end !== undefined) {
+    const last = wholeSeconds(end);
+    const isKept = at === undefined ? until === undefined || until >= last : until === last;
+    if (!isKept) return badRequest(otherEndText(gate, { at, end, until, reason }));
+  }
   const text = `${at === undefined ? 'Closed' : 'Planned to close'} ${nameOf(gate)}${closureText(after, { at, end }, now)}`;
   return patchWrite('Gate', identityOf(gate), { metadata: { annotations } }, { text });
 }
 
-/** Why a Gate can't be closed until `end`, and the command that closes it until `until`, the end of its window. */
-function endsEarly(gate: Gate, until: EpochMs, end: EpochMs, reason: string | undefined): string {
+interface OtherEnd {
+  at: EpochMs | undefined;
+  /** The requested end. */
+  end: EpochMs;
+  /** The end that the Gate would keep; undefined if it has none. */
+  until: EpochMs | undefined;
+  reason: string | undefined;
+}
+
+/** Why a Gate can't be closed until `end`, and the command that closes it for as long as its spec permits. */
+function otherEndText(gate: Gate, { at, end, until, reason }: OtherEnd): string {
   const { namespace, name } = identityOf(gate);
+  const { default: standard, window } = gate.spec;
+  const kept = until === undefined ? ' until a user opens it' : untilText(until);
+  const why =
+    until === undefined && standard === 'closed'
+      ? 'it is closed by default'
+      : `its spec.window is ${window ?? 'not set'}`;
   const close = shell`${PROGRAM_WORD} close ${name} -n ${namespace}`;
+  const options = `${at === undefined ? '' : shell` --at ${formatTime(at)}`}${reason ? shell` --reason ${reason}` : ''}`;
   return withCommands(
-    `${nameOf(gate)} would open at ${formatTime(until)}, before ${formatTime(end)}: its spec.window is ` +
-      `${gate.spec.window}. Change that, or freeze with another name.`,
-    [`To close it until ${formatTime(until)}`, `${close}${reason ? shell` --reason ${reason}` : ''}`],
+    `${nameOf(gate)} would be closed${atText(at)}${kept}, not${untilText(end)}: ${why}. Change that, or freeze with another name.`,
+    [`To close it${kept}`, `${close}${options}`],
   );
 }
 
@@ -192,11 +211,7 @@ export function gateAfter(gate: Gate, change: Readonly<Record<string, string | n
  * When the Gate is closed: ` at … until …`. `after`: the Gate after the write; its own spec decides the end.
  * `end`: the requested one.
  */
-export function closureText(
-  after: Gate,
-  { at, end }: { at: EpochMs | undefined; end: EpochMs | undefined },
-  now: EpochMs,
-): string {
+export function closureText(after: Gate, { at, end }: Closure, now: EpochMs): string {
   if (end !== undefined) {
     const { opened, message } = evaluateGate(after, end);
     return `${atText(at)}${untilText(end)}${opened ? '' : `; it is closed then too: ${message}`}`;
@@ -224,19 +239,23 @@ export function spanProblem(at: EpochMs | undefined, end: EpochMs | undefined, n
     : `${formatTime(end)} is before ${formatTime(at)}: the end must be later than the beginning.`;
 }
 
-/** The annotations that close a Gate. `before`: those of the Gate, of which contradicting ones are removed. */
+/**
+ * The annotations that close a Gate. A Gate stores one planned request: after a planned beginning, only its spec.window
+ * ends the closure. `before`: the annotations of the Gate, of which contradicting ones are removed.
+ */
 export function closeAnnotations(
   before: Readonly<Record<string, string>>,
-  { reason, at, end }: { reason: string | undefined; at: string; end: EpochMs | undefined },
+  { reason, at, end, requestedAt }: Closure & { reason: string | undefined; requestedAt: string },
 ): Record<string, string | null> {
   return {
-    [CLOSE_REQUESTED_AT]: at,
+    [CLOSE_REQUESTED_AT]: requestedAt,
     ...annotationChange(before, CLOSE_REASON, reason),
-    ...(end !== undefined && {
-      [OPEN_REQUESTED_AT]: formatTime(end),
-      ...annotationChange(before, OPEN_REASON, reason && `end of: ${reason}`),
-      ...annotationChange(before, OPEN_FOR, undefined),
-    }),
+    ...(at === undefined &&
+      end !== undefined && {
+        [OPEN_REQUESTED_AT]: formatTime(end),
+        ...annotationChange(before, OPEN_REASON, reason && `end of: ${reason}`),
+        ...annotationChange(before, OPEN_FOR, undefined),
+      }),
   };
 }
 

@@ -53,6 +53,13 @@ describe('closing a Gate', () => {
       [true, false, false, true],
     ],
     [
+      'later, for as long as its window',
+      { window: '1h' },
+      { at: NOW + HOUR, lasts: HOUR },
+      'Planned to close Gate shop/weekend at 2026-11-25T11:00:00Z until 2026-11-25T12:00:00Z',
+      [true, false, true, true],
+    ],
+    [
       'before its longer window',
       { window: '4h' },
       { lasts: HOUR },
@@ -102,7 +109,7 @@ describe('closing a Gate', () => {
   });
 
   const EARLY =
-    'Gate shop/weekend would open at 2026-11-25T12:00:00Z, before 2026-11-25T14:00:00Z: its spec.window is 2h. ' +
+    'Gate shop/weekend would be closed until 2026-11-25T12:00:00Z, not until 2026-11-25T14:00:00Z: its spec.window is 2h. ' +
     'Change that, or freeze with another name.\nTo close it until 2026-11-25T12:00:00Z:\n' +
     "  kubectl rollouts close weekend -n shop --reason 'INC-42: disk'";
 
@@ -110,6 +117,19 @@ describe('closing a Gate', () => {
     const [before, wanted] = [gate({ window: '2h' }), { lasts: 4 * HOUR, reason: 'INC-42: disk' }];
     expect(textOf(closeGate(before, wanted, NOW))).toBe(EARLY);
     expect(textOf(freeze({ namespace: 'shop', name: 'weekend' }, wanted, before, NOW))).toBe(EARLY);
+  });
+
+  it.each<[string, object, string, string]>([
+    ['without a window', {}, 'until a user opens it', 'its spec.window is not set'],
+    ['with a longer window', { window: '2h' }, 'until 2026-11-25T13:00:00Z', 'its spec.window is 2h'],
+    ['with a shorter window', { window: '30m' }, 'until 2026-11-25T11:30:00Z', 'its spec.window is 30m'],
+    ['that is closed by default', { default: 'closed' }, 'until a user opens it', 'it is closed by default'],
+  ])('later and until an end is refused for a Gate %s', (_, spec, kept, reason) => {
+    expect(textOf(closeGate(gate(spec), { at: NOW + HOUR, lasts: HOUR }, NOW))).toBe(
+      `Gate shop/weekend would be closed at 2026-11-25T11:00:00Z ${kept}, not until 2026-11-25T12:00:00Z: ${reason}. ` +
+        `Change that, or freeze with another name.\nTo close it ${kept}:\n` +
+        '  kubectl rollouts close weekend -n shop --at 2026-11-25T11:00:00Z',
+    );
   });
 
   it('cancels a planned opening, which is no end of it', () => {
@@ -149,10 +169,10 @@ it.each<[string, object, ClosedSpan, string[]]>([
     ['It will be closed until 2026-11-25T12:00:00Z, by its spec.window (2h)'],
   ],
   [
-    'the end of its window, of a planned span',
+    'a planned span that is as long as its window',
     { window: '2h' },
     { at: NOW + HOUR, lasts: 2 * HOUR },
-    ['It will be closed at 2026-11-25T11:00:00Z until 2026-11-25T13:00:00Z, by its spec.window (2h)'],
+    ['It will be closed at 2026-11-25T11:00:00Z until 2026-11-25T13:00:00Z'],
   ],
 ])('before a freeze of an existing Gate a user confirms %s', (_, spec, span, confirmed) => {
   const planned = freeze({ namespace: 'shop', name: 'weekend' }, span, gate(spec), NOW);
