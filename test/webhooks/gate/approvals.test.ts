@@ -1,6 +1,7 @@
 /** Approvals on a Gate: the Rollout an approval is for, and requests to open. */
 import { describe, expect, it } from 'vitest';
 import type { Gate, Rollout } from '../../../api/types.ts';
+import { formatAcceptedRequests } from '../../../core/gate/gateRequests.ts';
 import { evaluateGate } from '../../../core/gate/gateState.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { mutateGate, validateGate } from '../../../webhooks/gate/gateAdmission.ts';
@@ -16,6 +17,11 @@ const CLOSE = 'close.gate.fluxcd.io/requestedAt';
 const SYNC = 'system:serviceaccount:flux-system:kustomize-controller';
 
 const SPEC: Gate['spec'] = { default: 'closed', approvals: { required: 2 } };
+
+const FORGED = formatAcceptedRequests({
+  current: { action: 'close', at: Date.parse(day('09:00:00')) },
+  handled: {},
+});
 
 /** Rollouts that name the Gate, with their releases. */
 const rollouts = (releases: Record<string, string[]>): Rollout[] =>
@@ -155,6 +161,7 @@ describe('a request to open a Gate with approvals', () => {
     ['alone', { [OPEN]: day('10:00:00') }],
     ['later', { [OPEN]: day('14:00:00') }],
     ['before a planned closure', { [OPEN]: day('10:00:00'), [CLOSE]: day('14:00:00') }],
+    ['after a closure in a forged record', { [OPEN]: day('14:00:00'), 'gate.fluxcd.io/accepted-request': FORGED }],
     ['after a planned closure, which it would replace', { [CLOSE]: day('11:00:00'), [OPEN]: day('14:00:00') }],
   ])('is denied %s', async (_, annotate) => {
     const { allowed, message } = await written(annotate as Record<string, string>);
