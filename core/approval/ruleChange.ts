@@ -11,7 +11,7 @@ import { boundedLine } from '../text/oneLine.ts';
 import { type ApprovalRecord, type FieldChange, fieldName, type RuleChange } from './approvalRecord.ts';
 
 /** The part of a Gate's or RolloutGate's spec that decides whose approvals a version needs. */
-export interface Ruled {
+interface Ruled {
   approvals?: ApprovalRule | undefined;
   /** On a RolloutGate only. */
   rolloutRef?: { name?: string } | undefined;
