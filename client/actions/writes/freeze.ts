@@ -13,10 +13,8 @@ import {
   atText,
   type ClosedSpan,
   closeAnnotations,
-  closeGate,
-  closureText,
   endOf,
-  gateAfter,
+  plannedClosure,
   spanProblem,
   untilText,
 } from './gateWrites.ts';
@@ -122,14 +120,12 @@ function freezeExisting(
       ]),
     );
   }
-  const requested = closeGate(gate, { reason, at, until: end }, now);
-  if (!isRequest(requested)) return requested;
+  const { write, when } = plannedClosure(gate, { reason, at, until: end }, now);
+  if (!isRequest(write)) return write;
   const others = FROZEN_KINDS.filter((kind) => !selects && !current.kinds?.includes(kind));
   const lacks = others.length > 0 ? `, and selects no ${others.join(' and no ')}` : '';
-  const after = gateAfter(gate, requested.body.metadata?.annotations ?? {}, now);
-  const when = closureText(after, { at, end }, now);
   const concerns = [`${exists}: its spec stays as it is${lacks}`, ...(when ? [`It will be closed${when}`] : [])];
-  return { ...requested, concerns };
+  return { ...write, concerns };
 }
 
 const sorted = ({ kinds = [], ...selectors }: Selects) => ({ kinds: [...kinds].sort(), ...selectors });

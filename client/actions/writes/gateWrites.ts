@@ -144,33 +144,43 @@ export function createGate({ namespace, name }: NamespacedName): PlannedWrite {
   return createWrite('Gate', gate, { text: `Created ${objectTitle('Gate', { namespace, name })}, open` });
 }
 
+type WantedClosure = ClosedSpan & { reason?: string | undefined };
+
+/** Closes a Gate. */
+export function closeGate(gate: Gate, wanted: WantedClosure, now: EpochMs): PlannedWrite {
+  return plannedClosure(gate, wanted, now).write;
+}
+
 /**
- * Closes a Gate. With an end, a second request in the same write opens it again. The text has the end that the Gate
- * itself has then; an end that it would not keep is an invalid request.
+ * The write that closes a Gate, and `when` it is closed then: ` at … until …`. With an end, a second request in the
+ * same write opens it again. The text has the end that the Gate itself has then; an end that it would not keep is an
+ * invalid request.
  */
-export function closeGate(
+export function plannedClosure(
   gate: Gate,
-  { reason, ...span }: ClosedSpan & { reason?: string | undefined },
+  { reason, ...span }: WantedClosure,
   now: EpochMs,
-): PlannedWrite {
+): { write: PlannedWrite; when: string } {
+  const refused = (problem: string) => ({ write: badRequest(problem), when: '' });
   const { at } = span;
   const end = endOf(span, now);
   const problem = spanProblem(at, end, now);
-  if (problem) return badRequest(problem);
+  if (problem) return refused(problem);
   const before = gate.metadata.annotations ?? {};
   const annotations = closeAnnotations(before, { reason, at, end, requestedAt: requestTime(gate, 'close', at, now) });
   const after = gateAfter(gate, annotations, now);
   const { opened, until, stalled } = evaluateGate(after, at ?? now);
   if (opened) {
-    return badRequest(`${nameOf(gate)} would stay open: ${stalled ?? `its spec.window is ${gate.spec.window}`}.`);
+    return refused(`${nameOf(gate)} would stay open: ${stalled ?? `its spec.window is ${gate.spec.window}`}.`);
   }
   if (end !== undefined) {
     const last = wholeSeconds(end);
     const isKept = at === undefined ? until === undefined || until >= last : until === last;
-    if (!isKept) return badRequest(otherEndText(gate, { at, end, until, reason }));
+    if (!isKept) return refused(otherEndText(gate, { at, end, until, reason }));
   }
-  const text = `${at === undefined ? 'Closed' : 'Planned to close'} ${nameOf(gate)}${closureText(after, { at, end }, now)}`;
-  return patchWrite('Gate', identityOf(gate), { metadata: { annotations } }, { text });
+  const when = closureText(after, { at, end }, now);
+  const text = `${at === undefined ? 'Closed' : 'Planned to close'} ${nameOf(gate)}${when}`;
+  return { write: patchWrite('Gate', identityOf(gate), { metadata: { annotations } }, { text }), when };
 }
 
 interface OtherEnd {
@@ -211,7 +221,7 @@ export function gateAfter(gate: Gate, change: Readonly<Record<string, string | n
  * When the Gate is closed: ` at … until …`. `after`: the Gate after the write; its own spec decides the end.
  * `end`: the requested one.
  */
-export function closureText(after: Gate, { at, end }: Closure, now: EpochMs): string {
+function closureText(after: Gate, { at, end }: Closure, now: EpochMs): string {
   if (end !== undefined) {
     const { opened, message } = evaluateGate(after, end);
     return `${atText(at)}${untilText(end)}${opened ? '' : `; it is closed then too: ${message}`}`;
