@@ -1,11 +1,12 @@
 /** A page that is open for days: forbidden reads, lost connections, expired credentials. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { keepWatching } from '../../page/feed.ts';
 import { closePages, createPages } from '../../page/page.ts';
 import { createClient } from '../../tools/kube/kubeClient.ts';
 import { selectCluster } from '../../tools/kube/kubeconfig.ts';
 import { apiServer, json, list, rollout, status } from '../cli/apiServer.ts';
+import { eventually } from '../support/eventually.ts';
 
 const FROM = { apiVersion: 'kuberik.com/v1alpha1', resource: 'rollouts' };
 
@@ -138,7 +139,7 @@ describe('a Gate of a namespace that the page does not read', () => {
     });
     const { feed, handlers } = pages[0]!;
     feed.start(namespaces);
-    await vi.waitFor(() => expect(feed.kinds().every(({ state }) => state !== 'loading')).toBe(true));
+    await eventually(() => expect(feed.kinds().every(({ state }) => state !== 'loading')).toBe(true));
     return { feed, shown: async () => (await handlers.application('shop/app'))! };
   }
 
@@ -150,7 +151,7 @@ describe('a Gate of a namespace that the page does not read', () => {
     ['the namespace of the context', ofShop, {}, 'this page does not read that namespace'],
   ])('is unknown to a reader of %s, and is not offered as missing', async (_, reads, of, why) => {
     const { shown } = await pageOf(reads, of);
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { application, actions } = await shown();
       const step = application.steps.find(({ id }) => id === 'gate/flux-system/freeze');
       expect(step).toMatchObject({ state: 'unknown', detail: `the Gate itself could not be read: ${why}` });
@@ -173,6 +174,6 @@ describe('a Gate of a namespace that the page does not read', () => {
     const { feed } = await pageOf(ofShop, { namespaces: ['shop', 'flux-system'] });
     const stateOf = () => feed.kinds().find(({ kind }) => kind === 'Gate');
     const live = { kind: 'Gate', state: 'live', namespace: 'shop', forbiddenIn: ['flux-system'] };
-    await vi.waitFor(() => expect(stateOf()).toEqual(live));
+    await eventually(() => expect(stateOf()).toEqual(live));
   });
 });

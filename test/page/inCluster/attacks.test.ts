@@ -2,9 +2,10 @@
  * Attacks on the page in a cluster: requests of a browser, an issuer or a neighbour, and the resulting requests to the
  * API server.
  */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Issuer, startIssuer } from '../../../dev/page/localIssuer.ts';
 import { createCookieJar } from '../../../page/inCluster/cookies.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type Lie, lyingIssuer } from './lyingIssuer.ts';
 import {
   type Answer,
@@ -65,7 +66,7 @@ describe('a reader', () => {
     const written = setup.asked.filter(({ path }) => path.includes('dryRun'));
     expect(written.map(({ user }) => user)).toEqual(['alice@example.com']);
     const whom = () => [...new Set(setup.asked.map(({ user, groups }) => `${user}: ${groups}`))].sort();
-    await vi.waitFor(() => expect(whom()).toHaveLength(2));
+    await eventually(() => expect(whom()).toHaveLength(2));
     expect(whom()).toEqual(['alice@example.com: shop, on-call', 'bob@example.com: search']);
     await setup.close();
   });
@@ -75,7 +76,7 @@ describe('a reader', () => {
     for (const account of ['alice', 'moved'])
       expect(await stream(await signedIn(setup, account))).toMatchObject(AUTHORIZED);
     const whom = () => [...new Set(setup.asked.map(({ user, groups }) => `${user}: ${groups}`))].sort();
-    await vi.waitFor(() => expect(whom()).toEqual(['alice@example.com: search', 'alice@example.com: shop, on-call']));
+    await eventually(() => expect(whom()).toEqual(['alice@example.com: search', 'alice@example.com: shop, on-call']));
     await setup.close();
   });
 
@@ -83,7 +84,7 @@ describe('a reader', () => {
     await opened({ UI_NAMESPACES: 'shop,search' });
     expect(await stream(await signedIn(setup, 'narrow'))).toMatchObject(AUTHORIZED);
     const read = () => setup.asked.filter(({ path }) => /\/(rollouts|gates)\?limit/.test(path)).map(({ path }) => path);
-    await vi.waitFor(() => expect(read()).toHaveLength(4));
+    await eventually(() => expect(read()).toHaveLength(4));
     expect(read().every((path) => /\/namespaces\/(shop|search)\//.test(path))).toBe(true);
     await setup.close();
   });
@@ -119,7 +120,7 @@ describe('a reader', () => {
     await opened();
     const session = await signedIn(setup, 'alice');
     const whole = wholeStream(session);
-    await vi.waitFor(() => expect(setup.asked.length).toBeGreaterThan(10));
+    await eventually(() => expect(setup.asked.length).toBeGreaterThan(10));
     setup.replaceKey('another key of the cookies, long enough');
     expect(await whole).toMatchObject(AUTHORIZED);
     expect(await stream(session)).toMatchObject({ status: 401 });
@@ -286,7 +287,7 @@ describe('a request with a session', () => {
       'x-remote-user': 'bob',
       authorization: 'Bearer a-token',
     });
-    await vi.waitFor(() => expect(setup.asked.length).toBeGreaterThan(10));
+    await eventually(() => expect(setup.asked.length).toBeGreaterThan(10));
     expect(new Set(setup.asked.map(({ user }) => user))).toEqual(new Set(['alice@example.com']));
     expect(setup.asked.flatMap(({ others }) => others)).toEqual([]);
     await setup.close();

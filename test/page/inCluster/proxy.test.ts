@@ -4,8 +4,9 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
+import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
 import { FROM_PAGE, openPage, type PageSetup } from './pageSetup.ts';
 
@@ -40,7 +41,7 @@ describe('the page behind a proxy', () => {
     const setup = await opened();
     const answer = await setup.ask('/api/stream', { headers: ALICE, tls: { ca: authority.certificate, ...PROXY } });
     expect(answer.status).toBe(200);
-    await vi.waitFor(() => expect(setup.asked.length).toBeGreaterThan(10));
+    await eventually(() => expect(setup.asked.length).toBeGreaterThan(10));
     const whom = new Set(setup.asked.map(({ user, groups }) => `${user}: ${groups}`));
     expect([...whom]).toEqual(['alice: shop, on-call']);
     await setup.close();

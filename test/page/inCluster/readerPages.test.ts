@@ -1,7 +1,7 @@
 /** Readers of one cluster share equal objects in memory, but nothing that only one of them was sent. */
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { watchClusters } from '../../../page/inCluster/clusters.ts';
 import { createReaderPages } from '../../../page/inCluster/readerPages.ts';
 import { createSharedObjects } from '../../../page/inCluster/sharedObjects.ts';
@@ -9,6 +9,7 @@ import { createLog } from '../../../server/log.ts';
 import { createClient } from '../../../tools/kube/kubeClient.ts';
 import { selectCluster } from '../../../tools/kube/kubeconfig.ts';
 import { apiServer, json, list, rollout, status } from '../../cli/apiServer.ts';
+import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
 
 /** Has the Rollout shop/app, whose version depends on the user; undefined: the user may not read it. */
@@ -50,7 +51,7 @@ it('the same version of an object is kept once for a cluster, shared by its read
   const found = async (user: string) => {
     const opened = pages.pagesOf({ user, groups: [] })!;
     const states = () => opened.map(({ feed }) => feed.kinds().find(({ kind }) => kind === 'Rollout')?.state);
-    await vi.waitFor(() => expect(states()).not.toContain('loading'));
+    await eventually(() => expect(states()).not.toContain('loading'));
     return opened.map(({ feed }) => feed.views.objects.get('Rollout', 'shop/app'));
   };
   const [alice, inOther] = await found('alice');

@@ -5,9 +5,10 @@ import type { ServerOptions } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
 import { createSink } from '../../../server/audit/sink.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type LocalServer, startLocalServer } from '../registry/localServer.ts';
 
 const TOKEN = 'very-secret-token';
@@ -116,10 +117,10 @@ it('a changed Secret is used without a restart, and an invalid one is not', asyn
   const { sink, folder, logged } = sinkOf({ url: `http://${before.host}/` });
   await sink.post('{}');
   writeFileSync(join(folder, 'url'), `http://${after.host}/`);
-  await vi.waitFor(() => expect(logged.join()).toContain('reloaded'), 5000);
+  await eventually(() => expect(logged.join()).toContain('reloaded'));
   await sink.post('{}');
   writeFileSync(join(folder, 'url'), 'nonsense');
-  await vi.waitFor(() => expect(logged.join()).toContain('the last good content stays in use'), 5000);
+  await eventually(() => expect(logged.join()).toContain('the last good content stays in use'));
   await sink.post('{}');
   expect([before.requests.length, after.requests.length]).toEqual([1, 2]);
 });

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, expect, it, vi } from 'vitest';
 import { fakeMetrics } from '../../../dev/fakes/ports.ts';
 import { batchedMetrics, startReceiver } from '../../../server/http/receiverThread.ts';
+import { eventually } from '../../support/eventually.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 const dir = mkdtempSync(join(tmpdir(), 'receiver-thread-'));
@@ -46,7 +47,7 @@ it.each([
   const errors: object[] = [];
   const receiver = await startReceiver(url, options, { error: (fields) => void errors.push(fields) }, metrics);
   expect(receiver.port).toBe(4711);
-  await vi.waitFor(() => expect(starts()).toEqual(['0', '4711']), { timeout: 20_000 });
+  await eventually(() => expect(starts()).toEqual(['0', '4711']));
   expect(errors).toHaveLength(1);
   await receiver.close();
 });
@@ -63,7 +64,7 @@ it('its counters are merged here', async () => {
     `parentPort.postMessage({ port: 4711 }); parentPort.postMessage({ counts: [${JSON.stringify(count)}] });`,
   );
   const receiver = await startReceiver(url, options, { error: () => {} }, metrics);
-  await vi.waitFor(() => expect(counts).toEqual([count]));
+  await eventually(() => expect(counts).toEqual([count]));
   await receiver.close();
 });
 
