@@ -1,17 +1,22 @@
 /** The cost of work in relation to its input, for rules on hostile input: times alone vary on a busy machine. */
 
+const TURNS = 3;
+
 /** The duration of the work, as a multiple of the time to serialize and parse its input as JSON. */
 export function costInReadings(input: unknown, work: () => unknown): number {
-  const reading = fastest(5, () => JSON.parse(JSON.stringify(input)));
-  return fastest(2, work) / reading;
+  let [cost, reading] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const read = () => JSON.parse(JSON.stringify(input));
+  // In turns: when the machine is busy, both are slow.
+  for (let turn = 0; turn < TURNS; turn++) {
+    reading = Math.min(reading, duration(read));
+    cost = Math.min(cost, duration(work));
+    reading = Math.min(reading, duration(read));
+  }
+  return cost / Math.max(reading, 0.1);
 }
 
-function fastest(runs: number, work: () => unknown): number {
-  let best = Number.POSITIVE_INFINITY;
-  for (let run = 0; run < runs; run++) {
-    const start = performance.now();
-    work();
-    best = Math.min(best, performance.now() - start);
-  }
-  return Math.max(best, 0.1);
+function duration(work: () => unknown): number {
+  const start = performance.now();
+  work();
+  return performance.now() - start;
 }
