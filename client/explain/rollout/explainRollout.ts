@@ -215,38 +215,36 @@ function nextOf(rollout: Rollout, steps: readonly Step[], version: string | unde
   const hasTimeout = rollout.spec?.deployTimeout !== undefined;
   const isRecovery = isInRecovery(rollout.status?.conditions);
   if (head && isUnfinished(head) && (bakes || version === undefined))
-    return nextOfDeployment(head, { bakes, hasTimeout, isRecovery }, steps, version);
+    return nextOfDeployment(head, { bakes, hasTimeout, isRecovery }, steps);
   return version === undefined ? undefined : nextOfVersion(rollout, steps, version);
 }
 
-/** The next change of a deployment that rolls out or bakes. `version`: the one that waits, if any. */
+/** The next change of a deployment that rolls out or bakes. */
 function nextOfDeployment(
   { version: { tag }, bakeStatus, appliedTime }: HistoryEntry,
   { bakes, hasTimeout, isRecovery }: { bakes: boolean; hasTimeout: boolean; isRecovery: boolean },
   steps: readonly Step[],
-  version: string | undefined,
 ): Next {
   const until = steps.find(({ kind }) => kind === 'bake')?.until;
-  const then = version === undefined ? '' : `; after that, ${version} may be deployed`;
   if (bakeStatus === 'InProgress') {
     const unapplied = steps.filter(({ kind, state }) => kind === 'binding' && state !== 'passed');
     if (unapplied.length > 0) {
       const have = unapplied.length === 1 ? 'has' : 'have';
-      return { text: `the bake of ${tag} ends once ${titlesText(unapplied)} ${have} applied it${then}` };
+      return { text: `the bake of ${tag} ends once ${titlesText(unapplied)} ${have} applied it` };
     }
     const unhealthy = steps.filter(({ kind, state }) => kind === 'check' && (state === 'waits' || state === 'blocks'));
     if (unhealthy.length === 0) {
       const ends = isRecovery ? ' at that time, if all HealthChecks are Healthy' : ', unless a HealthCheck fails';
-      return { text: `the bake of ${tag} ends${ends}${then}`, ...(until && { at: until }) };
+      return { text: `the bake of ${tag} ends${ends}`, ...(until && { at: until }) };
     }
     const are = unhealthy.length === 1 ? 'is' : 'are';
-    return { text: `the bake of ${tag} ends once ${titlesText(unhealthy)} ${are} Healthy${then}` };
+    return { text: `the bake of ${tag} ends once ${titlesText(unhealthy)} ${are} Healthy` };
   }
   const forever = hasTimeout ? '' : '; spec.deployTimeout is not set';
   if (!bakes) return { text: `${tag} succeeds once Flux has applied it${forever}` };
   const awaited = appliedTime === undefined ? 'applied' : 'healthy';
-  if (until) return { text: `${tag} fails if it is not ${awaited} by then${then}`, at: until };
-  return { text: `the bake of ${tag} starts once it is applied and healthy${forever}${then}` };
+  if (until) return { text: `${tag} fails unless it is ${awaited} by then`, at: until };
+  return { text: `the bake of ${tag} starts once it is applied and healthy${forever}` };
 }
 
 /** The next change of the version that waits. */

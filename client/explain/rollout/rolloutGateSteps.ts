@@ -58,10 +58,11 @@ export function rolloutGateSteps(
       const hold = storedHold(rollout, blockers, kind, ref);
       const entry = { rollout, gate, kind, object, hold, version };
       const state = stepState(entry);
-      // A time that is past says only that the schedule has not been evaluated since.
-      const announced = parseTime(object?.metadata.annotations?.[GATE_UNTIL]);
-      const until = announced === undefined || announced <= now ? undefined : announced;
       const known = typeof hold === 'string' ? undefined : hold;
+      // A time that is past shows only that the schedule, or the Rollout, has not been evaluated since.
+      const until = [object?.metadata.annotations?.[GATE_UNTIL], known?.until]
+        .map(parseTime)
+        .find((at) => at !== undefined && at > now);
       return {
         id: KIND_OF[kind] === 'budget' ? gate.name : `${KIND_OF[kind]}/${shortName}`,
         kind: KIND_OF[kind],
@@ -71,7 +72,7 @@ export function rolloutGateSteps(
         ...withoutEmpty({
           version,
           detail: detailOf(entry, state, now),
-          until: until === undefined ? known?.until : formatTime(until),
+          until: until === undefined ? undefined : formatTime(until),
           since: kind === 'Rollout' ? known?.since : undefined,
           asksApproval: object?.spec?.approvals || known?.type === 'Approvals' ? true : undefined,
           ...listingFields(entry),

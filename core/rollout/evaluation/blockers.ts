@@ -3,7 +3,7 @@
  * Whether the version may be deployed, the conditions, Ready and the Events follow from this list.
  * A new kind of wait is a row of BLOCKER_KINDS: docs/extending.md.
  */
-import { GATE_UNTIL, LISTED } from '../../../api/annotations.ts';
+import { LISTED } from '../../../api/annotations.ts';
 import {
   GATE_CLOSED,
   WAITING_FOR_BUDGET,
@@ -28,7 +28,13 @@ import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { type CopyState, WAITING_FOR_COPY } from './copy.ts';
 import type { Observed, RolloutConfig } from './inputs.ts';
 import { isForward, RELEASE_TOO_YOUNG, type Selection, type YoungRelease } from './nextVersion.ts';
-import { allows, allowsNothing, type CountedRolloutGate, type RolloutGatesResult } from './rolloutGates.ts';
+import {
+  allows,
+  allowsNothing,
+  type CountedRolloutGate,
+  type RolloutGatesResult,
+  scheduledOpening,
+} from './rolloutGates.ts';
 import type { Requests } from './rolloutRequests.ts';
 import { approvalCommand, approvalsAtGate, type RequiredApprovals, WAITING_FOR_APPROVALS } from './versionApprovals.ts';
 
@@ -265,12 +271,6 @@ function rolloutGateBlockers(inputs: BlockerInputs): Blocker[] {
         ...times({ until }),
       };
     });
-}
-
-/** When its schedule opens the RolloutGate; undefined if it is open, has no schedule, or that is overdue. */
-function scheduledOpening({ metadata, spec, overdueSince }: CountedRolloutGate): EpochMs | undefined {
-  const isClosed = spec?.passing === false && overdueSince === undefined;
-  return isClosed ? parseTime(metadata.annotations?.[GATE_UNTIL]) : undefined;
 }
 
 /**

@@ -35,7 +35,7 @@ export interface RolloutGatesResult {
 
 /** A RolloutGate as it counts for a decision. */
 export interface CountedRolloutGate extends RolloutGate {
-  /** When its schedule announced a change that has not been written: the RolloutGate doesn't count as passing. */
+  /** When its schedule should have changed it, and has not: the RolloutGate doesn't count as passing. */
   overdueSince?: EpochMs;
 }
 
@@ -44,10 +44,20 @@ export interface CountedRolloutGate extends RolloutGate {
  * the schedule isn't evaluated then (an outage), it may not stay open.
  */
 export function countedRolloutGate(gate: RolloutGate, now: EpochMs): CountedRolloutGate {
-  const { metadata, spec } = gate;
-  const until = metadata.labels?.[SCHEDULE_NAME_LABEL] ? parseTime(metadata.annotations?.[GATE_UNTIL]) : undefined;
-  if (spec?.passing === false || until === undefined || now < until) return gate;
-  return { ...gate, spec: { ...spec!, passing: false }, overdueSince: until };
+  const at = nextScheduledChange(gate);
+  if (at === undefined || now < at) return gate;
+  return { ...gate, spec: { ...gate.spec!, passing: false }, overdueSince: at };
+}
+
+/** When the schedule that made the RolloutGate changes it next. On others the annotation is any user's text. */
+function nextScheduledChange({ metadata: { labels, annotations } }: RolloutGate): EpochMs | undefined {
+  return labels?.[SCHEDULE_NAME_LABEL] ? parseTime(annotations?.[GATE_UNTIL]) : undefined;
+}
+
+/** When its schedule opens the RolloutGate; undefined if it passes, has no schedule, or if that time is past. */
+export function scheduledOpening(gate: CountedRolloutGate): EpochMs | undefined {
+  const isClosed = gate.spec?.passing === false && gate.overdueSince === undefined;
+  return isClosed ? nextScheduledChange(gate) : undefined;
 }
 
 /** The RolloutGates of this Rollout, sorted by name: Metacontroller sends them in no order. */
@@ -118,7 +128,9 @@ export function blockingNames(gates: readonly CountedRolloutGate[], version: str
     const name = `RolloutGate '${gate.metadata.name}'${ofSchedule(gate)}`;
     if (gate.overdueSince !== undefined)
       return [`${name} (its schedule has not been evaluated since ${formatTime(gate.overdueSince)})`];
-    if (gate.spec?.passing === false) return [`${name} (not passing${untilText(gate)})`];
+    const opening = scheduledOpening(gate);
+    if (opening !== undefined) return [`${name} (not passing until ${formatTime(opening)})`];
+    if (gate.spec?.passing === false) return [`${name} (not passing)`];
     return allows(gate, version) ? [] : [`${name} (not on its list)`];
   });
   return few(names, MAX_ROLLOUT_GATES_IN_MESSAGE);
@@ -128,12 +140,6 @@ export function blockingNames(gates: readonly CountedRolloutGate[], version: str
 function ofSchedule({ metadata: { labels } }: RolloutGate): string {
   const [kind, name] = [labels?.[SCHEDULE_KIND_LABEL], labels?.[SCHEDULE_NAME_LABEL]];
   return kind && name ? ` of ${kind} '${name}'` : '';
-}
-
-/** The end of the closure, if the annotation is a time: any user may write the annotation. */
-function untilText({ metadata: { annotations } }: RolloutGate): string {
-  const until = parseTime(annotations?.[GATE_UNTIL]);
-  return until === undefined ? '' : ` until ${formatTime(until)}`;
 }
 
 /** Whether the RolloutGates together let no candidate through. */

@@ -35,7 +35,11 @@ it('the next change is no end of the bake in the past', () => {
   expect(next?.at ?? at('13:05:00')).toBe(at('13:05:00'));
 });
 
-it('a RolloutGate whose schedule is overdue opens at no time that is past', () => {
+it.each([
+  ['Blocks', {}],
+  // The status of a Rollout that hasn't been evaluated since either.
+  ['Waits', { until: at('12:00:00') }],
+])('a RolloutGate whose schedule is overdue opens at no time that is past (%s)', (effect, stored) => {
   const { name: gateName, until } = { name: 'schedule-gate-1', until: at('12:00:00') };
   const waits = objectOf('Rollout', {
     metadata: { namespace: 'shop', name: 'app', uid: 'u', generation: 1 },
@@ -48,10 +52,11 @@ it('a RolloutGate whose schedule is overdue opens at no time that is past', () =
       blockers: [
         {
           type: 'RolloutGate',
-          effect: 'Blocks',
+          effect,
           reason: 'RolloutGatesBlocking',
           version: '1.1.0',
           object: { kind: 'RolloutGate', namespace: 'shop', name: gateName },
+          ...stored,
         },
       ],
     },

@@ -5,6 +5,7 @@ import {
   countedRolloutGate,
   evaluateRolloutGates,
   rolloutGatesOf,
+  scheduledOpening,
   shownBypass,
 } from '../../../../core/rollout/evaluation/rolloutGates.ts';
 import { objectOf } from '../../../support/objects.ts';
@@ -59,10 +60,17 @@ describe('a RolloutGate that passes until the next change of its schedule', () =
     expect(countedRolloutGate(each, at(time)).spec?.passing).toBe(passing);
   });
 
-  it('is named with the cause', () => {
-    expect(blockingNames([countedRolloutGate(made(true, LABELS), at('17:05:00'))], '1.1.0')).toBe(
+  it.each([true, false])('is named with the cause (passing: %s)', (passing) => {
+    const counted = countedRolloutGate(made(passing, LABELS), at('17:05:00'));
+    expect(blockingNames([counted], '1.1.0')).toBe(
       "RolloutGate 'schedule-gate-1' of RolloutSchedule 'working-hours' (its schedule has not been evaluated since 2026-11-23T17:00:00Z)",
     );
+    expect(scheduledOpening(counted)).toBeUndefined();
+  });
+
+  it('opens at no time that somebody else has written', () => {
+    expect(scheduledOpening(made(false, {}))).toBeUndefined();
+    expect(scheduledOpening(made(false, LABELS))).toBe(at('17:00:00'));
   });
 });
 
