@@ -35,6 +35,9 @@ interface BudgetOutcome {
   held: readonly BudgetVersion[];
 }
 
+/** The reasons of Ready for which no slot is granted, whatever becomes free. */
+export const GRANTS_NOTHING: readonly string[] = ['TooManyRollouts', 'TooManyVersions', 'Closed'];
+
 /** The condition Ready. Its reason is the first cause that keeps Rollouts from starting; the message names all. */
 export function readyOf(budget: Budget, outcome: BudgetOutcome): NewCondition {
   const { config, selected, problem, slots, held } = outcome;

@@ -11,7 +11,7 @@ import { type NewCondition, trueCondition } from '../kube/conditions.ts';
 import { identityOf, uidFraction } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { nextRevision } from '../status/revision.ts';
-import { rolloutCount } from './budgetReport.ts';
+import { GRANTS_NOTHING, rolloutCount } from './budgetReport.ts';
 import { imageOf, isSameDigest, isSameImage } from './imageVersion.ts';
 import { type Budgets, budgetKey, budgetTitle, kindOf } from './selectingBudgets.ts';
 
@@ -151,7 +151,7 @@ function whyClosed({ status }: Budget, rollout: Rollout, tag: string) {
   const held = status?.versions?.find((known) => known.held && isSame(known));
   if (held) return { reason: 'VersionHeld', message: `it has failed in ${rolloutCount(held.failed)}` };
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
-  const isClosed = ready?.status === 'False' && ['TooManyRollouts', 'Closed'].includes(ready.reason);
+  const isClosed = ready?.status === 'False' && GRANTS_NOTHING.includes(ready.reason);
   return isClosed ? { reason: 'BudgetClosed', message: ready.message } : undefined;
 }
 

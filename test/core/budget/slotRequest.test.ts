@@ -99,6 +99,20 @@ describe('a Rollout', () => {
       'BudgetClosed',
       ': spec.maxConcurrent is 0: no slot is granted',
     ],
+    [
+      {
+        conditions: [
+          {
+            type: 'Ready',
+            status: 'False',
+            reason: 'TooManyVersions',
+            message: 'too many versions: no slot is granted',
+          },
+        ],
+      },
+      'BudgetClosed',
+      ': too many versions: no slot is granted',
+    ],
     [{ versions: [{ image: 'another', version: '1.2.0', failed: 2, held: true }] }, 'NoSlot', "'a'"],
   ])('says why the budget has none, where that lasts', (status, reason, end) => {
     const { condition, blockers } = turn(rollout(), [budget('a', [], status)])!;
