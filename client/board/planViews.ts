@@ -69,7 +69,8 @@ const MAX_BANDS = 120;
 
 export function gateView(gate: Gate, now: EpochMs): GateView {
   const { namespace, name } = identityOf(gate);
-  const { opened, openFor, message, cause, until, stalled } = evaluateAfresh(gate, now);
+  const evaluation = evaluateAfresh(gate, now);
+  const { opened, openFor, message, cause, until, stalled } = evaluation;
   const { spec, status } = gate;
   const { rules = [], action, timezone } = spec.schedule ?? {};
   return {
@@ -97,7 +98,7 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
     }),
     ...(spec.approvals && {
       approvals: {
-        rule: approvalRuleText(spec.approvals),
+        rule: approvalRuleText(spec.approvals, evaluation),
         ...withoutEmpty({ progress: status?.approvals?.progress }),
         isEndable: takesOpening(gate, now),
       },

@@ -3,6 +3,7 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { ApprovalRule, Gate } from '../../api/types.ts';
 import { type ApprovalVerdict, evaluateVersions, verdictText } from '../../core/approval/approvalVerdict.ts';
 import { approvalsOn, type NextDeployment, standingApprovals } from '../../core/gate/evaluateGates.ts';
+import type { GateEvaluation } from '../../core/gate/gateState.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { parseRefKey } from './related.ts';
@@ -33,13 +34,17 @@ export function approvalsAt(gate: Gate, waiting: readonly NextDeployment[], now:
   return [...ofWaiting, ...others.map((each) => ({ ...each, rollout: parseRefKey(each.rollout!) }))];
 }
 
-/** The approval rule of a Gate, as text. */
-export function approvalRuleText({ required, notBy = [], expireAfter }: ApprovalRule): string {
+/** The approval rule of a Gate, as text, and what a request to open does while the Gate is closed. */
+export function approvalRuleText(
+  { required, notBy = [], expireAfter }: ApprovalRule,
+  { opened, opensByRequest }: Pick<GateEvaluation, 'opened' | 'opensByRequest'>,
+): string {
   const who = required === 1 ? 'the approval of one user' : `the approvals of ${required} users`;
   const names = { requester: 'the user who requested it', author: 'its authors' };
   const without = notBy.length > 0 ? `, ${notBy.map((each) => names[each]).join(' and ')} not counted` : '';
   const lasts = expireAfter ? `, each within ${expireAfter}` : '';
-  return `A version needs ${who}${without}${lasts}; no request opens the Gate`;
+  const opening = opensByRequest ? 'a request to open ends the closure' : 'no request opens the Gate';
+  return `A version needs ${who}${without}${lasts}${opened ? '' : `; ${opening}`}`;
 }
 
 const MAX_APPROVAL_VIEWS = 50;

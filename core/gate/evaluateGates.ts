@@ -45,8 +45,8 @@ export interface GateResult {
   opensAt?: EpochMs | undefined;
   /** The request that opened it, if one did. */
   openedBy?: GateRequest | undefined;
-  /** Whether it has `spec.approvals`: no request opens it. */
-  takesApprovals?: boolean | undefined;
+  /** Whether a request to open opens it; absent if it isn't a Gate. */
+  opensByRequest?: boolean | undefined;
   /** The approvals that let the version through, the oldest first. */
   approvedBy?: Approval[] | undefined;
   /**
@@ -105,7 +105,7 @@ function evaluate(
     openedBy: open && cause?.action === 'open' ? cause : undefined,
     closedBy: !opened && cause?.action === 'close' ? cause : undefined,
     opensAt: !opened && openFor === undefined ? until : undefined,
-    takesApprovals: gate.spec.approvals !== undefined,
+    opensByRequest: evaluation.opensByRequest,
   };
   return opened || !next ? result : withApprovals(result, gate, next, now);
 }
@@ -135,7 +135,7 @@ export function closedText(closed: readonly GateResult[]): string {
 
 function closedGateText(gate: GateResult): string {
   if (gate.missing || gate.isLimit) return gate.message;
-  const needsVersion = gate.takesApprovals && !gate.lacks;
+  const needsVersion = !gate.opensByRequest && !gate.lacks;
   const how = needsVersion ? '; it opens only by approvals, for one version of one Rollout' : '';
   return `Gate '${refKey(gate.ref)}' is closed (${fullMessage(gate)}${how})`;
 }

@@ -59,14 +59,15 @@ export function gateSelectsRollout(
   return selectsRollouts(gate) && matches(gate, rollout, namespaceLabels);
 }
 
-function selectsKind({ spec }: Gate, kind: string): boolean {
+/** Whether the Gate selects objects of this kind. Without `kinds` it selects every Flux kind, and no Rollout. */
+export function selectsKind({ spec }: Pick<Gate, 'spec'>, kind: string): boolean {
   if (!spec?.selects) return false;
   const kinds: readonly string[] = spec.selects.kinds ?? [];
-  return kinds.length === 0 || kinds.includes(kind);
+  return kinds.length === 0 ? kind !== KINDS.Rollout.kind : kinds.includes(kind);
 }
 
-function selectsRollouts({ spec }: Gate): boolean {
-  return spec?.selects?.kinds?.includes(KINDS.Rollout.kind) ?? false;
+function selectsRollouts(gate: Gate): boolean {
+  return selectsKind(gate, KINDS.Rollout.kind);
 }
 
 /**

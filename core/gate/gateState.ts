@@ -90,6 +90,8 @@ export interface GateEvaluation {
    * The one version that the Gate is open for, see `opensFor`; for everything else it is closed (`opened` is false).
    */
   openFor?: string | undefined;
+  /** Whether a request to open opens it: on a Gate with approvals only if it is open without the requests to close. */
+  opensByRequest: boolean;
 }
 
 /** The evaluation, cached until it can change. */
@@ -125,6 +127,7 @@ function evaluationOf(timeline: Timeline, problems: FieldProblem[], now: EpochMs
     resetToDefaultAt: Number.isFinite(reset) ? reset : undefined,
     cause,
     planned,
+    opensByRequest: !timeline.gate.spec.approvals || stateWithoutRequests(timeline, now).opened,
     stalled: problems.length > 0 ? problems.map(problemText).join('; ') : undefined,
   };
 }

@@ -18,9 +18,7 @@ import { NOW, nameWord, shell, WHY } from '../text/shell.ts';
 export function closedGatesText(all: readonly GateResult[]): TextWithCommands {
   const closed = all.slice(0, MAX_LISTED);
   const more = all.length > closed.length ? `; and ${all.length - closed.length} more Gates are closed` : '';
-  const commands = closed
-    .filter((gate) => !gate.missing && !gate.isLimit && (!gate.takesApprovals || gate.closedBy !== undefined))
-    .map(({ ref }) => openGateCommand(ref));
+  const commands = closed.filter(({ opensByRequest }) => opensByRequest).map(({ ref }) => openGateCommand(ref));
   return { text: `${closedText(closed)}${more}.`, commands };
 }
 

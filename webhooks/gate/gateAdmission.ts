@@ -142,7 +142,7 @@ async function reachProblem(
 const MAX_OBJECTS_IN_DENIAL = 3;
 
 const APPROVALS_BEFORE_DELETION =
-  'No request opens a Gate with spec.approvals: first remove each reference to it, and its spec.selects.';
+  'No request opens it, because it has spec.approvals: first remove each reference to it, and its spec.selects.';
 
 async function validateGateDelete(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const stored = (request.oldObject ?? undefined) as Gate | undefined;
@@ -169,7 +169,7 @@ async function decideRelease(
   request: AdmissionRequest,
   call: WebhookCall,
 ): Promise<AdmissionDecision> {
-  const { opened, message } = evaluateGate(gate, call.now);
+  const { opened, message, opensByRequest } = evaluateGate(gate, call.now);
   if (opened) return allowed();
   const ref = identityOf(stored);
   const { blocking, othersNaming } = await readRequirers(stored, ref.namespace, call);
@@ -177,9 +177,9 @@ async function decideRelease(
   const isDeleted = request.operation === 'DELETE';
   if (held.length === 0) return allowed(othersNaming === 0 ? [] : [strandedWarning(othersNaming, isDeleted)]);
   // Approvals let versions through, and open nothing else.
-  const [first, commands] = gate.spec.approvals
-    ? [APPROVALS_BEFORE_DELETION, []]
-    : ['Open it first.', [openGateCommand(ref)]];
+  const [first, commands] = opensByRequest
+    ? ['Open it first.', [openGateCommand(ref)]]
+    : [APPROVALS_BEFORE_DELETION, []];
   const name = `Gate '${refKey(ref)}'`;
   const subject = isDeleted
     ? name

@@ -2,6 +2,7 @@
 import { apiVersionOf, GOVERNED_KINDS, KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { Gate } from '../../../api/types.ts';
+import { selectsKind } from '../../../core/gate/gateSelection.ts';
 import { formatDuration, shortDuration } from '../../../core/kube/duration.ts';
 import { sameJson } from '../../../core/kube/json.ts';
 import { identityOf } from '../../../core/kube/names.ts';
@@ -89,7 +90,7 @@ function specOf({ at, every, selects }: FreezeRequest, end: EpochMs | undefined)
 
 function annotationsOf({ at, every, reason }: Wanted, end: EpochMs | undefined, now: EpochMs) {
   if (every) return reasonAnnotation(reason);
-  return closeAnnotations({}, { reason, at, end, requestedAt: formatTime(at ?? wholeSeconds(now)) });
+  return closeAnnotations({}, { reason, at, end, requestedAt: at ?? wholeSeconds(now) });
 }
 
 function scheduleOf({ days, hours, timezone }: NonNullable<FreezeRequest['every']>) {
@@ -122,7 +123,7 @@ function freezeExisting(
   }
   const { write, when } = plannedClosure(gate, { reason, at, until: end }, now);
   if (!isRequest(write)) return write;
-  const others = FROZEN_KINDS.filter((kind) => !selects && !current.kinds?.includes(kind));
+  const others = FROZEN_KINDS.filter((kind) => !selects && !selectsKind(gate, kind));
   const lacks = others.length > 0 ? `, and selects no ${others.join(' and no ')}` : '';
   const concerns = [`${exists}: its spec stays as it is${lacks}`, ...(when ? [`It will be closed${when}`] : [])];
   return { ...write, concerns };

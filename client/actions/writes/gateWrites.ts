@@ -76,20 +76,31 @@ export function openGate(gate: Gate, { reason, at, version }: Opening, now: Epoc
   if (!takesOpening(gate, now)) {
     return badRequest(`${nameOf(gate)} has spec.approvals, and no request opens it: approve a version at it.`);
   }
-  const { opened, openFor } = evaluateGate(gate, now);
-  if (at === undefined && version === undefined && opened && !evaluateGate(gate, now).planned) {
+  const { opened, openFor, planned } = evaluateGate(gate, now);
+  if (at === undefined && version === undefined && opened && !planned) {
     return noChange(`${nameOf(gate)} is open already.`);
   }
   if (at === undefined && version !== undefined && !opened && openFor === version) {
     return noChange(`${nameOf(gate)} is open for ${version} already.`);
   }
   const before = gate.metadata.annotations ?? {};
+  const requestedAt = requestTime(gate, 'open', at, now);
   const annotations: Record<string, string | null> = {
-    [OPEN_REQUESTED_AT]: requestTime(gate, 'open', at, now),
+    [OPEN_REQUESTED_AT]: formatTime(requestedAt),
     ...annotationChange(before, OPEN_REASON, reason),
     ...annotationChange(before, OPEN_FOR, version),
   };
-  const text = `${at === undefined ? 'Opened' : 'Planned to open'} ${nameOf(gate)}${version === undefined ? '' : ` for ${version} only`}${atText(at)}`;
+  const after = evaluateGate(gateAfter(gate, annotations, now), Math.max(now, requestedAt));
+  const opens = version === undefined ? after.opened : after.openFor === version;
+  if (!opens && !gate.spec.approvals) {
+    const why = after.stalled ?? `its spec.window is ${gate.spec.window}`;
+    return badRequest(`${nameOf(gate)} would stay closed: ${why}.`);
+  }
+  const only = version === undefined ? '' : ` for ${version} only`;
+  const when = `${atText(at)}${untilText(after.until)}`;
+  const text = opens
+    ? `${at === undefined ? 'Opened' : 'Planned to open'} ${nameOf(gate)}${only}${when}`
+    : `Ended the request to close ${nameOf(gate)}, which stays closed: ${after.message}`;
   return patchWrite(
     'Gate',
     identityOf(gate),
@@ -167,9 +178,10 @@ export function plannedClosure(
   const problem = spanProblem(at, end, now);
   if (problem) return refused(problem);
   const before = gate.metadata.annotations ?? {};
-  const annotations = closeAnnotations(before, { reason, at, end, requestedAt: requestTime(gate, 'close', at, now) });
+  const requestedAt = requestTime(gate, 'close', at, now);
+  const annotations = closeAnnotations(before, { reason, at, end, requestedAt });
   const after = gateAfter(gate, annotations, now);
-  const { opened, until, stalled } = evaluateGate(after, at ?? now);
+  const { opened, until, stalled } = evaluateGate(after, Math.max(now, requestedAt));
   if (opened) {
     return refused(`${nameOf(gate)} would stay open: ${stalled ?? `its spec.window is ${gate.spec.window}`}.`);
   }
@@ -255,10 +267,10 @@ export function spanProblem(at: EpochMs | undefined, end: EpochMs | undefined, n
  */
 export function closeAnnotations(
   before: Readonly<Record<string, string>>,
-  { reason, at, end, requestedAt }: Closure & { reason: string | undefined; requestedAt: string },
+  { reason, at, end, requestedAt }: Closure & { reason: string | undefined; requestedAt: EpochMs },
 ): Record<string, string | null> {
   return {
-    [CLOSE_REQUESTED_AT]: requestedAt,
+    [CLOSE_REQUESTED_AT]: formatTime(requestedAt),
     ...annotationChange(before, CLOSE_REASON, reason),
     ...(at === undefined &&
       end !== undefined && {
@@ -273,15 +285,15 @@ export function closeAnnotations(
  * The time of a request: `at`, or now, but at least a second after the last request. An unchanged text would be no new
  * request, and a time before the last request would count as handled; the user's clock may be behind.
  */
-function requestTime(gate: Gate, action: 'open' | 'close', at: EpochMs | undefined, now: EpochMs): string {
-  if (at !== undefined) return formatTime(at);
+function requestTime(gate: Gate, action: 'open' | 'close', at: EpochMs | undefined, now: EpochMs): EpochMs {
+  if (at !== undefined) return at;
   const annotated = parseRequestTime(
     gate.metadata.annotations?.[action === 'open' ? OPEN_REQUESTED_AT : CLOSE_REQUESTED_AT],
   );
   const isAhead = annotated !== undefined && annotated > now + 1000;
   const used = [gateRequestsOf(gate, now).handled[action], isAhead ? undefined : annotated];
   const next = used.flatMap((time) => (time === undefined ? [] : [time + 1000]));
-  return formatTime(Math.max(wholeSeconds(now), ...next));
+  return Math.max(wholeSeconds(now), ...next);
 }
 
 /** Sets the annotation to the value; without a value, removes it if it is set. */

@@ -4,7 +4,7 @@ import type { Gate, Rollout, RolloutGate } from '../../../api/types.ts';
 import { verdictText } from '../../../core/approval/approvalVerdict.ts';
 import type { GateRequest } from '../../../core/gate/gateRequests.ts';
 import { type Requirer, requirerText } from '../../../core/gate/gateSelection.ts';
-import { evaluateGate } from '../../../core/gate/gateState.ts';
+import { evaluateGate, type GateEvaluation } from '../../../core/gate/gateState.ts';
 import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
@@ -23,7 +23,8 @@ const MAX_LISTED_EACH = 5;
 
 export function explainGate(gate: Gate, now: EpochMs): Explanation {
   const object = objectRef('Gate', identityOf(gate));
-  const { opened, openFor, until, planned, stalled } = evaluateGate(gate, now);
+  const evaluation = evaluateGate(gate, now);
+  const { opened, openFor, until, planned, stalled } = evaluation;
   const headline = gateText(gate, now);
   const name = `Gate ${object.namespace}/${object.name}`;
   const causes: Cause[] = [
@@ -31,13 +32,13 @@ export function explainGate(gate: Gate, now: EpochMs): Explanation {
     { code: 'Holds', text: heldText(gate, opened) },
     ...unreachedCauses(gate),
     ...causeIf('ScheduledBy', scheduleText(gate)),
-    ...approvalCauses(gate, now),
+    ...approvalCauses(gate, evaluation, now),
     ...causeIf('Stalled', stalled && `Invalid settings are ignored: ${stalled}`),
   ];
   const plan = planned && planned.at === until ? planText(planned) : '';
   const next: Next =
     until === undefined
-      ? { text: staysText(gate, opened) }
+      ? { text: staysText(gate, evaluation) }
       : { text: nextText(opened, openFor) + plan, at: formatTime(until) };
   const commands = commandViewsOf(gateActions(gate, [], now).slice(0, MAX_LISTED_EACH), now);
   return { object, headline, state: opened ? 'free' : 'held', causes, next, commands, unread: [] };
@@ -54,11 +55,10 @@ function nextText(opened: boolean, openFor: string | undefined): string {
   return `it ${opened ? 'closes' : 'opens'} automatically`;
 }
 
-function staysText({ spec }: Gate, opened: boolean): string {
+function staysText({ spec }: Gate, { opened, opensByRequest }: GateEvaluation): string {
   if (opened) return 'no automatic change. It stays open until a user closes it';
-  return spec.approvals
-    ? 'no automatic change. It stays closed, and approved versions pass'
-    : 'no automatic change. It stays closed until a user opens it';
+  const passing = spec.approvals ? '; approved versions pass' : '';
+  return `no automatic change. It stays closed${opensByRequest ? ' until a user opens it' : ''}${passing}`;
 }
 
 function scheduleText(gate: Gate): string | undefined {
@@ -66,12 +66,12 @@ function scheduleText(gate: Gate): string | undefined {
   return set && `Its schedule was set by ${set.by} at ${set.at}${set.reason ? `: ${set.reason}` : ''}`;
 }
 
-function approvalCauses(gate: Gate, now: EpochMs): Cause[] {
+function approvalCauses(gate: Gate, evaluation: GateEvaluation, now: EpochMs): Cause[] {
   const rule = gate.spec.approvals;
   if (!rule) return [];
   const given = approvalsAt(gate, [], now).slice(0, MAX_LISTED_EACH);
   return [
-    { code: 'Approvals', text: approvalRuleText(rule) },
+    { code: 'Approvals', text: approvalRuleText(rule, evaluation) },
     ...given.map(({ rollout, version, verdict }) => ({
       code: 'Approvals',
       text: `${version} of Rollout ${refKey(rollout)} has ${verdictText(verdict)}`,
@@ -83,10 +83,12 @@ function approvalCauses(gate: Gate, now: EpochMs): Cause[] {
 function unreachedCauses({ status }: Gate): Cause[] {
   const { notHeld = 0, notHeldObjects = [], notResumed = 0, notResumedObjects = [] } = status ?? {};
   const cause = (code: string, count: number, text: string, [first]: (Requirer & { message?: string })[]) =>
-    count === 0 ? [] : [{ code, text: `${count} ${text}${first ? `: ${requirerText(first)}, ${first.message}` : ''}` }];
+    count === 0
+      ? []
+      : [{ code, text: `${text}: ${count}${first ? `, ${requirerText(first)}: ${first.message}` : ''}` }];
   return [
-    ...cause('NotHeld', notHeld, 'of these are running although the Gate is closed', notHeldObjects),
-    ...cause('NotResumed', notResumed, 'of these are still suspended although the Gate is open', notResumedObjects),
+    ...cause('NotHeld', notHeld, 'Objects that still run behind the closed Gate', notHeldObjects),
+    ...cause('NotResumed', notResumed, 'Objects that are still suspended although the Gate is open', notResumedObjects),
   ];
 }
 
@@ -94,7 +96,8 @@ function heldText({ status }: Gate, opened: boolean): string {
   const { held, heldObjects = [] } = status ?? {};
   if (held === undefined) return 'The objects that it holds have not been counted yet';
   if (held === 0) return `Nothing requires it${opened ? '' : ', so it holds nothing'}`;
-  return `It ${opened ? 'would hold' : 'holds'} ${held} ${held === 1 ? 'object' : 'objects'}: ${few(heldObjects.map(requirerText), MAX_LISTED_EACH, held)}`;
+  const names = heldObjects.length > 0 ? `: ${few(heldObjects.map(requirerText), MAX_LISTED_EACH, held)}` : '';
+  return `It ${opened ? 'would hold' : 'holds'} ${held} ${held === 1 ? 'object' : 'objects'}${names}`;
 }
 
 /** The explanation of a RolloutGate. `rollout`: the Rollout that it names, if that exists and may be read. */
@@ -118,14 +121,17 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
   const rejected = spec?.rejectedVersions ?? [];
   const listed = listingOf(gate, spec?.passing === false, version);
   const who = listed ? `, by ${listed.by} at ${formatTime(listed.at)}${listed.reason ? `: ${listed.reason}` : ''}` : '';
-  const waits = `Version ${version} of Rollout '${name}' waits${isWaitedFor ? ' for it' : ', and not for this RolloutGate'}`;
+  const waits = `Version ${version} of Rollout '${name}' waits for ${isWaitedFor ? 'it' : 'something else'}`;
   const absent = `Rollout '${name}' was not found in namespace '${object.namespace}', or you aren't allowed to read it`;
   const code = isBlocked ? 'RolloutGatesBlocking' : undefined;
   const causes: Cause[] = [
     { code: code ?? 'Passing', text: `RolloutGate '${object.name}' of Rollout '${name}': ${headline}${who}` },
     ...causeIf(code ?? 'Waits', version !== undefined && waits),
     ...causeIf('RolloutNotFound', !rollout && absent),
-    ...causeIf('Rejects', rejected.length > 0 && `It rejects ${few(rejected, 5)}: these are never deployed`),
+    ...causeIf(
+      'Rejects',
+      rejected.length > 0 && `It rejects ${few(rejected, 5)}: a rejected version isn't deployed, not even manually`,
+    ),
   ];
   const commands = commandViewsOf(actions, 0);
   // The time is that of its schedule.

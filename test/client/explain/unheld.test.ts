@@ -21,11 +21,11 @@ it('names an object that nothing suspends, and why', () => {
 it.each([
   [
     { notHeld: 3, notHeldObjects: [first] },
-    '3 of these are running although the Gate is closed: Kustomization shop/web, no room',
+    'Objects that still run behind the closed Gate: 3, Kustomization shop/web: no room',
   ],
   [
     { notResumed: 1, notResumedObjects: [first] },
-    '1 of these are still suspended although the Gate is open: Kustomization shop/web, no room',
+    'Objects that are still suspended although the Gate is open: 1, Kustomization shop/web: no room',
   ],
 ])('`why` of a Gate: %o', (status, text) => {
   const { causes } = explainGate({ ...gate('ops/freeze'), status } as never, 0);

@@ -80,6 +80,26 @@ describe('required gates', () => {
   });
 });
 
+describe('a Gate with approvals that a request has closed', () => {
+  const at = Date.parse('2026-01-05T12:00:00Z');
+  const ref = { namespace: 'platform', name: 'freeze' };
+  const closed = (standard: 'opened' | 'closed') =>
+    gate(
+      { default: standard, approvals: { required: 1 } },
+      { 'close.gate.fluxcd.io/requestedAt': '2026-01-05T10:00:00Z' },
+    );
+
+  it.each([
+    ['opened', 'Gate close requested', 1],
+    ['closed', 'an unknown user; it opens only by approvals', 0],
+  ] as const)('by default %s: a denial has the command that opens it if there is one', (standard, text, commands) => {
+    const denied = closedGatesText(evaluateGates([ref], byRefKey([closed(standard)]), at).closed);
+    expect(denied.text.includes('only by approvals')).toBe(commands === 0);
+    expect(denied.text).toContain(text);
+    expect(denied.commands).toHaveLength(commands);
+  });
+});
+
 describe('approvals of a Rollout', () => {
   const at = Date.parse('2026-03-01T12:00:00Z');
   const given = (uid?: string) => ({

@@ -114,16 +114,39 @@ describe('opening a Gate', () => {
     expect(annotations(openGate(open, {}, NOW))).toMatchObject({ 'open.gate.fluxcd.io/for': null });
   });
 
+  it.each([
+    [
+      'an end by its window',
+      { default: 'closed', window: '1h' },
+      'Opened Gate shop/incident until 2026-11-25T11:00:00Z',
+    ],
+    ['no end', { default: 'closed' }, 'Opened Gate shop/incident'],
+    [
+      'approvals',
+      { default: 'closed', approvals: { required: 1 } },
+      'Ended the request to close Gate shop/incident, which stays closed: Gate closed by default',
+    ],
+  ])('with %s reports the state afterwards', (_, spec, text) => {
+    expect(request(openGate(withRequest(gate({}, spec), closeGate(gate({}, spec), {}, NOW)), {}, NOW)).text).toBe(text);
+  });
+
+  it('that would stay closed is refused', () => {
+    const useless = gate({}, { default: 'closed', window: '0s' });
+    expect(why(openGate(useless, {}, NOW))).toBe('Gate shop/incident would stay closed: its spec.window is 0s.');
+  });
+
   it('that is open is nothing', () => {
     expect(why(openGate(gate(), {}, NOW))).toBe('Gate shop/incident is open already.');
   });
 
-  it('counts if the user’s clock is behind', () => {
-    const handled = { open: NOW };
-    const record = formatAcceptedRequests({ current: { action: 'close', at: NOW, by: 'alice' }, handled });
-    const before = gate({ 'gate.fluxcd.io/accepted-request': record });
-    const planned = openGate(before, {}, NOW - 2 * HOUR);
-    expect(annotations(planned)['open.gate.fluxcd.io/requestedAt']).toBe('2026-11-25T10:00:01Z');
+  it.each([
+    ['open', 'close', openGate],
+    ['close', 'open', closeGate],
+  ] as const)('or closing counts if the user’s clock is behind (%s)', (action, before, write) => {
+    const current = { action: before, at: NOW, by: 'alice' };
+    const record = formatAcceptedRequests({ current, handled: { [action]: NOW } });
+    const planned = write(gate({ 'gate.fluxcd.io/accepted-request': record }), {}, NOW - 2 * HOUR);
+    expect(annotations(planned)[`${action}.gate.fluxcd.io/requestedAt`]).toBe('2026-11-25T10:00:01Z');
   });
 });
 
@@ -196,6 +219,12 @@ describe('a freeze', () => {
       const opened = [0, 1, 2, 3].map((hours) => evaluateGate(made, NOW + hours * HOUR).opened);
       expect(opened).toEqual([true, false, false, true]);
     }
+  });
+
+  it('with the name of an existing Gate without kinds, which selects every Flux kind, lacks Rollouts only', () => {
+    expect(request(freeze(ref, {}, gate({}, { selects: {} }), NOW)).concerns).toEqual([
+      'Gate shop/incident exists: its spec stays as it is, and selects no Rollout',
+    ]);
   });
 
   it('with the name of an existing Gate closes it unchanged', () => {
