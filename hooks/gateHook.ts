@@ -35,13 +35,7 @@ export const gateHook: CompositeHook<Gate> = {
     const unresumed = requiring && unresumedOf(gate, requiring.objects, requiring.namespaces);
     const standing = standingApprovals(gate, call.now);
     const record = requiring ? withoutDeletedRollouts(standing, requiring.rollouts) : standing;
-    const { status: approvals, until } = approvalsStatus(
-      gate.spec.approvals,
-      record,
-      unknownBackground,
-      undefined,
-      call.now,
-    );
+    const { status: approvals, until } = approvalsStatus(gate.spec.approvals, record, undefined, undefined, call.now);
     const status = gateStatus(gate, evaluation, { requirers, unheld, unresumed, receiver, approvals }, call.now);
     const given = approvalEvents(gate.status?.approvals, approvals, record, call.now);
     const involvedObjects = involvedObjectsOf(requirers ?? gate.status?.heldObjects ?? [], ref.namespace);
@@ -57,9 +51,6 @@ export const gateHook: CompositeHook<Gate> = {
     };
   },
 };
-
-/** The requesters and authors of a version: each Rollout compares them with the users who have approved. */
-const unknownBackground = () => undefined;
 
 /**
  * The objects that may require a Gate, listed once for all Gates: as related objects they would trigger a sync of every

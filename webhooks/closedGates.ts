@@ -9,7 +9,7 @@ import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, GateStatus, Rollout } from '../api/types.ts';
 import { type Bypass, endedRecord, freshReason, mayRequestBypass, recentReason } from '../core/gate/bypassReason.ts';
 import { evaluateGates, type GateResult, hiddenGates } from '../core/gate/evaluateGates.ts';
-import { TOO_MANY } from '../core/gate/gateRefs.ts';
+import { isTooMany, TOO_MANY } from '../core/gate/gateRefs.ts';
 import { MAX_LISTED } from '../core/kube/firstFew.ts';
 import { refKey, uniqueRefs } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
@@ -110,12 +110,16 @@ export async function reviewBypass(
   }
   const gates = closed.map(({ ref }) => ref);
   const { group, resource } = KINDS.Gate;
+  // Beyond a limit any Gate may hold the object.
+  const reviewed = gates.map((ref) => (isTooMany(ref) ? { namespace: '', name: '' } : ref));
   const may = await Promise.all(
-    gates.map((gate) => access.may(userInfo, { verb: 'bypass', group, resource, ...gate })),
+    reviewed.map((gate) => access.may(userInfo, { verb: 'bypass', group, resource, ...gate })),
   );
-  const lacking = gates.filter((_, i) => !may[i]).map(refKey);
+  const lacking = gates.filter((_, i) => !may[i]);
   if (lacking.length === 0) return { granted: true, gates, reason };
-  const which = `${lacking.length > 1 ? 'Gates' : 'Gate'} ${lacking.join(', ')}`;
+  const which = lacking.some(isTooMany)
+    ? 'all Gates of the cluster'
+    : `${lacking.length > 1 ? 'Gates' : 'Gate'} ${lacking.map(refKey).join(', ')}`;
   return { granted: false, why: `${username} isn't allowed to bypass ${which} (verb bypass)` };
 }
 

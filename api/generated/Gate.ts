@@ -412,7 +412,7 @@ export interface Gate {
          */
         count?: number;
         /**
-         * Whether these are enough.
+         * Whether these are enough. Absent with notBy, since each Rollout excludes its own requester and authors.
          */
         enough?: boolean;
         /**

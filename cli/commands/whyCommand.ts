@@ -62,7 +62,7 @@ function explanationLines(explanation: Explanation, style: Style, program: strin
 
 /** A command: its effect, whether the user may use it, and its commands, not wrapped, so that they can be pasted. */
 function commandLines(
-  { text, command, kubectl, allowed, verb, resource }: CommandView,
+  { text, command, kubectl, allowed, lacks }: CommandView,
   style: Style,
   program: string,
 ): string[] {
@@ -71,7 +71,7 @@ function commandLines(
       ? style.faint('(permission unknown)')
       : allowed
         ? style.tone('good', '(allowed)')
-        : style.tone('bad', `(not allowed: you need ${verb} on ${resource})`);
+        : style.tone('bad', `(not allowed: you need ${lacks})`);
   const ours = command.startsWith(PROGRAM) ? `${program}${command.slice(PROGRAM.length)}` : command;
   return [
     ...wrapText(`To ${text} ${right}`, style.columns),

@@ -66,12 +66,10 @@ export function withFlags(text: string, flags: readonly string[]): string {
 export function commandViewsOf(actions: readonly Action[], now: EpochMs): CommandView[] {
   return possibleActions(actions, now).map(({ request, found, label, rights, step }) => {
     const why = takesReason(request) ? { reason: REASON_PLACEHOLDER } : {};
-    const [right, ...needs] = rights;
     return {
       text: label.charAt(0).toLowerCase() + label.slice(1),
       ...linesOf({ ...request, ...why }, found, now),
-      ...right!,
-      ...(needs.length > 0 && { needs }),
+      rights,
       ...(step !== undefined && { step }),
     };
   });

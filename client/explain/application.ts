@@ -164,20 +164,21 @@ export interface Right {
   name: string;
 }
 
-/** An action as command lines, with the right that it requires. */
-export interface CommandView extends Right {
+/** An action as command lines, with the rights that it requires. */
+export interface CommandView {
   /** The effect: `open the Gate, for everything it holds`. */
   text: string;
   /** `kubectl rollouts open year-end -n flux-system --reason '…'`. */
   command: string;
   /** The kubectl command; `command` again if the object that it depends on could not be read. */
   kubectl: string;
-  /** Further required rights. */
-  needs?: Right[];
+  rights: Right[];
   /** The id of the step that the action removes. */
   step?: string;
-  /** Whether the user has the right; absent if unknown. Filled in by the command and the page. */
+  /** Whether the user has the rights; absent if unknown. Filled in by the command and the page. */
   allowed?: boolean;
+  /** The rights that the user lacks, `patch on rollouts shop/web`. */
+  lacks?: string;
 }
 
 /**

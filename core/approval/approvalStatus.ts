@@ -15,23 +15,24 @@ type GivenStatus = VersionStatus['given'][number];
 
 /**
  * The status, and until when it is valid; undefined if the object requires no approvals.
- * @param backgroundOf the users behind a version; undefined on a Gate of many Rollouts, where they are unknown
+ * @param backgroundOf the users behind a version; undefined for a Gate, since each Rollout excludes its own users
  * @param pending the version that waits
  */
 export function approvalsStatus(
   rule: ApprovalRule | undefined,
   record: ApprovalRecord,
-  backgroundOf: (version: string) => Background | undefined,
+  backgroundOf: ((version: string) => Background | undefined) | undefined,
   pending: string | undefined,
   now: EpochMs,
 ): { status: ApprovalsStatus | undefined; until: EpochMs | undefined } {
   if (!rule) return { status: undefined, until: undefined };
-  const evaluated = evaluateVersions(rule, record.given, backgroundOf, now);
+  const evaluated = evaluateVersions(rule, record.given, backgroundOf ?? (() => undefined), now);
+  const isDecisive = backgroundOf !== undefined || !rule.notBy?.length;
   const versions = evaluated.map(({ version, rollout, verdict: { counted, enough, given } }) => ({
     version,
     ...(rollout !== undefined && { rollout }),
     count: counted.length,
-    enough,
+    ...(isDecisive && { enough }),
     given: given.map((each) => givenStatus(each, rule)),
   }));
   const shown = pending === undefined ? versions[0] : versions.find(({ version }) => version === pending);

@@ -71,10 +71,15 @@ const BYPASS_WHEN = {
 export function bypassText(
   bypass: Bypass | undefined,
   operation: keyof typeof BYPASS_WHEN,
-  { length }: readonly GateResult[],
+  closed: readonly GateResult[],
 ): TextWithCommands {
   if (bypass && !bypass.granted) return { text: ` Bypass denied: ${bypass.why}.` };
-  const [them, gates] = length > 1 ? ['them', 'each of these Gates'] : ['it', 'the Gate'];
+  const them = closed.length > 1 ? 'them' : 'it';
+  const gates = closed.some(({ isLimit }) => isLimit)
+    ? 'all Gates of the cluster'
+    : closed.length > 1
+      ? 'each of these Gates'
+      : 'the Gate';
   const how = `set a new reason in the annotation ${BYPASS_REASON}${BYPASS_WHEN[operation]}`;
   return { text: ` To bypass ${them}, ${how}. You need the verb bypass on ${gates}.` };
 }

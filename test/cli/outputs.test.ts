@@ -162,7 +162,10 @@ describe('for programs', () => {
       ['get', 'why', 'history'].map(async (word) => JSON.parse((await seen(atQa, `${word} app -o json`)).out)),
     );
     const { headline, causes, next, commands } = get;
-    const allowed = commands.map((each: { resource: string }) => ({ ...each, allowed: each.resource === 'rollouts' }));
+    const allowed = commands.map((each: { rights: { resource: string }[] }) => ({
+      ...each,
+      allowed: each.rights.every(({ resource }) => resource === 'rollouts'),
+    }));
     expect(why).toMatchObject({ headline, causes, next, commands: allowed, state: 'held', object: { name: 'app' } });
     expect(history).toEqual(get.history);
   });

@@ -83,7 +83,7 @@ describe('a name that never was a Gate', () => {
       const { by, view } = all[index]!;
       await shells[by].run(view.command);
       await scenario.headIs('1.0.0', 'Succeeded');
-      tried.push(`${by}: ${view.verb} ${view.resource}`);
+      tried.push(`${by}: ${view.rights[0]!.verb} ${view.rights[0]!.resource}`);
     }
     expect(tried).toEqual(['developer: patch rollouts', 'sre: create gates']);
   });
@@ -115,7 +115,7 @@ describe('a Gate that is gone', () => {
       const { by, view } = all[index]!;
       await shells[by].run(view.command);
       await scenario.headIs('1.0.0', 'Succeeded');
-      tried.push(`${by}: ${view.verb} ${view.resource}`);
+      tried.push(`${by}: ${view.rights[0]!.verb} ${view.rights[0]!.resource}`);
     }
     expect(tried).toEqual(['sre: create gates', 'sre: bypass gates']);
   });

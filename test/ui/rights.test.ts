@@ -20,8 +20,11 @@ describe('the primary button', () => {
     },
   );
 
-  it('is never the bypass of every RolloutGate', () => {
-    expect(primaryOf([action('bypassRolloutGates', 'Rollout')])).toBeUndefined();
+  it.each([
+    ['the bypass of every RolloutGate', action('bypassRolloutGates', 'Rollout')],
+    ['the creation of a missing Gate, which opens it for all', action('create', 'Gate')],
+  ])('is never %s', (_, only) => {
+    expect(primaryOf([only])).toBeUndefined();
   });
 
   it('is the likely action for one version', () => {

@@ -3,6 +3,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { FLUX_BINDINGS, governedKindOf, ROLLOUTS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Budget, FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
+import { rightsText } from '../../client/actions/action.ts';
 import type { CommandView, Right } from '../../client/explain/application.ts';
 import { type Explanation, explanationOf } from '../../client/explain/explanation.ts';
 import { explainFluxObject } from '../../client/explain/kinds/explainFluxObject.ts';
@@ -78,7 +79,7 @@ async function explainFlux(
 /** The result of the read; undefined if the user can't read the object or it does not exist. */
 const readable = <T>(read: Promise<T>) => unlessRefused(read, 403, 404);
 
-/** The commands with `allowed`, unless the API server refuses to review the user's access. */
+/** The commands with `allowed` and `lacks`, unless the API server refuses to review the user's access. */
 export async function withRights(client: KubeClient, commands: readonly CommandView[]): Promise<CommandView[]> {
   const answers = new Map<string, Promise<boolean | undefined>>();
   const mayI = ({ verb, group, resource, namespace, name }: Right) => {
@@ -90,8 +91,9 @@ export async function withRights(client: KubeClient, commands: readonly CommandV
   };
   return Promise.all(
     commands.map(async (view) => {
-      const all = await Promise.all([view, ...(view.needs ?? [])].map(mayI));
-      if (all.includes(false)) return { ...view, allowed: false };
+      const all = await Promise.all(view.rights.map(mayI));
+      const lacks = rightsText(view.rights.filter((_, index) => all[index] === false));
+      if (lacks) return { ...view, allowed: false, lacks };
       return all.includes(undefined) ? view : { ...view, allowed: true };
     }),
   );

@@ -59,11 +59,8 @@ export function ObjectPage({ kind, id }: { kind: string; id: string }) {
   );
 }
 
-function CommandBox({
-  view: { text, command, allowed, verb, resource, namespace, name, group },
-}: {
-  view: CommandView;
-}) {
+function CommandBox({ view: { text, command, allowed, lacks, rights } }: { view: CommandView }) {
+  const { group, resource, namespace, name } = rights[0]!;
   const id = `${namespace}/${name}`;
   const to = group.startsWith('gating.') ? linkTo.gate(id) : resource === 'rollouts' ? linkTo.rollout(id) : undefined;
   return (
@@ -72,7 +69,7 @@ function CommandBox({
         {to ? <a href={to}>{text}</a> : text}
         {allowed !== undefined && (
           <Badge tone={allowed ? 'good' : 'calm'} icon={allowed ? 'done' : 'closed'}>
-            {allowed ? 'allowed' : `needs ${verb} on ${resource} ${id}`}
+            {allowed ? 'allowed' : `needs ${lacks}`}
           </Badge>
         )}
       </p>

@@ -6,8 +6,8 @@ export function mayDo(action: Action, rights: Rights): boolean {
   return lackingText(action.rights, rights) === '';
 }
 
-/** The actions that affect only one version or one object. */
-const NARROW: readonly ActionType[] = ['approve', 'retry', 'rollback', 'continue', 'create'];
+/** The actions that affect only one version or one object. To create a missing Gate opens it for all that name it. */
+const NARROW: readonly ActionType[] = ['approve', 'retry', 'rollback', 'continue'];
 
 /** The action whose button stands out: none that opens a Gate for all, bypasses Gates or deploys manually. */
 export function primaryOf(allowed: readonly Action[]): Action | undefined {

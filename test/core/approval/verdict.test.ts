@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { APPROVAL_KEYS, recordedOn } from '../../../core/approval/approvalRecord.ts';
+import { approvalEvents, approvalsStatus } from '../../../core/approval/approvalStatus.ts';
 import { evaluateApprovals, evaluateVersions, verdictText } from '../../../core/approval/approvalVerdict.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
@@ -56,4 +58,15 @@ it('name the version that was approved last first, and leave out expired ones', 
   ];
   const versions = evaluateVersions({ required: 1, expireAfter: '150m' }, given, () => undefined, NOW);
   expect(versions.map(({ version }) => version)).toEqual(['1.2.0', '1.1.0']);
+});
+
+describe('at a Gate, where each Rollout excludes its own users', () => {
+  it.each([
+    ['without notBy two approvals are enough', { required: 2 }, ['Approved', 'Approved', 'ApprovalsComplete']],
+    ['with notBy nobody knows', { required: 2, notBy: ['requester' as const] }, ['Approved', 'Approved']],
+  ])('%s', (_, rule, reasons) => {
+    const record = { ...recordedOn({ metadata: {} }, APPROVAL_KEYS.Gate), given: [by('alice', 1), by('bob')] };
+    const { status } = approvalsStatus(rule, record, undefined, undefined, NOW);
+    expect(approvalEvents(undefined, status, record, NOW).map(({ reason }) => reason)).toEqual(reasons);
+  });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
-import { parseGateRefs } from '../../../core/gate/gateRefs.ts';
+import { parseGateRefs, TOO_MANY } from '../../../core/gate/gateRefs.ts';
 import { gateSelects, gateSelectsRollout } from '../../../core/gate/gateSelection.ts';
 import { byRefKey, identityOf } from '../../../core/kube/names.ts';
-import { closedGatesText } from '../../../core/objectGates/gateTexts.ts';
+import { bypassText, closedGatesText } from '../../../core/objectGates/gateTexts.ts';
 import { kubeObject, objectOf } from '../../support/objects.ts';
 import { gate } from './gate.ts';
 
@@ -78,6 +78,13 @@ describe('required gates', () => {
     const given = gate({ default: 'closed', window: '1h' }, annotations);
     expect(evaluateGates([one], byRefKey([given]), at, next).open).toBe(expected);
   });
+});
+
+it('beyond a limit a bypass takes the right for all Gates, since any of them may hold the object', () => {
+  const { closed } = evaluateGates([TOO_MANY], new Map(), 0);
+  expect(bypassText(undefined, 'write', closed).text).toMatch(
+    /You need the verb bypass on all Gates of the cluster\.$/,
+  );
 });
 
 describe('a Gate with approvals that a request has closed', () => {

@@ -28,8 +28,8 @@ export function saysWhy(cluster: ScenarioCluster): void {
   expect(app.causes, `${app.headline}: no cause`).not.toEqual([]);
   const goesOn = app.waiting !== undefined || app.state === 'deploying' || app.state === 'baking';
   if (goesOn) expect(app.next, `${app.headline}: nothing next`).toBeDefined();
-  for (const { namespace, name, step } of app.commands) {
-    expect([namespace, name].every(Boolean)).toBe(true);
+  for (const { rights, step } of app.commands) {
+    expect(rights.every(({ namespace, name }) => namespace && name) && rights.length > 0).toBe(true);
     if (step !== undefined) expect(ids).toContain(step);
   }
 }
