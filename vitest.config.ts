@@ -55,6 +55,7 @@ export default defineConfig({
           maxWorkers,
           testTimeout: 30_000,
           hookTimeout: 30_000,
+          expect: { poll: { timeout: 20_000 } },
         },
       },
       {

@@ -30,7 +30,7 @@ import { make } from '../write/make.ts';
 const DEFAULT_NAME = 'freeze';
 
 export const freezeCommand: CommandDefinition = {
-  description: `Blocks all changes to the objects that a Gate selects: now, later, or every week.
+  description: `Holds syncs and deployments of the objects that a Gate selects: now, later, or every week.
 
 By default a new Gate selects the Kustomizations, HelmReleases and Rollouts of its namespace; sources still fetch.
 Without --for, --until and --every, a new Gate stays closed until a user opens it.

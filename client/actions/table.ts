@@ -206,7 +206,7 @@ export const ACTIONS: Record<ActionType, Definition> = {
     write: (request, found, now) => freeze(request.object, { ...request.freeze, reason: reason(request) }, found, now),
     words: ({ object, freeze: wanted }) => freezeWords(object.name, wanted!),
     label: (request) => `Freeze by ${nameOf(request)}`,
-    text: () => 'Blocks all changes to the objects that it selects.',
+    text: () => 'Holds syncs and deployments of the objects that it selects.',
   },
   open: {
     kinds: ['Gate', 'RolloutGate'],

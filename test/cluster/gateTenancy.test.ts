@@ -49,7 +49,9 @@ describe('a right on Gates in one namespace', () => {
     }, 'the Gate to count what names it');
     const { warnings } = await sre.remove(ref('gate', owners, 'freeze'));
     expect(warnings).toEqual([
-      expect.stringMatching(/^objects in other namespaces \(\d\) name this Gate: held until you create it again, open/),
+      expect.stringMatching(
+        /^objects in other namespaces \(\d\) name this Gate: they stay held until it exists again, open/,
+      ),
     ]);
     await staysTrue(async () => suspension(await admin.get(stranger as never))[0] === true, 'the suspension', 1500);
     await expect(developer.mergePatch(stranger as never, { spec: { path: './evil' } })).rejects.toThrow(

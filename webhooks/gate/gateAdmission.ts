@@ -196,7 +196,7 @@ async function decideRelease(
 function strandedWarning(count: number, isDeleted: boolean): string {
   const others = `objects in other namespaces (${count})`;
   return isDeleted
-    ? `${others} name this Gate: held until you create it again, open`
+    ? `${others} name this Gate: they stay held until it exists again, open`
     : `if its owner is deleted, this Gate is too; ${others} that name it then stay held`;
 }
 

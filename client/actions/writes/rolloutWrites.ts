@@ -296,7 +296,7 @@ function isOther(shown: string | undefined, version: string | undefined): boolea
 }
 
 function otherDeployment(rollout: Rollout, shown: string | undefined) {
-  return badRequest(`${nameOf(rollout)}: ${headText(rollout)}, not ${shown}. Nothing was changed.`);
+  return badRequest(`${nameOf(rollout)}: ${headText(rollout)}, and this was for ${shown}. Nothing was changed.`);
 }
 
 function isNewest({ status }: Rollout, version: string): boolean {

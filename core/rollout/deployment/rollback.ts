@@ -73,7 +73,7 @@ export function rollbackOf({
   if (barrier !== undefined) {
     const source =
       barrier === config.barrier ? 'spec.rollback.barrier' : `the release's annotation ${ROLLBACK_BARRIER}`;
-    return noRollback('Barrier', from, `${source} says that ${barrier} cannot be undone`);
+    return noRollback('Barrier', from, `${barrier} cannot be undone (${source})`);
   }
   const until = (parseTime(head.bakeEndTime) ?? Number.NEGATIVE_INFINITY) + METADATA_WAIT_MS;
   const unknown = since.find(({ version }) => isBare(version) && awaited.includes(version.tag));

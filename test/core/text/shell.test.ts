@@ -122,7 +122,7 @@ describe('a command in', () => {
         ),
       );
       const ref = { namespace: 'ops', name };
-      const [open] = closedGatesText([{ ref, open: false, message: '' }]).commands ?? [];
+      const [open] = closedGatesText([{ ref, open: false, message: '', opensByRequest: true }]).commands ?? [];
       expect(words(open?.[1] ?? '')).toEqual(
         argv(
           'kubectl -n ops annotate --overwrite',

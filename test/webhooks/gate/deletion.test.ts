@@ -55,7 +55,7 @@ describe('DELETE of a Gate', () => {
     const answer = await remove(closed, { objects: [binding, namespace] });
     expect(answer).toMatchObject({ allowed: true });
     expect(answer.warnings).toEqual([
-      'objects in other namespaces (1) name this Gate: held until you create it again, open',
+      'objects in other namespaces (1) name this Gate: they stay held until it exists again, open',
     ]);
     expect(answer.warnings[0]!.length).toBeLessThanOrEqual(120);
   });
@@ -84,7 +84,7 @@ describe('DELETE of a Gate', () => {
     // Objects of other namespaces that only name the Gate are in its status.
     const heldObjects = [{ kind: 'Rollout', namespace: 'apps', name: 'web' }];
     expect((await rollouts({ ...closed, status: { heldObjects } })).warnings).toEqual([
-      'objects in other namespaces (1) name this Gate: held until you create it again, open',
+      'objects in other namespaces (1) name this Gate: they stay held until it exists again, open',
     ]);
   });
 
