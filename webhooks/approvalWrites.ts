@@ -19,8 +19,7 @@ import {
 import { ruleProblem } from '../core/approval/approvalVerdict.ts';
 import { type Approvable, deletionEvent, ruleChangeEvents, withChange } from '../core/approval/ruleChange.ts';
 import { eventRecord } from '../core/kube/events.ts';
-import { isSystemDeleter } from '../core/kube/systemDeleters.ts';
-import { isServiceAccount } from '../core/kube/users.ts';
+import { isServiceAccount, isSystemDeleter } from '../core/kube/users.ts';
 
 export interface ApprovalsWritten {
   /** The annotations of the keys, as they are to be stored. */

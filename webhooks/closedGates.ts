@@ -16,12 +16,7 @@ import { LIMITS } from '../core/limits.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
 import { type Denial, denialText } from '../core/objectGates/gateTexts.ts';
 import { closedAgainstRelease } from '../core/rollout/evaluation/namedGates.ts';
-import {
-  boundGates,
-  droppedGates,
-  mayDropGates,
-  requiredGatesOfAll,
-} from '../core/rollout/evaluation/requiredGates.ts';
+import { boundGates, droppedGates, mayDropGates, requiredGatesOf } from '../core/rollout/evaluation/requiredGates.ts';
 import { listBindable, listBindings, readCurrentBindings, readGates, readSelectors } from '../live/gateReads.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from './response.ts';
 
@@ -79,7 +74,7 @@ async function readClosedRequired(
     listBindings(rollouts, call.cluster),
   ]);
   const bindings = await readCurrentBindings(rollouts, stored, objects, call);
-  return { closed: await readClosed(requiredGatesOfAll(rollouts, bindings, selectors), call), bindings };
+  return { closed: await readClosed(requiredGatesOf(rollouts, bindings, selectors), call), bindings };
 }
 
 // A bypass of closed Gates, or a denial.

@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/types.ts';
 import { takesOpening } from '../../core/gate/gateRequests.ts';
-import { evaluateAfresh } from '../../core/gate/gateState.ts';
+import { evaluateUncached } from '../../core/gate/gateState.ts';
 import { withoutEmpty } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
@@ -69,7 +69,7 @@ const MAX_BANDS = 120;
 
 export function gateView(gate: Gate, now: EpochMs): GateView {
   const { namespace, name } = identityOf(gate);
-  const evaluation = evaluateAfresh(gate, now);
+  const evaluation = evaluateUncached(gate, now);
   const { opened, openFor, message, cause, until, stalled } = evaluation;
   const { spec, status } = gate;
   const { rules = [], action, timezone } = spec.schedule ?? {};
@@ -107,7 +107,7 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
 }
 
 export function bandsOf(gate: Gate, from: EpochMs, to: EpochMs): Band[] {
-  const evaluated = intervals(from, to, (at) => evaluateAfresh(gate, at), MAX_BANDS);
+  const evaluated = intervals(from, to, (at) => evaluateUncached(gate, at), MAX_BANDS);
   return evaluated.map(({ at, value: { opened, openFor, message, cause, until } }) => ({
     from: formatTime(at),
     opened,

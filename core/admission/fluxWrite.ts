@@ -25,7 +25,7 @@ import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
 import { isDeeperThan, sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
-import { isSystemDeleter } from '../kube/systemDeleters.ts';
+import { isSystemDeleter } from '../kube/users.ts';
 import { LIMITS } from '../limits.ts';
 import { deploymentOf, deploymentText, parseDeployments } from '../managedField/deployment.ts';
 import { managedFieldsOf, readManagedField, writeManagedFields } from '../managedField/managedFields.ts';

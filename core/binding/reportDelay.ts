@@ -6,7 +6,7 @@
  * - a Gate that has just opened or closed: a freeze writes its suspensions first.
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
-import { changedAt } from '../gate/evaluateGates.ts';
+import { statusChangedAt } from '../gate/evaluateGates.ts';
 import { sameJson } from '../kube/json.ts';
 import { refKey } from '../kube/names.ts';
 import { parseTime } from '../kube/time.ts';
@@ -50,7 +50,7 @@ function changedGates(before: Report, next: Report, { gates }: Inputs, now: Epoc
   const was = new Map((before.gates ?? []).map((gate) => [refKey(gate), gate]));
   return (next.gates ?? []).flatMap((entry) => {
     if (sameJson(was.get(refKey(entry)), entry)) return [];
-    return [{ at: changedAt(gates.get(refKey(entry)), entry.opened, now), delay: GATE_DELAY_MS }];
+    return [{ at: statusChangedAt(gates.get(refKey(entry)), entry.opened, now), delay: GATE_DELAY_MS }];
   });
 }
 

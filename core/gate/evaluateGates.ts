@@ -183,7 +183,7 @@ function hasHiddenDetails({ ref, closedBy, lacks }: GateResult, namespace: strin
  * Reports are delayed by a few seconds from this time, so that objects are suspended and resumed first.
  * @param opened what the Gate is now
  */
-export function changedAt(gate: Gate | undefined, opened: boolean, now: EpochMs): EpochMs {
+export function statusChangedAt(gate: Gate | undefined, opened: boolean, now: EpochMs): EpochMs {
   const shown = findCondition(gate?.status?.conditions, OPENED);
   if (!shown) return 0;
   return shown.status === (opened ? 'True' : 'False') ? (parseTime(shown.lastTransitionTime) ?? 0) : now;

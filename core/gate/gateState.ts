@@ -100,7 +100,7 @@ export function evaluateGate(gate: Gate, now: EpochMs): GateEvaluation {
 }
 
 /** The evaluation, not cached: for many instants of one Gate. */
-export function evaluateAfresh(gate: Gate, now: EpochMs): GateEvaluation {
+export function evaluateUncached(gate: Gate, now: EpochMs): GateEvaluation {
   return evaluateWithEnd(gate, now).value;
 }
 

@@ -9,7 +9,7 @@ import { GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, Gate } from '../../api/types.ts';
-import { changedAt } from '../gate/evaluateGates.ts';
+import { statusChangedAt } from '../gate/evaluateGates.ts';
 import { limitText, type RequiredGate, TOO_MANY } from '../gate/gateRefs.ts';
 import { refKey, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
@@ -86,7 +86,7 @@ export interface Gating extends ObjectGates {
   /** The Gates and problems for the spec of the FluxBinding. */
   binding: { gates: RequiredGate[]; problems: string[] };
   /** When the newest Gate opened or closed. */
-  changedAt: EpochMs;
+  statusChangedAt: EpochMs;
   /** Whether the object's state fits these Gates. If not, the state or the Gates are about to change. */
   isMarked: boolean;
 }
@@ -100,14 +100,14 @@ export function gatingOf(object: FluxObject, byName: ReadonlyMap<string, Gate>, 
     ...without(named, selecting),
     ...selecting.map((ref) => ({ ...ref, selected: true })),
   ];
-  const changes = gates.all.map(({ ref, open }) => changedAt(byName.get(refKey(ref)), open, now));
+  const changes = gates.all.map(({ ref, open }) => statusChangedAt(byName.get(refKey(ref)), open, now));
   return {
     ...gates,
     binding: {
       gates: all.slice(0, LIMITS.requiredGates),
       problems: tooMany ? [...problems, limitText(tooMany)!] : problems,
     },
-    changedAt: Math.max(0, ...changes),
+    statusChangedAt: Math.max(0, ...changes),
     isMarked: isMarkedFor(object, gates),
   };
 }

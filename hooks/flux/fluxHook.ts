@@ -77,7 +77,7 @@ export const fluxHook: DecoratorHook<FluxObject> = {
     const applierProgress = currentWait(object, bindingStatus);
     const isUpToDate = state === undefined && gating.isMarked;
     const status = isUpToDate ? withGateCondition(object, gating, now, applierProgress) : undefined;
-    const reportAt = gating.changedAt + REPORT_DELAY_MS;
+    const reportAt = gating.statusChangedAt + REPORT_DELAY_MS;
     if (Object.keys(annotations).length > 0) answer.annotations = annotations;
     if (status && reportAt <= now) answer.status = status;
     if (answer.annotations ?? answer.status) return { ...answer, resyncAfterSeconds: CONFLICT_REQUEUE_SECONDS };

@@ -22,7 +22,7 @@ import {
   specProblems,
   withoutForeignRefs,
 } from '../../core/rollout/evaluation/inputs.ts';
-import { rolloutRequiredGates } from '../../core/rollout/evaluation/requiredGates.ts';
+import { requiredGatesOf } from '../../core/rollout/evaluation/requiredGates.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { configMapChild, policyChild } from '../../core/rollout/ownedObjects.ts';
 import { metadataWanted } from '../../core/rollout/release/metadata.ts';
@@ -75,7 +75,7 @@ export async function observe(request: CompositeRequest<Rollout>, call: HookCall
     ...watched,
     healthChecks: watched.healthChecks.map((check) => countedFor(rollout, check)),
     problems: [...forbidden, ...untrusted, ...watched.problems, ...(writeBackProblem ? [writeBackProblem] : [])],
-    gateRefs: rolloutRequiredGates(reached, [], { gates: relatedGates, namespaceLabels }),
+    gateRefs: requiredGatesOf([reached], [], { gates: relatedGates, namespaceLabels }),
     gates,
     ...(upstream && { upstream }),
     ...metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call),

@@ -8,7 +8,7 @@ import { without } from '../../core/kube/names.ts';
 import { boundTo } from '../../core/rollout/deployment/progress.ts';
 import { countsOf, durationsOf } from '../../core/rollout/deploymentMetrics.ts';
 import type { Observed } from '../../core/rollout/evaluation/inputs.ts';
-import { type GateSelectors, rolloutRequiredGates } from '../../core/rollout/evaluation/requiredGates.ts';
+import { type GateSelectors, requiredGatesOf } from '../../core/rollout/evaluation/requiredGates.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import {
   type IrreversiblePlan,
@@ -137,7 +137,7 @@ async function decideLive(observed: Observed, related: ObjectMap, call: HookCall
   const { namespace = '' } = rollout.metadata;
   const allowed = withAllowedRefs(rollout, call.settings);
   const selectors = await readSelectors(namespace, SELECTS_ROLLOUTS_LABEL, call.cluster);
-  const gateRefs = rolloutRequiredGates(allowed, observed.bindings, selectors);
+  const gateRefs = requiredGatesOf([allowed], observed.bindings, selectors);
   const [rolloutGates, gates, upstream, budgets, healthChecks] = await Promise.all([
     listRolloutGates(rollout, call.cluster),
     readGates(gateRefs, call.cluster),
@@ -160,7 +160,7 @@ async function decideLive(observed: Observed, related: ObjectMap, call: HookCall
 async function decideBound(observed: Observed, selectors: GateSelectors, call: HookCall): Promise<Decided> {
   const { rollout } = observed;
   const bindings = await liveBindings(rollout, observed.bindings, BINDABLE_MAX_AGE_MS.beforeDeployment, call);
-  const gateRefs = rolloutRequiredGates(withAllowedRefs(rollout, call.settings), bindings, selectors);
+  const gateRefs = requiredGatesOf([withAllowedRefs(rollout, call.settings)], bindings, selectors);
   const others = without(gateRefs, observed.gateRefs);
   const gates = new Map([...observed.gates, ...(await readGates(others, call.cluster))]);
   const plan = planRollout({ ...observed, bindings, gateRefs, gates }, call.now);

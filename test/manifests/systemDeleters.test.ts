@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SYSTEM_DELETERS } from '../../core/kube/systemDeleters.ts';
+import { SYSTEM_DELETERS } from '../../core/kube/users.ts';
 import { objectIn } from './files.ts';
 
 interface Webhook {

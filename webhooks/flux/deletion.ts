@@ -4,7 +4,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import { closedToWrite } from '../../core/admission/fluxWrite.ts';
 import { deletionDenial } from '../../core/admission/validate.ts';
-import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
+import { isSystemDeleter } from '../../core/kube/users.ts';
 import { bypassOrDeny, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed } from '../response.ts';
 import { readClosedOfUnbound, readContext, type Write } from './writeContext.ts';

@@ -27,7 +27,7 @@ import { few } from '../../core/kube/firstFew.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
-import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
+import { isSystemDeleter } from '../../core/kube/users.ts';
 import { involvedObjectsOf } from '../../core/notification/involvedObjects.ts';
 import { openGateCommand } from '../../core/objectGates/gateTexts.ts';
 import { keptCalls } from '../../core/receiver/acceptCall.ts';

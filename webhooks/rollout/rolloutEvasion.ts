@@ -9,7 +9,7 @@ import type { Rollout } from '../../api/types.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
-import { isSystemDeleter } from '../../core/kube/systemDeleters.ts';
+import { isSystemDeleter } from '../../core/kube/users.ts';
 import { bypassText } from '../../core/objectGates/gateTexts.ts';
 import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { bypassGrantEnds } from '../../core/suspension/bypassGrant.ts';

@@ -3,7 +3,7 @@ import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../../api/types.ts';
 import { activeRules, isActive, nextTransition } from '../../../core/calendar/activeRules.ts';
 import { compileCalendar } from '../../../core/calendar/calendarRules.ts';
-import { evaluateAfresh } from '../../../core/gate/gateState.ts';
+import { evaluateUncached } from '../../../core/gate/gateState.ts';
 import { identityOf } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { gateText } from '../gateText.ts';
@@ -50,7 +50,7 @@ export function intervals<T extends { until?: EpochMs | undefined }>(
 }
 
 export function gateRow(gate: Gate, from: EpochMs, to: EpochMs): CalendarRow {
-  const evaluated = intervals(from, to, (at) => evaluateAfresh(gate, at));
+  const evaluated = intervals(from, to, (at) => evaluateUncached(gate, at));
   const stalled = evaluated[0]?.value.stalled;
   return {
     kind: 'Gate',

@@ -40,17 +40,11 @@ export function boundGates(rollouts: readonly Rollout[], bindings: readonly Flux
   return [...bound].flatMap(({ spec }) => requiredGatesOfBinding(spec));
 }
 
-/** All Gates that a Rollout requires, each once. More than the limit count as one closed Gate that names the limit. */
-export function rolloutRequiredGates(
-  rollout: Rollout,
-  bindings: readonly FluxBinding[],
-  selectors: GateSelectors,
-): NamespacedName[] {
-  return requiredGatesOfAll([rollout], bindings, selectors);
-}
-
-/** The Gates that Rollouts of one namespace require together: see `rolloutRequiredGates`. */
-export function requiredGatesOfAll(
+/**
+ * All Gates that Rollouts of one namespace require, each once. More than the limit count as one closed Gate that names
+ * the limit.
+ */
+export function requiredGatesOf(
   rollouts: readonly Rollout[],
   bindings: readonly FluxBinding[],
   selectors: GateSelectors,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TOO_MANY } from '../../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../../core/limits.ts';
-import { droppedGates, mayDropGates, rolloutRequiredGates } from '../../../../core/rollout/evaluation/requiredGates.ts';
+import { droppedGates, mayDropGates, requiredGatesOf } from '../../../../core/rollout/evaluation/requiredGates.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const selecting = (name: string, labelSelector: object = {}) =>
@@ -24,8 +24,8 @@ const names = (refs: { name: string }[]) => refs.map(({ name }) => name);
 
 describe('the Gates to pass', () => {
   it('are those named, those that select, and those of bound objects: each once, in one order', () => {
-    const all = rolloutRequiredGates(
-      rollout(['z', 'b']),
+    const all = requiredGatesOf(
+      [rollout(['z', 'b'])],
       [binding('b'), binding('a')],
       seen(selecting('s'), selecting('z')),
     );
@@ -37,11 +37,11 @@ describe('the Gates to pass', () => {
     ['beyond it count as one closed Gate', LIMITS.requiredGates + 1, 1],
   ])('%s', (_, count, expected) => {
     const gates = Array.from({ length: count - 1 }, (_, i) => selecting(`g-${i}`));
-    expect(rolloutRequiredGates(rollout(['named']), [], seen(...gates))).toHaveLength(expected);
+    expect(requiredGatesOf([rollout(['named'])], [], seen(...gates))).toHaveLength(expected);
   });
 
   it('count as one closed Gate where not all that may select were listed', () => {
-    expect(rolloutRequiredGates(rollout(), [], { ...seen(), truncated: true })).toEqual([TOO_MANY]);
+    expect(requiredGatesOf([rollout()], [], { ...seen(), truncated: true })).toEqual([TOO_MANY]);
   });
 });
 
