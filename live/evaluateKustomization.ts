@@ -16,12 +16,13 @@ import {
   planReads,
   type Read,
 } from '../core/health/inventoryReads.ts';
-import { evaluateWithResources, ownHealth } from '../core/health/kustomization.ts';
+import { ownHealth, verdictWith } from '../core/health/kustomization.ts';
 import { gracePeriod, kustomizationRef, longestUnseen } from '../core/health/kustomizationCheck.ts';
-import type { Since } from '../core/health/objects/broken.ts';
+import type { HealthContext } from '../core/health/objects/healthContext.ts';
 import type { InventoryResource } from '../core/health/objects/inventory.ts';
 import { causeOf, MAX_PODS_OF_WORKLOAD, type PodQuery, podQueries } from '../core/health/objects/pods.ts';
-import type { ObservedResource } from '../core/health/objects/resources.ts';
+import { type ObjectHealth, type ObservedResource, objectHealths } from '../core/health/objects/resources.ts';
+import { returnsToVersion } from '../core/health/revision.ts';
 import { LIMITS } from '../core/limits.ts';
 import { parseDeployments } from '../core/managedField/deployment.ts';
 import { sourceOf, sourceResource } from '../core/managedField/source.ts';
@@ -34,7 +35,7 @@ const NAMESPACE_MAX_AGE_MS = 60_000;
 export interface KnownDeployments {
   /** Rollouts that the caller has. Others that may have deployed into the Kustomization or its source are read. */
   rollouts: readonly Rollout[];
-  /** The start of the deployment that the health is for; undefined without a deployment. */
+  /** When the deployment that the health is for started, or was applied; undefined if there is none. */
   cutoff: EpochMs | undefined;
   /** Whether the check is at rest while it is Healthy. */
   rests: boolean;
@@ -62,21 +63,22 @@ export async function evaluateKustomization(
   }
   const deployers = await readDeployers(cluster, [kustomization as FluxObject, ...(source ? [source] : [])], rollouts);
   if ('error' in deployers) return { health: 'Unknown', message: `Rollouts could not be read: ${deployers.error}` };
-  const inputs = { source, rollouts: [...rollouts, ...deployers.rollouts], deployed: cutoff };
-  const own = ownHealth(kustomization, inputs, now);
-  const account = applyingAccount(kustomization, settings.defaultServiceAccount);
-  const reader = { cluster, access, account };
-  const { resources } = own.inventory;
-  const since = {
-    deployed: cutoff,
+  const observed = { kustomization, source, rollouts: [...rollouts, ...deployers.rollouts] };
+  const context: HealthContext = {
+    now,
+    cutoff,
+    returns: returnsToVersion(observed),
     healthyUntil: healthyUntil(healthCheck.status, now),
     unseen: longestUnseen(healthCheck, rests),
     gracePeriod: gracePeriod(healthCheck),
+    ignoresMissing: settings.likeKuberik ?? false,
   };
+  const own = ownHealth(observed, context);
+  const reader = { cluster, access, account: applyingAccount(kustomization, settings.defaultServiceAccount) };
   // Read after the Kustomization, so that they show what its status says was applied.
-  const observed = own.settled ? [] : await readResources(resources, appliedSelector(kustomization), reader);
-  const explained = await withCauses(observed, reader, since, now);
-  return evaluateWithResources(own, explained, since, now, settings.likeKuberik);
+  const resources = await readResources(own.inventory.resources, appliedSelector(kustomization), reader);
+  const objects = await withCauses(objectHealths(resources, own.applied, context), reader);
+  return verdictWith(objects, own, context);
 }
 
 async function consents(
@@ -118,15 +120,10 @@ interface Reader {
 }
 
 /** The objects with the cause of each that is in trouble. Never rejects. */
-async function withCauses(
-  observed: readonly ObservedResource[],
-  reader: Reader,
-  since: Since,
-  now: EpochMs,
-): Promise<ObservedResource[]> {
-  const causes = new Map<ObservedResource, string | undefined>();
-  for (const query of podQueries(observed, since, now)) causes.set(query.workload, await causeBehind(query, reader));
-  return observed.map((resource) => (causes.get(resource) ? { ...resource, cause: causes.get(resource) } : resource));
+async function withCauses(objects: readonly ObjectHealth[], reader: Reader): Promise<ObjectHealth[]> {
+  const causes = new Map<ObjectHealth, string | undefined>();
+  for (const query of podQueries(objects)) causes.set(query.workload, await causeBehind(query, reader));
+  return objects.map((object) => ({ ...object, cause: causes.get(object) }));
 }
 
 async function causeBehind(

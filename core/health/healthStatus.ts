@@ -11,7 +11,7 @@ export type Verdict = {
   /** Commands below the message, each on a line of its own. */
   commands?: readonly CommandLine[];
   /** Set if nothing changes the verdict until the Kustomization or a Rollout changes, which triggers a sync. */
-  waitsForEvent?: true;
+  waitsForEvent?: boolean;
 } & (
   | { health: 'Healthy'; message: string }
   /**

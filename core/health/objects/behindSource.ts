@@ -11,7 +11,7 @@ import { groupOf, refKey } from '../../kube/names.ts';
 import { fetchedRevision, isCurrent, namesArtifact, sourceOf } from '../../managedField/source.ts';
 
 /** The artifact of each OCIRepository, by `namespace/name`; undefined for one that has yet to fetch its spec. */
-type Artifacts = ReadonlyMap<string, string | undefined>;
+export type Artifacts = ReadonlyMap<string, string | undefined>;
 
 const isKind = ({ apiVersion, kind }: AnyObject, known: { group: string; kind: string }) =>
   kind === known.kind && groupOf(apiVersion) === known.group;

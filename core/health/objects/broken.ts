@@ -3,57 +3,39 @@
  * rolled out: not all Pods are available. So a workload counts as broken if it was complete and its spec has not
  * changed since. An object that Flux has applied and that does not exist was deleted.
  */
-import type { AnyObject, EpochMs, KubeObject } from '../../../api/kubernetes.ts';
+import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { conditionsOf } from '../../kstatus/fields.ts';
 import { groupOf } from '../../kube/names.ts';
 import { parseTime } from '../../kube/time.ts';
-
-export interface Since {
-  /** When the deployment that the health is for started, or was applied; undefined if there is none. */
-  deployed: EpochMs | undefined;
-  /** Whether the deployed version has been deployed before, as by a rollback. */
-  returns?: boolean;
-  /** Until when everything was healthy since then; undefined if it was not, or still is. */
-  healthyUntil?: EpochMs | undefined;
-  /**
-   * Milliseconds between two evaluations, at most: a change so long before `healthyUntil` may have ended the health.
-   */
-  unseen: number;
-  /** When Flux had applied everything in the inventory; undefined while it has not, or has no such time. */
-  applied?: EpochMs | undefined;
-  /** In milliseconds. */
-  gracePeriod: number;
-}
+import type { HealthContext } from './healthContext.ts';
 
 const WORKLOADS = new Set(['apps/Deployment', 'apps/StatefulSet', 'apps/DaemonSet', 'apps/ReplicaSet']);
 
 /**
- * Whether an object that is in progress according to kstatus is a workload that was complete, and the grace period is
- * over.
+ * Until when an object that is in progress according to kstatus was complete, if it is a workload and the grace period
+ * since then is over.
  */
-export function isBroken(object: AnyObject, { healthyUntil, unseen, gracePeriod }: Since, now: EpochMs): boolean {
-  if (healthyUntil === undefined || now < healthyUntil + gracePeriod) return false;
-  if (!WORKLOADS.has(`${groupOf(object.apiVersion)}/${object.kind}`)) return false;
+export function brokenSince(
+  object: AnyObject,
+  { now, healthyUntil, unseen, gracePeriod }: HealthContext,
+): EpochMs | undefined {
+  if (healthyUntil === undefined || now < healthyUntil + gracePeriod) return undefined;
+  if (!WORKLOADS.has(`${groupOf(object.apiVersion)}/${object.kind}`)) return undefined;
   const changed = lastSpecChange(object);
   // A stored time has whole seconds.
-  return changed === undefined || changed <= healthyUntil - unseen;
+  return changed === undefined || changed <= healthyUntil - unseen ? healthyUntil : undefined;
 }
 
 /**
- * Whether the object may be absent without a failure: Kubernetes deletes Jobs that have ended
- * (`ttlSecondsAfterFinished`).
+ * When an object of the inventory that does not exist existed last, if the grace period since then is over.
+ * @param applied when Flux had applied everything; undefined while it has not, or if the time is unknown
  */
-export function mayBeGone({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): boolean {
-  return groupOf(apiVersion) === 'batch' && kind === 'Job';
-}
-
-/** When missing objects of the inventory existed last, if the grace period since then is over. */
 export function deletedSince(
-  { deployed, healthyUntil, applied, gracePeriod }: Since,
-  now: EpochMs,
+  applied: EpochMs | undefined,
+  { now, cutoff, healthyUntil, gracePeriod }: HealthContext,
 ): EpochMs | undefined {
   if (applied === undefined) return undefined;
-  const since = latestTime([applied, deployed, healthyUntil])!;
+  const since = latestTime([applied, cutoff, healthyUntil])!;
   return now < since + gracePeriod ? undefined : since;
 }
 

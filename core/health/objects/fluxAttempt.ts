@@ -6,21 +6,15 @@ import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { conditionsOf, fieldAt, type LooseCondition, stringAt } from '../../kstatus/fields.ts';
 import { parseDuration } from '../../kube/duration.ts';
 import { parseTime } from '../../kube/time.ts';
+import type { HealthContext } from './healthContext.ts';
 
-/**
- * Why the attempt, under way or failed, is one from before the deployment; undefined if nothing shows that.
- * @param deployed when the deployment started, or was applied
- */
-export function whyOldAttempt(
-  kustomization: AnyObject,
-  deployed: EpochMs | undefined,
-  now: EpochMs,
-): string | undefined {
+/** Why the attempt, under way or failed, is one from before the deployment; undefined if nothing shows that. */
+export function whyOldAttempt(kustomization: AnyObject, { cutoff, now }: HealthContext): string | undefined {
   const ready = conditionsOf(kustomization).find(({ type }) => type === 'Ready');
   const isUnderWay = ready?.status === 'Unknown';
   const began = isUnderWay ? parseTime(ready.lastTransitionTime) : failedAttemptBegan(kustomization, ready, now);
   // Stored times have whole seconds.
-  if (deployed === undefined || began === undefined || began + 1000 > deployed) return undefined;
+  if (cutoff === undefined || began === undefined || began + 1000 > cutoff) return undefined;
   return isUnderWay
     ? 'Flux is still trying what it had before the deployment'
     : 'the failure is of an attempt from before the deployment';

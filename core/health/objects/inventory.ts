@@ -3,6 +3,9 @@
  * <version>}`. RBAC names may contain `:`, which ids write as `__`.
  */
 
+import type { Kustomization } from '../../../api/flux.ts';
+import { stringAt } from '../../kstatus/fields.ts';
+
 export interface InventoryResource {
   /** `group/version`, or `v1`. */
   apiVersion: string;
@@ -55,4 +58,23 @@ function parseEntry(entry: unknown): InventoryResource | string {
 function shorten(text: string | undefined): string {
   const whole = text ?? 'undefined';
   return whole.length <= MAX_QUOTED_CHARACTERS ? whole : `${whole.slice(0, MAX_QUOTED_CHARACTERS)}…`;
+}
+
+/**
+ * The inventory without the objects that Flux evaluates. If Flux waits for objects by `healthCheckExprs`, its Ready
+ * condition is their health.
+ */
+export function evaluatedHere({ spec }: Kustomization, { resources, errors }: Inventory): Inventory {
+  const { wait, healthChecks, healthCheckExprs } = (spec ?? {}) as Record<string, unknown>;
+  const kindsOf = (list: unknown) =>
+    new Set(
+      (Array.isArray(list) ? list : []).map((each) => `${stringAt(each, ['apiVersion'])} ${stringAt(each, ['kind'])}`),
+    );
+  const defined = kindsOf(healthCheckExprs);
+  const waitedFor = kindsOf(healthChecks);
+  const isEvaluatedByFlux = ({ apiVersion, kind }: InventoryResource) => {
+    const key = `${apiVersion} ${kind}`;
+    return defined.has(key) && (wait === true || waitedFor.has(key));
+  };
+  return { resources: resources.filter((resource) => !isEvaluatedByFlux(resource)), errors };
 }

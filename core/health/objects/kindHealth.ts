@@ -2,7 +2,7 @@
  * Rules for the kinds whose health kstatus gets wrong: kstatus doesn't read their status, or reports their failures as
  * progress.
  */
-import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
+import type { AnyObject } from '../../../api/kubernetes.ts';
 import { conditionsOf, current, failed, fieldAt, inProgress, numberAt, stringAt } from '../../kstatus/fields.ts';
 import { type KStatus, kstatusOf } from '../../kstatus/kstatus.ts';
 import { parseDuration } from '../../kube/duration.ts';
@@ -10,6 +10,7 @@ import { isMap } from '../../kube/json.ts';
 import { groupOf } from '../../kube/names.ts';
 import { parseTime } from '../../kube/time.ts';
 import { whyOldAttempt } from './fluxAttempt.ts';
+import type { HealthContext } from './healthContext.ts';
 
 // The reasons of Flux's Ready=False that show that the version does not work. Flux retries all of them. The others
 // (DependencyNotReady, ArtifactFailed, PruneFailed and future ones) only show that the version is not applied yet.
@@ -34,11 +35,8 @@ const FAILED_HELM_RELEASE: ReadonlySet<string> = new Set([
   'UninstallFailed',
 ]);
 
-/**
- * The health of one kind; undefined if kstatus decides. `since`: when the deployment that the health is for started, or
- * was applied.
- */
-type Rule = (object: AnyObject, since: EpochMs | undefined, now: EpochMs, returns: boolean) => KStatus | undefined;
+/** The health of one kind; undefined if kstatus decides. */
+type Rule = (object: AnyObject, context: HealthContext) => KStatus | undefined;
 
 /** Rules by `group/Kind`, for all versions. */
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
@@ -54,12 +52,12 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['rollouts.kruise.io/Rollout', kruiseStatus],
 ]);
 
-/** @param returns whether the deployed version has been deployed before, as by a rollback */
-export function healthOf(object: AnyObject, since: EpochMs | undefined, now: EpochMs, returns = false): KStatus {
-  if (object.metadata.deletionTimestamp) return kstatusOf(object, now);
+/** The health of an object that exists, by its own fields. */
+export function healthOf(object: AnyObject, context: HealthContext): KStatus {
+  if (object.metadata.deletionTimestamp) return kstatusOf(object, context.now);
   const rule = RULES.get(`${groupOf(object.apiVersion)}/${object.kind}`);
-  const ruled = rule?.(object, since, now, returns);
-  const health = ruled ?? kstatusOf(object, now);
+  const ruled = rule?.(object, context);
+  const health = ruled ?? kstatusOf(object, context.now);
   if (health.status !== 'Current') return health;
   if (isWorkload(object) && hasNoStatus(object)) return inProgress(`${object.kind} has no status yet`);
   const old = ruled ? undefined : readyOfOldGeneration(object);
@@ -107,14 +105,14 @@ function hasNoStatus({ status }: AnyObject): boolean {
  * progress. A failure of an attempt at an older spec may have the present generation (docs/facts.md, F13).
  */
 function fluxRule(reasons: ReadonlySet<string>): Rule {
-  return (object, since, now) => {
+  return (object, context) => {
     const ready = conditionsOf(object).find(({ type }) => type === 'Ready');
     if (ready?.status !== 'False' || !reasons.has(ready.reason)) return undefined;
     const { generation } = object.metadata;
     if (generation !== undefined && (ready.observedGeneration ?? generation) !== generation) return undefined;
     // Of HelmReleases only.
     const attempted = numberAt(object, ['status', 'lastAttemptedGeneration']) ?? generation;
-    if (attempted !== generation || whyOldAttempt(object, since, now) !== undefined) return undefined;
+    if (attempted !== generation || whyOldAttempt(object, context) !== undefined) return undefined;
     return failed(`${ready.reason}: ${ready.message}`);
   };
 }
@@ -128,11 +126,11 @@ const HELM_FAILURES = ['Released', 'TestSuccess'];
  * shows whether the newest version was rolled back. `UninstallSucceeded` without a remediation belongs to a release
  * that moves.
  */
-function helmReleaseStatus(object: AnyObject, ...rest: [EpochMs | undefined, EpochMs, boolean]): KStatus | undefined {
+function helmReleaseStatus(object: AnyObject, context: HealthContext): KStatus | undefined {
   const conditions = conditionsOf(object);
   const remediated = conditions.find(({ type, status }) => type === 'Remediated' && status === 'True');
-  const takenBack = remediated && fluxRule(new Set([remediated.reason]))(object, ...rest);
-  if (!takenBack) return helmReleaseFailed(object, ...rest);
+  const takenBack = remediated && fluxRule(new Set([remediated.reason]))(object, context);
+  if (!takenBack) return helmReleaseFailed(object, context);
   const cause = conditions.find(({ type, status }) => HELM_FAILURES.includes(type) && status === 'False');
   return cause ? failed(`${cause.reason}: ${cause.message} (${takenBack.message})`) : takenBack;
 }
@@ -152,7 +150,7 @@ function podStatus(object: AnyObject): KStatus | undefined {
  * The status of a StatefulSet. With OnDelete Pods get a version when a user or an operator deletes them, and kstatus
  * reads none of them.
  */
-function statefulSetStatus(object: AnyObject, _since: EpochMs | undefined, now: EpochMs): KStatus {
+function statefulSetStatus(object: AnyObject, { now }: HealthContext): KStatus {
   const status = kstatusOf(object, now);
   const isOnDelete = stringAt(object, ['spec', 'updateStrategy', 'type']) === 'OnDelete';
   if (status.status !== 'Current' || !isOnDelete) return status;
@@ -168,7 +166,7 @@ function statefulSetStatus(object: AnyObject, _since: EpochMs | undefined, now: 
  * The status of a Job, as Flux evaluates it: kstatus finds it current as soon as it runs, and never while it is
  * suspended.
  */
-function jobStatus(object: AnyObject, _since: EpochMs | undefined, now: EpochMs): KStatus | undefined {
+function jobStatus(object: AnyObject, { now }: HealthContext): KStatus {
   if (fieldAt(object, ['spec', 'suspend']) === true) return current('Job is suspended');
   const status = kstatusOf(object, now);
   const hasCompleted = conditionsOf(object).some((c) => c.type === 'Complete' && c.status === 'True');
@@ -183,14 +181,14 @@ const DEFAULT_ANALYSIS_MS = 60_000;
  * shows the result of the version before.
  * A Canary that has not changed two intervals later is not affected by the new version.
  */
-function canaryStatus(object: AnyObject, since: EpochMs | undefined, now: EpochMs): KStatus {
+function canaryStatus(object: AnyObject, { cutoff, now }: HealthContext): KStatus {
   const phase = stringAt(object, ['status', 'phase']) ?? '';
   const moved = parseTime(stringAt(object, ['status', 'lastTransitionTime']));
-  if (since !== undefined && (moved === undefined || moved < since)) {
+  if (cutoff !== undefined && (moved === undefined || moved < cutoff)) {
     const interval = parseDuration(
       stringAt(object, ['spec', 'analysis', 'interval']) ?? stringAt(object, ['spec', 'canaryAnalysis', 'interval']),
     );
-    if (now < since + 2 * (interval ?? DEFAULT_ANALYSIS_MS)) return inProgress('Flagger has not looked at it yet');
+    if (now < cutoff + 2 * (interval ?? DEFAULT_ANALYSIS_MS)) return inProgress('Flagger has not looked at it yet');
   }
   const weight = numberAt(object, ['status', 'canaryWeight']) ?? 0;
   const checks = numberAt(object, ['status', 'failedChecks']) ?? 0;
@@ -243,7 +241,7 @@ function argoStatus(object: AnyObject): KStatus {
  * The status of an OpenKruise Rollout. Without a running rollout its phase is Healthy, and `Succeeded` has the last
  * result: False if the workload got its stable version again, which a deployment of that version intends.
  */
-function kruiseStatus(object: AnyObject, _since: EpochMs | undefined, _now: EpochMs, returns: boolean): KStatus {
+function kruiseStatus(object: AnyObject, { returns }: HealthContext): KStatus {
   const { generation } = object.metadata;
   const observed = numberAt(object, ['status', 'observedGeneration']);
   if (generation !== undefined && observed !== generation) {

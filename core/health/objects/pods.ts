@@ -2,20 +2,19 @@
  * Why the Pods of a workload do not run, in a few words. The text has no output of a container, whose termination
  * message may hold a secret, and no value that changes with each restart.
  */
-import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
+import type { AnyObject } from '../../../api/kubernetes.ts';
 import { conditionsOf, fieldAt, numberAt, stringAt } from '../../kstatus/fields.ts';
 import { isMap } from '../../kube/json.ts';
 import { toSelectorString } from '../../kube/selector.ts';
 import { parseTime } from '../../kube/time.ts';
 import { oneLine } from '../../text/oneLine.ts';
-import type { Since } from './broken.ts';
-import { type ObservedResource, troubleOf } from './resources.ts';
+import type { ObjectHealth } from './resources.ts';
 
 type Pod = AnyObject;
 
 /** A namespace and a selector that finds the Pods of one workload. */
 export interface PodQuery {
-  workload: ObservedResource;
+  workload: ObjectHealth;
   namespace: string;
   labelSelector: string;
 }
@@ -25,16 +24,15 @@ const MAX_WORKLOADS = 3;
 export const MAX_PODS_OF_WORKLOAD = 20;
 const MAX_SELECTOR_CHARACTERS = 1024;
 
-/** Queries for the Pods of a few workloads: first the broken ones, then those that are not complete yet. */
-export function podQueries(observed: readonly ObservedResource[], since: Since, now: EpochMs): PodQuery[] {
-  const queries = { broken: [] as PodQuery[], pending: [] as PodQuery[] };
-  for (const workload of observed) {
-    const labelSelector = podSelector(workload.object);
-    const trouble = labelSelector === undefined ? undefined : troubleOf(workload, since, now);
-    if (!trouble || queries[trouble].length === MAX_WORKLOADS) continue;
-    queries[trouble].push({ workload, namespace: workload.namespace, labelSelector: labelSelector! });
-  }
-  return [...queries.broken, ...queries.pending].slice(0, MAX_WORKLOADS);
+/** Queries for the Pods of a few workloads: first the unhealthy ones, then those that are not complete yet. */
+export function podQueries(objects: readonly ObjectHealth[]): PodQuery[] {
+  const { unhealthy = [], pending = [] } = Object.groupBy(objects, ({ health }) => health);
+  const queries = [...unhealthy, ...pending].flatMap((workload): PodQuery[] => {
+    const { namespace, object } = workload.resource;
+    const labelSelector = podSelector(object);
+    return labelSelector === undefined ? [] : [{ workload, namespace, labelSelector }];
+  });
+  return queries.slice(0, MAX_WORKLOADS);
 }
 
 /** The object's selector for Pods; undefined if there is none, or an empty one, which would find all Pods. */

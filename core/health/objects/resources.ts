@@ -1,10 +1,11 @@
 /** The health of the objects in an inventory. */
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { MAX_LISTED } from '../../kube/firstFew.ts';
-import { refKey } from '../../kube/names.ts';
+import { groupOf, refKey } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
-import { artifactsOf, whyBehindSource } from './behindSource.ts';
-import { deletedSince, failureTime, isBroken, latestTime, mayBeGone, type Since } from './broken.ts';
+import { type Artifacts, artifactsOf, whyBehindSource } from './behindSource.ts';
+import { brokenSince, deletedSince, failureTime } from './broken.ts';
+import type { HealthContext } from './healthContext.ts';
 import type { InventoryResource } from './inventory.ts';
 import { healthOf } from './kindHealth.ts';
 
@@ -13,73 +14,75 @@ export interface ObservedResource extends InventoryResource {
   object?: AnyObject | undefined;
   /** Why the object could not be read. */
   error?: string;
+}
+
+interface Judgement {
+  /** `missing`: it does not exist and should. `gone`: it does not exist, which proves nothing. */
+  health: 'healthy' | 'unhealthy' | 'pending' | 'missing' | 'gone' | 'unknown';
+  /** Why it has this health; undefined if it is gone. */
+  why?: string;
+  /** When it failed; undefined if that has no time. */
+  failedAt?: EpochMs | undefined;
+}
+
+export interface ObjectHealth extends Judgement {
+  resource: ObservedResource;
   /** Why its Pods do not run, if it is a workload whose Pods were read. */
   cause?: string | undefined;
 }
 
-/** The trouble with the object: failed or broken, or not complete yet; undefined if there is none, or it is unknown. */
-export function troubleOf(
-  { object, error }: ObservedResource,
-  since: Since,
-  now: EpochMs,
-): 'broken' | 'pending' | undefined {
-  if (!object || error !== undefined) return undefined;
-  const { status } = healthOf(object, since.deployed, now);
-  if (status === 'Failed') return 'broken';
-  if (status !== 'InProgress') return undefined;
-  return isBroken(object, since, now) ? 'broken' : 'pending';
-}
-
-/** Lines about objects, in inventory order. */
-interface ResourceHealth {
-  unhealthy: string[];
-  pending: string[];
-  /** Objects that do not exist and should. */
-  missing: string[];
-  /** Objects whose absence proves nothing. */
-  gone: string[];
-  errors: string[];
-  /** The latest failure; undefined if no failed object has a time. */
-  failedAt?: EpochMs | undefined;
-}
-
-export function resourceHealth(observed: readonly ObservedResource[], since: Since, now: EpochMs): ResourceHealth {
-  const health: ResourceHealth = { unhealthy: [], pending: [], missing: [], gone: [], errors: [] };
-  const times: (EpochMs | undefined)[] = [];
-  const deleted = deletedSince(since, now);
+/**
+ * The health of each object.
+ * @param applied when Flux had applied everything; undefined while it has not, or if the time is unknown
+ */
+export function objectHealths(
+  observed: readonly ObservedResource[],
+  applied: EpochMs | undefined,
+  context: HealthContext,
+): ObjectHealth[] {
   const artifacts = artifactsOf(observed.flatMap(({ object }) => object ?? []));
-  for (const resource of observed) {
-    const name = refKey(resource);
-    if (resource.error !== undefined) {
-      health.errors.push(`${resource.kind} ${name}: ${resource.error}`);
-      continue;
-    }
-    if (!resource.object) {
-      if (mayBeGone(resource)) health.gone.push(name);
-      else if (deleted === undefined) health.missing.push(name);
-      else {
-        health.unhealthy.push(`${name} (Flux has applied it, and it does not exist)`);
-        times.push(deleted);
-      }
-      continue;
-    }
-    const { status, message: own } = healthOf(resource.object, since.deployed, now, since.returns);
-    const isSettled = status === 'Current' || status === 'Failed';
-    const behind = isSettled && whyBehindSource(resource.object, status === 'Current' ? 'runs' : 'tried', artifacts);
-    const message = resource.cause === undefined ? own : `${own}; ${resource.cause}`;
-    if (behind) health.pending.push(`${name} (${behind})`);
-    else if (status === 'InProgress' && isBroken(resource.object, since, now)) {
-      health.unhealthy.push(`${name} (was complete, and is not since ${formatTime(since.healthyUntil!)}: ${message})`);
-      times.push(since.healthyUntil);
-    } else if (status === 'InProgress') health.pending.push(`${name} (${message})`);
-    else if (status === 'Terminating') health.pending.push(`${name} (terminating)`);
-    else if (status === 'Unknown') health.errors.push(`${resource.kind} ${name}: ${message}`);
-    else if (status === 'Failed') {
-      health.unhealthy.push(`${name} (${message})`);
-      times.push(failureTime(resource.object));
-    }
+  return observed.map((resource) => {
+    const { object, error } = resource;
+    if (error !== undefined) return { resource, health: 'unknown', why: error };
+    const judgement = object ? judgeObject(object, artifacts, context) : judgeAbsence(resource, applied, context);
+    return { resource, ...judgement };
+  });
+}
+
+function judgeObject(object: AnyObject, artifacts: Artifacts, context: HealthContext): Judgement {
+  const { status, message: why } = healthOf(object, context);
+  if (status === 'Terminating') return { health: 'pending', why: 'terminating' };
+  if (status === 'Unknown') return { health: 'unknown', why };
+  if (status === 'InProgress') {
+    const failedAt = brokenSince(object, context);
+    if (failedAt === undefined) return { health: 'pending', why };
+    return { health: 'unhealthy', why: `was complete, and is not since ${formatTime(failedAt)}: ${why}`, failedAt };
   }
-  return { ...health, failedAt: latestTime(times) };
+  const behind = whyBehindSource(object, status === 'Current' ? 'runs' : 'tried', artifacts);
+  if (behind !== undefined) return { health: 'pending', why: behind };
+  return status === 'Current'
+    ? { health: 'healthy', why }
+    : { health: 'unhealthy', why, failedAt: failureTime(object) };
+}
+
+function judgeAbsence(
+  { apiVersion, kind }: InventoryResource,
+  applied: EpochMs | undefined,
+  context: HealthContext,
+): Judgement {
+  // Kubernetes deletes Jobs that have ended (`ttlSecondsAfterFinished`).
+  if (context.ignoresMissing || (groupOf(apiVersion) === 'batch' && kind === 'Job')) return { health: 'gone' };
+  const failedAt = deletedSince(applied, context);
+  if (failedAt === undefined) return { health: 'missing', why: 'not found' };
+  return { health: 'unhealthy', why: 'Flux has applied it, and it does not exist', failedAt };
+}
+
+/** A line about the object, for messages. */
+export function lineOf({ resource, health, why, cause }: ObjectHealth): string {
+  const name = refKey(resource);
+  const text = [why, cause].filter((each) => each !== undefined).join('; ');
+  if (health === 'unknown') return `${resource.kind} ${name}: ${text}`;
+  return text === '' ? name : `${name} (${text})`;
 }
 
 /** The first lines, and how many more there are. */

@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { healthOf } from '../../../core/health/objects/kindHealth.ts';
-import { at, ms } from './kustomizationFixture.ts';
+import { at, healthContext, ms } from './kustomizationFixture.ts';
 
-const NOW = ms('12:00:00');
 /** The version was applied 90 seconds ago. */
-const SINCE = ms('11:58:30');
+const CONTEXT = healthContext({ cutoff: ms('11:58:30') });
+const healthStatus = (of: KubeObject<any, any>) => healthOf(of, CONTEXT).status;
 
 const object = (apiVersion: string, kind: string, status: object, spec: object = {}): KubeObject<any, any> => ({
   apiVersion,
@@ -223,7 +223,7 @@ describe('health of', () => {
       /Healthy/,
     ],
   ])('%s', (_, of, status, message) => {
-    const health = healthOf(of, SINCE, NOW);
+    const health = healthOf(of, CONTEXT);
     expect(health.status).toBe(status);
     expect(health.message).toMatch(message);
   });
@@ -253,21 +253,14 @@ describe('without a status', () => {
     ['v1', 'Service', {}, 'Current'],
   ])('%s %s %j is %3$s', (apiVersion, kind, spec, status) => {
     const of = object(apiVersion, kind, {}, spec);
-    expect(healthOf(of, undefined, NOW).status).toBe(status);
     const { status: _, ...bare } = of;
-    expect(healthOf(bare, undefined, NOW).status).toBe(status);
-    expect(
-      healthOf({ ...of, metadata: { ...of.metadata, deletionTimestamp: at('11:00:00') } }, undefined, NOW).status,
-    ).toBe('Terminating');
+    const deleted = { ...of, metadata: { ...of.metadata, deletionTimestamp: at('11:00:00') } };
+    expect([of, bare, deleted].map(healthStatus)).toEqual([status, status, 'Terminating']);
   });
 
   it('any status counts as one, whatever it holds', () => {
-    const replicas = { replicas: 2 };
-    expect(healthOf(object('example.com/v1', 'Engine', { phase: 'On' }, replicas), undefined, NOW).status).toBe(
-      'Current',
-    );
-    expect(healthOf(object('example.com/v1', 'Engine', {}, replicas), undefined, NOW).message).toBe(
-      'Engine has no status yet',
-    );
+    const engine = (status: object) => object('example.com/v1', 'Engine', status, { replicas: 2 });
+    expect(healthStatus(engine({ phase: 'On' }))).toBe('Current');
+    expect(healthOf(engine({}), CONTEXT).message).toBe('Engine has no status yet');
   });
 });

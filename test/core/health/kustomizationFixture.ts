@@ -3,8 +3,10 @@ import { expect } from 'vitest';
 import type { FluxObject, Kustomization } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
-import { evaluateWithResources, ownHealth } from '../../../core/health/kustomization.ts';
-import type { ObservedResource } from '../../../core/health/objects/resources.ts';
+import { ownHealth, verdictWith } from '../../../core/health/kustomization.ts';
+import type { HealthContext } from '../../../core/health/objects/healthContext.ts';
+import { type ObservedResource, objectHealths } from '../../../core/health/objects/resources.ts';
+import { returnsToVersion } from '../../../core/health/revision.ts';
 import { kubeObject, objectOf } from '../../support/objects.ts';
 
 export const at = (time: string) => `2026-01-02T${time}Z`;
@@ -142,15 +144,30 @@ export function evaluated({
   healthyUntil,
   likeKuberik,
 }: Omit<Case, 'name' | 'expected'>) {
-  const deployed = cutoff ?? undefined;
-  const own = ownHealth(kustomization(setup), { source: from ?? undefined, rollouts, deployed }, NOW);
-  const since = {
-    deployed,
+  const read = { kustomization: kustomization(setup), source: from ?? undefined, rollouts };
+  const context = healthContext({
+    cutoff: cutoff ?? undefined,
+    returns: returnsToVersion(read),
+    healthyUntil,
+    ignoresMissing: likeKuberik ?? false,
+  });
+  const own = ownHealth(read, context);
+  const isRead = own.inventory.resources.length > 0;
+  return { own, result: verdictWith(objectHealths(isRead ? observed : [], own.applied, context), own, context) };
+}
+
+/** Class kustomization with its defaults, for a deployment at the cutoff. */
+export function healthContext(fields: Partial<HealthContext> = {}): HealthContext {
+  return {
+    now: NOW,
+    cutoff: CUTOFF,
+    returns: false,
+    healthyUntil: undefined,
     unseen: 60_000,
     gracePeriod: 60_000,
-    ...(healthyUntil && { healthyUntil }),
+    ignoresMissing: false,
+    ...fields,
   };
-  return { own, result: evaluateWithResources(own, observed, since, NOW, likeKuberik) };
 }
 
 /** The message about the objects. */
@@ -181,7 +198,8 @@ export const on = (name: string, expected: Case['expected'], given: Omit<Case, '
 export function expectVerdict(row: Case): void {
   const { message, ...rest } = row.expected;
   const { result } = evaluated(row);
-  expect(result).toEqual({ ...rest, message: expect.any(String) });
+  const no = { isAttempting: false, isRepeat: false, waitsForEvent: false };
+  expect({ ...no, ...result }).toEqual({ ...no, ...rest, message: expect.any(String) });
   if (typeof message === 'string') expect(result.message).toBe(message);
   else expect(result.message).toMatch(message);
 }

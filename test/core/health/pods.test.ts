@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { causeOf, podQueries } from '../../../core/health/objects/pods.ts';
-import type { ObservedResource } from '../../../core/health/objects/resources.ts';
+import { type ObservedResource, objectHealths } from '../../../core/health/objects/resources.ts';
 import { kubeObject } from '../../support/objects.ts';
-import { at, ms } from './kustomizationFixture.ts';
+import { at, healthContext, ms } from './kustomizationFixture.ts';
 
 const pod = (status: object, { name = 'web-1', created = '11:00:00', ...metadata }: Record<string, string> = {}) =>
   kubeObject('v1', 'Pod', `demo/${name}`, {
@@ -119,9 +119,9 @@ describe('the Pods that are read', () => {
       status: { replicas: 1, readyReplicas: ready, currentReplicas: 1, updatedReplicas: 1 },
     }) as KubeObject<any, any>,
   });
-  const since = { deployed: undefined, healthyUntil: ms('11:00:00'), unseen: 0, gracePeriod: 60_000 };
-  const read = (observed: ObservedResource[], of: object = since) =>
-    podQueries(observed, of as typeof since, ms('12:00:00')).map(({ labelSelector }) => labelSelector);
+  const context = healthContext({ healthyUntil: ms('11:00:00') });
+  const read = (observed: ObservedResource[]) =>
+    podQueries(objectHealths(observed, undefined, context)).map(({ labelSelector }) => labelSelector);
 
   it('are of three workloads in trouble, and of no other', () => {
     const many = ['a', 'b', 'c', 'd'].map((name) => workload(name, 0));

@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Kustomization } from '../../../api/flux.ts';
 import { sameStatus, statusAfter } from '../../../core/health/healthStatus.ts';
-import { evaluateWithResources, ownHealth } from '../../../core/health/kustomization.ts';
+import { ownHealth, verdictWith } from '../../../core/health/kustomization.ts';
 import { kstatusOf } from '../../../core/kstatus/kstatus.ts';
 import { objectOf } from '../../support/objects.ts';
+import { healthContext } from './kustomizationFixture.ts';
 
 const NOW = Date.parse('2026-01-02T12:00:00Z');
 
@@ -77,13 +78,10 @@ describe('whatever an object holds', () => {
           const metadata = { name: 'web', namespace: 'demo', generation: 2 };
           const kustomization = objectOf('Kustomization', { metadata, status: of as never }) as Kustomization;
           const source = objectOf('OCIRepository', { metadata, status: ofSource as never });
-          const evaluate = (now: number) =>
-            evaluateWithResources(
-              ownHealth(kustomization, { source, rollouts: [], deployed: NOW - 60_000 }, now),
-              [],
-              { deployed: NOW - 60_000, unseen: 0, gracePeriod: 0 },
-              now,
-            );
+          const evaluate = (now: number) => {
+            const context = healthContext({ now, cutoff: NOW - 60_000, gracePeriod: 0 });
+            return verdictWith([], ownHealth({ kustomization, source, rollouts: [] }, context), context);
+          };
           const once = statusAfter(before, evaluate(NOW), NOW);
           expect(sameStatus(statusAfter(once, evaluate(NOW + 30_000), NOW + 30_000), once)).toBe(true);
         },
