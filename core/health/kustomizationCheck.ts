@@ -63,26 +63,26 @@ export function gracePeriod(healthCheck: HealthCheck): number {
 
 const REST_INTERVAL_MS = 600_000;
 
+/** Whether the check may ever be at rest: not if its annotation has an interval. */
+export function mayRest({ metadata, spec }: HealthCheck): boolean {
+  const wanted = parseDuration(metadata.annotations?.[HEALTHCHECK_REQUEUE_INTERVAL]);
+  return spec?.class === KUSTOMIZATION_CLASS && wanted === undefined;
+}
+
 /**
  * Whether the check is at rest.
  * @param isWatched whether a Rollout bakes on it
  */
-export function isAtRest({ metadata, spec, status }: HealthCheck, isWatched: boolean): boolean {
-  if (isWatched || spec?.class !== KUSTOMIZATION_CLASS) return false;
-  // A check with an interval in its annotation is never at rest.
-  const wanted = parseDuration(metadata.annotations?.[HEALTHCHECK_REQUEUE_INTERVAL]);
-  return wanted === undefined && status?.status === 'Healthy';
+export function isAtRest(healthCheck: HealthCheck, isWatched: boolean): boolean {
+  return !isWatched && mayRest(healthCheck) && healthCheck.status?.status === 'Healthy';
 }
 
-/** Whether the check is at rest after this verdict. */
-export function restsAfter(healthCheck: HealthCheck, { health, waitsForEvent }: Verdict, isWatched: boolean): boolean {
-  if (waitsForEvent) return mayRest(healthCheck, false);
-  return health === 'Healthy' && mayRest(healthCheck, isWatched);
-}
-
-/** Whether the check is at rest while it is Healthy. */
-export function mayRest(healthCheck: HealthCheck, isWatched: boolean): boolean {
-  return isAtRest({ ...healthCheck, status: { ...healthCheck.status, status: 'Healthy' } }, isWatched);
+/**
+ * Whether a check that may rest is at rest after this verdict.
+ * @param isTriggered whether a change of the Kustomization triggers a sync
+ */
+export function restsAfter({ health, waitsForEvent }: Verdict, isWatched: boolean, isTriggered: boolean): boolean {
+  return waitsForEvent ? isTriggered : health === 'Healthy' && !isWatched;
 }
 
 /**

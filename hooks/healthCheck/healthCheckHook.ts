@@ -130,15 +130,11 @@ async function evaluate(
     return { after: before, requeueAfterSeconds: requeueInterval(healthCheck) / 1000 };
   }
   const isBaking = baking.some(hasBakeBegun);
-  const isUnwatched = async () => !(await isWatchedElsewhere(healthCheck, call));
-  const read = async () => {
-    const rests = mayRest(healthCheck, isBaking) && (await isUnwatched());
-    return evaluateKustomization(healthCheck, { ...deployments, rests }, call);
-  };
+  const canRest = mayRest(healthCheck) && !(await isWatchedElsewhere(healthCheck, call));
+  const read = () => evaluateKustomization(healthCheck, { ...deployments, rests: canRest && !isBaking }, call);
   const verdict = await (related ? recentVerdict(healthCheck, related, deployments, call, read) : read());
   const after = statusAfter(before, verdict, call.now);
-  const isTriggered = related !== undefined || !verdict.waitsForEvent;
-  const rests = isTriggered && restsAfter(healthCheck, verdict, isBaking) && (await isUnwatched());
+  const rests = canRest && restsAfter(verdict, isBaking, related !== undefined);
   const requeueAfterMs = msUntilEvaluation({ ...healthCheck, status: after }, rests, isWatched, call.now);
   return { after, requeueAfterSeconds: requeueAfterMs / 1000 };
 }
