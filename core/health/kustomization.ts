@@ -114,7 +114,7 @@ export function verdictWith(
   }
   if (missing.length > 0) {
     const message = withErrors(`Pending resources: ${listLines(missing.map(lineOf))}`);
-    return { health: 'Pending', message, isAttempting: isRepeat };
+    return { health: 'Pending', message };
   }
   if (errors.length > 0) return { health: 'Unknown', message: `Errors: ${listLines(errors)}` };
   const absent = gone.length > 0 ? ` (not found: ${listLines(gone.map(lineOf))})` : '';

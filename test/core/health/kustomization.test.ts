@@ -146,6 +146,7 @@ describe('spec.kubeConfig: another cluster', () => {
     expect(elsewhere(failing('', { ready: { status: 'Unknown' } })).result.health).toBe('Pending');
     expect(elsewhere({ applied: OLD }).result.health).toBe('Pending');
     expect(elsewhere({ ready: { status: 'False', reason: 'DependencyNotReady' } }).result.health).toBe('Pending');
+    expect(elsewhere({ ready: { status: '' } }).result.health).toBe('Pending');
   });
 });
 

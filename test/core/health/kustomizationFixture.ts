@@ -29,7 +29,8 @@ export interface Setup {
   attempt?: { lastReconciled: string; lastReconciledDuration: string; lastReconciledStatus: string };
   reconcilingSince?: string;
   observed?: number;
-  applied?: string;
+  /** null: nothing yet. */
+  applied?: string | null;
   attempted?: string;
   entries?: unknown;
   spec?: object;
@@ -50,8 +51,8 @@ function kustomization(setup: Setup = {}): Kustomization {
     spec: { sourceRef: { kind: 'OCIRepository', name: 'web' }, ...spec },
     status: {
       observedGeneration: observed,
-      lastAppliedRevision: applied,
-      lastAttemptedRevision: attempted,
+      lastAppliedRevision: applied ?? undefined,
+      lastAttemptedRevision: attempted ?? undefined,
       ...(setup.attempt && { history: [setup.attempt] }),
       inventory: { entries: (setup.entries ?? [{ id: 'demo_web_apps_Deployment', v: 'v1' }]) as never },
       conditions: [

@@ -16,6 +16,7 @@ import {
   pending,
   source,
   unhealthy,
+  unreadable,
   waits,
 } from './kustomizationFixture.ts';
 
@@ -75,6 +76,10 @@ const CASES: Case[] = [
     waits(/^Kustomization pending: .* Before: Unhealthy resources: demo\/web/, { waitsForEvent: true }),
     { kustomization: { applied: OLD }, observed: [failedAt('11:51:00')] },
   ),
+  on('beside an object that can’t be read, which may change without an event', waits(/is applied. Errors: /), {
+    kustomization: { applied: OLD },
+    observed: [unreadable],
+  }),
   on('a failure after the deployment, but before Flux began', OF_BEFORE, {
     kustomization: AT_IT,
     observed: [failedAt('11:51:00')],
@@ -160,15 +165,22 @@ describe('Q28: a deployment that is rolling out', () => {
       status: { observedGeneration: 1, phase: 'Healthy', conditions: [{ type: 'Succeeded', status: 'False' }] },
     });
     const { apiVersion, kind } = kruise;
-    const healthAfter = (...tags: string[]) => {
+    const observed = [{ apiVersion, kind, namespace: 'demo', name: 'web', object: kruise }];
+    const healthAfter = (uid: string, ...tags: string[]) => {
       const history = tags.map((tag, index) => ({ id: 7 - index, version: { tag }, timestamp: at('11:50:00') }));
-      const deployer = { ...rollout, status: { history } };
+      const deployer = { ...rollout, metadata: { ...rollout.metadata, uid }, status: { history } };
       const annotations = carrying(`web=7/${tags[0]}/u1`);
-      const observed = [{ apiVersion, kind, namespace: 'demo', name: 'web', object: kruise }];
       return evaluated({ kustomization: { annotations }, rollouts: [deployer], observed }).result.health;
     };
-    expect(healthAfter('1.1.0', '1.0.0')).toBe('Unhealthy');
-    expect(healthAfter('1.0.0', '1.1.0', '1.0.0')).toBe('Healthy');
+    expect(healthAfter('u1', '1.1.0', '1.0.0')).toBe('Unhealthy');
+    expect(healthAfter('u1', '1.0.0', '1.1.0', '1.0.0')).toBe('Healthy');
+    expect(healthAfter('u2', '1.0.0', '1.1.0', '1.0.0')).toBe('Unhealthy');
+  });
+
+  it('after a version that Flux has never applied is not to blame for its failures', () => {
+    const never = { annotations: carrying('web=6/1.0.0/u1'), observed: -1, applied: null, attempted: OLD };
+    const { result } = evaluated({ kustomization: never, rollouts: [rollout], observed: [failedAt('11:51:00')] });
+    expect(result).toMatchObject({ health: 'Pending', message: expect.stringMatching(/Before: Unhealthy resources/) });
   });
 
   it('of another Rollout of that name does not matter', () => {

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { HookCall } from '../../../api/ports.ts';
 import type { HealthCheck } from '../../../api/types.ts';
 import { LIMITS } from '../../../core/limits.ts';
-import { namespaceOf } from '../../support/objects.ts';
+import { kubeObject, namespaceOf } from '../../support/objects.ts';
 import {
   at,
   cluster,
@@ -101,6 +101,18 @@ describe('class kustomization: K1 to K17 are cases of the Go controller', () => 
     ])('%s', async (_, heads, change, changedAt, health) => {
       expect(await healthSince(heads, startsAfter(change, changedAt))).toEqual(['Pending', health]);
     });
+  });
+
+  it('a Rollout of OpenKruise that has taken a version back because of a rollback is Healthy', async () => {
+    const kruise = kubeObject('rollouts.kruise.io/v1beta1', 'Rollout', 'demo/web', {
+      status: { phase: 'Healthy', conditions: [{ type: 'Succeeded', status: 'False' }] },
+    });
+    const inventory = { entries: [{ id: 'demo_web_rollouts.kruise.io_Rollout', v: 'v1beta1' }] };
+    const metadata = { generation: 1, annotations: { 'rollout.kuberik.com/deployed': 'test-rollout=3/1.0.0/u1' } };
+    const reader = cluster([kustomization({ ...READY, inventory }, { metadata }), kruise]);
+    const deployer = rollout({ id: 3, timestamp: at('11:00:00') });
+    deployer.status!.history!.push(...['1.1.0', '1.0.0'].map((tag) => ({ version: { tag }, timestamp: '' })));
+    expect((await settle(healthCheck(), reader, [deployer])).status).toMatchObject({ status: 'Healthy' });
   });
 
   it.each([
