@@ -77,7 +77,8 @@ export async function evaluateKustomization(
   const reader = { cluster, access, account: applyingAccount(kustomization, settings.defaultServiceAccount) };
   // Read after the Kustomization, so that they show what its status says was applied.
   const resources = await readResources(own.inventory.resources, appliedSelector(kustomization), reader);
-  const objects = await withCauses(objectHealths(resources, own.applied, context), reader);
+  const judged = objectHealths(resources, { applied: own.applied, sources: source ? [source] : [] }, context);
+  const objects = await withCauses(judged, reader);
   return verdictWith(objects, own, context);
 }
 

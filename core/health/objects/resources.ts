@@ -34,13 +34,14 @@ export interface ObjectHealth extends Judgement {
 /**
  * The health of each object.
  * @param applied when Flux had applied everything; undefined while it has not, or if the time is unknown
+ * @param sources those of the objects that are not among them
  */
 export function objectHealths(
   observed: readonly ObservedResource[],
-  applied: EpochMs | undefined,
+  { applied, sources }: { applied: EpochMs | undefined; sources: readonly AnyObject[] },
   context: HealthContext,
 ): ObjectHealth[] {
-  const artifacts = artifactsOf(observed.flatMap(({ object }) => object ?? []));
+  const artifacts = artifactsOf([...sources, ...observed.flatMap(({ object }) => object ?? [])]);
   return observed.map((resource) => {
     const { object, error } = resource;
     if (error !== undefined) return { resource, health: 'unknown', why: error };

@@ -26,11 +26,11 @@ const release = (ociDigest?: string, spec: object = {}) =>
       status: { observedGeneration: 1, conditions: ready, history: [{ status: 'deployed', ociDigest }] } as never,
     }),
   );
-const nested = (lastAppliedRevision: string) =>
+const nested = (lastAppliedRevision: string, source = 'chart') =>
   seen(
     objectOf('Kustomization', 'demo/app', {
       metadata: { generation: 1 },
-      spec: { sourceRef: { kind: 'OCIRepository', name: 'chart' } },
+      spec: { sourceRef: { kind: 'OCIRepository', name: source } },
       status: { observedGeneration: 1, conditions: ready, lastAppliedRevision } as never,
     }),
   );
@@ -72,6 +72,12 @@ describe('with the source of 1.1.0 in its inventory, a check is', () => {
       [nested(OLD)],
       'Pending',
       '(runs 1.0.0@sha256:aaa, and OCIRepository chart has 1.1.0@sha256:bbb)',
+    ],
+    [
+      'one that has applied 1.0.0 of the source that it shares with the Kustomization above it',
+      [nested(OLD, 'web')],
+      'Pending',
+      '(runs 1.0.0@sha256:aaa, and OCIRepository web has 1.1.0@sha256:bbb)',
     ],
   ])('of %s', (_, others, health, message) => {
     const { result } = evaluated({ kustomization: {}, observed: [chart, ...others] });

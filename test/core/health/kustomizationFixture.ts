@@ -153,8 +153,9 @@ export function evaluated({
     ignoresMissing: likeKuberik ?? false,
   });
   const own = ownHealth(read, context);
-  const isRead = own.inventory.resources.length > 0;
-  return { own, result: verdictWith(objectHealths(isRead ? observed : [], own.applied, context), own, context) };
+  const seen = own.inventory.resources.length > 0 ? observed : [];
+  const objects = objectHealths(seen, { applied: own.applied, sources: from ? [from] : [] }, context);
+  return { own, result: verdictWith(objects, own, context) };
 }
 
 /** Class kustomization with its defaults, for a deployment at the cutoff. */

@@ -121,7 +121,9 @@ describe('the Pods that are read', () => {
   });
   const context = healthContext({ healthyUntil: ms('11:00:00') });
   const read = (observed: ObservedResource[]) =>
-    podQueries(objectHealths(observed, undefined, context)).map(({ labelSelector }) => labelSelector);
+    podQueries(objectHealths(observed, { applied: undefined, sources: [] }, context)).map(
+      ({ labelSelector }) => labelSelector,
+    );
 
   it('are of three workloads in trouble, and of no other', () => {
     const many = ['a', 'b', 'c', 'd'].map((name) => workload(name, 0));
