@@ -18,6 +18,7 @@ import {
 } from '../core/health/inventoryReads.ts';
 import { ownHealth, verdictWith } from '../core/health/kustomization.ts';
 import { gracePeriod, kustomizationRef, longestUnseen } from '../core/health/kustomizationCheck.ts';
+import { ociSourceOf } from '../core/health/objects/behindSource.ts';
 import type { HealthContext } from '../core/health/objects/healthContext.ts';
 import type { InventoryResource } from '../core/health/objects/inventory.ts';
 import { causeOf, MAX_PODS_OF_WORKLOAD, type PodQuery, podQueries } from '../core/health/objects/pods.ts';
@@ -77,7 +78,8 @@ export async function evaluateKustomization(
   const reader = { cluster, access, account: applyingAccount(kustomization, settings.defaultServiceAccount) };
   // Read after the Kustomization, so that they show what its status says was applied.
   const resources = await readResources(own.inventory.resources, appliedSelector(kustomization), reader);
-  const judged = objectHealths(resources, { applied: own.applied, sources: source ? [source] : [] }, context);
+  const sources = await readSources(resources, reader);
+  const judged = objectHealths(resources, { applied: own.applied, sources }, context);
   const objects = await withCauses(judged, reader);
   return verdictWith(objects, own, context);
 }
@@ -234,6 +236,14 @@ async function readResources(
   return inInventoryOrder(resources, [...observed.flat(), ...forbidden, ...beyond]);
 }
 
+/** The OCIRepositories of the objects that are not among them. One that can't be read is left out. Never rejects. */
+async function readSources(resources: readonly ObservedResource[], reader: Reader): Promise<AnyObject[]> {
+  const known = new Set(resources.map(keyOf));
+  const used = resources.flatMap(({ object }) => (object && ociSourceOf(object)) ?? []);
+  const others = new Map(used.filter((each) => !known.has(keyOf(each))).map((each) => [keyOf(each), each]));
+  return (await readResources([...others.values()], undefined, reader)).flatMap(({ object }) => object ?? []);
+}
+
 /** Why the account isn't allowed to read these objects; undefined if it is. */
 async function denialOf(
   { apiVersion, kind, namespace }: Read,
@@ -321,7 +331,10 @@ function inInventoryOrder(
   resources: readonly InventoryResource[],
   observed: readonly ObservedResource[],
 ): ObservedResource[] {
-  const key = (r: InventoryResource) => `${r.apiVersion} ${r.kind} ${r.namespace}/${r.name}`;
-  const byKey = new Map(observed.map((o) => [key(o), o]));
-  return resources.flatMap((r) => byKey.get(key(r)) ?? []);
+  const byKey = new Map(observed.map((each) => [keyOf(each), each]));
+  return resources.flatMap((each) => byKey.get(keyOf(each)) ?? []);
+}
+
+function keyOf({ apiVersion, kind, namespace, name }: InventoryResource): string {
+  return `${apiVersion} ${kind} ${namespace}/${name}`;
 }

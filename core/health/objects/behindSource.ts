@@ -9,6 +9,7 @@ import type { AnyObject } from '../../../api/kubernetes.ts';
 import { fieldAt, stringAt } from '../../kstatus/fields.ts';
 import { groupOf, refKey } from '../../kube/names.ts';
 import { fetchedRevision, isCurrent, namesArtifact, sourceOf } from '../../managedField/source.ts';
+import type { InventoryResource } from './inventory.ts';
 
 /** The artifact of each OCIRepository, by `namespace/name`; undefined for one that has yet to fetch its spec. */
 export type Artifacts = ReadonlyMap<string, string | undefined>;
@@ -29,6 +30,13 @@ export function artifactsOf(objects: readonly AnyObject[]): Artifacts {
   );
 }
 
+/** The OCIRepository that the object takes its version from; undefined for other objects, and other sources. */
+export function ociSourceOf(object: AnyObject): InventoryResource | undefined {
+  if (!isKind(object, KINDS.HelmRelease) && !isKind(object, KINDS.Kustomization)) return undefined;
+  const source = sourceOf(object as FluxObject);
+  return source?.kind === KINDS.OCIRepository.kind ? source : undefined;
+}
+
 type Which = 'runs' | 'tried';
 
 /** The revisions in the status of an object: the one that it runs, and the one that its controller has tried last. */
@@ -45,9 +53,8 @@ const REVISIONS: ReadonlyMap<string, Record<Which, (string | number)[]>> = new M
  * @param which the revision that Ready is about: it `runs` if Ready is True, and was `tried` if it is False
  */
 export function whyBehindSource(object: AnyObject, which: Which, artifacts: Artifacts): string | undefined {
-  if (!isKind(object, KINDS.HelmRelease) && !isKind(object, KINDS.Kustomization)) return undefined;
-  const source = sourceOf(object as FluxObject);
-  if (source?.kind !== KINDS.OCIRepository.kind || !artifacts.has(refKey(source))) return undefined;
+  const source = ociSourceOf(object);
+  if (!source || !artifacts.has(refKey(source))) return undefined;
   const reported = stringAt(object, REVISIONS.get(object.kind)?.[which] ?? []);
   const artifact = artifacts.get(refKey(source));
   if (reported === undefined || (artifact !== undefined && namesArtifact(reported, artifact))) return undefined;

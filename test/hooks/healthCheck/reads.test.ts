@@ -4,7 +4,7 @@ import type { HealthStatus } from '../../../core/health/healthStatus.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { decorating } from '../../../dev/fakes/requests.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheckHook.ts';
-import { kubeObject } from '../../support/objects.ts';
+import { kubeObject, objectOf } from '../../support/objects.ts';
 import { at, cluster, healthCheck, kustomization, NOW, READY, settle, syncOnce } from './fixture.ts';
 
 const lookedAt = async (reader: ReturnType<typeof cluster>) => (await syncOnce(healthCheck(), reader)).status;
@@ -118,6 +118,33 @@ describe('reads', () => {
     const reader = cluster([inventory(many('Service', 1))]);
     reader.resourceOf = async () => undefined;
     expect((await settle(healthCheck(), reader)).status?.message).toBe('Pending resources: demo/x0 (not found)');
+  });
+});
+
+describe('a HelmRelease whose OCIRepository another Kustomization applies', () => {
+  const chartRef = { kind: 'OCIRepository', name: 'chart' };
+  const ready = (status: string, reason: string) => [{ type: 'Ready', status, reason, message: '' }];
+  const release = (conditions: object[], of: object): KubeObject =>
+    objectOf('HelmRelease', 'demo/app', { spec: { chartRef }, status: { conditions, ...of } as never });
+  const chart = objectOf('OCIRepository', 'demo/chart', {
+    metadata: { generation: 1 },
+    status: { observedGeneration: 1, artifact: { revision: '1.0.0@sha256:aaa' } } as never,
+  });
+  const entries = [{ id: 'demo_app_helm.toolkit.fluxcd.io_HelmRelease', v: 'v2' }];
+  const check = async (object: KubeObject, broken?: Record<string, string>) => {
+    const reader = cluster([kustomization({ ...READY, inventory: { entries } }), object, chart], broken);
+    return (await settle(healthCheck(), reader)).status;
+  };
+
+  it('is judged by it, if it can be read: another version is Pending, and its failure is none of this one', async () => {
+    const running = (ociDigest: string) => release(ready('True', 'UpgradeSucceeded'), { history: [{ ociDigest }] });
+    expect(await check(running('sha256:bbb'))).toMatchObject({ status: 'Pending' });
+    expect(await check(running('sha256:aaa'))).toMatchObject({ status: 'Healthy' });
+    expect(await check(running('sha256:bbb'), { ocirepositories: 'forbidden' })).toMatchObject({ status: 'Healthy' });
+    const failing = (lastAttemptedRevisionDigest: string) =>
+      release(ready('False', 'UpgradeFailed'), { lastAttemptedRevisionDigest });
+    expect(await check(failing('sha256:bbb'))).toMatchObject({ status: 'Pending' });
+    expect(await check(failing('sha256:aaa'))).toMatchObject({ status: 'Unhealthy' });
   });
 });
 
