@@ -1,7 +1,8 @@
 /**
- * Flux objects whose Ready is about an older version than their source has. A new version of a chart changes nothing in
- * the HelmRelease that uses it: until helm-controller begins, which takes as long as it is down or ends an upgrade, the
- * HelmRelease reports the version before. The same holds for Kustomizations.
+ * Objects whose status is about an older version than the object has that they take their version from. A new version
+ * of a chart changes nothing in the HelmRelease that uses it: until helm-controller begins, which takes as long as it
+ * is down or ends an upgrade, the HelmRelease reports the version before. The same holds for Kustomizations, and for
+ * Rollouts of Argo with the Pod template of another workload.
  */
 import type { FluxObject } from '../../../api/flux.ts';
 import { KINDS } from '../../../api/kinds.ts';
@@ -11,21 +12,21 @@ import { groupOf, refKey } from '../../kube/names.ts';
 import { fetchedRevision, isCurrent, namesArtifact, sourceOf } from '../../managedField/source.ts';
 import type { InventoryResource } from './inventory.ts';
 
-/** The artifact of each OCIRepository, by `namespace/name`; undefined for one that has yet to fetch its spec. */
-export type Artifacts = ReadonlyMap<string, string | undefined>;
+const ARGO_ROLLOUT = { group: 'argoproj.io', kind: 'Rollout' };
 
 const isKind = ({ apiVersion, kind }: AnyObject, known: { group: string; kind: string }) =>
   kind === known.kind && groupOf(apiVersion) === known.group;
 
-/** The artifacts of the OCIRepositories among the objects. */
-export function artifactsOf(objects: readonly AnyObject[]): Artifacts {
-  const sources = objects.filter((object) => isKind(object, KINDS.OCIRepository)) as FluxObject[];
+/** Objects by kind, namespace and name. */
+export type KnownObjects = ReadonlyMap<string, AnyObject>;
+
+const keyOf = ({ apiVersion, kind, ...ref }: InventoryResource) => `${groupOf(apiVersion)}/${kind} ${refKey(ref)}`;
+
+export function knownObjects(objects: readonly AnyObject[]): KnownObjects {
   return new Map(
-    sources.flatMap((source): [string, string | undefined][] => {
-      const { namespace = '', name = '' } = source.metadata;
-      const revision = fetchedRevision(source);
-      const isComing = source.spec?.suspend !== true && !isCurrent(source);
-      return revision !== undefined || isComing ? [[refKey({ namespace, name }), revision]] : [];
+    objects.map((object) => {
+      const { apiVersion, kind, metadata } = object;
+      return [keyOf({ apiVersion, kind, namespace: metadata.namespace ?? '', name: metadata.name ?? '' }), object];
     }),
   );
 }
@@ -49,16 +50,31 @@ const REVISIONS: ReadonlyMap<string, Record<Which, (string | number)[]>> = new M
 ]);
 
 /**
- * Why the object's Ready is not about the artifact of its source; undefined if it is, or if that isn't known.
+ * Why the object's status is not about the version of its source; undefined if it is, or if that isn't known.
  * @param which the revision that Ready is about: it `runs` if Ready is True, and was `tried` if it is False
  */
-export function whyBehindSource(object: AnyObject, which: Which, artifacts: Artifacts): string | undefined {
-  const source = ociSourceOf(object);
-  if (!source || !artifacts.has(refKey(source))) return undefined;
+export function whyBehindSource(object: AnyObject, which: Which, known: KnownObjects): string | undefined {
+  if (isKind(object, ARGO_ROLLOUT)) return whyBehindWorkload(object, known);
+  const ref = ociSourceOf(object);
+  const source = ref && (known.get(keyOf(ref)) as FluxObject | undefined);
   const reported = stringAt(object, REVISIONS.get(object.kind)?.[which] ?? []);
-  const artifact = artifacts.get(refKey(source));
-  if (reported === undefined || (artifact !== undefined && namesArtifact(reported, artifact))) return undefined;
+  if (!source || reported === undefined) return undefined;
+  const artifact = fetchedRevision(source);
+  const isFetching = source.spec?.suspend !== true && !isCurrent(source);
+  if (artifact === undefined ? !isFetching : namesArtifact(reported, artifact)) return undefined;
   const suspended = fieldAt(object, ['spec', 'suspend']) === true ? ' and is suspended' : '';
   const has = artifact === undefined ? 'fetches another version' : `has ${artifact}`;
-  return `${which} ${reported}${suspended}, and ${source.kind} ${source.name} ${has}`;
+  return `${which} ${reported}${suspended}, and ${ref.kind} ${ref.name} ${has}`;
+}
+
+/** Why a Rollout of Argo has yet to observe the workload of its `spec.workloadRef`. */
+function whyBehindWorkload(object: AnyObject, known: KnownObjects): string | undefined {
+  const [apiVersion = '', kind = '', name = ''] = ['apiVersion', 'kind', 'name'].map((field) =>
+    stringAt(object, ['spec', 'workloadRef', field]),
+  );
+  const workload = known.get(keyOf({ apiVersion, kind, namespace: object.metadata.namespace ?? '', name }));
+  const observed = stringAt(object, ['status', 'workloadObservedGeneration']);
+  const generation = workload?.metadata.generation;
+  if (generation === undefined || observed === undefined || observed === String(generation)) return undefined;
+  return `${kind} ${name} has generation ${generation}, and the Rollout has observed ${observed}`;
 }

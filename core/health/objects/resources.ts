@@ -3,7 +3,7 @@ import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { MAX_LISTED } from '../../kube/firstFew.ts';
 import { groupOf, refKey } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
-import { type Artifacts, artifactsOf, whyBehindSource } from './behindSource.ts';
+import { type KnownObjects, knownObjects, whyBehindSource } from './behindSource.ts';
 import { brokenSince, deletedSince, failureTime } from './broken.ts';
 import type { HealthContext } from './healthContext.ts';
 import type { InventoryResource } from './inventory.ts';
@@ -41,16 +41,16 @@ export function objectHealths(
   { applied, sources }: { applied: EpochMs | undefined; sources: readonly AnyObject[] },
   context: HealthContext,
 ): ObjectHealth[] {
-  const artifacts = artifactsOf([...sources, ...observed.flatMap(({ object }) => object ?? [])]);
+  const known = knownObjects([...sources, ...observed.flatMap(({ object }) => object ?? [])]);
   return observed.map((resource) => {
     const { object, error } = resource;
     if (error !== undefined) return { resource, health: 'unknown', why: error };
-    const judgement = object ? judgeObject(object, artifacts, context) : judgeAbsence(resource, applied, context);
+    const judgement = object ? judgeObject(object, known, context) : judgeAbsence(resource, applied, context);
     return { resource, ...judgement };
   });
 }
 
-function judgeObject(object: AnyObject, artifacts: Artifacts, context: HealthContext): Judgement {
+function judgeObject(object: AnyObject, known: KnownObjects, context: HealthContext): Judgement {
   const { status, message: why } = healthOf(object, context);
   if (status === 'Terminating') return { health: 'pending', why: 'terminating' };
   if (status === 'Unknown') return { health: 'unknown', why };
@@ -59,7 +59,7 @@ function judgeObject(object: AnyObject, artifacts: Artifacts, context: HealthCon
     if (failedAt === undefined) return { health: 'pending', why };
     return { health: 'unhealthy', why: `was complete, and is not since ${formatTime(failedAt)}: ${why}`, failedAt };
   }
-  const behind = whyBehindSource(object, status === 'Current' ? 'runs' : 'tried', artifacts);
+  const behind = whyBehindSource(object, status === 'Current' ? 'runs' : 'tried', known);
   if (behind !== undefined) return { health: 'pending', why: behind };
   return status === 'Current'
     ? { health: 'healthy', why }

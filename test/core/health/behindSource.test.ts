@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { ObservedResource } from '../../../core/health/objects/resources.ts';
-import { objectOf } from '../../support/objects.ts';
+import { kubeObject, objectOf } from '../../support/objects.ts';
 import { evaluated, NEW, OLD } from './kustomizationFixture.ts';
 
 const digest = (revision: string) => revision.split('@')[1];
@@ -82,5 +82,32 @@ describe('with the source of 1.1.0 in its inventory, a check is', () => {
   ])('of %s', (_, others, health, message) => {
     const { result } = evaluated({ kustomization: {}, observed: [chart, ...others] });
     expect(result).toMatchObject({ health, message: expect.stringContaining(message) });
+  });
+});
+
+describe('a Rollout of Argo whose Pod template is that of a Deployment at generation 3 is', () => {
+  const workload = seen(
+    kubeObject('apps/v1', 'Deployment', 'demo/app', {
+      metadata: { generation: 3 },
+      spec: { replicas: 0 },
+      status: { observedGeneration: 3, conditions: [{ type: 'Available', status: 'True' }] },
+    }),
+  );
+  const argo = (phase: string, workloadObservedGeneration: string, name = 'app') =>
+    seen(
+      kubeObject('argoproj.io/v1alpha1', 'Rollout', 'demo/app', {
+        metadata: { generation: 1 },
+        spec: { workloadRef: { apiVersion: 'apps/v1', kind: 'Deployment', name } },
+        status: { observedGeneration: '1', phase, workloadObservedGeneration },
+      }),
+    );
+  it.each<[string, ObservedResource, string]>([
+    ['Healthy once it has observed it', argo('Healthy', '3'), 'Healthy'],
+    ['Pending before, with the version before', argo('Healthy', '2'), 'Pending'],
+    ['Pending before, also if the version before was aborted', argo('Degraded', '2'), 'Pending'],
+    ['Unhealthy if this one was aborted', argo('Degraded', '3'), 'Unhealthy'],
+    ['Healthy if the Deployment is not in the inventory', argo('Healthy', '2', 'other'), 'Healthy'],
+  ])('%s', (_, rollout, health) => {
+    expect(evaluated({ observed: [workload, rollout] }).result).toMatchObject({ health });
   });
 });
