@@ -53,3 +53,9 @@ export function dayNumber(text: string): number | undefined {
 export function secondsUntil(at: EpochMs, now: EpochMs): number {
   return Math.max(1, (at - now) / 1000 + 0.5);
 }
+
+/** The latest of the known times; undefined if none is known. */
+export function latestTime(times: readonly (EpochMs | undefined)[]): EpochMs | undefined {
+  const known = times.filter((at) => at !== undefined);
+  return known.length > 0 ? Math.max(...known) : undefined;
+}

@@ -6,7 +6,7 @@
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { conditionsOf } from '../../kstatus/fields.ts';
 import { groupOf } from '../../kube/names.ts';
-import { parseTime } from '../../kube/time.ts';
+import { latestTime, parseTime } from '../../kube/time.ts';
 import type { HealthContext } from './healthContext.ts';
 
 const WORKLOADS = new Set(['apps/Deployment', 'apps/StatefulSet', 'apps/DaemonSet', 'apps/ReplicaSet']);
@@ -62,9 +62,4 @@ export function failureTime(object: AnyObject): EpochMs | undefined {
 
 function newestTransition(conditions: readonly { lastTransitionTime?: string }[]): EpochMs | undefined {
   return latestTime(conditions.map((c) => parseTime(c.lastTransitionTime)));
-}
-
-export function latestTime(times: readonly (EpochMs | undefined)[]): EpochMs | undefined {
-  const known = times.filter((at) => at !== undefined);
-  return known.length > 0 ? Math.max(...known) : undefined;
 }

@@ -19,7 +19,7 @@ import {
   ERROR_AFTER_DEPLOYMENT,
   NOTHING_BOUND,
 } from './deploymentMessages.ts';
-import { checksRevision, type FailedCheck, newErrors, notReady, unhealthyChecks } from './healthChecks.ts';
+import { checksRevision, type FailedCheck, newErrors, notReady, steadyFrom, unhealthyChecks } from './healthChecks.ts';
 import { endWait, targetName, unapplied, withProgress } from './progress.ts';
 import { hasNoBake } from './withoutBake.ts';
 
@@ -189,6 +189,8 @@ function continueBake(
       return failedStep(head, missing.length > 0 ? bakeTimeoutNotApplied(missing) : BAKE_TIMEOUT, waits, now);
     return { head, events: before, ...(deadline !== undefined && { requeueAt: deadline + 1 }) };
   }
+  const steady = likeKuberik ? undefined : steadyFrom(healthChecks, head);
+  if (steady !== undefined && now < steady) return { head, events: before, requeueAt: steady };
   const message = bakeTime === undefined ? BAKE_COMPLETED : passed;
   const ended = endWait(head, rollout, now);
   const done = { ...ended, bakeStatus: 'Succeeded', bakeStatusMessage: message, bakeEndTime: formatTime(now) };

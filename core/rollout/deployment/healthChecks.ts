@@ -5,7 +5,7 @@ import type { HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { healthCheckLabels } from '../../health/association.ts';
 import { howToAllow } from '../../health/consent.ts';
 import { goneChecks, hasNewError, isReportedSince } from '../../health/knownHealth.ts';
-import { KUSTOMIZATION_CLASS } from '../../health/kustomizationCheck.ts';
+import { gracePeriod, KUSTOMIZATION_CLASS } from '../../health/kustomizationCheck.ts';
 import { type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { formatTime, parseTime, wholeSeconds } from '../../kube/time.ts';
@@ -97,6 +97,19 @@ export function notReady(checks: readonly HealthCheck[], head: HistoryEntry, hom
     return [failedCheck(check, head.knownHealth ? 'no new report since the deployment' : text)];
   });
   return [...gone, ...unready];
+}
+
+/**
+ * When all checks of class kustomization that became Healthy again during the bake have been so for their grace period;
+ * undefined if none did. Pods in a crash loop are ready for a moment after each restart.
+ */
+export function steadyFrom(checks: readonly HealthCheck[], { bakeStartTime }: HistoryEntry): EpochMs | undefined {
+  const started = parseTime(bakeStartTime) ?? Number.POSITIVE_INFINITY;
+  const times = checks.filter(checksRevision).flatMap((check) => {
+    const changed = parseTime(check.status?.lastChangeTime) ?? started;
+    return changed > started ? [changed + gracePeriod(check)] : [];
+  });
+  return times.length > 0 ? Math.max(...times) : undefined;
 }
 
 /** The condition for HealthChecks that the selector matches and that have not consented. */

@@ -123,3 +123,30 @@ describe('the second in which a check reported an error (Q17)', () => {
     expect(healthSettlesAt([healthCheck], now)).toBe(until);
   });
 });
+
+describe('a bake whose time is over, with a check that is Healthy again', () => {
+  const statusWith = (changed: number, cls = 'kustomization', annotations?: Record<string, string>) => {
+    const started = { bakeStatus: 'InProgress', bakeStartTime: at(-600), appliedTime: at(-600) };
+    const head: HistoryEntry = { id: 2, version: { tag: '1.1.0' }, timestamp: at(-700), ...started };
+    const healthy = check({ status: 'Healthy', lastChangeTime: at(changed) }, cls);
+    const healthChecks = [{ ...healthy, metadata: { ...healthy.metadata, ...(annotations && { annotations }) } }];
+    const times = { bakeTime: 300_000 };
+    const context = { rollout, times, healthChecks, bound: [], recovery: false, likeKuberik: false };
+    const { head: after, requeueAt } = bakeStep(head, context, NOW);
+    return [after.bakeStatus, requeueAt && formatTime(requeueAt)];
+  };
+
+  it('goes on until the check has been so for its grace period: Pods in a crash loop are ready for moments', () => {
+    expect(statusWith(-50)).toEqual(['InProgress', at(10)]);
+    expect(statusWith(-60)).toEqual(['Succeeded', undefined]);
+    expect(statusWith(-60, undefined, { 'healthcheck.kuberik.com/grace-period': '5m' })).toEqual([
+      'InProgress',
+      at(240),
+    ]);
+  });
+
+  it('succeeds at once if the check was Healthy for the whole bake, or has another class', () => {
+    expect(statusWith(-600)).toEqual(['Succeeded', undefined]);
+    expect(statusWith(-50, 'prometheus')).toEqual(['Succeeded', undefined]);
+  });
+});
