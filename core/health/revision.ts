@@ -12,6 +12,7 @@ import { conditionsOf, stringAt } from '../kstatus/fields.ts';
 import { parseTime } from '../kube/time.ts';
 import { deploymentOf, deploymentText, parseDeployments } from '../managedField/deployment.ts';
 import { wasReadyAtSuspension } from '../suspension/stateAnnotation.ts';
+import { whyNotFetched } from './objects/behindSource.ts';
 import { whyOldAttempt } from './objects/fluxAttempt.ts';
 import type { HealthContext } from './objects/healthContext.ts';
 
@@ -42,7 +43,7 @@ export function revisionOf(
   const applied = kustomization.status?.lastAppliedRevision;
   const ownOld = whyOldDeployment(kustomization as FluxObject, rollouts);
   const sourceOld = source && whyOldDeployment(source, rollouts);
-  const ofSource = ownOld === undefined ? (sourceOld ?? (source && whyNotFetched(source, artifact))) : undefined;
+  const ofSource = ownOld === undefined ? (sourceOld ?? (source && whyNotFetched(source))) : undefined;
   const notBegun =
     ownOld ??
     ofSource ??
@@ -88,20 +89,6 @@ function whyOldDeployment(object: FluxObject, rollouts: readonly Rollout[]): str
     }
   }
   return undefined;
-}
-
-/** Why the source has not fetched its present spec; undefined if it has. */
-function whyNotFetched(source: FluxObject, artifact: string | undefined): string | undefined {
-  const { generation, name } = source.metadata;
-  const observed = source.status?.observedGeneration;
-  if (generation !== undefined && observed !== undefined && generation !== observed) {
-    return `${source.kind} ${name} has not fetched its generation ${generation}`;
-  }
-  const ref = source.spec?.ref as { tag?: string; semver?: string; digest?: string } | undefined;
-  // Flux ignores the tag if one of the other two is set.
-  if (source.kind !== 'OCIRepository' || !ref?.tag || ref.semver || ref.digest) return undefined;
-  if (artifact?.startsWith(`${ref.tag}@`)) return undefined;
-  return `${source.kind} ${name} has ${artifact ?? 'nothing'}, not ${ref.tag}`;
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Objects whose status is about an older version than the object has that they take their version from. A new version
+ * Objects whose status is about an older version than their source has, or than their spec names. A new version
  * of a chart changes nothing in the HelmRelease that uses it: until helm-controller begins, which takes as long as it
  * is down or ends an upgrade, the HelmRelease reports the version before. The same holds for Kustomizations, and for
  * Rollouts of Argo with the Pod template of another workload.
@@ -9,7 +9,7 @@ import { KINDS } from '../../../api/kinds.ts';
 import type { AnyObject } from '../../../api/kubernetes.ts';
 import { fieldAt, stringAt } from '../../kstatus/fields.ts';
 import { groupOf, refKey } from '../../kube/names.ts';
-import { fetchedRevision, isCurrent, namesArtifact, sourceOf } from '../../managedField/source.ts';
+import { fetchedRevision, isCurrent, isOfTag, namesArtifact, sourceOf } from '../../managedField/source.ts';
 import type { InventoryResource } from './inventory.ts';
 
 const ARGO_ROLLOUT = { group: 'argoproj.io', kind: 'Rollout' };
@@ -55,6 +55,7 @@ const REVISIONS: ReadonlyMap<string, Record<Which, (string | number)[]>> = new M
  */
 export function whyBehindSource(object: AnyObject, which: Which, known: KnownObjects): string | undefined {
   if (isKind(object, ARGO_ROLLOUT)) return whyBehindWorkload(object, known);
+  if (isKind(object, KINDS.OCIRepository)) return which === 'runs' ? whyNotFetched(object as FluxObject) : undefined;
   const ref = ociSourceOf(object);
   const source = ref && (known.get(keyOf(ref)) as FluxObject | undefined);
   const reported = stringAt(object, REVISIONS.get(object.kind)?.[which] ?? []);
@@ -65,6 +66,21 @@ export function whyBehindSource(object: AnyObject, which: Which, known: KnownObj
   const suspended = fieldAt(object, ['spec', 'suspend']) === true ? ' and is suspended' : '';
   const has = artifact === undefined ? 'fetches another version' : `has ${artifact}`;
   return `${which} ${reported}${suspended}, and ${ref.kind} ${ref.name} ${has}`;
+}
+
+/** Why the source has not fetched its present spec; undefined if it has. */
+export function whyNotFetched(source: FluxObject): string | undefined {
+  const { generation, name } = source.metadata;
+  const observed = source.status?.observedGeneration;
+  if (generation !== undefined && observed !== undefined && generation !== observed) {
+    return `${source.kind} ${name} has not fetched its generation ${generation}`;
+  }
+  const ref = source.spec?.ref as { tag?: string; semver?: string; digest?: string } | undefined;
+  // Flux ignores the tag if one of the other two is set.
+  if (source.kind !== 'OCIRepository' || !ref?.tag || ref.semver || ref.digest) return undefined;
+  const artifact = stringAt(source, ['status', 'artifact', 'revision']);
+  if (isOfTag(artifact, ref.tag)) return undefined;
+  return `${source.kind} ${name} has ${artifact ?? 'nothing'}, not ${ref.tag}`;
 }
 
 /** Why a Rollout of Argo has yet to observe the workload of its `spec.workloadRef`. */

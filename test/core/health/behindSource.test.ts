@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { ObservedResource } from '../../../core/health/objects/resources.ts';
 import { kubeObject, objectOf } from '../../support/objects.ts';
-import { evaluated, NEW, OLD } from './kustomizationFixture.ts';
+import { evaluated, NEW, OLD, source } from './kustomizationFixture.ts';
 
 const digest = (revision: string) => revision.split('@')[1];
 const ready = [{ type: 'Ready', status: 'True', reason: 'Succeeded', message: '', observedGeneration: 1 }];
@@ -66,6 +66,12 @@ describe('with the source of 1.1.0 in its inventory, a check is', () => {
     ['one that is suspended', [release(digest(OLD), { suspend: true })], 'Pending', 'suspended'],
     ['one that reports no digest', [release()], 'Healthy', ''],
     ['one of another source', [release('x', { chartRef: { kind: 'OCIRepository', name: 'other' } })], 'Healthy', ''],
+    [
+      'a source that a user suspended before it fetched its tag',
+      [seen(source({ artifact: OLD, suspend: true }))],
+      'Pending',
+      'OCIRepository web has 1.0.0@sha256:aaa, not 1.1.0',
+    ],
     ['a Kustomization that has applied it', [nested(NEW)], 'Healthy', ''],
     [
       'one that has applied 1.0.0',

@@ -78,13 +78,14 @@ export function source(
     ref?: object;
     artifact?: string | null;
     observed?: number;
+    suspend?: true;
     annotations?: Record<string, string>;
   } = {},
 ): FluxObject {
-  const { tag = '1.1.0', artifact = NEW, observed = 5, ref, annotations } = fields;
+  const { tag = '1.1.0', artifact = NEW, observed = 5, ref, suspend, annotations } = fields;
   return objectOf('OCIRepository', {
     metadata: { name: 'web', namespace: 'demo', generation: 5, ...(annotations && { annotations }) },
-    spec: { ref: ref ?? { tag } },
+    spec: { ref: ref ?? { tag }, suspend },
     status: { observedGeneration: observed, ...(artifact && { artifact: { revision: artifact } }) },
   });
 }
