@@ -21,7 +21,7 @@ import { gracePeriod, kustomizationRef, longestUnseen } from '../core/health/kus
 import { ociSourceOf } from '../core/health/objects/behindSource.ts';
 import type { HealthContext } from '../core/health/objects/healthContext.ts';
 import type { InventoryResource } from '../core/health/objects/inventory.ts';
-import { causeOf, MAX_PODS_OF_WORKLOAD, type PodQuery, podQueries } from '../core/health/objects/pods.ts';
+import { healthWithPods, type PodQuery, podQueries } from '../core/health/objects/pods.ts';
 import { type ObjectHealth, type ObservedResource, objectHealths } from '../core/health/objects/resources.ts';
 import { returnsToVersion } from '../core/health/revision.ts';
 import { LIMITS } from '../core/limits.ts';
@@ -80,7 +80,7 @@ export async function evaluateKustomization(
   const resources = await readResources(own.inventory.resources, appliedSelector(kustomization), reader);
   const sources = await readSources(resources, reader);
   const judged = objectHealths(resources, { applied: own.applied, sources }, context);
-  const objects = await withCauses(judged, reader);
+  const objects = await withPods(judged, reader, context);
   return verdictWith(objects, own, context);
 }
 
@@ -110,7 +110,7 @@ export async function isWatchedElsewhere(
   return namespace.then(mayBeWatchedFromElsewhere, () => true);
 }
 
-// Why the Pods of workloads do not run, by live reads. If they can't be read, only the message is shorter.
+// The Pods of workloads in trouble, by live reads.
 
 interface Reader {
   cluster: ClusterReader;
@@ -122,29 +122,32 @@ interface Reader {
   account: UserInfo | undefined;
 }
 
-/** The objects with the cause of each that is in trouble. Never rejects. */
-async function withCauses(objects: readonly ObjectHealth[], reader: Reader): Promise<ObjectHealth[]> {
-  const causes = new Map<ObjectHealth, string | undefined>();
-  for (const query of podQueries(objects)) causes.set(query.workload, await causeBehind(query, reader));
-  return objects.map((object) => ({ ...object, cause: causes.get(object) }));
+/** The objects, those in trouble with what their Pods show. Never rejects. */
+async function withPods(
+  objects: readonly ObjectHealth[],
+  reader: Reader,
+  context: HealthContext,
+): Promise<ObjectHealth[]> {
+  const found = await inParallel(podQueries(objects), READS_AT_ONCE, async (query) => {
+    const pods = await readPods(query, reader);
+    return [query.workload, pods ? healthWithPods(query, pods, context) : query.workload] as const;
+  });
+  const shown = new Map(found);
+  return objects.map((object) => shown.get(object) ?? object);
 }
 
-async function causeBehind(
-  { namespace, labelSelector }: PodQuery,
+/** The Pods; undefined if they can't be read: without them the verdict is by the workload's numbers. */
+async function readPods(
+  { namespace, labelSelector, atMost }: PodQuery,
   { cluster, access, account }: Reader,
-): Promise<string | undefined> {
+): Promise<AnyObject[] | undefined> {
   try {
     const what = { verb: 'list', group: '', resource: 'pods', namespace, name: '' };
     if (account && !(await access.may(account, what))) return undefined;
-    return causeOf(await podsOf(cluster, namespace, labelSelector));
+    return await cluster.list({ apiVersion: 'v1', resource: 'pods', namespace, labelSelector, atMost });
   } catch {
-    // A cause is help, no part of the verdict.
     return undefined;
   }
-}
-
-function podsOf(cluster: ClusterReader, namespace: string, labelSelector: string): Promise<AnyObject[]> {
-  return cluster.list({ apiVersion: 'v1', resource: 'pods', namespace, labelSelector, atMost: MAX_PODS_OF_WORKLOAD });
 }
 
 // Live reads: the source, the Rollouts, and the objects of the inventory.

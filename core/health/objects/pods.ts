@@ -1,13 +1,14 @@
 /**
- * Why the Pods of a workload do not run, in a few words. The text has no output of a container, whose termination
- * message may hold a secret, and no value that changes with each restart.
+ * What the Pods of a workload show: whether they are to blame, and why they do not run, in a few words. The text has no
+ * output of a container, whose termination message may hold a secret, and no value that changes with each restart.
  */
-import type { AnyObject } from '../../../api/kubernetes.ts';
+import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
 import { conditionsOf, fieldAt, numberAt, stringAt } from '../../kstatus/fields.ts';
 import { isMap } from '../../kube/json.ts';
 import { toSelectorString } from '../../kube/selector.ts';
 import { parseTime } from '../../kube/time.ts';
 import { oneLine } from '../../text/oneLine.ts';
+import type { HealthContext } from './healthContext.ts';
 import type { ObjectHealth } from './resources.ts';
 
 type Pod = AnyObject;
@@ -17,22 +18,72 @@ export interface PodQuery {
   workload: ObjectHealth;
   namespace: string;
   labelSelector: string;
+  atMost: number;
 }
 
 /** The most workloads of a HealthCheck whose Pods are read in one evaluation, and the most Pods of each. */
-const MAX_WORKLOADS = 3;
+const MAX_WORKLOADS = { unhealthy: 10, pending: 3 };
 export const MAX_PODS_OF_WORKLOAD = 20;
+/** The same for a workload that has lost Pods: the one to blame must be among them. */
+const MAX_PODS_AFTER_LOSS = 200;
 const MAX_SELECTOR_CHARACTERS = 1024;
 
-/** Queries for the Pods of a few workloads: first the unhealthy ones, then those that are not complete yet. */
+/** Queries for the Pods of a few workloads: unhealthy ones, and those that are not complete yet. */
 export function podQueries(objects: readonly ObjectHealth[]): PodQuery[] {
-  const { unhealthy = [], pending = [] } = Object.groupBy(objects, ({ health }) => health);
-  const queries = [...unhealthy, ...pending].flatMap((workload): PodQuery[] => {
-    const { namespace, object } = workload.resource;
-    const labelSelector = podSelector(object);
-    return labelSelector === undefined ? [] : [{ workload, namespace, labelSelector }];
+  return (['unhealthy', 'pending'] as const).flatMap((health) => {
+    const queries = objects.flatMap((workload): PodQuery[] => {
+      const { namespace, object } = workload.resource;
+      const labelSelector = workload.health === health ? podSelector(object) : undefined;
+      const atMost = workload.hasLostPods ? MAX_PODS_AFTER_LOSS : MAX_PODS_OF_WORKLOAD;
+      return labelSelector === undefined ? [] : [{ workload, namespace, labelSelector, atMost }];
+    });
+    return queries.slice(0, MAX_WORKLOADS[health]);
   });
-  return queries.slice(0, MAX_WORKLOADS);
+}
+
+/**
+ * The workload's health with what its Pods show. If it has lost Pods and none that isn't ready is to blame, nodes were
+ * drained, have failed or have joined: it is Pending until all Pods are ready, however long that takes.
+ */
+export function healthWithPods(
+  { workload, atMost }: PodQuery,
+  pods: readonly Pod[],
+  { healthyUntil = 0, unseen }: HealthContext,
+): ObjectHealth {
+  const counted = pods.filter(isCounted);
+  const isSpared =
+    workload.hasLostPods === true &&
+    pods.length < atMost &&
+    counted.length >= wantedPods(workload.resource.object) &&
+    !counted.some((pod) => !isReady(pod) && isToBlame(pod, healthyUntil - unseen));
+  return { ...workload, cause: causeOf(pods), ...(isSpared && { health: 'pending', failedAt: undefined }) };
+}
+
+function wantedPods(object: AnyObject | undefined): number {
+  return numberAt(object, ['status', 'desiredNumberScheduled']) ?? numberAt(object, ['spec', 'replicas']) ?? 1;
+}
+
+/** Whether the workload counts the Pod: one that was evicted, or is being deleted, is replaced. */
+function isCounted({ metadata, status }: Pod): boolean {
+  return !metadata.deletionTimestamp && !['Succeeded', 'Failed'].includes(stringAt(status, ['phase']) ?? '');
+}
+
+function isReady(pod: Pod): boolean {
+  return conditionsOf(pod).some(({ type, status }) => type === 'Ready' && status === 'True');
+}
+
+/**
+ * Whether a Pod that is not ready shows a fault of its version: it has crashed, can't start, or fails its probe after
+ * it was ready. On a node that is lost all containers stay ready.
+ * @param lastSeen when all Pods were ready
+ */
+function isToBlame(pod: Pod, lastSeen: EpochMs): boolean {
+  const isNew = (parseTime(pod.metadata.creationTimestamp) ?? 0) > lastSeen;
+  return containersOf(pod).some((container) => {
+    if (isUp(container)) return false;
+    const hasRestarted = (numberAt(container, ['restartCount']) ?? 0) > 0;
+    return !isNew || hasRestarted || causeOfContainer(container) !== undefined;
+  });
 }
 
 /** The object's selector for Pods; undefined if there is none, or an empty one, which would find all Pods. */
@@ -60,12 +111,16 @@ export function causeOf(pods: readonly Pod[]): string | undefined {
   return undefined;
 }
 
-function causeOfPod(pod: Pod): string | undefined {
-  const containers = ['initContainerStatuses', 'containerStatuses'].flatMap((field) => {
+/** The statuses of the Pod's containers. */
+function containersOf(pod: Pod): unknown[] {
+  return ['initContainerStatuses', 'containerStatuses'].flatMap((field) => {
     const list = fieldAt(pod, ['status', field]);
     return Array.isArray(list) ? list : [];
   });
-  for (const container of containers) {
+}
+
+function causeOfPod(pod: Pod): string | undefined {
+  for (const container of containersOf(pod)) {
     const cause = causeOfContainer(container) ?? failingProbe(container, pod);
     if (cause !== undefined) return `container ${shortText(stringAt(container, ['name']) ?? '')}: ${cause}`;
   }

@@ -23,6 +23,8 @@ interface Judgement {
   why?: string;
   /** When it failed; undefined if that has no time. */
   failedAt?: EpochMs | undefined;
+  /** Whether it failed only by having too few Pods, after it was complete. */
+  hasLostPods?: boolean;
 }
 
 export interface ObjectHealth extends Judgement {
@@ -57,7 +59,8 @@ function judgeObject(object: AnyObject, known: KnownObjects, context: HealthCont
   if (status === 'InProgress') {
     const failedAt = brokenSince(object, context);
     if (failedAt === undefined) return { health: 'pending', why };
-    return { health: 'unhealthy', why: `was complete, and is not since ${formatTime(failedAt)}: ${why}`, failedAt };
+    const since = `was complete, and is not since ${formatTime(failedAt)}`;
+    return { health: 'unhealthy', why: `${since}: ${why}`, failedAt, hasLostPods: true };
   }
   const behind = whyBehindSource(object, status === 'Current' ? 'runs' : 'tried', known);
   if (behind !== undefined) return { health: 'pending', why: behind };

@@ -1,9 +1,12 @@
-/** A workload that is no longer ready, without a new rollout. */
+/** A workload that is no longer ready, without a new rollout, and what its Pods show. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
+import { healthWithPods, podQueries } from '../../../core/health/objects/pods.ts';
+import { objectHealths } from '../../../core/health/objects/resources.ts';
 import { kubeObject } from '../../support/objects.ts';
-import { at, evaluated, ms } from './kustomizationFixture.ts';
+import { at, evaluated, healthContext, ms } from './kustomizationFixture.ts';
 
+const CONTEXT = healthContext({ healthyUntil: ms('11:58:30') });
 const ENTRY = { id: 'demo_web_apps_Deployment', v: 'v1' };
 
 /** Two of three Pods crash, in Kubernetes' status after a complete rollout. */
@@ -65,5 +68,69 @@ describe('a Deployment with too few Pods available', () => {
         message: 'Unhealthy resources: demo/web (was complete, and is not since 2026-01-02T11:58:30Z: Available: 1/3)',
         failedAt: ms('11:58:30'),
       });
+  });
+});
+
+describe('a Deployment that has lost one of two Pods', () => {
+  const [query] = podQueries(
+    objectHealths(
+      [
+        {
+          apiVersion: 'apps/v1',
+          kind: 'Deployment',
+          namespace: 'demo',
+          name: 'web',
+          object: kubeObject('apps/v1', 'Deployment', 'demo/web', {
+            metadata: { creationTimestamp: at('10:00:00') },
+            spec: { replicas: 2, selector: { matchLabels: { app: 'web' } }, template: {} },
+            status: { replicas: 2, updatedReplicas: 2, availableReplicas: 1, readyReplicas: 1 },
+          }),
+        },
+      ],
+      { applied: undefined, sources: [] },
+      CONTEXT,
+    ),
+  );
+  const pod = (created: string, ready: string, container?: object, status: object = {}) =>
+    kubeObject('v1', 'Pod', 'demo/web-1', {
+      metadata: { creationTimestamp: at(created) },
+      status: {
+        phase: 'Running',
+        conditions: [{ type: 'Ready', status: ready }],
+        ...(container && { containerStatuses: [{ name: 'app', ...container }] }),
+        ...status,
+      },
+    });
+  const waiting = (reason: string, more: object = {}) => ({ ready: false, state: { waiting: { reason } }, ...more });
+  const running = { ready: false, state: { running: {} } };
+  const well = pod('10:00:00', 'True', { ...running, ready: true });
+  const health = (pods: KubeObject<any, any>[], atMost = 200) =>
+    healthWithPods({ ...query!, atMost }, pods, CONTEXT).health;
+
+  it.each<[string, KubeObject<any, any>]>([
+    ['of a drained node, and pulls its image elsewhere', pod('11:58:25', 'False', waiting('ContainerCreating'))],
+    ['of a drained node, and starts slowly elsewhere', pod('11:58:25', 'False', running)],
+    ['of a drained node, and no other has room', pod('11:58:25', 'False')],
+    ['of a node that is lost: nothing has ended there', pod('10:00:00', 'False', { ...running, ready: true })],
+    ['and waits for minReadySeconds in another', pod('11:58:25', 'True', { ...running, ready: true })],
+  ])('%s, is Pending', (_, other) => {
+    expect(query?.workload.health).toBe('unhealthy');
+    expect(health([well, other])).toBe('pending');
+  });
+
+  it.each<[string, KubeObject<any, any>]>([
+    ['that crashes', pod('10:00:00', 'False', waiting('CrashLoopBackOff', { restartCount: 2 }))],
+    ['that has crashed and runs again', pod('11:58:25', 'False', { ...running, restartCount: 1 })],
+    ['whose probe fails', pod('10:00:00', 'False', running)],
+    ['whose image is gone when it moves', pod('11:58:25', 'False', waiting('ImagePullBackOff'))],
+    ['that was evicted and not replaced', pod('10:00:00', 'False', running, { phase: 'Failed', reason: 'Evicted' })],
+  ])('%s, is Unhealthy', (_, other) => {
+    expect(health([well, other])).toBe('unhealthy');
+  });
+
+  it('is Unhealthy unless all its Pods were read', () => {
+    const moved = pod('11:58:25', 'False', running);
+    expect(health([well, moved], 2)).toBe('unhealthy');
+    expect(health([moved])).toBe('unhealthy');
   });
 });

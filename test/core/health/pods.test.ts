@@ -124,13 +124,16 @@ describe('the Pods that are read', () => {
     podQueries(objectHealths(observed, { applied: undefined, sources: [] }, context)).map(
       ({ labelSelector }) => labelSelector,
     );
+  const young = (name: string): ObservedResource => {
+    const { object, ...rest } = workload(name, 0);
+    return { ...rest, object: { ...object!, metadata: { ...object!.metadata, creationTimestamp: at('11:59:00') } } };
+  };
 
-  it('are of three workloads in trouble, and of no other', () => {
-    const many = ['a', 'b', 'c', 'd'].map((name) => workload(name, 0));
-    expect(read([workload('well', 1), ...many])).toEqual(['app=a', 'app=b', 'app=c']);
-    const young = { ...workload('young', 0) };
-    young.object = { ...young.object!, metadata: { ...young.object!.metadata, creationTimestamp: at('11:59:00') } };
-    expect(read([young, ...many.slice(2)])).toEqual(['app=c', 'app=d', 'app=young']);
+  it('are of ten broken workloads and of three that start, and of no other', () => {
+    const many = 'abcdefghijkl'.split('');
+    const labels = (names: string[]) => names.map((name) => `app=${name}`);
+    expect(read([workload('well', 1), ...many.map((name) => workload(name, 0))])).toEqual(labels(many.slice(0, 10)));
+    expect(read([...many.slice(0, 4).map(young), workload('broken', 0)])).toEqual(labels(['broken', 'a', 'b', 'c']));
   });
 
   it.each<[string, object]>([

@@ -173,6 +173,14 @@ describe('the Pods of a workload that is not complete', () => {
     expect(message).toBe('Pending resources: demo/web (Available: 0/1; Pod web-1: container app: CrashLoopBackOff)');
   });
 
+  it('show that a node was drained, whose Pod starts elsewhere: the check stays Pending', async () => {
+    const complete = { status: 'Pending', lastHealthyTime: at('11:55:00'), lastChangeTime: at('11:55:00') };
+    const moved = { ...crashing, metadata: { ...crashing.metadata, creationTimestamp: at('11:54:50') }, status: {} };
+    const statusWith = async (...pods: KubeObject[]) =>
+      (await settle(healthCheck({ status: complete }), cluster([inventory, web, ...pods]))).status?.status;
+    expect([await statusWith(moved), await statusWith(crashing)]).toEqual(['Pending', 'Unhealthy']);
+  });
+
   it.each([
     ['we may not read', { pods: 'forbidden' }, true, true],
     ['the account of the Kustomization may not read', {}, false, false],
