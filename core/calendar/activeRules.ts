@@ -37,8 +37,11 @@ function nextOfAll(calendar: Calendar, now: EpochMs): EpochMs | undefined {
     const found = changeWithin(calendar, now, today, span);
     if (found !== undefined) return found;
   }
-  // After the search all weeks are alike until a date range begins or ends.
-  for (const day of rangeEdges(calendar, today)) {
+  // After the search all weeks are alike until a date range ends, or if the calendar is inactive, until one begins.
+  const active = isActive(calendar, now);
+  const weekly = weeklyWindows(calendar.rules);
+  for (const day of rangeEdges(calendar, today, active)) {
+    if (active && coverWeek(weekly, day)) continue;
     const found = changeWithin(calendar, now, day, SEARCH_DAYS.at(-1)!);
     if (found !== undefined) return found;
   }
@@ -54,8 +57,10 @@ function ruleActive(rule: Rule, today: number, timeZone: string, now: EpochMs): 
 
 /** The next change in the windows around `day`. Between `now` and the day before, the calendar must not change. */
 function changeWithin(calendar: Calendar, now: EpochMs, day: number, span: number): EpochMs | undefined {
-  const horizon = startOfDay(day + span + 1, calendar.timeZone);
   const merged = mergedWindows(calendar, day - 2, span + 2);
+  // Most edges of a long list of holidays are far from each other: time zone arithmetic costs more than the rest.
+  if (merged.length === 0) return undefined;
+  const horizon = startOfDay(day + span + 1, calendar.timeZone);
   // The windows of earlier days aren't computed, so an end found before this time may lie inside one of them.
   const since = Math.max(now, startOfDay(day - 1, calendar.timeZone));
   const active = isActive(calendar, now);
@@ -89,11 +94,34 @@ function mergedWindows(calendar: Calendar, first: number, days: number): Interva
   return merged;
 }
 
-function rangeEdges(calendar: Calendar, today: number): number[] {
-  const edges = calendar.rules.flatMap(({ firstDay, lastDay }) => [
-    firstDay,
-    lastDay === undefined ? lastDay : lastDay + 1,
-  ]);
+const MINUTES_PER_DAY = 1440;
+/** The days of a week, and the day before, whose windows may end in the week. */
+const WEEK = [-1, 0, 1, 2, 3, 4, 5, 6];
+
+/** The windows of the rules in any week, without their date ranges, in minutes and by their starts. */
+function weeklyWindows(rules: readonly Rule[]): (Interval & { rule: Rule })[] {
+  const windows = rules.flatMap((rule) => {
+    const days = WEEK.filter((day) => rule.weekdays?.has(weekday(day)) ?? true);
+    const minutes = rule.end <= rule.start ? rule.end + MINUTES_PER_DAY : rule.end;
+    return days.map((day) => ({ rule, from: day * MINUTES_PER_DAY + rule.start, to: day * MINUTES_PER_DAY + minutes }));
+  });
+  return windows.sort((a, b) => a.from - b.from);
+}
+
+/** Whether the rules of this day are active at every time of every week. */
+function coverWeek(windows: ReturnType<typeof weeklyWindows>, day: number): boolean {
+  let covered = 0;
+  for (const { rule, from, to } of windows) {
+    if (!touches(rule, day, day)) continue;
+    if (from > covered) return false;
+    covered = Math.max(covered, to);
+  }
+  return covered >= 7 * MINUTES_PER_DAY;
+}
+
+function rangeEdges({ rules }: Calendar, today: number, active: boolean): number[] {
+  const afterLast = ({ lastDay }: Rule) => (lastDay === undefined ? undefined : lastDay + 1);
+  const edges = rules.map((rule) => (active ? afterLast(rule) : rule.firstDay));
   return [...new Set(edges)].filter((day) => day !== undefined && day > today).sort((a, b) => a! - b!) as number[];
 }
 

@@ -11,8 +11,8 @@ import { Memo } from '../memo.ts';
 
 const EPOCH = new Temporal.PlainDate(1970, 1, 1);
 const MINUTE_MS = 60_000;
-/** The starts of days, cached: time zone arithmetic takes a hundred times as long as the rest of an evaluation. */
-const starts = new Memo<EpochMs>(20_000);
+/** Instants, cached: time zone arithmetic takes a hundred times as long as the rest of an evaluation. */
+const instants = new Memo<EpochMs>(20_000);
 const zones = new Memo<boolean>(1000);
 
 /** Whether the text is the name of a time zone. Offsets, which have no daylight saving time, are rejected, as in Go. */
@@ -39,7 +39,7 @@ export function localDay(at: EpochMs, timeZone: string): number {
 
 export function startOfDay(day: number, timeZone: string): EpochMs {
   if (timeZone === 'UTC') return day * DAY_MS;
-  return starts.get(`${timeZone} ${day}`, () => exactInstant(day, 0, timeZone));
+  return exactInstant(day, 0, timeZone);
 }
 
 /** The instant at which the clock shows `minutes` after midnight. */
@@ -51,6 +51,10 @@ export function instantOf(day: number, minutes: number, timeZone: string): Epoch
 }
 
 function exactInstant(day: number, minutes: number, timeZone: string): EpochMs {
+  return instants.get(`${timeZone} ${day} ${minutes}`, () => computeInstant(day, minutes, timeZone));
+}
+
+function computeInstant(day: number, minutes: number, timeZone: string): EpochMs {
   const time = { hour: Math.floor(minutes / 60), minute: minutes % 60 };
   const wall = EPOCH.add({ days: day }).toPlainDateTime(time);
   const zoned = wall.toZonedDateTime(timeZone, { disambiguation: 'earlier' });

@@ -12,8 +12,9 @@ import type { Gate } from '../../api/types.ts';
 import { isActive, nextTransition } from '../calendar/activeRules.ts';
 import { type Calendar, compileCalendar } from '../calendar/calendarRules.ts';
 import { type FieldProblem, problemText } from '../kube/fieldProblem.ts';
+import { shortHash } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
-import { Memo } from '../memo.ts';
+import { Memo, memoize } from '../memo.ts';
 import { requestProblems, windowProblems } from './gateProblems.ts';
 import {
   addWindow,
@@ -32,8 +33,8 @@ import {
 /** The annotations that an evaluation reads. If one is missing here, a property test fails. */
 const ANNOTATIONS = [ACCEPTED_REQUEST, CLOSE_REASON, CLOSE_REQUESTED_AT, OPEN_FOR, OPEN_REASON, OPEN_REQUESTED_AT];
 const CACHED_GATES = 1000;
-/** The largest content that is cached. A calendar of 64 rules takes 8 kB: larger ones are not real. */
-const MAX_CACHED_CHARACTERS = 16_384;
+/** The longest content that is a key of the cache; a longer one, as a tenant may write it, is hashed. */
+const MAX_KEY_CHARACTERS = 16_384;
 
 interface CachedValue<Value> {
   value: Value;
@@ -47,8 +48,7 @@ const cache = new Memo<{ last?: CachedValue<unknown> }>(CACHED_GATES);
 /** The value that `make` returns, cached up to its `until`. Values are never changed in place. */
 function cachedFor<Value>(gate: Gate, now: EpochMs, make: () => Omit<CachedValue<Value>, 'from'>): Value {
   const content = contentOf(gate);
-  if (content.length > MAX_CACHED_CHARACTERS) return make().value;
-  const slot = cache.get(content, () => ({}));
+  const slot = cache.get(content.length > MAX_KEY_CHARACTERS ? shortHash(content) : content, () => ({}));
   const { last } = slot;
   if (last && last.from <= now && (last.until === undefined || now < last.until)) return last.value as Value;
   const { value, until } = make();
@@ -135,9 +135,11 @@ function evaluationOf(timeline: Timeline, problems: FieldProblem[], now: EpochMs
 function timelineOf(gate: Gate, now: EpochMs): { timeline: Timeline; problems: FieldProblem[] } {
   const badWindow = windowProblems(gate);
   const compiled = gate.spec.schedule && compileCalendar(gate.spec.schedule, 'spec.schedule');
+  const calendar = compiled?.calendar;
   const timeline: Timeline = {
     gate,
-    calendar: compiled?.calendar,
+    calendar,
+    calendarChange: memoize((at: EpochMs) => calendar && nextTransition(calendar, at)),
     window: gate.spec.window === undefined ? undefined : parseWindow(gate.spec.window),
     // Without a valid window the end of a request is unknown: none counts.
     requests: badWindow.length > 0 ? { handled: {} } : countingRequests(gate, now),
@@ -214,6 +216,8 @@ interface Override {
 interface Timeline {
   gate: Gate;
   calendar: Calendar | undefined;
+  /** The calendar's next change after an instant. One evaluation needs the same few many times. */
+  calendarChange: (at: EpochMs) => EpochMs | undefined;
   /** Milliseconds; undefined: until the opposite request. */
   window: number | undefined;
   requests: GateRequests;
@@ -248,7 +252,7 @@ function overrideAt(timeline: Timeline, at: EpochMs): Override | undefined {
   return current && overrideOf(timeline, current);
 }
 
-function overrideOf({ gate, calendar, window }: Timeline, request: GateRequest): Override {
+function overrideOf({ gate, calendar, calendarChange, window }: Timeline, request: GateRequest): Override {
   const { at: from, action } = request;
   const state: GateState = { opened: action === 'open' && !request.for, cause: 'request' };
   if (request.for) state.for = request.for;
@@ -256,7 +260,7 @@ function overrideOf({ gate, calendar, window }: Timeline, request: GateRequest):
   if (!calendar && towardsDefault) return { from, to: from, state };
   if (window !== undefined) return { from, to: addWindow(from, window), state };
   if (!calendar || action === 'close') return { from, to: Number.POSITIVE_INFINITY, state };
-  return { from, to: nextTransition(calendar, from) ?? Number.POSITIVE_INFINITY, state };
+  return { from, to: calendarChange(from) ?? Number.POSITIVE_INFINITY, state };
 }
 
 function stateWithoutRequests({ gate, calendar }: Timeline, at: EpochMs): GateState {
@@ -266,13 +270,13 @@ function stateWithoutRequests({ gate, calendar }: Timeline, at: EpochMs): GateSt
 
 /** The next instant at which an input of the state changes. Windows that have the default state change nothing. */
 function nextStep(timeline: Timeline, at: EpochMs): EpochMs | undefined {
-  const { gate, calendar, requests } = timeline;
+  const { gate, calendar, calendarChange, requests } = timeline;
   const override = overrideAt(timeline, at);
   const plannedAt = requests.planned?.at;
   const turns = calendar && (gate.spec.schedule?.action === 'Open') !== (gate.spec.default === 'opened');
   const steps = [
     plannedAt !== undefined && plannedAt > at ? plannedAt : undefined,
-    override && at < override.to ? override.to : turns && nextTransition(calendar, at),
+    override && at < override.to ? override.to : turns && calendarChange(at),
   ];
   const next = Math.min(...steps.filter((step) => typeof step === 'number'));
   return Number.isFinite(next) ? next : undefined;
@@ -280,11 +284,11 @@ function nextStep(timeline: Timeline, at: EpochMs): EpochMs | undefined {
 
 /** The first instant after `now` at which the state, its cause or a request may change; undefined: never. */
 function steadyUntil(timeline: Timeline, now: EpochMs): EpochMs | undefined {
-  const { gate, calendar, requests } = timeline;
+  const { gate, calendarChange, requests } = timeline;
   const ends = [requests.current, requests.planned].flatMap((request) =>
     request ? [request.at, overrideOf(timeline, request).to] : [],
   );
-  const ahead = [...requestTimes(gate), ...ends, calendar && nextTransition(calendar, now)].filter(
+  const ahead = [...requestTimes(gate), ...ends, calendarChange(now)].filter(
     (at) => at !== undefined && at > now && Number.isFinite(at),
   ) as EpochMs[];
   return ahead.length > 0 ? Math.min(...ahead) : undefined;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { activeRules, isActive, nextTransition } from '../../../core/calendar/activeRules.ts';
-import { type CalendarRule, type CalendarSpec, compileCalendar } from '../../../core/calendar/calendarRules.ts';
+import { type CalendarRule, type CalendarSpec, compileCalendar, DAYS } from '../../../core/calendar/calendarRules.ts';
 import { problemText } from '../../../core/kube/fieldProblem.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 
@@ -65,10 +65,24 @@ describe('for every calendar', () => {
     },
     { requiredKeys: [] },
   );
-  const calendars = fc
+  const timezone = fc.constantFrom('UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe');
+  const calendars = fc.record({ timezone, rules: fc.array(rule, { minLength: 1, maxLength: 3 }) }).map(calendar);
+  /** Of rules that together are often active all week, for as long as their ranges last. */
+  const part: fc.Arbitrary<CalendarRule> = fc.constantFrom<CalendarRule>(
+    {},
+    { timeRange: { start: '06:00', end: '18:00' } },
+    { timeRange: { start: '18:00', end: '06:00' } },
+    { daysOfWeek: DAYS.slice(0, 5) },
+    { daysOfWeek: DAYS.slice(5) },
+  );
+  const range = fc.record({ dateRange: fc.record({ start: day, end: day }) }, { requiredKeys: [] });
+  const coverings = fc
     .record({
-      timezone: fc.constantFrom('UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe'),
-      rules: fc.array(rule, { minLength: 1, maxLength: 3 }),
+      timezone,
+      rules: fc.array(
+        fc.tuple(part, range).map(([some, dates]) => ({ ...some, ...dates })),
+        { minLength: 4, maxLength: 12 },
+      ),
     })
     .map(calendar);
   /** Half of them are near a change of the clocks. */
@@ -89,24 +103,31 @@ describe('for every calendar', () => {
       .map(([at, minutes]) => Date.parse(at) + minutes * 60_000),
   );
 
-  it('the state flips exactly at its next transition, and never before', () => {
-    fc.assert(
-      fc.property(
-        calendars,
-        instant,
-        fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 4 }),
-        (of, now, parts) => {
-          const active = isActive(of, now);
-          const next = nextTransition(of, now) ?? now + 3 * 365 * 86_400_000;
-          const before = parts.map((part) => now + Math.floor((next - 1 - now) * part));
-          return (
-            next > now &&
-            [...before, next - 1].every((at) => isActive(of, at) === active) &&
-            (nextTransition(of, now) === undefined || isActive(of, next) !== active)
-          );
-        },
-      ),
-      { numRuns: 200 },
-    );
-  }, 20_000);
+  it.each([
+    ['any rules', calendars],
+    ['parts of a week', coverings],
+  ])(
+    'the state flips exactly at its next transition, and never before: %s',
+    (_, all) => {
+      fc.assert(
+        fc.property(
+          all,
+          instant,
+          fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 4 }),
+          (of, now, parts) => {
+            const active = isActive(of, now);
+            const next = nextTransition(of, now) ?? now + 3 * 365 * 86_400_000;
+            const before = parts.map((part) => now + Math.floor((next - 1 - now) * part));
+            return (
+              next > now &&
+              [...before, next - 1].every((at) => isActive(of, at) === active) &&
+              (nextTransition(of, now) === undefined || isActive(of, next) !== active)
+            );
+          },
+        ),
+        { numRuns: 200 },
+      );
+    },
+    20_000,
+  );
 });
