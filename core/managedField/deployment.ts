@@ -5,10 +5,11 @@
  */
 import { FORCE_DEPLOY } from '../../api/annotations.ts';
 import type { DeploymentRef, Rollout } from '../../api/types.ts';
-import { tagWord } from '../kube/tag.ts';
+import { isLegalTag, tagWord } from '../kube/tag.ts';
 import { type Expanded, nameWord, shell } from '../text/shell.ts';
 
-const ENTRY = /^([a-z0-9.-]+)=(\d{1,15})\/([^/,]*)\/([A-Za-z0-9-]+)(?:\/git)?$/;
+/** A version and a uid of any length would leave no room for the annotations of a closed Gate. */
+const ENTRY = /^([a-z0-9.-]+)=(\d{1,15})\/([^/,]{0,384})\/([A-Za-z0-9-]{1,64})(?:\/git)?$/;
 const BY_GIT = '/git';
 
 /** @param byGit the Rollouts whose fields Git sets */
@@ -26,6 +27,13 @@ export function formatDeployments(deployments: readonly DeploymentRef[], byGit?:
 export function setByGit(text: string | undefined): ReadonlySet<string> {
   const entries = text?.split(',').filter((entry) => entry.endsWith(BY_GIT)) ?? [];
   return new Set(entries.map((entry) => entry.slice(0, entry.indexOf('='))));
+}
+
+/**
+ * The deployment with the version that a user or Git has set; undefined if that is no tag, which no Rollout can adopt.
+ */
+export function withVersion(deployment: DeploymentRef, version: string): DeploymentRef | undefined {
+  return isLegalTag(version) ? { ...deployment, version } : undefined;
 }
 
 /** The deployments in the annotation. Entries that do not parse are left out. */

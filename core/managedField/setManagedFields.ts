@@ -18,6 +18,7 @@ import {
   isSameVersion,
   parseDeployments,
   setByGit,
+  withVersion,
 } from './deployment.ts';
 import {
   fieldKey,
@@ -234,7 +235,7 @@ function leaveToGit(field: ManagedField, context: FieldsContext): FieldDecision 
     return { value, byGit: true };
   const kept = context.deployments.get(field.rollout);
   const rollout = context.rollouts.get(field.rollout);
-  const deployment = deploymentOf(rollout) ? deploymentWith(rollout!, value) : kept && { ...kept, version: value };
+  const deployment = deploymentOf(rollout) ? deploymentWith(rollout!, value) : kept && withVersion(kept, value);
   return { value, deployment, byGit: true };
 }
 
@@ -285,7 +286,7 @@ function keepStored(field: ManagedField, context: FieldsContext): FieldDecision 
   }
   const warning = `${shortName(field)} is now ${value} and no Rollout manages it: ${field.rollout} ${why}`;
   // A Rollout created later adopts the object's present version, so the annotation names that one and not the old one.
-  return { value, deployment: { ...kept, version: value ?? kept.version }, warning };
+  return { value, deployment: value === undefined ? kept : withVersion(kept, value), warning };
 }
 
 /** The deployment of each Rollout in the object's annotation. */

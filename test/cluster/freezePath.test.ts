@@ -178,6 +178,27 @@ describe('an object of a governed kind', () => {
     );
   });
 
+  it.each([
+    ['version', (filler: string) => `none=1/${filler}/u`],
+    ['uid', (filler: string) => `none=1/1.0.0/${filler}`],
+  ])('full of a long %s in the annotation of its deployments is suspended all the same', async (_, deployed) => {
+    const ns = await newNamespace();
+    const filler = 'z'.repeat(132_000);
+    const text = deployed(filler);
+    const [, version = ''] = text.split('/');
+    const app = withAnnotations(
+      gated('Kustomization', ns, 'app', undefined, { postBuild: { substitute: { V: version } } }),
+      {
+        'rollout.kuberik.com/substitute.V.from': 'none',
+        'rollout.kuberik.com/deployed': text,
+        'x/a': 'y'.repeat(130_000),
+      },
+    );
+    await developer.create(app);
+    await sre.create(gate(ns, 'freeze', { spec: everything }));
+    await isHeld(admin, app);
+  });
+
   it('at the limit of everything is suspended all the same, and resumed', async () => {
     const ns = await newNamespace();
     const substitute = { A: 'z'.repeat(440_000) };

@@ -152,6 +152,24 @@ const rows: Row[] = [
     deployed: deployment('my-app', 2, '1.2.0'),
     warning: /^APP is now 1\.2\.0 and no Rollout manages it: my-app does not exist/,
   }),
+  row('Rollout gone: a direct edit to what is no tag is no deployment', at110, edited('x'.repeat(129)), {
+    rollouts: [],
+    value: 'x'.repeat(129),
+    deployed: undefined,
+    warning: /no Rollout manages it/,
+  }),
+  row(
+    'created without its Rollout, with an annotation of a version that none can have: not kept',
+    undefined,
+    { substitute: { APP: 'x'.repeat(400) }, deployed: deployment('my-app', 2, 'x'.repeat(400)) },
+    { rollouts: [], value: 'x'.repeat(400), deployed: undefined },
+  ),
+  row(
+    'nor is one of a uid that none can have',
+    undefined,
+    { substitute: { APP: '1.1.0' }, deployed: `my-app=2/1.1.0/${'u'.repeat(65)}` },
+    { rollouts: [], deployed: undefined },
+  ),
   row(
     'no Rollout and no annotation of a deployment: not ours',
     { substitute: { APP: '1' } },
