@@ -83,7 +83,8 @@ function basic({ username, password }: { username: string; password: string }): 
 
 type Challenge = { scheme: 'basic' } | { scheme: 'bearer'; realm: string; service?: string };
 
-const PARAMETER = /([a-z_]+)\s*=\s*(?:"([^"]*)"|([^\s,"]+))/gi;
+/** Not from within a word: a registry chooses the header, and would make that take quadratic time. */
+const PARAMETER = /(?<![a-z_])([a-z_]+)\s*=\s*(?:"([^"]*)"|([^\s,"]+))/gi;
 
 /** The challenge in the header WWW-Authenticate; undefined for an unknown scheme. */
 export function parseChallenge(header: string | null): Challenge | undefined {

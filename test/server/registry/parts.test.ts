@@ -4,6 +4,7 @@ import { Lru } from '../../../server/lru.ts';
 import { parseChallenge, tokenServer } from '../../../server/registry/authorize.ts';
 import { isSha256Digest, parseImage } from '../../../server/registry/image.ts';
 import { releaseMetadataOf } from '../../../server/registry/releaseMetadata.ts';
+import { costInReadings } from '../../support/cost.ts';
 
 describe('image names', () => {
   it.each([
@@ -136,6 +137,13 @@ describe('challenges', () => {
     [null, undefined],
   ])('%s', (header, expected) => {
     expect(parseChallenge(header)).toEqual(expected);
+  });
+
+  it.each([
+    ['one word', 'a'.repeat(16_000)],
+    ['one word before blanks', `${'a'.repeat(8000)}${' '.repeat(8000)}`],
+  ])('a header that is as long as it can be costs little: %s', (_, words) => {
+    expect(costInReadings(words, () => parseChallenge(`Bearer ${words}`))).toBeLessThan(100);
   });
 
   it.each([
