@@ -66,8 +66,11 @@ export const LIMITS = {
   pattern: 256,
   /** Instructions of such a pattern, with repetitions expanded. */
   patternSize: 500,
-  /** With `filterTags.extract`: the pattern's instructions, times its groups, of which the whole match is one. */
-  patternWork: 2500,
+  /**
+   * With `filterTags.extract`: the pattern's instructions, times its groups, of which the whole match is one. At this
+   * limit 1000 of the longest tags take half a second.
+   */
+  patternWork: 700,
   /** Kinds of one namespace in a Kustomization's inventory. */
   inventoryKinds: 200,
   /** HealthChecks that one Rollout watches. Those that don't consent are not counted. */

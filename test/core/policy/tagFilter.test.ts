@@ -96,6 +96,22 @@ describe('a pattern that makes a backtracking matcher slow', () => {
   });
 
   it.each([
+    [
+      'all of a semantic version',
+      String.raw`^v?(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+([0-9A-Za-z.-]+))?$`,
+    ],
+    ['branch, commit and time', '^(?P<branch>[a-zA-Z0-9-_]+)-(?P<sha>[a-f0-9]{7,40})-(?P<ts>[0-9]{10})$'],
+  ])('a pattern for %s is within that limit', (_, pattern) => {
+    expect(compileExtract({ pattern, extract: '$1' })).toBeInstanceOf(Function);
+  });
+
+  it('a pattern that takes a second for 1000 long tags is beyond it', () => {
+    expect(compileExtract({ pattern: '(?:a?){200}()$', extract: '$1' })).toMatchObject({
+      problem: expect.stringContaining('instructions times its groups'),
+    });
+  });
+
+  it.each([
     ['one list', [0]],
     ['two Rollouts with other tags', [0, 10_000]],
   ])(
