@@ -8,9 +8,10 @@ import { standingApprovals, withoutDeletedRollouts } from '../core/gate/evaluate
 import { BEYOND_FORBIDDEN, reachesBeyond, requirersOf } from '../core/gate/gateSelection.ts';
 import { evaluateGate, type GateEvaluation } from '../core/gate/gateState.ts';
 import { type GateFacts, gateEvents, gateStatus, isSettling, resyncSeconds } from '../core/gate/gateStatus.ts';
+import { requiringIndex } from '../core/gate/requiringIndex.ts';
 import { eventRecord } from '../core/kube/events.ts';
 import { memoryLimit } from '../core/kube/memoryLimit.ts';
-import { identityOf } from '../core/kube/names.ts';
+import { identityOf, refKey } from '../core/kube/names.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
 import { reachMetadata, unheldOf, unresumedOf } from '../core/objectGates/unreachedObjects.ts';
 import { oidcProblem } from '../core/receiver/idToken.ts';
@@ -29,12 +30,13 @@ export const gateHook: CompositeHook<Gate> = {
   async sync({ parent: gate }, call) {
     const ref = identityOf(gate);
     const evaluation = withForbidden(gate, evaluateGate(gate, call.now), call);
-    const [requiring, receiver] = await Promise.all([readRequiring(gate, call), receiverOf(gate, call)]);
+    const [known, receiver] = await Promise.all([readRequiring(gate, call), receiverOf(gate, call)]);
+    const requiring = known?.of(gate);
     const requirers = requiring && requirersOf(gate, requiring);
     const unheld = requiring && unheldOf(gate, requiring.objects, requiring.namespaces);
     const unresumed = requiring && unresumedOf(gate, requiring.objects, requiring.namespaces);
     const standing = standingApprovals(gate, call.now);
-    const record = requiring ? withoutDeletedRollouts(standing, requiring.rollouts) : standing;
+    const record = known ? withoutDeletedRollouts(standing, known.rolloutUids) : standing;
     const { status: approvals, until } = approvalsStatus(gate.spec.approvals, record, undefined, undefined, call.now);
     const status = gateStatus(gate, evaluation, { requirers, unheld, unresumed, receiver, approvals }, call.now);
     const given = approvalEvents(gate.status?.approvals, approvals, record, call.now);
@@ -57,12 +59,19 @@ export const gateHook: CompositeHook<Gate> = {
  * Gate at every change of any binding. undefined if the cluster does not answer, or they are too large: the Gate is
  * evaluated anyway.
  */
-function readRequiring(gate: Gate, { cluster, sharedReads, now }: HookCall): Promise<RequiringObjects | undefined> {
+function readRequiring(gate: Gate, { cluster, sharedReads, now }: HookCall): Promise<KnownRequiring | undefined> {
   const maxAgeMs = isSettling(gate, now) ? CHANGED_GATE_REQUIRING_MAX_AGE_MS : REQUIRING_MAX_AGE_MS;
   return sharedReads.recent(maxAgeMs, 'requiring objects', () => listRequiring(cluster)).catch(() => undefined);
 }
 
-async function listRequiring(cluster: ClusterReader): Promise<RequiringObjects | undefined> {
+interface KnownRequiring {
+  /** The objects that may require the Gate. */
+  of(gate: Gate): RequiringObjects;
+  /** The uids of all Rollouts, by `refKey`. */
+  rolloutUids: ReadonlyMap<string, string | undefined>;
+}
+
+async function listRequiring(cluster: ClusterReader): Promise<KnownRequiring | undefined> {
   const [bindings, rollouts, namespaces, objects] = await Promise.all([
     listKept(FLUX_BINDINGS, requiringPart<FluxBinding>, cluster),
     listKept(ROLLOUTS, requiringPart<Rollout>, cluster),
@@ -71,12 +80,14 @@ async function listRequiring(cluster: ClusterReader): Promise<RequiringObjects |
   ]);
   if (bindings.isTruncated || rollouts.isTruncated || objects.isTruncated) return undefined;
   const labels = namespaces.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}] as const);
-  return {
+  const uids = rollouts.listed.map((rollout) => [refKey(identityOf(rollout)), rollout.metadata.uid] as const);
+  const of = requiringIndex({
     bindings: bindings.listed,
     rollouts: rollouts.listed,
     namespaces: new Map(labels),
     objects: objects.listed,
-  };
+  });
+  return { of, rolloutUids: new Map(uids) };
 }
 
 /** All Flux objects that Gates may hold, with the metadata that shows whether one has reached them. */

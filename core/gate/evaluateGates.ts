@@ -6,7 +6,7 @@
 import { APPROVE_FOR } from '../../api/annotations.ts';
 import { OPENED } from '../../api/conditions.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
-import type { Gate, Rollout } from '../../api/types.ts';
+import type { Gate } from '../../api/types.ts';
 import { APPROVAL_KEYS, type Approval, type ApprovalRecord, recordedOn } from '../approval/approvalRecord.ts';
 import {
   type ApprovalVerdict,
@@ -16,7 +16,7 @@ import {
   verdictText,
 } from '../approval/approvalVerdict.ts';
 import { findCondition } from '../kube/conditions.ts';
-import { byRefKey, identityOf, refKey } from '../kube/names.ts';
+import { identityOf, refKey } from '../kube/names.ts';
 import { tagWord } from '../kube/tag.ts';
 import { parseTime } from '../kube/time.ts';
 import type { CommandLine } from '../text/commands.ts';
@@ -219,11 +219,15 @@ export function standingApprovals(gate: Gate, now: EpochMs): ApprovalRecord {
   return closeRequest ? { ...record, given: record.given.filter(({ at }) => at > closeRequest.at) } : record;
 }
 
-/** The record without approvals for Rollouts that were deleted since, or deleted and created again. */
-export function withoutDeletedRollouts(record: ApprovalRecord, rollouts: readonly Rollout[]): ApprovalRecord {
-  const existing = byRefKey(rollouts);
-  const isForExisting = ({ rollout = '', uid }: Approval) =>
-    existing.has(rollout) && existing.get(rollout)?.metadata.uid === uid;
+/**
+ * The record without approvals for Rollouts that were deleted since, or deleted and created again.
+ * @param uids the uids of the existing Rollouts, by `refKey`
+ */
+export function withoutDeletedRollouts(
+  record: ApprovalRecord,
+  uids: ReadonlyMap<string, string | undefined>,
+): ApprovalRecord {
+  const isForExisting = ({ rollout = '', uid }: Approval) => uids.has(rollout) && uids.get(rollout) === uid;
   return { ...record, given: record.given.filter(isForExisting) };
 }
 

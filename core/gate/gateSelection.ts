@@ -66,27 +66,45 @@ export function selectsKind({ spec }: Pick<Gate, 'spec'>, kind: string): boolean
   return kinds.length === 0 ? kind !== KINDS.Rollout.kind : kinds.includes(kind);
 }
 
-function selectsRollouts(gate: Gate): boolean {
+export function selectsRollouts(gate: Gate): boolean {
   return selectsKind(gate, KINDS.Rollout.kind);
 }
 
 /**
  * Whether the Gate selects by namespace and labels.
- * An absent namespaceSelector means the Gate's own namespace, an empty one all; an absent labelSelector means all
- * objects.
- * A selector that does not compile selects nothing: admission denies it, and one such Gate must not stop the hooks of
- * every Flux object.
+ * An absent labelSelector means all objects.
  */
 function matches(
-  { spec, metadata }: Gate,
-  object: Pick<KubeObject, 'metadata'>,
+  gate: Gate,
+  { metadata }: Pick<KubeObject, 'metadata'>,
   namespaceLabels: Readonly<Record<string, string>>,
 ): boolean {
+  return (
+    selectsNamespace(gate, metadata.namespace, namespaceLabels) &&
+    compiled(() => matchesSelector(gate.spec.selects?.labelSelector, metadata.labels))
+  );
+}
+
+/**
+ * Whether the Gate may select objects of the namespace.
+ * An absent namespaceSelector means the Gate's own namespace, an empty one all.
+ */
+export function selectsNamespace(
+  { spec, metadata }: Gate,
+  namespace: string | undefined,
+  labels: Readonly<Record<string, string>>,
+): boolean {
+  const selector = spec.selects?.namespaceSelector;
+  return selector ? compiled(() => matchesSelector(selector, labels)) : namespace === metadata.namespace;
+}
+
+/**
+ * The result of a match; false for a selector that does not compile: admission denies it, and one such Gate must not
+ * stop the hooks of every Flux object.
+ */
+function compiled(match: () => boolean): boolean {
   try {
-    const inNamespace = spec.selects?.namespaceSelector
-      ? matchesSelector(spec.selects.namespaceSelector, namespaceLabels)
-      : object.metadata.namespace === metadata.namespace;
-    return inNamespace && matchesSelector(spec.selects?.labelSelector, object.metadata.labels);
+    return match();
   } catch (error) {
     if (error instanceof SelectorError) return false;
     throw error;
