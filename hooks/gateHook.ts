@@ -1,6 +1,6 @@
 /** CompositeController `gates`: a Gate's status, and when to compute it again. No children. */
 import { apiVersionOf, FLUX_BINDINGS, GOVERNED_KINDS, NAMESPACES, ROLLOUTS, resourceOf } from '../api/kinds.ts';
-import type { KubeObject, Secret } from '../api/kubernetes.ts';
+import type { EpochMs, KubeObject, Secret } from '../api/kubernetes.ts';
 import type { ClusterReader, Cut, HookCall, RequiringObjects } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
 import { approvalEvents, approvalsStatus } from '../core/approval/approvalStatus.ts';
@@ -38,7 +38,8 @@ export const gateHook: CompositeHook<Gate> = {
     const standing = standingApprovals(gate, call.now);
     const record = known ? withoutDeletedRollouts(standing, known.rolloutUids) : standing;
     const { status: approvals, until } = approvalsStatus(gate.spec.approvals, record, undefined, undefined, call.now);
-    const status = gateStatus(gate, evaluation, { requirers, unheld, unresumed, receiver, approvals }, call.now);
+    const facts = { readAt: known?.readAt, requirers, unheld, unresumed, receiver, approvals };
+    const status = gateStatus(gate, evaluation, facts, call.now);
     const given = approvalEvents(gate.status?.approvals, approvals, record, call.now);
     const involvedObjects = involvedObjectsOf(requirers ?? gate.status?.heldObjects ?? [], ref.namespace);
     for (const event of [...gateEvents(gate, status, evaluation.message), ...given]) {
@@ -61,17 +62,19 @@ export const gateHook: CompositeHook<Gate> = {
  */
 function readRequiring(gate: Gate, { cluster, sharedReads, now }: HookCall): Promise<KnownRequiring | undefined> {
   const maxAgeMs = isSettling(gate, now) ? CHANGED_GATE_REQUIRING_MAX_AGE_MS : REQUIRING_MAX_AGE_MS;
-  return sharedReads.recent(maxAgeMs, 'requiring objects', () => listRequiring(cluster)).catch(() => undefined);
+  return sharedReads.recent(maxAgeMs, 'requiring objects', () => listRequiring(cluster, now)).catch(() => undefined);
 }
 
 interface KnownRequiring {
+  /** When the list began. */
+  readAt: EpochMs;
   /** The objects that may require the Gate. */
   of(gate: Gate): RequiringObjects;
   /** The uids of all Rollouts, by `refKey`. */
   rolloutUids: ReadonlyMap<string, string | undefined>;
 }
 
-async function listRequiring(cluster: ClusterReader): Promise<KnownRequiring | undefined> {
+async function listRequiring(cluster: ClusterReader, readAt: EpochMs): Promise<KnownRequiring | undefined> {
   const [bindings, rollouts, namespaces, objects] = await Promise.all([
     listKept(FLUX_BINDINGS, requiringPart<FluxBinding>, cluster),
     listKept(ROLLOUTS, requiringPart<Rollout>, cluster),
@@ -87,7 +90,7 @@ async function listRequiring(cluster: ClusterReader): Promise<KnownRequiring | u
     namespaces: new Map(labels),
     objects: objects.listed,
   });
-  return { of, rolloutUids: new Map(uids) };
+  return { readAt, of, rolloutUids: new Map(uids) };
 }
 
 /** All Flux objects that Gates may hold, with the metadata that shows whether one has reached them. */

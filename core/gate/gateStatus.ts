@@ -34,6 +34,8 @@ const INTERVAL_SPREAD = 0.1;
 
 /** The objects that the hook has read for a Gate. */
 export interface GateFacts {
+  /** When these objects were read; undefined if they are unknown. */
+  readAt?: EpochMs | undefined;
   /** The objects that require the Gate; undefined if unknown now: the last count stays. */
   requirers?: readonly Requirer[] | undefined;
   /** The Flux objects among the requirers that nothing suspends. */
@@ -50,7 +52,8 @@ export interface GateFacts {
 export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFacts, now: EpochMs): GateStatus {
   const { request, cause, planned, requestedAt, resetToDefaultAt, until } = evaluation;
   const { receiver, requirers, approvals } = facts;
-  const isStable = hasLasted(gate, evaluation, now);
+  // Objects that were read earlier show the state before.
+  const isStable = hasLasted(gate, evaluation, facts.readAt ?? now);
   const unheld = evaluation.opened || !isStable ? [] : facts.unheld;
   const unresumed = evaluation.opened && isStable ? facts.unresumed : [];
   const objects = requirers
@@ -83,11 +86,14 @@ function firstEntries<Each extends object>(all: readonly Each[]): Each[] | undef
   return all.length > 0 ? all.slice(0, UNREACHED_IN_STATUS).map((each) => ({ ...each })) : undefined;
 }
 
-/** Whether the Gate has been in its state for so long that all requirers should have been suspended or resumed. */
-function hasLasted({ status }: Gate, { opened }: GateEvaluation, now: EpochMs): boolean {
+/**
+ * Whether the Gate had been in its state for so long at this time that all requirers should have been suspended or
+ * resumed.
+ */
+function hasLasted({ status }: Gate, { opened }: GateEvaluation, at: EpochMs): boolean {
   const shown = findCondition(status?.conditions, OPENED);
   const since = shown?.status === (opened ? 'True' : 'False') ? parseTime(shown.lastTransitionTime) : undefined;
-  return since !== undefined && now - since >= REACHES_MS;
+  return since !== undefined && at - since >= REACHES_MS;
 }
 
 function conditionsOf(

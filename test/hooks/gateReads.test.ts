@@ -1,11 +1,12 @@
 /** An evaluation of a Gate costs what the Gate concerns: how often it reads objects is counted. */
 import { expect, it } from 'vitest';
-import type { Gate } from '../../api/types.ts';
+import type { Gate, GateStatus } from '../../api/types.ts';
 import { fakeCluster } from '../../dev/fakes/ports.ts';
 import { gateHook } from '../../hooks/gateHook.ts';
+import { createSharedReads } from '../../server/sharedReads.ts';
 import { gate } from '../core/gate/gate.ts';
 import { namespaceOf, objectOf } from '../support/objects.ts';
-import { syncCall } from './call.ts';
+import { type Around, syncCall } from './call.ts';
 
 /** Namespaces with two applications each, which call `onRead` when the Gates that they name are read. */
 function cluster(namespaces: number, onRead: () => void) {
@@ -44,4 +45,30 @@ it.each<[string, Gate['spec']]>([
     return reads;
   };
   expect(await readsAmong(100)).toBe(await readsAmong(10));
+});
+
+/** A function that syncs a Gate at a time; all its calls share reads. */
+function syncs(cluster: Around['cluster']) {
+  let now = 0;
+  const sharedReads = createSharedReads(() => now);
+  return async (parent: Gate, time: string) => {
+    const at = `2026-03-01T${time}Z`;
+    now = Date.parse(at);
+    const { request, call } = syncCall(parent, { at, cluster });
+    const { status, resyncAfterSeconds } = await gateHook.sync(request, { ...call, sharedReads });
+    return { status: status as GateStatus, resyncAfterSeconds };
+  };
+}
+
+it('an object counts as not held only if it was read after the Gate had closed', async () => {
+  const running = objectOf('Kustomization', 'platform/web', {
+    metadata: { annotations: { 'gate.fluxcd.io/gates': 'freeze' } },
+  });
+  const sync = syncs(fakeCluster([running]));
+  const rules = [{ name: 'noon', timeRange: { start: '12:00', end: '13:00' } }];
+  const planned = gate({ default: 'opened', schedule: { action: 'Close', rules } });
+  await sync(gate({ default: 'opened' }, undefined, { name: 'other' }), '11:59:59');
+  const closed = { ...planned, status: (await sync(planned, '12:00:00')).status };
+  expect((await sync(closed, '12:00:15')).status.notHeld).toBeUndefined();
+  expect((await sync(closed, '12:00:29')).status.notHeld).toBe(1);
 });

@@ -13,13 +13,17 @@ it.each([
   ['closed a moment ago', 'closed', 9, {}],
   ['open for ten seconds', 'opened', 10, { notResumed: 1, notResumedObjects: unresumed }],
   ['open for a moment', 'opened', 9, {}],
-] as const)('%s', (_, state, seconds, says) => {
+  ['closed a minute ago, a moment before the objects were read', 'closed', 60, {}, 51],
+  ['closed a minute ago, ten seconds before that', 'closed', 60, { notHeld: 1, notHeldObjects: unheld }, 50],
+  ['opened after the objects were read', 'opened', 15, {}, 20],
+] as const)('%s', (_, state, seconds, says, readAgo?: number) => {
   const lastTransitionTime = new Date(NOW - seconds * 1000).toISOString();
   const conditions = [
     { type: 'Opened', status: state === 'opened' ? 'True' : 'False', reason: 'x', message: '', lastTransitionTime },
   ];
+  const readAt = readAgo === undefined ? undefined : NOW - readAgo * 1000;
   const freeze = { ...gate('shop/freeze', { default: state }), status: { conditions } } as never;
-  const status = gateStatus(freeze, evaluateGate(freeze, NOW), { unheld, unresumed }, NOW);
+  const status = gateStatus(freeze, evaluateGate(freeze, NOW), { unheld, unresumed, readAt }, NOW);
   const { notHeld, notHeldObjects, notResumed, notResumedObjects } = status;
   expect(JSON.parse(JSON.stringify({ notHeld, notHeldObjects, notResumed, notResumedObjects }))).toEqual(says);
 });
