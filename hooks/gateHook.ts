@@ -22,9 +22,14 @@ import type { CompositeHook } from './hook.ts';
 /** Nothing triggers a sync of the Gate when its Secret appears, or the right to read it. */
 const RECEIVER_REQUEUE_SECONDS = 10;
 
-/** How old the list of requiring objects may be: normally, and for a Gate that has just changed. */
+/** How old the list of requiring objects may be. */
 const REQUIRING_MAX_AGE_MS = 30_000;
+/**
+ * How old it may be for a Gate that has just changed: three seconds for a list of 1000 objects, longer for more.
+ * Any tenant can change a Gate, and a list of 20,000 objects takes a second of this server's time.
+ */
 const CHANGED_GATE_REQUIRING_MAX_AGE_MS = 3000;
+const CHANGED_GATE_MAX_AGE_MS_PER_OBJECT = 3;
 
 export const gateHook: CompositeHook<Gate> = {
   async sync({ parent: gate }, call) {
@@ -60,14 +65,20 @@ export const gateHook: CompositeHook<Gate> = {
  * Gate at every change of any binding. undefined if the cluster does not answer, or they are too large: the Gate is
  * evaluated anyway.
  */
-function readRequiring(gate: Gate, { cluster, sharedReads, now }: HookCall): Promise<KnownRequiring | undefined> {
-  const maxAgeMs = isSettling(gate, now) ? CHANGED_GATE_REQUIRING_MAX_AGE_MS : REQUIRING_MAX_AGE_MS;
-  return sharedReads.recent(maxAgeMs, 'requiring objects', () => listRequiring(cluster, now)).catch(() => undefined);
+async function readRequiring(gate: Gate, { cluster, sharedReads, now }: HookCall): Promise<KnownRequiring | undefined> {
+  // A failure is shared too: repeated by every Gate, the lists would keep an overloaded API server overloaded.
+  const list = () => listRequiring(cluster, now).catch(() => undefined);
+  const read = (maxAgeMs: number) => sharedReads.recent(maxAgeMs, 'requiring objects', list);
+  const known = await read(REQUIRING_MAX_AGE_MS);
+  if (!known || !isSettling(gate, now)) return known;
+  return read(Math.max(CHANGED_GATE_REQUIRING_MAX_AGE_MS, CHANGED_GATE_MAX_AGE_MS_PER_OBJECT * known.count));
 }
 
 interface KnownRequiring {
   /** When the list began. */
   readAt: EpochMs;
+  /** The number of objects in it. */
+  count: number;
   /** The objects that may require the Gate. */
   of(gate: Gate): RequiringObjects;
   /** The uids of all Rollouts, by `refKey`. */
@@ -90,7 +101,8 @@ async function listRequiring(cluster: ClusterReader, readAt: EpochMs): Promise<K
     namespaces: new Map(labels),
     objects: objects.listed,
   });
-  return { readAt, of, rolloutUids: new Map(uids) };
+  const count = bindings.listed.length + rollouts.listed.length + objects.listed.length;
+  return { readAt, count, of, rolloutUids: new Map(uids) };
 }
 
 /** All Flux objects that Gates may hold, with the metadata that shows whether one has reached them. */

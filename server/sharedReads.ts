@@ -46,7 +46,8 @@ export function createSharedReads(clock: () => number): SharedReads {
       const known = answers.get(key);
       if (known && clock() - known.at < maxAgeMs) return known.answer as Promise<T>;
       const answer = read();
-      const entry = { at: clock(), maxAgeMs, answer };
+      // Callers with a longer limit may follow.
+      const entry = { at: clock(), maxAgeMs: Math.max(maxAgeMs, known?.maxAgeMs ?? 0), answer };
       sweep(entry.at);
       answers.set(key, entry);
       answer.catch(() => {

@@ -1,7 +1,7 @@
 /** An evaluation of a Gate costs what the Gate concerns: how often it reads objects is counted. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Gate, GateStatus } from '../../api/types.ts';
-import { fakeCluster } from '../../dev/fakes/ports.ts';
+import { type FakeCluster, fakeCluster } from '../../dev/fakes/ports.ts';
 import { gateHook } from '../../hooks/gateHook.ts';
 import { createSharedReads } from '../../server/sharedReads.ts';
 import { gate } from '../core/gate/gate.ts';
@@ -71,4 +71,35 @@ it('an object counts as not held only if it was read after the Gate had closed',
   const closed = { ...planned, status: (await sync(planned, '12:00:00')).status };
   expect((await sync(closed, '12:00:15')).status.notHeld).toBeUndefined();
   expect((await sync(closed, '12:00:29')).status.notHeld).toBe(1);
+});
+
+describe('the list of the objects that may require a Gate', () => {
+  const kustomizations = (count: number) =>
+    Array.from({ length: count }, (_, i) => objectOf('Kustomization', `apps/web-${i}`));
+  const old = gate({ default: 'closed' });
+  const changed = gate({ default: 'closed' }, undefined, { creationTimestamp: '2026-03-01T12:00:00Z' });
+
+  /** How many of the Gates, synced at these times one after the other, list the objects. */
+  async function lists(cluster: FakeCluster, ...each: [Gate, string][]) {
+    const sync = syncs(cluster);
+    for (const [parent, time] of each) await sync(parent, time);
+    return cluster.requests.filter(({ resource }) => resource === 'fluxbindings').length;
+  }
+
+  it.each([
+    ['is 30 seconds old at most', 1, [old, '12:00:30'], 2],
+    ['serves all Gates until then', 1, [old, '12:00:29'], 1],
+    ['is 3 seconds old at most for a Gate that has just changed', 1, [changed, '12:00:03'], 2],
+    ['serves such Gates until then', 1, [changed, '12:00:02'], 1],
+    ['is older for such a Gate if it is long', 2000, [changed, '12:00:05'], 1],
+    ['by 3 seconds for 1000 objects', 2000, [changed, '12:00:06'], 2],
+    ['and 30 seconds at most', 15_000, [changed, '12:00:30'], 2],
+  ] as const)('%s', async (_, count, [parent, time], times) => {
+    expect(await lists(fakeCluster(kustomizations(count)), [old, '12:00:00'], [parent, time])).toBe(times);
+  });
+
+  it('is repeated for no other Gate if it fails', async () => {
+    const cluster = fakeCluster([], { fails: ({ resource }) => (resource === 'rollouts' ? 'timeout' : undefined) });
+    expect(await lists(cluster, [old, '12:00:00'], [changed, '12:00:04'])).toBe(1);
+  });
 });

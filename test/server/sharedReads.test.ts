@@ -39,6 +39,16 @@ it('keeps no answer longer than a caller has wanted it: it may be large', async 
   expect(await recent(60_000, 'b')).toBe(2);
 });
 
+it('keeps an answer as long as any caller has wanted one', async () => {
+  const { recent, later } = countedReads();
+  await recent(60_000, 'a');
+  later(3000);
+  expect(await recent(1000, 'a')).toBe(2);
+  later(20_000);
+  await recent(1000, 'b');
+  expect(await recent(60_000, 'a')).toBe(2);
+});
+
 it('caches no failure', async () => {
   const { recent } = countedReads();
   await expect(recent(1000, 'a', () => Promise.reject(new Error('timeout')))).rejects.toThrow('timeout');
