@@ -20,7 +20,7 @@ import { listKept } from '../live/objectReads.ts';
 import type { CompositeHook } from './hook.ts';
 
 /** Nothing triggers a sync of the Gate when its Secret appears, or the right to read it. */
-const RECEIVER_REQUEUE_SECONDS = 10;
+const RECEIVER_REQUEUE_SECONDS = 30;
 
 /** How old the list of requiring objects may be. */
 const REQUIRING_MAX_AGE_MS = 30_000;

@@ -14,7 +14,7 @@ export interface Gate {
    */
   spec: {
     /**
-     * The longest time between two evaluations, one second to an hour; one minute when absent. The edges of windows are exact regardless.
+     * The longest time between two evaluations, 30 seconds to an hour; one minute when absent. The edges of windows are exact regardless.
      */
     interval?: string;
     /**

@@ -27,7 +27,8 @@ const DEFAULT_INTERVAL_MS = 60_000;
  */
 const SETTLES_MS = 60_000;
 const SETTLING_INTERVAL_MS = 5000;
-const MIN_INTERVAL_MS = 1000;
+/** Not shorter than the age of the lists from which requirers are counted: nothing else changes between edges. */
+const MIN_INTERVAL_MS = 30_000;
 const MAX_INTERVAL_MS = LIMITS.resyncAfterSeconds * 1000;
 /** The most by which an interval is shortened, always the same for one Gate: Gates created together drift apart. */
 const INTERVAL_SPREAD = 0.1;

@@ -181,6 +181,16 @@ describe('the next requeue', () => {
     expect(resyncAfterSeconds).toBeLessThanOrEqual(high ?? low);
   });
 
+  it.each([
+    ['1s', [27, 30]],
+    ['45s', [40.5, 45]],
+    ['2h', [3240, 3600]],
+  ] as const)('with an interval of %s comes after 30 seconds to an hour', async (interval, [low, high]) => {
+    const { resyncAfterSeconds } = await sync(gate({ default: 'closed', interval }), { at: T('10:00:00') });
+    expect(resyncAfterSeconds).toBeGreaterThanOrEqual(low);
+    expect(resyncAfterSeconds).toBeLessThanOrEqual(high);
+  });
+
   it('is spread over Gates, but always the same for one', async () => {
     const delays = await Promise.all(
       ['a', 'b', 'c', 'a'].map(

@@ -39,9 +39,9 @@ describe('a Gate that takes signed calls', () => {
       'SecretUnreadable',
       "Secret 'platform/hook' cannot be read",
     ],
-  ])('says so when its Secret %s, and looks again soon', async (_name, cluster, reason, message) => {
+  ])('says so when its Secret %s, and reads it again', async (_name, cluster, reason, message) => {
     const { status, resyncAfterSeconds } = await sync(spec, { cluster });
-    expect(resyncAfterSeconds).toBe(10);
+    expect(resyncAfterSeconds).toBe(30);
     expect(status).not.toHaveProperty('webhookPath');
     expect(status.conditions?.[1]).toMatchObject({ type: 'ReceiverReady', status: 'False', reason, message });
   });
