@@ -45,6 +45,7 @@ interface HostileTenant {
 
 export function hostileTenant({ admin, developer, sre }: Users, random: Random): HostileTenant {
   let count = 0;
+  const own = gate(NAMESPACE, 'own', { spec: { default: 'opened' } });
   const any = <T>(list: readonly T[]) => list[random.integer(0, list.length - 1)]!;
   const object = (name = any(NAMES)): AnyObject =>
     random.next() < 0.7 ? kustomization(NAMESPACE, name) : ociRepository(NAMESPACE, name);
@@ -148,8 +149,7 @@ export function hostileTenant({ admin, developer, sre }: Users, random: Random):
   return {
     create: async () => {
       await admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels: { chaos: '' } } });
-      // Counts its objects often enough to be at rest before the end.
-      await sre.create(gate(NAMESPACE, 'own', { spec: { default: 'opened', interval: '5s' } }));
+      await sre.create(own);
     },
     act: async () => {
       await attacks[random.weighted(ATTACKS)]();
@@ -165,6 +165,8 @@ export function hostileTenant({ admin, developer, sre }: Users, random: Random):
         await developer.mergePatch(one as never, { spec: { suspend: false } });
         await developer.remove(one as never);
       }
+      // A Gate that has just changed counts its objects sooner: it is at rest before the end.
+      await sre.mergePatch(own as never, { metadata: { annotations: { left: '' } } });
     },
   };
 }
