@@ -58,17 +58,32 @@ export function managedFieldsOf(object: Annotated): ManagedFields {
   return { fields, problems: problems.slice(0, MAX_PROBLEMS), ...(fields.length < all.length && { tooMany: true }) };
 }
 
-/** The names for each object, of which each Rollout of its namespace asks: metadata is never changed in place. */
-const boundByMetadata = new WeakMap<Annotated['metadata'], readonly string[]>();
-
 /** Names of the Rollouts that manage fields of the object, and of the Rollout that it tracks. */
 export function boundRollouts(object: Annotated): readonly string[] {
-  const known = boundByMetadata.get(object.metadata);
-  if (known) return known;
   const { fields, tracks } = managedFieldsOf(object);
-  const names = [...new Set([...fields.map(({ rollout }) => rollout), ...(tracks === undefined ? [] : [tracks])])];
-  boundByMetadata.set(object.metadata, names);
-  return names;
+  return [...new Set([...fields.map(({ rollout }) => rollout), ...(tracks === undefined ? [] : [tracks])])];
+}
+
+/** The index of each list: every Rollout of a namespace searches the list of its objects. */
+const byRollout = new WeakMap<readonly Annotated[], ReadonlyMap<string, readonly Annotated[]>>();
+
+/** The objects whose annotations bind them to the Rollout of this name. The list must not change afterwards. */
+export function objectsBoundTo<T extends Annotated>(rollout: string, objects: readonly T[]): readonly T[] {
+  const index = byRollout.get(objects) ?? indexByRollout(objects);
+  byRollout.set(objects, index);
+  return (index.get(rollout) ?? []) as readonly T[];
+}
+
+function indexByRollout(objects: readonly Annotated[]): Map<string, Annotated[]> {
+  const index = new Map<string, Annotated[]>();
+  for (const object of objects) {
+    for (const rollout of boundRollouts(object)) {
+      const bound = index.get(rollout);
+      if (bound) bound.push(object);
+      else index.set(rollout, [object]);
+    }
+  }
+  return index;
 }
 
 function trackedRollout({ metadata, spec }: Annotated, problems: string[]): ManagedFields {

@@ -10,7 +10,7 @@ import { metricCheckOf, statusWithoutAnswer } from '../../core/health/prometheus
 import { cutoffsOf } from '../../core/health/reset.ts';
 import { byRefKey, refKey } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
-import { type CarriedDeployment, carriedDeployment } from '../../core/rollout/deployment/adoptDeployment.ts';
+import { type CarriedDeployment, deploymentsCarriedBy } from '../../core/rollout/deployment/adoptDeployment.ts';
 import { type Child, foreignMessage, isForeign, notInstalledMessage } from '../../core/rollout/ownedObjects.ts';
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
@@ -59,8 +59,9 @@ export async function childProblem(
 
 /** The deployments of the Rollout that the Flux objects of its namespace carry. */
 export async function carriedDeployments({ metadata }: Rollout, cluster: ClusterReader): Promise<CarriedDeployment[]> {
-  const objects = await objectsOfKinds(KINDS_WITH_MANAGED_FIELDS, metadata.namespace ?? '', cluster);
-  return objects.flatMap((object) => carriedDeployment(object, object.kind, metadata.name ?? '') ?? []);
+  const { namespace = '', name = '' } = metadata;
+  const objects = await objectsOfKinds(KINDS_WITH_MANAGED_FIELDS, namespace, cluster);
+  return deploymentsCarriedBy(objects, name);
 }
 
 /**

@@ -9,7 +9,7 @@ import type { DeploymentRef, HistoryEntry, VersionInfo } from '../../../api/type
 import { isLegalTag } from '../../kube/tag.ts';
 import { formatTime } from '../../kube/time.ts';
 import { parseDeployments } from '../../managedField/deployment.ts';
-import { boundRollouts } from '../../managedField/managedFields.ts';
+import { objectsBoundTo } from '../../managedField/managedFields.ts';
 import { withoutFirstSeen } from '../release/metadata.ts';
 import { BEGINNINGS, triggeredBy } from './entry.ts';
 
@@ -28,26 +28,13 @@ export interface CarriedDeployment {
   by: string;
 }
 
-const MAX_SEARCHED_TEXTS = 32;
-const MAX_SEARCHED_CHARACTERS = 1000;
-
-/** Whether the object's own annotations bind it to the Rollout. Its metadata is enough. */
-export function isBoundTo({ metadata }: AnyObject, kind: string, rollout: string): boolean {
-  // Called for each pair of object and Rollout of a namespace: most pairs are ruled out here, without parsing. Many or
-  // long texts are parsed once, instead of being searched for each Rollout.
-  const texts = Object.values(metadata.annotations ?? {});
-  const mayName = (text: string) => text.length > MAX_SEARCHED_CHARACTERS || text.includes(rollout);
-  if (texts.length <= MAX_SEARCHED_TEXTS && !texts.some(mayName)) return false;
-  return boundRollouts({ kind, metadata }).includes(rollout);
-}
-
-/** This Rollout's deployment on an object bound to it; its uid may be that of an earlier Rollout of this name. */
-export function carriedDeployment(object: AnyObject, kind: string, rollout: string): CarriedDeployment | undefined {
-  if (!isBoundTo(object, kind, rollout)) return undefined;
-  const deployment = parseDeployments(object.metadata.annotations?.[DEPLOYED]).find((each) => each.rollout === rollout);
-  return deployment && isLegalTag(deployment.version)
-    ? { deployment, by: `${kind} '${object.metadata.name}'` }
-    : undefined;
+/** The Rollout's deployments on the objects bound to it; their uid may be that of an earlier Rollout of this name. */
+export function deploymentsCarriedBy(objects: readonly AnyObject[], rollout: string): CarriedDeployment[] {
+  return objectsBoundTo(rollout, objects).flatMap(({ kind, metadata }) => {
+    const all = parseDeployments(metadata.annotations?.[DEPLOYED]);
+    const deployment = all.find((each) => each.rollout === rollout);
+    return deployment && isLegalTag(deployment.version) ? [{ deployment, by: `${kind} '${metadata.name}'` }] : [];
+  });
 }
 
 /**

@@ -7,9 +7,8 @@ import type { FluxObject } from '../../../api/flux.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { requiredGatesOfBinding } from '../../gate/gateRefs.ts';
 import { byRefKey, identityOf, refKey } from '../../kube/names.ts';
-import { boundRollouts } from '../../managedField/managedFields.ts';
+import { objectsBoundTo } from '../../managedField/managedFields.ts';
 import { type RefRules, recordedRefs, requiredGates } from '../../objectGates/objectGates.ts';
-import { isBoundTo } from '../deployment/adoptDeployment.ts';
 import { unseenBinding } from '../deployment/progress.ts';
 import type { GateSelectors } from './requiredGates.ts';
 
@@ -35,15 +34,12 @@ export function boundObjects(
   rules: RefRules,
 ): BoundObject[] {
   const byTarget = new Map(bindings.map((binding) => [targetOf(binding), binding]));
-  const byName = new Map(rollouts.map((rollout) => [rollout.metadata.name ?? '', rollout]));
-  const [first] = byName.keys();
-  return objects.flatMap((object) => {
+  const rolloutOf = new Map<FluxObject, Rollout>();
+  for (const rollout of rollouts) {
+    for (const object of objectsBoundTo(rollout.metadata.name ?? '', objects)) rolloutOf.set(object, rollout);
+  }
+  return [...rolloutOf].flatMap(([object, rollout]) => {
     if (object.metadata.deletionTimestamp) return [];
-    // For one Rollout most objects are ruled out without parsing. Many are not searched for in each object, one by one.
-    if (byName.size === 1 && !isBoundTo(object, object.kind, first!)) return [];
-    const name = boundRollouts(object).find((each) => byName.has(each));
-    if (name === undefined) return [];
-    const rollout = byName.get(name)!;
     const found = byTarget.get(keyOf(object));
     const binding = found?.spec?.target.uid === (object.metadata.uid ?? '') ? found : undefined;
     return [{ object, rollout, binding, isCurrent: binding !== undefined && hasGatesOf(binding, object, rules) }];

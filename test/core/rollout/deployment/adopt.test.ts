@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../../api/kubernetes.ts';
-import { adoptedEntry, carriedDeployment } from '../../../../core/rollout/deployment/adoptDeployment.ts';
+import { adoptedEntry, deploymentsCarriedBy } from '../../../../core/rollout/deployment/adoptDeployment.ts';
 import { kubeObject } from '../../../support/objects.ts';
 import { NOW } from '../observedFixture.ts';
 
@@ -8,16 +7,16 @@ const NO_BAKE = { bakes: false, knownHealth: undefined };
 const P = 'rollout.kuberik.com/';
 const DEPLOYED = { [`${P}deployed`]: 'app=7/1.0.0/old-uid,other=3/2.0.0/uid-2' };
 
-const object = (annotations: Record<string, string>): KubeObject =>
-  kubeObject('v1', 'PartialObjectMetadata', 'obj', { metadata: { annotations } });
+const carriedOn = (kind: string, annotations: Record<string, string>) =>
+  deploymentsCarriedBy([kubeObject('v1', kind, 'obj', { metadata: { annotations } })], 'app')[0];
 
-describe('carriedDeployment', () => {
+describe('a carried deployment', () => {
   it.each<[string, string, Record<string, string>]>([
     ['a variable', 'Kustomization', { [`${P}substitute.TAG.from`]: 'app' }],
     ['the older pair', 'Kustomization', { [`${P}rollout`]: 'app', [`${P}substitute`]: 'TAG' }],
     ['the tag', 'OCIRepository', { [`${P}rollout`]: 'app' }],
   ])('counts on an object bound by %s', (_title, kind, marks) => {
-    expect(carriedDeployment(object({ ...marks, ...DEPLOYED }), kind, 'app')).toEqual({
+    expect(carriedOn(kind, { ...marks, ...DEPLOYED })).toEqual({
       deployment: { rollout: 'app', id: 7, version: '1.0.0', uid: 'old-uid' },
       by: `${kind} 'obj'`,
     });
@@ -33,7 +32,7 @@ describe('carriedDeployment', () => {
     ],
     ['with a version that is no tag', 'OCIRepository', { [`${P}rollout`]: 'app', [`${P}deployed`]: 'app=1/a%2Fb/u' }],
   ])('does not count %s', (_title, kind, annotations) => {
-    expect(carriedDeployment(object(annotations), kind, 'app')).toBeUndefined();
+    expect(carriedOn(kind, annotations)).toBeUndefined();
   });
 });
 
