@@ -10,7 +10,7 @@ import type { ClusterReader, HookCall, Settings } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
 import { isTooMany } from '../core/gate/gateRefs.ts';
 import { reachesBeyond, type SelectsLabel, selectingGateLists } from '../core/gate/gateSelection.ts';
-import { boundLabel, byRefKey, identityOf, refKey } from '../core/kube/names.ts';
+import { boundLabel, byRefKey, refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { RefRules } from '../core/objectGates/objectGates.ts';
 import { boundObjects, currentBindings } from '../core/rollout/evaluation/currentBindings.ts';
@@ -48,15 +48,19 @@ export async function recentGates(
 ): Promise<Gate[]> {
   const areMany = refs.length > MAX_GATE_READS;
   if (areMany) {
-    const list = () => cluster.listAtMost<Gate>(ALL_GATES);
-    const { listed, isTruncated } = await sharedReads.recent(MANY_GATES_MAX_AGE_MS, 'gates', list);
-    const wanted = new Set(refs.map(refKey));
-    if (!isTruncated) return listed.filter((gate) => wanted.has(refKey(identityOf(gate))));
+    const all = await sharedReads.recent(MANY_GATES_MAX_AGE_MS, 'gates', () => listAllGates(cluster));
+    if (all) return refs.flatMap((ref) => all.get(refKey(ref)) ?? []);
   }
   const longestMs = areMany ? Math.max(maxAgeMs, MANY_GATES_MAX_AGE_MS) : maxAgeMs;
   const read = (ref: NamespacedName) =>
     sharedReads.recent(longestMs, `gate ${refKey(ref)}`, () => readGates([ref], cluster));
   return (await inParallel(refs, READS_AT_ONCE, read)).flatMap((gates) => [...gates.values()]);
+}
+
+/** All Gates by `refKey`; undefined if they are too many or too large. */
+async function listAllGates(cluster: ClusterReader): Promise<ReadonlyMap<string, Gate> | undefined> {
+  const { listed, isTruncated } = await cluster.listAtMost<Gate>(ALL_GATES);
+  return isTruncated ? undefined : byRefKey(listed);
 }
 
 /**
