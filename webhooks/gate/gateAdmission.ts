@@ -16,7 +16,6 @@ import {
   type Requirer,
   reachesBeyond,
   requirersBlockingDeletion,
-  requirersOf,
   requirerText,
   selectsLabels,
 } from '../../core/gate/gateSelection.ts';
@@ -202,9 +201,9 @@ function strandedWarning(count: number, isDeleted: boolean): string {
 
 /**
  * The objects that the Gate's deletion would lock or release (`blocking`), and how many objects of other namespaces
- * only name the Gate (`othersNaming`). Read live: a deletion is rare, and a cache may lack an object.
- * Of Rollouts of other namespaces only the metadata is read, and only if the Gate may select them: large ones must not
- * keep a user from deleting a Gate. The Gate's status counts those that only name it.
+ * only name the Gate (`othersNaming`), by its status. Read live: a deletion is rare, and a cache may lack an object.
+ * Other namespaces are read only if the Gate may select objects there: any tenant may delete a Gate, and begin again.
+ * Of their Rollouts only the metadata is read: large ones must not keep a user from deleting a Gate.
  */
 async function readRequirers(
   gate: Gate,
@@ -216,15 +215,9 @@ async function readRequirers(
   const namespaces = new Map(listed.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}] as const));
   const isElsewhere = (object: { namespace?: string | undefined }) => object.namespace !== namespace;
   const blocking: Requirer[] = [];
-  let othersNaming = (gate.status?.heldObjects ?? []).filter(
-    (each) => each.kind === KINDS.Rollout.kind && isElsewhere(each),
-  ).length;
   const bindings = async () => {
-    for await (const page of cluster.pages<FluxBinding>(FLUX_BINDINGS)) {
-      const requiring = { bindings: page, rollouts: [], namespaces };
-      const found = requirersBlockingDeletion(gate, requiring);
-      blocking.push(...found);
-      othersNaming += requirersOf(gate, requiring).length - found.length;
+    for await (const page of cluster.pages<FluxBinding>({ ...FLUX_BINDINGS, ...(!beyond && { namespace }) })) {
+      blocking.push(...requirersBlockingDeletion(gate, { bindings: page, rollouts: [], namespaces }));
     }
   };
   const rollouts = async (which: { namespace: string } | { metadataOnly: true }) => {
@@ -234,5 +227,6 @@ async function readRequirers(
     }
   };
   await Promise.all([bindings(), rollouts({ namespace }), ...(beyond ? [rollouts({ metadataOnly: true })] : [])]);
-  return { blocking, othersNaming };
+  // If no object blocks, those elsewhere only name the Gate.
+  return { blocking, othersNaming: (gate.status?.heldObjects ?? []).filter(isElsewhere).length };
 }

@@ -52,7 +52,8 @@ describe('DELETE of a Gate', () => {
   });
 
   it('is allowed where others name it, of namespaces that it does not select: they stay closed, with a Warning', async () => {
-    const answer = await remove(closed, { objects: [binding, namespace] });
+    const heldObjects = [{ kind: 'Kustomization', namespace: 'apps', name: 'web' }];
+    const answer = await remove({ ...closed, status: { heldObjects } }, { objects: [binding, namespace] });
     expect(answer).toMatchObject({ allowed: true });
     expect(answer.warnings).toEqual([
       'objects in other namespaces (1) name this Gate: they stay held until it exists again, open',
@@ -63,28 +64,27 @@ describe('DELETE of a Gate', () => {
   it('is denied if it selects objects in other namespaces', async () => {
     const gates = [{ ...binding.spec!.gates![0]!, selected: true }];
     const selected = { ...binding, spec: { ...binding.spec!, gates } };
-    expect((await remove(closed, { objects: [selected, namespace] })).allowed).toBe(false);
+    const all = gate({ default: 'closed', selects: { namespaceSelector: {} } });
+    expect((await remove(all, { objects: [selected, namespace] })).allowed).toBe(false);
     const selects = { kinds: ['Rollout' as const], namespaceSelector: {} };
     const other = { ...rollout, metadata: { name: 'web', namespace: 'apps' }, spec: { releasesImagePolicy: {} } };
     const freeze = gate({ default: 'closed', selects });
     expect((await remove(freeze, { objects: [other, namespace] })).allowed).toBe(false);
   });
 
-  it('reads Rollouts of other namespaces by metadata only, and only if it may select them', async () => {
-    const rollouts = async (old: Gate) => {
-      const { requests, warnings } = await remove(old, { objects: [namespace] });
-      const read = requests.filter(({ resource }) => resource === 'rollouts');
-      return { read: read.map(({ verb, namespace, metadataOnly }) => ({ verb, namespace, metadataOnly })), warnings };
+  it('reads other namespaces only if the Gate may select objects there, and of their Rollouts the metadata', async () => {
+    const reads = async (old: Gate) => {
+      const { requests } = await remove(old, { objects: [namespace] });
+      const read = requests.filter(({ verb }) => verb === 'pages');
+      return read.map(({ resource, namespace, metadataOnly }) => ({ resource, namespace, metadataOnly }));
     };
-    const own = { verb: 'pages', namespace: 'platform' };
-    expect((await rollouts(closed)).read).toEqual([own]);
-    const selects = { kinds: ['Rollout' as const], namespaceSelector: {} };
-    const selecting = gate({ default: 'closed', selects });
-    expect((await rollouts(selecting)).read).toEqual([own, { verb: 'pages', metadataOnly: true }]);
-    // Objects of other namespaces that only name the Gate are in its status.
-    const heldObjects = [{ kind: 'Rollout', namespace: 'apps', name: 'web' }];
-    expect((await rollouts({ ...closed, status: { heldObjects } })).warnings).toEqual([
-      'objects in other namespaces (1) name this Gate: they stay held until it exists again, open',
+    const own = { resource: 'rollouts', namespace: 'platform' };
+    expect(await reads(closed)).toEqual([{ resource: 'fluxbindings', namespace: 'platform' }, own]);
+    const selecting = gate({ default: 'closed', selects: { kinds: ['Rollout' as const], namespaceSelector: {} } });
+    expect(await reads(selecting)).toEqual([
+      { resource: 'fluxbindings' },
+      own,
+      { resource: 'rollouts', metadataOnly: true },
     ]);
   });
 
