@@ -130,6 +130,7 @@ function createCalls({ config, log, decisions, metrics, transports }: Parts): Ca
     events: createConfirmedEvents({ events, metrics, cluster: readerOf(background), wait, dropped }),
     metrics,
     settings,
+    sharedReads,
   };
   return {
     hookCall: (hook) => ({

@@ -275,13 +275,13 @@ interface Call {
   access: AccessReviewer;
   metrics: Metrics;
   settings: Settings;
+  sharedReads: SharedReads;
 }
 
 export interface HookCall extends Call {
   events: EventSink;
   metadata: ReleaseMetadataCache;
   measurements: Measurements;
-  sharedReads: SharedReads;
   /** The same cluster over separate connections, for large reads: inventories. */
   healthCluster: ClusterReader;
 }

@@ -107,10 +107,10 @@ export const LIMITS = {
   /** Characters that are stored of the reason why a Gate is to open or close; the rest is cut, with a Warning. */
   gateReason: 1024,
   /**
-   * The Rollouts that are read to find the one that an approval on a Gate means, if it names none. With more, the user
-   * has to approve `<namespace>/<rollout>:<version>`.
+   * The Rollouts that require a Gate and are read to find the one that an approval means, if it names none. With more,
+   * the user has to approve `<namespace>/<rollout>:<version>`.
    */
-  approvalRollouts: 2000,
+  approvalRollouts: 100,
   /** Rollouts in `spec.after`. Each costs a live read before a deployment. */
   after: 20,
   /** Rollouts read to find a cycle in `spec.after`. */

@@ -181,6 +181,7 @@ export function fakeWebhookCall({
       },
     },
     metrics,
+    sharedReads: createSharedReads(() => now),
     settings: { ...SETTINGS, ...settings },
   };
   return { call, events, facts, counts };

@@ -1,6 +1,7 @@
 /** Approvals in a write of a Gate: for which Rollout one is meant, and which ones a close request revokes. */
 import type { AdmissionRequest } from '../../api/admission.ts';
-import { NAMESPACES, ROLLOUTS } from '../../api/kinds.ts';
+import { ROLLOUTS } from '../../api/kinds.ts';
+import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { ClusterReader, Requiring, WebhookCall } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
 import { type ApprovalTarget, splitTarget, versionProblem } from '../../core/approval/acceptApproval.ts';
@@ -16,7 +17,9 @@ import { LIMITS } from '../../core/limits.ts';
 import { requestersOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import { hasDiscovered } from '../../core/rollout/evaluation/versionApprovals.ts';
 import type { TextWithCommands } from '../../core/text/commands.ts';
+import { inParallel, READS_AT_ONCE } from '../../live/inParallel.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
+import { readRequiring } from '../../live/requiringReads.ts';
 import { type ApprovalsWritten, writeApprovals } from '../approvalWrites.ts';
 
 /** The Gate's approvals after the write. A request of the same write that closes the Gate revokes all before it. */
@@ -68,12 +71,12 @@ export function openingProblem(
  * that tag, and one tag of two Rollouts is two versions.
  */
 export async function openForWarnings(gate: Gate, old: Gate | undefined, call: WebhookCall): Promise<string[]> {
-  const { now, cluster } = call;
+  const { now } = call;
   const version = evaluateGate(gate, now).openFor;
   const isNew = old === undefined || version !== evaluateGate(old, now).openFor;
   if (version === undefined || !isNew || splitTarget(version).rollout !== undefined) return [];
   // If the Rollouts can't be read, an opening isn't denied for the sake of a Warning.
-  const requiring = await readCandidates(gate, version, cluster).catch(() => []);
+  const requiring = await readCandidates(gate, version, call).catch(() => []);
   if (requiring.length < 2) return [];
   const which = typeof requiring === 'string' ? 'every Rollout' : `each of ${requiring.length} Rollouts`;
   return [
@@ -93,20 +96,17 @@ interface Candidate {
   requesters: readonly string[];
 }
 
-/** Below the 5 s that the API server waits for the webhook. */
-const MAX_READ_MS = 2500;
-
 /**
  * The version and Rollout that an approval is for, read live: an approval is rare.
- * A value that names its Rollout costs one read, and depends on no other Rollout. Without a name all Rollouts of the
- * cluster are read.
+ * A value that names its Rollout costs one read, and depends on no other Rollout. Without a name those that require the
+ * Gate are read.
  */
-async function targetOf(gate: Gate, value: string, { cluster }: WebhookCall): Promise<ApprovalTarget> {
+async function targetOf(gate: Gate, value: string, call: WebhookCall): Promise<ApprovalTarget> {
   const { version, rollout: named } = splitTarget(value);
   const found =
     named === undefined
-      ? await readCandidates(gate, version, cluster)
-      : await readCandidate(gate, named, version, cluster);
+      ? await readCandidates(gate, version, call)
+      : await readCandidate(gate, named, version, call.cluster);
   return typeof found === 'string' ? { problem: found } : targetAmong(found, version, named);
 }
 
@@ -119,24 +119,21 @@ async function readCandidate(gate: Gate, named: string, version: string, cluster
   return candidatesAmong(gate, [rollout], new Map([[namespace, labels]]), version);
 }
 
-/** The Rollouts that require the Gate; a sentence if the cluster's Rollouts are too many, or take too long. */
-async function readCandidates(gate: Gate, version: string, cluster: ClusterReader): Promise<Candidate[] | string> {
-  const late = AbortSignal.timeout(MAX_READ_MS);
-  const listed = reachesBeyond(gate.spec.selects) ? await cluster.listMetadata(NAMESPACES) : [];
-  const labels = new Map(listed.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}] as const));
-  const found: Candidate[] = [];
-  let count = 0;
-  for await (const page of cluster.pages<Rollout>(ROLLOUTS)) {
-    count += page.length;
-    if (count > LIMITS.approvalRollouts)
-      return nameRolloutText(
-        `there are more than ${LIMITS.approvalRollouts} Rollouts (limit approvalRollouts)`,
-        version,
-      );
-    if (late.aborted) return nameRolloutText('the Rollouts are too large to be read in time', version);
-    found.push(...candidatesAmong(gate, page, labels, version));
-  }
-  return found;
+/**
+ * The Rollouts that require the Gate; a sentence if they are unknown or too many. They are found in the list that all
+ * Gates share: any tenant may approve on a Gate again and again.
+ */
+async function readCandidates(gate: Gate, version: string, call: WebhookCall): Promise<Candidate[] | string> {
+  const known = await readRequiring(true, call);
+  if (!known) return nameRolloutText('the Rollouts that require this Gate cannot be listed', version);
+  const { rollouts, namespaces } = known.of(gate);
+  const refs = requirersOf(gate, { bindings: [], rollouts, namespaces });
+  const most = LIMITS.approvalRollouts;
+  if (refs.length > most)
+    return nameRolloutText(`more than ${most} Rollouts require this Gate (limit approvalRollouts)`, version);
+  const read = ({ namespace, name }: NamespacedName) => call.cluster.get<Rollout>({ ...ROLLOUTS, namespace, name });
+  const found = (await inParallel(refs, READS_AT_ONCE, read)).filter((rollout) => rollout !== undefined);
+  return candidatesAmong(gate, found, namespaces, version);
 }
 
 function nameRolloutText(why: string, version: string): string {

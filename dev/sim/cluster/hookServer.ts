@@ -62,6 +62,7 @@ export function hookServer({ clock, access, settings, recorded, crashed }: HookS
     events: createConfirmedEvents({ events, metrics, cluster, wait, dropped: () => {} }),
     metrics,
     settings,
+    sharedReads,
   };
   const routes = new Map<string, Route>(
     [

@@ -4,6 +4,8 @@ import type { Gate, Rollout } from '../../../api/types.ts';
 import { formatAcceptedRequests } from '../../../core/gate/gateRequests.ts';
 import { evaluateGate } from '../../../core/gate/gateState.ts';
 import { LIMITS } from '../../../core/limits.ts';
+import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
+import { requestOf } from '../../../dev/fakes/requests.ts';
 import { mutateGate, validateGate } from '../../../webhooks/gate/gateAdmission.ts';
 import { gate } from '../../core/gate/gate.ts';
 import { objectOf } from '../../support/objects.ts';
@@ -108,10 +110,34 @@ describe('an approval on a Gate', () => {
     const releases = { ...Object.fromEntries(many.map(([name, tags]) => [name, [...tags]])), web: ['1.0.0'] };
     const { allowed, message } = await written({ [APPROVE]: '1.0.0' }, { releases });
     expect(allowed).toBe(false);
-    expect(message).toContain('more than 2000 Rollouts (limit approvalRollouts): name the Rollout too');
+    expect(message).toContain(
+      'more than 100 Rollouts require this Gate (limit approvalRollouts): name the Rollout too',
+    );
     expect(message).toContain('<namespace>/<rollout>:1.0.0');
     expect(given((await written({ [APPROVE]: 'shop/web:1.0.0' }, { releases })).stored)).toHaveLength(1);
   });
+
+  it.each([APPROVE, 'open.gate.fluxcd.io/for'])(
+    'without a Rollout, %s lists Rollouts once for many writes',
+    async (key) => {
+      const others = rollouts({ other: ['1.0.0'] }).map(({ spec, ...rest }) => ({
+        ...rest,
+        spec: { ...spec, gates: [] },
+      }));
+      const cluster = fakeCluster([...rollouts({ web: ['1.0.0'] }), ...others]);
+      const { call } = fakeWebhookCall({ now: Date.parse(day('10:00:00')), cluster });
+      const old = gate(key === APPROVE ? SPEC : { default: 'closed' });
+      const annotations = { [key]: '1.0.0', ...(key !== APPROVE && { [OPEN]: day('10:00:00') }) };
+      const request = requestOf({ object: gate(old.spec, annotations), oldObject: old });
+      for (let write = 0; write < 10; write++) {
+        const { object } = (await mutateGate(request, call)) as { object: Gate };
+        await validateGate({ ...request, object: object as never }, call);
+      }
+      const reads = cluster.requests.filter(({ resource }) => resource === 'rollouts');
+      expect(reads.filter(({ verb }) => verb !== 'get')).toHaveLength(1);
+      expect(new Set(reads.flatMap(({ name }) => name ?? []))).toEqual(new Set(['web']));
+    },
+  );
 
   it('is revoked by a close request, even with a clock that is behind, and counts after it', async () => {
     const { stored: approved } = await written({ [APPROVE]: '1.0.0' });

@@ -1,0 +1,88 @@
+/** The objects that may require a Gate, from one list for all Gates. */
+import { apiVersionOf, FLUX_BINDINGS, GOVERNED_KINDS, NAMESPACES, ROLLOUTS, resourceOf } from '../api/kinds.ts';
+import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
+import type { ClusterReader, Cut, HookCall, RequiringObjects } from '../api/ports.ts';
+import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
+import { requiringIndex } from '../core/gate/requiringIndex.ts';
+import { memoryLimit } from '../core/kube/memoryLimit.ts';
+import { identityOf, refKey } from '../core/kube/names.ts';
+import { reachMetadata } from '../core/objectGates/unreachedObjects.ts';
+import { listKept } from './objectReads.ts';
+
+/** How old the list may be. */
+const MAX_AGE_MS = 30_000;
+/**
+ * How old a fresh list may be: three seconds if it has 1000 objects, longer for more.
+ * Any tenant can change a Gate, and a list of 20,000 objects takes a second of this server's time.
+ */
+const FRESH_MAX_AGE_MS = 3000;
+const FRESH_MAX_AGE_MS_PER_OBJECT = 3;
+
+/**
+ * The objects that may require a Gate, listed once for all Gates: as related objects they would trigger a sync of every
+ * Gate at every change of any binding. undefined if the cluster does not answer, or they are too large.
+ * @param isFresh whether the list has to be new: for a Gate that has just changed, and for an approval
+ */
+export async function readRequiring(
+  isFresh: boolean,
+  { cluster, sharedReads, now }: Pick<HookCall, 'cluster' | 'sharedReads' | 'now'>,
+): Promise<KnownRequiring | undefined> {
+  // A failure is shared too: repeated by every Gate, the lists would keep an overloaded API server overloaded.
+  const list = () => listRequiring(cluster, now).catch(() => undefined);
+  const read = (maxAgeMs: number) => sharedReads.recent(maxAgeMs, 'requiring objects', list);
+  const known = await read(MAX_AGE_MS);
+  if (!known || !isFresh) return known;
+  return read(Math.max(FRESH_MAX_AGE_MS, FRESH_MAX_AGE_MS_PER_OBJECT * known.count));
+}
+
+interface KnownRequiring {
+  /** When the list began. */
+  readAt: EpochMs;
+  /** The number of objects in it. */
+  count: number;
+  /** The objects that may require the Gate. */
+  of(gate: Gate): RequiringObjects;
+  /** The uids of all Rollouts, by `refKey`. */
+  rolloutUids: ReadonlyMap<string, string | undefined>;
+}
+
+async function listRequiring(cluster: ClusterReader, readAt: EpochMs): Promise<KnownRequiring | undefined> {
+  const [bindings, rollouts, namespaces, objects] = await Promise.all([
+    listKept(FLUX_BINDINGS, requiringPart<FluxBinding>, cluster),
+    listKept(ROLLOUTS, requiringPart<Rollout>, cluster),
+    cluster.listMetadata(NAMESPACES),
+    listGoverned(cluster),
+  ]);
+  if (bindings.isTruncated || rollouts.isTruncated || objects.isTruncated) return undefined;
+  const labels = namespaces.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}] as const);
+  const uids = rollouts.listed.map((rollout) => [refKey(identityOf(rollout)), rollout.metadata.uid] as const);
+  const of = requiringIndex({
+    bindings: bindings.listed,
+    rollouts: rollouts.listed,
+    namespaces: new Map(labels),
+    objects: objects.listed,
+  });
+  const count = bindings.listed.length + rollouts.listed.length + objects.listed.length;
+  return { readAt, count, of, rolloutUids: new Map(uids) };
+}
+
+/** All Flux objects that Gates may hold, with the metadata that shows whether one has reached them. */
+async function listGoverned(cluster: ClusterReader): Promise<Cut<KubeObject>> {
+  const fits = memoryLimit();
+  const lists = await Promise.all(
+    GOVERNED_KINDS.map(async (row) => {
+      if (!(await cluster.serves(resourceOf(row)))) return { listed: [], isTruncated: false };
+      const of = { apiVersion: apiVersionOf(row), kind: row.kind };
+      const keep = (object: KubeObject) => ({ ...of, metadata: reachMetadata(object) });
+      return listKept({ ...resourceOf(row), metadataOnly: true }, keep, cluster, { fits });
+    }),
+  );
+  return { listed: lists.flatMap(({ listed }) => listed), isTruncated: lists.some(({ isTruncated }) => isTruncated) };
+}
+
+/** The parts of a FluxBinding or Rollout that show which Gates it requires. */
+function requiringPart<T extends FluxBinding | Rollout>(object: KubeObject): T {
+  const { metadata, spec } = object as unknown as T;
+  const { name, namespace, uid, labels } = metadata;
+  return { metadata: { name, namespace, uid, labels }, spec } as T;
+}
