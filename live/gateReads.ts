@@ -40,7 +40,7 @@ const MAX_GATE_READS = 3;
 const MANY_GATES_MAX_AGE_MS = 1000;
 const ALL_GATES = { ...GATES, atMost: LIMITS.listedAllGates, maxBytes: LIMITS.selectingGatesBytes };
 
-/** The existing Gates of these names, at most `maxAgeMs` old, or a second if many are named; 0: read now. */
+/** The existing Gates of these names, at most `maxAgeMs` old, or a second if many are named. */
 export async function recentGates(
   refs: readonly NamespacedName[],
   maxAgeMs: number,

@@ -31,6 +31,10 @@ const WRITTEN_REQUEUE_SECONDS = 2;
  * object's generation (docs/facts.md, M6).
  */
 const UNRELATED_REQUEUE_SECONDS = 2;
+/** The same for an object whose Gates are in more namespaces than have rules: some are never related. */
+const NEVER_RELATED_REQUEUE_SECONDS = 10;
+/** How old an unrelated Gate may be: one read serves all its objects. */
+const UNRELATED_MAX_AGE_MS = 1000;
 /**
  * The longest until the next sync of an object that a Gate may hold.
  * Metacontroller drops an event if it can't ask which Gates concern the object, as while this server restarts.
@@ -64,21 +68,24 @@ export const holdHook: DecoratorHook<FluxObject> = {
     const rules = refRules(settings);
     const relatedGates = objectsOf<Gate>(related, KINDS.Gate);
     const candidates = relatedGates.map(identityOf);
-    const unrelatedRefs = without(gatesInAnnotation(object, rules).refs, [...candidates, TOO_MANY]);
+    const { refs } = gatesInAnnotation(object, rules);
+    const unrelatedRefs = without(refs, [...candidates, TOO_MANY]);
+    const isNeverRelated = namedRules(GATES, refs).length > MAX_GATE_NAMESPACES;
     const [namespaceLabels, unrelatedGates] = await Promise.all([
       homeLabels(object.metadata.namespace ?? '', related, relatedGates, cluster),
-      recentGates(unrelatedRefs, 0, { cluster, sharedReads }),
+      recentGates(unrelatedRefs, UNRELATED_MAX_AGE_MS, { cluster, sharedReads }),
     ]);
     const gates = byRefKey([...relatedGates, ...unrelatedGates]);
     const context: GateContext = { ...rules, gates, namespaceLabels, now, candidates };
     const { annotations, isBypassing, requeueAt } = holdMarks(object, context);
+    const unrelatedRequeue = isNeverRelated ? NEVER_RELATED_REQUEUE_SECONDS : UNRELATED_REQUEUE_SECONDS;
     const isWritten = Object.keys(annotations).length > 0;
     return {
       attachments: [],
       ...(isWritten && { annotations }),
       ...resyncAfter([
         isWritten && !isBypassing ? WRITTEN_REQUEUE_SECONDS : undefined,
-        unrelatedGates.length > 0 ? UNRELATED_REQUEUE_SECONDS : undefined,
+        unrelatedGates.length > 0 ? unrelatedRequeue : undefined,
         relatedGates.length + unrelatedRefs.length > 0 ? LONGEST_REQUEUE_SECONDS : undefined,
         requeueAt === undefined ? undefined : secondsUntil(requeueAt + EDGE_DELAY_MS, now),
       ]),

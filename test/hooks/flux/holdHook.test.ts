@@ -87,6 +87,13 @@ const rows: Row[] = [
     { live: [closed] },
   ),
   when('the same, and open', inState('open'), [], undefined, { live: [opened], again: 2 }),
+  when(
+    'some of its Gates are never related, because they are in more than three namespaces',
+    inState('closed: a/x,b/x,c/x', { [GATES]: 'freeze,a/x,b/x,c/x' }),
+    [],
+    undefined,
+    { live: [opened], again: 10 },
+  ),
   when('a Gate that does not exist counts as closed', named, [], SHUT),
   when('and is looked for each minute', inState('closed: shop/freeze'), [], undefined, { again: 60 }),
   when('what names no Gate counts as closed', kustomization({ annotations: { [GATES]: 'a/b/c' } }), [], {
@@ -126,6 +133,16 @@ describe('the decorator that suspends and resumes', () => {
       { 'open.gate.fluxcd.io/requestedAt': '2026-03-04T09:59:45Z' },
     );
     expect((await sync(inState('open'), [window])).resyncAfterSeconds).toBe(16.5);
+  });
+
+  it('of many objects read an unrelated Gate once in a second', async () => {
+    const cluster = fakeCluster([opened]);
+    const { call } = fakeHookCall({ now: NOW, cluster });
+    for (const name of ['web', 'api', 'db']) {
+      const object = { ...inState('open'), metadata: { ...inState('open').metadata, name } };
+      await holdHook.sync(decorating(object), call);
+    }
+    expect(cluster.requests.map(({ verb, name }) => `${verb} ${name}`)).toEqual(['get freeze']);
   });
 
   it('lists the Gates once for many objects without an event, and reads none of them', async () => {
