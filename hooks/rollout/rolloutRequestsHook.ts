@@ -17,10 +17,10 @@ import { repairedLabels } from '../repairedLabels.ts';
  * Until the next sync while a request is pending: changes of the status, which would show that it is handled, trigger
  * none, because each release writes the status several times.
  * Short for a new request: most are handled at once, and until its annotation is removed, the same request made again
- * has no effect.
+ * has no effect. Longer for an old one, which may wait for days, on thousands of Rollouts.
  */
 const SHORTEST_REQUEUE_SECONDS = 0.25;
-const LONGEST_REQUEUE_SECONDS = 2;
+const LONGEST_REQUEUE_SECONDS = 10;
 
 export const rolloutRequestsHook: DecoratorHook<Rollout> = {
   async sync({ object: rollout }, { now }) {

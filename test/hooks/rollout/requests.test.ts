@@ -31,8 +31,8 @@ describe('rollout-requests', () => {
   it.each([
     ['soon', NOW, 0.25],
     ['a little later', NOW - 4000, 1],
-    ['seldom', NOW - 60_000, 2],
-    ['seldom if there is no status', undefined, 2],
+    ['seldom', NOW - 60_000, 10],
+    ['seldom if there is no time', undefined, 10],
     ['soon where a clock is ahead', NOW + 60_000, 0.25],
   ])(
     'requeues itself while a request is open, because no status change triggers it: %s',
