@@ -319,7 +319,7 @@ export class Hub {
     for (const part of parts(this.feeds, hello)) {
       if (!response.write(part)) await drained(response);
       else await turn();
-      if (!this.#open.has(response)) return;
+      if (!this.#open.has(response) || response.writableEnded) return;
     }
     for (const text of state.pending) response.write(text);
     this.#open.set(response, 'live');
@@ -345,6 +345,8 @@ export class Hub {
 
   #write(text: string): void {
     for (const [response, state] of this.#open) {
+      // A stream that has ended stays open until it is read, and a write to it would end the process.
+      if (response.writableEnded) continue;
       const unsent = response.writableLength + (state === 'live' ? 0 : state.length);
       if (unsent > MAX_UNSENT_BYTES) response.destroy();
       else if (state === 'live') response.write(text);

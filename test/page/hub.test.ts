@@ -81,6 +81,28 @@ describe('a stream that is not read', () => {
     expect([stream.destroyed, hub.size]).toEqual([true, 0]);
   });
 
+  it('gets no more views once its session has ended it', async () => {
+    const { stream, joined } = stuck();
+    const failed = vi.fn();
+    stream.on('error', failed);
+    await expect.poll(() => stream.writableNeedDrain).toBe(true);
+    stream.end();
+    stream.emit('drain');
+    await joined;
+    expect(failed).not.toHaveBeenCalled();
+  });
+
+  it('gets no more changes once its session has ended it', async () => {
+    const { hub, stream } = await openPages();
+    const failed = vi.fn();
+    stream.on('error', failed).pause().write('x'.repeat(MiB));
+    stream.end();
+    hub.send('reset', {});
+    vi.advanceTimersByTime(15_000);
+    await new Promise((done) => void setImmediate(done));
+    expect([failed.mock.calls, hub.size]).toEqual([[], 1]);
+  });
+
   it('is ended as soon as too many changes wait for it', async () => {
     const { hub, stream } = stuck();
     for (let sent = 0; sent < 17 * MiB; sent += headline.length) hub.send('rows', { set: [], gone: [headline] });
