@@ -27,13 +27,13 @@ const LONGEST_PAUSE_MS = 60_000;
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 /** So many events in a row are refused before the sender, such as its token, may be the cause: then it slows down. */
 const MAX_REFUSED_IN_A_ROW = 20;
-/** A refused event is dropped after this many refusals, if the sink takes others. */
+/** A refused event is dropped after this many refusals, if the sink took others between them. */
 const MAX_REFUSALS = 5;
 
 interface Refused {
   body: string;
   refusals: number;
-  /** How many events the sink had taken at the first refusal. */
+  /** How many events the sink had taken at the last refusal that counts. */
   takenBefore: number;
 }
 
@@ -103,8 +103,8 @@ export function createOutbox({ limits, post, wait, count, log }: OutboxOptions):
         const answer = await attempt(each.body);
         if (answer.outcome === 'failed') break;
         if (answer.outcome === 'refused') {
-          // If the sink takes no event at all, the sender is the cause, such as its token: that is no refusal of this
-          // one.
+          // If the sink takes no event meanwhile, the sender may be the cause, such as its token: that is no refusal of
+          // this one.
           if (each.takenBefore === taken) {
             // The others would be refused too: one post for each pause.
             refused.remove(each);
@@ -112,6 +112,7 @@ export function createOutbox({ limits, post, wait, count, log }: OutboxOptions):
             break;
           }
           each.refusals += 1;
+          each.takenBefore = taken;
           if (each.refusals < MAX_REFUSALS) continue;
           log.warn({ why: answer.why, ...namesOf(each.body) }, 'event dropped');
           count('dropped');
