@@ -10,6 +10,8 @@ const MAX_READERS = 50;
 /** How long a reader's pages stay without a tab: after a reload or a closed lid everything is still loaded. */
 const IDLE_MS = 5 * 60_000;
 const SWEEP_MS = 30_000;
+/** How often it is checked whether a reader may read the whole cluster: docs/page-in-cluster.md promises five minutes. */
+const RIGHTS_MS = 4 * 60_000;
 
 export interface ReaderPages {
   /** The reader's pages, one for each cluster; undefined if too many readers have open tabs. */
@@ -34,7 +36,10 @@ interface ReaderPagesOptions {
 interface OpenPages {
   pages: readonly Page[];
   clients: readonly KubeClient[];
+  /** Whether the reader may read each whole cluster; undefined: unknown. */
+  readsAll: Promise<readonly (boolean | undefined)[]>;
   usedAt: number;
+  checkedAt: number;
 }
 
 /** The reader's hub: one stream has all clusters. */
@@ -55,8 +60,16 @@ export function createReaderPages({ connect, namespaces, signOut, now }: ReaderP
     const [oldest] = idlePages().sort(([, a], [, b]) => a.usedAt - b.usedAt);
     if (oldest) close(...oldest);
   };
+  /** Closes pages that read too much or too little since the reader's rights have changed; browsers open them again. */
+  const checkRights = async (key: string, each: OpenPages) => {
+    each.checkedAt = now();
+    const [before, after] = await Promise.all([each.readsAll, Promise.all(each.clients.map(mayReadAll))]);
+    const isChanged = after.some((all, index) => all !== undefined && all !== (before[index] ?? true));
+    if (isChanged && open.get(key) === each) close(key, each);
+  };
   const sweep = setInterval(() => {
     for (const [key, each] of idlePages()) if (now() - each.usedAt > IDLE_MS) close(key, each);
+    for (const [key, each] of open) if (now() - each.checkedAt > RIGHTS_MS) void checkRights(key, each);
   }, SWEEP_MS);
   sweep.unref();
   return {
@@ -81,10 +94,11 @@ export function createReaderPages({ connect, namespaces, signOut, now }: ReaderP
           now,
         })),
       );
-      open.set(key, { pages, clients, usedAt: now() });
+      const readsAll = clients.map(mayReadAll);
       for (const [index, { feed }] of pages.entries()) {
-        void mayReadAll(clients[index]!).then((all) => feed.start(all ? undefined : namespaces));
+        void readsAll[index]!.then((all) => feed.start(all === false ? namespaces : undefined));
       }
+      open.set(key, { pages, clients, readsAll: Promise.all(readsAll), usedAt: now(), checkedAt: now() });
       return pages;
     },
     interrupt(identity) {
@@ -99,8 +113,8 @@ export function createReaderPages({ connect, namespaces, signOut, now }: ReaderP
   };
 }
 
-/** Whether the reader may read the whole cluster; true if that is unknown. */
-function mayReadAll(client: KubeClient): Promise<boolean> {
+/** Whether the reader may read the whole cluster; undefined if the API server does not answer. */
+function mayReadAll(client: KubeClient): Promise<boolean | undefined> {
   const { group, resource } = KINDS.Rollout;
-  return client.mayI({ verb: 'list', group, resource, namespace: '', name: '' }).catch(() => true);
+  return client.mayI({ verb: 'list', group, resource, namespace: '', name: '' }).catch(() => undefined);
 }

@@ -1,10 +1,14 @@
-/** Readers of one cluster share equal objects in memory, but nothing that only one of them was sent. */
+/**
+ * Readers of one cluster share equal objects in memory, but nothing that only one of them was sent. Each reads what
+ * their rights allow, also after a change of these.
+ */
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { watchClusters } from '../../../page/inCluster/clusters.ts';
 import { createReaderPages } from '../../../page/inCluster/readerPages.ts';
 import { createSharedObjects } from '../../../page/inCluster/sharedObjects.ts';
+import type { Page } from '../../../page/page.ts';
 import { createLog } from '../../../server/log.ts';
 import { createClient } from '../../../tools/kube/kubeClient.ts';
 import { selectCluster } from '../../../tools/kube/kubeconfig.ts';
@@ -64,4 +68,58 @@ it('the same version of an object is kept once for a cluster, shared by its read
   expect(carol).toMatchObject({ metadata: { resourceVersion: '2' } });
   expect((await found('bob'))[0]).toBe(alice);
   expect(await found('mallory')).toEqual([undefined, undefined]);
+});
+
+describe('the rights to read', () => {
+  /** The page of a reader who may read the whole cluster, or only the namespaces; undefined: not known. */
+  async function openedBy(first: boolean | undefined) {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let allowed = first;
+    let now = 0;
+    const { kubeconfig } = await apiServer((_, response, { pathname, searchParams }) => {
+      if (searchParams.has('watch')) return response.writeHead(200).flushHeaders();
+      if (!pathname.endsWith('/selfsubjectaccessreviews')) return json(response, list([]));
+      if (allowed === undefined) return status(response, 500, 'InternalError', 'later');
+      json(response, { status: { allowed } });
+    });
+    const selected = selectCluster({ kubeconfig }, {});
+    const pages = createReaderPages({
+      namespaces: ['shop', 'search'],
+      signOut: undefined,
+      now: () => now,
+      connect: ({ user: as }) => [
+        {
+          name: 'own',
+          share: createSharedObjects(),
+          client: createClient(selected, { timeoutMs: 5000, userAgent: 'test', as }),
+        },
+      ],
+    });
+    onTestFinished(() => pages.close());
+    const shown = () => {
+      const [{ feed }] = pages.pagesOf({ user: 'alice', groups: [] }) as [Page];
+      return feed.kinds().find(({ kind }) => kind === 'Rollout');
+    };
+    const becomes = async (next: boolean | undefined) => {
+      allowed = next;
+      now += 5 * 60_000;
+      vi.advanceTimersByTime(30_000);
+    };
+    return { shown, becomes };
+  }
+  const ALL = { kind: 'Rollout', state: 'live' };
+  const SOME = { ...ALL, namespace: 'search, shop' };
+
+  it.each([
+    ['that a reader gets', false, SOME, true, ALL],
+    ['that a reader loses', true, ALL, false, SOME],
+    ['that are known later', undefined, ALL, false, SOME],
+    ['that are no longer known, in what the reader could read', false, SOME, undefined, SOME],
+  ])('%s count after five minutes', async (_, first, before, next, after) => {
+    const { shown, becomes } = await openedBy(first);
+    await eventually(() => expect(shown()).toEqual(before));
+    await becomes(next);
+    await eventually(() => expect(shown()).toEqual(after));
+  });
 });
