@@ -307,6 +307,8 @@ export class Hub {
 
   /** Opens a stream: sends all views, and after them the changes that came meanwhile. */
   async join(response: ServerResponse, hello: StreamEvents['hello']) {
+    // The browser is gone already: no event would end the stream, which would count until the server ends.
+    if (response.destroyed) return;
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',

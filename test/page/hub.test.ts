@@ -1,4 +1,5 @@
 /** One hub for all clusters of a page: one heartbeat for each stream, and no feed ends the streams of the others. */
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { PassThrough, Writable } from 'node:stream';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -54,6 +55,16 @@ it('a feed that stops ends no stream, and closing the pages ends all', async () 
   expect([hub.size, stream.writableEnded]).toEqual([1, false]);
   closePages(pages);
   expect([hub.size, stream.writableEnded]).toEqual([0, true]);
+});
+
+it('a stream that its browser has left before it is opened counts for nothing', async () => {
+  const { hub, pages } = await openPages();
+  const left = new PassThrough();
+  left.destroy();
+  await once(left, 'close');
+  const response = Object.assign(left, { writeHead: () => response }) as unknown as ServerResponse;
+  await hub.join(response, pages[0]!.hello);
+  expect(hub.size).toBe(1);
 });
 
 describe('a stream that is not read', () => {
