@@ -36,7 +36,12 @@ export function evaluateSlot(slot: Slot, owner: SlotOwner, slotTimeout: number |
   const request = owner.status?.slotRequest?.id;
   if (isUnused(slot) && request === slot.request) return unusedResult(slot, now);
   const [head] = owner.status?.history ?? [];
-  if (head && isRunning(owner, head)) return runningResult(slot, owner, head, slotTimeout, now);
+  if (head && isRunning(owner, head)) {
+    // A manual deployment or a rollback has taken the place of the slot's: its time starts now.
+    const isReplaced = !isUnused(slot) && slot.version !== head.version.tag;
+    const taken = isReplaced ? takenSlot(slot, owner, head, now) : slot;
+    return runningResult(taken, owner, head, slotTimeout, now);
+  }
   return { freed: isUnused(slot) && !hasUsed(head, slot) ? 'Declined' : 'Ended' };
 }
 
@@ -58,6 +63,16 @@ export function countsAgainstLimit({ state }: Slot): boolean {
 export function slotWithoutGrant({ rollout, uid, head, image }: Member, now: EpochMs): Slot | undefined {
   if (!head || !isRunning(rollout, head)) return undefined;
   const { namespace = '', name = '' } = rollout.metadata;
+  return takenSlot({ namespace, name, uid, image }, rollout, head, now);
+}
+
+/** The slot of a deployment that was not granted one. */
+function takenSlot(
+  { namespace, name, uid, image }: Pick<Slot, 'namespace' | 'name' | 'uid' | 'image'>,
+  rollout: Rollout,
+  head: HistoryEntry,
+  now: EpochMs,
+): Slot {
   return {
     namespace,
     name,

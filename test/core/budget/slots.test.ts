@@ -107,4 +107,15 @@ describe('a slot', () => {
     expect(evaluateSlot(overdue!, owner(10, baking), undefined, NOW)).toMatchObject({ slot: { state: 'Overdue' } });
     expect(evaluateSlot(overdue!, owner(10, succeeded), timeout, NOW)).toEqual({ freed: 'Ended' });
   });
+
+  it('starts its time anew when another deployment takes the place of the one before, overdue or not', () => {
+    const timeout = 3_600_000;
+    const fix = owner(10, { ...deploying, version: { tag: '1.2.1' } });
+    for (const before of [used, { ...used, state: 'Overdue' } as const]) {
+      const { slot: next } = evaluateSlot(before, fix, timeout, NOW + timeout);
+      expect(next).toMatchObject({ version: '1.2.1', state: 'Deploying', grantedTime: formatTime(NOW + timeout) });
+      expect(evaluateSlot(next!, fix, timeout, NOW + timeout)).toEqual({ slot: next, requeueAt: NOW + 2 * timeout });
+      expect(evaluateSlot(next!, fix, timeout, NOW + 2 * timeout)).toMatchObject({ slot: { state: 'Overdue' } });
+    }
+  });
 });

@@ -119,6 +119,18 @@ describe('failures', () => {
     });
   });
 
+  it('do not count the fix that a user deploys in place of an overdue deployment', () => {
+    const spec = { maxFailures: 1, slotTimeout: '1h' };
+    const stuck = rollout('a', { history: ['1.1.0 InProgress'] });
+    const taken = plan(budget(spec), [stuck]).status;
+    const overdue = plan(budget(spec, taken), [stuck], NOW + 3_600_000).status;
+    expect(overdue).toMatchObject({ slots: [{ state: 'Overdue' }], versions: [{ version: '1.1.0', held: true }] });
+    const fixed = rollout('a', { history: ['1.1.1 InProgress alice', '1.1.0 Cancelled'], revision: 6 });
+    const { status } = plan(budget(spec, overdue), [fixed, rollout('w', { asks: ['1.1.1'] })], NOW + 3_600_000);
+    expect(granted(status)).toEqual(['w 1.1.1']);
+    expect(status.slots).toMatchObject([{ name: 'a', state: 'Baking' }, { name: 'w' }]);
+  });
+
   it('are excused by a user once; as many new ones hold again', () => {
     const annotations = {
       'rollout.kuberik.com/continue': '1.1.0',
