@@ -17,6 +17,7 @@ import {
 } from '../core/releaseCopy/manifest.ts';
 import { CopyFailure } from '../core/releaseCopy/outcome.ts';
 import {
+  addLooseBlob,
   addPart,
   blobsOf,
   COPY_LIMITS,
@@ -238,7 +239,7 @@ async function readListed(
     const manifest = await source.manifest(descriptor.digest);
     if (manifest) found.push({ ...manifest, mediaType: descriptor.mediaType });
     else if (MANIFEST_TYPES.includes(descriptor.mediaType)) throw missingError(source, descriptor.digest);
-    else release.looseBlobs.set(descriptor.digest, descriptor);
+    else addLooseBlob(release, descriptor);
     if (found.length > COPY_LIMITS.manifests) break;
   }
   return found;

@@ -39,6 +39,12 @@ export function addPart({ parts }: SourceRelease, part: ReleasePart): void {
   }
 }
 
+/** Adds a blob that an index lists itself. @throws CopyFailure Invalid, if there are more than a copy may have. */
+export function addLooseBlob({ looseBlobs }: SourceRelease, blob: Blob): void {
+  looseBlobs.set(blob.digest, blob);
+  if (looseBlobs.size > COPY_LIMITS.blobs) throw tooManyBlobs();
+}
+
 /** The blobs, each once. @throws CopyFailure Invalid, beyond the limit, or if one digest is listed with two sizes. */
 export function blobsOf({ parts, looseBlobs }: SourceRelease): Blob[] {
   const blobs = new Map<string, Blob>(looseBlobs);
@@ -54,7 +60,7 @@ export function blobsOf({ parts, looseBlobs }: SourceRelease): Blob[] {
       // A blob is copied if one manifest does not have it elsewhere.
       if (!known?.elsewhere && known) continue;
       blobs.set(blob.digest, blob);
-      if (blobs.size > COPY_LIMITS.blobs) throw tooLarge(`more than ${COPY_LIMITS.blobs} blobs`);
+      if (blobs.size > COPY_LIMITS.blobs) throw tooManyBlobs();
     }
   }
   return [...blobs.values()];
@@ -79,6 +85,8 @@ export function partsWithSubject({ parts }: SourceRelease): Map<string, ReleaseP
   bySubject.delete(undefined);
   return bySubject as Map<string, ReleasePart[]>;
 }
+
+const tooManyBlobs = () => tooLarge(`more than ${COPY_LIMITS.blobs} blobs`);
 
 function tooLarge(what: string): CopyFailure {
   return new CopyFailure('Invalid', `the release has ${what}, which is more than one copy takes`);

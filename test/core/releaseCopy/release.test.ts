@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Blob, type Contents, cosignTags, mergedList, referrersTag } from '../../../core/releaseCopy/manifest.ts';
 import {
+  addLooseBlob,
   addPart,
   blobsOf,
   COPY_LIMITS,
@@ -72,6 +73,13 @@ describe('a release is at most', () => {
     expect(() => blobsOf(release({ is: 'a', blobs: [...blobs, hex(COPY_LIMITS.blobs)] }))).toThrow(
       `more than ${COPY_LIMITS.blobs} blobs`,
     );
+  });
+
+  it(`${COPY_LIMITS.blobs} blobs that an index lists itself`, () => {
+    const found = release({ is: 'a' });
+    for (let i = 0; i < COPY_LIMITS.blobs; i++) addLooseBlob(found, hex(i));
+    expect(blobsOf(found).length).toBe(COPY_LIMITS.blobs);
+    expect(() => addLooseBlob(found, hex(COPY_LIMITS.blobs))).toThrow(`more than ${COPY_LIMITS.blobs} blobs`);
   });
 });
 
