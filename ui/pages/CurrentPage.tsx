@@ -52,7 +52,8 @@ export function CurrentPage() {
   }
   if (connection.value === 'lost' && !isComplete.value) {
     return (
-      <Message icon="problem" tone="bad" title="The server of this page does not answer" isWhole>
+      <Message icon="problem" tone="bad" title="This page is not connected" isWhole>
+        <p>{trouble}</p>
         {hasKey && (
           <>
             <p>It stops when its terminal is closed. Start it again:</p>
@@ -71,7 +72,7 @@ export function CurrentPage() {
     <>
       {connection.value === 'lost' && (
         <div class="notice tone-bad" role="status">
-          The server of this page does not answer. This page may be out of date.{' '}
+          {trouble} This page may be out of date.{' '}
           <button type="button" class="link" onClick={reconnect}>
             Try now
           </button>

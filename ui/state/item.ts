@@ -1,6 +1,6 @@
 /** One object from the server, read again when it has changed. */
 import { useEffect, useState } from 'preact/hooks';
-import { Refused } from './session.ts';
+import { Refused } from './refused.ts';
 
 export interface Loaded<T> {
   value?: T;

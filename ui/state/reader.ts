@@ -1,6 +1,7 @@
 /** Reads the server's stream with fetch, because EventSource sends no key. */
 import type { StreamEvents } from '../../client/board/pageMessages.ts';
-import { Refused, request } from './session.ts';
+import { Refused } from './refused.ts';
+import { request } from './session.ts';
 
 export type StreamEvent = {
   [Name in keyof StreamEvents]: readonly [name: Name, data: StreamEvents[Name]];

@@ -11,6 +11,7 @@ import type {
   ObjectPageData,
   Preview,
 } from '../../client/board/pageMessages.ts';
+import { Refused } from './refused.ts';
 import { query } from './route.ts';
 
 const KEY = 'rollouts-token';
@@ -37,19 +38,6 @@ export function credentialsRefused(cluster?: string): string {
     : `This page's own credentials${at} are not accepted: its administrator has to renew them.`;
 }
 
-/** An error as the answer to a request. `status`: 0 without an answer. */
-export class Refused extends Error {
-  readonly status: number;
-  /** The address of the sign-in; only in a cluster. */
-  readonly signIn: string | undefined;
-
-  constructor(status: number, message: string, signIn?: string) {
-    super(message);
-    this.status = status;
-    this.signIn = signIn;
-  }
-}
-
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = {
     ...(init.headers as Record<string, string>),
@@ -60,7 +48,9 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
     throw error.name === 'AbortError' ? error : new Refused(0, 'The server of this page does not answer.');
   });
   if (response.ok) return response;
-  const { message, signIn } = (await response.json().catch(() => ({ message: `HTTP ${response.status}` }))) as {
+  const { message, signIn } = (await response
+    .json()
+    .catch(() => ({ message: `The server of this page answers with HTTP ${response.status}.` }))) as {
     message: string;
     signIn?: string;
   };

@@ -5,7 +5,7 @@ import type { Change, Hello, KindState, StreamEvents } from '../../client/board/
 import type { GateView, ScheduleView } from '../../client/board/planViews.ts';
 import { type Row, rowKey } from '../../client/board/row.ts';
 import { readStream, type StreamEvent } from './reader.ts';
-import { Refused } from './session.ts';
+import { Refused } from './refused.ts';
 
 type StreamState = 'connecting' | 'live' | 'lost' | 'refused';
 
@@ -48,7 +48,7 @@ export function reconnect(): void {
   current = own;
   void readStream(handleEvents, own).catch((error: Error) => {
     if (current !== own) return;
-    const isRefused = error instanceof Refused && error.status !== 0;
+    const isRefused = error instanceof Refused && error.isFinal;
     batch(() => {
       connection.value = isRefused ? 'refused' : 'lost';
       trouble.value = error.message;

@@ -72,6 +72,15 @@ describe('the board', () => {
     await tab.getByText('kubectl rollouts ui').first().waitFor();
   });
 
+  it('continues by itself after an Ingress has answered in place of the server', async () => {
+    const tab = await visitor.tab('/');
+    await tab.route('**/api/stream', (route) => route.fulfill({ status: 502 }));
+    await tab.reload();
+    await tab.getByText('The server of this page answers with HTTP 502.').waitFor();
+    await tab.unroute('**/api/stream');
+    await rowOf(tab).waitFor();
+  });
+
   it('keeps its content without the server, and continues when the server is back', async () => {
     const own = await visitorOf(view.dir, 'developer', scenario.ns);
     const tab = await own.tab('/');
