@@ -10,7 +10,7 @@ const MAX_READERS = 50;
 /** How long a reader's pages stay without a tab: after a reload or a closed lid everything is still loaded. */
 const IDLE_MS = 5 * 60_000;
 const SWEEP_MS = 30_000;
-/** How often it is checked whether a reader may read the whole cluster: docs/page-in-cluster.md promises five minutes. */
+/** Between two checks whether a reader may read the whole cluster: a change of rights counts within five minutes. */
 const RIGHTS_MS = 4 * 60_000;
 
 export interface ReaderPages {
