@@ -135,16 +135,22 @@ export function waveEvent(version: BudgetVersion, wave: Wave): NewEvent {
 export function slotEvents(before: Slot, { slot, freed }: SlotResult): NewEvent[] {
   const about = `${before.uid}/${before.request ?? before.grantedTime}`;
   const owner = `Rollout '${refKey(before)}'`;
+  // Other namespaces get no name of a Rollout.
+  const warning = (reason: string, what: string): NewEvent => ({
+    type: 'Warning',
+    reason,
+    message: `${owner} ${what}`,
+    forOthers: `A Rollout ${what}`,
+    about,
+  });
   if (freed === 'Deleted') {
     return [{ type: 'Normal', reason: 'SlotFreed', message: `${owner} is gone: its slot is free`, about, quiet: true }];
   }
-  if (freed === 'Revoked') {
-    const message = `${owner} has not used its slot and does not respond: the slot is free`;
-    return [{ type: 'Warning', reason: 'SlotFreed', message, about }];
-  }
+  if (freed === 'Revoked')
+    return [warning('SlotFreed', 'has not used its slot and does not respond: the slot is free')];
   if (slot?.state !== 'Overdue' || before.state === 'Overdue') return [];
-  const message = `${owner} has been deploying ${slot.version} for longer than spec.slotTimeout: it counts as failed, and its slot is free`;
-  return [{ type: 'Warning', reason: 'SlotOverdue', message, about }];
+  const long = `has been deploying ${slot.version} for longer than spec.slotTimeout`;
+  return [warning('SlotOverdue', `${long}: it counts as failed, and its slot is free`)];
 }
 
 export function continueEvent({ version, by, uid }: ContinueRequest, hasContinued: boolean): NewEvent {

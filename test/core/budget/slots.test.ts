@@ -1,11 +1,13 @@
 /** A slot's state, by the state of its owner. */
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, Rollout, Slot } from '../../../api/types.ts';
+import { slotEvents } from '../../../core/budget/budgetReport.ts';
 import {
   evaluateSlot,
   REVOKED_SLOT_MS,
   revokeGrant,
   type SlotOwner,
+  type SlotResult,
   UNUSED_GRANT_MS,
 } from '../../../core/budget/slots.ts';
 import { formatTime } from '../../../core/kube/time.ts';
@@ -119,3 +121,15 @@ describe('a slot', () => {
     }
   });
 });
+
+it.each<[string, SlotResult, string]>([
+  ['SlotOverdue', { slot: { ...used, state: 'Overdue' } }, 'A Rollout has been deploying 1.2.0 for longer than'],
+  ['SlotFreed', { freed: 'Revoked' }, 'A Rollout has not used its slot'],
+])(
+  '%s of a ClusterRolloutBudget is sent to all namespaces, without the name of its Rollout',
+  (reason, result, text) => {
+    const [event] = slotEvents(slot(), result);
+    expect(event).toMatchObject({ reason, message: expect.stringContaining('team-a/app') });
+    expect(event!.forOthers).toMatch(text);
+  },
+);
