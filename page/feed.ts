@@ -5,6 +5,7 @@ import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { KINDS, resourceOf } from '../api/kinds.ts';
 import type { AnyObject, EpochMs } from '../api/kubernetes.ts';
 import type { KindState, StreamEvents } from '../client/board/pageMessages.ts';
+import { formatFrame } from '../client/board/streamFrames.ts';
 import {
   type Collection,
   type CollectionChange,
@@ -328,7 +329,7 @@ export class Hub {
   }
 
   send<Name extends keyof StreamEvents>(event: Name, data: StreamEvents[Name]): void {
-    this.#write(frame(event, data));
+    this.#write(formatFrame(event, data));
   }
 
   close(): void {
@@ -363,18 +364,18 @@ export class Hub {
 /** The messages of all views. */
 function* parts(feeds: readonly Feed[], hello: StreamEvents['hello']): Generator<string> {
   const snapshots = feeds.map((feed) => feed.snapshot());
-  yield frame('hello', hello) + frame('reset', {});
+  yield formatFrame('hello', hello) + formatFrame('reset', {});
   let sent = 0;
   for (const { rows, ...plans } of snapshots) {
     yield Object.entries(plans)
-      .map(([name, plan]) => frame(name as keyof StreamEvents, plan))
+      .map(([name, plan]) => formatFrame(name as keyof StreamEvents, plan))
       .join('');
     for (let from = 0; from < rows.set.length; from += ROWS_IN_MESSAGE) {
-      yield frame('rows', { ...rows, set: rows.set.slice(from, from + ROWS_IN_MESSAGE) });
+      yield formatFrame('rows', { ...rows, set: rows.set.slice(from, from + ROWS_IN_MESSAGE) });
     }
     sent += rows.set.length;
   }
-  yield frame('complete', { rows: sent });
+  yield formatFrame('complete', { rows: sent });
 }
 
 /** Resolves when the client has read what was written, or is disconnected because it didn't. */
@@ -388,8 +389,4 @@ function drained(response: ServerResponse): Promise<void> {
     };
     response.on('drain', done).on('close', done);
   });
-}
-
-function frame<Name extends keyof StreamEvents>(event: Name, data: StreamEvents[Name]): string {
-  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }

@@ -1,11 +1,7 @@
 /** Reads the server's stream with fetch, because EventSource sends no key. */
-import type { StreamEvents } from '../../client/board/pageMessages.ts';
+import { FRAME_END, parseFrame, type StreamEvent } from '../../client/board/streamFrames.ts';
 import { Refused } from './refused.ts';
 import { request } from './session.ts';
-
-export type StreamEvent = {
-  [Name in keyof StreamEvents]: readonly [name: Name, data: StreamEvents[Name]];
-}[keyof StreamEvents];
 
 /** The longest silence of a live connection: the server sends a heartbeat every fifteen seconds. */
 const SILENCE_MS = 45_000;
@@ -23,17 +19,11 @@ export async function readStream(onEvents: (events: StreamEvent[]) => void, own:
       if (done) throw new Refused(0, 'The server of this page has ended the stream.');
       clearTimeout(timer);
       timer = setTimeout(silent, SILENCE_MS);
-      const frames = (rest + value).split('\n\n');
+      const frames = (rest + value).split(FRAME_END);
       rest = frames.pop()!;
-      onEvents(frames.flatMap(eventOf));
+      onEvents(frames.flatMap(parseFrame));
     }
   } finally {
     clearTimeout(timer);
   }
-}
-
-function eventOf(frame: string): StreamEvent[] {
-  const name = /^event: (\w+)$/m.exec(frame)?.[1];
-  const data = /^data: (.*)$/m.exec(frame)?.[1];
-  return name && data !== undefined ? [[name, JSON.parse(data)] as unknown as StreamEvent] : [];
 }

@@ -4,7 +4,8 @@ import type { BudgetView } from '../../client/board/budgetView.ts';
 import type { Change, Hello, KindState, StreamEvents } from '../../client/board/pageMessages.ts';
 import type { GateView, ScheduleView } from '../../client/board/planViews.ts';
 import { type Row, rowKey } from '../../client/board/row.ts';
-import { readStream, type StreamEvent } from './reader.ts';
+import type { StreamEvent } from '../../client/board/streamFrames.ts';
+import { readStream } from './reader.ts';
 import { Refused } from './refused.ts';
 
 type StreamState = 'connecting' | 'live' | 'lost' | 'refused';

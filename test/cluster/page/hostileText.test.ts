@@ -1,4 +1,4 @@
-/** Tenants' text on the page, in a real browser: none of it runs or is fetched. */
+/** Tenants' text on the page, in a real browser: none of it runs or is fetched, or keeps the page from its data. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Visitor, visitorOf } from '../support/browser.ts';
 import { gate, rolloutGate, sharedCluster } from '../support/cluster.ts';
@@ -6,7 +6,7 @@ import { timestamp } from '../support/gates.ts';
 import { scenarioOf } from '../support/rolloutScenario.ts';
 
 const MARKUP =
-  'hostile <img src=x onerror="window.ran=1"><script>window.ran=1</script><a href="javascript:window.ran=1">go</a>';
+  'hostile <img src=x onerror="window.ran=1"><script>window.ran=1</script><a href="javascript:window.ran=1">go</a>\u2028x';
 
 const view = sharedCluster();
 let ns: string;
