@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline/promises';
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import { AuditLog } from '../../client/audit/auditLog.ts';
@@ -120,11 +119,22 @@ async function readAuditLogs(
   const log = new AuditLog();
   for (const file of files) {
     try {
-      for await (const line of createInterface({ input: createReadStream(file) })) log.add(line);
+      for await (const line of linesOf(file)) log.add(line);
     } catch (error) {
       throw new Problem(`--audit-log: ${file} can't be read: ${(error as Error).message}`, EXIT.usage);
     }
   }
   const isIncluded = ({ object }: AuditRecord) => namespace === undefined || object.namespace === namespace;
   return { records: log.records.filter(isIncluded), gaps: log.gaps(since) };
+}
+
+/** The lines of a file. Not by readline, for which U+2028 in a user's text ends a line too. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of createReadStream(file, 'utf8')) {
+    const lines = `${rest}${chunk}`.split('\n');
+    rest = lines.pop()!;
+    yield* lines;
+  }
+  yield rest;
 }

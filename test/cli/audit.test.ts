@@ -79,6 +79,8 @@ it('has the entries that only the audit log has, of this namespace', async () =>
     JSON.stringify({
       stage: 'ResponseComplete',
       verb: 'delete',
+      // Users write it, and programs between the API server and this file may leave it as it is.
+      userAgent: 'a\u2028b',
       user: { username: 'mallory' },
       objectRef: { apiGroup: 'gating.toolkit.fluxcd.io', resource: 'gates', namespace, name: 'old' },
       responseStatus: { code: 200 },
@@ -88,7 +90,7 @@ it('has the entries that only the audit log has, of this namespace', async () =>
   const { out, err } = await audited(`--since 2d --audit-log ${file}`);
   expect(out).toContain('mallory   Deleted    Gate shop/old');
   expect(out).not.toContain('elsewhere');
-  expect(err).not.toContain('Without an audit log');
+  expect(err).not.toMatch(/Without an audit log|are not JSON/);
 });
 
 it('a file that can’t be read is a usage error', async () => {
