@@ -6,6 +6,7 @@ import { compileCalendar } from '../../../core/calendar/calendarRules.ts';
 import { evaluateUncached } from '../../../core/gate/gateState.ts';
 import { identityOf } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
+import { scheduleProblems } from '../../../core/schedule/schedulePlan.ts';
 import { gateText } from '../gateText.ts';
 
 /** An interval, half open: [from, to). */
@@ -77,9 +78,12 @@ export function scheduleRow(
     ...identityOf(schedule),
     holds: countText(status?.matchingRollouts, 'Rollout'),
   };
-  const { calendar, problems } = compileCalendar(spec as Parameters<typeof compileCalendar>[0], 'spec');
-  if (!calendar)
-    return { ...row, spans: [], problem: problems.map(({ field, reason }) => `${field}: ${reason}`).join('; ') };
+  // A stored schedule may have no spec.
+  const calendar = spec && compileCalendar(spec, 'spec').calendar;
+  if (!calendar) {
+    const problems = scheduleProblems(schedule).map(({ field, reason }) => `${field}: ${reason}`);
+    return { ...row, spans: [], problem: problems.join('; ') };
+  }
   const evaluated = intervals(from, to, (at) => ({
     active: isActive(calendar, at),
     rules: activeRules(calendar, at).filter((name) => name !== ''),

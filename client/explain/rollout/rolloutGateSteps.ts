@@ -83,7 +83,7 @@ export function rolloutGateSteps(
 
 /** The kind and the name of an entry. Only an entry of a RolloutGate has no kind, and no prefix in its name. */
 function kindOf({ kind, name }: GateSummary): { kind: Kind; shortName: string } {
-  if (kind === undefined || !(kind in KIND_OF)) return { kind: 'RolloutGate', shortName: name };
+  if (kind === undefined || !Object.hasOwn(KIND_OF, kind)) return { kind: 'RolloutGate', shortName: name };
   return { kind: kind as Kind, shortName: name.slice(name.indexOf('/') + 1) };
 }
 
