@@ -4,7 +4,7 @@
  */
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { watchClusters } from '../../../page/inCluster/clusters.ts';
 import { createReaderPages } from '../../../page/inCluster/readerPages.ts';
 import { createSharedObjects } from '../../../page/inCluster/sharedObjects.ts';
