@@ -92,7 +92,7 @@ describe('follow', () => {
     const dead: Watch = (response) => void response.flushHeaders();
     const connected: Watch = (response, resourceVersion) =>
       void response.write(event('ADDED', versioned(`since-${resourceVersion}`, '2')));
-    const { seen } = await changes([list([rollout('a')], '4')], [dead, connected], 2, 50);
+    const { seen } = await changes([list([rollout('a')], '4')], [dead, connected], 2, 500);
     expect(seen).toEqual(['all: a', 'set: since-4']);
   });
 
