@@ -11,9 +11,14 @@ import {
   statusWithProblem,
 } from '../../core/health/prometheus/measurement.ts';
 import { renderQuery } from '../../core/health/prometheus/query.ts';
+import { parseTime } from '../../core/kube/time.ts';
 
-/** Until the next sync while the query is running or queued. */
-const UNANSWERED_REQUEUE_SECONDS = 3;
+/**
+ * Until the next sync while the query is running or queued: longer if it has waited for long, because then many wait,
+ * of this namespace or for a provider that hangs.
+ */
+const SHORTEST_UNANSWERED_REQUEUE_SECONDS = 3;
+const LONGEST_UNANSWERED_REQUEUE_SECONDS = 30;
 
 interface DeploymentsMeasured {
   /** The Rollouts of the HealthCheck's namespace that watch it. */
@@ -47,7 +52,18 @@ export async function measure(
     query: rendered.query,
     since,
   });
-  if (!measurement)
-    return { after: statusWithoutAnswer(status, check, now), requeueAfterSeconds: UNANSWERED_REQUEUE_SECONDS };
+  if (!measurement) {
+    const waitingSince = Math.max(due, parseTime(metadata.creationTimestamp) ?? Number.NEGATIVE_INFINITY);
+    return {
+      after: statusWithoutAnswer(status, check, now),
+      requeueAfterSeconds: unansweredRequeue(now - waitingSince),
+    };
+  }
   return { after: statusAfterMeasurement(status, check, measurement, now), requeueAfterSeconds: interval };
+}
+
+/** Seconds until the next sync: a quarter of the wait. */
+function unansweredRequeue(waitedMs: number): number {
+  const wanted = Math.max(waitedMs / 4000, SHORTEST_UNANSWERED_REQUEUE_SECONDS);
+  return Math.min(wanted, LONGEST_UNANSWERED_REQUEUE_SECONDS);
 }

@@ -109,9 +109,13 @@ describe('between two measurements', () => {
     expect(queries.map(({ since }) => since)).toEqual([NOW - 30_000]);
   });
 
-  it('a measurement that is due and has no answer yet is requeued soon', async () => {
-    const { queries, status, resyncAfterSeconds } = await sync(check(measured), [], NOW + 15_000);
-    expect(queries).toHaveLength(1);
-    expect([status, resyncAfterSeconds]).toEqual([undefined, 3]);
+  it.each([
+    ['soon', '30s', 15, 3],
+    ['later if it has waited for long', '30s', 31, 4],
+    ['after half a minute at most', '30m', 3500, 30],
+  ])('a measurement that is due and has no answer yet is requeued %s', async (_, interval, secondsLater, requeue) => {
+    const answer = await sync(check(measured, { interval }), [], NOW + secondsLater * 1000);
+    expect(answer.queries).toHaveLength(1);
+    expect([answer.status, answer.resyncAfterSeconds]).toEqual([undefined, requeue]);
   });
 });
