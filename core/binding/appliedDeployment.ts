@@ -10,10 +10,16 @@ import type { Artifact, FluxObject } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
-import { isMap } from '../kube/json.ts';
 import { isSameDeployment, isSameVersion, parseDeployments } from '../managedField/deployment.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
-import { boundedRevision, fetchedRevision, isCurrent, isOfTag, namesArtifact } from '../managedField/source.ts';
+import {
+  boundedRevision,
+  fetchedRevision,
+  isCurrent,
+  isOfTag,
+  namesArtifact,
+  releasedDigest,
+} from '../managedField/source.ts';
 
 /** The kind that tracks a Rollout without a managed field. */
 export const TRACKING_KIND: string = KINDS.HelmRelease.kind;
@@ -122,15 +128,8 @@ function proofOf(object: FluxObject): ObservedDeployments | undefined {
   if (spec?.suspend === true || !isCurrent(object)) return undefined;
   if (ready?.status !== 'True' || ready.observedGeneration !== metadata.generation) return undefined;
   const revision = kind === 'Kustomization' ? boundedRevision(status?.lastAppliedRevision) : undefined;
-  const applied = kind === TRACKING_KIND ? releasedDigest(status) : revision;
+  const applied = kind === TRACKING_KIND ? releasedDigest(object) : revision;
   return applied === undefined ? undefined : { applied };
-}
-
-/** The digest of the OCI artifact whose chart was released last. */
-function releasedDigest(status: FluxObject['status']): string | undefined {
-  const history = status?.history;
-  const newest: unknown = Array.isArray(history) ? history[0] : undefined;
-  return isMap(newest) && newest.status === 'deployed' ? boundedRevision(newest.ociDigest) : undefined;
 }
 
 /** Whether both lists have the same deployments. */

@@ -5,6 +5,7 @@
 import type { Artifact, FluxObject, SourceRef } from '../../api/flux.ts';
 import { ARTIFACT_KINDS, apiVersionOf, KINDS } from '../../api/kinds.ts';
 import type { FluxBindingSpec } from '../../api/types.ts';
+import { fieldAt, stringAt } from '../kstatus/fields.ts';
 import { LIMITS } from '../limits.ts';
 
 const MAX_NAME_CHARACTERS = 253;
@@ -62,6 +63,19 @@ export function isOfTag(revision: string | undefined, tag: string): boolean {
  */
 export function namesArtifact(report: string, revision: string): boolean {
   return [revision, revision.split('@')[1]].includes(report);
+}
+
+/**
+ * The digest of the OCI artifact whose chart a HelmRelease runs; undefined if its newest release isn't deployed. A
+ * release that Helm made as a remediation has no digest: it is that of the last attempt if that was at the same chart.
+ */
+export function releasedDigest({ status }: FluxObject): string | undefined {
+  const newest = fieldAt(status, ['history', 0]);
+  if (stringAt(newest, ['status']) !== 'deployed') return undefined;
+  const chart = stringAt(newest, ['chartVersion']);
+  const isOfAttempt = chart !== undefined && chart === status?.lastAttemptedRevision;
+  const attempted = isOfAttempt ? stringAt(status, ['lastAttemptedRevisionDigest']) : undefined;
+  return boundedRevision(stringAt(newest, ['ociDigest']) ?? attempted);
 }
 
 /** Whether Flux's status belongs to the object's present spec. */

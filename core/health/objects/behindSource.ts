@@ -9,7 +9,14 @@ import { KINDS } from '../../../api/kinds.ts';
 import type { AnyObject } from '../../../api/kubernetes.ts';
 import { fieldAt, stringAt } from '../../kstatus/fields.ts';
 import { groupOf, refKey } from '../../kube/names.ts';
-import { fetchedRevision, isCurrent, isOfTag, namesArtifact, sourceOf } from '../../managedField/source.ts';
+import {
+  fetchedRevision,
+  isCurrent,
+  isOfTag,
+  namesArtifact,
+  releasedDigest,
+  sourceOf,
+} from '../../managedField/source.ts';
 import type { InventoryResource } from './inventory.ts';
 
 const ARGO_ROLLOUT = { group: 'argoproj.io', kind: 'Rollout' };
@@ -40,14 +47,13 @@ export function ociSourceOf(object: AnyObject): InventoryResource | undefined {
 
 type Which = 'runs' | 'tried';
 
-/** The revisions in the status of an object: the one that it runs, and the one that its controller has tried last. */
-const REVISIONS: ReadonlyMap<string, Record<Which, (string | number)[]>> = new Map([
-  [
-    KINDS.HelmRelease.kind,
-    { runs: ['status', 'history', 0, 'ociDigest'], tried: ['status', 'lastAttemptedRevisionDigest'] },
-  ],
-  [KINDS.Kustomization.kind, { runs: ['status', 'lastAppliedRevision'], tried: ['status', 'lastAttemptedRevision'] }],
-]);
+/** The revision in the status of an object: that which it runs, or which its controller has tried last. */
+function reportedRevision(object: AnyObject, which: Which): string | undefined {
+  const isHelmRelease = isKind(object, KINDS.HelmRelease);
+  if (which === 'runs' && isHelmRelease) return releasedDigest(object as FluxObject);
+  if (which === 'runs') return stringAt(object, ['status', 'lastAppliedRevision']);
+  return stringAt(object, ['status', isHelmRelease ? 'lastAttemptedRevisionDigest' : 'lastAttemptedRevision']);
+}
 
 /**
  * Why the object's status is not about the version of its source; undefined if it is, or if that isn't known.
@@ -58,7 +64,7 @@ export function whyBehindSource(object: AnyObject, which: Which, known: KnownObj
   if (isKind(object, KINDS.OCIRepository)) return which === 'runs' ? whyNotFetched(object as FluxObject) : undefined;
   const ref = ociSourceOf(object);
   const source = ref && (known.get(keyOf(ref)) as FluxObject | undefined);
-  const reported = stringAt(object, REVISIONS.get(object.kind)?.[which] ?? []);
+  const reported = reportedRevision(object, which);
   if (!source || reported === undefined) return undefined;
   const artifact = fetchedRevision(source);
   const isFetching = source.spec?.suspend !== true && !isCurrent(source);

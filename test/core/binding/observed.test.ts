@@ -13,6 +13,12 @@ const deploymentAs = (id: number, version: string): DeploymentRef => ({
   version,
   uid: 'uid-my-app',
 });
+/** The status of helm-controller after a remediation by rollback to chart 1.0.0. */
+const rolledBack = (lastAttemptedRevision: string) => ({
+  ...released('sha256:1'),
+  lastAttemptedRevision,
+  history: [{ version: 4, status: 'deployed', chartVersion: '1.0.0+aaa' }],
+});
 const one = deploymentAs(1, '1.0.0');
 const two = deploymentAs(2, '1.1.0');
 const at2 = { deployed: deployment('my-app', 2, '1.1.0') };
@@ -123,6 +129,18 @@ const releases: Row[] = [
     'it has other values now, which are not released yet',
     helmRelease({ generation: 4, status: released('sha256:2') }),
     { applied: 'sha256:2' },
+    {},
+  ),
+  row(
+    'Helm rolled it back to the chart that its source has again: the new release has no digest (F14)',
+    helmRelease({ status: rolledBack('1.0.0+aaa') }),
+    {},
+    { applied: 'sha256:1' },
+  ),
+  row(
+    'Helm rolled it back, and the chart that failed is tried again',
+    helmRelease({ status: rolledBack('1.1.0+bbb') }),
+    {},
     {},
   ),
   row(

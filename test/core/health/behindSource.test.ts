@@ -35,6 +35,10 @@ const nested = (lastAppliedRevision: string, source = 'chart') =>
     }),
   );
 
+const rolledBack = (of: ObservedResource, attempt: object): ObservedResource => {
+  const history = [{ status: 'deployed', chartVersion: '1.0.0' }];
+  return { ...of, object: { ...of.object!, status: { ...of.object!.status, history, ...attempt } } };
+};
 const failed = (of: ObservedResource, reason: string, attempt: object): ObservedResource => {
   const conditions = [{ ...ready[0], status: 'False', reason, lastTransitionTime: '2026-01-02T11:59:00Z' }];
   return { ...of, object: { ...of.object!, status: { ...of.object!.status, conditions, ...attempt } } };
@@ -65,6 +69,12 @@ describe('with the source of 1.1.0 in its inventory, a check is', () => {
     ['one that still runs 1.0.0', [release(digest(OLD))], 'Pending', 'OCIRepository chart has 1.1.0@sha256:bbb'],
     ['one that is suspended', [release(digest(OLD), { suspend: true })], 'Pending', 'suspended'],
     ['one that reports no digest', [release()], 'Healthy', ''],
+    [
+      'one that Helm rolled back to 1.0.0',
+      [rolledBack(release(), { lastAttemptedRevision: '1.0.0', lastAttemptedRevisionDigest: digest(OLD) })],
+      'Pending',
+      'runs sha256:aaa',
+    ],
     ['one of another source', [release('x', { chartRef: { kind: 'OCIRepository', name: 'other' } })], 'Healthy', ''],
     [
       'a source that a user suspended before it fetched its tag',

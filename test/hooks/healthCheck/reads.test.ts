@@ -137,7 +137,8 @@ describe('a HelmRelease whose OCIRepository another Kustomization applies', () =
   };
 
   it('is judged by it, if it can be read: another version is Pending, and its failure is none of this one', async () => {
-    const running = (ociDigest: string) => release(ready('True', 'UpgradeSucceeded'), { history: [{ ociDigest }] });
+    const running = (ociDigest: string) =>
+      release(ready('True', 'UpgradeSucceeded'), { history: [{ status: 'deployed', ociDigest }] });
     expect(await check(running('sha256:bbb'))).toMatchObject({ status: 'Pending' });
     expect(await check(running('sha256:aaa'))).toMatchObject({ status: 'Healthy' });
     expect(await check(running('sha256:bbb'), { ocirepositories: 'forbidden' })).toMatchObject({ status: 'Healthy' });
