@@ -22,7 +22,12 @@ import { ociSourceOf } from '../core/health/objects/behindSource.ts';
 import type { HealthContext } from '../core/health/objects/healthContext.ts';
 import type { InventoryResource } from '../core/health/objects/inventory.ts';
 import { healthWithPods, type PodQuery, podQueries } from '../core/health/objects/pods.ts';
-import { type ObjectHealth, type ObservedResource, objectHealths } from '../core/health/objects/resources.ts';
+import {
+  type ObjectHealth,
+  type ObservedResource,
+  objectHealths,
+  releasedWorkloads,
+} from '../core/health/objects/resources.ts';
 import { returnsToVersion } from '../core/health/revision.ts';
 import { LIMITS } from '../core/limits.ts';
 import { parseDeployments } from '../core/managedField/deployment.ts';
@@ -75,12 +80,19 @@ export async function evaluateKustomization(
     ignoresMissing: settings.likeKuberik ?? false,
   };
   const own = ownHealth(observed, context);
-  const reader = { cluster, access, account: applyingAccount(kustomization, settings.defaultServiceAccount) };
+  const readerFor = (applier: AnyObject): Reader => {
+    return { cluster, access, account: applyingAccount(applier, settings.defaultServiceAccount) };
+  };
+  const reader = readerFor(kustomization);
   // Read after the Kustomization, so that they show what its status says was applied.
   const resources = await readResources(own.inventory.resources, appliedSelector(kustomization), reader);
   const sources = await readSources(resources, reader);
-  const judged = objectHealths(resources, { applied: own.applied, sources }, context);
-  const objects = await withPods(judged, reader, context);
+  const applied = objectHealths(resources, { applied: own.applied, sources }, context);
+  const released = await inParallel(releasedWorkloads(applied), READS_AT_ONCE, async ({ release, workloads }) => {
+    const read = await readResources(workloads, undefined, readerFor(release));
+    return objectHealths(read, { applied: undefined, sources: [] }, context);
+  });
+  const objects = await withPods([...applied, ...released.flat()], reader, context);
   return verdictWith(objects, own, context);
 }
 

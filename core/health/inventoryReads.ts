@@ -2,6 +2,8 @@
 import type { UserInfo } from '../../api/admission.ts';
 import { KUSTOMIZATION_NAME_LABEL, KUSTOMIZATION_NAMESPACE_LABEL } from '../../api/annotations.ts';
 import type { Kustomization } from '../../api/flux.ts';
+import type { AnyObject } from '../../api/kubernetes.ts';
+import { stringAt } from '../kstatus/fields.ts';
 import type { InventoryResource } from './objects/inventory.ts';
 
 /** From this many objects of a kind in a namespace, one list costs less than a get for each. */
@@ -51,11 +53,11 @@ export function appliedSelector({ metadata }: Kustomization): string | undefined
 }
 
 /**
- * The account with which Flux applies a Kustomization. Objects of the inventory are read only if this account may read
- * them. undefined: kustomize-controller's own account, which Flux's installation makes a cluster admin.
+ * The account with which Flux applies a Kustomization or HelmRelease. Objects of the inventory are read only if this
+ * account may read them. undefined: the controller's own account, which Flux's installation makes a cluster admin.
  */
-export function applyingAccount({ metadata, spec }: Kustomization, fallback: string | undefined): UserInfo | undefined {
-  const name = (spec as { serviceAccountName?: string } | undefined)?.serviceAccountName || fallback;
+export function applyingAccount({ metadata, spec }: AnyObject, fallback: string | undefined): UserInfo | undefined {
+  const name = stringAt(spec, ['serviceAccountName']) || fallback;
   const { namespace = '' } = metadata;
   if (!name) return undefined;
   return {

@@ -21,8 +21,9 @@ import type { InventoryResource } from './inventory.ts';
 
 const ARGO_ROLLOUT = { group: 'argoproj.io', kind: 'Rollout' };
 
-const isKind = ({ apiVersion, kind }: AnyObject, known: { group: string; kind: string }) =>
-  kind === known.kind && groupOf(apiVersion) === known.group;
+export function isKind({ apiVersion, kind }: AnyObject, known: { group: string; kind: string }): boolean {
+  return kind === known.kind && groupOf(apiVersion) === known.group;
+}
 
 /** Objects by kind, namespace and name. */
 export type KnownObjects = ReadonlyMap<string, AnyObject>;

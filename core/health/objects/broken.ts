@@ -11,6 +11,11 @@ import type { HealthContext } from './healthContext.ts';
 
 const WORKLOADS = new Set(['apps/Deployment', 'apps/StatefulSet', 'apps/DaemonSet', 'apps/ReplicaSet']);
 
+/** Whether the kind runs Pods as long as it exists. */
+export function isWorkload({ apiVersion, kind }: Pick<AnyObject, 'apiVersion' | 'kind'>): boolean {
+  return WORKLOADS.has(`${groupOf(apiVersion)}/${kind}`);
+}
+
 /**
  * Until when an object that is in progress according to kstatus was complete, if it is a workload and the grace period
  * since then is over.
@@ -20,7 +25,7 @@ export function brokenSince(
   { now, healthyUntil, unseen, gracePeriod }: HealthContext,
 ): EpochMs | undefined {
   if (healthyUntil === undefined || now < healthyUntil + gracePeriod) return undefined;
-  if (!WORKLOADS.has(`${groupOf(object.apiVersion)}/${object.kind}`)) return undefined;
+  if (!isWorkload(object)) return undefined;
   const changed = lastSpecChange(object);
   // A stored time has whole seconds.
   return changed === undefined || changed <= healthyUntil - unseen ? healthyUntil : undefined;

@@ -1,12 +1,14 @@
 /** The health of the objects in an inventory. */
+import { KINDS } from '../../../api/kinds.ts';
 import type { AnyObject, EpochMs } from '../../../api/kubernetes.ts';
+import { fieldAt } from '../../kstatus/fields.ts';
 import { MAX_LISTED } from '../../kube/firstFew.ts';
 import { groupOf, refKey } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
-import { type KnownObjects, knownObjects, whyBehindSource } from './behindSource.ts';
-import { brokenSince, deletedSince, failureTime } from './broken.ts';
+import { isKind, type KnownObjects, knownObjects, whyBehindSource } from './behindSource.ts';
+import { brokenSince, deletedSince, failureTime, isWorkload } from './broken.ts';
 import type { HealthContext } from './healthContext.ts';
-import type { InventoryResource } from './inventory.ts';
+import { type InventoryResource, parseInventory } from './inventory.ts';
 import { healthOf } from './kindHealth.ts';
 
 export interface ObservedResource extends InventoryResource {
@@ -79,6 +81,27 @@ function judgeAbsence(
   const failedAt = deletedSince(applied, context);
   if (failedAt === undefined) return { health: 'missing', why: 'not found' };
   return { health: 'unhealthy', why: 'Flux has applied it, and it does not exist', failedAt };
+}
+
+/** The most workloads of HelmReleases that are read in one evaluation. */
+const MAX_RELEASED = 200;
+
+/**
+ * The workloads that HelmReleases have released in this cluster, of each that is healthy. A HealthCheck can name the
+ * Kustomizations of an inventory, but no HelmRelease.
+ */
+export function releasedWorkloads(
+  objects: readonly ObjectHealth[],
+): { release: AnyObject; workloads: InventoryResource[] }[] {
+  let room = MAX_RELEASED;
+  return objects.flatMap(({ resource: { object: release }, health }) => {
+    if (!release || health !== 'healthy' || !isKind(release, KINDS.HelmRelease)) return [];
+    if (fieldAt(release, ['spec', 'kubeConfig']) !== undefined) return [];
+    const { resources } = parseInventory(fieldAt(release, ['status', 'inventory', 'entries']));
+    const workloads = resources.filter(isWorkload).slice(0, room);
+    room -= workloads.length;
+    return workloads.length > 0 ? [{ release, workloads }] : [];
+  });
 }
 
 /** A line about the object, for messages. */

@@ -121,7 +121,7 @@ describe('reads', () => {
   });
 });
 
-describe('a HelmRelease whose OCIRepository another Kustomization applies', () => {
+describe('a HelmRelease', () => {
   const chartRef = { kind: 'OCIRepository', name: 'chart' };
   const ready = (status: string, reason: string) => [{ type: 'Ready', status, reason, message: '' }];
   const release = (conditions: object[], of: object): KubeObject =>
@@ -136,7 +136,7 @@ describe('a HelmRelease whose OCIRepository another Kustomization applies', () =
     return (await settle(healthCheck(), reader)).status;
   };
 
-  it('is judged by it, if it can be read: another version is Pending, and its failure is none of this one', async () => {
+  it('counts with its OCIRepository, if it can be read: another version is Pending, its failure none of this one', async () => {
     const running = (ociDigest: string) =>
       release(ready('True', 'UpgradeSucceeded'), { history: [{ status: 'deployed', ociDigest }] });
     expect(await check(running('sha256:bbb'))).toMatchObject({ status: 'Pending' });
@@ -146,6 +146,44 @@ describe('a HelmRelease whose OCIRepository another Kustomization applies', () =
       release(ready('False', 'UpgradeFailed'), { lastAttemptedRevisionDigest });
     expect(await check(failing('sha256:bbb'))).toMatchObject({ status: 'Pending' });
     expect(await check(failing('sha256:aaa'))).toMatchObject({ status: 'Unhealthy' });
+  });
+});
+
+describe('what a HelmRelease has released', () => {
+  const ready = [{ type: 'Ready', status: 'True', reason: 'UpgradeSucceeded', message: '' }];
+  const listed = [
+    { id: 'demo_web_apps_Deployment', v: 'v1' },
+    { id: 'demo_web__ConfigMap', v: 'v1' },
+  ];
+  const release = (conditions: object[], spec: Record<string, unknown> = {}, released = listed): KubeObject =>
+    objectOf('HelmRelease', 'demo/app', { spec, status: { conditions, inventory: { entries: released } } as never });
+  const entries = [{ id: 'demo_app_helm.toolkit.fluxcd.io_HelmRelease', v: 'v2' }];
+  const web = (fields: object) =>
+    kubeObject('apps/v1', 'Deployment', 'demo/web', { spec: { replicas: 1 }, status: { replicas: 1, ...fields } });
+  const check = async (object: KubeObject, ...workloads: KubeObject[]) => {
+    const reader = cluster([kustomization({ ...READY, inventory: { entries } }), object, ...workloads]);
+    const { status, message } = (await settle(healthCheck(), reader)).status!;
+    return { status, message, requests: reader.requests };
+  };
+
+  it('counts once the HelmRelease is Ready: its workloads, and no other object', async () => {
+    const { requests, ...health } = await check(release(ready), web({ updatedReplicas: 1 }));
+    expect(health).toEqual({ status: 'Pending', message: 'Pending resources: demo/web (Available: 0/1)' });
+    expect(requests.filter((request) => request.includes('configmaps'))).toEqual([]);
+  });
+
+  it.each<[string, KubeObject, string]>([
+    ['while Helm upgrades it', release([{ ...ready[0], status: 'Unknown' }]), 'Pending'],
+    ['in another cluster', release(ready, { kubeConfig: {} }), 'Healthy'],
+  ])('counts not %s', async (_, object, status) => {
+    const { requests, ...health } = await check(object, web({ updatedReplicas: 1 }));
+    expect([health.status, requests.filter((request) => request.includes('deployments'))]).toEqual([status, []]);
+  });
+
+  it('is Pending if it does not exist, since Helm may not restore it: of the first 200 workloads', async () => {
+    expect((await check(release(ready))).message).toBe('Pending resources: demo/web (not found)');
+    const many = Array.from({ length: 300 }, (_, i) => ({ id: `demo_w${i}_apps_Deployment`, v: 'v1' }));
+    expect((await check(release(ready, {}, many))).message).toMatch(/; and 180 more$/);
   });
 });
 
