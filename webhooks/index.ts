@@ -1,14 +1,16 @@
 /** The route table of the admission webhook: `/admission/mutate/<name>` and `/admission/validate/<name>`. */
 import { Ajv } from 'ajv';
 import type { AdmissionRequest, AdmissionReview } from '../api/admission.ts';
+import type { AnyObject } from '../api/kubernetes.ts';
 import type { DecisionLog, Route, UnreadBody, WebhookCall } from '../api/ports.ts';
+import { goJsonBytes } from '../core/kube/json.ts';
 import { shapeProblem } from '../core/kube/shape.ts';
 import { reasonWarnings } from '../core/record/reasonWarnings.ts';
 import { admissionConsideration, admissionDecisions } from './admissionLog.ts';
 import { mutateRolloutBudget, validateHealthCheck, validateSchedule } from './budgetScheduleAndHealth.ts';
 import { mutateFlux, validateFlux } from './flux/fluxAdmission.ts';
 import { mutateGate, validateGate } from './gate/gateAdmission.ts';
-import { type AdmissionDecision, type AdmissionHandler, reviewOf } from './response.ts';
+import { type AdmissionDecision, type AdmissionHandler, denied, reviewOf } from './response.ts';
 import { mutateRollout, validateRollout } from './rollout/rolloutAdmission.ts';
 import { mutateRolloutStatus, validateRolloutStatus } from './rollout/rolloutStatusAdmission.ts';
 import { mutateRolloutGate, validateRolloutGate } from './rolloutGateAdmission.ts';
@@ -84,6 +86,8 @@ export function webhookRoutes(call: (webhook: string) => WebhookCall, log?: Deci
       const request = (body as AdmissionReview).request!;
       const ports = call(name);
       const decision = await asBadRequest(request, async () => {
+        const tooLarge = LIMITED_BYTES.has(name) ? sizeDenial(request) : undefined;
+        if (tooLarge) return tooLarge;
         const decided = await handle(request, ports);
         return STORES_REASONS.has(name) ? withReasonWarnings(decided, request) : decided;
       });
@@ -97,6 +101,27 @@ export function webhookRoutes(call: (webhook: string) => WebhookCall, log?: Deci
     // reviews are counted apart, so that those of webhooks that fail closed can't crowd them out.
     ...(name === FAILS_OPEN && { hasOwnLane: true as const, answerUnread: denialOfUnread(() => call(name)) }),
   }));
+}
+
+/**
+ * The webhooks that change objects of our kinds. The API server's policy of sizes comes after them, and some of what
+ * they do takes half a second for an object as large as a request may be.
+ */
+const LIMITED_BYTES = new Set(['mutate/rollout', 'mutate/rolloutgate', 'mutate/gate', 'mutate/rolloutbudget']);
+/** Twice what manifests/policies/object-sizes.yaml allows, because the policy counts in another way. */
+const MAX_OWN_BYTES = 131_072;
+
+/** The denial of a write that the policy of sizes would deny later. A stored object that is larger may stay. */
+function sizeDenial({ object, oldObject }: AdmissionRequest): AdmissionDecision | undefined {
+  const [bytes, before] = [object, oldObject].map((each) => (each ? ownBytes(each) : 0)) as [number, number];
+  if (bytes <= MAX_OWN_BYTES || bytes <= before) return undefined;
+  const what = 'spec, annotations, labels, owner references and finalizers take';
+  return denied('limit', `${what} ${bytes} bytes together, and at most 65536 are allowed: make them smaller.`);
+}
+
+function ownBytes({ spec, metadata }: AnyObject): number {
+  const { annotations, labels, ownerReferences, finalizers } = metadata;
+  return goJsonBytes([spec ?? null, annotations ?? null, labels ?? null, ownerReferences ?? null, finalizers ?? null]);
 }
 
 /** The answer to a review that was not read: a denial, which is counted. */

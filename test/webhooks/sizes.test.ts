@@ -1,0 +1,46 @@
+/** A write of our kinds that the API server's policy of sizes denies later is denied before anything is done with it. */
+import { expect, it } from 'vitest';
+import type { AdmissionReview } from '../../api/admission.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import { fakeWebhookCall } from '../../dev/fakes/ports.ts';
+import { requestOf, reviewing } from '../../dev/fakes/requests.ts';
+import { webhookRoutes } from '../../webhooks/index.ts';
+import { NOW, rollout } from '../core/admission/objects.ts';
+import { gate } from '../core/gate/gate.ts';
+import { objectOf } from '../support/objects.ts';
+
+type Stored = KubeObject<any, any>;
+
+const KINDS: [webhook: string, stored: Stored][] = [
+  ['mutate/rollout', rollout('my-app') as Stored],
+  [
+    'mutate/rolloutgate',
+    objectOf('RolloutGate', 'shop/qa', { spec: { rolloutRef: { name: 'my-app' }, passing: true } }) as Stored,
+  ],
+  ['mutate/gate', gate({ default: 'closed' }) as Stored],
+  [
+    'mutate/rolloutbudget',
+    objectOf('RolloutBudget', 'shop/fleet', { spec: { selector: {}, maxConcurrent: 1 } }) as Stored,
+  ],
+];
+
+const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, '']));
+const withLabels = (object: Stored, count: number): Stored => ({
+  ...object,
+  metadata: { ...object.metadata, labels: many(count) },
+});
+
+async function answerTo(webhook: string, object: Stored, oldObject?: Stored) {
+  const { call } = fakeWebhookCall({ now: NOW });
+  const { answer } = webhookRoutes(() => call).find(({ path }) => path === `/admission/${webhook}`)!;
+  const { response } = (await answer(reviewing(requestOf({ object, oldObject })))) as AdmissionReview;
+  return { allowed: response!.allowed, message: response!.status?.message ?? '' };
+}
+
+it.each(KINDS)('%s', async (webhook, stored) => {
+  const [large, larger] = [withLabels(stored, 20_000), withLabels(stored, 20_001)];
+  const denial = { allowed: false, message: expect.stringMatching(/take \d+ bytes together, and at most 65536/) };
+  expect(await answerTo(webhook, large)).toEqual(denial);
+  expect(await answerTo(webhook, larger, large)).toEqual(denial);
+  expect(await answerTo(webhook, large, larger)).toMatchObject({ allowed: true });
+});
