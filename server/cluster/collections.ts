@@ -1,5 +1,6 @@
 /** Collections of the API server: lists in pages, and watches. */
 import type { KubeObject } from '../../api/kubernetes.ts';
+import { ApiError } from './apiError.ts';
 import type { ApiConnection, Request } from './connection.ts';
 import { type List, listPages } from './listPages.ts';
 import { resourcePath, withQuery } from './paths.ts';
@@ -85,11 +86,22 @@ export function createCollections(connection: Pick<ApiConnection, 'send' | 'line
         fieldSelector,
       };
       for await (const line of connection.lines({ path: withQuery(resourcePath(from), query), signal })) {
-        if (line !== '') yield JSON.parse(line) as WatchEvent<T>;
+        if (line !== '') yield eventOf<T>(line);
       }
     },
     raw: (path) => sendRequest({ path }),
   };
+}
+
+/** The event in a line of a watch. @throws ApiError for another line, such as of a proxy's page in HTML */
+function eventOf<T>(line: string): WatchEvent<T> {
+  try {
+    const event = JSON.parse(line);
+    if (event.type === 'ERROR' ? event.object : event.object.metadata) return event;
+  } catch {
+    // The error is thrown below.
+  }
+  throw new ApiError(0, 'Watch', 'the answer to a watch has a line that is no event');
 }
 
 /** The items of a list, with the kind and apiVersion that they lack. */

@@ -88,6 +88,17 @@ describe('follow', () => {
     expect(seen).toEqual(['all: a', 'lost', 'set: b']);
   });
 
+  it.each([
+    ['a page in HTML', '<!doctype html>\n'],
+    ['another object', '{"kind":"Status"}\n'],
+    ['no object', 'null\n'],
+  ])('takes %s of a proxy for a lost watch', async (_, line) => {
+    const page: Watch = (response) => void response.end(line);
+    const connected: Watch = (response) => void response.write(event('ADDED', versioned('b', '2')));
+    const { seen } = await changes([list([rollout('a')])], [page, connected], 3);
+    expect(seen).toEqual(['all: a', 'lost', 'set: b']);
+  });
+
   it('drops a connection that died silently, as after a sleep, and continues', async () => {
     const dead: Watch = (response) => void response.flushHeaders();
     const connected: Watch = (response, resourceVersion) =>
