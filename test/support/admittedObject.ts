@@ -55,7 +55,11 @@ const TEXTS = [
     'https://a.example/b',
   ],
 ];
-const TIMES = ['2026-01-01T00:00:00Z', '2025-12-31T23:59:59.5+14:00', '0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z'];
+/** The API server takes any offset, and any character before a fraction. */
+const TIMES = [
+  ...['2026-01-01T00:00:00Z', '2025-12-31T23:59:59.5+14:00', '0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z'],
+  ...['2026-01-01T00:00:00+99:99', '2026-01-01t00:00:00x5z'],
+];
 const KEYS = Object.values<unknown>(annotations).flatMap((key) => (typeof key === 'string' ? [key] : []));
 const VALUES = [...TEXTS, ...TIMES];
 
