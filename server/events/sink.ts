@@ -209,7 +209,7 @@ export function eventOf(record: EventRecord, nameKey: Buffer, taken = 0): Stored
     kind: 'Event',
     // Events of cluster-scoped objects live in `default`.
     metadata: {
-      name: `${name.slice(0, MAX_NAME_CHARACTERS - 1 - suffix.length)}.${suffix}`,
+      name: `${name.slice(0, MAX_NAME_CHARACTERS - 1 - suffix.length).replace(/[^a-z0-9]+$/, '')}.${suffix}`,
       namespace: namespace ?? 'default',
     },
     involvedObject: {

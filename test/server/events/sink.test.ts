@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { EventRecord } from '../../../api/ports.ts';
+import { isObjectName } from '../../../core/kube/names.ts';
 import {
   createEventSink,
   type EventsOptions,
@@ -97,6 +98,14 @@ describe('an Event', () => {
     const event = eventOf({ ...NEWS, regarding, order: 'd00000001r69a3c5d0.3', message: 'm'.repeat(5000) });
     expect(event.metadata.name!.length).toBeLessThanOrEqual(253);
     expect(event.message.length).toBe(1024);
+  });
+
+  it.each(['-', '--', '.'])('has a name that the API server takes if %j is where a long one is cut', (mark) => {
+    for (let before = 200; before < 252; before++) {
+      const name = `${'n'.repeat(before)}${mark}${'n'.repeat(253 - before - mark.length)}`;
+      const event = eventOf({ ...NEWS, regarding: { ...NEWS.regarding, metadata: { name, namespace: 'demo' } } });
+      expect(event.metadata.name).toSatisfy(isObjectName);
+    }
   });
 
   it('has no line break or terminal sequence from others', () => {
