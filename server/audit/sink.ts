@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { type FileLog, watchFiles } from '../fileWatch.ts';
+import { retryAfterMs } from '../http/retryAfter.ts';
 import { trustOf } from '../registry/trust.ts';
 import type { SinkAnswer } from './outbox.ts';
 
@@ -113,11 +114,12 @@ async function post({ url, authorization, dispatcher }: Sink, body: string): Pro
     await answer.dump();
     if (statusCode >= 200 && statusCode < 300) return { outcome: 'taken' };
     const isRefused = statusCode >= 400 && statusCode < 500 && !RETRIABLE.has(statusCode);
-    const after = Number(headers['retry-after']);
+    const [header] = [headers['retry-after']].flat();
+    const after = retryAfterMs(header, Date.now());
     return {
       outcome: isRefused ? 'refused' : 'failed',
       why: `status ${statusCode}`,
-      ...(after > 0 && { retryAfterMs: after * 1000 }),
+      ...(after > 0 && { retryAfterMs: after }),
     };
   } catch (error) {
     // The code alone, since a message may have the address.

@@ -3,6 +3,7 @@
  * Credentials go to its own host and token server, and nowhere else.
  */
 import { type Dispatcher, request } from 'undici';
+import { retryAfterMs } from '../http/retryAfter.ts';
 import { authorize } from '../registry/authorize.ts';
 import type { Credentials } from '../registry/dockerConfig.ts';
 import { RegistryError } from '../registry/error.ts';
@@ -232,11 +233,4 @@ async function withRetries<T>(attempt: () => Promise<T>, retries: Retries): Prom
       signal.throwIfAborted();
     }
   }
-}
-
-/** Milliseconds of the header Retry-After, seconds or a date; 0 without one. */
-function retryAfterMs(header: string | null | undefined, now: number): number {
-  if (!header) return 0;
-  const ms = /^[0-9]{1,9}$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - now;
-  return Math.max(ms || 0, 0);
 }

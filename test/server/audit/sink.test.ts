@@ -86,6 +86,13 @@ describe('an event', () => {
     expect(await sink.post('{}')).toEqual({ outcome: 'failed', why: 'status 429', retryAfterMs: 7000 });
   });
 
+  it('is kept until a Retry-After that is a date', async () => {
+    const server = await answering(503, { 'retry-after': new Date(Date.now() + 600_000).toUTCString() });
+    const { sink } = sinkOf({ url: `http://${server.host}/` });
+    const { retryAfterMs } = (await sink.post('{}')) as { retryAfterMs: number };
+    expect(Math.round(retryAfterMs / 60_000)).toBe(10);
+  });
+
   it('that no sink accepts fails with a code, without the address', async () => {
     const { sink } = sinkOf({ url: 'http://127.0.0.1:1/?access_token=secret' });
     expect(await sink.post('{}')).toEqual({ outcome: 'failed', why: 'ECONNREFUSED' });
