@@ -2,21 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type AnyObject, gate, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
-import {
-  BYPASS_REASON,
-  BYPASSED_BY,
-  gated,
-  isFree,
-  isHeld,
-  requestGate,
-  STATE,
-  saysSoon,
-  suspension,
-} from './support/gates.ts';
+import { type AnyObject, gate, sharedCluster, waitFor } from './support/cluster.ts';
+import { BYPASS_REASON, BYPASSED_BY, gated, isHeld, requestGate, suspension } from './support/gates.ts';
 
 const { admin, developer, sre, dir, newNamespace } = sharedCluster();
-const read = (object: AnyObject) => admin.get(object as never);
 const reason = (text: string) => ({ annotations: { [BYPASS_REASON]: text } });
 
 async function heldObject(): Promise<{ ns: string; object: AnyObject }> {
@@ -68,27 +57,6 @@ describe('a user with the verb bypass', () => {
     await recorded(ns, name, 'patch', 'INC-7: rollback');
   });
 
-  it('lets Flux act on it despite the closed Gate, and the next closure holds it again', async () => {
-    const { ns, object } = await heldObject();
-    await user.mergePatch(object as never, { metadata: reason('INC-8'), spec: { path: './hotfix', suspend: false } });
-    const bypassed = async () =>
-      (await read(object)).metadata.annotations?.[STATE]?.startsWith(`bypassed: ${ns}/freeze`);
-    await staysTrue(async () => (await bypassed()) && !(await read(object)).spec.suspend, 'it runs', 1500);
-    const text = `False GateClosed: Reconciliation continues although gate '${ns}/freeze' is closed: it was bypassed.`;
-    await saysSoon(admin, object, 'Approved', text);
-    // The bypass is for this write only.
-    await expect(developer.mergePatch(object as never, { spec: { path: './more' } })).rejects.toMatchObject({
-      code: 403,
-    });
-    await expect(user.mergePatch(object as never, { spec: { path: './more' } })).rejects.toMatchObject({ code: 403 });
-    await requestGate(sre, ns, 'freeze', 'open');
-    await waitFor(async () => (await read(object)).metadata.annotations?.[STATE] === 'open', 'the gate to be open');
-    await requestGate(sre, ns, 'freeze', 'close');
-    await isHeld(admin, object, 'false');
-    await requestGate(sre, ns, 'freeze', 'open');
-    await isFree(admin, object, false);
-  });
-
   it('deletes a held object within five minutes of giving the reason on it', async () => {
     const { ns, object } = await heldObject();
     await expect(user.remove(object as never)).rejects.toMatchObject({ code: 403 });
@@ -96,19 +64,5 @@ describe('a user with the verb bypass', () => {
     await user.remove(object as never);
     expect(await admin.find(object as never)).toBeUndefined();
     await recorded(ns, name, 'delete', 'INC-9: gone for good');
-  });
-
-  it('with the reason of last time does not get through, nor in a dry run onto the record', async () => {
-    const { ns, object } = await heldObject();
-    const patch = { metadata: reason('INC-12'), spec: { path: './hotfix' } };
-    await user.mergePatch(object as never, patch, { dryRun: true });
-    expect((await read(object)).spec.path).toBe('./');
-    await user.mergePatch(object as never, patch);
-    await recorded(ns, name, 'patch', 'INC-12');
-    await expect(
-      user.mergePatch(object as never, { metadata: reason('INC-12'), spec: { path: './more' } }),
-    ).rejects.toMatchObject({ code: 403 });
-    const events = (await admin.list('v1', 'Event', ns)).filter(({ reason }) => reason === 'GateBypassed');
-    expect(events.map(({ count }) => count ?? 1)).toEqual([1]);
   });
 });

@@ -1,10 +1,9 @@
 /** Effects of a closed Gate on the objects that require it, and of its opening. */
 import { describe, expect, it } from 'vitest';
 import { KINDS } from '../../api/kinds.ts';
-import { type AnyObject, gate, ref, rollout, sharedCluster, waitFor } from './support/cluster.ts';
+import { type AnyObject, gate, rollout, sharedCluster, waitFor } from './support/cluster.ts';
 import {
   conditionText,
-  GATES,
   GOVERNED,
   type Governed,
   gated,
@@ -12,11 +11,9 @@ import {
   isHeld,
   requestGate,
   SELECTED_BY,
-  saysSoon,
 } from './support/gates.ts';
 
 const { admin, developer, sre, newNamespace } = sharedCluster();
-const APPROVED = 'True GatesOpen: All gates are open.';
 const opened = { spec: { default: 'opened' } };
 const read = (object: AnyObject) => admin.get(object as never);
 
@@ -47,42 +44,6 @@ describe('suspension and its undoing', () => {
       expect((await isFree(admin, object, object.spec.suspend)).spec).toEqual(specs[i]);
     }
   });
-
-  it('a Gate in another namespace holds too; a missing Gate counts as closed and is reported', async () => {
-    const [ns, platform] = [await newNamespace(), await newNamespace()];
-    await sre.create(gate(platform, 'freeze', opened));
-    const object = gated('Kustomization', ns, 'app', `${platform}/freeze`);
-    await developer.create(object);
-    await saysSoon(admin, object, 'Approved', APPROVED);
-    await requestGate(sre, platform, 'freeze', 'close');
-    await isHeld(admin, object);
-    const orphan = gated('Kustomization', ns, 'orphan', 'nowhere');
-    await developer.create(orphan);
-    await isHeld(admin, orphan);
-    await expect(developer.mergePatch(orphan as never, { spec: { suspend: false } })).rejects.toThrow(
-      /Gate '.*\/nowhere' does not exist, and a missing Gate counts as closed/,
-    );
-    await sre.create(gate(ns, 'nowhere', opened));
-    await isFree(admin, orphan);
-  });
-
-  it('condition and suspension are removed with the annotation', async () => {
-    const ns = await newNamespace();
-    await sre.create(gate(ns, 'freeze', opened));
-    const object = gated('HelmRelease', ns, 'app', 'freeze');
-    await developer.create(object);
-    await saysSoon(admin, object, 'Approved', APPROVED);
-    await developer.mergePatch(object as never, { metadata: { annotations: { [GATES]: null } } });
-    await waitFor(async () => {
-      const live = await read(object);
-      expect(conditionText(live, 'Approved')).toBeUndefined();
-      expect(Object.keys(live.metadata.annotations ?? {}).filter((key) => key.startsWith('gate.fluxcd.io/'))).toEqual(
-        [],
-      );
-      expect(await admin.list('kuberik.com/v1alpha1', 'FluxBinding', ns)).toEqual([]);
-      return true;
-    }, 'condition, annotations and binding to go');
-  });
 });
 
 describe('DELETE', () => {
@@ -98,31 +59,6 @@ describe('DELETE', () => {
       'the Namespace to be gone',
       60_000,
     );
-  });
-});
-
-describe('spec.selects', () => {
-  it('a Gate freezes a namespace without annotations, new objects included', async () => {
-    const ns = await newNamespace();
-    const kinds: Governed[] = ['Kustomization', 'HelmRelease', 'OCIRepository'];
-    for (const kind of kinds) await developer.create(gated(kind, ns, 'app'));
-    await sre.create(gate(ns, 'freeze', { spec: { selects: {} } }));
-    for (const kind of kinds) await isHeld(admin, gated(kind, ns, 'app'));
-    const late = gated('Kustomization', ns, 'late');
-    await developer.create(late);
-    expect((await isHeld(admin, late)).metadata.annotations?.[SELECTED_BY]).toBe(`${ns}/freeze`);
-    await saysSoon(
-      admin,
-      late,
-      'Approved',
-      `False GateClosed: Reconciliation is waiting approval, gate '${ns}/freeze' is closed.`,
-    );
-    await requestGate(sre, ns, 'freeze', 'open');
-    for (const kind of kinds) await isFree(admin, gated(kind, ns, 'app'));
-    await isFree(admin, late);
-    // Without the Gate its annotations are removed too.
-    await sre.remove(ref('gate', ns, 'freeze'));
-    await waitFor(async () => (await read(late)).metadata.annotations?.[SELECTED_BY] === undefined, 'the mark to go');
   });
 });
 

@@ -1,27 +1,17 @@
-/** A Gate for many Rollouts: those that it selects wait as those that name it. */
+/** A Gate for many Rollouts. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { send } from '../../dev/client/send.ts';
-import {
-  type AnyObject,
-  gate,
-  kustomization,
-  ref,
-  rollout,
-  sharedCluster,
-  staysTrue,
-  waitFor,
-} from './support/cluster.ts';
+import { type AnyObject, kustomization, ref, rollout, sharedCluster, staysTrue, waitFor } from './support/cluster.ts';
 import { requestGate } from './support/gates.ts';
 import { conditionOf, history, variablesArrive } from './support/versions.ts';
 
 const { admin, developer, sre, newNamespace, publish } = sharedCluster();
 const EXAMPLE = new URL('../../manifests/examples/weekend.yaml', import.meta.url);
-const GOLD = { tier: 'gold' };
 
-async function app(ns: string, labels: Record<string, string> = {}): Promise<void> {
-  await developer.create(rollout(ns, 'app', { labels }));
+async function app(ns: string): Promise<void> {
+  await developer.create(rollout(ns, 'app'));
   await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
 }
 
@@ -75,31 +65,5 @@ describe('nothing at all on the weekend, for all of production', () => {
 
     await requestGate(sre, ns, 'no-weekend-releases', 'open');
     await variablesArrive(admin, production, 'app', { APP_VERSION: '1.0.0' });
-  });
-});
-
-describe('a Rollout that a closed Gate selects', () => {
-  it('is counted and named by the Gate, at once, and the Gate cannot be deleted', async () => {
-    const ns = await newNamespace();
-    await app(ns, GOLD);
-    await developer.create(kustomization(ns, 'gold', { labels: GOLD }));
-    // The next sync would be an hour later.
-    const spec = {
-      default: 'closed',
-      interval: '1h',
-      selects: { kinds: ['Rollout', 'Kustomization'], labelSelector: { matchLabels: GOLD } },
-    };
-    await sre.create(gate(ns, 'freeze', { spec }));
-    await waitFor(async () => {
-      const { status } = await admin.get(ref('gate', ns, 'freeze'));
-      expect(status?.heldObjects).toEqual([
-        { kind: 'Kustomization', namespace: ns, name: 'gold' },
-        { kind: 'Rollout', namespace: ns, name: 'app' },
-      ]);
-      return status.held === 2;
-    }, 'the Gate to name what it holds');
-    await expect(sre.remove(ref('gate', ns, 'freeze'))).rejects.toThrow(
-      /holds Kustomization .*\/gold, Rollout .*\/app;/,
-    );
   });
 });

@@ -66,10 +66,6 @@ describe('a new value for a managed field is refused', () => {
     expect(await substitutes(admin, ns, 'app')).toMatchObject({ APP_VERSION: DEPLOYED_TAG });
     expect(await imageTag(admin, ns, 'app')).toBe(DEPLOYED_TAG);
   });
-
-  it('by a strategic merge patch, which custom resources do not take at all', async () => {
-    await expect(developer.strategicPatch(app(), substitute('6.6.6'))).rejects.toMatchObject({ code: 415 });
-  });
 });
 
 const repinned: [string, () => Promise<{ warnings: string[] }>, boolean][] = [

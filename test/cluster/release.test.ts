@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fakeFlux } from '../../dev/actors/fakeFlux.ts';
-import { kustomization, ociRepository, ref, rollout, rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
+import { kustomization, ociRepository, ref, rollout, sharedCluster } from './support/cluster.ts';
 import { history, substitutes, tagArrives, variablesArrive } from './support/versions.ts';
 
 const { admin, developer, flux, newNamespace, publish } = sharedCluster();
@@ -21,24 +21,6 @@ describe('a release', () => {
       [2, '1.1.0'],
       [1, '1.0.0'],
     ]);
-  });
-
-  it('holds a version if a Gate closes at the same moment, whatever the caches have', async () => {
-    const ns = await newNamespace();
-    await developer.create(rollout(ns, 'app'));
-    await publish(ns, 'app', '1.0.0');
-    await waitFor(async () => (await history(admin, ns, 'app')).length === 1, 'the first deployment');
-    for (let i = 1; i <= 10; i++) {
-      const { object } = await admin.create(rolloutGate(ns, `gate-${i}`, 'app', { passing: false }));
-      await publish(ns, 'app', `1.${i}.0`);
-      await waitFor(async () => {
-        const { status } = await admin.get(ref('rollout', ns, 'app'));
-        return status.releaseCandidates?.[0]?.tag === `1.${i}.0`;
-      }, `the candidate 1.${i}.0`);
-      expect((await history(admin, ns, 'app'))[0]).toEqual([i, `1.${i - 1}.0`]);
-      await admin.remove(object);
-      await waitFor(async () => (await history(admin, ns, 'app'))[0]?.[1] === `1.${i}.0`, `the deployment of 1.${i}.0`);
-    }
   });
 });
 

@@ -1,6 +1,6 @@
 /** Who may write a Rollout's status, and how: docs/reference/writes.md, W42 to W45. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type AnyObject, ociRepository, ref, rollout, sharedCluster, waitFor } from './support/cluster.ts';
+import { type AnyObject, ref, rollout, sharedCluster, waitFor } from './support/cluster.ts';
 import { history } from './support/versions.ts';
 
 const { admin, developer, metacontroller, newNamespace, publish } = sharedCluster();
@@ -97,21 +97,6 @@ describe('a status that a user writes', () => {
     expect(after.revision).toBeGreaterThan(before.revision);
   });
 
-  it('from a typed client that drops unknown fields keeps them', async () => {
-    const before = (await admin.get(app())).status;
-    const { object } = await putAsDashboard(app(), (entry) =>
-      Object.assign(entry, {
-        bakeStatus: 'Succeeded',
-        bakeStatusMessage: 'Deployment manually marked as successful by user',
-      }),
-    );
-    const after = object.status;
-    expect(after.revision).toBeGreaterThan(before.revision);
-    expect(after.history[0].bakeStatusMessage).toBe('Deployment manually marked as successful by user');
-    for (const field of ['currentVersion', 'rollingOutVersion', 'observedGeneration', 'handledRequest'])
-      expect(after[field]).toEqual(before[field]);
-  });
-
   it('can’t rewrite the history', async () => {
     const { history: entries } = (await admin.get(app())).status;
     const forged = [{ ...entries[0], version: { tag: '6.6.6' } }];
@@ -174,42 +159,4 @@ describe('the history', () => {
     });
     expect((await admin.get(scenario())).status.history).toEqual(before);
   });
-
-  it('can be changed as the dashboard does: a failed bake is marked successful, and continued', async () => {
-    await developer.create(rollout(past, 'failing', { spec: { deployTimeout: '1s' } }));
-    await developer.create(ociRepository(past, 'failing', { rollout: 'failing' }));
-    await publish(past, 'failing', '1.0.0');
-    const failing = ref('rollout', past, 'failing');
-    const head = async () => (await admin.get(failing)).status.history[0];
-    await waitFor(async () => (await head())?.bakeStatus === 'Failed', 'nothing applies it');
-    await putAsDashboard(failing, (entry) =>
-      Object.assign(entry, {
-        bakeStatus: 'Succeeded',
-        bakeEndTime: '2031-01-01T00:00:00Z',
-        bakeStatusMessage: 'Deployment manually marked as successful by user',
-      }),
-    );
-    expect(await head()).toMatchObject({ id: 1, bakeStatus: 'Succeeded', bakeEndTime: '2031-01-01T00:00:00Z' });
-    await putAsDashboard(failing, (entry) => {
-      entry.bakeStatus = 'Deploying';
-      delete entry.bakeStatusMessage;
-      delete entry.bakeEndTime;
-    });
-    await waitFor(async () => (await head()).bakeStatus === 'Failed', 'it times out once more');
-  });
 });
-
-/** A typed PUT: the fields that the dashboard's types do not have are dropped. */
-function putAsDashboard(target: ReturnType<typeof ref>, change: (head: AnyObject) => void) {
-  return admin.update(
-    target,
-    (object) => {
-      const { revision, handledRequest, observedGeneration, currentVersion, rollingOutVersion, ...known } =
-        object.status;
-      for (const entry of known.history) delete entry.requestedBy;
-      change(known.history[0]);
-      object.status = known;
-    },
-    { subresource: 'status' },
-  );
-}

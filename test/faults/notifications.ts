@@ -6,9 +6,9 @@ import { GOVERNED_KINDS } from '../../api/kinds.ts';
 import { NOTIFICATION_CONTROLLER, provideCrds } from '../../dev/local/binaries/crdModules.ts';
 import { installKinds } from '../../dev/local/install/kinds.ts';
 import { REPOSITORY } from '../../dev/repository.ts';
-import { gate, ref, waitFor } from '../cluster/support/cluster.ts';
+import { gate, waitFor } from '../cluster/support/cluster.ts';
 import { createStrictly, exampleObjects } from '../cluster/support/examples.ts';
-import { BYPASS_REASON, gated, isHeld, requestGate } from '../cluster/support/gates.ts';
+import { gated, isHeld, requestGate } from '../cluster/support/gates.ts';
 import { nextSecond, type RolloutScenario, SELECTS_HEALTH, scenarioOf } from '../cluster/support/rolloutScenario.ts';
 import { controller, view } from './cluster.ts';
 
@@ -58,52 +58,6 @@ export function notifications(): void {
       'kustomize.toolkit.fluxcd.io/rollout': 'app',
       'kustomize.toolkit.fluxcd.io/version': '1.0.0',
     });
-  });
-
-  it('a freeze is one message in each namespace that it holds, with user and reason only in its own', async () => {
-    const [home, team] = [await view.newNamespace(), await view.newNamespace()];
-    await view.sre.create(gate(home, 'freeze', { spec: { default: 'opened' } }));
-    const held = [home, home, team].map((ns, i) => gated('Kustomization', ns, `web-${i}`, `${home}/freeze`));
-    for (const object of held) await view.developer.create(object);
-    await waitFor(
-      async () => (await view.admin.get(ref('gate', home, 'freeze'))).status?.held === 3,
-      'all to be counted',
-    );
-    const reason = { 'close.gate.fluxcd.io/reason': 'INC-42' };
-    await requestGate(view.sre, home, 'freeze', 'close', { more: reason });
-    await controller.untilNotified('Gate', home, 'freeze', /^info GateClosed: .*closed by sre: INC-42$/);
-    await controller.untilNotified(
-      'Kustomization',
-      home,
-      'web-0',
-      new RegExp(`^info Gate ${home}/freeze GateClosed: .*closed by sre: INC-42$`),
-    );
-    await controller.untilNotified(
-      'Kustomization',
-      team,
-      'web-2',
-      new RegExp(`^info Gate ${home}/freeze GateClosed: (?!.*(sre|INC-42))`),
-    );
-    expect(controller.notificationsOf('Kustomization', home, 'web-1')).toEqual([]);
-    expect(controller.notificationsOf('Kustomization', home, 'web-0')).toHaveLength(1);
-
-    for (const object of held) await isHeld(view.admin, object);
-    const change = { metadata: { annotations: { [BYPASS_REASON]: 'INC-43' } }, spec: { path: './hotfix' } };
-    await view.sre.mergePatch(held[1]!, change);
-    await controller.untilNotified(
-      'Kustomization',
-      home,
-      'web-1',
-      new RegExp(`^error GateBypassed: sre bypassed ${home}/freeze .*INC-43$`),
-    );
-
-    await requestGate(view.sre, home, 'freeze', 'open');
-    await controller.untilNotified(
-      'Kustomization',
-      team,
-      'web-2',
-      new RegExp(`^info Gate ${home}/freeze GateOpened: `),
-    );
   });
 
   describe('Flux itself', () => {

@@ -51,7 +51,7 @@ export async function pullSecret(
   { admin }: ClusterView,
   namespace: string,
   name: string,
-  { host }: RealRegistry,
+  { host }: Pick<RealRegistry, 'host'>,
 ): Promise<void> {
   const auth = Buffer.from(`${USER}:${PASSWORD}`).toString('base64');
   const config = Buffer.from(JSON.stringify({ auths: { [host]: { auth } } })).toString('base64');

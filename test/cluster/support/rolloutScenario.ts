@@ -124,12 +124,6 @@ export function scenarioOf(view: ClusterView, ns: string) {
         },
         `${type} to be ${JSON.stringify(expected)}`,
       ),
-    events: async (): Promise<{ reason: string; type: string; message: string; count: number }[]> => {
-      const all = await admin.list('v1', 'Event', ns);
-      return all
-        .filter(({ involvedObject }) => involvedObject.kind === 'Rollout' && involvedObject.name === 'app')
-        .map(({ reason, type, message, count }) => ({ reason, type, message, count }));
-    },
   };
 }
 

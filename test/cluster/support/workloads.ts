@@ -1,44 +1,6 @@
 /** Statuses that controllers and kubelets, which don't run here, would write into workloads. */
 import { type AnyObject, type User, waitFor } from './cluster.ts';
 
-export const deploymentOf = (ns: string) => ({
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  metadata: { name: 'web', namespace: ns },
-  spec: {
-    selector: { matchLabels: { app: 'web' } },
-    template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web' }] } },
-  },
-});
-
-/** Writes the status of the newest generation in place of the Deployment controller. */
-export async function workload(admin: User, ns: string, state: 'available' | 'stuck' | 'progressing'): Promise<void> {
-  const web = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', namespace: ns } };
-  const { generation } = (await admin.get(web)).metadata;
-  const at = new Date().toISOString();
-  const condition = (type: string, status: string, reason: string) => ({
-    type,
-    status,
-    reason,
-    message: '',
-    lastTransitionTime: at,
-    lastUpdateTime: at,
-  });
-  const progressing =
-    state === 'stuck'
-      ? condition('Progressing', 'False', 'ProgressDeadlineExceeded')
-      : condition('Progressing', 'True', state === 'available' ? 'NewReplicaSetAvailable' : 'ReplicaSetUpdated');
-  const ready = state === 'available' ? 1 : 0;
-  await admin.patchStatus(web, {
-    observedGeneration: generation,
-    replicas: 1,
-    updatedReplicas: 1,
-    availableReplicas: ready,
-    readyReplicas: ready,
-    conditions: [progressing, condition('Available', ready ? 'True' : 'False', 'MinimumReplicas')],
-  });
-}
-
 export const jobsOf = async (admin: User, ns: string): Promise<AnyObject[]> => admin.list('batch/v1', 'Job', ns);
 
 /** The Job that isn't among the earlier ones. */
