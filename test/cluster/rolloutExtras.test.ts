@@ -1,7 +1,6 @@
 /** Columns of `kubectl get` for Rollouts. */
 import { describe, expect, it } from 'vitest';
 import { send } from '../../dev/client/send.ts';
-import { objectOf } from '../support/objects.ts';
 import { rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
 import { type RolloutScenario, scenarioOf } from './support/rolloutScenario.ts';
 
@@ -40,14 +39,5 @@ describe('kubectl get rollouts', () => {
       Status: 'Release deployed successfully. Bake completed successfully',
       Pending: '1.1.0',
     });
-  });
-
-  it('shows a number where nothing is available', async () => {
-    const scenario = scenarioOf(view, await newNamespace());
-    const spec = { imageRepositoryRef: { name: 'app' }, policy: { semver: { range: '>=0.0.0' } } };
-    await admin.create(objectOf('ImagePolicy', { metadata: { name: 'app', namespace: scenario.ns }, spec }));
-    await scenario.create();
-    await scenario.conditionIs('Ready', { message: 'No releases available' });
-    expect(await row(scenario)).toMatchObject({ Available: 0, Ready: 'False', Status: 'No releases available' });
   });
 });

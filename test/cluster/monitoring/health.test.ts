@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasPrometheus, type Prometheus, startPrometheus } from '../../../dev/local/monitoring/prometheus.ts';
 import { objectOf } from '../../support/objects.ts';
 import { withPrometheus } from '../../support/prometheus.ts';
-import { type AnyObject, ref, sharedCluster, staysTrue, waitFor } from '../support/cluster.ts';
+import { type AnyObject, ref, sharedCluster } from '../support/cluster.ts';
 import { healthCheck, type RolloutScenario, SELECTS_HEALTH, scenarioOf } from '../support/rolloutScenario.ts';
 
 const view = sharedCluster();
@@ -63,22 +63,6 @@ describe.runIf(hasPrometheus)(withPrometheus('a HealthCheck of class prometheus'
       { name: 'app', namespace: scenario.ns, message: '9 is outside the range (at most 5)' },
     ]);
   }, 90_000);
-
-  it('in a namespace without the provider holds the bake, with the cause', async () => {
-    const scenario = await watched('theirs');
-    await developer.create(check(scenario.ns, {}));
-    await scenario.publish('1.0.0');
-    await scenario.headIs('1.0.0', 'Deploying');
-    await waitFor(async () => {
-      const { status } = await admin.get(ref('healthCheck', scenario.ns, 'app'));
-      expect(status).toMatchObject({
-        status: 'Pending',
-        message: expect.stringContaining(`does not select namespace '${scenario.ns}': ask the platform team`),
-      });
-      return true;
-    }, 'the check to say so');
-    await staysTrue(async () => (await scenario.head()).bakeStatus === 'Deploying', 'Deploying', 3000);
-  });
 
   it.each([
     ['another class', { class: 'kustomization' }, 'prometheus needs class: prometheus'],

@@ -23,16 +23,6 @@ import {
 } from './writes.ts';
 
 const ASKING = { 'gate.fluxcd.io/gates': 'freeze' };
-/** The stored suspension after a write of a Kustomization that requires only one Gate, which is closed. */
-const suspending = (title: string, suspend: boolean): Row => ({
-  title,
-  old: kustomization({ annotations: ASKING, spec: { suspend } }),
-  object: kustomization({ annotations: { ...ASKING, [STATE]: 'x' }, spec: { suspend } }),
-  stored: kustomization({
-    annotations: { ...ASKING, [MEMORY]: String(suspend), [STATE]: 'closed: shop/freeze' },
-    spec: { suspend: true },
-  }),
-});
 /** A Git sync of a frozen Kustomization. */
 const held = (title: string, old: KustomizationParts, object: FluxObject, rest: Partial<Row> = {}): Row => {
   return { title, old: frozen(old), object, fieldManager: GIT, stored: 'old', warning: /^nothing changed/, ...rest };
@@ -67,8 +57,6 @@ describe('one write of a gated Kustomization', () => {
       }),
       { stored: frozen() },
     ),
-    suspending('what suspend was: false', false),
-    suspending("a person's own suspend stays a person's own", true),
     row(
       "nobody's text in our annotations counts, and none is a reason to deny",
       frozen(),

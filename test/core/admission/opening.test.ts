@@ -47,14 +47,11 @@ const waits = (title: string, now: number, since: string): Row => ({
 
 describe('one write of a gated Kustomization at the opening', () => {
   itDecides([
-    ...(['unset', 'false', 'true'] as const).map(
-      (memory): Row => ({
-        title: `opening restores suspend to ${memory}, and the managed field changes in the same write`,
-        old: frozen({ annotations: { [MEMORY]: memory } }),
-        object: frozen({ annotations: { [MEMORY]: memory, [STATE]: 'open' } }),
-        gates: [openGate],
-        stored: opened({ spec: memory === 'unset' ? {} : { suspend: memory === 'true' } }),
-      }),
+    row(
+      'opening restores suspend, and the managed field changes in the same write',
+      frozen({ annotations: { [MEMORY]: 'false' } }),
+      frozen({ annotations: { [MEMORY]: 'false', [STATE]: 'open' } }),
+      { gates: [openGate], stored: opened({ spec: { suspend: false } }) },
     ),
     waits('an object that a Kustomization applies waits for its next apply', NOW, '2026-03-04T10:00:00Z'),
     waits(
@@ -90,12 +87,6 @@ describe('one write of a gated Kustomization at the opening', () => {
       { gates: [openGate], stored: 'old' },
     ),
     alone('nobody resumes it earlier by saying that it is open', { now: NOW + 119_000, stored: 'old' }),
-    alone('another write while it waits does not resume it', {
-      object: resumedAlone.old,
-      applier: applier('True', 'ReconciliationSucceeded'),
-      now: NOW + 3_600_000,
-      stored: 'old',
-    }),
     alone('when it has no owner any more, it is resumed alone after two minutes', { now: NOW + 120_000 }),
     alone(
       'when its owner has applied everything since, and not this, it is resumed at once: it may be on its way out',
@@ -116,12 +107,6 @@ describe('one write of a gated Kustomization at the opening', () => {
       frozen({ labels: SELF }),
       frozen({ labels: SELF, annotations: { [STATE]: 'open' } }),
       { gates: [openGate], stored: opened({ labels: SELF }) },
-    ),
-    row(
-      'a gate that closes again finds what suspend was at first',
-      owned({ [MEMORY]: 'false', ...OPENING }),
-      owned({ [MEMORY]: 'false', [STATE]: 'closed: shop/freeze' }),
-      { stored: owned({ [MEMORY]: 'false' }) },
     ),
     row(
       'an object that is being deleted is not suspended any more: it would leave behind what it applied',

@@ -7,7 +7,7 @@ import { AWAITS_ARTIFACT, BYPASSED_GATES } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
 import { formatTime } from '../../../core/kube/time.ts';
-import { deployment, gate, kustomization, NOW, ociRepository, owner, rollout } from '../../core/admission/objects.ts';
+import { deployment, gate, kustomization, NOW, ociRepository, rollout } from '../../core/admission/objects.ts';
 import { Cluster } from './cluster.ts';
 
 const STATE = 'gate.fluxcd.io/state';
@@ -102,54 +102,6 @@ describe('an object whose deployment bypasses its Gate', () => {
     expect(cluster.object.metadata.annotations).toMatchObject({ [STATE]: 'closed: shop/freeze', [MEMORY]: 'unset' });
     expect(substituted(cluster.object)).toEqual({ APP: '1.1.0', WEB: '5.0.0' });
     expect(cluster.binding?.status?.bypassing).toBeUndefined();
-  });
-
-  it('continues when the Gate opens meanwhile, and follows all its Rollouts', async () => {
-    const cluster = await bypassing();
-    cluster.gates = [gate('shop/freeze', { default: 'opened' })];
-    await cluster.settle();
-    expect(runs(cluster)).toBe(true);
-    expect(cluster.object.metadata.annotations?.[MEMORY]).toBeUndefined();
-    expect(cluster.object.metadata.annotations?.[STATE]).toBe('open');
-    expect(substituted(cluster.object)).toEqual({ APP: '1.1.0', WEB: '6.0.0' });
-  });
-
-  it('does not wait for its applier when the Gate opens on the way: it runs its spec already', async () => {
-    const labels = {
-      'kustomize.toolkit.fluxcd.io/name': 'apps',
-      'kustomize.toolkit.fluxcd.io/namespace': 'flux-system',
-    };
-    const cluster = await frozen(kustomization({ ...atOld, labels }));
-    await cluster.settle();
-    cluster.gates = [gate('shop/freeze', { default: 'opened' })];
-    await cluster.settle();
-    expect(runs(cluster)).toBe(true);
-    expect(cluster.object.metadata.annotations?.[STATE]).toBe('open');
-    expect(cluster.binding?.spec?.awaits).toBeUndefined();
-  });
-
-  it('takes no other spec, from an apply or an edit', async () => {
-    const cluster = await bypassing();
-    const edit = { ...cluster.object, spec: { ...cluster.object.spec, path: './evil' } };
-    expect(await cluster.write(edit)).toBe(false);
-    const managedFields = [{ ...owner('Apply', 'spec.path'), manager: 'kustomize-controller' }];
-    const apply = { ...edit, metadata: { ...edit.metadata, managedFields } };
-    expect(await cluster.write(apply, { username: 'flux' }, 'kustomize-controller')).toBe(true);
-    expect(cluster.object.spec?.path).toBeUndefined();
-    expect(runs(cluster)).toBe(true);
-  });
-
-  it('keeps bypassing where an apply leaves out the annotations that bind it', async () => {
-    const cluster = await bypassing();
-    const { metadata, spec } = cluster.object;
-    const annotations = Object.fromEntries(
-      Object.entries(metadata.annotations ?? {}).filter(([key]) => !key.startsWith('rollout.kuberik.com/substitute')),
-    );
-    const managedFields = [{ ...owner('Apply', 'spec.interval'), manager: 'kustomize-controller' }];
-    const apply = { ...cluster.object, metadata: { ...metadata, annotations, managedFields }, spec };
-    expect(await cluster.write(apply, { username: 'flux' }, 'kustomize-controller')).toBe(true);
-    expect(runs(cluster)).toBe(true);
-    expect(cluster.answer?.warnings.join()).toContain('nothing changed: ');
   });
 
   it('stays suspended by a user’s suspension meanwhile, after the freeze too', async () => {

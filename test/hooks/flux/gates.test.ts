@@ -4,40 +4,17 @@ import { describe, expect, it } from 'vitest';
 import { KUSTOMIZATION_NAME_LABEL, RECONCILE_REQUESTED_AT, RESUME_LABEL } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import type { Gate } from '../../../api/types.ts';
 import { fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { controller } from '../../../dev/fakes/requests.ts';
 import { fluxBindingHook } from '../../../hooks/flux/fluxBindingHook.ts';
 import { fluxHook } from '../../../hooks/flux/fluxHook.ts';
-import { gate, kustomization, ociRepository, owner, rollout } from '../../core/admission/objects.ts';
+import { gate, kustomization, owner, rollout } from '../../core/admission/objects.ts';
 import { Cluster } from './cluster.ts';
 
 const condition = (object: FluxObject, type: string) => object.status?.conditions?.find((c) => c.type === type);
 const named = { 'gate.fluxcd.io/gates': 'freeze' };
 const closed = gate('shop/freeze');
 const opened = gate('shop/freeze', { default: 'opened' });
-
-describe('a bypass', () => {
-  const asked = (action: 'open' | 'close', at: string): Gate =>
-    gate('shop/freeze', { default: 'opened' }, { [`${action}.gate.fluxcd.io/requestedAt`]: at });
-  const annotations = { 'gate.fluxcd.io/gates': 'freeze', 'gate.fluxcd.io/bypass-reason': 'INC-1' };
-
-  it('does not outlive its freeze, where the Gate opens and closes with no write of the object between', async () => {
-    const cluster = await Cluster.settled(kustomization({ annotations: { 'gate.fluxcd.io/gates': 'freeze' } }), {
-      gates: [asked('close', '2026-03-04T09:00:00Z')],
-    });
-    cluster.mayBypass = ['admin shop/freeze'];
-    const { metadata, spec } = cluster.object;
-    const given = { ...metadata, annotations: { ...metadata.annotations, ...annotations } };
-    const resumed = { ...cluster.object, metadata: given, spec: { ...spec, suspend: false } };
-    expect(await cluster.write(resumed, { username: 'admin' })).toBe(true);
-    await cluster.settle();
-    expect(cluster.object.spec?.suspend).toBe(false);
-    cluster.gates = [asked('close', '2026-03-04T09:30:00Z')];
-    await cluster.settle();
-    expect(cluster.object.spec?.suspend).toBe(true);
-  });
-});
 
 describe('a named Gate', () => {
   it('of the same namespace: the binding names user and reason; of another namespace it doesn’t', async () => {
@@ -90,24 +67,6 @@ describe('a named Gate', () => {
     await cluster.settle();
     expect(cluster.object.spec).toEqual(before);
     expect(condition(cluster.object, 'Approved')).toMatchObject({ status: 'True', reason: 'GatesOpen' });
-  });
-
-  it('reports Blocked on a source', async () => {
-    const cluster = await Cluster.settled(ociRepository({ tag: 'x' }, { annotations: named }), { gates: [closed] });
-    expect(condition(cluster.object, 'Blocked')).toMatchObject({
-      status: 'True',
-      message: "Reconciliation is blocked as gate 'shop/freeze' is closed.",
-    });
-  });
-
-  it('on the source does not affect the Kustomization next to it (the RFC’s scenario 2)', async () => {
-    const source = new Cluster({ ...ociRepository(null, { annotations: named }), kind: 'GitRepository' });
-    const sync = new Cluster(kustomization({ annotations: {} }));
-    source.gates = sync.gates = [closed];
-    await source.settle();
-    await sync.settle();
-    expect(source.object.spec?.suspend).toBe(true);
-    expect(sync.object).toEqual(kustomization({ annotations: {} }));
   });
 
   it('holds the managed field while closed, and releases it in the write that resumes', async () => {

@@ -57,12 +57,6 @@ describe('mutating', () => {
     expect(answer.response.status).toMatchObject({ code: 403, reason: 'Forbidden' });
     expect(answer.message).toContain("Rollout 'my-app' manages it");
   });
-
-  it('answers alike in a dry run', async () => {
-    const object = kustomization({ substitute: null });
-    const wet = await send(mutateFlux, { object }, context);
-    expect((await send(mutateFlux, { object, dryRun: true }, context)).object).toEqual(wet.object);
-  });
 });
 
 const OWNER = { apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: 'gone' };
@@ -210,13 +204,6 @@ describe('the denial for a managed field', () => {
     'kubectl -n shop annotate --overwrite rollout.kuberik.com/my-app rollout.kuberik.com/force-deploy=2.0.0';
   const app = rollout('my-app', '1.1.0', '1.0.0');
   const behindFreeze = { ...app, spec: { ...app.spec, gates: [{ name: 'freeze' }] } } as Rollout;
-
-  it('has the command for the Rollout, namespace included', async () => {
-    const { message } = await send(mutateFlux, { object: edit(), oldObject }, context);
-    expect(message).toMatch(/spec\.wantedVersion on that Rollout\.\nTo deploy another version:\n/);
-    expect(message.split('\n').at(-1)).toBe(`  ${command}`);
-    expect(message).not.toContain('Gate');
-  });
 
   it('says that the deployment would wait for a closed Gate, how to open and how to bypass it', async () => {
     const { message } = await send(

@@ -68,17 +68,6 @@ describe('an object that runs for a deployment whose bypass is over', () => {
   });
 });
 
-it('a Gate that opens between two calls for one write leaves the object as it was', async () => {
-  const all = gate('ops/all', { selects: { namespaceSelector: {} } });
-  const oldObject = kustomization({ annotations: {}, spec: { suspend: false } });
-  const object = { ...oldObject, metadata: { ...oldObject.metadata, finalizers: ['dev.example/a'] } };
-  const first = await send(mutateFlux, { object, oldObject }, { objects: [all] });
-  expect(first.object?.spec?.suspend).toBe(true);
-  const second = await send(mutateFlux, { object: first.object!, oldObject }, { objects: [] });
-  expect(second.object?.spec?.suspend).toBe(false);
-  expect(second.object?.metadata.annotations ?? {}).toEqual({});
-});
-
 it('a bypass that waits for its artifact continues when that is fetched, also if another webhook causes a second call', async () => {
   const hotfix = rollout('my-app', '1.1.0', '1.0.0') as KubeObject<any, any>;
   hotfix.status.history[0] = {
@@ -141,21 +130,3 @@ it.each([
 });
 
 const terminatingNot = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: {} } };
-
-describe('reasons for which an object is held', () => {
-  const followed = { 'rollout.kuberik.com/substitute.APP.from': 'my-app', 'gate.fluxcd.io/gates': 'freeze' };
-
-  it('does not wait for its Rollouts, which may be too many or too large to be read', async () => {
-    const oldObject = kustomization({ annotations: followed, substitute: { APP: '1.0.0' } });
-    const annotations = { ...oldObject.metadata.annotations, 'gate.fluxcd.io/state': 'closed: shop/freeze' };
-    const object = { ...oldObject, metadata: { ...oldObject.metadata, annotations } };
-    for (const handler of [mutateFlux, validateFlux]) {
-      const answer = await send(
-        handler,
-        { object: { ...object, spec: { ...object.spec, suspend: true } }, oldObject },
-        { objects: [closed], broken: ['rollouts'] },
-      );
-      expect(answer.allowed).toBe(true);
-    }
-  });
-});

@@ -48,12 +48,3 @@ it('warns about objects of other namespaces that name the Gate, which is still t
     ],
   });
 });
-
-it('is allowed to a user who may bypass the Gate and gives a reason, and is recorded', async () => {
-  const old = gate({ default: 'closed' });
-  const object = owned(gate(old.spec, { 'gate.fluxcd.io/bypass-reason': 'INC-7' }));
-  const { allowed, events } = await adds(old, { object, mayBypass: ['alice'] });
-  expect(allowed).toBe(true);
-  expect(events).toMatchObject([{ reason: 'GateBypassed', message: 'alice bypassed platform/freeze (UPDATE): INC-7' }]);
-  expect((await adds(old, { object })).allowed).toBe(false);
-});

@@ -4,7 +4,6 @@ import {
   BYPASS_FOR,
   BYPASSED_BY,
   BYPASSED_GATES,
-  FORCE_DEPLOY,
   REASON as PIN_REASON,
   PIN_RECORD,
   REQUESTERS,
@@ -109,16 +108,6 @@ it('the bypass of a Gate that the write drops, and that of the others for its ve
   const answer = await ask({ next: annotated(HOTFIX, {}, AT_7) });
   expect(answer).toMatchObject({ allowed: true, eventKeys: { size: 2 } });
   expect(answer.events.join()).toContain('sre bypassed team-a/own (UPDATE)');
-});
-
-it('bypasses of one second for two versions are two Events', async () => {
-  const releases = [{ tag: '1.6.0' }, { tag: '1.5.0' }];
-  const status = { ...AT_7, availableReleases: releases, releaseCandidates: releases };
-  const answers = await Promise.all(
-    ['1.5.0', '1.6.0'].map((tag) => ask({ next: annotated({ ...REASON, [FORCE_DEPLOY]: tag }, own, status) })),
-  );
-  const keys = new Set(answers.flatMap(({ eventKeys }) => [...eventKeys]));
-  expect([answers.map(({ allowed }) => allowed), keys.size]).toEqual([[true, true], 2]);
 });
 
 describe('a reason without a bypass has no record', () => {

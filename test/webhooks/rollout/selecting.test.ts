@@ -83,14 +83,4 @@ describe('validate/rollout, behind a closed Gate that selects it', () => {
       await validateRollout(write({ object: next, old: held }), { ...webhookCall, cluster: failing }),
     ).toMatchObject({ allowed: true });
   });
-
-  it('lets a user with the verb bypass leave the selection with a new reason', async () => {
-    const next = labelled({});
-    next.metadata.annotations = {
-      'gate.fluxcd.io/bypass-reason': 'INC-1',
-      'gate.fluxcd.io/bypassed-by': '2026-03-01T12:00:00Z alice',
-    };
-    expect((await decide(next, held, [weekend], true)).allowed).toBe(true);
-    expect((await decide(next, held, [weekend], false)).allowed).toBe(false);
-  });
 });
