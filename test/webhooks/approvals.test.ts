@@ -180,12 +180,13 @@ describe('a withdrawal', () => {
 describe('a withdrawal that fits no approval', () => {
   const HAS_RULE: Rule = { required: 2 };
   it.each([
-    ['of another version', 'nonsense', HAS_RULE, 'alice has not approved "nonsense"; you have approved 1.1.0'],
-    ['of no version', '', HAS_RULE, 'the annotation names no version; you have approved 1.1.0'],
-    ['where none is required', '1.1.0', null, 'it has no spec.approvals, so no version needs approval'],
-  ])('%s is denied as a withdrawal', async (_, value, rule, why) => {
+    ['of another user', '1.1.0', 'bob', HAS_RULE, 'bob has not approved "1.1.0"'],
+    ['of another version', 'nonsense', 'alice', HAS_RULE, 'alice has not approved "nonsense"; you have approved 1.1.0'],
+    ['of no version', '', 'alice', HAS_RULE, 'the annotation names no version; you have approved 1.1.0'],
+    ['where none is required', '1.1.0', 'alice', null, 'it has no spec.approvals, so no version needs approval'],
+  ])('%s is denied as a withdrawal', async (_, value, user, rule, why) => {
     const { stored: old } = await approve({ [`${P}approve`]: '1.1.0' });
-    const { allowed, message } = await approve({ [`${P}unapprove`]: value }, { old, rule });
+    const { allowed, message } = await approve({ [`${P}unapprove`]: value }, { user, old, rule });
     expect([allowed, message]).toEqual([false, `RolloutGate 'prod': Not withdrawn: ${why}.`]);
   });
 
