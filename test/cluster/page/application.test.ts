@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { complaints, type Visitor, visitorOf } from '../support/browser.ts';
-import { gate, ref, sharedCluster, waitFor } from '../support/cluster.ts';
+import { gate, ref, sharedCluster } from '../support/cluster.ts';
 import { nextSecond, type RolloutScenario, scenarioOf, storyAtQa } from '../support/rolloutScenario.ts';
 
 const view = sharedCluster();
@@ -93,24 +93,6 @@ describe('an application that waits for an approval', () => {
     ]);
     expect(complaints(tab)).toEqual([]);
   });
-
-  it('is pinned to the version before, and unpinned', async () => {
-    await scenario.arrive('1.1.0');
-    const tab = await developer.tab(at);
-    await ask(tab, 'Roll back to 1.0.0', 'leaks memory', 'Roll back');
-    await accepted(tab);
-    await scenario.headIs('1.0.0', { reason: 'leaks memory', requestedBy: 'developer' });
-    await tab.getByText('pinned to 1.0.0', { exact: true }).waitFor();
-    await tab
-      .getByText(/^Pinned to 1\.0\.0 by developer .*: leaks memory/)
-      .first()
-      .waitFor();
-    await tab.getByRole('cell', { name: /developer.*leaks memory/ }).waitFor();
-    await ask(tab, 'Unpin app', '', 'Unpin');
-    await accepted(tab);
-    await tab.getByText(/^Unpinned from 1\.0\.0 by developer/).waitFor();
-    await tab.getByText('pinned to 1.0.0', { exact: true }).waitFor({ state: 'hidden' });
-  });
 });
 
 describe('an application behind a closed Gate', () => {
@@ -164,17 +146,5 @@ describe('an application behind a closed Gate', () => {
     await ask(tab, 'Deploy 1.2.0', '', 'Deploy', '1.2.0');
     expect(await accepted(tab)).toMatch(/1\.2\.0.*waits.*freeze/s);
     await developer.close();
-  });
-
-  it('opens the Gate', async () => {
-    const tab = await sre.tab(at);
-    await ask(tab, 'Open Gate freeze', 'INC-42 is over', 'Open freeze');
-    await accepted(tab);
-    await waitFor(
-      async () => (await view.admin.get(ref('gate', scenario.ns, 'freeze'))).status?.openedBy === 'sre',
-      'the opening',
-    );
-    await scenario.headIs('1.2.0', {});
-    await tab.getByRole('heading', { name: /^1\.2\.0 runs/ }).waitFor();
   });
 });

@@ -88,33 +88,6 @@ describe('gates', () => {
       .then((none) => none.getByText(`There is no kustomization ${ns}/no-such`).waitFor());
   });
 
-  it('are opened on their own page, which lists the held objects', async () => {
-    const tab = await sre.tab(`/gate/${ns}/incident`);
-    await tab.getByText(`Kustomization${ns}/app`).waitFor();
-    await tab.getByRole('button', { name: 'Open Gate incident' }).click();
-    await tab.getByLabel('Reason').fill('INC-42 is over');
-    await tab.getByRole('dialog').getByRole('button', { name: 'Open incident' }).click();
-    await tab.getByRole('dialog').getByText('The API server has accepted it.').waitFor();
-    await waitFor(
-      async () => (await view.admin.get(ref('gate', ns, 'incident'))).status?.openedBy === 'sre',
-      'the opening',
-    );
-    await tab.getByRole('button', { name: 'Done' }).click();
-    await tab.getByText(/by sre: INC-42 is over/).waitFor();
-  });
-
-  it('are closed every week on a day', async () => {
-    const tab = await sre.tab('/gates');
-    await tab.getByRole('button', { name: 'Freeze', exact: true }).click();
-    const dialog = tab.getByRole('dialog');
-    await dialog.getByRole('button', { name: 'Every week' }).click();
-    await dialog.getByRole('button', { name: 'Friday' }).click();
-    await dialog.getByRole('button', { name: `Freeze ${ns}` }).click();
-    await dialog.getByText('The API server has accepted it.').waitFor();
-    const { spec } = await view.admin.get(ref('gate', ns, 'no-fridays'));
-    expect(spec.schedule.rules).toEqual([{ daysOfWeek: ['Friday'] }]);
-  });
-
   it('are planned by dragging over the calendar', async () => {
     const tab = await sre.tab('/gates');
     const lane = tab.locator('.calendar-plan .calendar-lane');

@@ -1,4 +1,6 @@
 import type { Gate } from '../../../api/types.ts';
+import { evaluateGate } from '../../../core/gate/gateState.ts';
+import { formatTime } from '../../../core/kube/time.ts';
 import { objectOf } from '../../support/objects.ts';
 
 /** A Gate as the API server would hand it over. */
@@ -14,4 +16,15 @@ export function gate(spec: Gate['spec'], annotations?: Record<string, string>, m
     },
     spec,
   });
+}
+
+const TIMES = ['until', 'requestedAt', 'resetToDefaultAt'] as const;
+
+/** The evaluation, with times in the stored form. */
+export function evaluated(of: Gate, at: string): Record<string, unknown> {
+  const { request, cause: _, ...evaluation } = evaluateGate(of, Date.parse(at));
+  const shown: Record<string, unknown> = { ...evaluation };
+  for (const key of TIMES) if (evaluation[key] !== undefined) shown[key] = formatTime(evaluation[key]);
+  if (request) shown.request = { ...request, at: formatTime(request.at) };
+  return shown;
 }

@@ -6,22 +6,11 @@ import { parse } from 'yaml';
 import type { Gate } from '../../../api/types.ts';
 import { evaluateGate } from '../../../core/gate/gateState.ts';
 import { formatTime } from '../../../core/kube/time.ts';
-import { gate } from './gate.ts';
+import { evaluated, gate } from './gate.ts';
 
 type CalendarRules = NonNullable<Gate['spec']['schedule']>['rules'];
 
 const load = (file: string) => parse(readFileSync(join(import.meta.dirname, '../../scenario/gate', file), 'utf8'));
-const TIMES = ['until', 'requestedAt', 'resetToDefaultAt'] as const;
-
-/** The evaluation, with times in the stored form. */
-function evaluated(of: Gate, at: string): Record<string, unknown> {
-  const { request, cause: _, ...evaluation } = evaluateGate(of, Date.parse(at));
-  const shown: Record<string, unknown> = { ...evaluation };
-  for (const key of TIMES) if (evaluation[key] !== undefined) shown[key] = formatTime(evaluation[key]);
-  if (request) shown.request = { ...request, at: formatTime(request.at) };
-  return shown;
-}
-
 describe('the samples of the RFC', () => {
   interface Step {
     at: string;

@@ -77,10 +77,7 @@ export async function stored(spec: Gate['spec'], steps: Step[]): Promise<Gate> {
       Object.entries({ ...now?.metadata.annotations, ...annotate }).filter((e): e is [string, string] => e[1] !== null),
     );
     const object = { ...gate(spec, annotations), status: now?.status };
-    const written = await write(
-      { mutate: mutateGate, validate: validateGate },
-      { object, old: now, at: day(at), user },
-    );
+    const written = await write({ mutate: mutateGate, validate: validateGate }, { object, old: now, at, user });
     expect(written.message).toBe('');
     now = written.object as Gate;
   }

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import type { Gate } from '../../../api/types.ts';
-import { evaluateGate } from '../../../core/gate/gateState.ts';
 import { mutateGate, validateGate } from '../../../webhooks/gate/gateAdmission.ts';
-import { gate } from '../../core/gate/gate.ts';
+import { evaluated, gate } from '../../core/gate/gate.ts';
 import { day, type Step, stored, write } from './call.ts';
 
 const OPEN = 'open.gate.fluxcd.io/requestedAt';
@@ -11,160 +13,20 @@ const FOR = 'open.gate.fluxcd.io/for';
 const COPY = 'gate.fluxcd.io/accepted-request';
 
 describe('the request that counts is the one that arrived last', () => {
-  const hour: Gate['spec'] = { default: 'closed', window: '1h' };
-  const freeze: Gate['spec'] = { default: 'opened' };
-  const cases: { rule: string; spec: Gate['spec']; steps: Step[]; at: string; expected: object }[] = [
-    {
-      rule: 'an annotation that changes beats a newer timestamp that does not',
-      spec: hour,
-      steps: [
-        { at: '10:00:00', annotate: { [CLOSE]: day('10:00:40') } },
-        { at: '10:00:10', user: 'bob', annotate: { [OPEN]: day('10:00:10') } },
-      ],
-      at: '10:30:00',
-      expected: { opened: true, request: { action: 'open', at: Date.parse(day('10:00:10')), by: 'bob' } },
-    },
-    {
-      rule: 'both in one write: the later',
-      spec: hour,
-      steps: [{ at: '10:00:00', annotate: { [OPEN]: day('09:59:00'), [CLOSE]: day('09:58:00') } }],
-      at: '10:00:00',
-      expected: { opened: true },
-    },
-    {
-      rule: 'both in one write and equal: close',
-      spec: hour,
-      steps: [{ at: '10:00:00', annotate: { [OPEN]: day('09:59:00'), [CLOSE]: day('09:59:00') } }],
-      at: '10:00:00',
-      expected: { opened: false, message: 'Gate close requested' },
-    },
-    {
-      rule: 'a stripped annotation is no withdrawal, and neither is a stripped copy',
-      spec: hour,
-      steps: [
-        { at: '10:00:00', annotate: { [OPEN]: day('10:00:00') } },
-        { at: '10:00:01', user: 'kustomize-controller', annotate: { [OPEN]: null, [COPY]: null } },
-      ],
-      at: '10:59:59',
-      expected: { opened: true, request: { action: 'open', at: Date.parse(day('10:00:00')), by: 'alice' } },
-    },
-    {
-      rule: 'a sync that puts back an old close over a person’s open and close asks for nothing',
-      spec: freeze,
-      steps: [
-        { at: '08:00:00', user: 'kustomize-controller', annotate: { [OPEN]: day('08:00:00') } },
-        { at: '10:00:00', annotate: { [OPEN]: day('10:00:00') } },
-        { at: '11:00:00', annotate: { [CLOSE]: day('11:00:00') } },
-        { at: '11:00:05', user: 'kustomize-controller', annotate: { [OPEN]: day('08:00:00'), [CLOSE]: null } },
-      ],
-      at: '12:00:00',
-      expected: { opened: false, request: { action: 'close', at: Date.parse(day('11:00:00')), by: 'alice' } },
-    },
-    {
-      rule: 'a sync that strips an opening and puts it back after a close asks for nothing',
-      spec: hour,
-      steps: [
-        { at: '10:00:00', annotate: { [OPEN]: day('10:00:00') } },
-        { at: '10:10:00', annotate: { [OPEN]: null, [CLOSE]: day('10:10:00') } },
-        { at: '10:10:05', user: 'kustomize-controller', annotate: { [OPEN]: day('10:00:00') } },
-      ],
-      at: '10:11:00',
-      expected: { opened: false },
-    },
-    {
-      rule: 'a colleague’s slow clock does not make the request an old one',
-      spec: hour,
-      steps: [
-        { at: '10:00:00', annotate: { [OPEN]: day('10:00:30') } },
-        { at: '10:00:20', annotate: { [CLOSE]: day('10:00:20') } },
-        { at: '10:00:40', user: 'bob', annotate: { [OPEN]: day('10:00:05') } },
-      ],
-      at: '10:30:00',
-      expected: { opened: true, request: { action: 'open', at: Date.parse(day('10:00:05')), by: 'bob' } },
-    },
-    {
-      rule: 'a timestamp a minute ahead is taken for now',
-      spec: hour,
-      steps: [{ at: '10:00:00', annotate: { [OPEN]: day('10:01:00') } }],
-      at: '10:00:00',
-      expected: { opened: true, requestedAt: Date.parse(day('10:01:00')) },
-    },
-    {
-      rule: 'a planned opening leaves what is in force until its time',
-      spec: { default: 'closed' },
-      steps: [
-        { at: '10:00:00', annotate: { [OPEN]: day('10:00:00'), [FOR]: '1.0.0' } },
-        { at: '10:05:00', annotate: { [OPEN]: day('18:00:00'), [FOR]: '2.0.0' } },
-      ],
-      at: '17:59:59',
-      expected: { openFor: '1.0.0', until: Date.parse(day('18:00:00')) },
-    },
-    {
-      rule: 'and takes effect at its second',
-      spec: { default: 'closed' },
-      steps: [{ at: '10:05:00', annotate: { [OPEN]: day('18:00:00') } }],
-      at: '18:00:00',
-      expected: { opened: true, request: { action: 'open', at: Date.parse(day('18:00:00')), by: 'alice' } },
-    },
-    {
-      rule: 'a close calls a planned opening off',
-      spec: { default: 'closed' },
-      steps: [
-        { at: '10:05:00', annotate: { [OPEN]: day('18:00:00') } },
-        { at: '11:00:00', annotate: { [CLOSE]: day('11:00:00') } },
-      ],
-      at: '19:00:00',
-      expected: { opened: false, message: 'Gate close requested' },
-    },
-    {
-      rule: 'a request can come sooner than the one that was planned',
-      spec: hour,
-      steps: [
-        { at: '10:05:00', annotate: { [OPEN]: day('18:00:00') } },
-        { at: '11:00:00', annotate: { [OPEN]: day('11:00:00') } },
-      ],
-      at: '11:30:00',
-      expected: { opened: true, until: Date.parse(day('12:00:00')) },
-    },
-    {
-      rule: 'a version named afterwards narrows the opening',
-      spec: hour,
-      steps: [
-        { at: '10:00:00', annotate: { [OPEN]: day('10:00:00') } },
-        { at: '10:00:05', user: 'bob', annotate: { [FOR]: '1.0.0' } },
-      ],
-      at: '10:30:00',
-      expected: { opened: false, openFor: '1.0.0', request: { by: 'bob' } },
-    },
-    {
-      rule: 'a version taken away does not widen it',
-      spec: hour,
-      steps: [
-        { at: '10:00:00', annotate: { [OPEN]: day('10:00:00'), [FOR]: '1.0.0' } },
-        { at: '10:00:05', annotate: { [FOR]: null } },
-      ],
-      at: '10:30:00',
-      expected: { opened: false, openFor: '1.0.0' },
-    },
-    {
-      rule: 'text in the copy counts for nothing, at creation neither',
-      spec: { default: 'closed' },
-      steps: [
-        {
-          at: '10:00:00',
-          annotate: { [COPY]: '{"current":{"action":"open","at":"2026-01-05T10:00:00Z"},"handled":{}}' },
-        },
-        {
-          at: '10:00:01',
-          annotate: { [COPY]: '{"current":{"action":"open","at":"2026-01-05T10:00:00Z"},"handled":{}}' },
-        },
-      ],
-      at: '10:00:01',
-      expected: { opened: false, message: 'Gate closed by default' },
-    },
-  ];
-  it.each(cases)('$rule', async ({ spec, steps, at, expected }) => {
-    expect(evaluateGate(await stored(spec, steps), Date.parse(day(at)))).toMatchObject(expected);
+  const KEYS: Record<string, string> = { open: OPEN, close: CLOSE, for: FOR, copy: COPY };
+  const TIME = /^\d\d:\d\d:\d\d$/;
+  type Asked = Record<string, string | null> & { at: string; by?: string };
+  const cases: { rule: string; spec: Gate['spec']; writes: Asked[]; at: string; expect: object }[] = parse(
+    readFileSync(join(import.meta.dirname, 'requests.yaml'), 'utf8'),
+    (_key, value) => (TIME.test(value) ? day(value) : value),
+  );
+
+  it.each(cases)('$rule', async ({ spec, writes, at, expect: expected }) => {
+    const steps = writes.map(({ at, by = 'alice', ...asked }): Step => {
+      const annotate = Object.fromEntries(Object.entries(asked).map(([key, value]) => [KEYS[key]!, value]));
+      return { at, user: by, annotate };
+    });
+    expect(evaluated(await stored(spec, steps), at)).toMatchObject(expected);
   });
 
   it('a second pass changes nothing', async () => {
@@ -317,7 +179,7 @@ describe('an opening for one version after a closure without an end', () => {
     ['of a Gate that is not closed ends none', { schedule }, false, []],
   ])('%s', async (_, more, isClosed, warnings) => {
     const spec = { default: 'opened', ...more } as Gate['spec'];
-    const old = await stored(spec, [{ at: '10:00:00', annotate: isClosed ? { [CLOSE]: day('10:00:00') } : {} }]);
+    const old = await stored(spec, [{ at: day('10:00:00'), annotate: isClosed ? { [CLOSE]: day('10:00:00') } : {} }]);
     const annotations = { ...old.metadata.annotations, [OPEN]: day('11:00:00'), [FOR]: 'shop/web:1.2.0' };
     const object = { ...old, metadata: { ...old.metadata, annotations } };
     const handlers = { mutate: mutateGate, validate: validateGate };
