@@ -8,7 +8,6 @@ import { flux } from './flux.ts';
 import { freeze } from './freeze.ts';
 import { idle } from './idle.ts';
 import { latency } from './latency.ts';
-import { page } from './page.ts';
 import { releases } from './releases.ts';
 import { asText, type Figure, isAbove, type Scenario } from './scenario.ts';
 
@@ -20,7 +19,6 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   flux,
   freeze,
   admission,
-  page,
 };
 const MOST = 10_000;
 
@@ -55,8 +53,7 @@ function read(args: string[]) {
   if (!scenario) throw new UsageError(`${name} is none of ${Object.keys(SCENARIOS).join(', ')}.`);
   const defaults = scenario.numbers;
   const sizes = scenario.rollouts;
-  const ofServer = scenario.hooks === false ? [] : ['against', 'pairs'];
-  const texts = [...Object.keys(defaults), ...(sizes ? ['rollouts'] : []), ...ofServer, 'metacontroller'];
+  const texts = [...Object.keys(defaults), ...(sizes ? ['rollouts'] : []), 'against', 'pairs', 'metacontroller'];
   const { values } = parseOptions({
     args: first === name ? args.slice(1) : args,
     options: {
@@ -86,14 +83,16 @@ const isOneOfTwo = process.env.BENCH_PRODUCT !== undefined;
 process.exit(against === undefined || isOneOfTwo ? await bench() : await compare(against, options.pairs));
 
 async function bench(): Promise<number> {
-  const { measure, hooks } = scenario;
-  const cluster = { prefix: 'rollout-hooks-bench-', metacontroller: options.metacontroller, plain: true };
-  return onTemporaryCluster({ ...cluster, ...(hooks === false && { hooks }) }, async (cluster, interrupt) => {
-    const found = await Promise.race([measure({ cluster, ...options }), interrupt, cluster.died]);
-    if (!found) return 130;
-    if (!Array.isArray(found)) throw found;
-    return report(found);
-  });
+  const { metacontroller } = options;
+  return onTemporaryCluster(
+    { prefix: 'rollout-hooks-bench-', metacontroller, plain: true },
+    async (cluster, interrupt) => {
+      const found = await Promise.race([scenario.measure({ cluster, ...options }), interrupt, cluster.died]);
+      if (!found) return 130;
+      if (!Array.isArray(found)) throw found;
+      return report(found);
+    },
+  );
 }
 
 function report(figures: readonly Figure[]): number {

@@ -26,8 +26,6 @@ export interface Scenario {
   numbers: Readonly<Record<string, number>>;
   /** Default of --rollouts. */
   rollouts?: readonly number[];
-  /** False starts no hook server and no driver: statuses stay as written. */
-  hooks?: false;
   measure(run: Run): Promise<Figure[]>;
 }
 

@@ -15,51 +15,64 @@ export interface ObjectRef {
 export interface Resource extends ApiResource {
   /** `group/version`, or `v1`. */
   apiVersion: string;
+  hasStatusSubresource: boolean;
 }
 
 /** The path of a collection, or of one object. A namespace given for a cluster-scoped resource is ignored. */
 export function resourcePath(
-  { apiVersion, name: plural, namespaced }: Resource,
+  { apiVersion, name: plural, namespaced }: Pick<Resource, 'apiVersion' | 'name' | 'namespaced'>,
   { namespace, name }: ObjectRef['metadata'] = {},
   subresource?: string,
 ): string {
   return pathIn({ apiVersion, resource: plural, namespace: namespaced ? namespace : undefined }, name, subresource);
 }
 
-const discovered = new Map<string, Promise<ApiResource[]>>();
+/** The resources of each API version, as each client has discovered them. */
+const discovered = new WeakMap<Access, Map<string, Promise<Resource[]>>>();
 
-/** Deletes the cached discovery of a server. */
-export function forgetResources(url: string): void {
-  for (const key of discovered.keys()) if (key.startsWith(`${url} `)) discovered.delete(key);
-}
-
-async function resourceOf(access: Access, { apiVersion, kind }: ObjectRef): Promise<Resource> {
-  const key = `${access.url} ${apiVersion}`;
-  // A missing kind may be served a moment later, when its CRD is established: ask once more.
+/** The resource of a kind, or with a plural name. @throws if the server doesn't serve it */
+export async function findResource(
+  access: Access,
+  apiVersion: string,
+  wanted: { kind?: string; name?: string },
+): Promise<Resource> {
+  const known = discovered.get(access) ?? new Map<string, Promise<Resource[]>>();
+  discovered.set(access, known);
+  // A missing resource may be served a moment later, when its CRD is established: ask once more.
   for (const fresh of [false, true]) {
-    if (fresh || !discovered.has(key)) {
-      const list = send<{ resources: ApiResource[] }>(access, 'GET', versionPath(apiVersion));
-      discovered.set(
-        key,
-        list.then((answer) => answer.object.resources),
-      );
-    }
-    const resources = await discovered.get(key)?.catch((error: unknown) => {
-      discovered.delete(key);
-      if (error instanceof ApiError && error.code === 404) return [];
+    if (fresh || !known.has(apiVersion)) known.set(apiVersion, discover(access, apiVersion));
+    const resources = await known.get(apiVersion)!.catch((error: unknown) => {
+      known.delete(apiVersion);
       throw error;
     });
-    const found = resources?.find((resource) => resource.kind === kind && !resource.name.includes('/'));
-    if (found) return { ...found, apiVersion };
+    const found = resources.find(({ kind, name }) => kind === wanted.kind || name === wanted.name);
+    if (found) return found;
   }
-  throw new Error(`The API server does not serve ${kind} in ${apiVersion}`);
+  throw new Error(`The API server does not serve ${wanted.kind ?? wanted.name} in ${apiVersion}`);
+}
+
+async function discover(access: Access, apiVersion: string): Promise<Resource[]> {
+  try {
+    const { resources } = (await send<{ resources: ApiResource[] }>(access, 'GET', versionPath(apiVersion))).object;
+    const served = new Set(resources.map(({ name }) => name));
+    return resources
+      .filter(({ name }) => !name.includes('/'))
+      .map((resource) => ({ ...resource, apiVersion, hasStatusSubresource: served.has(`${resource.name}/status`) }));
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 404) return [];
+    throw error;
+  }
 }
 
 /**
  * Path of an object, or of a list when the name is left out; `namespaced` kinds without a namespace list everywhere.
  */
-export async function pathOf(access: Access, ref: ObjectRef, subresource?: string): Promise<string> {
-  return resourcePath(await resourceOf(access, ref), ref.metadata, subresource);
+export async function pathOf(
+  access: Access,
+  { apiVersion, kind, metadata }: ObjectRef,
+  subresource?: string,
+): Promise<string> {
+  return resourcePath(await findResource(access, apiVersion, { kind }), metadata, subresource);
 }
 
 interface ApplyOptions {

@@ -5,8 +5,14 @@ import { json } from 'node:stream/consumers';
 import type { Access } from '../client/kubeconfig.ts';
 import { applyObject } from '../client/resources.ts';
 import type { AnyObject } from '../client/send.ts';
-import type { Operation } from '../fakes/jsonPatch.ts';
 import { createAuthority } from './controlPlane/certificates.ts';
+
+/** An operation of a JSON Patch. */
+export interface Operation {
+  op: string;
+  path: string;
+  value?: unknown;
+}
 
 export interface OtherWebhook {
   /** Number of calls by the API server. */

@@ -4,8 +4,7 @@ import { logToStderr } from './process/log.ts';
 import { asProblem, reportProblem } from './process/problem.ts';
 import { temporaryDirectory } from './process/temporaryDirectory.ts';
 
-interface TemporaryClusterOptions
-  extends Pick<ClusterOptions, 'auditRules' | 'serveHooks' | 'hookEnv' | 'hooks' | 'plain'> {
+interface TemporaryClusterOptions extends Pick<ClusterOptions, 'auditRules' | 'serveHooks' | 'hookEnv' | 'plain'> {
   /** Prefix of the directory's name. */
   prefix: string;
   metacontroller?: string | undefined;

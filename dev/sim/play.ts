@@ -61,13 +61,8 @@ const RESOURCES = [
   'image.toolkit.fluxcd.io/imagepolicies',
 ];
 
-export async function play(plan: Plan): Promise<Outcome> {
-  const run = new Run(plan);
-  try {
-    return await run.play();
-  } finally {
-    run.cluster.stop();
-  }
+export function play(plan: Plan): Promise<Outcome> {
+  return new Run(plan).play();
 }
 
 class Run {

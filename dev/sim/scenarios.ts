@@ -98,13 +98,8 @@ export function faultsOf(writes: number): Fault[] {
   return Array.from({ length: writes }, (_, at) => kinds.map((is) => ({ is, at }))).flat();
 }
 
-export async function replay({ fixture = 'F0', steps }: Scenario, fault?: Fault): Promise<Replay> {
-  const run = new ScenarioRun(fault);
-  try {
-    return await run.play(fixture, steps);
-  } finally {
-    run.cluster.stop();
-  }
+export function replay({ fixture = 'F0', steps }: Scenario, fault?: Fault): Promise<Replay> {
+  return new ScenarioRun(fault).play(fixture, steps);
 }
 
 class ScenarioRun {

@@ -4,8 +4,7 @@
  * changed nothing of that.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Operation } from '../../dev/fakes/jsonPatch.ts';
-import { type OtherWebhook, startOtherWebhook } from '../../dev/local/otherWebhook.ts';
+import { type Operation, type OtherWebhook, startOtherWebhook } from '../../dev/local/otherWebhook.ts';
 import { type AnyObject, kustomization, ref, rollout, sharedCluster, waitFor } from './support/cluster.ts';
 import { gated, isHeld } from './support/gates.ts';
 import { variablesArrive } from './support/versions.ts';

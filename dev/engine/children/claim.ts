@@ -2,11 +2,10 @@
  * Which children a composite parent has: owned ones with the label of its uid, and orphans with it, which it adopts.
  */
 import type { KubeObject } from '../../../api/kubernetes.ts';
+import type { Resource } from '../../client/resources.ts';
 import { isNotFound } from '../cluster/apiClient.ts';
-import type { Resource } from '../cluster/discovery.ts';
 import type { Engine } from '../cluster/engine.ts';
 import type { Informer } from '../cluster/informer.ts';
-import { liveUpdate } from '../cluster/liveUpdate.ts';
 import { controllerOf, controllerReference, describe } from '../json/objects.ts';
 
 /** The selector that `generateSelector` makes: all children of a parent carry its uid. */
@@ -66,17 +65,17 @@ async function checkStillAlive({ client }: Engine, { parent, resource }: Claiman
   }
 }
 
-async function adopt(engine: Engine, resource: Resource, parent: KubeObject, child: KubeObject): Promise<void> {
+async function adopt({ client }: Engine, resource: Resource, parent: KubeObject, child: KubeObject): Promise<void> {
   const owner = controllerReference(parent);
-  await liveUpdate(engine.client, engine.clock, resource, child, (live) => {
+  await client.updateLive(resource, child, (live) => {
     const others = live.metadata.ownerReferences?.filter(({ uid }) => uid !== owner.uid) ?? [];
     return { ...live, metadata: { ...live.metadata, ownerReferences: [...others, owner] } };
   });
 }
 
-async function release(engine: Engine, resource: Resource, parent: KubeObject, child: KubeObject): Promise<void> {
+async function release({ client }: Engine, resource: Resource, parent: KubeObject, child: KubeObject): Promise<void> {
   try {
-    await liveUpdate(engine.client, engine.clock, resource, child, (live) => {
+    await client.updateLive(resource, child, (live) => {
       const ownerReferences = live.metadata.ownerReferences?.filter(({ uid }) => uid !== parent.metadata.uid);
       return { ...live, metadata: { ...live.metadata, ownerReferences } };
     });

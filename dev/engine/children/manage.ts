@@ -2,8 +2,8 @@
 
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { errorText } from '../../../core/text/errorText.ts';
+import type { Resource } from '../../client/resources.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../cluster/apiClient.ts';
-import type { Resource } from '../cluster/discovery.ts';
 import type { Engine } from '../cluster/engine.ts';
 import type { ChildRule, UpdateMethod } from '../hooks/controllerSpec.ts';
 import { jsonEqual } from '../json/json.ts';
@@ -11,7 +11,7 @@ import { addGroup, addObject, controllerReference, describe, groupOf, type Objec
 import { applyUpdate, withLastApplied } from './apply.ts';
 
 /** By `Kind.group`, without the version. */
-type UpdateMethods = ReadonlyMap<string, UpdateMethod>;
+export type UpdateMethods = ReadonlyMap<string, UpdateMethod>;
 
 export function updateMethods(rules: readonly ChildRule[], resources: readonly Resource[]): UpdateMethods {
   const methods = new Map<string, UpdateMethod>();
@@ -64,8 +64,8 @@ export async function manageChildren(
   }
 }
 
-async function remove({ client, discovery }: Engine, object: KubeObject): Promise<void> {
-  const resource = await discovery.kind(object.apiVersion, object.kind);
+async function remove({ client }: Engine, object: KubeObject): Promise<void> {
+  const resource = await client.resource(object.apiVersion, object);
   try {
     await client.remove(resource, object);
   } catch (error) {
@@ -73,8 +73,8 @@ async function remove({ client, discovery }: Engine, object: KubeObject): Promis
   }
 }
 
-async function create({ client, discovery, log }: Engine, parent: KubeObject, desired: KubeObject): Promise<void> {
-  const resource = await discovery.kind(desired.apiVersion, desired.kind);
+async function create({ client, log }: Engine, parent: KubeObject, desired: KubeObject): Promise<void> {
+  const resource = await client.resource(desired.apiVersion, desired);
   const object = withLastApplied(desired, desired);
   const owner = controllerReference(parent);
   const owners = object.metadata.ownerReferences ?? [];
@@ -89,7 +89,7 @@ async function create({ client, discovery, log }: Engine, parent: KubeObject, de
 }
 
 async function update(
-  { client, discovery }: Engine,
+  { client }: Engine,
   methods: UpdateMethods,
   observed: KubeObject,
   desired: KubeObject,
@@ -97,7 +97,7 @@ async function update(
   const object = applyUpdate(observed, desired);
   if (jsonEqual(object, observed) || observed.metadata.deletionTimestamp !== undefined) return;
   if (methods.get(`${desired.kind}.${groupOf(desired.apiVersion)}`) !== 'InPlace') return;
-  const resource = await discovery.kind(desired.apiVersion, desired.kind);
+  const resource = await client.resource(desired.apiVersion, desired);
   try {
     await client.update(resource, object);
   } catch (error) {

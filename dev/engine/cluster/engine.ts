@@ -1,12 +1,12 @@
 /** Services that all controllers of the process share. */
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Access } from '../../client/kubeconfig.ts';
+import type { Resource } from '../../client/resources.ts';
 import type { ObjectGroups } from '../json/objects.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import { ApiClient } from './apiClient.ts';
-import { Discovery } from './discovery.ts';
-import { SharedInformers } from './informers.ts';
+import { Informer } from './informer.ts';
 
 /** A request for a hook, by the names of its fields. */
 export type HookRequest = Record<string, KubeObject | ObjectGroups | boolean>;
@@ -19,20 +19,26 @@ export type HookTransport = (
 
 export interface Engine {
   client: ApiClient;
-  discovery: Discovery;
-  informers: SharedInformers;
+  /** The cache of a resource, started at the first use and shared by all controllers until the engine ends. */
+  informer(resource: Resource): Informer;
   hooks: HookTransport;
   clock: Clock;
   log: Log;
 }
 
-/** The services at an API server. `signal` ends their requests. */
+/** The services at an API server. `signal` ends their requests and caches. */
 export function createEngine(
   access: Access,
   { hooks, clock, log }: Pick<Engine, 'hooks' | 'clock' | 'log'>,
   signal: AbortSignal,
 ): Engine {
   const client = new ApiClient(access, clock, signal);
-  const [discovery, informers] = [new Discovery(client, clock), new SharedInformers(client, clock, log)];
-  return { client, discovery, informers, hooks, clock, log };
+  const informers = new Map<string, Informer>();
+  const informer = (resource: Resource) => {
+    const key = `${resource.apiVersion}/${resource.name}`;
+    const found = informers.get(key) ?? new Informer(resource, { client, clock, log, signal });
+    informers.set(key, found);
+    return found;
+  };
+  return { client, informer, hooks, clock, log };
 }

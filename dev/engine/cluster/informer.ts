@@ -2,13 +2,12 @@
  * A cache of one resource, kept by list and watch. Everything that reads it may be late, never wrong in the long run.
  */
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import { resourcePath } from '../../client/resources.ts';
+import { type Resource, resourcePath } from '../../client/resources.ts';
 import { ApiError } from '../../client/send.ts';
 import { keyOf } from '../json/objects.ts';
 import { type Clock, pause } from '../runtime/clock.ts';
 import { type Log, reasonOf } from '../runtime/log.ts';
 import { type ApiClient, hasCode } from './apiClient.ts';
-import type { Resource } from './discovery.ts';
 import { ObjectStore } from './store.ts';
 
 export interface Subscriber {
@@ -27,24 +26,27 @@ const GONE = 410;
 const FIRST_RETRY_MS = 200;
 const LONGEST_RETRY_MS = 5000;
 
+interface Services {
+  client: ApiClient;
+  clock: Clock;
+  log: Log;
+  /** Ends the informer. */
+  signal: AbortSignal;
+}
+
 export class Informer {
   readonly resource: Resource;
   readonly store = new ObjectStore();
-  readonly #client: ApiClient;
-  readonly #clock: Clock;
-  readonly #log: Log;
-  readonly #stop = new AbortController();
+  readonly #services: Services;
   readonly #subscribers = new Set<Subscriber>();
   readonly #firstList = Promise.withResolvers<void>();
   #synced = false;
   #resourceVersion: string | undefined;
   #reported: string | undefined;
 
-  constructor(resource: Resource, client: ApiClient, clock: Clock, log: Log) {
+  constructor(resource: Resource, services: Services) {
     this.resource = resource;
-    this.#client = client;
-    this.#clock = clock;
-    this.#log = log;
+    this.#services = services;
     void this.#run();
   }
 
@@ -52,7 +54,7 @@ export class Informer {
     return this.#synced;
   }
 
-  /** Resolves with the first complete list, or when the informer stops before. */
+  /** Resolves with the first complete list. */
   whenSynced(): Promise<void> {
     return this.#firstList.promise;
   }
@@ -68,14 +70,8 @@ export class Informer {
     for (const object of this.store.list()) subscriber.updated(object, object);
   }
 
-  stop(): void {
-    this.#stop.abort();
-    this.#subscribers.clear();
-    this.#firstList.resolve();
-  }
-
   async #run(): Promise<void> {
-    const signal = this.#stop.signal;
+    const { clock, signal } = this.#services;
     let retryMs = FIRST_RETRY_MS;
     while (!signal.aborted) {
       try {
@@ -91,7 +87,7 @@ export class Informer {
         this.#report(reasonOf(error));
         // A server that lost its data would take our resourceVersion for one in its future and wait.
         if (error instanceof ApiError) this.#resourceVersion = undefined;
-        await pause(this.#clock, retryMs * (1 + this.#clock.random()), signal);
+        await pause(clock, retryMs * (1 + clock.random()), signal);
         retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
       }
     }
@@ -102,13 +98,14 @@ export class Informer {
     if (reason === this.#reported) return;
     this.#reported = reason;
     const { apiVersion, name } = this.resource;
-    this.#log.problem('list or watch failed, trying again', { apiVersion, resource: name, error: reason });
+    this.#services.log.problem('list or watch failed, trying again', { apiVersion, resource: name, error: reason });
   }
 
   async #list(): Promise<void> {
     const { apiVersion, kind } = this.resource;
-    const list = await this.#client.get<KubeObject & { items: KubeObject[] | null }>(resourcePath(this.resource));
-    if (this.#stop.signal.aborted) return;
+    const list = await this.#services.client.get<KubeObject & { items: KubeObject[] | null }>(
+      resourcePath(this.resource),
+    );
     const gone = new Set(this.store.keys());
     for (const item of list.items ?? []) {
       // Built-in types come without the two in a list.
@@ -124,14 +121,15 @@ export class Informer {
   }
 
   async #watch(): Promise<void> {
+    const { client, clock, signal } = this.#services;
     const query = new URLSearchParams({
       watch: '1',
       allowWatchBookmarks: 'true',
       resourceVersion: this.#resourceVersion ?? '',
-      timeoutSeconds: String(300 + Math.floor(this.#clock.random() * 300)),
+      timeoutSeconds: String(300 + Math.floor(clock.random() * 300)),
     });
     const path = `${resourcePath(this.resource)}?${query}`;
-    for await (const { type, object } of this.#client.watch<WatchEvent>(path, this.#stop.signal)) {
+    for await (const { type, object } of client.watch<WatchEvent>(path, signal)) {
       this.#reported = undefined;
       if (type === 'ERROR') throw new ApiError(object.code ?? 500, 'Watch', object.message ?? 'the watch failed');
       if (type === 'ADDED' || type === 'MODIFIED') this.#put(object);

@@ -3,53 +3,37 @@
  * parent's status.
  */
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import { compileSelector } from '../../../core/kube/selector.ts';
 import { claimChildren, isLabelledWith, UID_LABEL } from '../children/claim.ts';
-import { desiredGroups, emptyGroups, manageChildren, updateMethods } from '../children/manage.ts';
+import { desiredGroups, emptyGroups, manageChildren } from '../children/manage.ts';
 import { isConflict, isNotFound } from '../cluster/apiClient.ts';
 import type { Engine } from '../cluster/engine.ts';
-import { liveUpdate } from '../cluster/liveUpdate.ts';
 import { parseCompositeAnswer, type SyncAnswer } from '../hooks/answers.ts';
 import type { CompositeController } from '../hooks/controllerSpec.ts';
-import { hookClient } from '../hooks/hookClient.ts';
 import { jsonEqual } from '../json/json.ts';
 import { addObject, describe, type ObjectGroups } from '../json/objects.ts';
-import { ParentLoop, type SyncJob } from './parentLoop.ts';
+import { loopParts, type ParentKind, ParentLoop, type SyncJob } from './parentLoop.ts';
 
 /** Throws when something the controller names is not served (yet). */
 export async function compositeLoop(engine: Engine, controller: CompositeController): Promise<ParentLoop> {
-  const { parentResource, childResources = [], hooks, endpointConfigs, resyncPeriodSeconds } = controller.spec;
-  const resource = await engine.discovery.resource(parentResource.apiVersion, parentResource.resource);
+  const { parentResource, childResources = [] } = controller.spec;
+  const parts = await loopParts(engine, controller, [parentResource], childResources);
+  const [{ resource }] = parts.parents as [ParentKind];
   if (!resource.hasStatusSubresource)
     throw new Error(`${resource.name} of ${resource.apiVersion} have no status subresource`);
-  const children = await Promise.all(childResources.map((c) => engine.discovery.resource(c.apiVersion, c.resource)));
-  const methods = updateMethods(childResources, children);
-  const syncHook = await hookClient(hooks.sync, engine, endpointConfigs);
-  const matches = compileSelector(parentResource.labelSelector);
-  const concerns = (parent: KubeObject) => matches(parent.metadata.labels);
 
-  const loop: ParentLoop = new ParentLoop(engine, {
-    name: `CompositeController ${controller.metadata.name}`,
-    controller,
-    customizeHook: hooks.customize && (await hookClient(hooks.customize, engine, endpointConfigs)),
-    parents: [{ resource, ignoreStatusChanges: parentResource.ignoreStatusChanges ?? false, concerns }],
-    children,
-    resyncPeriodSeconds,
-    sync,
-    adopters,
-  });
+  const loop: ParentLoop = new ParentLoop(engine, { ...parts, sync, adopters });
   return loop;
 
   async function sync(job: SyncJob): Promise<void> {
     const { parent } = job;
-    const observed = await observedChildren(parent);
-    const related = await job.related();
-    const answer = await callHook(parent, observed, related);
+    const children = await observedChildren(parent);
+    const request = { controller, parent, children, related: await job.related(), finalizing: false };
+    const answer = parseCompositeAnswer(await parts.syncHook.call(request));
     job.resyncAfter(answer.resyncAfterSeconds);
     const desired = desiredGroups(answer.objects, parent);
     labelChildren(parent, desired);
     // The status is written even when a child could not be: the hook's view of the parent is not lost with it.
-    const failure = await manageChildren(engine, methods, parent, observed, desired).then(
+    const failure = await manageChildren(engine, parts.methods, parent, children, desired).then(
       () => undefined,
       (error: unknown) => ({ error }),
     );
@@ -58,17 +42,12 @@ export async function compositeLoop(engine: Engine, controller: CompositeControl
   }
 
   async function observedChildren(parent: KubeObject): Promise<ObjectGroups> {
-    const observed = emptyGroups(children);
+    const observed = emptyGroups(parts.children);
     for (const informer of loop.children) {
       const claimed = await claimChildren(engine, { parent, resource }, informer);
       for (const child of claimed) addObject(observed, child);
     }
     return observed;
-  }
-
-  async function callHook(parent: KubeObject, observed: ObjectGroups, related: ObjectGroups): Promise<SyncAnswer> {
-    const request = { controller, parent, children: observed, related, finalizing: false };
-    return parseCompositeAnswer(await syncHook.call(request));
   }
 
   function labelChildren(parent: KubeObject, desired: ObjectGroups): void {
@@ -85,15 +64,9 @@ export async function compositeLoop(engine: Engine, controller: CompositeControl
   /** Whatever the hook answered becomes the whole status; nothing answered leaves only the generation. */
   async function replaceStatus(parent: KubeObject, answered: SyncAnswer['status']): Promise<void> {
     const status = { ...answered, observedGeneration: parent.metadata.generation ?? 0 };
+    const replaced = (live: KubeObject) => (jsonEqual(live.status, status) ? undefined : { ...live, status });
     try {
-      await liveUpdate(
-        engine.client,
-        engine.clock,
-        resource,
-        parent,
-        (live) => (jsonEqual(live.status, status) ? undefined : { ...live, status }),
-        'status',
-      );
+      await engine.client.updateLive(resource, parent, replaced, 'status');
     } catch (error) {
       // Gone, or overtaken by others four times: their change brings the next sync.
       if (!isNotFound(error) && !isConflict(error)) throw error;

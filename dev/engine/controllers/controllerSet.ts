@@ -3,7 +3,6 @@
  */
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Engine } from '../cluster/engine.ts';
-import { Informer } from '../cluster/informer.ts';
 import { compositeController, decoratorController } from '../hooks/controllerSpec.ts';
 import { jsonEqual } from '../json/json.ts';
 import { pause } from '../runtime/clock.ts';
@@ -44,7 +43,6 @@ export class ControllerSet {
   readonly #engine: Engine;
   readonly #signal: AbortSignal;
   readonly #running = new Map<string, Running>();
-  readonly #informers: Informer[] = [];
 
   constructor(engine: Engine, signal: AbortSignal) {
     this.#engine = engine;
@@ -53,28 +51,28 @@ export class ControllerSet {
 
   /** Resolves when the controllers that exist now have complete caches, or have been reported as not startable. */
   async start(): Promise<void> {
-    for (const { resource, kind, create } of KINDS) {
-      const informer = new Informer(
-        { apiVersion: API_VERSION, name: resource, kind, namespaced: false, hasStatusSubresource: true },
-        this.#engine.client,
-        this.#engine.clock,
-        this.#engine.log,
-      );
-      this.#informers.push(informer);
+    const informers = KINDS.map(({ resource, kind, create }) => {
+      const informer = this.#engine.informer({
+        apiVersion: API_VERSION,
+        name: resource,
+        kind,
+        namespaced: false,
+        hasStatusSubresource: true,
+      });
       const follow = (controller: KubeObject) => this.#follow(kind, controller, create);
       informer.subscribe({
         added: follow,
         updated: (_old, current) => follow(current),
         removed: (controller) => this.#end(nameOf(kind, controller)),
       });
-    }
-    await Promise.all(this.#informers.map((informer) => informer.whenSynced()));
+      return informer.whenSynced();
+    });
+    await Promise.all(informers);
     await Promise.all([...this.#running.values()].map(({ settled }) => settled));
   }
 
   /** Resolves when all controllers have finished what they had begun. */
   async stop(): Promise<void> {
-    for (const informer of this.#informers) informer.stop();
     const all = [...this.#running.values()];
     for (const { end } of all) end.abort();
     await Promise.all(all.map(({ ended }) => ended));

@@ -2,67 +2,53 @@
  * A DecoratorController: calls its hook for each object, writes status, labels and annotations, then the attachments.
  */
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import { compileSelector } from '../../../core/kube/selector.ts';
-import { desiredGroups, emptyGroups, manageChildren, updateMethods } from '../children/manage.ts';
+import type { Resource } from '../../client/resources.ts';
+import { desiredGroups, emptyGroups, manageChildren } from '../children/manage.ts';
 import { isConflict, isNotFound } from '../cluster/apiClient.ts';
-import type { Resource } from '../cluster/discovery.ts';
 import type { Engine } from '../cluster/engine.ts';
 import { parseDecoratorAnswer, type SyncAnswer } from '../hooks/answers.ts';
-import type { DecoratorController, ParentRule } from '../hooks/controllerSpec.ts';
-import { hookClient } from '../hooks/hookClient.ts';
+import type { DecoratorController } from '../hooks/controllerSpec.ts';
 import { jsonEqual } from '../json/json.ts';
 import { addObject, type ObjectGroups } from '../json/objects.ts';
-import { type ParentKind, ParentLoop, type SyncJob } from './parentLoop.ts';
+import { loopParts, ParentLoop, type SyncJob } from './parentLoop.ts';
 
 /** Marks attachments with the name of their controller: several decorators may attach the same kind to one object. */
 const DECORATOR_ANNOTATION = 'metacontroller.k8s.io/decorator-controller';
 
 /** Throws when something the controller names is not served (yet). */
 export async function decoratorLoop(engine: Engine, controller: DecoratorController): Promise<ParentLoop> {
-  const { resources, attachments = [], hooks, endpointConfigs, resyncPeriodSeconds } = controller.spec;
+  const { resources, attachments = [] } = controller.spec;
+  const parts = await loopParts(engine, controller, resources, attachments);
   const name = controller.metadata.name ?? '';
-  const decorated = await Promise.all(
-    resources.map(async (rule) => decoratedKind(rule, await engine.discovery.resource(rule.apiVersion, rule.resource))),
-  );
-  const children = await Promise.all(attachments.map((a) => engine.discovery.resource(a.apiVersion, a.resource)));
-  const methods = updateMethods(attachments, children);
-  const syncHook = await hookClient(hooks.sync, engine, endpointConfigs);
 
-  const loop: ParentLoop = new ParentLoop(engine, {
-    name: `DecoratorController ${name}`,
-    controller,
-    customizeHook: hooks.customize && (await hookClient(hooks.customize, engine, endpointConfigs)),
-    parents: decorated,
-    children,
-    resyncPeriodSeconds,
-    sync,
-  });
+  const loop: ParentLoop = new ParentLoop(engine, { ...parts, sync });
   return loop;
 
   async function sync(job: SyncJob): Promise<void> {
     const { parent, kind } = job;
     const observed = observedAttachments(parent);
-    const related = await job.related();
-    const answer = await callHook(parent, observed, related);
+    const request = {
+      controller,
+      object: parent,
+      attachments: observed,
+      related: await job.related(),
+      finalizing: false,
+    };
+    const answer = parseDecoratorAnswer(await parts.syncHook.call(request));
     job.resyncAfter(answer.resyncAfterSeconds);
     const done = await decorate(kind.resource, parent, answer);
     if (!done) return;
-    await manageChildren(engine, methods, parent, observed, marked(desiredGroups(answer.objects, parent)));
+    await manageChildren(engine, parts.methods, parent, observed, marked(desiredGroups(answer.objects, parent)));
   }
 
   function observedAttachments(parent: KubeObject): ObjectGroups {
-    const observed = emptyGroups(children);
+    const observed = emptyGroups(parts.children);
     for (const { store } of loop.children) {
       for (const object of store.ownedBy(parent.metadata.uid, parent.metadata.namespace)) {
         if (object.metadata.annotations?.[DECORATOR_ANNOTATION] === name) addObject(observed, object);
       }
     }
     return observed;
-  }
-
-  async function callHook(object: KubeObject, observed: ObjectGroups, related: ObjectGroups): Promise<SyncAnswer> {
-    const request = { controller, object, attachments: observed, related, finalizing: false };
-    return parseDecoratorAnswer(await syncHook.call(request));
   }
 
   /**
@@ -105,15 +91,6 @@ export async function decoratorLoop(engine: Engine, controller: DecoratorControl
     }
     return desired;
   }
-}
-
-function decoratedKind(rule: ParentRule, resource: Resource): ParentKind {
-  const matches = compileSelector(rule.labelSelector);
-  return {
-    resource,
-    ignoreStatusChanges: rule.ignoreStatusChanges ?? false,
-    concerns: ({ metadata }) => matches(metadata.labels),
-  };
 }
 
 /** The map with the answered keys set, or removed where null; undefined when that changes nothing. */

@@ -1,12 +1,15 @@
 /** The loop of both kinds of controllers: events of parents and children fill a queue, workers empty it. */
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import type { Resource } from '../cluster/discovery.ts';
+import { compileSelector } from '../../../core/kube/selector.ts';
+import type { Resource } from '../../client/resources.ts';
+import { type UpdateMethods, updateMethods } from '../children/manage.ts';
 import type { Engine } from '../cluster/engine.ts';
 import type { Informer, Subscriber } from '../cluster/informer.ts';
-import { type HookClient, TooManyRequests } from '../hooks/hookClient.ts';
+import type { ChildRule, CompositeController, DecoratorController, ParentRule } from '../hooks/controllerSpec.ts';
+import { type HookClient, hookClient, TooManyRequests } from '../hooks/hookClient.ts';
 import { jsonEqual } from '../json/json.ts';
 import { controllerOf, groupOf, keyOf, kindKey, type ObjectGroups } from '../json/objects.ts';
-import { Workers } from '../queue/workers.ts';
+import { WorkQueue } from '../queue/workQueue.ts';
 import { Customize, NotSyncedError } from '../related/customize.ts';
 import { every, goDurationMs } from '../runtime/clock.ts';
 import { LIMITS } from '../runtime/limits.ts';
@@ -22,14 +25,46 @@ export interface ParentKind {
   concerns(parent: KubeObject): boolean;
 }
 
-interface LoopParts {
-  /** For messages: `CompositeController rollouts`. */
-  name: string;
-  controller: KubeObject;
+/** What both kinds of controllers have. */
+interface CommonParts {
+  controller: CompositeController | DecoratorController;
+  syncHook: HookClient;
   customizeHook: HookClient | undefined;
   parents: readonly ParentKind[];
   children: readonly Resource[];
-  resyncPeriodSeconds: number | undefined;
+  methods: UpdateMethods;
+}
+
+/** Reads what the controller names. Throws when something isn't served (yet). */
+export async function loopParts(
+  engine: Engine,
+  controller: CommonParts['controller'],
+  parentRules: readonly ParentRule[],
+  childRules: readonly ChildRule[],
+): Promise<CommonParts> {
+  const { hooks, endpointConfigs } = controller.spec;
+  const resourceOf = ({ apiVersion, resource: name }: ParentRule | ChildRule) =>
+    engine.client.resource(apiVersion, { name });
+  const children = await Promise.all(childRules.map(resourceOf));
+  const parents = parentRules.map(async (rule): Promise<ParentKind> => {
+    const matches = compileSelector(rule.labelSelector);
+    return {
+      resource: await resourceOf(rule),
+      ignoreStatusChanges: rule.ignoreStatusChanges ?? false,
+      concerns: ({ metadata }) => matches(metadata.labels),
+    };
+  });
+  return {
+    controller,
+    syncHook: await hookClient(hooks.sync, engine, endpointConfigs),
+    customizeHook: hooks.customize && (await hookClient(hooks.customize, engine, endpointConfigs)),
+    parents: await Promise.all(parents),
+    children,
+    methods: updateMethods(childRules, children),
+  };
+}
+
+interface LoopParts extends CommonParts {
   sync(job: SyncJob): Promise<void>;
   /** Parents that may want to adopt a child without a controller. */
   adopters?(child: KubeObject, parents: Iterable<KubeObject>): Iterable<KubeObject>;
@@ -53,7 +88,7 @@ export class ParentLoop {
   readonly #engine: Engine;
   readonly #parts: LoopParts;
   readonly #parents: readonly WatchedParents[];
-  readonly #workers: Workers;
+  readonly #queue: WorkQueue;
   readonly #customize: Customize;
   readonly #ends: (() => void)[] = [];
   #stopped = false;
@@ -61,18 +96,18 @@ export class ParentLoop {
   constructor(engine: Engine, parts: LoopParts) {
     this.#engine = engine;
     this.#parts = parts;
-    this.#workers = new Workers(engine.clock, LIMITS.workers, (key) => this.#work(key));
+    this.#queue = new WorkQueue(engine.clock, LIMITS.workers, (key) => this.#work(key));
     this.#parents = parts.parents.map((kind) => ({
       ...kind,
-      informer: engine.informers.acquire(kind.resource),
+      informer: engine.informer(kind.resource),
       prefix: `${kindKey(kind.resource.apiVersion, kind.resource.kind)} `,
     }));
-    this.children = parts.children.map((resource) => engine.informers.acquire(resource));
+    this.children = parts.children.map((resource) => engine.informer(resource));
     this.#customize = new Customize(engine, {
       hook: parts.customizeHook,
       controller: parts.controller,
       parent: (key) => this.#find(key)?.parent,
-      enqueue: (key) => this.#workers.queue.add(key),
+      enqueue: (key) => this.#queue.add(key),
     });
   }
 
@@ -81,27 +116,25 @@ export class ParentLoop {
     for (const kind of this.#parents) {
       const subscriber = this.#parentEvents(kind);
       this.#ends.push(kind.informer.subscribe(subscriber));
-      const seconds = Math.max(1, this.#parts.resyncPeriodSeconds ?? DEFAULT_RESYNC_SECONDS);
+      const seconds = Math.max(1, this.#parts.controller.spec.resyncPeriodSeconds ?? DEFAULT_RESYNC_SECONDS);
       this.#ends.push(every(this.#engine.clock, seconds * 1000, () => kind.informer.resync(subscriber)));
     }
     for (const informer of this.children) this.#ends.push(informer.subscribe(this.#childEvents()));
     await Promise.all([...this.#parents.map(({ informer }) => informer), ...this.children].map((i) => i.whenSynced()));
-    if (!this.#stopped) this.#workers.start();
+    if (!this.#stopped) this.#queue.start();
   }
 
   /** Resolves when the syncs that have begun are finished. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const end of this.#ends) end();
-    await this.#workers.stop();
+    await this.#queue.stop();
     this.#customize.stop();
-    for (const { informer } of this.#parents) this.#engine.informers.release(informer);
-    for (const informer of this.children) this.#engine.informers.release(informer);
   }
 
   #parentEvents(kind: WatchedParents): Subscriber {
     const enqueue = (parent: KubeObject) => {
-      if (kind.concerns(parent)) this.#workers.queue.add(kind.prefix + keyOf(parent));
+      if (kind.concerns(parent)) this.#queue.add(kind.prefix + keyOf(parent));
     };
     return {
       added: enqueue,
@@ -119,18 +152,18 @@ export class ParentLoop {
         // A relist: parents are resynced by their own events.
         if (old.metadata.resourceVersion !== current.metadata.resourceVersion) this.#childChanged(current);
       },
-      removed: (child) => this.#ownerOf(child, (key) => this.#workers.queue.add(key)),
+      removed: (child) => this.#ownerOf(child, (key) => this.#queue.add(key)),
     };
   }
 
   #childChanged(child: KubeObject): void {
     if (controllerOf(child)) {
-      this.#ownerOf(child, (key) => this.#workers.queue.add(key));
+      this.#ownerOf(child, (key) => this.#queue.add(key));
     } else if (child.metadata.deletionTimestamp === undefined && this.#parts.adopters) {
       for (const { informer, prefix, resource, concerns } of this.#parents) {
         const nearby = informer.store.list(resource.namespaced ? child.metadata.namespace : undefined);
         for (const parent of this.#parts.adopters(child, nearby)) {
-          if (concerns(parent)) this.#workers.queue.add(prefix + keyOf(parent));
+          if (concerns(parent)) this.#queue.add(prefix + keyOf(parent));
         }
       }
     }
@@ -155,21 +188,22 @@ export class ParentLoop {
   }
 
   async #work(key: string): Promise<void> {
-    const { queue } = this.#workers;
     try {
       const { kind, parent } = this.#find(key) ?? {};
       if (!kind || !parent) this.#customize.forget(key);
       else if (kind.concerns(parent)) await this.#sync(key, kind, parent);
-      queue.forget(key);
+      this.#queue.forget(key);
     } catch (error) {
       if (error instanceof TooManyRequests) {
-        queue.addAfter(key, error.afterSeconds * 1000);
+        this.#queue.addAfter(key, error.afterSeconds * 1000);
         return;
       }
       if (!this.#stopped && !(error instanceof NotSyncedError)) {
-        this.#engine.log.problem('sync failed', { controller: this.#parts.name, parent: key, error: reasonOf(error) });
+        const { kind, metadata } = this.#parts.controller;
+        const controller = `${kind} ${metadata.name}`;
+        this.#engine.log.problem('sync failed', { controller, parent: key, error: reasonOf(error) });
       }
-      queue.addRateLimited(key);
+      this.#queue.addRateLimited(key);
     }
   }
 
@@ -179,7 +213,7 @@ export class ParentLoop {
       kind,
       related: () => this.#customize.relatedOf(key, parent),
       resyncAfter: (seconds) => {
-        if (seconds > 0) this.#workers.queue.addAfter(key, goDurationMs(seconds));
+        if (seconds > 0) this.#queue.addAfter(key, goDurationMs(seconds));
       },
     });
   }

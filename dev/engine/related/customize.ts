@@ -19,11 +19,6 @@ interface Answer {
   compiled?: CompiledRule[];
 }
 
-interface Subscription {
-  informer: Informer;
-  unsubscribe(): void;
-}
-
 interface CustomizeParts {
   hook: HookClient | undefined;
   controller: KubeObject;
@@ -37,7 +32,7 @@ export class Customize {
   readonly #cache = new CustomizeCache<Answer>();
   readonly #index = new RelatedIndex();
   readonly #asked = new Map<string, Promise<Answer>>();
-  readonly #subscriptions = new Map<string, Subscription>();
+  readonly #subscribed = new Map<Informer, () => void>();
   #namespaces: Informer | undefined;
 
   constructor(engine: Engine, parts: CustomizeParts) {
@@ -69,13 +64,8 @@ export class Customize {
   }
 
   stop(): void {
-    for (const { informer, unsubscribe } of this.#subscriptions.values()) {
-      unsubscribe();
-      this.#engine.informers.release(informer);
-    }
-    this.#subscriptions.clear();
-    if (this.#namespaces) this.#engine.informers.release(this.#namespaces);
-    this.#namespaces = undefined;
+    for (const unsubscribe of this.#subscribed.values()) unsubscribe();
+    this.#subscribed.clear();
   }
 
   async #rulesOf(hook: HookClient, key: string, parent: KubeObject): Promise<CompiledRule[]> {
@@ -83,7 +73,7 @@ export class Customize {
     if (!answer.compiled) {
       answer.compiled = await Promise.all(
         answer.rules.map(async (rule) => {
-          return compileRule(rule, await this.#engine.discovery.resource(rule.apiVersion, rule.resource));
+          return compileRule(rule, await this.#engine.client.resource(rule.apiVersion, { name: rule.resource }));
         }),
       );
       // Rules of an older generation must not replace newer ones, nor those of a deleted parent stay forever.
@@ -110,11 +100,8 @@ export class Customize {
   }
 
   async #informerOf({ apiVersion, resource: name }: CompiledRule): Promise<Informer> {
-    const resource = await this.#engine.discovery.resource(apiVersion, name);
-    const key = `${apiVersion}/${name}`;
-    const known = this.#subscriptions.get(key);
-    if (known) return known.informer;
-    const informer = this.#engine.informers.acquire(resource);
+    const informer = this.#engine.informer(await this.#engine.client.resource(apiVersion, { name }));
+    if (this.#subscribed.has(informer)) return informer;
     const unsubscribe = informer.subscribe({
       added: (object) => this.#relatedChanged(informer, object),
       updated: (old, current) => {
@@ -124,15 +111,13 @@ export class Customize {
       },
       removed: (last) => this.#relatedChanged(informer, last),
     });
-    this.#subscriptions.set(key, { informer, unsubscribe });
+    this.#subscribed.set(informer, unsubscribe);
     return informer;
   }
 
   async #watchNamespaces(): Promise<void> {
-    if (this.#namespaces) return;
-    const resource = await this.#engine.discovery.resource('v1', 'namespaces');
     // No subscription: a label that changes on a Namespace triggers no sync.
-    this.#namespaces ??= this.#engine.informers.acquire(resource);
+    this.#namespaces ??= this.#engine.informer(await this.#engine.client.resource('v1', { name: 'namespaces' }));
   }
 
   readonly #namespaceLabels: NamespaceLabels = (namespace) => {

@@ -1,7 +1,7 @@
 /** Related rules of hook version v2: which combinations are valid and which objects they mean. */
 import type { KubeObject, LabelSelector } from '../../../api/kubernetes.ts';
 import { compileSelector } from '../../../core/kube/selector.ts';
-import type { Resource } from '../cluster/discovery.ts';
+import type { Resource } from '../../client/resources.ts';
 import type { ObjectStore } from '../cluster/store.ts';
 import type { RelatedRule } from '../hooks/answers.ts';
 

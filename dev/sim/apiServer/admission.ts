@@ -3,10 +3,10 @@
  * refuse it.
  */
 import { join } from 'node:path';
+import jsonpatch from 'jsonpatch';
 import type { AdmissionRequest, AdmissionResponse } from '../../../api/admission.ts';
 import type { AnyObject } from '../../client/send.ts';
 import { jsonEqual } from '../../engine/json/json.ts';
-import { patched } from '../../fakes/jsonPatch.ts';
 import { readManifests } from '../../local/install/manifests.ts';
 import { REPOSITORY } from '../../repository.ts';
 import { may } from './access.ts';
@@ -108,7 +108,7 @@ export async function mutate(
       if (!response?.patch || !current.object) continue;
       const operations = JSON.parse(Buffer.from(response.patch, 'base64').toString());
       if (operations.length === 0) continue;
-      current = { ...current, object: shape(patched(current.object, operations)) };
+      current = { ...current, object: shape(jsonpatch.apply_patch(current.object, operations)) };
       for (const each of called) if (each !== row) changedAfter.add(each);
     }
     const changed = current.object && shape(other(current.object));

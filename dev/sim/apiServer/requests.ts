@@ -1,11 +1,11 @@
 /** Parses requests: path, selectors, and the object that results from the body and the stored object. */
+import jsonpatch from 'jsonpatch';
 import { isMap } from '../../../core/kube/json.ts';
 import type { ConnectionRequest } from '../../client/kubeconfig.ts';
 import type { AnyObject } from '../../client/send.ts';
-import { patched } from '../../fakes/jsonPatch.ts';
-import { applied } from '../../fakes/managedFields.ts';
 import { Refusal } from './admission.ts';
 import { type Kind, kindAt } from './kinds.ts';
+import { applied } from './managedFields.ts';
 
 export interface Target {
   kind: Kind;
@@ -43,7 +43,7 @@ export function requestedObject(request: ConnectionRequest, old: AnyObject | und
   if (!old) throw new Refusal(404, 'NotFound', 'not found');
   if (type.startsWith('application/json-patch')) {
     try {
-      return patched(old, body);
+      return jsonpatch.apply_patch(old, body);
     } catch (error) {
       throw new Refusal(422, 'Invalid', (error as Error).message);
     }

@@ -19,9 +19,9 @@ export function startCollector(time: VirtualTime, server: ApiServer, user: UserI
     const orphans = storage.all().filter(([, object]) => !object.metadata.deletionTimestamp && isOrphan(object));
     for (const [resource, { metadata }] of orphans) {
       const [group = '', name = ''] = resource.split('/');
-      const { version, namespaced, kind } = kindAt(group, name)!;
+      const { version, namespaced } = kindAt(group, name)!;
       const apiVersion = group ? `${group}/${version}` : version;
-      const path = resourcePath({ apiVersion, name, namespaced, kind }, metadata);
+      const path = resourcePath({ apiVersion, name, namespaced }, metadata);
       const body = JSON.stringify({ preconditions: { uid: metadata.uid } });
       const { code } = await server.handle(user, { method: 'DELETE', path, headers: {}, body });
       if (code >= 300 && code !== 404) time.after(RETRY_MS, collect);

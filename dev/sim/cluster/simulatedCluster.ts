@@ -5,7 +5,6 @@ import type { EventRecord, Settings } from '../../../api/ports.ts';
 import { type Random, randomFrom } from '../../actors/random.ts';
 import { User } from '../../actors/user.ts';
 import type { Access } from '../../client/kubeconfig.ts';
-import { forgetResources } from '../../client/resources.ts';
 import type { AnyObject } from '../../client/send.ts';
 import { createEngine, type HookTransport } from '../../engine/cluster/engine.ts';
 import { ControllerSet } from '../../engine/controllers/controllerSet.ts';
@@ -47,8 +46,6 @@ interface Replica {
   server: HookServer;
 }
 
-let clusters = 0;
-
 export class SimulatedCluster {
   readonly time: VirtualTime;
   readonly server: ApiServer;
@@ -63,7 +60,6 @@ export class SimulatedCluster {
   /** Faults of the processes, by time. */
   readonly faults: [at: number, what: string][] = [];
   readonly random: Random;
-  readonly #url = `http://sim-${++clusters}`;
   readonly #network: Network;
   delays: Delays = NO_DELAYS;
   readonly #replicas = new Map<string, Replica>();
@@ -112,10 +108,6 @@ export class SimulatedCluster {
     startCollector(this.time, this.server, userOf('collector'));
   }
 
-  stop(): void {
-    forgetResources(this.#url);
-  }
-
   user(name: UserName): User {
     return new User(this.#access(name, userOf(name)));
   }
@@ -127,7 +119,7 @@ export class SimulatedCluster {
 
   #access(process: string | Process, user: UserInfo): Access {
     const client = typeof process === 'string' ? new Process(process, this.time) : process;
-    return { url: this.#url, ca: '', connection: connect(this.#network, client, user) };
+    return { url: 'http://sim', ca: '', connection: connect(this.#network, client, user) };
   }
 
   get replicas(): readonly string[] {

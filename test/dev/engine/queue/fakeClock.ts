@@ -2,6 +2,8 @@
 import type { Clock } from '../../../../dev/engine/runtime/clock.ts';
 
 export class FakeClock implements Clock {
+  /** Every delay that was asked for. */
+  readonly delays: number[] = [];
   #now = 0;
   #timers: { at: number; action: () => void }[] = [];
 
@@ -14,6 +16,7 @@ export class FakeClock implements Clock {
   }
 
   after(delayMs: number, action: () => void): () => void {
+    this.delays.push(delayMs);
     const timer = { at: this.#now + delayMs, action };
     this.#timers.push(timer);
     return () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject, LabelSelector } from '../../../../api/kubernetes.ts';
-import type { Resource } from '../../../../dev/engine/cluster/discovery.ts';
+import type { Resource } from '../../../../dev/client/resources.ts';
 import { ObjectStore } from '../../../../dev/engine/cluster/store.ts';
 import type { RelatedRule } from '../../../../dev/engine/hooks/answers.ts';
 import { RelatedIndex } from '../../../../dev/engine/related/relatedIndex.ts';

@@ -1,7 +1,7 @@
 /** managedFields as an API server keeps them: leaves of maps, a list as one value. */
-import type { ManagedFieldsEntry } from '../../api/kubernetes.ts';
-import { isMap } from '../../core/kube/json.ts';
-import type { AnyObject } from '../client/send.ts';
+import type { ManagedFieldsEntry } from '../../../api/kubernetes.ts';
+import { isMap } from '../../../core/kube/json.ts';
+import type { AnyObject } from '../../client/send.ts';
 
 type Fields = Record<string, any>;
 
