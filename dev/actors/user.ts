@@ -65,15 +65,13 @@ export class User {
     return applyObject<T>(this.access, object, { manager: 'kubectl', ...options });
   }
 
-  /** `kubectl apply` without --server-side. `unchanged` if kubectl would send nothing. */
-  async clientSideApply<T = AnyObject>(manifest: AnyObject): Promise<Answer<T> & { unchanged?: true }> {
+  /** `kubectl apply` without --server-side. */
+  async clientSideApply<T = AnyObject>(manifest: AnyObject): Promise<Answer<T>> {
     const fieldManager = 'kubectl-client-side-apply';
     const live = await this.find(manifest as ObjectRef);
     const wanted = withLastApplied(manifest);
     if (!live) return this.create<T>(wanted, { fieldManager });
-    const patch = mergePatchForApply(live, wanted);
-    if (Object.keys(patch).length === 0) return { object: live as T, warnings: [], unchanged: true };
-    return this.mergePatch<T>(manifest as ObjectRef, patch, { fieldManager });
+    return this.mergePatch<T>(manifest as ObjectRef, mergePatchForApply(live, wanted), { fieldManager });
   }
 
   async mergePatch<T = AnyObject>(ref: ObjectRef, patch: unknown, options: Options = {}): Promise<Answer<T>> {
