@@ -7,7 +7,7 @@ import type { LocalCluster } from './cluster.ts';
 import { type DemoFlux, withFakeFlux, withRealFlux } from './demo/flux.ts';
 import { settleNeighbours } from './demo/neighbours.ts';
 import { APP, HOME } from './demo/objects.ts';
-import { createOutput, terminalOf } from './demo/output.ts';
+import { createOutput } from './demo/output.ts';
 import {
   contextOn,
   type DemoContext,
@@ -93,7 +93,7 @@ async function runOn(
   const page = ui ? await servePageOn(cluster.kubeconfigOf('sre'), await buildPage()) : undefined;
   const running = (async () => {
     if (page) await openFor(page.address);
-    const output = createOutput((text) => process.stdout.write(text), terminalOf(process.stdout, process.env));
+    const output = createOutput((text) => process.stdout.write(text));
     await runSteps(contextOn(cluster.accessOf, output, flux), ui ? PAUSE_MS : 0);
     return 'done' as const;
   })();

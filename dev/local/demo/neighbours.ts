@@ -1,4 +1,4 @@
-/** Applications in many states, beside the demo's own. Users and a registry act, and the hooks produce the states. */
+/** Applications in every state, beside the demo's own. Users and a registry act, and the hooks produce the states. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { gate, imagePolicy, kustomization, ref, rollout, rolloutBudget, rolloutGate } from '../../actors/objects.ts';
 import { timestamp } from '../../actors/timestamp.ts';
@@ -11,24 +11,17 @@ import { NEIGHBOURS as SHOP } from './objects.ts';
 type AccessOf = (user: keyof Users) => Access;
 
 export async function settleNeighbours(accessOf: AccessOf): Promise<void> {
-  const users = usersOf(accessOf);
+  const users: Users = {
+    admin: new User(accessOf('admin')),
+    sre: new User(accessOf('sre')),
+    developer: new User(accessOf('developer')),
+  };
   await users.admin.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: SHOP } });
   await calendar(users);
-  await Promise.all([done, baking, approval, failed, pinned, stages, fleet, unmanaged].map((each) => each(users)));
+  const states = [done, baking, approval, failed, pinned, stages, fleet, unmanaged, unapplied, undeployed];
+  await Promise.all(states.map((state) => state(users)));
   await freeze(users);
 }
-
-/** Settles the neighbours, and applications in the states that the demo leaves out. */
-export async function settleEveryState(accessOf: AccessOf): Promise<void> {
-  await settleNeighbours(accessOf);
-  await Promise.all([unapplied, undeployed].map((each) => each(usersOf(accessOf))));
-}
-
-const usersOf = (accessOf: AccessOf): Users => ({
-  admin: new User(accessOf('admin')),
-  sre: new User(accessOf('sre')),
-  developer: new User(accessOf('developer')),
-});
 
 type Users = Record<'admin' | 'sre' | 'developer', User>;
 

@@ -1,4 +1,5 @@
 /** Output of the demo: headings, equivalent commands, answers of the cluster and results, with times. */
+import { styleText } from 'node:util';
 import wrapAnsi from 'wrap-ansi';
 
 export interface DemoOutput {
@@ -13,49 +14,29 @@ export interface DemoOutput {
   seen(text: string): void;
 }
 
-interface Terminal {
-  colours: boolean;
-  columns: number;
-}
-
 /** Width of the time at the beginning of a line: `  0.4 s  `. */
 const MARGIN = 9;
-const MAX_COLUMNS = 110;
+const COLUMNS = Math.min(process.stdout.columns || 110, 110) - MARGIN;
 
-/** Colours and width of the terminal. No colours in a pipe, or with NO_COLOR (no-color.org). */
-export function terminalOf(out: { isTTY?: boolean; columns?: number }, env: NodeJS.ProcessEnv): Terminal {
-  return {
-    colours: out.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb',
-    columns: Math.min(out.columns || MAX_COLUMNS, MAX_COLUMNS),
-  };
-}
-
-export function createOutput(write: (text: string) => void, { colours, columns }: Terminal): DemoOutput {
+export function createOutput(write: (text: string) => void): DemoOutput {
   const start = performance.now();
-  const paint = (code: string, text: string) => (colours ? `\x1b[${code}m${text}\x1b[0m` : text);
   const line = (text: string) => {
     const seconds = ((performance.now() - start) / 1000).toFixed(1).padStart(5);
-    write(`${paint('2', `${seconds} s`)}  ${text}\n`);
+    write(`${styleText('dim', `${seconds} s`)}  ${text}\n`);
   };
+  const wrap = (text: string, indent: number) => wrapAnsi(text.replaceAll(/\s+/g, ' '), COLUMNS - indent).split('\n');
   let headings = 0;
   return {
-    heading(text) {
-      headings++;
-      write(`\n${paint('1', `${headings}. ${text}`)}\n`);
-    },
+    heading: (text) => write(`\n${styleText('bold', `${++headings}. ${text}`)}\n`),
     // In one line, so that it can be copied.
-    command: (text) => line(paint('36', `$ ${text}`)),
-    explain(text) {
-      for (const part of wrap(text, columns - MARGIN)) line(part);
-    },
+    command: (text) => line(styleText('cyan', `$ ${text}`)),
+    explain: (text) => wrap(text, 0).forEach(line),
     quote(text) {
-      for (const part of wrap(text, columns - MARGIN - 4)) line(paint('33', `  │ ${part}`));
+      for (const part of wrap(text, 4)) line(styleText('yellow', `  │ ${part}`));
     },
     seen(text) {
-      for (const [index, part] of wrap(text, columns - MARGIN - 2).entries())
-        line(`${index === 0 ? paint('32', '✓') : ' '} ${part}`);
+      for (const [index, part] of wrap(text, 2).entries())
+        line(`${index === 0 ? styleText('green', '✓') : ' '} ${part}`);
     },
   };
 }
-
-const wrap = (text: string, width: number): string[] => wrapAnsi(text.replaceAll(/\s+/g, ' '), width).split('\n');

@@ -1,5 +1,5 @@
 /**
- * `node dev/preview/pictures.ts`: makes docs/pictures, of the page and of the command, in the middle of `npm run demo
+ * `node dev/pictures/pictures.ts`: makes docs/pictures, of the page and of the command, in the middle of `npm run demo
  * -- --ui`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ import { takeMovingPicture } from './movingPicture.ts';
 
 const OUT = join(REPOSITORY, 'docs/pictures');
 
-const HELP = `Usage: node dev/preview/pictures.ts
+const HELP = `Usage: node dev/pictures/pictures.ts
 
 Takes the pictures of docs/pictures again. Runs \`npm run demo -- --ui\` on a cluster of its own until a version waits, and takes pictures of the page and of
 \`kubectl rollouts get\`. Then promotes a version through other Rollouts for the moving picture. The terminal uses DejaVu Sans Mono if installed.
@@ -35,7 +35,7 @@ async function runDemo(cluster: LocalCluster, flux: DemoFlux): Promise<void> {
   await settleNeighbours(cluster.accessOf);
   const context = contextOn(
     cluster.accessOf,
-    createOutput(() => {}, { colours: false, columns: 100 }),
+    createOutput(() => {}),
     flux,
   );
   await firstVersion(context);
