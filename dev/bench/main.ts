@@ -3,7 +3,6 @@ import { numberOf, parseOptions, readCommandLine, UsageError } from '../local/pr
 import { onTemporaryCluster } from '../local/temporaryCluster.ts';
 import { admission } from './admission.ts';
 import { compare } from './against.ts';
-import { bakes } from './bakes.ts';
 import { flux } from './flux.ts';
 import { freeze } from './freeze.ts';
 import { idle } from './idle.ts';
@@ -14,7 +13,6 @@ import { asText, type Figure, isAbove, type Scenario } from './scenario.ts';
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   releases,
   latency,
-  bakes,
   idle,
   flux,
   freeze,
@@ -29,7 +27,7 @@ Measures one scenario (releases) on a control plane of its own, and prints figur
 ${Object.entries(SCENARIOS).map(describe).join('\n')}
 
   --rollouts N,N…        sizes of the fleet, one after the other
-  --checks N             HealthChecks of the largest fleet; a smaller one has its share
+  --checks N             HealthChecks of the largest fleet, on which its Rollouts bake; a smaller fleet has its share
   --objects N            objects behind the Gate, or ConfigMaps of each Kustomization
   --namespaces N         namespaces of the fleet
   --against REF          measure the server and manifests of that version too, in turns, and print ours divided by theirs
@@ -62,7 +60,7 @@ function read(args: string[]) {
     },
   });
   const given = values as Record<string, string | undefined>;
-  const count = (option: string, text: string) => numberOf(`--${option}`, text, { least: 1, most: MOST });
+  const count = (option: string, text: string) => numberOf(`--${option}`, text, { least: 0, most: MOST });
   const numbers = Object.entries(defaults).map(([option, value]) => [
     option,
     count(option, given[option] ?? `${value}`),

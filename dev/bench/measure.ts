@@ -98,13 +98,6 @@ export function costFigures(group: string, { requests, cpu }: Cost, count: numbe
   ];
 }
 
-/** The growth of processor time per release from the smallest fleet to the largest; none for one size. */
-export function growthFigures(processor: readonly number[], limit: number): Figure[] {
-  if (processor.length < 2) return [];
-  const value = processor.at(-1)! / processor[0]!;
-  return [{ group: 'growth', name: 'of processor time of a release', value, unit: '×', limit }];
-}
-
 /** Requests per object, or per second. */
 export function requestFigures(group: string, requests: readonly RequestCount[], per: number): Figure[] {
   const figures = requests.map(({ user, verb, resource, count }) => {

@@ -1,4 +1,4 @@
-/** The time in which a new version reaches every Kustomization, and its cost. */
+/** The time in which a new version reaches every Kustomization, or has baked there, and its cost. */
 
 import { User } from '../actors/user.ts';
 import { logToStderr } from '../local/process/log.ts';
@@ -9,7 +9,6 @@ import {
   costFigures,
   costOf,
   countHookCalls,
-  growthFigures,
   memoryFigures,
   requestsOf,
   totalOf,
@@ -21,18 +20,21 @@ import type { Figure, Scenario } from './scenario.ts';
 const GROWTH = 1.5;
 
 export const releases: Scenario = {
-  about: `a new version for all Rollouts at once: time, requests and processor time, which may grow ${GROWTH} times with the fleet`,
+  about: `a new version for all Rollouts at once: time, requests and processor time, which may grow ${GROWTH} times with the fleet; with checks, until all have baked`,
   rollouts: [500],
-  numbers: { rounds: 3, namespaces: 1 },
-  async measure({ cluster, rollouts, numbers: { rounds = 1, namespaces } }) {
+  numbers: { rounds: 3, checks: 0, objects: 2, namespaces: 1 },
+  async measure({ cluster, rollouts, numbers: { rounds = 1, checks = 0, objects, namespaces } }) {
     const quiet = () => untilQuiet(auditLog(cluster));
-    const fleet = await applicationFleet(cluster, { namespaces });
+    const fleet = await applicationFleet(cluster, { namespaces, bakes: checks > 0 });
     const figures: Figure[] = [];
     const processor: number[] = [];
     for (const count of rollouts) {
       const group = `${count} Rollouts`;
       logToStderr(`Creating ${group}`);
-      await fleet.growTo({ rollouts: count });
+      const start = performance.now();
+      const baked = checks > 0 && { checks: Math.ceil((checks * count) / rollouts.at(-1)!), objects };
+      await fleet.growTo({ rollouts: count, ...baked });
+      const created = (performance.now() - start) / 1000;
       const costs: Cost[] = [];
       const calls = await countHookCalls(new User(cluster.accessOf('admin')));
       for (let round = 1; round <= rounds; round++) {
@@ -46,6 +48,7 @@ export const releases: Scenario = {
       const last = costs.at(-1)!;
       processor.push((best * 1000) / count);
       figures.push(
+        { group, name: 'all that are new, created at once', value: created, unit: 's' },
         { group, name: 'best round', value: Math.min(...costs.map(({ seconds }) => seconds)), unit: 's' },
         { group, name: 'processor time of a release', value: processor.at(-1)!, unit: 'ms' },
         { group, name: 'requests of a release', value: requestsOf(last) / count, unit: 'requests' },
@@ -55,6 +58,8 @@ export const releases: Scenario = {
       );
     }
     fleet.close();
-    return [...figures, ...growthFigures(processor, GROWTH)];
+    if (processor.length < 2) return figures;
+    const value = processor.at(-1)! / processor[0]!;
+    return [...figures, { group: 'growth', name: 'of processor time of a release', value, unit: '×', limit: GROWTH }];
   },
 };

@@ -1,7 +1,7 @@
 /** Counts requests to the API server by user, verb and resource, from its audit log. */
 import { statSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { linesOf } from '../local/process/lines.ts';
+import { auditEvents } from '../local/auditLog.ts';
 
 export interface RequestCount {
   /** The last part of the user name: `metacontroller`. */
@@ -30,10 +30,9 @@ export async function untilQuiet(file: string): Promise<void> {
 /** Request counts, most frequent first, without watches, probes and discovery. Each page of a list counts. */
 export async function requestsSince(file: string, start: number): Promise<RequestCount[]> {
   const counts = new Map<string, RequestCount>();
-  for await (const line of linesOf(file, start)) {
-    const event = parsed(line);
+  for await (const event of auditEvents(file, start)) {
     if (!event?.objectRef || event.verb === 'watch') continue;
-    const { resource, subresource } = event.objectRef;
+    const { resource = '', subresource } = event.objectRef;
     const user = event.user.username.split(':').at(-1) ?? '';
     const found = { user, verb: event.verb, resource: subresource ? `${resource}/${subresource}` : resource, count: 0 };
     const key = `${found.user} ${found.verb} ${found.resource}`;
@@ -49,19 +48,4 @@ const OURS = ['metacontroller', 'rollout-hooks'];
 /** The requests of driver and hook server, without those of Flux and the bench. */
 export function ours(requests: readonly RequestCount[]): RequestCount[] {
   return requests.filter(({ user }) => OURS.includes(user));
-}
-
-interface Event {
-  verb: string;
-  user: { username: string };
-  objectRef?: { resource: string; subresource?: string };
-}
-
-/** The event in a line; undefined for an incomplete line at the end of the log. */
-function parsed(line: string): Event | undefined {
-  try {
-    return JSON.parse(line) as Event;
-  } catch {
-    return undefined;
-  }
 }

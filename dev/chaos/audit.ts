@@ -1,6 +1,6 @@
 /** The API server's audit log: every write of our kinds and Flux's, with its receipt and its answer. */
 
-import { linesOf } from '../local/process/lines.ts';
+import { type AuditEvent, auditEvents } from '../local/auditLog.ts';
 import { indexWrites, type Writes } from '../oracle/writes.ts';
 
 /** API groups whose writes are recorded. */
@@ -38,21 +38,6 @@ function keyOf({ apiGroup, resource, namespace, name }: Record<string, string | 
   return ['/registry', apiGroup, resource, namespace, name].filter((part) => part).join('/');
 }
 
-interface Event {
-  stage: string;
-  auditID: string;
-  verb: string;
-  requestURI: string;
-  user: { username: string };
-  objectRef?: Record<string, string>;
-  responseStatus?: { code?: number };
-  requestObject?: { metadata?: { annotations?: Record<string, string | null> } };
-  responseObject?: { metadata?: { name?: string; resourceVersion?: string } };
-  requestReceivedTimestamp: string;
-  stageTimestamp: string;
-  annotations?: Record<string, string>;
-}
-
 /** Reads an audit log. `bypasses`: times at which users bypassed Gates. */
 export async function readAudit(file: string): Promise<AuditTrail & { bypasses: readonly number[] }> {
   const answered = indexWrites();
@@ -63,7 +48,7 @@ export async function readAudit(file: string): Promise<AuditTrail & { bypasses: 
   const counts = { writes: 0, denials: 0, dryRuns: 0 };
   const bypasses: number[] = [];
 
-  function take(event: Event, at: number): void {
+  function take(event: AuditEvent, at: number): void {
     const { objectRef = {}, auditID } = event;
     if (event.stage === 'RequestReceived') {
       open.set(auditID, { key: keyOf(objectRef), at });
@@ -102,8 +87,7 @@ export async function readAudit(file: string): Promise<AuditTrail & { bypasses: 
   }
 
   let at = 0;
-  for await (const line of linesOf(file)) {
-    const event = parse(line);
+  for await (const event of auditEvents(file)) {
     if (event && GROUPS.includes(event.objectRef?.apiGroup ?? '') && WRITES.includes(event.verb)) take(event, at);
     at++;
   }
@@ -117,14 +101,4 @@ export async function readAudit(file: string): Promise<AuditTrail & { bypasses: 
     unanswered: (key) => [...open.values()].flatMap((request) => (request.key === key ? [request.at] : [])),
     shownAt: (revision) => shown.find((place) => place.revision >= revision)?.at ?? Number.POSITIVE_INFINITY,
   };
-}
-
-/** The event in a line. A killed API server leaves an incomplete line, which the next one continues. */
-function parse(line: string): Event | undefined {
-  for (const begin of [0, line.lastIndexOf('{"kind":"Event"')]) {
-    try {
-      return JSON.parse(line.slice(begin)) as Event;
-    } catch {}
-  }
-  return undefined;
 }

@@ -5,7 +5,7 @@
 import { createWriteStream } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AnyObject } from '../client/send.ts';
-import { linesOf } from '../local/process/lines.ts';
+import { linesOf } from '../local/auditLog.ts';
 import type { SeenVersion } from '../oracle/writes.ts';
 import { GROUPS } from './audit.ts';
 

@@ -1,60 +1,18 @@
-/** docs/cli.md, from the commands. */
+/** The tables and commands of docs/cli.md, from the commands. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { COMMON_EXIT_CODES, type CommandDefinition, type OptionDefinition } from '../../cli/command/command.ts';
 import { CONNECTION_OPTIONS } from '../../cli/command/options.ts';
 import { COMMANDS, type CommandEntry } from '../../cli/commands/index.ts';
+import { REPOSITORY } from '../repository.ts';
 import { code, escaped, type Generated, table } from './generated.ts';
 
 const PROGRAM = 'kubectl rollouts';
 
-const INTRODUCTION = `# The command
-
-<!-- Written by dev/scripts/generate-cli-docs.ts from cli/commands: change the commands, then run npm run generate. -->
-
-\`kubectl rollouts\` shows what runs, what waits and why, and makes the writes that release it.
-\`flux rollouts\` is the same program under another name. It has exactly your permissions: each action is an annotation
-or a field that kubectl could write. It explains with the texts of conditions and denials.
-
-## Install
-
-A [release](releases.md#verify-what-you-install) has an executable without dependencies for Linux (x64, arm64; glibc 2.28
-or newer and libatomic), macOS on Apple silicon, and Windows (x64):
-
-\`\`\`sh
-mkdir -p ~/.local/bin && tar -xzf flux-rollouts_X.Y.Z_linux_amd64.tar.gz -C ~/.local/bin
-for name in kubectl-rollouts kubectl_complete-rollouts; do ln -sf flux-rollouts ~/.local/bin/$name; done
-\`\`\`
-
-Or let krew or Flux install it, by the manifests of the release:
-
-\`\`\`sh
-kubectl krew install --manifest-url https://github.com/<owner>/rollout-hooks/releases/download/vX.Y.Z/plugin-krew.yaml
-\`\`\`
-
-\`flux plugin install\` reads a catalogue: put \`plugin-flux.yaml\` into yours as \`rollouts.yaml\`, and set \`FLUXCD_PLUGIN_CATALOG\` to its URL.
-
-Elsewhere, such as on Alpine and macOS on Intel, it runs on Node 20 or newer: the package of a release, or a clone.
-
-\`\`\`sh
-npm install --global ./rollout-hooks-cli-X.Y.Z.tgz   # of a release
-
-npm run build:cli                                    # or from a clone: one file, in dist/cli
-npm install --global ./dist/cli
-npm run build:cli -- --executable                    # an executable for this machine, in dist/cli-linux-x64 or the like
-\`\`\`
-
-kubectl finds \`kubectl-rollouts\`, and for completions \`kubectl_complete-rollouts\`, on the PATH.
-Flux looks into its plugin folder: \`ln -s "$(which flux-rollouts)" ~/.fluxcd/plugins/flux-rollouts\`.
-\`THIRD_PARTY_NOTICES.txt\` beside it has the licenses of what is inside.
-
-## For every command
-
-Cluster, user and namespace are chosen as by kubectl: \`KUBECONFIG\` (a list is merged), \`~/.kube/config\`, or the
-ServiceAccount inside a cluster. Client certificates, tokens, exec plugins and proxies work.
-Options may stand before or after the command's name.
-Commands that it prints have the same flags for the cluster and the user.`;
-
-const CONVENTIONS = `Colors are for terminals only; \`NO_COLOR\` turns them off. Times are in your time zone (\`TZ\`). On a pipe nothing is
-wrapped.`;
+const PAGE = 'docs/cli.md';
+/** The text above this line is kept. */
+const MARK =
+  '<!-- From here on written by dev/scripts/generate-cli-docs.ts from cli/commands: change the commands, then run npm run generate. -->';
 
 export async function commandPage(): Promise<Generated> {
   const loaded = await Promise.all(COMMANDS.map(async (entry) => ({ entry, definition: await entry.load() })));
@@ -64,16 +22,16 @@ export async function commandPage(): Promise<Generated> {
     `[\`${name}\`](#${name})`,
     summary,
   ]);
+  const [introduction = ''] = (await readFile(join(REPOSITORY, PAGE), 'utf8')).split(MARK);
   const parts = [
-    INTRODUCTION,
+    introduction + MARK,
     optionTable(CONNECTION_OPTIONS),
-    CONVENTIONS,
     ...rowsOf('exit code', 'means', exitRows(COMMON_EXIT_CODES)),
     'Commands list further exit codes.',
     table(['', 'command', 'what it does'], index),
     ...groups.flatMap((group) => loaded.filter(({ entry }) => entry.group === group).map(section)),
   ];
-  return [['docs/cli.md', `${parts.join('\n\n')}\n`]];
+  return [[PAGE, `${parts.join('\n\n')}\n`]];
 }
 
 function section({ entry, definition }: { entry: CommandEntry; definition: CommandDefinition }): string {

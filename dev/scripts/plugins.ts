@@ -14,20 +14,18 @@ export const PLATFORMS: Record<Target, { os: string; arch: string; extension: st
   'linux-arm64': { os: 'linux', arch: 'arm64', extension: 'tar.gz' },
   'win32-x64': { os: 'windows', arch: 'amd64', extension: 'zip' },
 };
-const TARGETS = Object.keys(PLATFORMS) as Target[];
 
 const NAME = 'rollouts';
 /** The program in each archive; on Windows with `.exe`. */
 const PROGRAM = 'flux-rollouts';
-
 const SUMMARY = 'Explain, approve and freeze deployments by Flux';
 
-interface Release {
-  version: string;
-  /** `<owner>/<name>` on GitHub. */
-  repository: string;
-  /** SHA-256 by the archive's name. */
-  checksums: Readonly<Record<string, string>>;
+interface Archive {
+  name: string;
+  os: string;
+  arch: string;
+  url: string;
+  sha256: string;
 }
 
 /** Names as Flux's catalogue expects them: its workflow updates a plugin by these names and the file of checksums. */
@@ -36,38 +34,52 @@ export function archiveName(version: string, target: Target): string {
   return `${PROGRAM}_${version}_${os}_${arch}.${extension}`;
 }
 
+/**
+ * Reads the archives of a release from `folder`, and writes its checksums and manifests beside them. `repository`:
+ * `<owner>/<name>` on GitHub.
+ */
+export function writePlugins(folder: string, version: string, repository: string): void {
+  if (!/^[\w.-]+\/[\w.-]+$/.test(repository)) throw new Error(`${repository} is not OWNER/NAME of a repository`);
+  const homepage = `https://github.com/${repository}`;
+  const archives = (Object.keys(PLATFORMS) as Target[]).map((target): Archive => {
+    const name = archiveName(version, target);
+    const bytes = readFileSync(join(folder, name));
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const { os, arch } = PLATFORMS[target];
+    return { name, os, arch, url: `${homepage}/releases/download/v${version}/${name}`, sha256 };
+  });
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+  // In the form of `sha256sum`.
+  const checksums = archives.map(({ name, sha256 }) => `${sha256}  ${name}\n`);
+  write(`${PROGRAM}_${version}_checksums.txt`, checksums.join(''));
+  write('plugin-flux.yaml', stringify(fluxPlugin(version, homepage, archives), { lineWidth: 0 }));
+  write('plugin-krew.yaml', stringify(krewPlugin(version, homepage, archives), { lineWidth: 0 }));
+}
+
 /** `plugins/rollouts.yaml` of fluxcd/plugins. */
-function fluxPlugin(release: Release): object {
-  const { version, repository } = release;
+function fluxPlugin(version: string, homepage: string, archives: readonly Archive[]): object {
+  const platforms = archives.map(({ os, arch, url, sha256 }) => ({ os, arch, url, checksum: `sha256:${sha256}` }));
   return {
     apiVersion: 'cli.fluxcd.io/v1beta1',
     kind: 'Plugin',
     name: NAME,
     description: SUMMARY,
-    homepage: homepageOf(repository),
-    source: homepageOf(repository),
+    homepage,
+    source: homepage,
     bin: PROGRAM,
-    versions: [
-      {
-        version,
-        platforms: TARGETS.map((target) => {
-          const { os, arch } = PLATFORMS[target];
-          return { os, arch, url: urlOf(release, target), checksum: `sha256:${checksumOf(release, target)}` };
-        }),
-      },
-    ],
+    versions: [{ version, platforms }],
   };
 }
 
 /** `plugins/rollouts.yaml` of kubernetes-sigs/krew-index. */
-function krewPlugin(release: Release): object {
+function krewPlugin(version: string, homepage: string, archives: readonly Archive[]): object {
   return {
     apiVersion: 'krew.googlecontainertools.github.com/v1alpha2',
     kind: 'Plugin',
     metadata: { name: NAME },
     spec: {
-      version: `v${release.version}`,
-      homepage: homepageOf(release.repository),
+      version: `v${version}`,
+      homepage,
       shortDescription: SUMMARY,
       description:
         'Shows what rollout-hooks deploys through Flux: what runs, what waits and why.\n' +
@@ -77,52 +89,12 @@ function krewPlugin(release: Release): object {
         'Needs rollout-hooks in the cluster.\n' +
         'kubectl completes names once kubectl_complete-rollouts is on the PATH too:\n' +
         '  ln -s kubectl-rollouts ~/.krew/bin/kubectl_complete-rollouts\n',
-      platforms: TARGETS.map((target) => {
-        const { os, arch } = PLATFORMS[target];
-        return {
-          selector: { matchLabels: { os, arch } },
-          uri: urlOf(release, target),
-          sha256: checksumOf(release, target),
-          bin: os === 'windows' ? `${PROGRAM}.exe` : PROGRAM,
-        };
-      }),
+      platforms: archives.map(({ os, arch, url, sha256 }) => ({
+        selector: { matchLabels: { os, arch } },
+        uri: url,
+        sha256,
+        bin: os === 'windows' ? `${PROGRAM}.exe` : PROGRAM,
+      })),
     },
   };
-}
-
-/** The checksums in the form of `sha256sum`. */
-function checksumsText({ version, checksums }: Release): string {
-  return TARGETS.map((target) => archiveName(version, target))
-    .map((name) => `${checksums[name]}  ${name}\n`)
-    .join('');
-}
-
-/** Reads the archives of a release from `folder`, and writes its checksums and manifests beside them. */
-export function writePlugins(folder: string, version: string, repository: string): void {
-  if (!/^[\w.-]+\/[\w.-]+$/.test(repository)) throw new Error(`${repository} is not OWNER/NAME of a repository`);
-  const hash = (name: string) =>
-    createHash('sha256')
-      .update(readFileSync(join(folder, name)))
-      .digest('hex');
-  const names = TARGETS.map((target) => archiveName(version, target));
-  const checksums = Object.fromEntries(names.map((name) => [name, hash(name)]));
-  const release: Release = { version, repository, checksums };
-  writeFileSync(join(folder, `${PROGRAM}_${version}_checksums.txt`), checksumsText(release));
-  writeFileSync(join(folder, 'plugin-flux.yaml'), stringify(fluxPlugin(release), { lineWidth: 0 }));
-  writeFileSync(join(folder, 'plugin-krew.yaml'), stringify(krewPlugin(release), { lineWidth: 0 }));
-}
-
-function homepageOf(repository: string): string {
-  return `https://github.com/${repository}`;
-}
-
-function urlOf({ version, repository }: Release, target: Target): string {
-  return `${homepageOf(repository)}/releases/download/v${version}/${archiveName(version, target)}`;
-}
-
-function checksumOf({ version, checksums }: Release, target: Target): string {
-  const name = archiveName(version, target);
-  const checksum = checksums[name];
-  if (!checksum) throw new Error(`no checksum of ${name}`);
-  return checksum;
 }

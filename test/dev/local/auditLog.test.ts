@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { linesOf } from '../../../../dev/local/process/lines.ts';
-import { temporaryFolder } from '../../../support/temporaryFolder.ts';
+import { linesOf } from '../../../dev/local/auditLog.ts';
+import { temporaryFolder } from '../../support/temporaryFolder.ts';
 
 it('a line ends at a line feed only; an incomplete last line is left out', async () => {
   const file = join(temporaryFolder('lines-'), 'lines');
