@@ -13,9 +13,8 @@ import { installControllers, installRights, installUsers, installWebhooks, remov
 import { renderInstallation } from './install/installation.ts';
 import { installKinds } from './install/kinds.ts';
 import { type CopyPods, runCopyPods } from './jobs/copyPods.ts';
-import { type RunningChild, superviseChildren } from './process/childProcess.ts';
+import { claimDirectory, type RunningChild, superviseChildren } from './process/childProcess.ts';
 import type { Log } from './process/log.ts';
-import { claimDirectory, releaseDirectory } from './process/pids.ts';
 import { freePort, requirePort } from './process/ports.ts';
 import type { Problem } from './process/problem.ts';
 
@@ -85,7 +84,7 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
   const dir = resolve(options.dir);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   if (hooks && options.metacontroller) requireMetacontroller(options.metacontroller);
-  await claimDirectory(dir, log);
+  const release = await claimDirectory(dir, log);
   const { running, died, watch } = superviseChildren();
   let copyPods: CopyPods | undefined;
   const stop = async () => {
@@ -94,7 +93,7 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
     await copyPods?.stop();
     await Promise.all(others.map((child) => child.stop()));
     for (const name of plane.toReversed()) await running.get(name)?.stop();
-    releaseDirectory(dir);
+    release();
   };
 
   try {

@@ -30,8 +30,7 @@ export async function provideBinaries(log: Log): Promise<Binaries> {
   const find = () => Object.fromEntries(BINARY_NAMES.map((name) => [name, findIn(folders, name)]));
   let binaries = find();
   if (missingOf(binaries).length > 0) {
-    const waiting = () => log(`Another process is building the control plane in ${cache}; waiting for it`);
-    await withLock(cache, waiting, async (work) => {
+    await withLock(cache, log, async (work) => {
       binaries = find();
       const missing = missingOf(binaries);
       if (missing.length > 0) await build(missing, work, cache, log);
@@ -43,13 +42,12 @@ export async function provideBinaries(log: Log): Promise<Binaries> {
 
 /** kubectl, of the version of the control plane. Resolves to its path. */
 export function provideKubectl(log: Log = () => {}): Promise<string> {
-  const waiting = () => log('Another process is building the control plane or kubectl; waiting for it');
   const build = async (built: string) => {
     requireGo('kubectl');
     log('Building kubectl with Go, once for this machine: about a minute on two cores');
     await buildPackages(['k8s.io/kubernetes/cmd/kubectl'], built, 'Building kubectl');
   };
-  return madeOnce(controlPlaneCache(), 'kubectl', build, waiting);
+  return madeOnce(controlPlaneCache(), 'kubectl', build, log);
 }
 
 const missingOf = (binaries: Record<string, string | undefined>) => BINARY_NAMES.filter((name) => !binaries[name]);

@@ -44,11 +44,10 @@ export const NOTIFICATION_CONTROLLER: CrdModule = {
 /** Folders with the CRDs' YAML, from the cache or downloaded into it. */
 export async function provideCrds(log: Log, modules: readonly CrdModule[] = FLUX_MODULES): Promise<string[]> {
   const cache = join(controlPlaneCache(), 'flux-crds');
-  const waiting = () => log(`Another process is downloading CRDs to ${cache}; waiting for it`);
   const folders: string[] = [];
   for (const each of modules) {
     const name = `${each.module}@${goModule(each.module).version}`;
-    folders.push(await madeOnce(cache, name, (folder) => download(each, folder, log), waiting));
+    folders.push(await madeOnce(cache, name, (folder) => download(each, folder, log), log));
   }
   return folders;
 }

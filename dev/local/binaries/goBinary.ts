@@ -3,7 +3,7 @@ import { appendFileSync, chmodSync, cpSync, existsSync, mkdirSync, readdirSync, 
 import { dirname, join } from 'node:path';
 import type { Log } from '../process/log.ts';
 import { Problem } from '../process/problem.ts';
-import { cacheOfText, madeOnce } from './cache.ts';
+import { cacheOf, madeOnce } from './cache.ts';
 import { type GoModule, type GoModuleName, goModule } from './goModules.ts';
 import { requireGo, runGo } from './goTool.ts';
 
@@ -20,7 +20,7 @@ interface GoBinaryOptions {
 
 /** The path of a binary in the cache; undefined if it wasn't built yet. */
 export function cachedGoBinary(module: GoModuleName, name: string = module): string | undefined {
-  const binary = join(cacheOf(module), name);
+  const binary = join(cacheFor(module), name);
   return existsSync(binary) ? binary : undefined;
 }
 
@@ -29,7 +29,6 @@ export async function provideGoBinary(
   module: GoModuleName,
   { program = '.', name = module, tags, log = () => {} }: GoBinaryOptions = {},
 ): Promise<string> {
-  const waiting = () => log(`Another process is building ${name}; waiting for it`);
   const build = async (built: string) => {
     requireGo(name);
     log(`Building ${name}, once on this machine: about three minutes on two cores`);
@@ -49,7 +48,7 @@ export async function provideGoBinary(
     await runGo({ purpose: `Building ${name}`, cwd, args });
     log(`Built ${name} in ${Math.round((performance.now() - start) / 1000)} s`);
   };
-  return madeOnce(cacheOf(module), name, build, waiting);
+  return madeOnce(cacheFor(module), name, build, log);
 }
 
 /** The module's folder in Go's module cache, downloaded if it lacks it. `cwd`: any folder outside a Go module. */
@@ -89,6 +88,6 @@ function copyWritable(from: string, to: string): void {
     chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644);
 }
 
-function cacheOf(module: GoModuleName): string {
-  return cacheOfText(module, JSON.stringify(goModule(module)));
+function cacheFor(module: GoModuleName): string {
+  return cacheOf(module, JSON.stringify(goModule(module)));
 }

@@ -1,10 +1,10 @@
 /** Installs the Node for single executables once, into the user's cache, keyed by dev/tools/node. */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { REPOSITORY } from '../../repository.ts';
 import { Problem } from '../process/problem.ts';
-import { cacheOfPins, madeOnce } from './cache.ts';
+import { cacheOf, madeOnce } from './cache.ts';
 
 const PINS = join(REPOSITORY, 'dev/tools/node');
 const FILES = ['package.json', 'package-lock.json'] as const;
@@ -35,8 +35,8 @@ export function ownTarget(): Target {
 /** Resolves to the package's folder, with `LICENSE` and the program. */
 export async function provideNode(target: Target): Promise<{ folder: string; program: string }> {
   const [os, cpu] = target.split('-') as [string, string];
-  const pins = FILES.map((file) => join(PINS, file));
-  const cache = `${cacheOfPins('node', pins)}-${target}`;
+  const pins = FILES.map((file) => readFileSync(join(PINS, file), 'utf8'));
+  const cache = `${cacheOf('node', pins.join('\n'))}-${target}`;
   const modules = await madeOnce(cache, 'node_modules', (made) => {
     for (const file of FILES) copyFileSync(join(PINS, file), join(dirname(made), file));
     const options = [`--os=${os}`, `--cpu=${cpu}`, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];

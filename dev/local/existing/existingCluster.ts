@@ -16,9 +16,8 @@ import {
 } from '../install/install.ts';
 import { renderInstallation } from '../install/installation.ts';
 import { installMissingKinds } from '../install/kinds.ts';
-import { superviseChildren } from '../process/childProcess.ts';
+import { claimDirectory, superviseChildren } from '../process/childProcess.ts';
 import type { Log } from '../process/log.ts';
-import { claimDirectory, releaseDirectory } from '../process/pids.ts';
 import { freePort } from '../process/ports.ts';
 import { Problem } from '../process/problem.ts';
 import { requireAdmin, requireFree, requireReach } from './clusterChecks.ts';
@@ -52,7 +51,7 @@ export async function serveCluster(options: ExistingClusterOptions): Promise<Ser
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   if (metacontroller) requireMetacontroller(metacontroller);
   const admin = await requireAdmin(kubeconfig);
-  await claimDirectory(dir, log);
+  const release = await claimDirectory(dir, log);
   const { running, died, watch } = superviseChildren();
   let installed = false;
   const stop = async () => {
@@ -61,7 +60,7 @@ export async function serveCluster(options: ExistingClusterOptions): Promise<Ser
       if (installed) await removeHooks(admin).catch((error) => refuse(error, kubeconfig));
     } finally {
       await Promise.all([...running.values()].map((child) => child.stop()));
-      releaseDirectory(dir);
+      release();
     }
   };
   try {

@@ -1,9 +1,11 @@
-/** A process of the local control plane, with a log, a recorded pid and a clean end. */
+/** A process of the local control plane, with a log and a clean end. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { forgetPid, recordPid } from './pids.ts';
+import { takeLock } from './lock.ts';
+import type { Log } from './log.ts';
 import { diskFullProblem, Problem } from './problem.ts';
 
 interface ChildSpec {
@@ -13,7 +15,7 @@ interface ChildSpec {
   args: string[];
   env?: Record<string, string>;
   cwd?: string;
-  /** Where log and pid go. */
+  /** Where the log goes. */
   dir: string;
   /** Whether the process is ready; called every 50 ms. */
   ready: (output: () => string) => Promise<boolean>;
@@ -50,6 +52,21 @@ process.on('exit', () => {
   for (const child of alive) child.kill('SIGKILL');
 });
 
+/** Kills the pids in its last line of input at the end of its input, which is the end of this process, even by SIGKILL. */
+const GUARD = 'while read -r line; do pids=$line; done; [ -z "$pids" ] || kill -KILL $pids';
+let guard: ChildProcess | undefined;
+
+function note(child: ChildProcess, isAlive: boolean): void {
+  if (isAlive) alive.add(child);
+  else alive.delete(child);
+  if (!guard) {
+    guard = spawn('sh', ['-c', GUARD], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+    guard.unref();
+    (guard.stdin as Socket).unref();
+  }
+  guard.stdin!.write(`${[...alive].map(({ pid }) => pid).join(' ')}\n`);
+}
+
 /** Starts a process and waits until it is ready. Rejects with a Problem that has the end of its log. */
 export async function startChild(spec: ChildSpec): Promise<RunningChild> {
   const logFile = join(spec.dir, `${spec.name}.log`);
@@ -66,17 +83,13 @@ export async function startChild(spec: ChildSpec): Promise<RunningChild> {
   let asked = false;
   const exited = new Promise<Exit>((resolve) => {
     const end = (code: number | null, signal: NodeJS.Signals | null) => {
-      alive.delete(child);
-      forgetPid(spec.dir, spec.name);
+      note(child, false);
       resolve({ code, signal, asked });
     };
     child.once('error', () => end(127, null));
     child.once('exit', end);
   });
-  if (child.pid !== undefined) {
-    alive.add(child);
-    recordPid(spec.dir, spec.name, child.pid);
-  }
+  if (child.pid !== undefined) note(child, true);
   const kill = (signal: NodeJS.Signals) => {
     asked ||= !PAUSES.includes(signal);
     child.kill(signal);
@@ -147,3 +160,13 @@ export function superviseChildren(): Children {
   };
   return { running, died, watch };
 }
+
+/** The time in which a stopping supervisor ends. */
+const PATIENCE_MS = 10_000;
+
+/** The lock of the directory's supervisor. */
+export const supervisorLock = (dir: string): string => join(dir, 'supervisor');
+
+/** Makes this process the only supervisor of the directory. The returned function releases it. */
+export const claimDirectory = (dir: string, log: Log): Promise<() => void> =>
+  takeLock(supervisorLock(dir), dir, log, PATIENCE_MS);

@@ -3,9 +3,10 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ClusterOptions, type LocalCluster, startCluster } from '../../../dev/local/cluster.ts';
-import { endLeftovers, runningProcess } from '../../../dev/local/process/pids.ts';
+import { supervisorLock } from '../../../dev/local/process/childProcess.ts';
+import { holderOf } from '../../../dev/local/process/lock.ts';
 
-const PREFIX = 'rollout-hooks-test-';
+const PREFIX = 'rollout-hooks-cluster-';
 
 export interface TestCluster extends LocalCluster {
   /** Stops everything and removes the directory; keeps it when KEEP_TEST_CLUSTER is set, for its logs. */
@@ -14,7 +15,7 @@ export interface TestCluster extends LocalCluster {
 
 /** The environment variable METACONTROLLER selects a real Metacontroller instead of the engine. */
 export async function startTestCluster(options: Partial<ClusterOptions> = {}): Promise<TestCluster> {
-  await removeAbandoned();
+  removeAbandoned();
   const dir = mkdtempSync(join(tmpdir(), PREFIX));
   const metacontroller = process.env.METACONTROLLER || undefined;
   const cluster = await startCluster({ dir, metacontroller, log: () => {}, ...options });
@@ -25,13 +26,12 @@ export async function startTestCluster(options: Partial<ClusterOptions> = {}): P
   return { ...cluster, dispose };
 }
 
-/** Stops clusters of killed test runs. */
-async function removeAbandoned(): Promise<void> {
+/** Removes the directories of killed test runs. */
+function removeAbandoned(): void {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(PREFIX))) {
     const dir = join(tmpdir(), name);
-    // Another run is just creating a directory without a record.
-    if (runningProcess(dir, 'supervisor') || readdirSync(dir).length === 0) continue;
-    await endLeftovers(dir, 'supervisor');
-    if (!process.env.KEEP_TEST_CLUSTER) rmSync(dir, { recursive: true, force: true });
+    // Another run is just creating a directory without a lock.
+    if (process.env.KEEP_TEST_CLUSTER || holderOf(supervisorLock(dir)) || readdirSync(dir).length === 0) continue;
+    rmSync(dir, { recursive: true, force: true });
   }
 }
