@@ -1,5 +1,5 @@
 /** `npm run bench`: speed and cost, by scenario. */
-import { numberOf, parseOptions, readCommandLine, UsageError } from '../local/process/options.ts';
+import { metacontrollerOption, number, program } from '../local/process/options.ts';
 import { onTemporaryCluster } from '../local/temporaryCluster.ts';
 import { admission } from './admission.ts';
 import { compare } from './against.ts';
@@ -8,7 +8,7 @@ import { freeze } from './freeze.ts';
 import { idle } from './idle.ts';
 import { latency } from './latency.ts';
 import { releases } from './releases.ts';
-import { asText, type Figure, isAbove, type Scenario } from './scenario.ts';
+import { asText, isAbove, type Scenario } from './scenario.ts';
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   releases,
@@ -18,82 +18,63 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   freeze,
   admission,
 };
-const MOST = 10_000;
+const DEFAULT = 'releases';
 
-const HELP = `Usage: npm run bench -- [scenario] [options]
+const ABOUT = `Measures a scenario on a control plane of its own, and prints figures. Exits with 1 where one is above its limit.
+\`npm run bench -- SCENARIO --help\` lists the options of a scenario; without one it is ${DEFAULT}.`;
 
-Measures one scenario (releases) on a control plane of its own, and prints figures. Exits with 1 where one is above its limit.
+/** Descriptions of the numbers of scenarios. */
+const NUMBERS: Readonly<Record<string, string>> = {
+  rounds: 'how often it is measured',
+  releases: 'how many releases',
+  writes: 'how many writes',
+  pause: 'milliseconds between two writes',
+  seconds: 'how long it is measured',
+  checks: 'HealthChecks of the largest fleet, on which its Rollouts bake; a smaller fleet has its share',
+  objects: 'objects behind the Gate, or ConfigMaps of each Kustomization',
+  namespaces: 'namespaces of the fleet',
+};
+const count = number(0, 10_000);
 
-${Object.entries(SCENARIOS).map(describe).join('\n')}
-
-  --rollouts N,N…        sizes of the fleet, one after the other
-  --checks N             HealthChecks of the largest fleet, on which its Rollouts bake; a smaller fleet has its share
-  --objects N            objects behind the Gate, or ConfigMaps of each Kustomization
-  --namespaces N         namespaces of the fleet
-  --against REF          measure the server and manifests of that version too, in turns, and print ours divided by theirs
-  --pairs N              turns of --against (2)
-  --json                 print JSON instead of text
-  --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
-  --help                 this text
-`;
-
-function describe([name, scenario]: [string, Scenario]): string {
-  const sizes = scenario.rollouts ? [['rollouts', scenario.rollouts.join()]] : [];
-  const options = [...sizes, ...Object.entries(scenario.numbers)].map(([option, value]) => `--${option} ${value}`);
-  return `  ${name.padEnd(10)} ${[scenario.about, ...options].join('\n             ')}`;
+interface Options extends Record<string, unknown> {
+  rollouts?: number[];
+  against?: string;
+  pairs: number;
+  json?: true;
+  metacontroller?: string;
 }
 
-/** The options of a scenario, and no others. */
-function read(args: string[]) {
-  const [first = ''] = args;
-  const name = first.startsWith('-') || first === '' ? 'releases' : first;
-  const scenario = SCENARIOS[name];
-  if (!scenario) throw new UsageError(`${name} is none of ${Object.keys(SCENARIOS).join(', ')}.`);
-  const defaults = scenario.numbers;
-  const sizes = scenario.rollouts;
-  const texts = [...Object.keys(defaults), ...(sizes ? ['rollouts'] : []), 'against', 'pairs', 'metacontroller'];
-  const { values } = parseOptions({
-    args: first === name ? args.slice(1) : args,
-    options: {
-      ...Object.fromEntries(texts.map((option) => [option, { type: 'string' as const }])),
-      json: { type: 'boolean' },
-    },
-  });
-  const given = values as Record<string, string | undefined>;
-  const count = (option: string, text: string) => numberOf(`--${option}`, text, { least: 0, most: MOST });
-  const numbers = Object.entries(defaults).map(([option, value]) => [
-    option,
-    count(option, given[option] ?? `${value}`),
-  ]);
-  return {
-    scenario,
-    rollouts: given.rollouts?.split(',').map((text) => count('rollouts', text)) ?? sizes ?? [],
-    numbers: Object.fromEntries(numbers) as Record<string, number>,
-    against: given.against,
-    pairs: count('pairs', given.pairs ?? '2'),
-    metacontroller: given.metacontroller,
-    json: values.json === true,
-  };
+const command = program('npm run bench --', ABOUT);
+for (const [name, scenario] of Object.entries(SCENARIOS)) {
+  const each = command.command(name, { isDefault: name === DEFAULT }).description(scenario.about);
+  if (scenario.rollouts) {
+    const sizes = (text: string) => text.split(',').map(count);
+    each.option('--rollouts <n,n…>', 'sizes of the fleet, one after the other', sizes, scenario.rollouts);
+  }
+  for (const [option, value] of Object.entries(scenario.numbers))
+    each.option(`--${option} <n>`, NUMBERS[option] ?? '', count, value);
+  each
+    .option('--against <ref>', 'measure that version too, in turns, and print ours divided by theirs')
+    .option('--pairs <n>', 'turns of --against', count, 2)
+    .option('--json', 'print JSON instead of text')
+    .addOption(metacontrollerOption())
+    .action(async (options: Options) => process.exit(await run(scenario, options)));
 }
+await command.parseAsync();
 
-const { scenario, json, against, ...options } = readCommandLine(HELP, read);
-const isOneOfTwo = process.env.BENCH_PRODUCT !== undefined;
-process.exit(against === undefined || isOneOfTwo ? await bench() : await compare(against, options.pairs));
-
-async function bench(): Promise<number> {
-  const { metacontroller } = options;
+async function run(scenario: Scenario, options: Options): Promise<number> {
+  const { against, pairs, json, metacontroller, rollouts = [], ...numbers } = options;
+  const isOneOfTwo = process.env.BENCH_PRODUCT !== undefined;
+  if (against !== undefined && !isOneOfTwo) return compare(against, pairs);
   return onTemporaryCluster(
     { prefix: 'rollout-hooks-bench-', metacontroller, plain: true },
     async (cluster, interrupt) => {
-      const found = await Promise.race([scenario.measure({ cluster, ...options }), interrupt, cluster.died]);
+      const measuring = scenario.measure({ cluster, rollouts, numbers: numbers as Record<string, number> });
+      const found = await Promise.race([measuring, interrupt, cluster.died]);
       if (!found) return 130;
       if (!Array.isArray(found)) throw found;
-      return report(found);
+      process.stdout.write(json ? `${JSON.stringify(found, undefined, 2)}\n` : asText(found));
+      return found.some(isAbove) ? 1 : 0;
     },
   );
-}
-
-function report(figures: readonly Figure[]): number {
-  process.stdout.write(json ? `${JSON.stringify(figures, undefined, 2)}\n` : asText(figures));
-  return figures.some(isAbove) ? 1 : 0;
 }

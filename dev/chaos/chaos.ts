@@ -1,65 +1,63 @@
 /** `npm run chaos`: kills and pauses every process at random under load, then checks everything that was stored. */
 import { logToStderr } from '../local/process/log.ts';
-import { numberOf, parseOptions, readCommandLine } from '../local/process/options.ts';
+import { metacontrollerOption, number, program, seedOf } from '../local/process/options.ts';
 import { onTemporaryCluster } from '../local/temporaryCluster.ts';
 import { AUDIT_RULES } from './audit.ts';
 import { replicasOf } from './replicas.ts';
 import { type ChaosResult, runChaos } from './run.ts';
 
-const HELP = `Usage: npm run chaos -- [--minutes N] [--seed S] [--teams N] [--patience S] [--prometheus] [--metacontroller PATH]
-
-Starts a control plane, three replicas of the hook server behind a balancer, and the driver. For N minutes it kills, pauses and restarts every
-process at random, the API server and etcd included, while versions are released, Gates open and close, Git is synced, health is reported by clocks
-that may be an hour wrong, and users make allowed and forbidden writes. Then every Gate opens, health becomes Healthy, failed deployments are
-retried, and every object must converge. The versions that etcd stored and the API server's audit log must show:
+const ABOUT = `Starts a control plane, three replicas of the hook server behind a balancer, and the driver. For N minutes it kills,
+pauses and restarts every process at random, the API server and etcd included, while versions are released, Gates open
+and close, Git is synced, health is reported by clocks that may be an hour wrong, and users make allowed and forbidden
+writes. Then every Gate opens, health becomes Healthy, failed deployments are retried, and every object must converge.
+The versions that etcd stored and the API server's audit log must show:
 
   - no deployment was lost, repeated, or made while a Gate was closed, and no entry of a history was rewritten
   - a hostile tenant, who tries every known way around a closed Gate, resumed no object and kept none running
   - no budget was exceeded, and no automatic deployment started without a slot
   - where two approvals are required, two users approved each deployment, each by a write of their own
   - no object was changed, resumed or deleted while its Gate was closed
-  - each deployment that Succeeded was applied by every bound object, and each HealthCheck became Healthy after it; each that Failed had an error
-    or its deployTimeout as the cause; no outcome changed, except by a retry
+  - each deployment that Succeeded was applied by every bound object, and each HealthCheck became Healthy after it; each that Failed had an error or its deployTimeout as the cause; no outcome changed, except by a retry
   - after the opening, each object has the spec from Git and the newest version
   - at the end, nothing is written
 
-With --prometheus, a real Prometheus with the alerts of manifests/components/monitoring and a real kube-state-metrics observe the run, and everything
-happens at a slower pace, for hours. Then also:
+With --prometheus, a real Prometheus with the alerts of manifests/components/monitoring and a real kube-state-metrics
+observe the run, and everything happens at a slower pace, for hours. Then also:
 
   - the memory of driver and hook servers is flat
   - every alert that fired was true, and every expected alert fired
 
-  --minutes N            duration of the faults (5)
-  --seed S               seed of all choices (random)
-  --teams N              number of namespaces with a Rollout each (4; with --prometheus 40)
-  --patience S           seconds in which every object must converge at the end (600)
-  --prometheus           check alerts and memory too; the first run builds Prometheus and kube-state-metrics
-  --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
-  --help                 this text
-
-Exits with 1 if one of these rules is broken, prints the seed, and keeps the logs of all processes.
-`;
+Exits with 1 if one of these rules is broken, prints the seed, and keeps the logs of all processes.`;
 
 /** The interval in Prometheus' documentation. */
 const SCRAPE_SECONDS = 15;
 
-const { metacontroller, ...options } = readCommandLine(HELP, (args) => {
-  const text = { type: 'string' } as const;
-  const options = { minutes: text, seed: text, teams: text, patience: text, metacontroller: text };
-  const prometheus = { type: 'boolean' } as const;
-  const { values } = parseOptions({ args, options: { ...options, prometheus } });
-  const { minutes = '5', seed = `${Math.floor(Math.random() * 1e6)}`, patience = '600' } = values;
-  const teams = values.teams ?? (values.prometheus ? '40' : '4');
-  return {
-    seconds: numberOf('--minutes', minutes, { least: 0, most: 1e6, whole: false }) * 60,
-    seed: numberOf('--seed', seed, { least: 0, most: 2 ** 31 - 1 }),
-    teams: numberOf('--teams', teams, { least: 1, most: 1000 }),
-    patienceSeconds: numberOf('--patience', patience, { least: 0, most: 1e6, whole: false }),
-    ...(values.prometheus && { scrapeSeconds: SCRAPE_SECONDS }),
-    metacontroller: values.metacontroller,
-  };
-});
-const { seed, seconds } = options;
+interface Options {
+  minutes: number;
+  seed: number;
+  patience: number;
+  prometheus?: true;
+  metacontroller?: string;
+}
+
+const { minutes, seed, patience, prometheus, metacontroller } = program('npm run chaos --', ABOUT)
+  .option('--minutes <n>', 'duration of the faults', number(0, 1e6, { isWhole: false }), 5)
+  .option('--seed <s>', 'seed of all choices', seedOf, Math.floor(Math.random() * 1e6))
+  .option('--patience <s>', 'seconds in which every object must converge at the end', number(0, 1e6), 600)
+  .option(
+    '--prometheus',
+    'check alerts and memory too, with 40 teams instead of 4; the first run builds Prometheus and kube-state-metrics',
+  )
+  .addOption(metacontrollerOption())
+  .parse()
+  .opts<Options>();
+const options = {
+  seconds: minutes * 60,
+  seed,
+  teams: prometheus ? 40 : 4,
+  patienceSeconds: patience,
+  ...(prometheus && { scrapeSeconds: SCRAPE_SECONDS }),
+};
 logToStderr(`Seed ${seed}`);
 const replicas = replicasOf();
 const code = await onTemporaryCluster(
@@ -85,7 +83,7 @@ function asText({ driver, processes, releases, tally, audit, findings, freeze, m
   const row = (name: string, ...cells: (number | string)[]) =>
     `${name.padEnd(34)}${cells.map((cell) => String(cell).padStart(9)).join('')}\n`;
   return [
-    `Seed ${seed}, ${seconds} s, driven by ${driver}\n`,
+    `Seed ${seed}, ${minutes} minutes, driven by ${driver}\n`,
     row('process', 'killed', 'paused', 'crashed'),
     ...[...processes].map(([name, { killed, paused, crashed }]) => row(`  ${name}`, killed, paused, crashed)),
     row('releases', releases),

@@ -25,14 +25,6 @@ interface Case {
   input: unknown;
 }
 
-interface Failure {
-  /** Seed and path replay the input. */
-  seed: number;
-  path: string;
-  smallest: Case;
-  message: string;
-}
-
 interface Run {
   runs: number;
   seed: number;
@@ -43,8 +35,8 @@ interface Run {
   onInput?(family: Family): void;
 }
 
-/** Resolves to the first finding, with the smallest input that shows it. */
-export async function fuzz({ runs, seed, only, path, onInput }: Run): Promise<Failure | undefined> {
+/** Resolves to what fast-check has found: the first finding, with the smallest input that shows it, if any. */
+export async function fuzz({ runs, seed, only, path, onInput }: Run): Promise<fc.RunDetails<[Case]>> {
   const kinds = FAMILIES.filter((family) => !only || family === only).map((family) => {
     const { weight, inputs }: Kind = KINDS[family];
     return { weight, arbitrary: inputs.map((input): Case => ({ family, input })) };
@@ -54,13 +46,5 @@ export async function fuzz({ runs, seed, only, path, onInput }: Run): Promise<Fa
     await (KINDS[family] as Kind).check(input);
   });
   const replay = path !== undefined && { path, numRuns: 1, endOnFailure: true };
-  const found = await fc.check(property, { seed, numRuns: runs, ...replay });
-  if (!found.failed || !found.counterexample) return undefined;
-  const error = found.errorInstance as Error | undefined;
-  return {
-    seed: found.seed,
-    path: found.counterexamplePath ?? '',
-    smallest: found.counterexample[0],
-    message: error?.name === 'Error' ? error.message : (error?.stack ?? String(error)),
-  };
+  return fc.check(property, { seed, numRuns: runs, ...replay });
 }

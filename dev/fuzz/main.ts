@@ -1,39 +1,32 @@
 /** `npm run fuzz`: random inputs, until one fails. */
-import { numberOf, parseOptions, readCommandLine, UsageError } from '../local/process/options.ts';
+import { Option } from 'commander';
+import fc from 'fast-check';
+import { number, program, seedOf } from '../local/process/options.ts';
 import { FAMILIES, type Family, fuzz } from './fuzz.ts';
 
-const HELP = `Usage: npm run fuzz -- [--runs N] [--seed S] [--only KIND] [--replay PATH]
+const ABOUT = `Sends generated inputs to the hooks and to admission, in this process: damaged requests, which must neither crash nor
+hang them, and Rollouts and schedules in any state, whose answers it checks against a second implementation of the rules
+of docs/ (dev/reference). npm run sim tests changes over time. Stops at the first finding and prints the smallest input
+that shows it.
 
-Sends generated inputs to the hooks and to admission, in this process: damaged requests, which must neither crash nor hang them, and Rollouts and
-schedules in any state, whose answers it checks against a second implementation of the rules of docs/ (dev/reference). npm run sim tests changes
-over time. Stops at the first finding and prints the smallest input that shows it.
-
-  --runs N       how many inputs (10000)
-  --seed S       where the generator starts (from the clock); the same seed gives the same inputs
-  --only KIND    only ${FAMILIES.join(', ')}
-  --replay PATH  with the --seed and --only of a finding: that one input again
-  --help         this text
-
-Exits with 0 when nothing was found, 1 with a finding, 2 for a wrong option, 130 after Ctrl-C.
-`;
+Exits with 0 when nothing was found, 1 with a finding, 2 for a wrong option, 130 after Ctrl-C.`;
 
 const PROGRESS_MS = 5000;
 
-const { runs, seed, only, path } = readCommandLine(HELP, (args) => {
-  const text = { type: 'string' } as const;
-  const { values } = parseOptions({ args, options: { runs: text, seed: text, only: text, replay: text } });
-  const { runs = '10000', seed = String(Date.now() % 1e9), only, replay } = values;
-  if (only !== undefined && !FAMILIES.includes(only as Family))
-    throw new UsageError(`--only ${only} is not one of ${FAMILIES.join(', ')}.`);
-  if (replay !== undefined && (values.seed === undefined || !/^\d+(:\d+)*$/.test(replay)))
-    throw new UsageError('--replay takes the path of a finding, such as 12:0:1, together with its --seed.');
-  return {
-    runs: numberOf('--runs', runs, { least: 1, most: 1e9 }),
-    seed: numberOf('--seed', seed, { least: 0, most: 2 ** 31 - 1 }),
-    only: only as Family | undefined,
-    path: replay,
-  };
-});
+interface Options {
+  runs: number;
+  seed: number;
+  only?: Family;
+  replay?: string;
+}
+
+const { runs, seed, only, replay } = program('npm run fuzz --', ABOUT)
+  .option('--runs <n>', 'how many inputs', number(1, 1e9), 10_000)
+  .option('--seed <s>', 'where the generator starts; the same seed gives the same inputs', seedOf, Date.now() % 1e9)
+  .addOption(new Option('--only <kind>', 'only this kind of inputs').choices(FAMILIES))
+  .option('--replay <path>', 'with the --seed and --only of a finding: that one input again')
+  .parse()
+  .opts<Options>();
 
 const started = performance.now();
 const done = new Map<Family, number>();
@@ -49,16 +42,16 @@ function onInput(family: Family): void {
 }
 
 process.stderr.write(`${runs} runs, seed ${seed}\n`);
-const failure = await fuzz({ runs, seed, only, path, onInput });
-if (failure) {
-  const { message, smallest } = failure;
-  process.stdout.write(`${message}\n\nThe smallest input that shows it (${smallest.family}):\n`);
-  process.stdout.write(`${JSON.stringify(smallest.input, undefined, 2)}\n\n`);
+const found = await fuzz({ runs, seed, only, path: replay, onInput });
+if (found.failed) {
+  process.stdout.write(`${fc.defaultReportMessage(found)}\n\n`);
   const family = only ? ` --only ${only}` : '';
-  process.stdout.write(`To replay it: npm run fuzz -- --seed ${failure.seed} --replay ${failure.path}${family}\n`);
+  process.stdout.write(
+    `To replay it: npm run fuzz -- --seed ${found.seed} --replay ${found.counterexamplePath}${family}\n`,
+  );
 } else {
   const seconds = ((performance.now() - started) / 1000).toFixed(0);
   const kinds = [...done].map(([family, count]) => `${count} ${family}`);
   process.stdout.write(`seed ${seed}, ${seconds} s, nothing found: ${kinds.join(', ')}\n`);
 }
-process.exit(failure ? 1 : 0);
+process.exit(found.failed ? 1 : 0);

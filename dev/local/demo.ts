@@ -18,22 +18,11 @@ import {
   heldVersion,
 } from './demo/steps.ts';
 import { logToStderr } from './process/log.ts';
-import { parseOptions, readCommandLine } from './process/options.ts';
+import { metacontrollerOption, program } from './process/options.ts';
 import { onTemporaryCluster } from './temporaryCluster.ts';
 
-const HELP = `Usage: npm run demo -- [--flux] [--keep] [--ui] [--metacontroller PATH]
-
-Starts a real API server on this machine and shows one release, from a new tag to the Flux objects, with a closed
-RolloutGate and a forbidden edit. Exits with 0 only if every step had the expected result.
-
-  --flux                 with Flux's real source-controller and kustomize-controller, and a real registry, instead of a fake Flux. Their first
-                         build takes about ten minutes
-  --keep                 leave the cluster up afterwards, until Ctrl-C
-  --ui                   with other applications, and the page of \`kubectl rollouts ui\`; begins when you press Enter, or after half a minute,
-                         pauses between steps, and keeps running until Ctrl-C
-  --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
-  --help                 this text
-`;
+const ABOUT = `Starts a real API server on this machine and shows one release, from a new tag to the Flux objects, with a closed
+RolloutGate and a forbidden edit. Exits with 0 only if every step had the expected result.`;
 
 /** The pause between two steps, to read and look at the page. */
 const PAUSE_MS = 5000;
@@ -57,14 +46,31 @@ async function runSteps(context: DemoContext, pauseMs: number): Promise<void> {
   }
 }
 
-function read(args: string[]) {
-  const flag = { type: 'boolean' } as const;
-  const options = { flux: flag, keep: flag, ui: flag, metacontroller: { type: 'string' } } as const;
-  return parseOptions({ args, options }).values;
+interface Options {
+  flux?: true;
+  keep?: true;
+  ui?: true;
+  metacontroller?: string;
 }
 
 async function main(): Promise<number> {
-  const { flux: isReal = false, keep = false, ui = false, metacontroller } = readCommandLine(HELP, read);
+  const {
+    flux: isReal,
+    metacontroller,
+    ...shown
+  } = program('npm run demo --', ABOUT)
+    .option(
+      '--flux',
+      "with Flux's real source-controller and kustomize-controller, and a real registry, instead of a fake Flux; their first build takes about ten minutes",
+    )
+    .option('--keep', 'leave the cluster up afterwards, until Ctrl-C')
+    .option(
+      '--ui',
+      'with applications in every state, and the page of `kubectl rollouts ui`; begins when you press Enter, or after half a minute, pauses between steps, and keeps running until Ctrl-C',
+    )
+    .addOption(metacontrollerOption())
+    .parse()
+    .opts<Options>();
   logToStderr('Starting a control plane on this machine …');
   const options = { prefix: 'rollout-hooks-demo-', metacontroller, failure: '\nThe demo stopped: ' };
   return onTemporaryCluster(options, async (cluster, interrupt) => {
@@ -73,7 +79,7 @@ async function main(): Promise<number> {
     const flux = await Promise.race([starting, interrupt]);
     if (!flux) return 130;
     try {
-      return await runOn(cluster, interrupt, flux, { keep, ui });
+      return await runOn(cluster, interrupt, flux, shown);
     } finally {
       await flux.stop();
     }
@@ -84,7 +90,7 @@ async function runOn(
   cluster: LocalCluster,
   interrupt: Promise<undefined>,
   flux: DemoFlux,
-  { keep, ui }: { keep: boolean; ui: boolean },
+  { keep, ui }: Pick<Options, 'keep' | 'ui'>,
 ): Promise<number> {
   if (ui) {
     logToStderr('Creating other applications …');

@@ -30,7 +30,7 @@ export async function onTemporaryCluster(
     const starting = startCluster({
       ...options,
       dir,
-      metacontroller: metacontroller ?? process.env.METACONTROLLER,
+      metacontroller,
       log: logToStderr,
     });
     cluster = await Promise.race([starting, interrupt]);

@@ -1,5 +1,6 @@
 /** `npm run up`: a control plane with the hooks on this machine, until it is stopped. */
 import { join, resolve } from 'node:path';
+import { Option } from 'commander';
 import { servePageInCluster, type TeamPage } from '../page/serveInCluster.ts';
 import { REPOSITORY } from '../repository.ts';
 import { startCluster } from './cluster.ts';
@@ -7,70 +8,61 @@ import { USERS } from './controlPlane/users.ts';
 import { type ServedCluster, serveCluster } from './existing/existingCluster.ts';
 import { endRequested } from './process/endRequested.ts';
 import { logToStderr } from './process/log.ts';
-import { numberOf, parseOptions, readCommandLine, UsageError } from './process/options.ts';
+import { metacontrollerOption, number, program } from './process/options.ts';
 import { asProblem, reportProblem } from './process/problem.ts';
 
 const DEFAULT_DIR = '.local/up';
 /** A directory of its own, since a control plane and an existing cluster can be served at the same time. */
 const EXISTING_DIR = '.local/existing';
 
-const HELP = `Usage: npm run up -- [options]
+const ABOUT = `Starts etcd, kube-apiserver and kube-controller-manager on loopback, installs the kinds, controllers and webhooks of
+this repository, Flux's kinds and Metacontroller's, serves the hooks, and drives them. Prints one line when it is ready,
+"ready kubeconfig=DIR/kubeconfig", and stays until Ctrl-C. There are no nodes: Jobs that copy releases (spec.targetRepository) run as processes of this
+machine, other Pods do not run. DIR/kubeconfig is cluster admin, DIR/developer.kubeconfig an application team; logs are
+DIR/*.log. Flux's controllers do not run either, so you write their statuses. The tag that an ImagePolicy selects:
 
-Starts etcd, kube-apiserver and kube-controller-manager on loopback, installs the kinds, controllers and webhooks of this
-repository, Flux's kinds and Metacontroller's, serves the hooks, and drives them. Prints one line when it is ready,
-  ready kubeconfig=DIR/kubeconfig
-and stays until Ctrl-C. There are no nodes: Jobs that copy releases (spec.targetRepository) run as processes of this machine, other Pods
-do not run. DIR/kubeconfig is cluster admin, DIR/developer.kubeconfig an application team; logs are DIR/*.log.
-Flux's controllers do not run either, so you write their statuses. The tag that an ImagePolicy selects:
-  kubectl patch imagepolicy my-app --subresource=status --type=merge -p '{"status":{"latestRef":{"name":"example.com/my-app","tag":"1.0.0"}}}'
-and \`npm run demo -- --flux --keep\` leaves a cluster with real ones.
+  kubectl patch imagepolicy my-app --subresource=status --type=merge \\
+    -p '{"status":{"latestRef":{"name":"example.com/my-app","tag":"1.0.0"}}}'
 
-  --dir DIR              where state, logs and kubeconfigs go (default ${DEFAULT_DIR}); a later start continues with what is there
-  --port N               port of the API server (default: that of the last start in DIR, if it is free; else a free one)
-  --kubeconfig FILE      start no control plane: serve the cluster of FILE's current context, as cluster admin. Its API server must run
-                         on this machine, outside of any container. Installs kinds (Flux's and Metacontroller's where it has none),
-                         rights, webhooks and controllers; webhooks and controllers are removed at the end, the rest stays.
-                         The line is then ready kubeconfig=FILE, and DIR ${EXISTING_DIR} by default
-  --metacontroller PATH  drive the hooks with this Metacontroller instead of the engine (default: $METACONTROLLER)
-  --ui-in-cluster        serve the page as the component ui does, with an OIDC issuer beside it: sign in as developer or sre
-  --help                 this text
+\`npm run demo -- --flux --keep\` leaves a cluster with real ones.
 
-Settings of the hook server come from the environment (node main.ts --help lists them): ON_FAILURE=Hold npm run up
-`;
+With --kubeconfig it starts no control plane: it serves the cluster of FILE's current context, as cluster admin. Its API
+server must run on this machine, outside of any container. Installs kinds (Flux's and Metacontroller's where it has
+none), rights, webhooks and controllers; webhooks and controllers are removed at the end, the rest stays. The line is
+then ready kubeconfig=FILE.
+
+Settings of the hook server come from the environment (node main.ts --help lists them): ON_FAILURE=Hold npm run up`;
 
 interface UpOptions {
   dir: string;
   port?: number;
   kubeconfig?: string;
   metacontroller?: string;
-  uiInCluster: boolean;
+  uiInCluster?: true;
 }
 
-/** Parses the command line. @throws UsageError */
-function parseUpOptions(args: string[], env: NodeJS.ProcessEnv): UpOptions {
-  const { values } = parseOptions({
-    args,
-    options: {
-      dir: { type: 'string' },
-      port: { type: 'string' },
-      kubeconfig: { type: 'string' },
-      metacontroller: { type: 'string' },
-      'ui-in-cluster': { type: 'boolean' },
-    },
-  });
-  const port = values.port === undefined ? undefined : numberOf('--port', values.port, { least: 1, most: 65_535 });
-  const { kubeconfig } = values;
-  for (const option of ['port', 'ui-in-cluster'] as const) {
-    if (kubeconfig === undefined || values[option] === undefined) continue;
-    throw new UsageError(`--${option} has no effect on an existing cluster: leave out either it or --kubeconfig.`);
-  }
-  return {
-    dir: resolve(values.dir ?? join(REPOSITORY, kubeconfig === undefined ? DEFAULT_DIR : EXISTING_DIR)),
-    port,
-    kubeconfig: kubeconfig === undefined ? undefined : resolve(kubeconfig),
-    metacontroller: values.metacontroller ?? (env.METACONTROLLER || undefined),
-    uiInCluster: values['ui-in-cluster'] === true,
-  };
+function readOptions(): UpOptions {
+  const { dir, ...options } = program('npm run up --', ABOUT)
+    .option(
+      '--dir <dir>',
+      `where state, logs and kubeconfigs go (${DEFAULT_DIR}, with --kubeconfig ${EXISTING_DIR}); a later start continues with what is there`,
+    )
+    .addOption(
+      new Option('--port <n>', 'port of the API server (that of the last start in DIR, if it is free; else a free one)')
+        .argParser(number(1, 65_535))
+        .conflicts('kubeconfig'),
+    )
+    .option('--kubeconfig <file>', 'serve the cluster of this file', (file) => resolve(file))
+    .addOption(metacontrollerOption())
+    .addOption(
+      new Option(
+        '--ui-in-cluster',
+        'serve the page as the component ui does, with an OIDC issuer beside it: sign in as developer or sre',
+      ).conflicts('kubeconfig'),
+    )
+    .parse()
+    .opts<Partial<UpOptions>>();
+  return { ...options, dir: resolve(dir ?? join(REPOSITORY, options.kubeconfig ? EXISTING_DIR : DEFAULT_DIR)) };
 }
 
 async function startWithPage(options: UpOptions): Promise<ServedCluster> {
@@ -108,7 +100,7 @@ async function serve(options: UpOptions, end: Promise<void>): Promise<number> {
 }
 
 async function main(): Promise<number> {
-  const options = readCommandLine(HELP, (args) => parseUpOptions(args, process.env));
+  const options = readOptions();
   try {
     return await serve(options, endRequested());
   } catch (error) {

@@ -12,7 +12,7 @@ import { settleNeighbours } from '../local/demo/neighbours.ts';
 import { HOME } from '../local/demo/objects.ts';
 import { createOutput } from '../local/demo/output.ts';
 import { contextOn, firstVersion, heldVersion } from '../local/demo/steps.ts';
-import { parseOptions, readCommandLine } from '../local/process/options.ts';
+import { program } from '../local/process/options.ts';
 import { onTemporaryCluster } from '../local/temporaryCluster.ts';
 import { launchBrowser } from '../page/browser.ts';
 import { buildPage } from '../page/buildPage.ts';
@@ -22,13 +22,9 @@ import { takeMovingPicture } from './movingPicture.ts';
 
 const OUT = join(REPOSITORY, 'docs/pictures');
 
-const HELP = `Usage: node dev/pictures/pictures.ts
-
-Takes the pictures of docs/pictures again. Runs \`npm run demo -- --ui\` on a cluster of its own until a version waits, and takes pictures of the page and of
-\`kubectl rollouts get\`. Then promotes a version through other Rollouts for the moving picture. The terminal uses DejaVu Sans Mono if installed.
-
-  --help  this text
-`;
+const ABOUT = `Takes the pictures of docs/pictures again. Runs \`npm run demo -- --ui\` on a cluster of its own until a version waits,
+and takes pictures of the page and of \`kubectl rollouts get\`. Then promotes a version through other Rollouts for the
+moving picture. The terminal uses DejaVu Sans Mono if installed.`;
 
 /** Runs the demo until a version waits. */
 async function runDemo(cluster: LocalCluster, flux: DemoFlux): Promise<void> {
@@ -121,7 +117,7 @@ function html(text: string): string {
   return spans + '</span>'.repeat(open);
 }
 
-readCommandLine(HELP, (args) => parseOptions({ args }));
+program('node dev/pictures/pictures.ts', ABOUT).parse();
 process.exit(
   await onTemporaryCluster({ prefix: 'rollout-hooks-pictures-' }, async (cluster) => {
     const flux = withFakeFlux(cluster.accessOf);

@@ -3,18 +3,14 @@ import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { ownTarget } from '../local/binaries/nodeBinary.ts';
-import { parseOptions, readCommandLine } from '../local/process/options.ts';
+import { program } from '../local/process/options.ts';
 import { REPOSITORY } from '../repository.ts';
 import { writePage } from './build-page.ts';
 import { BINS, buildExecutable } from './executable.ts';
 import { NOTICES, noticesOf, noticesText } from './notices.ts';
 
-const HELP = `Usage: node dev/scripts/build-cli.ts [--out DIR] [--executable]
-
-Bundles the command into DIR (dist/cli): \`npm pack\` there makes a package that needs nothing else and runs on Node 20 and newer.
-  --executable   make an executable of it as well, which needs no Node: for the platform of this machine, in DIR-PLATFORM-ARCH
-  --help         this text
-`;
+const ABOUT =
+  'Bundles the command into a folder: `npm pack` there makes a package that needs nothing else and runs on Node 20 and newer.';
 
 /**
  * Modules left out of the bundle: client-node's generated client and undici, which needs Node 22. The command only uses
@@ -77,9 +73,11 @@ export async function buildCli(out: string): Promise<{ bytes: number }> {
 }
 
 if (import.meta.main) {
-  const options = { out: { type: 'string' }, executable: { type: 'boolean' } } as const;
-  const read = (args: string[]) => parseOptions({ args, options }).values;
-  const { out = join(REPOSITORY, 'dist/cli'), executable } = readCommandLine(HELP, read);
+  const { out, executable } = program('npm run build:cli --', ABOUT)
+    .option('--out <dir>', 'the folder', join(REPOSITORY, 'dist/cli'))
+    .option('--executable', 'also make an executable for the platform of this machine, in DIR-PLATFORM-ARCH')
+    .parse()
+    .opts<{ out: string; executable?: true }>();
   process.stderr.write('bundling cli/main.ts …\n');
   const { bytes } = await buildCli(out);
   process.stderr.write(`${out}: ${Math.round(bytes / 1024)} kB; pack it with: npm pack ${out}\n`);

@@ -1,26 +1,20 @@
 /** `npm run generate`: writes every generated file of this repository. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { parseOptions, readCommandLine } from '../local/process/options.ts';
+import { program } from '../local/process/options.ts';
 import { REPOSITORY } from '../repository.ts';
 import { cataloguePages } from './generate-catalogues.ts';
 import { commandPage } from './generate-cli-docs.ts';
 import { referencePage } from './generate-reference.ts';
 import { typeFiles } from './generate-types.ts';
 
-const HELP = `Usage: npm run generate -- [--check]
+const ABOUT =
+  'Writes api/generated and docs/reference/fields.md from the CRDs, docs/reference from lists in the code, and docs/cli.md from the commands.';
 
-Writes api/generated from the CRDs in manifests/crds, docs/reference/fields.md from the CRDs, docs/reference from lists in the code, and docs/cli.md from
-the commands.
-
-  --check  only compare; exit 1 when a file is out of date
-  --help   this text
-`;
-
-const { check } = readCommandLine(
-  HELP,
-  (args) => parseOptions({ args, options: { check: { type: 'boolean' } } }).values,
-);
+const { check } = program('npm run generate --', ABOUT)
+  .option('--check', 'only compare; exit 1 when a file is out of date')
+  .parse()
+  .opts<{ check?: true }>();
 const all = [await typeFiles(), await referencePage(), await cataloguePages(), await commandPage()];
 let stale = false;
 for (const [path, text] of all.flat()) {

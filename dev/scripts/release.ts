@@ -1,25 +1,17 @@
 /** Steps of .github/workflows/release.yml. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import { imageByDigest, writeArtifact } from '../image/byDigest.ts';
 import { imageSbom } from '../image/sbom.ts';
 import { imageVex } from '../image/vex.ts';
 import { isTarget } from '../local/binaries/nodeBinary.ts';
 import { kustomizeBuild } from '../local/install/kustomize.ts';
+import { program } from '../local/process/options.ts';
 import { REPOSITORY } from '../repository.ts';
 import { buildCli } from './build-cli.ts';
 import { buildExecutable, packExecutable } from './executable.ts';
 import { archiveName, writePlugins } from './plugins.ts';
-
-const usage = `Usage: npm run release -- check vX.Y.Z                  whether all files name that version; prints outputs for the workflow
-       npm run release -- notes X.Y.Z                   its section of CHANGELOG.md
-       npm run release -- sbom                          the npm packages in the image, as SPDX
-       npm run release -- vex IMAGE@DIGEST              what scanners find in the image and what it means, as OpenVEX
-       npm run release -- bundle FOLDER IMAGE@DIGEST    a kustomization of manifests/, rendered with that image
-       npm run release -- artifact FOLDER IMAGE@DIGEST  writes manifests/ with that image into FOLDER, to push as an OCI artifact
-       npm run release -- executable PLATFORM…          the command's archive in dist/ for linux-x64, win32-x64, …
-       npm run release -- plugins OWNER/NAME FOLDER     checksums and plugin manifests (Flux, krew) of the archives in FOLDER
-`;
 
 /** The places that have a version. */
 export interface Versions {
@@ -83,35 +75,58 @@ async function executables(platforms: readonly string[]): Promise<void> {
   }
 }
 
-async function main([command, ...args]: string[]): Promise<void> {
-  const [first, second] = args;
-  if (command === 'check' && first) {
-    const problems = releaseProblems(first, readVersions());
-    if (problems.length > 0) throw new Error(problems.join('\n'));
-    const { private: isPrivate } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8'));
-    process.stdout.write(`version=${first.slice(1)}\nnpm=${!isPrivate}\n`);
-  } else if (command === 'notes' && first) {
-    process.stdout.write(`${notesOf(first, readVersions().changelog)}\n`);
-  } else if (command === 'sbom') {
-    process.stdout.write(await imageSbom());
-  } else if (command === 'vex' && first) {
-    process.stdout.write(`${JSON.stringify(imageVex(first, new Date().toISOString()), undefined, 2)}\n`);
-  } else if (command === 'bundle' && first && second) {
-    process.stdout.write(await bundle(first, second));
-  } else if (command === 'artifact' && first && second) {
-    writeArtifact(first, second);
-  } else if (command === 'executable' && args.length > 0) {
-    await executables(args);
-  } else if (command === 'plugins' && first && second) {
-    writePlugins(second, readVersions().package, first);
-  } else {
-    throw new Error(usage);
-  }
+/** Prints the outputs of the workflow's check. @throws if the tag can't be released */
+function check(tag: string): void {
+  const problems = releaseProblems(tag, readVersions());
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  const { private: isPrivate } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8'));
+  process.stdout.write(`version=${tag.slice(1)}\nnpm=${!isPrivate}\n`);
+}
+
+const print = (text: string): void => void process.stdout.write(`${text.trimEnd()}\n`);
+
+function commands(): Command {
+  const release = program('npm run release --', 'The steps of .github/workflows/release.yml.');
+  release
+    .command('check <tag>')
+    .description('whether all files name that version; prints outputs for the workflow')
+    .action(check);
+  release
+    .command('notes <version>')
+    .description('its section of CHANGELOG.md')
+    .action((version) => print(notesOf(version, readVersions().changelog)));
+  release
+    .command('sbom')
+    .description('the npm packages in the image, as SPDX')
+    .action(async () => print(await imageSbom()));
+  release
+    .command('vex <image@digest>')
+    .description('what scanners find in the image and what it means, as OpenVEX')
+    .action((image) => print(JSON.stringify(imageVex(image, new Date().toISOString()), undefined, 2)));
+  release
+    .command('bundle <folder> <image@digest>')
+    .description('a kustomization of manifests/, rendered with that image')
+    .action(async (folder, image) => print(await bundle(folder, image)));
+  release
+    .command('artifact <folder> <image@digest>')
+    .description('writes manifests/ with that image into the folder, to push as an OCI artifact')
+    .action(writeArtifact);
+  release
+    .command('executable <platform...>')
+    .description("the command's archive in dist/ for linux-x64, win32-x64, …")
+    .action(executables);
+  release
+    .command('plugins <owner/name> <folder>')
+    .description('checksums and plugin manifests (Flux, krew) of the archives in the folder')
+    .action((repository, folder) => writePlugins(folder, readVersions().package, repository));
+  return release;
 }
 
 if (import.meta.main) {
-  main(process.argv.slice(2)).catch((error: Error) => {
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = 1;
-  });
+  await commands()
+    .parseAsync()
+    .catch((error: Error) => {
+      process.stderr.write(`${error.message}\n`);
+      process.exitCode = 1;
+    });
 }

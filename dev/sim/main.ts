@@ -3,45 +3,51 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { endRequested } from '../local/process/endRequested.ts';
 import { logToStderr } from '../local/process/log.ts';
-import { numberOf, parseOptions, readCommandLine } from '../local/process/options.ts';
+import { number, program, seedOf } from '../local/process/options.ts';
 import { playable } from './scenarios.ts';
 import type { Result, Task } from './worker.ts';
 
-const HELP = `Usage: npm run sim -- [--seeds N] [--seed S] [--steps N] | --scenarios
+const ABOUT = `Runs hooks, admission, a driver with Metacontroller's semantics and an API server in this process, on virtual time.
+A seed decides everything: what users, Git syncs, pipelines and Flux do, how long each message takes, which events are
+late, and when hook servers, driver and API server die. Checks everything that was stored with dev/oracle: closed Gates
+hold, histories only grow, budgets and approvals are kept, outcomes of bakes have a cause. At the end every Gate opens,
+every object must get its newest version, and then nothing may be written. Stops at the first seed that fails, and
+prints a shorter run that fails in the same way.
 
-Runs hooks, admission, a driver with Metacontroller's semantics and an API server in this process, on virtual time. A seed decides everything: what
-users, Git syncs, pipelines and Flux do, how long each message takes, which events are late, and when hook servers, driver and API server die.
-Checks everything that was stored with dev/oracle: closed Gates hold, histories only grow, budgets and approvals are kept, outcomes of bakes have
-a cause. At the end every Gate opens, every object must get its newest version, and then nothing may be written.
-Stops at the first seed that fails, and prints a shorter run that fails in the same way.
-
-  --seeds N    how many seeds (1000)
-  --seed S     the first of them (from the clock); alone it replays one seed
-  --steps N    how many steps each has: user actions and faults (60)
-  --scenarios  plays the scenarios of test/scenario/rollout instead: each as it is, then with a crash and with a stale cache at every write
-  --help       this text
-
-Exits with 0 when nothing was found, 1 with a finding, 2 for a wrong option, 130 after Ctrl-C.
-`;
+Exits with 0 when nothing was found, 1 with a finding, 2 for a wrong option, 130 after Ctrl-C.`;
 
 const PROGRESS_MS = 5000;
 const HOUR_MS = 3_600_000;
 
-function read(args: string[]) {
-  const text = { type: 'string' } as const;
-  const options = { seeds: text, seed: text, steps: text, scenarios: { type: 'boolean' } } as const;
-  const { seed, steps = '60', scenarios = false, ...values } = parseOptions({ args, options }).values;
-  const { seeds = seed === undefined ? '1000' : '1' } = values;
+interface Options {
+  seeds: number;
+  seed: number;
+  steps: number;
+  scenarios?: true;
+}
+
+function read(): Options {
+  const { seed, scenarios, ...options } = program('npm run sim --', ABOUT)
+    .option('--seeds <n>', 'how many seeds (1000; with --seed 1)', number(1, 1e9))
+    .option('--seed <s>', 'the first of them (from the clock); alone it replays one seed', seedOf)
+    .option('--steps <n>', 'how many steps each has: user actions and faults', number(1, 10_000), 60)
+    .option(
+      '--scenarios',
+      'play the scenarios of test/scenario/rollout instead: each as it is, then with a crash and with a stale cache at every write',
+    )
+    .parse()
+    .opts<Partial<Options> & Pick<Options, 'steps'>>();
+  const { steps, seeds = seed === undefined ? 1000 : 1 } = options;
   return {
-    seeds: scenarios ? playable().length : numberOf('--seeds', seeds, { least: 1, most: 1e9 }),
-    seed: numberOf('--seed', seed ?? String(Date.now() % 1e9), { least: 0, most: 2 ** 31 - 1 }),
-    scenarios,
-    steps: numberOf('--steps', steps, { least: 1, most: 10_000 }),
+    seeds: scenarios ? playable().length : seeds,
+    seed: seed ?? Date.now() % 1e9,
+    steps,
+    ...(scenarios && { scenarios }),
   };
 }
 
 /** Plays everything on all processors. Resolves with the exit code. */
-async function run({ seeds, seed, steps, scenarios }: ReturnType<typeof read>): Promise<number> {
+async function run({ seeds, seed, steps, scenarios }: Options): Promise<number> {
   const what = scenarios ? 'scenarios' : 'seeds';
   const started = performance.now();
   let reported = started;
@@ -101,4 +107,4 @@ async function run({ seeds, seed, steps, scenarios }: ReturnType<typeof read>): 
   return code;
 }
 
-process.exit(await run(readCommandLine(HELP, read)));
+process.exit(await run(read()));

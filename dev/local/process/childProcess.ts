@@ -52,7 +52,7 @@ process.on('exit', () => {
   for (const child of alive) child.kill('SIGKILL');
 });
 
-/** Kills the pids in its last line of input at the end of its input, which is the end of this process, even by SIGKILL. */
+/** Kills the pids in its last line of input when its input ends, with this process, even by SIGKILL. */
 const GUARD = 'while read -r line; do pids=$line; done; [ -z "$pids" ] || kill -KILL $pids';
 let guard: ChildProcess | undefined;
 

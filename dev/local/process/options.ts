@@ -1,49 +1,28 @@
-/** The command line of every program of dev/: `--help`, options and their errors. */
-import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { logToStderr } from './log.ts';
+/** The command line of every program of dev/. */
+import { Command, InvalidArgumentError, Option } from 'commander';
 
-/** An error in the command line. The message says what to change. */
-export class UsageError extends Error {}
-
-/**
- * The options that `read` parses. `--help` prints `help` and ends the process with 0. A UsageError ends it with 2, and
- * prints its message and the first line of `help`, which is the usage.
- */
-export function readCommandLine<T>(help: string, read: (args: string[]) => T): T {
-  const args = process.argv.slice(2);
-  if (args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(help);
-    process.exit(0);
-  }
-  try {
-    return read(args);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    logToStderr(error.message);
-    logToStderr(help.split('\n')[0] ?? '');
-    process.exit(2);
-  }
+/** A program with `--help`, whose lines are wrapped. An invalid command line ends the process with 2. */
+export function program(name: string, about: string): Command {
+  return new Command(name)
+    .description(about.replaceAll(/(?<=\S)\n(?=\S)/g, ' '))
+    .helpOption('--help', 'this text')
+    .helpCommand(false)
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
 }
 
-/** Node's `parseArgs`, with a UsageError for an invalid command line. */
-export function parseOptions<const T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
-  try {
-    return parseArgs(config);
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message.split('. ')[0]}.`);
-  }
-}
+/** Parses a number in a range. */
+export const number =
+  (least: number, most: number, { isWhole = true } = {}) =>
+  (text: string): number => {
+    const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= least && value <= most && (!isWhole || Number.isInteger(value))) return value;
+    throw new InvalidArgumentError(`It must be a ${isWhole ? 'whole ' : ''}number from ${least} to ${most}.`);
+  };
 
-interface Range {
-  least: number;
-  most: number;
-  /** True by default. */
-  whole?: boolean;
-}
+/** Parses a seed. */
+export const seedOf = number(0, 2 ** 31 - 1);
 
-/** The numeric value of an option. */
-export function numberOf(option: string, text: string, { least, most, whole = true }: Range): number {
-  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= least && value <= most && (!whole || Number.isInteger(value))) return value;
-  throw new UsageError(`${option} ${text} is not a ${whole ? 'whole ' : ''}number from ${least} to ${most}.`);
-}
+export const metacontrollerOption = (): Option =>
+  new Option('--metacontroller <path>', 'drive the hooks with this Metacontroller instead of the engine').env(
+    'METACONTROLLER',
+  );
