@@ -80,31 +80,31 @@ const code = await onTemporaryCluster(
 process.exit(code);
 
 function asText({ driver, processes, releases, tally, audit, findings, freeze, monitoring }: ChaosResult): string {
-  const row = (name: string, ...cells: (number | string)[]) =>
-    `${name.padEnd(34)}${cells.map((cell) => String(cell).padStart(9)).join('')}\n`;
+  const { violations, outcomes, ...counts } = findings;
+  const rows: [name: string, value: number | string][] = [
+    ...[...processes].map(([name, faults]): [string, string] => {
+      return [
+        name,
+        Object.entries(faults)
+          .map(([what, count]) => `${count} ${what}`)
+          .join(', '),
+      ];
+    }),
+    ['releases', releases],
+    ['baked on health and Succeeded', outcomes.Succeeded],
+    ['baked on health and Failed', outcomes.Failed],
+    ['seconds until the freeze held all', freeze.heldAfterSeconds.toFixed(1)],
+    ...Object.entries(tally).map(([outcome, count]): [string, number] => [`actions: ${outcome}`, count]),
+    ['writes in the audit log', audit.writes],
+    ['writes refused', audit.denials],
+    ...Object.entries(counts),
+    ['violations', violations.length],
+  ];
   return [
     `Seed ${seed}, ${minutes} minutes, driven by ${driver}\n`,
-    row('process', 'killed', 'paused', 'crashed'),
-    ...[...processes].map(([name, { killed, paused, crashed }]) => row(`  ${name}`, killed, paused, crashed)),
-    row('releases', releases),
-    row('deployments', findings.deployments),
-    row('  baked on health and Succeeded', findings.outcomes.Succeeded),
-    row('  baked on health and Failed', findings.outcomes.Failed),
-    row('closures of Gates', findings.closures),
-    row('seconds until the freeze held all', freeze.heldAfterSeconds.toFixed(1)),
-    row(
-      'actions',
-      Object.values(tally).reduce((a, b) => a + b, 0),
-    ),
-    ...Object.entries(tally).map(([outcome, count]) => row(`  ${outcome}`, count)),
-    row('writes in the audit log', audit.writes),
-    row('  refused', audit.denials),
-    row('stored versions checked', findings.versions),
-    row('  of writes without an answer', findings.unanswered),
-    row('  in flight when a Gate closed', findings.inFlight),
-    row('violations', findings.violations.length),
+    ...rows.map(([name, value]) => `${name.padEnd(34)}  ${value}\n`),
     ...(monitoring ? monitoringLines(monitoring) : []),
-    ...findings.violations.slice(0, 50).map((violation) => `  ${violation}\n`),
+    ...violations.slice(0, 50).map((violation) => `  ${violation}\n`),
   ].join('');
 }
 

@@ -114,7 +114,8 @@ export function fakeCluster(
   };
 }
 
-const SETTINGS: Settings = {
+/** The settings of a hook server that authenticates its callers. */
+export const SETTINGS: Settings = {
   onFailure: 'Continue',
   metacontrollerUser: 'system:serviceaccount:metacontroller:metacontroller',
   bypassServiceAccounts: [],

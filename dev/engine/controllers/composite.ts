@@ -7,7 +7,7 @@ import { claimChildren, isLabelledWith, UID_LABEL } from '../children/claim.ts';
 import { desiredGroups, emptyGroups, manageChildren } from '../children/manage.ts';
 import { isConflict, isNotFound } from '../cluster/apiClient.ts';
 import type { Engine } from '../cluster/engine.ts';
-import { parseCompositeAnswer, type SyncAnswer } from '../hooks/answers.ts';
+import { parseSyncAnswer, type SyncAnswer } from '../hooks/answers.ts';
 import type { CompositeController } from '../hooks/controllerSpec.ts';
 import { jsonEqual } from '../json/json.ts';
 import { addObject, describe, type ObjectGroups } from '../json/objects.ts';
@@ -28,7 +28,7 @@ export async function compositeLoop(engine: Engine, controller: CompositeControl
     const { parent } = job;
     const children = await observedChildren(parent);
     const request = { controller, parent, children, related: await job.related(), finalizing: false };
-    const answer = parseCompositeAnswer(await parts.syncHook.call(request));
+    const answer = parseSyncAnswer('composite', await parts.syncHook.call(request));
     job.resyncAfter(answer.resyncAfterSeconds);
     const desired = desiredGroups(answer.objects, parent);
     labelChildren(parent, desired);

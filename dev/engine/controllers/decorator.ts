@@ -6,7 +6,7 @@ import type { Resource } from '../../client/resources.ts';
 import { desiredGroups, emptyGroups, manageChildren } from '../children/manage.ts';
 import { isConflict, isNotFound } from '../cluster/apiClient.ts';
 import type { Engine } from '../cluster/engine.ts';
-import { parseDecoratorAnswer, type SyncAnswer } from '../hooks/answers.ts';
+import { parseSyncAnswer, type SyncAnswer } from '../hooks/answers.ts';
 import type { DecoratorController } from '../hooks/controllerSpec.ts';
 import { jsonEqual } from '../json/json.ts';
 import { addObject, type ObjectGroups } from '../json/objects.ts';
@@ -34,7 +34,7 @@ export async function decoratorLoop(engine: Engine, controller: DecoratorControl
       related: await job.related(),
       finalizing: false,
     };
-    const answer = parseDecoratorAnswer(await parts.syncHook.call(request));
+    const answer = parseSyncAnswer('decorator', await parts.syncHook.call(request));
     job.resyncAfter(answer.resyncAfterSeconds);
     const done = await decorate(kind.resource, parent, answer);
     if (!done) return;

@@ -31,13 +31,15 @@ const everySync = {
   finalized: z.boolean().nullish(),
 };
 const objects = z.array(kubeObject).nullish();
-const compositeAnswer = z.strictObject({ ...everySync, children: objects });
-const decoratorAnswer = z.strictObject({
-  ...everySync,
-  labels: labels.nullish(),
-  annotations: labels.nullish(),
-  attachments: objects,
-});
+const SYNC = {
+  composite: z.strictObject({ ...everySync, children: objects }),
+  decorator: z.strictObject({
+    ...everySync,
+    labels: labels.nullish(),
+    annotations: labels.nullish(),
+    attachments: objects,
+  }),
+};
 const relatedRule = z.strictObject({
   apiVersion: z.string().nullish(),
   resource: z.string().nullish(),
@@ -46,26 +48,26 @@ const relatedRule = z.strictObject({
   labelSelector: labelSelector.nullish(),
   namespaceSelector: labelSelector.nullish(),
 });
-const customizeAnswer = z.strictObject({ relatedResources: z.array(relatedRule).nullish() });
+const CUSTOMIZE = z.strictObject({ relatedResources: z.array(relatedRule).nullish() });
 
-/** Throws when the body is not such an answer. */
-export function parseCompositeAnswer(body: string): SyncAnswer {
-  const answer = parse(body, compositeAnswer);
-  return syncAnswer(answer, answer.children);
+/** The answer of a sync hook. Throws when the body isn't one. */
+export function parseSyncAnswer(of: keyof typeof SYNC, body: string): SyncAnswer {
+  const { status, children, attachments, labels, annotations, resyncAfterSeconds } = parse(body, SYNC[of]);
+  return {
+    status: status ?? undefined,
+    objects: children ?? attachments ?? [],
+    labels: labels ?? {},
+    annotations: annotations ?? {},
+    resyncAfterSeconds: resyncAfterSeconds ?? 0,
+  };
 }
 
-/** Throws when the body is not such an answer. */
-export function parseDecoratorAnswer(body: string): SyncAnswer {
-  const answer = parse(body, decoratorAnswer);
-  return syncAnswer(answer, answer.attachments);
-}
-
-/** Throws when the body is not such an answer. */
+/** The answer of a customize hook. Throws when the body isn't one. */
 export function parseCustomizeAnswer(body: string): RelatedRule[] {
-  return (parse(body, customizeAnswer).relatedResources ?? []) as RelatedRule[];
+  return parse(body, CUSTOMIZE).relatedResources ?? [];
 }
 
-function parse(body: string, schema: z.ZodType): JsonObject {
+function parse(body: string, schema: z.ZodType): Record<string, any> {
   let answer: unknown;
   try {
     answer = JSON.parse(body);
@@ -74,15 +76,5 @@ function parse(body: string, schema: z.ZodType): JsonObject {
   }
   if (answer === null) return {};
   requireShape(answer, schema);
-  return answer as JsonObject;
-}
-
-function syncAnswer(answer: JsonObject, objects: unknown): SyncAnswer {
-  return {
-    status: (answer.status as JsonObject | null) ?? undefined,
-    objects: (objects as KubeObject[] | null) ?? [],
-    labels: (answer.labels as SyncAnswer['labels'] | null) ?? {},
-    annotations: (answer.annotations as SyncAnswer['annotations'] | null) ?? {},
-    resyncAfterSeconds: (answer.resyncAfterSeconds as number | null) ?? 0,
-  };
+  return answer as Record<string, any>;
 }

@@ -1,13 +1,14 @@
 /** The simulated cluster: API server, hook servers, driver and garbage collector on virtual time, and their faults. */
 import { join } from 'node:path';
 import type { AdmissionRequest, AdmissionResponse, UserInfo } from '../../../api/admission.ts';
-import type { EventRecord, Settings } from '../../../api/ports.ts';
+import type { EventRecord } from '../../../api/ports.ts';
 import { type Random, randomFrom } from '../../actors/random.ts';
 import { User } from '../../actors/user.ts';
 import type { Access } from '../../client/kubeconfig.ts';
 import type { AnyObject } from '../../client/send.ts';
 import { createEngine, type HookTransport } from '../../engine/cluster/engine.ts';
 import { ControllerSet } from '../../engine/controllers/controllerSet.ts';
+import { SETTINGS } from '../../fakes/ports.ts';
 import type { UserName } from '../../local/controlPlane/users.ts';
 import { readManifests } from '../../local/install/manifests.ts';
 import { useLoopback } from '../../local/install/references.ts';
@@ -23,15 +24,6 @@ const START = Date.parse('2026-03-02T08:00:00Z');
 const ADMISSION_TIMEOUT_MS = 5000;
 const PATIENCE_MS = 45 * 60_000;
 const REPLICAS = ['hooks-1', 'hooks-2'];
-
-const SETTINGS: Settings = {
-  onFailure: 'Continue',
-  metacontrollerUser: userOf('metacontroller').username,
-  bypassServiceAccounts: [],
-  syncFieldManagers: ['kustomize-controller'],
-  noCrossNamespaceRefs: false,
-  authenticatesCallers: true,
-};
 
 interface Delays {
   /** The number of messages, of a thousand, that take up to `slowMs`. */

@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  parseCompositeAnswer,
-  parseCustomizeAnswer,
-  parseDecoratorAnswer,
-} from '../../../../dev/engine/hooks/answers.ts';
+import { parseCustomizeAnswer, parseSyncAnswer } from '../../../../dev/engine/hooks/answers.ts';
 
 const NOTHING = {
   status: undefined,
@@ -22,12 +18,12 @@ describe('answers that are accepted', () => {
     ['{"status":{"phase":"Ready"},"resyncAfterSeconds":0.5}', { status: { phase: 'Ready' }, resyncAfterSeconds: 0.5 }],
     [JSON.stringify({ children: [child], finalized: true }), { objects: [child] }],
   ])('composite: %s', (body, expected) => {
-    expect(parseCompositeAnswer(body)).toEqual({ ...NOTHING, ...expected });
+    expect(parseSyncAnswer('composite', body)).toEqual({ ...NOTHING, ...expected });
   });
 
   it('decorator: null removes a label or an annotation', () => {
     const body = JSON.stringify({ labels: { a: null }, annotations: { b: 'c' }, attachments: [child] });
-    expect(parseDecoratorAnswer(body)).toMatchObject({
+    expect(parseSyncAnswer('decorator', body)).toMatchObject({
       labels: { a: null },
       annotations: { b: 'c' },
       objects: [child],
@@ -58,14 +54,14 @@ describe('answers that fail the sync', () => {
     ['{"resyncAfterSeconds":"5"}', /resyncAfterSeconds: .*expected number/],
     ['{"finalized":"yes"}', /finalized: .*expected boolean/],
   ])('composite: %s', (body, message) => {
-    expect(() => parseCompositeAnswer(body)).toThrow(message);
+    expect(() => parseSyncAnswer('composite', body)).toThrow(message);
   });
 
   it.each<[string, RegExp]>([
     ['{"children":[]}', /Unrecognized key: "children"/],
     ['{"annotations":{"a":1}}', /annotations\.a: .*expected string, received number/],
   ])('decorator: %s', (body, message) => {
-    expect(() => parseDecoratorAnswer(body)).toThrow(message);
+    expect(() => parseSyncAnswer('decorator', body)).toThrow(message);
   });
 
   it.each<[string, RegExp]>([
