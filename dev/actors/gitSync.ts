@@ -18,7 +18,6 @@ interface SyncResult {
   unchanged: string[];
   pruned: string[];
   warnings: string[];
-  /** The error that ended the sync. */
   failed?: ApiError;
   /** Errors of refused prunes, which don't end the sync. */
   pruneFailed: ApiError[];

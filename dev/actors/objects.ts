@@ -40,7 +40,6 @@ export const API = {
   configMap: ['v1', 'ConfigMap'],
 } as const;
 
-/** A reference to an object. */
 export function ref(kind: keyof typeof API, namespace: string | undefined, name: string): ObjectRef {
   return { apiVersion: API[kind][0], kind: API[kind][1], metadata: { name, namespace } };
 }

@@ -78,7 +78,6 @@ export class User {
     return this.#patch<T>(ref, 'merge-patch', patch, options);
   }
 
-  /** RFC 6902. */
   async jsonPatch<T = AnyObject>(ref: ObjectRef, patch: unknown[], options: Options = {}): Promise<Answer<T>> {
     return this.#patch<T>(ref, 'json-patch', patch, options);
   }
@@ -97,7 +96,6 @@ export class User {
     });
   }
 
-  /** PUT. */
   async replace<T = AnyObject>(object: AnyObject, options: Options = {}): Promise<Answer<T>> {
     const path = await pathOf(this.access, object as ObjectRef, options.subresource);
     return send<T>(this.access, 'PUT', path, { body: object, query: query(options), headers: options.headers });
@@ -121,7 +119,6 @@ export class User {
     }
   }
 
-  /** Merge patch of the status subresource. */
   async patchStatus<T = AnyObject>(ref: ObjectRef, status: unknown, options: Options = {}): Promise<Answer<T>> {
     return this.mergePatch<T>(ref, { status }, { ...options, subresource: 'status' });
   }

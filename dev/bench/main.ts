@@ -23,7 +23,6 @@ const DEFAULT = 'releases';
 const ABOUT = `Measures a scenario on a control plane of its own, and prints figures. Exits with 1 where one is above its limit.
 \`npm run bench -- SCENARIO --help\` lists the options of a scenario; without one it is ${DEFAULT}.`;
 
-/** Descriptions of the numbers of scenarios. */
 const NUMBERS: Readonly<Record<string, string>> = {
   rounds: 'how often it is measured',
   releases: 'how many releases',

@@ -42,7 +42,6 @@ export function quantile(values: readonly number[], q: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN;
 }
 
-/** Processor seconds of each process of the cluster, by name. */
 function cpuOf(cluster: LocalCluster): Record<string, number> {
   return Object.fromEntries(cluster.children().map(({ name, pid }) => [name, cpuSeconds(pid) ?? 0]));
 }
@@ -106,7 +105,6 @@ export function requestFigures(group: string, requests: readonly RequestCount[],
   return figures.filter(({ value }) => value >= RARE);
 }
 
-/** Memory of each process of the cluster. */
 export function memoryFigures(cluster: LocalCluster, group: string, line: 'VmRSS' | 'VmHWM'): Figure[] {
   return cluster.children().map(({ name, pid }) => {
     return { group, name: `memory of ${name}`, value: residentMiB(pid, line) ?? Number.NaN, unit: 'MiB' };

@@ -6,7 +6,6 @@ import type { Series } from '../local/monitoring/prometheus.ts';
 import type { SeenVersion } from '../oracle/writes.ts';
 import type { Fault } from './faults.ts';
 
-/** An alert that has fired. */
 export interface Firing {
   alert: string;
   labels: Record<string, string>;

@@ -29,7 +29,6 @@ export interface AuditTrail extends Writes {
   writes: number;
   /** Number of writes that admission refused. */
   denials: number;
-  /** Number of dry runs among the writes. */
   dryRuns: number;
 }
 

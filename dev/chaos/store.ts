@@ -10,7 +10,6 @@ import type { SeenVersion } from '../oracle/writes.ts';
 import { GROUPS } from './audit.ts';
 
 export interface Store {
-  /** Number of versions recorded so far. */
   versions(): number;
   /** Ends the recording; rejects if versions are missing. */
   stop(): Promise<void>;

@@ -13,7 +13,7 @@ async function run(kubeconfig: string): Promise<void> {
   const stop = new AbortController();
   const services = { hooks: hooksOverHttp(), clock: systemClock, log: stderrLog };
   const engine = createEngine(readKubeconfig(kubeconfig), services, stop.signal);
-  const controllers = new ControllerSet(engine, stop.signal);
+  const controllers = new ControllerSet(engine);
   const end = () => {
     if (stop.signal.aborted) return;
     setTimeout(() => process.exit(0), GRACE_MS).unref();

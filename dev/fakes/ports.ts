@@ -28,7 +28,6 @@ export interface ClusterRequest extends ResourceRef {
 }
 
 export interface FakeCluster extends ClusterReader {
-  /** Every request, in order. */
   requests: ClusterRequest[];
   /** Every object in an answer. */
   read: Set<AnyObject>;

@@ -30,7 +30,6 @@ export interface ClusterOptions {
   plain?: boolean;
   /** True installs nothing of ours or Metacontroller's: the cluster before the first step of docs/install.md. */
   bare?: boolean;
-  /** More flags of the API server. */
   apiServerFlags?: readonly string[];
   /** Settings of the hook server, such as ON_FAILURE. */
   hookEnv?: Record<string, string>;
@@ -55,7 +54,6 @@ export interface LocalCluster {
   children(): RunningChild[];
   /** Starts the hook server again, on the same ports. */
   startHooks(env?: Record<string, string>): Promise<RunningChild>;
-  /** Starts the driver again. */
   startDriver(): Promise<RunningChild>;
   /** Starts a process of the control plane again, with the same ports and data. */
   startAgain(name: ControlPlaneProcess): Promise<RunningChild>;
@@ -63,7 +61,6 @@ export interface LocalCluster {
   hooks(): RunningChild | undefined;
   /** Resolves when a process ends by itself. */
   died: Promise<Problem>;
-  /** Ends every process. */
   stop(): Promise<void>;
 }
 

@@ -18,7 +18,6 @@ interface Approval {
 interface Rule {
   /** How many users must approve a version. */
   required: number;
-  /** The Rollout of a RolloutGate. */
   rollout: string | undefined;
 }
 
@@ -29,7 +28,6 @@ export class ApprovalChecker {
   /** Users that have ever approved a version, by `<gate> <rollout>:<version>`. */
   private readonly approvers = new Map<string, Set<string>>();
 
-  /** Whether the Gate or RolloutGate requires approvals. */
   requiresApprovals(gate: string): boolean {
     return this.rules.has(gate);
   }

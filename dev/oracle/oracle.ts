@@ -29,7 +29,6 @@ const FLUX_PREFIX = /^\/registry\/(kustomize|source|helm|image)\.toolkit\.fluxcd
 
 export interface Findings {
   violations: string[];
-  /** Stored versions that were checked. */
   versions: number;
   /** Versions stored by a write without an answer, since the API server died. */
   unanswered: number;
@@ -104,7 +103,6 @@ export class Oracle {
     };
   }
 
-  /** Takes the next stored version. */
   take({ key, revision, object, seenMs }: SeenVersion): void {
     const writer = object ? this.audit.writerOf(key, revision) : this.remover(key, revision);
     const change = { key, before: this.seen.get(key), object, revision, seenMs, writer };

@@ -55,7 +55,6 @@ export interface Step {
   /** Seconds after the start. */
   at: number;
   what: TeamStep | Fault | TimedStep | 'toggleEmergencyGate';
-  /** Index of the team, for steps of a team. */
   team: number;
   /** Seed of the step's own choices. */
   seed: number;

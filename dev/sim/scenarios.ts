@@ -48,7 +48,6 @@ interface Fault {
 
 interface Replay {
   violations: string[];
-  /** Number of writes by the driver. */
   writes: number;
   /** The Rollout's history: `1.0.0 Succeeded`. */
   history: string[];

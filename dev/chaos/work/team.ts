@@ -85,7 +85,6 @@ export interface Team {
   create(): Promise<void>;
   /** Releases a new version of the image. */
   release(): Promise<void>;
-  /** The number of releases so far. */
   releases(): number;
   /** Opens or closes one of the Gates. */
   toggleGate(): Promise<void>;

@@ -16,7 +16,6 @@ const FREEZE_MS = 30_000;
 /** Twice the time in the documentation, since everything runs on one machine. */
 const HELD_WITHIN_MS = 10_000;
 
-/** Numbers of attempts by outcome. */
 export type Tally = Record<'done' | 'denied' | 'conflict' | 'missing' | 'unavailable', number>;
 
 export interface Workload {

@@ -30,7 +30,6 @@ interface Services {
   client: ApiClient;
   clock: Clock;
   log: Log;
-  /** Ends the informer. */
   signal: AbortSignal;
 }
 

@@ -17,7 +17,6 @@ export class ObjectStore {
     return this.#objects.keys();
   }
 
-  /** All objects, or those of a namespace. */
   list(namespace?: string): Iterable<KubeObject> {
     return namespace ? (this.#byNamespace.get(namespace)?.values() ?? []) : this.#objects.values();
   }

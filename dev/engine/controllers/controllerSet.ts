@@ -32,7 +32,6 @@ const KINDS: { resource: string; kind: string; create: CreateLoop }[] = [
 
 interface Running {
   spec: unknown;
-  /** Aborted when the controller is to end. */
   end: AbortController;
   ended: Promise<void>;
   /** Resolves when its caches are complete, or when it could not be started for the first time. */
@@ -41,12 +40,10 @@ interface Running {
 
 export class ControllerSet {
   readonly #engine: Engine;
-  readonly #signal: AbortSignal;
   readonly #running = new Map<string, Running>();
 
-  constructor(engine: Engine, signal: AbortSignal) {
+  constructor(engine: Engine) {
     this.#engine = engine;
-    this.#signal = signal;
   }
 
   /** Resolves when the controllers that exist now have complete caches, or have been reported as not startable. */
@@ -98,42 +95,27 @@ export class ControllerSet {
     this.#running.delete(name);
   }
 
+  /** Runs the controller until the signal. Tries until it can start: a CRD, for example, may be installed later. */
   async #run(name: string, create: () => Promise<ParentLoop>, signal: AbortSignal, settled: () => void): Promise<void> {
-    const loop = await this.#create(name, create, signal, settled);
-    if (!loop) return;
-    void loop.start().then(() => {
-      if (!signal.aborted) this.#engine.log.info('controller started', { controller: name });
-      settled();
-    });
-    await aborted(signal);
-    await loop.stop();
-    settled();
-    if (!this.#signal.aborted) this.#engine.log.info('controller stopped', { controller: name });
-  }
-
-  /** Tries until it works: what is missing, a CRD for one, may be installed later. */
-  async #create(
-    name: string,
-    create: () => Promise<ParentLoop>,
-    signal: AbortSignal,
-    settled: () => void,
-  ): Promise<ParentLoop | undefined> {
+    const { clock, log } = this.#engine;
     let reported = '';
     for (let retryMs = FIRST_RETRY_MS; !signal.aborted; retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)) {
       try {
-        return await create();
+        const loop = await create();
+        await Promise.race([loop.start(), aborted(signal)]);
+        settled();
+        await aborted(signal);
+        await loop.stop();
       } catch (error) {
         const reason = reasonOf(error);
-        if (reason !== reported) {
-          this.#engine.log.problem('controller cannot start, trying again', { controller: name, error: reason });
-        }
+        if (reason !== reported)
+          log.problem('controller cannot start, trying again', { controller: name, error: reason });
         reported = reason;
         settled();
-        await pause(this.#engine.clock, retryMs, signal);
+        await pause(clock, retryMs, signal);
       }
     }
     settled();
-    return undefined;
   }
 }
 

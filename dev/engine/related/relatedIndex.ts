@@ -15,7 +15,6 @@ export class RelatedIndex {
   readonly #buckets = new Map<string, Set<Entry>>();
   readonly #ofParent = new Map<string, { bucket: string; entry: Entry }[]>();
 
-  /** Replaces the rules of a parent. */
   set(parent: string, rules: readonly CompiledRule[]): void {
     this.delete(parent);
     const places = rules.flatMap((rule) => bucketsOf(rule).map((bucket) => ({ bucket, entry: { parent, rule } })));

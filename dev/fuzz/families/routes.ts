@@ -45,7 +45,6 @@ export function serve(next: Served): void {
   served = next;
 }
 
-/** The review of a write by this user. */
 export const reviewOf = (username: string, write: Partial<AdmissionRequest>): AdmissionReview =>
   reviewing(requestOf({ userInfo: { username, groups: ['system:authenticated'] }, ...write }));
 

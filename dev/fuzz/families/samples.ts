@@ -51,7 +51,6 @@ function filled(schema: Schema, field: string): unknown {
   return IS_TIME.test(field) ? AT : 'a';
 }
 
-/** The fields without those that are null. */
 const withoutNulls = (fields: object) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 

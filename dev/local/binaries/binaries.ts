@@ -14,7 +14,6 @@ const PACKAGES = {
 } as const;
 
 type BinaryName = keyof typeof PACKAGES;
-/** Paths of the binaries. */
 export type Binaries = Record<BinaryName, string>;
 const BINARY_NAMES = Object.keys(PACKAGES) as BinaryName[];
 

@@ -11,7 +11,6 @@ interface CrdModule {
   module: GoModuleName;
   /** The API group of all its kinds. */
   group: string;
-  /** The folder with the CRDs. */
   crds: string;
   /** The needed files in the folder; all if absent. */
   files?: readonly string[];

@@ -12,9 +12,7 @@ interface GoBinaryOptions {
   program?: string;
   /** Name of the binary, if the module has several; the module's name by default. */
   name?: string;
-  /** Build tags. */
   tags?: string;
-  /** Gets progress lines. */
   log?: Log | undefined;
 }
 

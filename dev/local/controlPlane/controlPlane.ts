@@ -17,7 +17,6 @@ interface ControlPlane {
   etcdUrl: string;
   /** PEM of the CA that signed the certificates of the API server and of the webhook. */
   ca: string;
-  /** Server certificate of the webhook. */
   webhookCertificate: KeyPair;
   /** Path of the CA (PEM) of the API server's client certificate for webhooks. */
   webhookClientCa: string;
@@ -42,7 +41,6 @@ interface ControlPlaneOptions {
   binaries: Binaries;
   /** Rules of the audit Policy for DIR/audit.log. */
   auditRules?: object[] | undefined;
-  /** More flags of the API server. */
   apiServerFlags?: readonly string[] | undefined;
 }
 

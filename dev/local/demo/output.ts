@@ -3,7 +3,6 @@ import { styleText } from 'node:util';
 import wrapAnsi from 'wrap-ansi';
 
 export interface DemoOutput {
-  /** A heading. */
   heading(text: string): void;
   /** The equivalent command. */
   command(text: string): void;

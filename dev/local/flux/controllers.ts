@@ -27,7 +27,6 @@ export interface FluxControllers {
 type ControllerName = 'source-controller' | 'kustomize-controller' | 'helm-controller' | 'notification-controller';
 
 interface Options {
-  /** Starts helm-controller too. */
   withHelm?: boolean;
   /** Starts Flux Operator too, with its CRDs. */
   withOperator?: boolean;
@@ -35,7 +34,6 @@ interface Options {
    * Starts notification-controller too, with its CRDs; it receives events at this address, such as `127.0.0.1:9090`.
    */
   eventsAddress?: string | undefined;
-  /** Gets progress lines of builds. */
   log?: Log;
 }
 

@@ -24,7 +24,6 @@ export function diskFullProblem(text: string, where: string): Problem | undefine
   );
 }
 
-/** Writes the problem to stderr. */
 export function reportProblem({ message, details }: Problem, before = ''): void {
   logToStderr(`${before}${message}`);
   for (const line of details) logToStderr(`  ${line}`);

@@ -32,7 +32,6 @@ export function temporaryDirectory(prefix: string): TemporaryDirectory {
   };
 }
 
-/** Runs the work with a temporary directory. */
 export async function inTemporaryDirectory<T>(prefix: string, work: (path: string) => T): Promise<Awaited<T>> {
   const directory = temporaryDirectory(prefix);
   try {

@@ -11,7 +11,6 @@ export interface StoredEvent {
   type: 'ADDED' | 'MODIFIED' | 'DELETED';
   /** The object; after a deletion its last version, with the revision of the deletion. */
   object: AnyObject;
-  /** The version before. */
   before: AnyObject | undefined;
 }
 
@@ -35,7 +34,6 @@ export class Storage {
     return namespace ? all.filter(({ metadata }) => metadata.namespace === namespace) : all;
   }
 
-  /** Every object of every resource. */
   all(): [resource: string, object: AnyObject][] {
     return [...this.#objects].flatMap(([resource, objects]) =>
       [...objects.values()].map((object): [string, AnyObject] => [resource, object]),

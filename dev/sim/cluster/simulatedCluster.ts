@@ -155,7 +155,7 @@ export class SimulatedCluster {
       },
       signal,
     );
-    void new ControllerSet(engine, signal).start();
+    void new ControllerSet(engine).start();
   }
 
   killDriver(): void {
