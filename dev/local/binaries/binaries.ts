@@ -44,7 +44,7 @@ export function provideKubectl(log: Log = () => {}): Promise<string> {
   const build = async (built: string) => {
     requireGo('kubectl');
     log('Building kubectl with Go, once for this machine: about a minute on two cores');
-    await buildPackages(['k8s.io/kubernetes/cmd/kubectl'], built, 'Building kubectl');
+    await buildPackages(['k8s.io/kubernetes/cmd/kubectl'], built, 'Building kubectl', log);
   };
   return madeOnce(controlPlaneCache(), 'kubectl', build, log);
 }
@@ -76,32 +76,22 @@ export function isUsable(binary: BinaryName, versionOutput: string): boolean {
 }
 
 async function build(names: BinaryName[], work: string, cache: string, log: Log): Promise<void> {
-  requireGo(names.join(', '));
-  const started = performance.now();
-  let packages = 0;
-  const elapsed = () => `${Math.round((performance.now() - started) / 1000)} s`;
-  log(`Building ${names.join(', ')} with Go, once for this machine: about five minutes on two cores`);
-  const progress = setInterval(() => log(`  still building: ${packages} packages compiled, ${elapsed()}`), 10_000);
-  try {
-    const all = names.map((name) => PACKAGES[name]);
-    await buildPackages(all, `${work}/`, `Building ${names.join(', ')}`, (line) => {
-      if (!line.startsWith('go: downloading')) packages++;
-    });
-    for (const name of names) {
-      // go names a binary after the last part of its package; etcd's is `server`.
-      const built = join(work, name === 'etcd' ? 'server' : name);
-      renameSync(built, join(cache, name));
-    }
-    log(`Built ${names.join(', ')} in ${elapsed()}; later starts find them in ${cache}`);
-  } finally {
-    clearInterval(progress);
+  const what = names.join(', ');
+  requireGo(what);
+  log(`Building ${what} with Go, once for this machine: about five minutes on two cores`);
+  const all = names.map((name) => PACKAGES[name]);
+  await buildPackages(all, `${work}/`, `Building ${what}`, log);
+  for (const name of names) {
+    // go names a binary after the last part of its package; etcd's is `server`.
+    const built = join(work, name === 'etcd' ? 'server' : name);
+    renameSync(built, join(cache, name));
   }
+  log(`Later starts find them in ${cache}`);
 }
 
-/** @param onLine called for each package that is compiled */
-function buildPackages(packages: string[], output: string, purpose: string, onLine?: (line: string) => void) {
-  const args = ['build', '-v', '-buildvcs=false', `-ldflags=${versionFlags()}`, '-o', output, ...packages];
-  return runGo({ purpose, cwd: join(REPOSITORY, 'dev/tools'), args, ...(onLine && { onLine }) });
+function buildPackages(packages: string[], output: string, purpose: string, log: Log): Promise<string> {
+  const args = ['build', '-buildvcs=false', `-ldflags=${versionFlags()}`, '-o', output, ...packages];
+  return runGo({ purpose, cwd: join(REPOSITORY, 'dev/tools'), args, log });
 }
 
 /** Linker flags that set the version, which is v0.0.0 otherwise. */

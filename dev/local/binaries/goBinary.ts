@@ -30,7 +30,6 @@ export async function provideGoBinary(
   const build = async (built: string) => {
     requireGo(name);
     log(`Building ${name}, once on this machine: about three minutes on two cores`);
-    const start = performance.now();
     const cwd = join(dirname(built), 'module');
     await unpack(goModule(module), cwd);
     // Without vendor folders, of which a module has only a part.
@@ -43,8 +42,7 @@ export async function provideGoBinary(
       built,
       `./${program}`,
     ];
-    await runGo({ purpose: `Building ${name}`, cwd, args });
-    log(`Built ${name} in ${Math.round((performance.now() - start) / 1000)} s`);
+    await runGo({ purpose: `Building ${name}`, cwd, args, log });
   };
   return madeOnce(cacheFor(module), name, build, log);
 }

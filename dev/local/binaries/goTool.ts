@@ -1,6 +1,8 @@
 /** Runs `go`, with the user's own toolchain and module settings. */
-import { execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
+import { promisify } from 'node:util';
 import { lastLines } from '../process/childProcess.ts';
+import type { Log } from '../process/log.ts';
 import { diskFullProblem, Problem } from '../process/problem.ts';
 
 /** Fails with a sentence when there is no Go on the PATH. */
@@ -26,38 +28,30 @@ interface GoRun {
   cwd: string;
   /** The purpose in messages: `Building kube-apiserver`. */
   purpose: string;
-  /** Called with each line on stderr. */
-  onLine?: (line: string) => void;
+  /** Gets the elapsed time every ten seconds. */
+  log?: Log;
 }
 
-/** Runs go. Resolves to its stdout; rejects with a Problem that has the last lines of stderr. */
-export function runGo({ args, cwd, purpose, onLine }: GoRun): Promise<string> {
-  return new Promise((resolve, reject) => {
-    // GOFLAGS and GOWORK of another project would change which modules are used.
-    const env = { ...process.env, GOFLAGS: '', GOWORK: 'off' };
-    const child = spawn('go', args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-    // On SIGINT, go removes its temporary files.
-    const end = () => child.kill('SIGINT');
-    process.once('exit', end);
-    let stdout = '';
-    let stderr = '';
-    let pending = '';
-    child.stdout.on('data', (chunk) => {
-      stdout += chunk;
-    });
-    child.stderr.on('data', (chunk) => {
-      stderr = (stderr + chunk).slice(-64_000);
-      const lines = (pending + chunk).split('\n');
-      pending = lines.pop() ?? '';
-      for (const line of lines) onLine?.(line);
-    });
-    child.on('error', reject);
-    child.on('close', (code) => {
-      process.off('exit', end);
-      if (code === 0) return resolve(stdout);
-      reject(goProblem(purpose, `${stdout}\n${stderr}`));
-    });
-  });
+/** Runs go. Resolves to its stdout; rejects with a Problem that has the last lines of its output. */
+export async function runGo({ args, cwd, purpose, log }: GoRun): Promise<string> {
+  // GOFLAGS and GOWORK of another project would change which modules are used.
+  const env = { ...process.env, GOFLAGS: '', GOWORK: 'off' };
+  const running = promisify(execFile)('go', args, { cwd, env, maxBuffer: 64 * 1024 * 1024 });
+  // On SIGINT, go removes its temporary files.
+  const end = () => running.child.kill('SIGINT');
+  process.once('exit', end);
+  const start = performance.now();
+  const report = () => log?.(`  ${purpose}: ${Math.round((performance.now() - start) / 1000)} s`);
+  const progress = setInterval(report, 10_000);
+  try {
+    return (await running).stdout;
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    throw goProblem(purpose, `${stdout}\n${stderr}`);
+  } finally {
+    clearInterval(progress);
+    process.off('exit', end);
+  }
 }
 
 /** The Problem for a failed run of go, by its output. */
