@@ -37,12 +37,7 @@ async function annotationsPage(): Promise<string[]> {
   const source = await readFile(join(REPOSITORY, 'api/annotations.ts'), 'utf8');
   const keys = source.matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\nexport const \w+ = '([^']*[^'/])';/g);
   const rows = [...keys].map(([, comment, key]) => [code(key!), textOf(comment!).replace(/ See core\/.*/, '')]);
-  return [
-    '# Every annotation and label',
-    written('api/annotations.ts'),
-    'Text by anyone else in what the webhook, the receiver or the hooks write is ignored.\nHow to use the others: [rollouts](../rollouts.md#annotations), [gates](../gates.md),\n[healthchecks](../healthchecks.md).',
-    table(['key', 'meaning'], rows),
-  ];
+  return [table(['key', 'meaning'], rows)];
 }
 
 interface Condition {
@@ -73,31 +68,15 @@ async function conditionsPage(): Promise<string[]> {
         : []),
     ].join('\n\n');
   });
-  return [
-    '# Every condition and Event',
-    written('docs/reference/conditions.yaml'),
-    `A Gate with approvals also has the Events of a RolloutGate. *Flux* lists what a Gate adds to Flux objects.
-A message names the objects and times; the tables say what the reasons mean.
-A condition that reports a wait or a problem is present only while it lasts.
-*The version* is \`status.pendingVersion\` of the Rollout.`,
-    ...sections,
-  ];
+  return [...sections];
 }
 
 function logPage(): string[] {
-  return [
-    '# Reasons of the log without an Event',
-    written('api/decisions.ts'),
-    'All about the log: [logs](../logs.md).',
-    table(['reason', 'there is a line when'], coded(LOGGED)),
-  ];
+  return [table(['reason', 'there is a line when'], coded(LOGGED))];
 }
 
 async function metricsPage(): Promise<string[]> {
   return [
-    '# Every metric',
-    written(`api/metrics.ts, server/servedMetrics.ts and ${EXPORTER}`),
-    'How to scrape them, and what to watch: [metrics](../metrics.md).',
     `## Of rollout-hooks\n\n${table(['metric', 'type', 'labels', 'meaning'], await ownRows())}`,
     `## Of objects, by kube-state-metrics\n\nEach also has \`name\`, \`namespace\` (of namespaced objects), \`customresource_group\`, \`customresource_version\` and\n\`customresource_kind\`. Times are Unix seconds.\n\n${table(['metric', 'labels', 'meaning'], await objectRows())}`,
   ];
@@ -138,9 +117,6 @@ const coded = (meanings: Readonly<Record<string, string>>) =>
 
 async function limitsPage(): Promise<string[]> {
   return [
-    '# Every limit',
-    written('the files that it names'),
-    'What happens beyond each limit: [security](../security.md#limits).',
     await limitTable('One decision', 'core/limits.ts', LIMITS),
     await limitTable('One copy of a release', 'core/releaseCopy/release.ts', COPY_LIMITS),
     await limitTable('One replica', 'server/http/serverLimits.ts', SERVER_LIMITS),
@@ -161,9 +137,6 @@ async function limitTable(title: string, file: string, limits: Record<string, nu
 
 function settingsPage(): string[] {
   return [
-    '# Every setting',
-    written('server/config.ts and page/inCluster/config.ts'),
-    'Environment variables of the Deployment, with the default in brackets.',
     table(['setting', 'meaning'], coded(ENVIRONMENT)),
     '## The page in the cluster',
     'Keys of the ConfigMap `rollout-hooks-ui`: [the page in the cluster](../page-in-cluster.md).',
@@ -197,18 +170,7 @@ async function writesPage(): Promise<string[]> {
     const title = `${object[0]!.toUpperCase()}${object.slice(1)}`;
     return `## ${title}\n\n${table(['', 'write', 'result', 'decided in', 'shown by'], rows)}`;
   });
-  return [
-    '# How each write is handled',
-    written('docs/reference/writes.yaml'),
-    `- *Apply*: a server-side apply, Flux's included, or a \`kubectl apply\` that repeats what it applied before.
-- *Edit*: every other update or patch, with any tool, by any user, cluster admins and Metacontroller included.
-  An edit under an applier's name is recognized by managedFields ([F11](../facts.md#flux-and-the-api-server)).
-- *Denied*: a 403 that says why and what to do. *Reverted*: stored as it was, with one Warning.
-
-\`core/admission/fluxWrite.ts\` lists the rules for Flux objects in the order in which they apply.
-What admission can't hold: [security](../security.md#what-admission-cannot-hold).`,
-    ...tables,
-  ];
+  return [...tables];
 }
 
 async function quirksPage(): Promise<string[]> {
@@ -221,9 +183,6 @@ async function quirksPage(): Promise<string[]> {
     return [about, original, here, compat ? 'yes' : 'no', casesOf(shownBy)];
   });
   return [
-    '# Every quirk of the Go rollout-controller',
-    written('docs/reference/quirks.yaml and differences.yaml'),
-    'What differs for whom: [compatibility](../compatibility.md). *Stays* means that clients or their tests rely on it.',
     table(['', 'the original', 'here', 'shown by'], rows),
     "## Differences by default\n\nFor an existing Rollout whose manifest didn't change. *Compat*: `kuberik-compat` restores the original.",
     table(['about', 'the original', 'here', 'compat', 'shown by'], byDefault),
@@ -238,10 +197,6 @@ async function sourceOf(name: string) {
 function casesOf(shownBy: Record<string, string[]>): string {
   const files = Object.entries(shownBy);
   return files.map(([file, cases]) => `\`${file}\` ${cases.map((each) => `“${each}”`).join(' ')}`).join(', ');
-}
-
-function written(source: string): string {
-  return `<!-- Written by dev/scripts/generate-catalogues.ts from ${source}: change that, then run npm run generate. -->`;
 }
 
 export async function cataloguePages(): Promise<Generated> {

@@ -1,18 +1,10 @@
 /** The tables and commands of docs/cli.md, from the commands. */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { COMMON_EXIT_CODES, type CommandDefinition, type OptionDefinition } from '../../cli/command/command.ts';
 import { CONNECTION_OPTIONS } from '../../cli/command/options.ts';
 import { COMMANDS, type CommandEntry } from '../../cli/commands/index.ts';
-import { REPOSITORY } from '../repository.ts';
 import { code, escaped, type Generated, table } from './generated.ts';
 
 const PROGRAM = 'kubectl rollouts';
-
-const PAGE = 'docs/cli.md';
-/** The text above this line is kept. */
-const MARK =
-  '<!-- From here on written by dev/scripts/generate-cli-docs.ts from cli/commands: change the commands, then run npm run generate. -->';
 
 export async function commandPage(): Promise<Generated> {
   const loaded = await Promise.all(COMMANDS.map(async (entry) => ({ entry, definition: await entry.load() })));
@@ -22,16 +14,14 @@ export async function commandPage(): Promise<Generated> {
     `[\`${name}\`](#${name})`,
     summary,
   ]);
-  const [introduction = ''] = (await readFile(join(REPOSITORY, PAGE), 'utf8')).split(MARK);
   const parts = [
-    introduction + MARK,
     optionTable(CONNECTION_OPTIONS),
     ...rowsOf('exit code', 'means', exitRows(COMMON_EXIT_CODES)),
     'Commands list further exit codes.',
     table(['', 'command', 'what it does'], index),
     ...groups.flatMap((group) => loaded.filter(({ entry }) => entry.group === group).map(section)),
   ];
-  return [[PAGE, `${parts.join('\n\n')}\n`]];
+  return [['docs/cli.md', `${parts.join('\n\n')}\n`]];
 }
 
 function section({ entry, definition }: { entry: CommandEntry; definition: CommandDefinition }): string {

@@ -61,14 +61,6 @@ const SHARED = [
   { name: 'Deployment', fields: 'id rollout uid version' },
 ];
 
-const INTRODUCTION = `# Reference: every field of every kind
-
-<!-- Written by dev/scripts/generate-reference.ts from manifests/crds: change the CRDs, then run npm run generate. -->
-
-\`kubectl explain rollout.spec\` shows the same in a cluster.
-Durations are those of Go: \`90s\`, \`10m\`, \`1h30m\`. Times are RFC 3339, in UTC, with whole seconds.
-[Annotations and labels](annotations.md) and [conditions and Events](conditions.md) have pages of their own.`;
-
 const sharedOf = (schema: Schema) => {
   const names = Object.keys(schema.properties ?? {})
     .sort()
@@ -176,7 +168,6 @@ export async function referencePage(): Promise<Generated> {
   if (missing.length > 0) throw new Error(`the reference has no place for ${missing.join(', ')}`);
   const sorted = KINDS.map((kind) => byKind.get(kind)!);
   const parts = [
-    INTRODUCTION,
     ...sorted.map(kindSection),
     `## Shared types\n\n${sharedSection(sorted.map(({ spec }) => spec.versions[0]!.schema.openAPIV3Schema))}`,
   ];

@@ -17,9 +17,11 @@ const { check } = program('npm run generate --', ABOUT)
   .opts<{ check?: true }>();
 const all = [await typeFiles(), await referencePage(), await cataloguePages(), await commandPage()];
 let stale = false;
-for (const [path, text] of all.flat()) {
+for (const [path, generated] of all.flat()) {
   const file = join(REPOSITORY, path);
-  if ((await readFile(file, 'utf8').catch(() => '')) === text) continue;
+  const before = await readFile(file, 'utf8').catch(() => '');
+  const text = path.endsWith('.md') ? headOf(path, before) + generated : generated;
+  if (before === text) continue;
   if (check) {
     console.error(`${path} is out of date: run npm run generate`);
     stale = true;
@@ -29,3 +31,10 @@ for (const [path, text] of all.flat()) {
   await writeFile(file, text);
 }
 process.exit(stale ? 1 : 0);
+
+/** The beginning of a page, up to the mark. */
+function headOf(path: string, page: string): string {
+  const [head] = /^.*?<!-- From here on written by .*? -->\n\n/s.exec(page) ?? [];
+  if (head === undefined) throw new Error(`${path} has no mark for what is generated`);
+  return head;
+}

@@ -1,4 +1,4 @@
-/** Paths below the root of this repository, and their texts. */
+/** Paths below the root of this repository, and their texts; of a page, the text below its mark. */
 export type Generated = readonly (readonly [path: string, text: string])[];
 
 /** A Markdown table. */
