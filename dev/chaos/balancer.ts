@@ -1,14 +1,10 @@
 /**
- * A load balancer on loopback, with the semantics of a Service: a new connection goes to the next ready backend, an
- * open one stays with its backend. TLS passes through.
+ * A load balancer on loopback, with the semantics of a Service: a new connection goes to the next backend that accepts
+ * it, even if it is paused, since a readiness probe finds that out after 15 seconds only. An open connection stays with
+ * its backend. TLS passes through.
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-
-interface Backend {
-  /** The backend's port, asked for every new connection; undefined while the backend isn't ready. */
-  port(): number | undefined;
-}
 
 export interface Balancer {
   port: number;
@@ -16,15 +12,15 @@ export interface Balancer {
   close(): Promise<void>;
 }
 
-export async function startBalancer(backends: readonly Backend[]): Promise<Balancer> {
+/** @param ports those of the backends */
+export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
   const open = new Set<Socket>();
   let turn = 0;
 
   async function forward(client: Socket): Promise<void> {
     turn++;
-    for (let i = 0; i < backends.length; i++) {
-      const port = backends[(turn + i) % backends.length]!.port();
-      const backend = port === undefined ? undefined : await connected(port);
+    for (let i = 0; i < ports.length; i++) {
+      const backend = await connected(ports[(turn + i) % ports.length]!);
       if (!backend) continue;
       join(client, backend);
       open.add(backend);
