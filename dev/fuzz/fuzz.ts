@@ -48,3 +48,10 @@ export async function fuzz({ runs, seed, only, path, onInput }: Run): Promise<fc
   const replay = path !== undefined && { path, numRuns: 1, endOnFailure: true };
   return fc.check(property, { seed, numRuns: runs, ...replay });
 }
+
+/** What was found, and the input that shows it. An error that isn't a finding has its stack. */
+export function reportOf(found: fc.RunDetails<[Case]>): string {
+  const error = found.errorInstance as Error | undefined;
+  const what = error?.name === 'Error' ? error.message : (error?.stack ?? String(error));
+  return `${what}\n\n${fc.defaultReportMessage(found)}`;
+}

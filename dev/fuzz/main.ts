@@ -1,8 +1,7 @@
 /** `npm run fuzz`: random inputs, until one fails. */
 import { Option } from 'commander';
-import fc from 'fast-check';
 import { number, program, seedOf } from '../local/process/options.ts';
-import { FAMILIES, type Family, fuzz } from './fuzz.ts';
+import { FAMILIES, type Family, fuzz, reportOf } from './fuzz.ts';
 
 const ABOUT = `Sends generated inputs to the hooks and to admission, in this process: damaged requests, which must neither crash nor
 hang them, and Rollouts and schedules in any state, whose answers it checks against a second implementation of the rules
@@ -44,7 +43,7 @@ function onInput(family: Family): void {
 process.stderr.write(`${runs} runs, seed ${seed}\n`);
 const found = await fuzz({ runs, seed, only, path: replay, onInput });
 if (found.failed) {
-  process.stdout.write(`${fc.defaultReportMessage(found)}\n\n`);
+  process.stdout.write(`${reportOf(found)}\n\n`);
   const family = only ? ` --only ${only}` : '';
   process.stdout.write(
     `To replay it: npm run fuzz -- --seed ${found.seed} --replay ${found.counterexamplePath}${family}\n`,

@@ -15,7 +15,7 @@ const LONGEST = 160;
 /** More lines than a reader follows. */
 const MOST = 20;
 
-/** The last lines before `until`: writes of users and Flux, deployments and their outcomes, suspensions, and faults. */
+/** The last new lines before `until`: writes of users and Flux, deployments and their outcomes, suspensions, and faults. */
 export function timeline(cluster: SimulatedCluster, from: number, until: number): string[] {
   const lines: [at: number, text: string][] = [...cluster.faults];
   for (const write of cluster.writes) {
@@ -25,12 +25,13 @@ export function timeline(cluster: SimulatedCluster, from: number, until: number)
   for (const { at, object, before, type } of cluster.server.storage.events) {
     if (type !== 'DELETED') lines.push(...consequences(object, before).map((text): [number, string] => [at, text]));
   }
+  const told = new Set<string>();
   const shown = lines
     .filter(([at]) => at >= from && at <= until)
     .sort(([a], [b]) => a - b)
-    .map(([at, text]) => ({ at, text }))
-    .filter(({ text }, i, all) => text !== all[i - 1]?.text);
-  return shown.slice(-MOST).map(({ at, text }) => `+${((at - from) / 1000).toFixed(2)} s  ${text}`);
+    // Flux and reporters repeat their statuses.
+    .filter(([, text]) => !told.has(text) && told.add(text));
+  return shown.slice(-MOST).map(([at, text]) => `+${((at - from) / 1000).toFixed(2)} s  ${text}`);
 }
 
 /** When the write that a violation names was stored. */

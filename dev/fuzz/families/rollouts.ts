@@ -157,58 +157,61 @@ function withFailure(input: RolloutCase): RolloutCase {
   };
 }
 
-/** The case with nothing but upstream Rollouts that can block a newer version, which is rare at random. */
-function withUpstream(input: RolloutCase): RolloutCase {
-  const free = {
-    wantedVersion: undefined,
-    forceDeploy: undefined,
-    bypassGates: undefined,
-    retry: false,
-    isDeleted: false,
-  };
-  const open = { gates: [], bound: [], rolloutGates: [], below: undefined, latest: '1.4.0' };
-  const { upstream } = input.stale;
+const UNBLOCKED = {
+  wantedVersion: undefined,
+  forceDeploy: undefined,
+  bypassGates: undefined,
+  retry: false,
+  gates: [],
+  selecting: [],
+  bound: [],
+  rolloutGates: [],
+  after: [],
+  latest: '1.4.0',
+  below: undefined,
+  isDeleted: false,
+} satisfies Partial<State>;
+
+/** The case with nothing but `live` that can block a newer version, which is rare at random. */
+function blockedBy(live: Partial<State>, stale: keyof State, input: RolloutCase): RolloutCase {
   return {
     ...input,
-    live: { ...input.live, ...free, ...open, after: [{ name: 's', hours: input.gateFirst ? 1 : 0 }] },
-    stale: upstream ? { upstream } : {},
+    live: { ...input.live, ...UNBLOCKED, ...live },
+    stale: stale in input.stale ? { [stale]: input.stale[stale] } : {},
     policy: true,
     history: [{ tag: '1.0.0', bakeStatus: 'Succeeded', rolledBackFrom: undefined, namesCheck: false }],
     rolledBack: [],
     minimumReleaseAge: undefined,
     health: undefined,
-  };
-}
-
-/** The case with nothing but approvals that can block a newer version, manual or not, which is rare at random. */
-function withApprovals(input: RolloutCase): RolloutCase {
-  const [gate = {}] = input.live.rolloutGates;
-  const { given = [], approvals = { required: 2, notByRequester: true, expire: true } } = gate;
-  const free = { gates: [], bound: [], selecting: [], after: [], below: undefined, latest: '1.2.0', isDeleted: false };
-  const asked = input.gateFirst ? '1.2.0' : undefined;
-  const rolloutGates = [{ approvals, given: given.map((each) => ({ ...each, tag: '1.2.0' })) }];
-  const requests = { wantedVersion: undefined, forceDeploy: asked, bypassGates: input.bakes ? '1.2.0' : undefined };
-  const { rolloutGates: stale } = input.stale;
-  return {
-    ...withUpstream(input),
-    live: { ...input.live, ...free, ...requests, retry: false, rolloutGates },
-    stale: stale ? { rolloutGates: stale } : {},
     copies: undefined,
   };
 }
 
-/** The case with nothing but RolloutGates that can block a first deployment, which is rare at random. */
+const withUpstream = (input: RolloutCase) =>
+  blockedBy({ after: [{ name: 's', hours: input.gateFirst ? 1 : 0 }] }, 'upstream', input);
+
+/** A case that only approvals can block; the deployment is manual in some of them. */
+function withApprovals(input: RolloutCase): RolloutCase {
+  const [{ given = [], approvals = { required: 2, notByRequester: true, expire: true } } = {}] =
+    input.live.rolloutGates;
+  const live = {
+    latest: '1.2.0',
+    forceDeploy: input.gateFirst ? '1.2.0' : undefined,
+    bypassGates: input.bakes ? '1.2.0' : undefined,
+    rolloutGates: [{ approvals, given: given.map((each) => ({ ...each, tag: '1.2.0' })) }],
+  };
+  return blockedBy(live, 'rolloutGates', input);
+}
+
+/** A first deployment that only RolloutGates can block. */
 function withFirst(input: RolloutCase): RolloutCase {
-  const { live } = withUpstream(input);
   const { gateStates, rolloutGates, bound } = input.live;
   const opened: State['gateStates'] = Object.fromEntries(Object.keys(gateStates).map((name) => [name, 'opened']));
   const bypassGates = input.onFailure === 'Hold' ? '1.4.0' : undefined;
   return {
-    ...withUpstream(input),
-    live: { ...live, after: [], bound, selecting: [], gateStates: opened, rolloutGates, bypassGates },
+    ...blockedBy({ gateStates: opened, rolloutGates, bound, bypassGates }, 'upstream', input),
     stale: {},
     history: [],
-    copies: undefined,
   };
 }
 
