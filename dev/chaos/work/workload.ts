@@ -83,8 +83,11 @@ export async function startWorkload(
   const ofControllers = (everyMs: number, what: () => Promise<unknown>) =>
     repeat(ended, everyMs * pace.controllers, what);
   const dice = next();
+  let toggled: Promise<unknown> = Promise.resolve();
   const toggleEmergencyGate = async () => {
-    if (!frozen) await requestGate(users.sre, FLUX_NAMESPACE, EMERGENCY, dice.next() < 0.65 ? 'open' : 'close');
+    if (frozen) return;
+    toggled = requestGate(users.sre, FLUX_NAMESPACE, EMERGENCY, dice.next() < 0.65 ? 'open' : 'close');
+    await toggled;
   };
   const usersWork = [
     ofUsers(4000, toggleEmergencyGate),
@@ -113,6 +116,8 @@ export async function startWorkload(
     tally,
     freeze: async () => {
       frozen = true;
+      // A request to open that is still on its way would arrive last, and win.
+      await toggled.catch(() => {});
       const begun = performance.now();
       await retry(() => requestGate(users.sre, FLUX_NAMESPACE, EMERGENCY, 'close'), begun + FREEZE_MS);
       const closed = performance.now();
