@@ -17,7 +17,8 @@ import type { Right } from '../client/explain/application.ts';
 import { isApiError, type KubeClient } from '../tools/kube/kubeClient.ts';
 import { additionLines, annotationLines, PLAIN_STYLE } from '../tools/kube/objectText.ts';
 import { Problem } from '../tools/kube/problem.ts';
-import { MAX_WRITE_ATTEMPTS, sendWrite } from '../tools/kube/sent.ts';
+import { makeWrite, type Sent } from '../tools/kube/sent.ts';
+import { failedAnswer } from './handlers.ts';
 import { listInAnyVersion, makeAdoption, readAdoptionContext } from './makeAdoption.ts';
 
 /** The most objects that are listed; further ones are only counted. */
@@ -91,9 +92,11 @@ export function createAdoptHandlers({ client, namespace, fallback, rollouts, rig
     },
     async make(requested, agreed) {
       const { object, adoption } = await readAdoption(requested);
-      if ('problem' in adoption) return failedAnswer(adoption.problem);
+      if ('problem' in adoption) return failedAnswer(new Problem(adoption.problem));
       if ((await diffOf(object, adoption)) !== agreed)
-        return failedAnswer('The plan has changed since it was shown. Nothing was written: check it again.');
+        return failedAnswer(
+          new Problem('The plan has changed since it was shown. Nothing was written: check it again.'),
+        );
       return makeWrites(client, { object, adoption });
     },
   };
@@ -128,31 +131,19 @@ function rightOf({ object: { group, resource, namespace, name }, creates }: Writ
 
 /** Makes the writes. The answer lists those before a refusal too: they stay, and change nothing that runs. */
 async function makeWrites(client: KubeClient, of: Parameters<typeof makeAdoption>[1]): Promise<Answer> {
-  const made: string[] = [];
-  const warnings: string[] = [];
-  const madeText = () => made.map((text) => `${text}.`).join(' ');
+  const made: Sent[] = [];
+  const answerWith = ({ message, warnings, ...answer }: Answer): Answer => ({
+    ...answer,
+    message: [...made.map(({ request }) => `${request.text}.`), message].filter(Boolean).join(' '),
+    warnings: [...made.flatMap((sent) => sent.warnings), ...warnings],
+  });
   try {
     await makeAdoption(client, of, async (plan) => {
-      for (let attempt = 1; ; attempt++) {
-        const write = await plan();
-        try {
-          warnings.push(...(await sendWrite(client, write)).warnings);
-          made.push(write.text);
-          return;
-        } catch (error) {
-          if (attempt === MAX_WRITE_ATTEMPTS || write.creates || !isApiError(error, 409)) throw error;
-        }
-      }
+      const sent = await makeWrite(client, plan);
+      if ('request' in sent) made.push(sent);
     });
-    return { ok: true, message: madeText(), warnings };
+    return answerWith({ ok: true, message: '', warnings: [] });
   } catch (error) {
-    if (!(error instanceof Problem || isApiError(error))) throw error;
-    const message = [madeText(), error.message].filter(Boolean).join(' ');
-    const code = isApiError(error) ? { code: error.code } : {};
-    return { ok: false, message, warnings: [...warnings, ...(isApiError(error) ? error.warnings : [])], ...code };
+    return answerWith(failedAnswer(error));
   }
-}
-
-function failedAnswer(message: string): Answer {
-  return { ok: false, message, warnings: [] };
 }

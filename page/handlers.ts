@@ -14,8 +14,7 @@ import { gateActions } from '../client/actions/gateActions.ts';
 import { linesOf } from '../client/actions/lines.ts';
 import { rolloutActions } from '../client/actions/rolloutActions.ts';
 import { writeOf } from '../client/actions/table.ts';
-import { unrecordedProblem } from '../client/actions/writes/approvalChange.ts';
-import { basisProblem, existsText, isRequest, type NoRequest } from '../client/actions/writes/plannedWrite.ts';
+import { isRequest, type NoRequest } from '../client/actions/writes/plannedWrite.ts';
 import type {
   Answer,
   ApplicationPageData,
@@ -31,7 +30,7 @@ import { identityOf } from '../core/kube/names.ts';
 import { withFullStop } from '../core/text/commands.ts';
 import { isApiError, type KubeClient, unlessRefused } from '../tools/kube/kubeClient.ts';
 import { Problem } from '../tools/kube/problem.ts';
-import { MAX_WRITE_ATTEMPTS, sendWrite } from '../tools/kube/sent.ts';
+import { makeWrite } from '../tools/kube/sent.ts';
 import { explainObject, withRights } from '../tools/read/explained.ts';
 import { readSelected } from '../tools/read/heldObjects.ts';
 import { readTarget } from '../tools/read/namedObjects.ts';
@@ -78,33 +77,18 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
   };
 
   const act = async (request: ActionRequest, dryRun: boolean, basis?: string): Promise<Answer> => {
-    for (let attempt = 1; ; attempt++) {
-      let creates = false;
-      try {
-        const write = writeOf(request, await readObject(client, request), now());
-        if (!isRequest(write)) return noRequestAnswer(write, dryRun);
-        const changed = basisProblem(basis, write);
-        if (changed) return { ok: false, message: changed, warnings: [] };
-        creates = write.creates === true;
-        const { object, warnings } = await sendWrite(client, write, dryRun);
-        const unrecorded = unrecordedProblem(write, object);
-        if (unrecorded) return { ok: false, message: unrecorded, warnings: [...warnings] };
-        // Before the user confirms, the concerns are shown with the Warnings of the API server.
-        return dryRun
-          ? {
-              ok: true,
-              warnings: [...write.concerns.map(withFullStop), ...warnings],
-              message: 'The API server would accept it.',
-            }
-          : { ok: true, warnings, message: 'The API server has accepted it.' };
-      } catch (error) {
-        if (!isApiError(error)) throw error;
-        const isConflict = error.code === 409;
-        // Another client has changed the object: the write is planned again.
-        if (isConflict && attempt < MAX_WRITE_ATTEMPTS && !creates) continue;
-        const message = isConflict && creates ? existsText(request.object) : error.message;
-        return { ok: false, code: error.code, message, warnings: [...error.warnings] };
-      }
+    const plan = async () => writeOf(request, await readObject(client, request), now());
+    try {
+      const sent = await makeWrite(client, plan, { dryRun, offered: { basis } });
+      if ('none' in sent) return noRequestAnswer(sent, dryRun);
+      const { warnings } = sent;
+      if (sent.unrecorded) return { ok: false, message: sent.unrecorded, warnings };
+      if (!dryRun) return { ok: true, warnings, message: 'The API server has accepted it.' };
+      // Before the user confirms, the concerns are shown with the Warnings of the API server.
+      const concerns = sent.request.concerns.map(withFullStop);
+      return { ok: true, warnings: [...concerns, ...warnings], message: 'The API server would accept it.' };
+    } catch (error) {
+      return failedAnswer(error);
     }
   };
 
@@ -177,4 +161,11 @@ function withoutUnusedStatus(action: Action): Action {
 /** The answer if there is nothing to write: in a dry run a warning, since the user can still change inputs. */
 function noRequestAnswer({ none, isWrong }: NoRequest, dryRun: boolean): Answer {
   return dryRun ? { ok: true, message: '', warnings: [none] } : { ok: !isWrong, message: none, warnings: [] };
+}
+
+/** The answer if the write failed. @throws the error if it is none for users */
+export function failedAnswer(error: unknown): Answer {
+  if (error instanceof Problem) return { ok: false, message: error.message, warnings: [] };
+  if (!isApiError(error)) throw error;
+  return { ok: false, code: error.code, message: error.message, warnings: error.warnings };
 }

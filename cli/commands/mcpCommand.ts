@@ -14,7 +14,7 @@ import { problemOf } from '../../tools/kube/apiProblems.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import type { KubeClient } from '../../tools/kube/kubeClient.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
-import { sendWrite } from '../../tools/kube/sent.ts';
+import { makeWrite } from '../../tools/kube/sent.ts';
 import { readRollout, readRolloutGatesOf } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
 import { createTerminal } from '../terminal/terminal.ts';
@@ -165,7 +165,7 @@ async function propose(cluster: Cluster, { rollout: name, version, reason }: Pro
   const planned = deploy(rollout, version, reason);
   if (!isRequest(planned)) throw new Problem(planned.none);
   if (planned.concerns.length > 0) throw new Problem(`Not proposed: ${planned.concerns.join(' ')}`);
-  await sendWrite(cluster.client, planned);
+  await makeWrite(cluster.client, () => planned);
   return `${planned.text}. It waits for approvals: ${missing.join('; ')}.`;
 }
 

@@ -120,6 +120,6 @@ export interface Preview {
 export interface Answer {
   ok: boolean;
   message: string;
-  warnings: string[];
+  warnings: readonly string[];
   code?: number;
 }

@@ -93,16 +93,22 @@ export function RequestDialog(props: RequestDialogProps) {
   );
 }
 
-/** The answer's message and Warnings. Without a code the API server has not answered. */
+/** The answer's message and Warnings. Without a code the API server was not asked; code 0: it has not answered. */
 function AnswerMessage({ answer: { ok, message, warnings, code }, isDryRun }: { answer: Answer; isDryRun?: boolean }) {
   if (isDryRun && ok && warnings.length === 0) return null;
   const tone = !ok ? 'bad' : warnings.length > 0 ? 'held' : 'good';
-  const refusal = !code ? 'This could not be checked' : 'The API server would refuse it';
+  const refusal =
+    code === undefined ? '' : code > 0 ? 'The API server would refuse it: ' : 'This could not be checked: ';
   return (
     <div class={`answer-message tone-${tone}`} role={isDryRun ? undefined : 'status'}>
       <Icon name={!ok ? 'failed' : warnings.length > 0 ? 'problem' : 'done'} />
       <div>
-        {(!isDryRun || !ok) && <p>{isDryRun ? `${refusal}: ${message}` : message}</p>}
+        {(!isDryRun || !ok) && (
+          <p>
+            {isDryRun && refusal}
+            {message}
+          </p>
+        )}
         {warnings.map((warning) => (
           <p key={warning}>
             <Sentence text={warning} />

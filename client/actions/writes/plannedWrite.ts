@@ -136,8 +136,8 @@ export function objectTitle(kind: KindName, ref: NamespacedName): string {
 }
 
 /** The message if an object can't be created because it exists. */
-export function existsText({ kind, ...ref }: NamespacedName & { kind: KindName }): string {
-  return `${objectTitle(kind, ref)} already exists. Nothing was changed.`;
+export function existsText({ kind, ...ref }: NamespacedName & { kind: string }): string {
+  return `${kind} ${refKey(ref)} already exists. Nothing was changed.`;
 }
 
 export const PROGRAM = 'kubectl rollouts';
