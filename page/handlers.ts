@@ -1,5 +1,5 @@
 /** Answers to the page's requests, except its stream: one application or Gate, the user's rights, and writes. */
-import { KINDS, resourceOf } from '../api/kinds.ts';
+import { governedKindOf, KINDS, resourceOf } from '../api/kinds.ts';
 import type { AnyObject, EpochMs, NamespacedName } from '../api/kubernetes.ts';
 import type { Gate, Rollout } from '../api/types.ts';
 import {
@@ -10,28 +10,20 @@ import {
   rightKey,
   rightOn,
 } from '../client/actions/action.ts';
-import { gateActions } from '../client/actions/gateActions.ts';
 import { linesOf } from '../client/actions/lines.ts';
 import { rolloutActions } from '../client/actions/rolloutActions.ts';
 import { writeOf } from '../client/actions/table.ts';
 import { isRequest, type NoRequest } from '../client/actions/writes/plannedWrite.ts';
-import type {
-  Answer,
-  ApplicationPageData,
-  GatePageData,
-  ObjectPageData,
-  Preview,
-  Rights,
-} from '../client/board/pageMessages.ts';
-import { gateView } from '../client/board/planViews.ts';
+import type { Answer, ApplicationPageData, ObjectPageData, Preview, Rights } from '../client/board/pageMessages.ts';
 import type { Right } from '../client/explain/application.ts';
 import { approvalViews } from '../client/explain/approvalViews.ts';
-import { identityOf } from '../core/kube/names.ts';
+import { groupOf, identityOf } from '../core/kube/names.ts';
 import { withFullStop } from '../core/text/commands.ts';
 import { isApiError, type KubeClient, unlessRefused } from '../tools/kube/kubeClient.ts';
+import { withoutManagedFields } from '../tools/kube/objectText.ts';
 import { Problem } from '../tools/kube/problem.ts';
 import { makeWrite } from '../tools/kube/sent.ts';
-import { explainObject, withRights } from '../tools/read/explained.ts';
+import { explainObject } from '../tools/read/explained.ts';
 import { readSelected } from '../tools/read/heldObjects.ts';
 import { readTarget } from '../tools/read/namedObjects.ts';
 import { readDetails } from '../tools/read/objectDetails.ts';
@@ -45,9 +37,8 @@ const MAX_PREVIEW = 200;
 
 export interface PageHandlers {
   application(id: string): Promise<ApplicationPageData | undefined>;
-  gate(id: string): Promise<GatePageData | undefined>;
-  /** The explanation and details of another object; undefined if it does not exist or the reader can't read it. */
-  explanation(kind: string, ref: NamespacedName): Promise<ObjectPageData | undefined>;
+  /** Any other object; undefined if it does not exist or the reader can't read it. */
+  object(kind: string, ref: NamespacedName): Promise<ObjectPageData | undefined>;
   /** Whether the user has each right. */
   rightsOf(rights: readonly Right[]): Promise<Rights>;
   /** Makes the write. `basis`: the state that the action was offered for. */
@@ -101,25 +92,22 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
       const releases = [...(rollout.status?.availableReleases ?? [])].reverse();
       const ofVersions = rightOn('patch', 'Rollout', identityOf(rollout));
       const rights = await rightsOf([...actions.flatMap((action) => action.rights), ofVersions]);
-      return { application, actions: actions.map(withoutUnusedStatus), releases, rights };
+      return { application, actions: actions.map(withoutUnusedFields), releases, rights };
     },
-    async gate(id) {
-      const gate = views.objects.get<Gate>('Gate', id);
-      if (!gate) return undefined;
-      const waiting = views.waitingFor(id);
-      const actions = gateActions(gate, waiting, now());
-      const rights = await rightsOf(actions.flatMap((action) => action.rights));
-      const approvals = approvalViews(gate, waiting, now());
-      return { gate: gateView(gate, now()), approvals, actions: actions.map(withoutUnusedStatus), rights };
-    },
-    async explanation(kind, { namespace, name }) {
+    async object(kind, { namespace, name }) {
       try {
         const target = await readTarget({ client, namespace }, `${kind}/${namespace}/${name}`);
+        const { object } = target;
+        const isGate = target.kind === 'Gate';
+        const waiting = isGate ? views.waitingFor(`${namespace}/${name}`) : [];
         const [found, details] = await Promise.all([
-          explainObject(client, target, now()),
-          readDetails(client, target.object),
+          explainObject(client, target, now(), waiting),
+          readDetails(client, object),
         ]);
-        return { ...found, ...details, commands: await withRights(client, found.commands) };
+        const actions = found.actions.map(withoutUnusedFields);
+        const rights = await rightsOf(actions.flatMap((action) => action.rights));
+        const approvals = isGate ? approvalViews(object as Gate, waiting, now()) : [];
+        return { ...found, ...details, actions, rights, approvals };
       } catch (error) {
         if (error instanceof Problem || isApiError(error, 403)) return undefined;
         throw error;
@@ -149,9 +137,11 @@ function readObject(client: KubeClient, { object: { kind, namespace, name } }: A
   return client.get<AnyObject>({ ...resourceOf(KINDS[kind]), namespace: namespace || undefined, name });
 }
 
-/** The action, without the long fields of the Rollout's status that its write does not depend on. */
-function withoutUnusedStatus(action: Action): Action {
+/** The action, without the long fields that its write does not depend on. */
+function withoutUnusedFields(action: Action): Action {
   const { found } = action;
+  if (found && governedKindOf(groupOf(found.apiVersion), found.kind))
+    return { ...action, found: { ...withoutManagedFields(found), status: {} } };
   if (found?.kind !== KINDS.Rollout.kind) return action;
   const { history = [], pendingVersion, handledRequest, namedGates, observedGeneration } = found.status ?? {};
   const status = { history: history.slice(0, 1), pendingVersion, handledRequest, namedGates, observedGeneration };

@@ -12,7 +12,7 @@ import { actionRequestOf, adoptRequestOf } from './posted.ts';
 const MAX_BODY_BYTES = 64 * 1024;
 /** The base for targets without a host, which is checked in the header only. */
 const BASE = 'http://page';
-const ITEM = /^\/api\/(applications|gates|objects\/[a-z]{1,40})\/([a-z0-9.-]{1,253})\/([a-z0-9.-]{1,253})$/;
+const ITEM = /^\/api\/(applications|objects\/[a-z]{1,40})\/([a-z0-9.-]{1,253})\/([a-z0-9.-]{1,253})$/;
 
 /** The URL of a request; undefined if it is invalid, and then the request is answered. */
 export function urlOf({ url: target = '/' }: IncomingMessage, response: ServerResponse): URL | undefined {
@@ -46,15 +46,14 @@ export async function answerApi(
   const [, kind = '', namespace = '', name = ''] = ITEM.exec(pathname) ?? [];
   const found = await itemOf(handlers, kind, { namespace, name });
   if (found) return answerJson(response, 200, found);
-  const what = kind === 'applications' ? 'Rollout' : kind === 'gates' ? 'Gate' : kind.split('/')[1];
+  const what = kind === 'applications' ? 'Rollout' : kind.split('/')[1];
   const message = what ? `There is no ${what} ${namespace}/${name}, or you aren't allowed to read it.` : 'Not found.';
   answerJson(response, 404, { message });
 }
 
 async function itemOf(handlers: PageHandlers, kind: string, ref: NamespacedName): Promise<unknown> {
   if (kind === 'applications') return handlers.application(refKey(ref));
-  if (kind === 'gates') return handlers.gate(refKey(ref));
-  return kind ? handlers.explanation(kind.slice(kind.indexOf('/') + 1), ref) : undefined;
+  return kind ? handlers.object(kind.slice(kind.indexOf('/') + 1), ref) : undefined;
 }
 
 async function post(

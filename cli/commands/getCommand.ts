@@ -1,6 +1,8 @@
 import type { Rollout } from '../../api/types.ts';
+import { commandViewsOf } from '../../client/actions/lines.ts';
+import { rolloutActions } from '../../client/actions/rolloutActions.ts';
 import type { Application } from '../../client/explain/application.ts';
-import { type RelatedObjects, watchesOtherNamespaces } from '../../client/explain/related.ts';
+import { type RelatedObjects, relatedByNamespace, watchesOtherNamespaces } from '../../client/explain/related.ts';
 import { explainRollouts } from '../../client/explain/rollout/explainRollout.ts';
 import { GOALS, type Goal } from '../../client/explain/rollout/reached.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
@@ -136,7 +138,7 @@ async function showForPrograms(
     return rollouts.length;
   }
   const related = which.everywhere ? await readAllRelated(cluster.client) : undefined;
-  const items = await explain(context, cluster, rollouts, related);
+  const items = await explainForPrograms(context, cluster, rollouts, related);
   const value = which.names.length === 1 ? items[0] : { kind: 'ApplicationList', items };
   terminal.printText(await structuredText(value, format));
   return rollouts.length;
@@ -152,15 +154,17 @@ async function showClusters(
   if (format === 'name') throw new Problem('-o name works with one --context only.', EXIT.usage);
   const { terminal, signal } = context;
   const style = styleOf(context);
+  const isForPrograms = format === 'json' || format === 'yaml';
   const read = async (cluster: Cluster) => {
     const rollouts = await readRollouts(cluster, which);
-    return explain(context, cluster, rollouts, which.everywhere ? await readAllRelated(cluster.client) : undefined);
+    const related = which.everywhere ? await readAllRelated(cluster.client) : undefined;
+    return (isForPrograms ? explainForPrograms : explain)(context, cluster, rollouts, related);
   };
   const all: ClusterAnswer<Application[]>[] = [];
   for await (const answers of answersOf(clusters, read, signal)) {
     const isFirst = all.length === 0;
     all.push(...answers);
-    if (format === 'json' || format === 'yaml') continue;
+    if (isForPrograms) continue;
     const lines =
       format === 'wide'
         ? clustersTable(answers, style, isFirst)
@@ -168,7 +172,7 @@ async function showClusters(
     for (const line of !isFirst || format === 'wide' ? lines : lines.slice(1)) terminal.print(line);
   }
   const problems = all.flatMap(({ cluster, problem }) => (problem ? [{ cluster, problem }] : []));
-  if (format === 'json' || format === 'yaml') {
+  if (isForPrograms) {
     const items = all.flatMap(({ cluster, value = [] }) => value.map((app) => ({ cluster, ...app })));
     terminal.printText(await structuredText({ kind: 'ApplicationList', items, unanswered: problems }, format));
   }
@@ -179,4 +183,20 @@ async function explain(context: Context, { client }: Cluster, rollouts: readonly
   const related = known ?? (await readRelated(client, rollouts));
   if (rollouts.some(watchesOtherNamespaces)) related.namespaces ??= await readNamespaces(client);
   return explainRollouts(rollouts, related, context.now());
+}
+
+/** The explanations with command lines for the actions. */
+async function explainForPrograms(
+  context: Context,
+  cluster: Cluster,
+  rollouts: readonly Rollout[],
+  known?: RelatedObjects,
+) {
+  const related = known ?? (await readRelated(cluster.client, rollouts));
+  const relatedOf = relatedByNamespace(related);
+  const now = context.now();
+  return (await explain(context, cluster, rollouts, related)).map((app, index) => {
+    const actions = rolloutActions(rollouts[index]!, app, relatedOf(app.namespace), now);
+    return { ...app, commands: commandViewsOf(actions, now) };
+  });
 }

@@ -1,17 +1,23 @@
+import { rightsText } from '../../client/actions/action.ts';
+import { commandViewsOf } from '../../client/actions/lines.ts';
 import { PROGRAM } from '../../client/actions/writes/plannedWrite.ts';
-import type { CommandView } from '../../client/explain/application.ts';
-import type { Explanation } from '../../client/explain/explanation.ts';
+import type { CommandView, Right } from '../../client/explain/application.ts';
+import type { Explanation } from '../../client/explain/kinds/explanation.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { withFullStop } from '../../core/text/commands.ts';
+import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { structuredText } from '../../tools/kube/objectText.ts';
 import { EXIT } from '../../tools/kube/problem.ts';
-import { explainObject, withRights } from '../../tools/read/explained.ts';
+import { explainObject } from '../../tools/read/explained.ts';
 import { readTarget } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { outputOption } from '../command/options.ts';
 import { forSameCluster } from '../command/sameCluster.ts';
 import { wrapText } from '../terminal/columns.ts';
 import { EXPLAINED_TONES, type Style, styleOf } from '../terminal/style.ts';
+
+/** The most commands that are printed: a Gate may hold many versions. */
+const MAX_COMMANDS = 10;
 
 export const why: CommandDefinition = {
   description: `Explains why an object is waiting or blocked: the cause, what happens next, and how to release it.
@@ -30,13 +36,13 @@ KIND is any kind of rollout-hooks or Flux. A name alone is that of a Rollout.`,
   async run(context, { arguments: [text], options }) {
     const cluster = await context.cluster();
     const target = await readTarget(cluster, text as string);
-    const found = await explainObject(cluster.client, target, context.now());
-    const commands = (await withRights(cluster.client, found.commands)).map((each) => ({
+    const { actions, unread, ...found } = await explainObject(cluster.client, target, context.now());
+    const commands = (await withRights(cluster.client, commandViewsOf(actions, context.now()))).map((each) => ({
       ...each,
       command: forSameCluster(each.command, context.flags),
       kubectl: forSameCluster(each.kubectl, context.flags),
     }));
-    const explanation = { ...found, commands };
+    const explanation = { ...found, commands, unread };
     if (options.output) context.terminal.printText(await structuredText(explanation, options.output));
     else
       for (const line of explanationLines(explanation, styleOf(context), context.program)) context.terminal.print(line);
@@ -44,8 +50,11 @@ KIND is any kind of rollout-hooks or Flux. A name alone is that of a Rollout.`,
   },
 };
 
+/** The explanation, with command lines for its actions. */
+type Explained = Omit<Explanation, 'actions'> & { commands: CommandView[] };
+
 /** The explanation in sentences. `program`: the name by which the program was called. */
-function explanationLines(explanation: Explanation, style: Style, program: string): string[] {
+function explanationLines(explanation: Explained, style: Style, program: string): string[] {
   const { object, headline, state, causes, next, commands, unread } = explanation;
   const title = `${object.kind} ${refKey(object)}`;
   const head = `${style.symbol(EXPLAINED_TONES[state])} ${style.strong(title)}: ${style.text(headline)}`;
@@ -56,7 +65,9 @@ function explanationLines(explanation: Explanation, style: Style, program: strin
     ...wrapText(head, style.columns),
     ...sentences.flatMap((text) => wrapText(withFullStop(text), style.columns)),
     ...unread.flatMap((text) => wrapText(style.faint(`Not taken into account: ${withFullStop(text)}`), style.columns)),
-    ...(commands.length > 0 ? ['', ...commands.flatMap((view) => commandLines(view, style, program))] : []),
+    ...(commands.length > 0
+      ? ['', ...commands.slice(0, MAX_COMMANDS).flatMap((view) => commandLines(view, style, program))]
+      : []),
   ];
 }
 
@@ -80,4 +91,24 @@ function commandLines(
       `  ${text}`.split('\n').map((line) => (allowed === false ? style.faint(line) : line)),
     ),
   ];
+}
+
+/** The commands with `allowed` and `lacks`, unless the API server refuses to review the user's access. */
+async function withRights(client: KubeClient, commands: readonly CommandView[]): Promise<CommandView[]> {
+  const answers = new Map<string, Promise<boolean | undefined>>();
+  const mayI = ({ verb, group, resource, namespace, name }: Right) => {
+    const right = { verb, group, resource, namespace, name };
+    const key = JSON.stringify(right);
+    const answer = answers.get(key) ?? unlessRefused(client.mayI(right), 403);
+    answers.set(key, answer);
+    return answer;
+  };
+  return Promise.all(
+    commands.map(async (view) => {
+      const all = await Promise.all(view.rights.map(mayI));
+      const lacks = rightsText(view.rights.filter((_, index) => all[index] === false));
+      if (lacks) return { ...view, allowed: false, lacks };
+      return all.includes(undefined) ? view : { ...view, allowed: true };
+    }),
+  );
 }

@@ -1,7 +1,7 @@
 /** Symbols, colors and times on a terminal. Each state has a symbol of its own, since there may be no colors. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApplicationState, DeploymentView, StepState } from '../../client/explain/application.ts';
-import type { ExplainedState } from '../../client/explain/explanation.ts';
+import type { ExplainedState } from '../../client/explain/kinds/explanation.ts';
 import { ageText, relativeText, whenText, withReadableTimes } from '../../client/explain/when.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import { withFullStop } from '../../core/text/commands.ts';

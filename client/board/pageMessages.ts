@@ -2,7 +2,7 @@
 import type { Action } from '../actions/action.ts';
 import type { Application } from '../explain/application.ts';
 import type { ApprovalView } from '../explain/approvalViews.ts';
-import type { Explanation } from '../explain/explanation.ts';
+import type { Explanation } from '../explain/kinds/explanation.ts';
 import type { ObjectDetails } from '../explain/objectDetails.ts';
 import type { BudgetView } from './budgetView.ts';
 import type { GateView, ScheduleView } from './planViews.ts';
@@ -86,16 +86,11 @@ export interface ApplicationPageData {
   rights: Rights;
 }
 
-export interface GatePageData {
-  gate: GateView;
-  /** Approvals at a Gate with spec.approvals: waiting versions first. */
-  approvals: ApprovalView[];
-  actions: Action[];
-  rights: Rights;
-}
-
 /** The page of any other object. */
 export interface ObjectPageData extends Explanation {
+  rights: Rights;
+  /** Approvals at a Gate with spec.approvals: waiting versions first. */
+  approvals: ApprovalView[];
   details: ObjectDetails;
   /** The object without managed fields. */
   yaml: string;

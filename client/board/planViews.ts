@@ -1,7 +1,6 @@
 /** Gates and schedules over the coming weeks, as the page draws them, by what is known now. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/types.ts';
-import { takesOpening } from '../../core/gate/gateRequests.ts';
 import { evaluateUncached } from '../../core/gate/gateState.ts';
 import { withoutEmpty } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
@@ -40,7 +39,6 @@ export interface GateView {
   reason?: string;
   since?: string;
   until?: string;
-  stalled?: string;
   default: 'opened' | 'closed';
   window?: string;
   timezone?: string;
@@ -51,15 +49,8 @@ export interface GateView {
   selects?: string;
   bands: Band[];
   held?: number;
-  /** Present with spec.approvals. */
-  approvals?: {
-    /** The rule in words. */
-    rule: string;
-    /** Current approvals, `1/2 for 1.2.0`. */
-    progress?: string;
-    /** Whether a request to open has an effect: it ends a close request. */
-    isEndable: boolean;
-  };
+  /** The rule of spec.approvals in words. */
+  approvalRule?: string;
   heldObjects: { kind: string; namespace: string; name: string }[];
 }
 
@@ -70,7 +61,7 @@ const MAX_BANDS = 120;
 export function gateView(gate: Gate, now: EpochMs): GateView {
   const { namespace, name } = identityOf(gate);
   const evaluation = evaluateUncached(gate, now);
-  const { opened, openFor, message, cause, until, stalled } = evaluation;
+  const { opened, openFor, message, cause, until } = evaluation;
   const { spec, status } = gate;
   const { rules = [], action, timezone } = spec.schedule ?? {};
   return {
@@ -89,20 +80,13 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
       reason: cause?.reason,
       since: cause && formatTime(cause.at),
       until: until === undefined ? undefined : formatTime(until),
-      stalled,
       window: spec.window,
       scheduledBy: scheduledBy(gate),
       timezone,
       selects: spec.selects && selectsText(spec.selects),
       held: status?.held,
     }),
-    ...(spec.approvals && {
-      approvals: {
-        rule: approvalRuleText(spec.approvals, evaluation),
-        ...withoutEmpty({ progress: status?.approvals?.progress }),
-        isEndable: takesOpening(gate, now),
-      },
-    }),
+    ...(spec.approvals && { approvalRule: approvalRuleText(spec.approvals, evaluation) }),
   };
 }
 

@@ -214,7 +214,6 @@ export interface Application {
   next?: Next;
   /** Why the version waits or the deployment does not continue; the first is the cause. */
   causes: Cause[];
-  commands: CommandView[];
   /** Deployments, newest first. */
   history: DeploymentView[];
   /** Kinds that could not be read, a sentence each. */

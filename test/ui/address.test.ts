@@ -6,14 +6,13 @@ const text = fc.string({ unit: 'binary', minLength: 1 }).filter((each) => each.i
 /** No name is one of the last two. */
 const segment = text.filter((each) => !each.includes('/') && each !== '.' && each !== '..');
 const id = fc.tuple(segment, segment).map(([namespace, name]) => `${namespace}/${name}`);
-const kind = segment.filter((each) => each !== 'rollout' && each !== 'gate');
+const kind = segment.filter((each) => each !== 'rollout');
 const queryOf = <Key extends QueryKey>(...keys: Key[]): fc.Arbitrary<Query> =>
   fc.record(Object.fromEntries(keys.map((key) => [key, text])), { requiredKeys: [] }) as fc.Arbitrary<Query>;
 
 const routes: fc.Arbitrary<Address> = fc.oneof(
   fc.record({ page: fc.constant('board' as const), query: queryOf('q', 'state', 'cluster', 'namespace', 'group') }),
   fc.record({ page: fc.constant('rollout' as const), id, query: queryOf('cluster', 'release', 'do') }),
-  fc.record({ page: fc.constant('gate' as const), id, query: queryOf('cluster', 'do') }),
   fc.record({
     page: fc.constant('gates' as const),
     query: queryOf(
@@ -37,7 +36,7 @@ const routes: fc.Arbitrary<Address> = fc.oneof(
     query: queryOf('cluster', 'q', 'object', 'policy', 'variable', 'rollout', 'runs'),
   }),
   fc.record({ page: fc.constant('promotion' as const), query: queryOf('q', 'cluster', 'stage', 'release', 'do') }),
-  fc.record({ page: fc.constant('object' as const), kind, id, query: queryOf('cluster') }),
+  fc.record({ page: fc.constant('object' as const), kind, id, query: queryOf('cluster', 'do') }),
 );
 
 describe('an address', () => {

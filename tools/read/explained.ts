@@ -1,35 +1,38 @@
-/** Explains an object: reads the inputs of its explanation, and checks the user's rights for the commands. */
+/** Explains an object: reads the inputs of its explanation. */
 import type { FluxObject } from '../../api/flux.ts';
 import { FLUX_BINDINGS, governedKindOf, ROLLOUTS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Budget, FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
-import { rightsText } from '../../client/actions/action.ts';
-import type { CommandView, Right } from '../../client/explain/application.ts';
-import { type Explanation, explanationOf } from '../../client/explain/explanation.ts';
+import { rolloutActions } from '../../client/actions/rolloutActions.ts';
 import { explainFluxObject } from '../../client/explain/kinds/explainFluxObject.ts';
 import { explainGate, explainRolloutGate } from '../../client/explain/kinds/explainGates.ts';
 import { explainBudget, explainByConditions, explainHealthCheck } from '../../client/explain/kinds/explainOthers.ts';
+import { type Explanation, explanationOf } from '../../client/explain/kinds/explanation.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
+import type { NextDeployment } from '../../core/gate/evaluateGates.ts';
 import { groupOf, identityOf, objectName } from '../../core/kube/names.ts';
 import { recordedRefs } from '../../core/objectGates/objectGates.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
 import type { NamedTarget } from './namedObjects.ts';
 import { optionalReader, readRelated } from './readRelated.ts';
 
+/** `waiting`: the versions that a Gate holds now, if known. */
 export async function explainObject(
   client: KubeClient,
   { kind, resource, object }: NamedTarget,
   now: EpochMs,
+  waiting: readonly NextDeployment[] = [],
 ): Promise<Explanation> {
   const { namespace } = identityOf(object);
   switch (kind) {
     case 'Rollout': {
       const rollout = object as Rollout;
       const related = await readRelated(client, [rollout]);
-      return explanationOf(explainRollout(rollout, related, now));
+      const app = explainRollout(rollout, related, now);
+      return explanationOf(app, rolloutActions(rollout, app, related, now));
     }
     case 'Gate':
-      return explainGate(object as Gate, now);
+      return explainGate(object as Gate, now, waiting);
     case 'RolloutGate': {
       const gate = object as RolloutGate;
       const name = gate.spec?.rolloutRef.name ?? '';
@@ -78,23 +81,3 @@ async function explainFlux(
 
 /** The result of the read; undefined if the user can't read the object or it does not exist. */
 const readable = <T>(read: Promise<T>) => unlessRefused(read, 403, 404);
-
-/** The commands with `allowed` and `lacks`, unless the API server refuses to review the user's access. */
-export async function withRights(client: KubeClient, commands: readonly CommandView[]): Promise<CommandView[]> {
-  const answers = new Map<string, Promise<boolean | undefined>>();
-  const mayI = ({ verb, group, resource, namespace, name }: Right) => {
-    const right = { verb, group, resource, namespace, name };
-    const key = JSON.stringify(right);
-    const answer = answers.get(key) ?? unlessRefused(client.mayI(right), 403);
-    answers.set(key, answer);
-    return answer;
-  };
-  return Promise.all(
-    commands.map(async (view) => {
-      const all = await Promise.all(view.rights.map(mayI));
-      const lacks = rightsText(view.rights.filter((_, index) => all[index] === false));
-      if (lacks) return { ...view, allowed: false, lacks };
-      return all.includes(undefined) ? view : { ...view, allowed: true };
-    }),
-  );
-}

@@ -6,6 +6,7 @@ import type { Application, DeploymentView } from '../../client/explain/applicati
 import { pinText } from '../../client/explain/application.ts';
 import { ageText } from '../../client/explain/when.ts';
 import { Badge } from '../look/Badge.tsx';
+import { Table } from '../look/Table.tsx';
 import { OUTCOMES } from '../look/words.ts';
 import { openAction } from '../parts/ActionDialog.tsx';
 import { mayDo } from '../parts/rights.ts';
@@ -23,27 +24,11 @@ export function History({ application, rights }: { application: Application; rig
           <Sentence text={`${pinText(pin)}.`} />
         </p>
       )}
-      <section class="table-scroll" tabIndex={0} aria-label="History, every deployment">
-        <table class="history">
-          <thead>
-            <tr>
-              {['Version', 'Outcome', 'When', 'Who and why', 'Took'].map((head) => (
-                <th key={head} scope="col">
-                  {head}
-                </th>
-              ))}
-              <th scope="col">
-                <span class="hidden">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {history.map((each) => (
-              <Entry key={each.id} each={each} application={application} rights={rights} />
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <Table label="History, every deployment" heads={['Version', 'Outcome', 'When', 'Who and why', 'Took', 'Actions']}>
+        {history.map((each) => (
+          <Entry key={each.id} each={each} application={application} rights={rights} />
+        ))}
+      </Table>
     </>
   );
 }

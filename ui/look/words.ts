@@ -1,6 +1,6 @@
 /** Texts, icons and tones for the states of applications, deployments, steps and other objects. */
 import type { ApplicationState, Outcome, StepState } from '../../client/explain/application.ts';
-import type { ExplainedState } from '../../client/explain/explanation.ts';
+import type { ExplainedState } from '../../client/explain/kinds/explanation.ts';
 import type { IconName } from './Icon.tsx';
 
 export type Tone = 'good' | 'busy' | 'held' | 'bad' | 'calm';

@@ -7,7 +7,6 @@ import { connection, isComplete, kinds, reconnect, rows, signIn, trouble } from 
 import { AdoptPage } from './AdoptPage.tsx';
 import { ApplicationPage } from './ApplicationPage.tsx';
 import { Board } from './Board.tsx';
-import { GatePage } from './GatePage.tsx';
 import { GatesPage } from './GatesPage.tsx';
 import { ObjectPage } from './ObjectPage.tsx';
 import { PromotionPage } from './PromotionPage.tsx';
@@ -135,8 +134,6 @@ function Current() {
       return <ApplicationPage key={`${where} ${current.id}`} id={current.id} />;
     case 'gates':
       return <GatesPage />;
-    case 'gate':
-      return <GatePage key={`${where} ${current.id}`} id={current.id} />;
     case 'object':
       return <ObjectPage key={`${where} ${current.kind}/${current.id}`} kind={current.kind} id={current.id} />;
     case 'promotion':

@@ -1,80 +1,71 @@
-/** The page of any other object: its explanation, commands, conditions, Events, applied objects and YAML. */
-import type { CommandView } from '../../client/explain/application.ts';
+/** The page of any object but a Rollout: its explanation, actions, conditions, Events, applied objects and YAML. */
+import { withOwnApprovals } from '../../client/actions/ownApprovals.ts';
+import type { ObjectPageData } from '../../client/board/pageMessages.ts';
+import type { GateView } from '../../client/board/planViews.ts';
+import { rowKey } from '../../client/board/row.ts';
 import type { ObjectDetails } from '../../client/explain/objectDetails.ts';
+import { Approvals } from '../gates/Approvals.tsx';
+import { GatePanels, gateLook } from '../gates/GatePanels.tsx';
 import { Badge } from '../look/Badge.tsx';
 import { Panel } from '../look/Panel.tsx';
+import { Table } from '../look/Table.tsx';
 import { EXPLAINED } from '../look/words.ts';
-import { Command } from '../parts/Commands.tsx';
+import { ActionDialog } from '../parts/ActionDialog.tsx';
+import { Actions } from '../parts/Actions.tsx';
 import { Item, ItemHead } from '../parts/Item.tsx';
+import { ObjectList } from '../parts/ObjectList.tsx';
 import { Sentence } from '../parts/Sentence.tsx';
 import { Ago } from '../parts/Time.tsx';
 import { Why } from '../parts/Why.tsx';
 import { now } from '../state/clock.ts';
+import { cluster } from '../state/cluster.ts';
 import { useItem } from '../state/item.ts';
 import { linkTo } from '../state/route.ts';
 import { api } from '../state/session.ts';
+import { gates, hello } from '../state/stream.ts';
 
-/** The interval of reads: these objects aren't watched. */
+/** The interval of reads: most of these objects aren't watched. */
 const READ_MS = 5000;
 
 export function ObjectPage({ kind, id }: { kind: string; id: string }) {
-  const loaded = useItem((signal) => api.explanation(kind, id, signal), Math.floor(now.value / READ_MS));
-  return (
-    <Item loaded={loaded}>
-      {({ object, headline, state, causes, next, commands, unread, details, yaml }) => (
-        <>
-          <ItemHead
-            crumbs={[[object.kind], [object.namespace, linkTo.namespace(object.namespace)]]}
-            name={object.name}
-            look={EXPLAINED[state]}
-          />
-          <section class={`card edge banner tone-${EXPLAINED[state].tone}`} aria-label="State">
-            <h2>
-              <Sentence text={headline} />
-            </h2>
-            <Why causes={causes} next={next} unread={unread} />
-            <Facts details={details} />
-          </section>
-          {commands.length > 0 && (
-            <Panel id="commands" title="What you can do">
-              <div class="stack">
-                {commands.map((view) => (
-                  <CommandBox key={view.command} view={view} />
-                ))}
-              </div>
-            </Panel>
-          )}
-          <Details details={details} />
-          <section class="card panel">
-            <details>
-              <summary>YAML</summary>
-              <section class="yaml" tabIndex={0} aria-label="YAML">
-                <pre>{yaml}</pre>
-              </section>
-            </details>
-          </section>
-        </>
-      )}
-    </Item>
-  );
+  const gate = kind === 'gate' ? gates.value.get(rowKey({ cluster: cluster.value, id })) : undefined;
+  const loaded = useItem((signal) => api.object(kind, id, signal), gate, Math.floor(now.value / READ_MS));
+  return <Item loaded={loaded}>{(data) => <One data={data} gate={gate} />}</Item>;
 }
 
-function CommandBox({ view: { text, command, allowed, lacks, rights } }: { view: CommandView }) {
-  const { group, resource, namespace, name } = rights[0]!;
-  const id = `${namespace}/${name}`;
-  const to = group.startsWith('gating.') ? linkTo.gate(id) : resource === 'rollouts' ? linkTo.rollout(id) : undefined;
+/** `gate`: set if the object is a Gate in the stream. */
+function One({ data, gate }: { data: ObjectPageData; gate: GateView | undefined }) {
+  const { object, headline, state, causes, next, unread, details, yaml, rights, approvals } = data;
+  const actions = withOwnApprovals(data.actions, hello.value?.user);
+  const look = gate ? gateLook(gate) : EXPLAINED[state];
+  const crumbs: [string, string?][] =
+    object.kind === 'Gate'
+      ? [['Gates', linkTo.gates], [object.namespace]]
+      : [[object.kind], [object.namespace, linkTo.namespace(object.namespace)]];
   return (
-    <div class="stack">
-      <p class="line">
-        {to ? <a href={to}>{text}</a> : text}
-        {allowed !== undefined && (
-          <Badge tone={allowed ? 'good' : 'calm'} icon={allowed ? 'done' : 'closed'}>
-            {allowed ? 'allowed' : `needs ${lacks}`}
-          </Badge>
-        )}
-      </p>
-      <Command text={command} />
-    </div>
+    <>
+      <ItemHead crumbs={crumbs} name={object.name} look={look} />
+      <ActionDialog find={(id) => actions.find((action) => action.id === id)} rights={rights} />
+      <section class={`card edge banner tone-${look.tone}`} aria-label="State">
+        <h2>
+          <Sentence text={headline} />
+        </h2>
+        <Why causes={causes.filter(({ text }) => !text.endsWith(headline))} next={next} unread={unread} />
+        <Facts details={details} />
+        <Actions actions={actions} rights={rights} />
+      </section>
+      {gate?.approvalRule && <Approvals rule={gate.approvalRule} approvals={approvals} />}
+      {gate && <GatePanels gate={gate} />}
+      <Details details={details} />
+      <section class="card panel">
+        <details>
+          <summary>YAML</summary>
+          <section class="yaml" tabIndex={0} aria-label="YAML">
+            <pre>{yaml}</pre>
+          </section>
+        </details>
+      </section>
+    </>
   );
 }
 
@@ -152,46 +143,9 @@ function Details({ details: { conditions, events, inventory, inventoryCount = 0 
       </Panel>
       {inventory && (
         <Panel id="inventory" title={`Applied objects (${inventoryCount})`}>
-          <ul class="line held">
-            {inventory.map(({ kind, namespace, name, isKnown }) => (
-              <li key={`${kind}/${namespace}/${name}`}>
-                <span>{kind}</span>
-                {isKnown && namespace ? (
-                  <a href={linkTo.object({ kind, namespace, name })}>{`${namespace}/${name}`}</a>
-                ) : (
-                  <b>{namespace ? `${namespace}/${name}` : name}</b>
-                )}
-              </li>
-            ))}
-            {inventoryCount > inventory.length && <li class="meta">and {inventoryCount - inventory.length} more</li>}
-          </ul>
+          <ObjectList objects={inventory} count={inventoryCount} />
         </Panel>
       )}
     </>
-  );
-}
-
-interface TableProps {
-  label: string;
-  heads: readonly string[];
-  children: preact.ComponentChildren;
-}
-
-function Table({ label, heads, children }: TableProps) {
-  return (
-    <section class="table-scroll" tabIndex={0} aria-label={label}>
-      <table class="history">
-        <thead>
-          <tr>
-            {heads.map((head) => (
-              <th key={head} scope="col">
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
-    </section>
   );
 }

@@ -13,7 +13,7 @@ const TABS = [
 ] as const;
 
 export function TopBar() {
-  const { page } = route.value;
+  const page = 'kind' in route.value ? route.value.kind : route.value.page;
   return (
     <header class="topbar">
       <a class="skip" href="#main">

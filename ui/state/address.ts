@@ -5,12 +5,11 @@ const QUERY_KEYS = {
   board: ['q', 'state', 'cluster', 'namespace', 'group'],
   /** `do`: the id of the action whose dialog is open. */
   rollout: ['cluster', 'release', 'do'],
-  gate: ['cluster', 'do'],
   gates: ['cluster', 'range', 'do', 'when', 'from', 'for', 'in', 'all', 'name', 'kinds', 'days', 'between', 'zone'],
   /** `stage`: the chosen Rollout; `release`: the chosen version there. */
   promotion: ['q', 'cluster', 'stage', 'release', 'do'],
   adopt: ['cluster', 'q', 'object', 'policy', 'variable', 'rollout', 'runs'],
-  object: ['cluster'],
+  object: ['cluster', 'do'],
   unknown: [],
 } as const satisfies Record<string, readonly string[]>;
 
@@ -20,7 +19,7 @@ export type Query = Partial<Record<QueryKey, string>>;
 export type Address = { query: Query } & (
   | { page: 'board' | 'gates' | 'promotion' | 'adopt' }
   /** `id`: `namespace/name`. */
-  | { page: 'rollout' | 'gate'; id: string }
+  | { page: 'rollout'; id: string }
   | { page: 'object'; kind: string; id: string }
   | { page: 'unknown'; path: string }
 );
@@ -48,7 +47,7 @@ function parsePath(path: string): Place {
   if (parts.length === 1 && (page === 'gates' || page === 'promotion' || page === 'adopt')) return { page };
   if (parts.length !== 3) return { page: 'unknown', path };
   const id = `${namespace}/${name}`;
-  return page === 'rollout' || page === 'gate' ? { page, id } : { page: 'object', kind: page, id };
+  return page === 'rollout' ? { page, id } : { page: 'object', kind: page, id };
 }
 
 /** The part without percent-encoding; undefined if that is invalid. */
@@ -77,8 +76,7 @@ function pathOf(route: Address): string {
     case 'unknown':
       return route.path;
     case 'rollout':
-    case 'gate':
-      return `/${route.page}/${encodePath(route.id)}`;
+      return `/rollout/${encodePath(route.id)}`;
     case 'object':
       return `/${encodePath(route.kind)}/${encodePath(route.id)}`;
     default:
@@ -91,6 +89,6 @@ const encodePath = (text: string) => text.split('/').map(encodeURIComponent).joi
 /** The title of the browser's tab. */
 export function titleOf(route: Address): string {
   const { page } = route;
-  const what = 'kind' in route ? `${route.kind} ${route.id}` : 'id' in route ? route.id : '';
+  const what = 'kind' in route && route.kind !== 'gate' ? `${route.kind} ${route.id}` : 'id' in route ? route.id : '';
   return `${what || page[0]!.toUpperCase() + page.slice(1)} · Rollouts`;
 }

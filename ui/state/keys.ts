@@ -40,6 +40,6 @@ export function listenToKeys(showHelp: () => void): void {
     },
     t: nextTheme,
     '?': showHelp,
-    u: () => go(route.value.page === 'gate' ? linkTo.gates : linkTo.board),
+    u: () => go('kind' in route.value && route.value.kind === 'gate' ? linkTo.gates : linkTo.board),
   };
 }

@@ -53,7 +53,7 @@ export const linkTo = {
   adopt: '/adopt',
   rollout: (id: string, query: Query = {}) =>
     formatAddress({ page: 'rollout', id, query: { cluster: here(), ...query } }),
-  gate: (id: string, cluster = here()) => formatAddress({ page: 'gate', id, query: { cluster } }),
+  gate: (id: string, cluster = here()) => formatAddress({ page: 'object', kind: 'gate', id, query: { cluster } }),
   object: ({ kind, namespace, name }: { kind: string; namespace: string; name: string }, cluster = here()) =>
     formatAddress({ page: 'object', kind: kind.toLowerCase(), id: `${namespace}/${name}`, query: { cluster } }),
 };

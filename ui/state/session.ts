@@ -4,13 +4,7 @@
  */
 import type { ActionRequest } from '../../client/actions/action.ts';
 import type { AdoptList, AdoptPreview, AdoptRequest } from '../../client/board/adoptViews.ts';
-import type {
-  Answer,
-  ApplicationPageData,
-  GatePageData,
-  ObjectPageData,
-  Preview,
-} from '../../client/board/pageMessages.ts';
+import type { Answer, ApplicationPageData, ObjectPageData, Preview } from '../../client/board/pageMessages.ts';
 import { Refused } from './refused.ts';
 import { query } from './route.ts';
 
@@ -74,9 +68,8 @@ const item = (id: string) => id.split('/').map(encodeURIComponent).join('/');
 export const api = {
   application: (id: string, signal: AbortSignal, cluster?: string) =>
     get<ApplicationPageData>(inCluster(`/api/applications/${item(id)}`, cluster), signal),
-  explanation: (kind: string, id: string, signal: AbortSignal) =>
+  object: (kind: string, id: string, signal: AbortSignal) =>
     get<ObjectPageData>(inCluster(`/api/objects/${kind}/${item(id)}`), signal),
-  gate: (id: string, signal: AbortSignal) => get<GatePageData>(inCluster(`/api/gates/${item(id)}`), signal),
   dryRun: (action: ActionRequest, basis?: string) =>
     post<Answer>(inCluster('/api/act'), { action, basis, dryRun: true }),
   /** `basis`: that of the offered action. */

@@ -14,11 +14,11 @@ import { recordedGates } from '../../../core/objectGates/objectGates.ts';
 import { applierWaitText } from '../../../core/suspension/applier.ts';
 import { readState, type StateAnnotation } from '../../../core/suspension/stateAnnotation.ts';
 import { fluxActions } from '../../actions/gateActions.ts';
-import { commandViewsOf } from '../../actions/lines.ts';
+import { possibleActions } from '../../actions/offer.ts';
 import { type Cause, type Next, type ObjectRef, objectRef } from '../application.ts';
-import type { Explanation } from '../explanation.ts';
 import { earlierFailure, fluxFailure } from '../fluxFailure.ts';
 import { type Unread, unreadTexts } from '../related.ts';
+import type { Explanation } from './explanation.ts';
 
 interface FluxObjectContext {
   /** The FluxBinding of the object; absent if the object names neither Gates nor Rollouts. */
@@ -66,7 +66,7 @@ export function explainFluxObject(
     state: failure ? 'failed' : isHeld ? 'held' : causes.length > 0 ? 'underWay' : 'free',
     causes: causes.length > 0 ? causes : [{ code: 'Fine', text: `Nothing holds ${name}` }],
     ...(next && { next }),
-    commands: commandViewsOf(fluxActions(object, ref, closed, gates, isSuspended && !isOurs), now),
+    actions: possibleActions(fluxActions(object, ref, closed, gates, isSuspended && !isOurs), now),
     unread: unreadTexts(unread),
   };
 }

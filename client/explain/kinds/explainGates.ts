@@ -2,6 +2,7 @@
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate } from '../../../api/types.ts';
 import { verdictText } from '../../../core/approval/approvalVerdict.ts';
+import type { NextDeployment } from '../../../core/gate/evaluateGates.ts';
 import type { GateRequest } from '../../../core/gate/gateRequests.ts';
 import { type Requirer, requirerText } from '../../../core/gate/gateSelection.ts';
 import { evaluateGate, type GateEvaluation } from '../../../core/gate/gateState.ts';
@@ -10,18 +11,18 @@ import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { scheduledBy } from '../../../core/record/pinRecord.ts';
 import { gateActions, rolloutGateActions } from '../../actions/gateActions.ts';
-import { commandViewsOf } from '../../actions/lines.ts';
 import { type Cause, causeIf, type Next, objectRef } from '../application.ts';
 import { approvalRuleText, approvalsAt } from '../approvalViews.ts';
-import type { Explanation } from '../explanation.ts';
 import { gateText } from '../gateText.ts';
 import { NO_RELATED } from '../related.ts';
 import { listingOf, rolloutGateSteps } from '../rollout/rolloutGateSteps.ts';
+import type { Explanation } from './explanation.ts';
 
 /** The most held objects, and the most versions with approvals, that are listed. */
 const MAX_LISTED_EACH = 5;
 
-export function explainGate(gate: Gate, now: EpochMs): Explanation {
+/** The explanation of a Gate. `waiting`: the versions that it holds now, if known. */
+export function explainGate(gate: Gate, now: EpochMs, waiting: readonly NextDeployment[] = []): Explanation {
   const object = objectRef('Gate', identityOf(gate));
   const evaluation = evaluateGate(gate, now);
   const { opened, openFor, until, planned, stalled } = evaluation;
@@ -40,8 +41,8 @@ export function explainGate(gate: Gate, now: EpochMs): Explanation {
     until === undefined
       ? { text: staysText(gate, evaluation) }
       : { text: nextText(opened, openFor) + plan, at: formatTime(until) };
-  const commands = commandViewsOf(gateActions(gate, [], now).slice(0, MAX_LISTED_EACH), now);
-  return { object, headline, state: opened ? 'free' : 'held', causes, next, commands, unread: [] };
+  const actions = gateActions(gate, waiting, now);
+  return { object, headline, state: opened ? 'free' : 'held', causes, next, actions, unread: [] };
 }
 
 function planText({ by, reason }: GateRequest): string {
@@ -133,10 +134,9 @@ export function explainRolloutGate(gate: RolloutGate, rollout: Rollout | undefin
       rejected.length > 0 && `It rejects ${few(rejected, 5)}: a rejected version isn't deployed, not even manually`,
     ),
   ];
-  const commands = commandViewsOf(actions, 0);
   // The time is that of its schedule.
   const next = step?.until !== undefined && {
     next: { text: nextText(spec?.passing !== false, undefined), at: step.until },
   };
-  return { object, headline, state: isBlocked ? 'held' : 'free', causes, ...next, commands, unread: [] };
+  return { object, headline, state: isBlocked ? 'held' : 'free', causes, ...next, actions, unread: [] };
 }

@@ -9,9 +9,8 @@ import { groupOf, identityOf, refKey } from '../../../core/kube/names.ts';
 import { isUnhealthy } from '../../../core/rollout/deployment/healthChecks.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { budgetActions } from '../../actions/gateActions.ts';
-import { commandViewsOf } from '../../actions/lines.ts';
 import { type Cause, causeIf, type ObjectRef, objectRef } from '../application.ts';
-import type { Explanation } from '../explanation.ts';
+import type { Explanation } from './explanation.ts';
 
 export function explainHealthCheck(check: HealthCheck, rollouts: readonly Rollout[]): Explanation {
   const object = objectRef('HealthCheck', identityOf(check));
@@ -37,7 +36,7 @@ export function explainHealthCheck(check: HealthCheck, rollouts: readonly Rollou
         ? `it is computed again by class ${computedBy}`
         : 'no automatic change. Its status changes when its reporter updates it',
     },
-    commands: [],
+    actions: [],
     unread: [],
   };
 }
@@ -61,7 +60,7 @@ export function explainByConditions(object: AnyObject, resource: string): Explan
     state: ready?.status === 'False' ? 'failed' : 'free',
     causes: causes.length > 0 ? causes : [{ code: 'NoConditions', text: none }],
     ...(typeof next === 'string' && { next: { text: 'it changes automatically', at: next } }),
-    commands: [],
+    actions: [],
     unread: [],
   };
 }
@@ -90,7 +89,7 @@ export function explainBudget(budget: Budget): Explanation {
     state: held.length > 0 || ready?.status === 'False' ? 'held' : 'free',
     causes,
     ...((status?.waiting ?? 0) > 0 && held.length === 0 && { next: { text: nextOfBudget(budget) } }),
-    commands: commandViewsOf(budgetActions(budget).slice(0, MAX_LISTED_VERSIONS), 0),
+    actions: budgetActions(budget),
     unread: [],
   };
 }

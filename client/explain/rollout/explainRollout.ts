@@ -14,8 +14,6 @@ import { succeededDeployments } from '../../../core/rollout/deployment/succeeded
 import { hasNoBake } from '../../../core/rollout/deployment/withoutBake.ts';
 import { requesterOf, requestsOf } from '../../../core/rollout/evaluation/rolloutRequests.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
-import { commandViewsOf } from '../../actions/lines.ts';
-import { rolloutActions } from '../../actions/rolloutActions.ts';
 import { isRequest } from '../../actions/writes/plannedWrite.ts';
 import { rollback } from '../../actions/writes/rollbackWrite.ts';
 import {
@@ -68,7 +66,6 @@ export function explainRollout(rollout: Rollout, related: RelatedObjects, now: E
   const known = causesOf(rollout, steps);
   const causes = [...known, ...failureCauses(rollout, failure, known)];
   const next = nextOf(rollout, steps, waiting?.version);
-  const actions = rolloutActions(rollout, { steps, waiting, failure, causes }, related, now);
   return {
     namespace,
     name,
@@ -89,7 +86,6 @@ export function explainRollout(rollout: Rollout, related: RelatedObjects, now: E
     }),
     steps,
     causes,
-    commands: commandViewsOf(actions, now),
     history,
     unread: unreadTexts(unreadAbout(related, bound)),
     releases: status?.availableReleasesCount ?? status?.availableReleases?.length ?? 0,

@@ -28,7 +28,6 @@ const app = (rest: Partial<Application>): Application => ({
   headline: '',
   steps: [],
   causes: [],
-  commands: [],
   history: [],
   unread: [],
   releases: 0,

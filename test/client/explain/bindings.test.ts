@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { trackOf } from '../../../client/board/row.ts';
 import { isOfDeployedVersion } from '../../../client/explain/application.ts';
-import { explanationOf } from '../../../client/explain/explanation.ts';
+import { explanationOf } from '../../../client/explain/kinds/explanation.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';
 import { bindingSteps } from '../../../client/explain/rollout/deploymentSteps.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';

@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { Explanation } from '../../../client/explain/explanation.ts';
+import { commandViewsOf } from '../../../client/actions/lines.ts';
 import { explainFluxObject } from '../../../client/explain/kinds/explainFluxObject.ts';
 import { explainGate } from '../../../client/explain/kinds/explainGates.ts';
 import { explainBudget, explainByConditions, explainHealthCheck } from '../../../client/explain/kinds/explainOthers.ts';
+import type { Explanation } from '../../../client/explain/kinds/explanation.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
@@ -57,7 +58,8 @@ it.each(CASES.map((each) => [each.title, each] as const))('%s', (_, each) => {
 });
 
 /** The explanation in the form of the file: texts alone, without empty lists. */
-function shown({ headline, state, causes, next, commands, unread }: Explanation) {
+function shown({ headline, state, causes, next, actions, unread }: Explanation) {
+  const commands = commandViewsOf(actions, NOW);
   return {
     headline,
     state,

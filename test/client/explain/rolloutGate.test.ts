@@ -76,7 +76,7 @@ it('a RolloutGate that rejects the pending version holds it', () => {
     state: 'held',
     headline: 'rejects 1.2.0',
     causes: [{ code: 'RolloutGatesBlocking' }, { code: 'RolloutGatesBlocking' }, { code: 'Rejects' }],
-    commands: [{ command: expect.stringContaining('approve rolloutgate/two 1.2.0') }],
+    actions: [{ request: { type: 'approve', object: { name: 'two' }, version: '1.2.0' } }],
   });
 });
 

@@ -75,11 +75,13 @@ describe('gates', () => {
       .getByText(/is closed .*INC-42/)
       .first()
       .waitFor();
-    await tab.getByText('allowed', { exact: true }).first().waitFor();
+    await tab.getByRole('button', { name: 'Open Gate incident' }).click();
     await tab
-      .getByText(/kubectl rollouts open incident/)
+      .getByRole('dialog')
+      .getByText(/open incident/)
       .first()
       .waitFor();
+    await tab.getByRole('button', { name: 'Cancel' }).click();
     await tab.getByRole('region', { name: 'Conditions' }).getByText('GateClosed').first().waitFor();
     await tab.getByText('YAML', { exact: true }).click();
     await tab.getByText('suspend: true').waitFor();
@@ -88,6 +90,21 @@ describe('gates', () => {
       .then((none) => none.getByText(`There is no kustomization ${ns}/no-such`).waitFor());
   });
 
+
+  it('are opened on their own page, which lists the held objects', async () => {
+    const tab = await sre.tab(`/gate/${ns}/incident`);
+    await tab.getByText(`Kustomization${ns}/app`).waitFor();
+    await tab.getByRole('button', { name: 'Open Gate incident' }).click();
+    await tab.getByLabel('Reason').fill('INC-42 is over');
+    await tab.getByRole('dialog').getByRole('button', { name: 'Open incident' }).click();
+    await tab.getByRole('dialog').getByText('The API server has accepted it.').waitFor();
+    await waitFor(
+      async () => (await view.admin.get(ref('gate', ns, 'incident'))).status?.openedBy === 'sre',
+      'the opening',
+    );
+    await tab.getByRole('button', { name: 'Done' }).click();
+    await tab.getByRole('heading', { name: /by sre: INC-42 is over/ }).waitFor();
+  });
   it('are planned by dragging over the calendar', async () => {
     const tab = await sre.tab('/gates');
     const lane = tab.locator('.calendar-plan .calendar-lane');

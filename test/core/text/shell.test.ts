@@ -7,6 +7,7 @@ import type { ActionRequest } from '../../../client/actions/action.ts';
 import { fluxActions } from '../../../client/actions/gateActions.ts';
 import { commandViewsOf, linesOf } from '../../../client/actions/lines.ts';
 import { offer } from '../../../client/actions/offer.ts';
+import { rolloutActions } from '../../../client/actions/rolloutActions.ts';
 import { ACTIONS } from '../../../client/actions/table.ts';
 import { adoptCommandOf } from '../../../client/actions/writes/adoption.ts';
 import { kubectlOf, patchWrite } from '../../../client/actions/writes/plannedWrite.ts';
@@ -171,9 +172,12 @@ describe('a command in', () => {
       );
       const gate = { ref, missing: true } as never;
       const all = [
-        ...explainRollout(rollout as never, NO_RELATED, 0).commands,
         ...commandViewsOf(
-          [...offered, ...fluxActions(rollout as never, objectRef('Kustomization', ref), [gate], [], true)],
+          [
+            ...rolloutActions(rollout as never, explainRollout(rollout as never, NO_RELATED, 0), NO_RELATED, 0),
+            ...offered,
+            ...fluxActions(rollout as never, objectRef('Kustomization', ref), [gate], [], true),
+          ],
           0,
         ),
       ];

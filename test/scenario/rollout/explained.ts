@@ -1,11 +1,13 @@
-/** The explanation of a scenario's Rollout, and its invariants. */
+/** The explanation of a scenario's Rollout with its commands, and its invariants. */
 import { expect } from 'vitest';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../../api/types.ts';
-import type { Application } from '../../../client/explain/application.ts';
+import { commandViewsOf } from '../../../client/actions/lines.ts';
+import { rolloutActions } from '../../../client/actions/rolloutActions.ts';
+import type { Application, CommandView } from '../../../client/explain/application.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
 import type { ScenarioCluster } from './scenarioCluster.ts';
 
-export function explained(cluster: ScenarioCluster): Application {
+export function explained(cluster: ScenarioCluster): Application & { commands: CommandView[] } {
   const around = {
     gates: cluster.all<Gate>('Gate'),
     rolloutGates: cluster.all<RolloutGate>('RolloutGate'),
@@ -15,7 +17,9 @@ export function explained(cluster: ScenarioCluster): Application {
     rollouts: cluster.all<Rollout>('Rollout'),
     unread: [],
   };
-  return explainRollout(cluster.rollout, around, cluster.now);
+  const app = explainRollout(cluster.rollout, around, cluster.now);
+  const actions = rolloutActions(cluster.rollout, app, around, cluster.now);
+  return { ...app, commands: commandViewsOf(actions, cluster.now) };
 }
 
 /** Whatever waits, is rolling out or has failed has a cause, and a next step. */

@@ -1,6 +1,7 @@
 /** The explanation of an object of any kind: the causes, what happens automatically, and what a user can do. */
-import { type Application, type Cause, type CommandView, type Next, type ObjectRef, objectRef } from './application.ts';
-import { STEP_KINDS } from './stepKinds.ts';
+import type { Action } from '../../actions/action.ts';
+import { type Application, type Cause, type Next, type ObjectRef, objectRef } from '../application.ts';
+import { STEP_KINDS } from '../stepKinds.ts';
 
 /**
  * The state of an object. `held`: a Gate, a RolloutGate, a budget or a user has to release it. `failed`: Flux or its
@@ -16,20 +17,20 @@ export interface Explanation {
   state: ExplainedState;
   causes: Cause[];
   next?: Next;
-  commands: CommandView[];
+  actions: Action[];
   /** Kinds that could not be read, a sentence each. */
   unread: string[];
 }
 
-export function explanationOf(app: Application): Explanation {
-  const { headline, causes, next, commands, unread } = app;
+export function explanationOf(app: Application, actions: Action[] = []): Explanation {
+  const { headline, causes, next, unread } = app;
   return {
     object: objectRef('Rollout', app),
     headline,
     state: explainedState(app),
     causes,
     ...(next && { next }),
-    commands,
+    actions,
     unread,
   };
 }

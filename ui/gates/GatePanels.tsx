@@ -1,0 +1,58 @@
+/** What the page of a Gate has beside that of another object: the coming weeks, what requires it, and its settings. */
+import type { GateView } from '../../client/board/planViews.ts';
+import { Panel } from '../look/Panel.tsx';
+import type { Look } from '../look/words.ts';
+import { ObjectList } from '../parts/ObjectList.tsx';
+import { Ago } from '../parts/Time.tsx';
+import { CalendarChart, gateLine } from './CalendarChart.tsx';
+
+export function gateLook({ opened, openFor }: GateView): Look {
+  if (opened) return { tone: 'good', icon: 'open', text: 'Open' };
+  return { tone: 'held', icon: 'closed', text: openFor ? `Open for ${openFor} only` : 'Closed' };
+}
+
+export function GatePanels({ gate }: { gate: GateView }) {
+  const { held, heldObjects, since } = gate;
+  return (
+    <>
+      <Panel id="calendar" title="Upcoming">
+        <CalendarChart lines={[gateLine(gate)]} days={28} />
+      </Panel>
+      <Panel id="holds" title={`What requires it${held === undefined ? '' : ` (${held})`}`}>
+        {heldObjects.length === 0 && (
+          <p class="meta">{held === undefined ? 'Not counted yet.' : held ? 'Not listed.' : 'Nothing.'}</p>
+        )}
+        <ObjectList objects={heldObjects} count={held ?? 0} />
+      </Panel>
+      <section class="card panel">
+        <dl class="facts">
+          {since && (
+            <div>
+              <dt>Since</dt>
+              <dd>
+                <Ago time={since} />
+              </dd>
+            </div>
+          )}
+          {factsOf(gate).map(([term, fact]) => (
+            <div key={term}>
+              <dt>{term}</dt>
+              <dd>{fact}</dd>
+            </div>
+          ))}
+        </dl>
+      </section>
+    </>
+  );
+}
+
+function factsOf({ selects, default: byDefault, window, rules, timezone, scheduledBy: set }: GateView): string[][] {
+  const zone = timezone ? ` (${timezone})` : '';
+  const setBy = set ? `, set by ${set.by}${set.reason ? `: ${set.reason}` : ''}` : '';
+  return [
+    ['Holds', selects ?? 'objects that name it in gate.fluxcd.io/gates or spec.gates'],
+    ['By default', byDefault],
+    ...(window ? [['A request lasts', window]] : []),
+    ...(rules.length > 0 ? [['Calendar', `${rules.join('; ')}${zone}${setBy}`]] : []),
+  ];
+}

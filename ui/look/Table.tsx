@@ -1,0 +1,26 @@
+/** A table that scrolls on its own where it is wider than the page. */
+interface TableProps {
+  label: string;
+  /** The heads of the columns. `Actions` is for screen readers only. */
+  heads: readonly string[];
+  children: preact.ComponentChildren;
+}
+
+export function Table({ label, heads, children }: TableProps) {
+  return (
+    <section class="table-scroll" tabIndex={0} aria-label={label}>
+      <table class="history">
+        <thead>
+          <tr>
+            {heads.map((head) => (
+              <th key={head} scope="col">
+                {head === 'Actions' ? <span class="hidden">{head}</span> : head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
+  );
+}
