@@ -7,23 +7,10 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { type ScheduledBy, scheduledBy } from '../../core/record/pinRecord.ts';
 import { approvalRuleText } from '../explain/approvalViews.ts';
-import { intervals, scheduleRow } from '../explain/calendar/calendarRows.ts';
+import { gateRow, type Span, scheduleRow } from '../explain/calendar/calendarRows.ts';
 
-/** An interval in which a Gate or schedule does not change. */
-export interface Band {
-  from: string;
-  /** The end of the interval; absent: unknown. */
-  to?: string;
-  opened: boolean;
-  /** The only version for which the Gate is open. */
-  openFor?: string;
-  by?: string;
-  reason?: string;
-  /** The message in the Gate's status. */
-  message: string;
-  /** Whether the interval begins with a planned request. */
-  planned?: boolean;
-}
+/** An interval in which a Gate or schedule does not change. `to`: absent if it is later than the page shows. */
+export type Band = Omit<Span, 'to'> & { to?: string };
 
 export interface GateView {
   /** The Gate's cluster, if several are shown. */
@@ -72,7 +59,7 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
     message,
     default: spec.default,
     rules: rules.map((rule) => `${action === 'Open' ? 'open' : 'closed'} ${ruleText(rule)}`),
-    bands: bandsOf(gate, now, now + HORIZON_MS),
+    bands: bandsOf(gateRow(gate, now, now + HORIZON_MS).spans),
     heldObjects: (status?.heldObjects ?? []).map((each) => ({ ...each })),
     ...withoutEmpty({
       openFor,
@@ -90,20 +77,9 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
   };
 }
 
-export function bandsOf(gate: Gate, from: EpochMs, to: EpochMs): Band[] {
-  const evaluated = intervals(from, to, (at) => evaluateUncached(gate, at), MAX_BANDS);
-  return evaluated.map(({ at, value: { opened, openFor, message, cause, until } }) => ({
-    from: formatTime(at),
-    opened,
-    message,
-    ...withoutEmpty({
-      to: until === undefined ? undefined : formatTime(until),
-      openFor,
-      by: cause?.by,
-      reason: cause?.reason,
-      planned: cause && cause.at > from ? true : undefined,
-    }),
-  }));
+function bandsOf(spans: readonly Span[]): Band[] {
+  // The last interval ends at the horizon.
+  return spans.slice(0, MAX_BANDS).map(({ to, ...span }, index) => (index < spans.length - 1 ? { ...span, to } : span));
 }
 
 type Rule = NonNullable<Gate['spec']['schedule']>['rules'][number];
@@ -161,21 +137,14 @@ export interface ScheduleView {
 
 export function scheduleView(schedule: RolloutSchedule | ClusterRolloutSchedule, now: EpochMs): ScheduleView {
   const { kind, namespace, name, holds, spans, problem } = scheduleRow(schedule, now, now + HORIZON_MS);
-  const bands = spans.slice(0, MAX_BANDS).map(({ from, to, state, why }, index) => ({
-    from,
-    // The last interval ends at the horizon.
-    ...(index < spans.length - 1 && { to }),
-    opened: state === 'open',
-    message: why,
-    reason: why,
-  }));
+  const bands = bandsOf(spans);
   const [first] = bands;
   return {
     id: refKey({ namespace, name }),
     kind: kind as ScheduleView['kind'],
     namespace,
     name,
-    opened: first?.opened ?? true,
+    opened: first?.state !== 'closed',
     holds,
     bands,
     ...(first?.to && { until: first.to }),

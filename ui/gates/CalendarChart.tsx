@@ -118,28 +118,24 @@ export function scheduleLine(schedule: ScheduleView): CalendarLine {
 function BandBox({ band, x, width, from }: { band: Band; x: (time: number) => number; width: number; from: number }) {
   const left = Math.max(x(Math.max(Date.parse(band.from), from)), 0);
   const right = Math.min(band.to ? x(Date.parse(band.to)) : width, width);
-  if (right <= 0 || left >= width || band.opened) return null;
+  if (right <= 0 || left >= width || band.state === 'open') return null;
   const text = bandText(band);
   return (
     <span
-      class={`band${band.planned ? ' planned' : ''}${band.openFor ? ' for-one' : ''}`}
+      class={`band${band.planned ? ' planned' : ''}${band.state === 'partly' ? ' for-one' : ''}`}
       style={{ left: `${left}px`, width: `${Math.max(right - left - 1, MIN_BAND_WIDTH)}px` }}
       title={text}
     >
-      <span class="clip band-text">
-        {right - left > 60 ? (band.openFor ? `open for ${band.openFor}` : (band.reason ?? 'closed')) : ''}
-      </span>
+      <span class="clip band-text">{right - left > 60 ? band.why.replace(/^closed /, '') : ''}</span>
       <span class="hidden">{text}</span>
     </span>
   );
 }
 
-function bandText({ from, to, by, reason, openFor, planned }: Band): string {
-  const at = now.peek();
-  const what = openFor ? `Open for ${openFor} only` : planned ? 'Planned closing' : 'Closed';
-  const text = (time: string) => clockText(Date.parse(time), at);
-  const when = `from ${text(from)}${to ? ` to ${text(to)}` : ' on'}`;
-  return `${what} ${when}${by ? `, by ${by}` : ''}${reason ? `: ${reason}` : ''}`;
+function bandText({ from, to, state, why, planned }: Band): string {
+  const text = (time: string) => clockText(Date.parse(time), now.peek());
+  const what = state === 'partly' ? 'Open for one version' : planned ? 'Planned closing' : 'Closed';
+  return `${what} from ${text(from)}${to ? ` to ${text(to)}` : ' on'}: ${why}`;
 }
 
 interface PlanLineProps {

@@ -17,6 +17,8 @@ export interface Span {
   state: 'open' | 'closed' | 'partly';
   /** The cause: `closed by sre: INC-42`, `closed by its schedule`, the names of the rules. */
   why: string;
+  /** Set if it begins with a planned request. */
+  planned?: true;
 }
 
 export interface CalendarRow {
@@ -35,14 +37,13 @@ export interface CalendarRow {
 const MAX_INTERVALS = 500;
 
 /** The intervals between two instants in which the result of `evaluate` stays the same, by its `until`. */
-export function intervals<T extends { until?: EpochMs | undefined }>(
+function intervals<T extends { until?: EpochMs | undefined }>(
   from: EpochMs,
   to: EpochMs,
   evaluate: (at: EpochMs) => T,
-  most = MAX_INTERVALS,
 ): { at: EpochMs; value: T }[] {
   const found: { at: EpochMs; value: T }[] = [];
-  for (let at: EpochMs | undefined = from; at !== undefined && at < to && found.length < most; ) {
+  for (let at: EpochMs | undefined = from; at !== undefined && at < to && found.length < MAX_INTERVALS; ) {
     const value: T = evaluate(at);
     found.push({ at, value });
     at = value.until !== undefined && value.until > at ? value.until : undefined;
@@ -57,10 +58,11 @@ export function gateRow(gate: Gate, from: EpochMs, to: EpochMs): CalendarRow {
     kind: 'Gate',
     ...identityOf(gate),
     holds: countText(gate.status?.held, 'object'),
-    spans: evaluated.map(({ at, value: { opened, openFor, until = to } }) => ({
+    spans: evaluated.map(({ at, value: { opened, openFor, cause, until = to } }) => ({
       ...spanTimes(at, Math.min(until, to)),
       state: opened ? 'open' : openFor === undefined ? 'closed' : 'partly',
       why: gateText(gate, at),
+      ...(cause && cause.at > from && { planned: true as const }),
     })),
     ...(stalled && { problem: stalled }),
   };

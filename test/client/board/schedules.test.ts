@@ -20,8 +20,8 @@ it('a schedule that denies is closed while a rule is active, by the name of the 
     holds: '3 Rollouts',
     until: '2026-11-27T00:00:00Z',
     bands: [
-      { opened: true },
-      { from: '2026-11-27T00:00:00Z', to: '2026-11-28T00:00:00Z', opened: false, reason: 'no Fridays' },
+      { state: 'open' },
+      { from: '2026-11-27T00:00:00Z', to: '2026-11-28T00:00:00Z', state: 'closed', why: 'no Fridays' },
       ...Array(9).fill({}),
     ],
   });
@@ -30,8 +30,8 @@ it('a schedule that denies is closed while a rule is active, by the name of the 
 it('a schedule that allows is closed outside its windows', () => {
   const rules = [{ daysOfWeek: ['Thursday'] }];
   expect(scheduleView(schedule({ action: 'Allow', rules }), NOW).bands.slice(0, 2)).toMatchObject([
-    { opened: true },
-    { opened: false, reason: 'outside of its windows' },
+    { state: 'open' },
+    { state: 'closed', why: 'outside of its windows' },
   ]);
 });
 
