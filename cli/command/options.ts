@@ -69,7 +69,7 @@ export function outputOption(...formats: string[]): OptionDefinition {
   return { flags: '-o, --output <format>', help: 'format', choices: formats, completes: formats };
 }
 
-const YES: OptionDefinition = { flags: '-y, --yes', help: 'do not ask for confirmation' };
+export const YES: OptionDefinition = { flags: '-y, --yes', help: 'do not ask for confirmation' };
 
 export const SHOW_KUBECTL: OptionDefinition = {
   flags: '-v, --show-kubectl',

@@ -11,7 +11,7 @@ import { additionLines, annotationLines, fileNameOf, structuredText, yamlText } 
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { readTarget } from '../../tools/read/namedObjects.ts';
 import type { CommandDefinition, Context, Invocation } from '../command/command.ts';
-import { DRY_RUN, outputOption, SHOW_KUBECTL } from '../command/options.ts';
+import { DRY_RUN, outputOption, SHOW_KUBECTL, YES } from '../command/options.ts';
 import { forSameCluster } from '../command/sameCluster.ts';
 import { wrapText } from '../terminal/columns.ts';
 import { styleOf } from '../terminal/style.ts';
@@ -50,6 +50,7 @@ It finds the version in spec.postBuild.substitute or spec.ref.tag, and the Image
       help: `the longest time until a version is applied and healthy, after which it has failed; ${DEFAULT_BAKE.deployTimeout} when absent`,
     },
     { flags: '--no-bake', help: 'no bake: versions are not watched, and none fails' },
+    YES,
     DRY_RUN,
     SHOW_KUBECTL,
     outputOption('json', 'yaml'),

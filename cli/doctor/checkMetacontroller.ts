@@ -2,9 +2,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { coerce, lt } from 'semver';
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
+import { staleText } from '../../client/explain/staleStatus.ts';
 import { few } from '../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { parseTime } from '../../core/kube/time.ts';
 import {
   type Check,
   type CheckInputs,
@@ -125,21 +125,10 @@ export const checkAwake: Check = async (inputs) => {
   return [problem(ABOUT, text, fix, 'kubectl -n metacontroller get pods')];
 };
 
-/** The longest delay of a sync or of a planned change that is not yet a finding; both normally take seconds. */
-const MAX_DELAY_MS = 60_000;
-
-/** The objects whose status is for an older generation, or has a next change in the past: `Rollout shop/checkout`. */
+/** The objects whose status is out of date: `Rollout shop/checkout`. */
 export function objectsBehind(objects: readonly AnyObject[], now: EpochMs): string[] {
   return objects
-    .filter(({ metadata, status }) => {
-      const isOld = (at: EpochMs | undefined) => at !== undefined && now - at > MAX_DELAY_MS;
-      const observed = status?.observedGeneration;
-      // -1 is the CRD's default for an object that was not reconciled yet.
-      const isUntouched = status === undefined || observed === -1;
-      const isUnseen = !isUntouched && observed !== undefined && observed !== metadata.generation;
-      const isNew = isUntouched && isOld(parseTime(metadata.creationTimestamp));
-      return isUnseen || isNew || isOld(parseTime(status?.nextTransition));
-    })
+    .filter((object) => staleText(object, now) !== undefined)
     .map((object) => `${object.kind} ${refKey(identityOf(object))}`);
 }
 

@@ -1,11 +1,12 @@
 /** Checks for references to objects that do not exist, and for closed Gates that do not hold their objects. */
-import { WATCHED_FROM } from '../../api/annotations.ts';
+import { HEALTHCHECK_KUSTOMIZATION, WATCHED_FROM } from '../../api/annotations.ts';
 import type { ImagePolicy } from '../../api/flux.ts';
-import { KINDS, NAMESPACES } from '../../api/kinds.ts';
+import { KINDS, type KindName, NAMESPACES } from '../../api/kinds.ts';
 import type { AnyObject, KubeObject, NamespacedName } from '../../api/kubernetes.ts';
-import type { FluxBinding, Gate, Rollout, RolloutGate } from '../../api/types.ts';
+import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { PROGRAM_WORD } from '../../client/actions/writes/plannedWrite.ts';
 import { gatesNamedBy, isTooMany, requiredGatesOfBinding } from '../../core/gate/gateRefs.ts';
+import { KUSTOMIZATION_CLASS, kustomizationRef } from '../../core/health/kustomizationCheck.ts';
 import { byRefKey, identityOf, refKey, uniqueRefs } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { consentingRollouts, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
@@ -17,33 +18,44 @@ const ABOUT = 'References';
 
 export const checkReferences: Check = async (inputs) => {
   const { list, kind, notes } = reader(inputs, ABOUT);
-  const listPolicies = async () => {
-    const apiVersion = await policyVersion(inputs.client);
-    return apiVersion && list<ImagePolicy>({ apiVersion, resource: KINDS.ImagePolicy.resource });
+  const flux = async <T extends AnyObject>(name: 'ImagePolicy' | 'Kustomization') => {
+    const apiVersion = await servedVersion(inputs.client, name);
+    return apiVersion && list<T>({ apiVersion, resource: KINDS[name].resource });
   };
-  const [rollouts, rolloutGates, bindings, gates, policies] = await Promise.all([
+  const [rollouts, rolloutGates, bindings, gates, policies, checks] = await Promise.all([
     kind<Rollout>('Rollout'),
     kind<RolloutGate>('RolloutGate'),
     kind<FluxBinding>('FluxBinding'),
     // Gates of other namespaces may hold objects of the checked one.
     kind<Gate>('Gate', { namespace: undefined }),
-    listPolicies(),
+    flux<ImagePolicy>('ImagePolicy'),
+    kind<HealthCheck>('HealthCheck'),
   ]);
+  const isAboutFlux = checks?.some(({ spec }) => spec?.class === KUSTOMIZATION_CLASS);
+  const kustomizations = isAboutFlux ? await flux('Kustomization') : undefined;
   const hasUpstreams = rollouts?.some((rollout) => upstreamRefs(rollout).length > 0);
   // They may be in other namespaces, and a Namespace may consent for all of its Rollouts.
   const [upstreams, namespaces] = hasUpstreams
     ? await Promise.all([kind<Rollout>('Rollout', { namespace: undefined }), list<KubeObject>(NAMESPACES)])
     : [];
   const found = [
-    ...absentFindings({ rollouts, rolloutGates, bindings, gates, policies: policies || undefined }),
+    ...absentFindings({
+      rollouts,
+      rolloutGates,
+      bindings,
+      gates,
+      policies: policies || undefined,
+      checks,
+      kustomizations: kustomizations || undefined,
+    }),
     ...upstreamFindings(rollouts ?? [], upstreams, namespaces),
   ];
   return [...findingsOrFine(ABOUT, found, 'no object waits for one that does not exist'), ...notes];
 };
 
-/** The served version of ImagePolicies; undefined if none is served or the user can't read that. */
-async function policyVersion(client: KubeClient): Promise<string | undefined> {
-  const { group, versions, resource } = KINDS.ImagePolicy;
+/** The served version of a kind; undefined if none is served or the user can't read that. */
+async function servedVersion(client: KubeClient, kind: KindName): Promise<string | undefined> {
+  const { group, versions, resource } = KINDS[kind];
   for (const version of versions) {
     const resources = await unlessRefused(client.resources(`${group}/${version}`), 403);
     if (resources?.some(({ name }) => name === resource)) return `${group}/${version}`;
@@ -58,61 +70,72 @@ interface ReferringObjects {
   gates?: readonly Gate[] | undefined;
   bindings?: readonly FluxBinding[] | undefined;
   policies?: readonly ImagePolicy[] | undefined;
+  checks?: readonly HealthCheck[] | undefined;
+  kustomizations?: readonly AnyObject[] | undefined;
 }
 
 /** Findings about references to objects that don't exist, and about closed Gates that don't hold all their objects. */
-export function absentFindings({ rollouts, rolloutGates, gates, bindings, policies }: ReferringObjects): Finding[] {
-  const boundName = ({ spec, metadata }: FluxBinding) =>
+export function absentFindings(of: ReferringObjects): Finding[] {
+  const { rollouts, rolloutGates, gates, bindings, policies, checks, kustomizations } = of;
+  const ownName = ({ metadata }: AnyObject, name: string) => ({ namespace: metadata.namespace ?? '', name });
+  const targetOf = ({ spec, metadata }: FluxBinding) =>
     `${spec!.target.kind} ${metadata.namespace}/${spec!.target.name}`;
-  const withoutPolicy = missingReferences(rollouts, policies, (rollout) => {
-    const ref = policyRef(rollout);
-    return ref ? [ref] : [];
-  });
-  const boundToAbsent = missingReferences(bindings, rollouts, ({ spec, metadata }) =>
-    (spec?.fields ?? []).map(({ rollout }) => ({ namespace: metadata.namespace ?? '', name: rollout })),
-  );
-  const gatesOfAbsent = missingReferences(rolloutGates, rollouts, ({ spec, metadata }) =>
-    spec ? [{ namespace: metadata.namespace ?? '', name: spec.rolloutRef.name }] : [],
-  );
   return [
-    ...withoutPolicy.map(({ by, ref }) =>
-      problem(
-        ABOUT,
+    ...missingReferences(
+      rollouts,
+      policies,
+      (rollout) => policyRef(rollout) ?? [],
+      ({ by, ref }) => [
         `Rollout ${refKey(by)} references ImagePolicy ${refKey(ref)}, which does not exist: it has no releases`,
         'create the ImagePolicy, or correct spec.releasesImagePolicy',
         shell`kubectl -n ${nameWord(ref.namespace)} get imagepolicies`,
-      ),
+      ],
     ),
-    ...missingReferences(rollouts, gates, gatesNamedBy).map(({ by, ref }) =>
-      problem(
-        ABOUT,
-        `Rollout ${refKey(by)} requires Gate ${refKey(ref)}, which does not exist and so counts as closed: nothing is deployed`,
-        'create the Gate, or no longer require it: this lists the commands',
-        shell`${PROGRAM_WORD} why ${by.name} -n ${by.namespace}`,
-      ),
-    ),
-    ...missingReferences(bindings, gates, ({ spec }) =>
-      requiredGatesOfBinding(spec).filter((ref) => !isTooMany(ref)),
-    ).map(({ object, by, ref }) => {
-      const { kind, name } = object.spec!.target;
-      return problem(
-        ABOUT,
-        `${boundName(object)} requires Gate ${refKey(ref)}, which does not exist and so counts as closed: it is suspended`,
+    ...missingReferences(rollouts, gates, gatesNamedBy, ({ by, ref }) => [
+      `Rollout ${refKey(by)} requires Gate ${refKey(ref)}, which does not exist and so counts as closed: nothing is deployed`,
+      'create the Gate, or no longer require it: this lists the commands',
+      shell`${PROGRAM_WORD} why ${by.name} -n ${by.namespace}`,
+    ]),
+    ...missingReferences(
+      bindings,
+      gates,
+      ({ spec }) => requiredGatesOfBinding(spec).filter((ref) => !isTooMany(ref)),
+      ({ object, by, ref }) => [
+        `${targetOf(object)} requires Gate ${refKey(ref)}, which does not exist and so counts as closed: it is suspended`,
         'create the Gate: this prints the command',
-        shell`${PROGRAM_WORD} why ${kind.toLowerCase()}/${nameWord(name)} -n ${by.namespace}`,
-      );
-    }),
-    ...boundToAbsent.map(({ object, ref }) => {
-      const text = `${boundName(object)} is bound to Rollout ${refKey(ref)}, which does not exist: it gets no version`;
-      return problem(ABOUT, text, `create the Rollout, or remove the annotation of the ${object.spec!.target.kind}`);
-    }),
-    ...gatesOfAbsent.map(({ by, ref }) =>
-      problem(
-        ABOUT,
+        shell`${PROGRAM_WORD} why ${object.spec!.target.kind.toLowerCase()}/${nameWord(object.spec!.target.name)} -n ${by.namespace}`,
+      ],
+    ),
+    ...missingReferences(
+      bindings,
+      rollouts,
+      (binding) => (binding.spec?.fields ?? []).map(({ rollout }) => ownName(binding, rollout)),
+      ({ object, ref }) => [
+        `${targetOf(object)} is bound to Rollout ${refKey(ref)}, which does not exist: it gets no version`,
+        `create the Rollout, or remove the annotation of the ${object.spec!.target.kind}`,
+      ],
+    ),
+    ...missingReferences(
+      rolloutGates,
+      rollouts,
+      (gate) => (gate.spec ? ownName(gate, gate.spec.rolloutRef.name) : []),
+      ({ by, ref }) => [
         `RolloutGate ${refKey(by)} is for Rollout ${refKey(ref)}, which does not exist: it blocks nothing`,
         'correct spec.rolloutRef, or delete it',
         shell`kubectl -n ${by.namespace} delete rolloutgate ${by.name}`,
-      ),
+      ],
+    ),
+    ...missingReferences(
+      checks?.filter(({ spec }) => spec?.class === KUSTOMIZATION_CLASS),
+      kustomizations,
+      (check) => {
+        const ref = kustomizationRef(check, false);
+        return 'problem' in ref ? [] : ref;
+      },
+      ({ by, ref }) => [
+        `HealthCheck ${refKey(by)} is about Kustomization ${refKey(ref)}, which does not exist: it is never Healthy`,
+        `create the Kustomization, or correct the annotation ${HEALTHCHECK_KUSTOMIZATION}`,
+      ],
     ),
     ...(gates ?? []).flatMap(notHeldFinding),
   ];
@@ -154,16 +177,23 @@ function notHeldFinding({ metadata: { namespace, name }, status }: Gate): Findin
   return [problem('Gates', `${text}${example}`, 'see the runbook of GateNotHolding (docs/runbooks.md)')];
 }
 
-/** References of the objects to targets that do not exist, each once per object. */
+interface MissingReference<T> {
+  object: T;
+  by: NamespacedName;
+  ref: NamespacedName;
+}
+
+/** A finding for each reference to a target that does not exist, each once per object. */
 function missingReferences<T extends AnyObject>(
   objects: readonly T[] | undefined,
   targets: readonly AnyObject[] | undefined,
-  refsOf: (object: T) => readonly NamespacedName[],
-): { object: T; by: NamespacedName; ref: NamespacedName }[] {
+  refsOf: (object: T) => readonly NamespacedName[] | NamespacedName,
+  findingOf: (missing: MissingReference<T>) => [text: string, fix: string, command?: string],
+): Finding[] {
   if (!objects || !targets) return [];
   const existing = new Set(targets.map((target) => refKey(identityOf(target))));
   return objects.flatMap((object) => {
-    const missing = uniqueRefs(refsOf(object)).filter((ref) => !existing.has(refKey(ref)));
-    return missing.map((ref) => ({ object, by: identityOf(object), ref }));
+    const missing = uniqueRefs([refsOf(object)].flat()).filter((ref) => !existing.has(refKey(ref)));
+    return missing.map((ref) => problem(ABOUT, ...findingOf({ object, by: identityOf(object), ref })));
   });
 }

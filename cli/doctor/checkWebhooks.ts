@@ -34,8 +34,8 @@ export const EXPECTED_WEBHOOKS: Record<string, readonly string[]> = {
   ],
 };
 
-/** The webhooks that may fail open: a decorator holds an object that was created while the server was down. */
-const MAY_FAIL_OPEN = /^flux-(unmarked|beside)\./;
+/** The webhooks that fail open: they take writes of any Flux object, and a decorator holds what they missed. */
+const FAILS_OPEN = /^flux-(unmarked|beside)\./;
 
 type Webhook = { name: string; failurePolicy?: string; clientConfig?: { caBundle?: string } };
 type Configuration = AnyObject & { webhooks?: Webhook[] };
@@ -50,15 +50,16 @@ export const checkWebhooks: Check = async (inputs) => {
     const ours = found.flatMap(({ webhooks = [] }) => webhooks.filter(({ name }) => name.endsWith(NAME_SUFFIX)));
     const registered = new Set(ours.map(({ name }) => name.slice(0, -NAME_SUFFIX.length)));
     const missing = names.filter((name) => !registered.has(name)).join(', ');
-    const ignoring = ours.filter(
-      ({ name, failurePolicy }) => failurePolicy === 'Ignore' && !MAY_FAIL_OPEN.test(name),
-    ).length;
+    const ignoring = ours.filter(({ name, failurePolicy }) => failurePolicy === 'Ignore' && !FAILS_OPEN.test(name));
+    const failing = ours.filter(({ name, failurePolicy }) => failurePolicy === 'Fail' && FAILS_OPEN.test(name));
     const kind = resource.startsWith('mutating') ? 'mutating' : 'validating';
     const unregistered = `The ${kind} webhooks ${missing} are not registered: their objects are not protected`;
-    const open = `${ignoring} of ${ours.length} ${kind} webhooks have failurePolicy Ignore: while the server is down, no Gate holds anything`;
+    const open = `${ignoring.length} of ${ours.length} ${kind} webhooks have failurePolicy Ignore: while the server is down, no Gate holds anything`;
     const apply = `kubectl apply --server-side -f manifests/webhooks/${kind}.yaml`;
     if (missing !== '') findings.push(problem(ABOUT, unregistered, 'apply them again', apply));
-    if (ignoring > 0)
+    const blocking = `The webhooks ${failing.map(({ name }) => name).join(', ')} have failurePolicy Fail: while the server is down, writes of Flux objects that no Gate concerns are refused`;
+    if (failing.length > 0) findings.push(problem(ABOUT, blocking, 'set it to Ignore: apply them again', apply));
+    if (ignoring.length > 0)
       findings.push(
         problem(ABOUT, open, 'set failurePolicy to Fail again: docs/install.md, "The webhook cannot be reached"'),
       );

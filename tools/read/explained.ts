@@ -1,12 +1,18 @@
 /** Explains an object: reads the inputs of its explanation. */
 import type { FluxObject } from '../../api/flux.ts';
-import { FLUX_BINDINGS, governedKindOf, ROLLOUTS } from '../../api/kinds.ts';
+import { FLUX_BINDINGS, governedKindOf, KINDS, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Budget, FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
 import { rolloutActions } from '../../client/actions/rolloutActions.ts';
+import type { Application, Cause } from '../../client/explain/application.ts';
 import { explainFluxObject } from '../../client/explain/kinds/explainFluxObject.ts';
 import { explainGate, explainRolloutGate } from '../../client/explain/kinds/explainGates.ts';
-import { explainBudget, explainByConditions, explainHealthCheck } from '../../client/explain/kinds/explainOthers.ts';
+import {
+  explainBudget,
+  explainByConditions,
+  explainHealthCheck,
+  waveCauses,
+} from '../../client/explain/kinds/explainOthers.ts';
 import { type Explanation, explanationOf } from '../../client/explain/kinds/explanation.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
 import type { NextDeployment } from '../../core/gate/evaluateGates.ts';
@@ -29,7 +35,8 @@ export async function explainObject(
       const rollout = object as Rollout;
       const related = await readRelated(client, [rollout]);
       const app = explainRollout(rollout, related, now);
-      return explanationOf(app, rolloutActions(rollout, app, related, now));
+      const found = explanationOf(app, rolloutActions(rollout, app, related, now));
+      return { ...found, causes: [...found.causes, ...(await readWaves(client, rollout, app))] };
     }
     case 'Gate':
       return explainGate(object as Gate, now, waiting);
@@ -52,6 +59,20 @@ export async function explainObject(
         return explainFlux(client, object as FluxObject, now);
       return explainByConditions(object, resource);
   }
+}
+
+/** What earlier waves lack, for a version that waits for a slot. */
+async function readWaves(client: KubeClient, { status }: Rollout, { steps, waiting }: Application): Promise<Cause[]> {
+  const objects = steps.flatMap(({ kind, state, object }) =>
+    kind === 'budget' && state !== 'passed' && object ? [object] : [],
+  );
+  const budgets = await Promise.all(
+    objects.map(({ kind, namespace, name }) => {
+      const row = KINDS[kind as 'RolloutBudget' | 'ClusterRolloutBudget'];
+      return readable(client.get<Budget>({ ...resourceOf(row), namespace: namespace || undefined, name }));
+    }),
+  );
+  return budgets.flatMap((budget) => (budget && waiting ? waveCauses(budget, waiting.version, status?.image) : []));
 }
 
 async function explainBinding(client: KubeClient, binding: FluxBinding, now: EpochMs): Promise<Explanation> {

@@ -3,7 +3,7 @@ import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout, RolloutGate } from '../../../api/types.ts';
 import { verdictText } from '../../../core/approval/approvalVerdict.ts';
 import type { NextDeployment } from '../../../core/gate/evaluateGates.ts';
-import type { GateRequest } from '../../../core/gate/gateRequests.ts';
+import { type GateRequest, gateRequestsOf } from '../../../core/gate/gateRequests.ts';
 import { type Requirer, requirerText } from '../../../core/gate/gateSelection.ts';
 import { evaluateGate, type GateEvaluation } from '../../../core/gate/gateState.ts';
 import { few } from '../../../core/kube/firstFew.ts';
@@ -16,6 +16,7 @@ import { approvalRuleText, approvalsAt } from '../approvalViews.ts';
 import { gateText } from '../gateText.ts';
 import { NO_RELATED } from '../related.ts';
 import { listingOf, rolloutGateSteps } from '../rollout/rolloutGateSteps.ts';
+import { staleCauses } from '../staleStatus.ts';
 import type { Explanation } from './explanation.ts';
 
 /** The most held objects, and the most versions with approvals, that are listed. */
@@ -35,14 +36,24 @@ export function explainGate(gate: Gate, now: EpochMs, waiting: readonly NextDepl
     ...causeIf('ScheduledBy', scheduleText(gate)),
     ...approvalCauses(gate, evaluation, now),
     ...causeIf('Stalled', stalled && `Invalid settings are ignored: ${stalled}`),
+    ...staleCauses(gate, now),
   ];
   const plan = planned && planned.at === until ? planText(planned) : '';
-  const next: Next =
-    until === undefined
+  const ending = endingOf(gate, until, now);
+  const next: Next = ending
+    ? { text: `its closure ends, and versions need approvals again${planText(ending)}`, at: formatTime(ending.at) }
+    : until === undefined
       ? { text: staysText(gate, evaluation) }
       : { text: nextText(opened, openFor) + plan, at: formatTime(until) };
   const actions = gateActions(gate, waiting, now);
   return { object, headline, state: opened ? 'free' : 'held', causes, next, actions, unread: [] };
+}
+
+/** The planned end of a closure on a Gate with approvals: the end opens nothing, so that it is no `until`. */
+function endingOf(gate: Gate, until: EpochMs | undefined, now: EpochMs): GateRequest | undefined {
+  const { current, planned } = gateRequestsOf(gate, now);
+  const isEnd = gate.spec.approvals && current?.action === 'close' && planned?.action === 'open';
+  return isEnd && (until === undefined || planned.at < until) ? planned : undefined;
 }
 
 function planText({ by, reason }: GateRequest): string {

@@ -106,6 +106,14 @@ function heldText({ version, failed, failures = [] }: BudgetVersion): string {
   return `Version ${version} is blocked: it has failed in ${failed} ${failed === 1 ? 'Rollout' : 'Rollouts'}${names.length > 0 ? ` (${few(names, MAX_LISTED_VERSIONS, failed)})` : ''}`;
 }
 
+/** The causes about the waves of the version, for a Rollout that waits for the budget. */
+export function waveCauses(budget: Budget, version: string, image: string | undefined): Cause[] {
+  const found = (budget.status?.versions ?? []).find(
+    (each) => each.version === version && (image === undefined || each.image === image),
+  );
+  return causeIf('Wave', found?.waves && `${budget.kind} ${refKey(identityOf(budget))}: ${waveText(found)}`);
+}
+
 /** The waves of a version: `1.2.0: wave canary 2/2 done, eu 4/18, 5 rolling out, 1 failed`. */
 function waveText({ version, waves = [] }: BudgetVersion): string {
   const texts = waves.map(({ value, total, done, underWay, failed }) => {

@@ -36,7 +36,7 @@ export function explanationOf(app: Application, actions: Action[] = []): Explana
 }
 
 /** Codes of causes that count even if no version waits. */
-const LASTING_CODES: readonly string[] = ['ObjectNotReady', 'RolloutNotFound'];
+const LASTING_CODES: readonly string[] = ['ObjectNotReady', 'RolloutNotFound', 'StatusOutOfDate'];
 
 function explainedState({ state, steps, causes, runs }: Application): ExplainedState {
   const ofDeployment = steps.filter(({ kind }) => STEP_KINDS[kind].ofDeployment);

@@ -35,6 +35,7 @@ import {
   unreadTexts,
   watchesOtherNamespaces,
 } from '../related.ts';
+import { staleCauses } from '../staleStatus.ts';
 import { STEP_KINDS } from '../stepKinds.ts';
 import { causesOf } from './causes.ts';
 import { conditionSteps } from './conditionSteps.ts';
@@ -64,7 +65,7 @@ export function explainRollout(rollout: Rollout, related: RelatedObjects, now: E
   const state = applicationState(rollout, waiting, steps);
   const failure = failureOf(rollout, steps);
   const known = causesOf(rollout, steps);
-  const causes = [...known, ...failureCauses(rollout, failure, known)];
+  const causes = [...known, ...failureCauses(rollout, failure, known), ...staleCauses(rollout, now)];
   const next = nextOf(rollout, steps, waiting?.version);
   return {
     namespace,

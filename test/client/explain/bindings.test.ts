@@ -74,6 +74,16 @@ it.each<[string, Partial<NonNullable<Rollout['status']>>, 'held' | 'underWay']>(
   expect(explanationOf(explainRollout(of, NO_RELATED, 0)).state).toBe(state);
 });
 
+it('a Rollout that runs and that nothing reconciles says so', () => {
+  const metadata = { ...app.metadata, generation: 3 };
+  const stale = { ...app, metadata, status: { ...app.status, observedGeneration: 2 } };
+  const text = 'The status of Rollout shop/my-app is out of date: its last change has not been reconciled yet';
+  expect(explanationOf(explainRollout(stale, NO_RELATED, 0))).toMatchObject({
+    state: 'held',
+    causes: [{ code: 'StatusOutOfDate', text }],
+  });
+});
+
 describe('of which Flux reports a failure', () => {
   const message = "health check failed after 30s: Deployment/shop/web status: 'InProgress'";
   const failed = kustomization({

@@ -1,4 +1,4 @@
-/** Explanations of each kind: kinds.yaml has the objects and the sentences. */
+/** Explanations of each kind: the YAML files beside this one have the objects and the sentences. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -49,7 +49,7 @@ const EXPLAIN = {
   RolloutSchedule: ({ object }: Case) => explainByConditions(objectOfParts(object), 'rolloutschedules'),
 };
 
-const CASES = ['kinds.yaml', 'flux.yaml'].flatMap(
+const CASES = ['kinds.yaml', 'flux.yaml', 'gates.yaml'].flatMap(
   (file) => parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as Case[],
 );
 

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { absentFindings } from '../../../cli/doctor/checkReferences.ts';
 import { explainGate } from '../../../client/explain/kinds/explainGates.ts';
 import { gate } from '../../core/admission/objects.ts';
+import { objectOf } from '../../support/objects.ts';
 
 const first = { kind: 'Kustomization', namespace: 'shop', name: 'web', reason: 'NotMarked', message: 'no room' };
 
@@ -16,6 +17,19 @@ it('names an object that nothing suspends, and why', () => {
     },
   ]);
   expect(absentFindings({ gates: [{ ...gate('ops/freeze'), status: {} } as never] })).toEqual([]);
+});
+
+it('a HealthCheck of a Kustomization that does not exist is found', () => {
+  const annotations = { 'healthcheck.kuberik.com/kustomization': 'flux-system/web' };
+  const check = objectOf('HealthCheck', {
+    metadata: { namespace: 'shop', name: 'web', annotations },
+    spec: { class: 'kustomization' },
+  });
+  const other = objectOf('HealthCheck', { metadata: { namespace: 'shop', name: 'own' }, spec: {} });
+  const web = objectOf('Kustomization', 'flux-system/web');
+  const text = 'HealthCheck shop/web is about Kustomization flux-system/web, which does not exist: it is never Healthy';
+  expect(absentFindings({ checks: [check, other], kustomizations: [] })).toMatchObject([{ text }]);
+  expect(absentFindings({ checks: [check, other], kustomizations: [web] })).toEqual([]);
 });
 
 it.each([

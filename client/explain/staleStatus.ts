@@ -1,0 +1,25 @@
+/** Whether the status of an object is out of date: then nothing reconciles it, and an explanation may be wrong. */
+import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
+import { identityOf, refKey } from '../../core/kube/names.ts';
+import { parseTime } from '../../core/kube/time.ts';
+import { type Cause, causeIf } from './application.ts';
+
+/** The longest delay of a sync or of a planned change; both normally take seconds. */
+const MAX_DELAY_MS = 60_000;
+
+/** Why the status is not the present one; undefined if it is, or may be. */
+export function staleText({ metadata, status }: AnyObject, now: EpochMs): string | undefined {
+  const isOld = (text: unknown) => now - (parseTime(text as string) ?? now) > MAX_DELAY_MS;
+  const observed = status?.observedGeneration;
+  // -1 is the CRD's default for an object that was not reconciled yet.
+  if (status === undefined || observed === -1)
+    return isOld(metadata.creationTimestamp) ? 'it has never been reconciled' : undefined;
+  if (observed !== undefined && observed !== metadata.generation) return 'its last change has not been reconciled yet';
+  return isOld(status.nextTransition) ? `nothing has reconciled it since ${status.nextTransition}` : undefined;
+}
+
+export function staleCauses(object: AnyObject, now: EpochMs): Cause[] {
+  const text = staleText(object, now);
+  const title = `${object.kind} ${refKey(identityOf(object))}`;
+  return causeIf('StatusOutOfDate', text && `The status of ${title} is out of date: ${text}`);
+}
