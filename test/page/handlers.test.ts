@@ -26,7 +26,6 @@ const withHistory = (...tags: string[]) => {
   return { ...of, metadata: { ...of.metadata, resourceVersion: `${tags.length}` }, status: { ...of.status, history } };
 };
 const BEFORE = withHistory('1.1.0', '1.0.0');
-const FIXED = withHistory('1.2.0', '1.1.0', '1.0.0');
 const back: ActionRequest = {
   type: 'rollback',
   object: { kind: 'Rollout', namespace: 'shop', name: 'app' },
@@ -39,33 +38,6 @@ it('a rollback of the page is made for the deployment that it was offered for', 
   const refused = 'This was planned for deployment 3 (1.2.0), and now there is deployment 2 (1.1.0).';
   const other = { ok: false, message: expect.stringContaining(refused) };
   expect(await act(back, false, 'deployment 3 (1.2.0)')).toMatchObject(other);
-});
-
-describe('a button that names a version', () => {
-  const { object } = back;
-  const failed = { ...FIXED, status: { history: [{ ...FIXED.status.history[0], bakeStatus: 'Failed' }] } };
-  const annotations = { 'rollout.kuberik.com/force-deploy': '1.3.0', 'gate.fluxcd.io/bypass-for': '1.3.0' };
-  const requested = { ...FIXED, metadata: { ...FIXED.metadata, annotations } };
-
-  it.each<[string, string, ActionRequest, string, object]>([
-    ['Retry 1.1.0', 'another deployment', { type: 'retry', object, version: '1.1.0' }, 'deployment 3 (1.2.0)', failed],
-    ['Unblock', 'another failure', { type: 'unblock', object, version: '1.1.0' }, 'deployment 3 (1.2.0)', failed],
-    [
-      'Withdraw 1.2.0',
-      'another request',
-      { type: 'withdraw', object, version: '1.2.0' },
-      'the request for 1.3.0',
-      requested,
-    ],
-  ])('%s is refused where there is %s, and accepted for the version of that', async (_, __, request, basis, found) => {
-    const handlers = await deskOf(found);
-    const refused = { ok: false, message: expect.stringMatching(/Nothing was changed\.$/) };
-    expect(await handlers.act(request, false, basis)).toMatchObject(refused);
-    expect(handlers.writes()).toBe(0);
-    const shown = { ...request, version: request.type === 'withdraw' ? '1.3.0' : '1.2.0' };
-    expect(await handlers.act(shown, false, 'deployment 2 (1.1.0)')).toMatchObject(refused);
-    expect(await handlers.act(shown, false, basis)).toMatchObject({ ok: true });
-  });
 });
 
 it('an approval that the webhook does not record is reported as such', async () => {

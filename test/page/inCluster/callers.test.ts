@@ -21,6 +21,7 @@ describe('a request', () => {
     ['GET', { ...OWN, origin: 'https://rollouts.example.com.elsewhere.example' }],
     ['GET', { ...OWN, 'sec-fetch-site': 'same-site' }],
     ['GET', { ...OWN, 'sec-fetch-site': 'none' }],
+    ['GET', { ...OWN, 'sec-fetch-site': 'cross-site' }],
     ['GET', { 'sec-fetch-site': 'same-origin' }],
     ['POST', { origin: ORIGIN }],
   ])('%s with %j does not', (method, headers) => {

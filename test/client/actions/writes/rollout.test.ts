@@ -176,6 +176,21 @@ describe('nothing is planned for that makes no sense', () => {
       retry(rollout({ status: { history: [{ ...entry(5, '1.3.0'), rolledBackFrom: '1.5.1' }] } }), undefined),
       /nothing to retry\. 1\.5\.1 was rolled back: deploy it to try it again\.$/,
     ],
+    [
+      'retrying another one than was seen',
+      retry(rollout({ status: failed }), undefined, '1.4.0'),
+      /^wrong: .*Nothing was changed\.$/,
+    ],
+    [
+      'unblocking after another one',
+      unblock(rollout({ status: failed }), undefined, '1.4.0'),
+      /^wrong: .*Nothing was changed\.$/,
+    ],
+    [
+      'withdrawing another one',
+      withdrawRequest(rollout({ annotations: { 'rollout.kuberik.com/force-deploy': '9.9.9' } }), undefined, '1.4.0'),
+      /^wrong: .*Nothing was changed\.$/,
+    ],
     ['unblocking what blocks nothing', unblock(rollout(), undefined), /^wrong: .*blocks nothing/],
   ])('%s', (_, planned, sentence) => {
     expect(said(planned)).toMatch(sentence);
