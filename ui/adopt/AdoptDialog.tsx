@@ -6,6 +6,7 @@ import { fullText } from '../../core/text/commands.ts';
 import { Commands } from '../parts/Commands.tsx';
 import { RequestDialog } from '../parts/Dialog.tsx';
 import { Field } from '../parts/Field.tsx';
+import { Select } from '../parts/Select.tsx';
 import { linkTo, query, setQuery } from '../state/route.ts';
 import { api } from '../state/session.ts';
 
@@ -108,21 +109,15 @@ function Options({ plans: { plan, policies, variables }, choices, kind }: Option
     <details class="choose" open={plan === undefined}>
       <summary>Options</summary>
       <div class="fields">
-        <label class="field">
+        <div class="field">
           <span>ImagePolicy</span>
-          <select
-            aria-label="ImagePolicy"
+          <Select
+            label="ImagePolicy"
             value={choices.policy ?? ''}
-            onChange={(event) => change('policy')(event.currentTarget.value)}
-          >
-            <option value="">the one that matches</option>
-            {policies.map((name) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+            options={[['', 'the one that matches'], ...policies.map((name) => [name, name] as const)]}
+            onChange={change('policy')}
+          />
+        </div>
         {kind === 'Kustomization' && (
           <Field
             label="Variable"

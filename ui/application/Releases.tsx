@@ -5,6 +5,7 @@ import type { Application } from '../../client/explain/application.ts';
 import { Panel } from '../look/Panel.tsx';
 import { openAction } from '../parts/ActionDialog.tsx';
 import { mayDo } from '../parts/rights.ts';
+import { Select } from '../parts/Select.tsx';
 import { Ago } from '../parts/Time.tsx';
 import { query, setQuery } from '../state/route.ts';
 
@@ -18,19 +19,20 @@ export function Releases({ application, releases, rights }: ReleasesProps) {
   const { release: tag = '' } = query.value;
   const chosen = releases.find((release) => release.tag === tag);
   const actions = chosen ? versionActions(application, chosen.tag).filter((action) => mayDo(action, rights)) : [];
+  const running = application.runs?.version;
   if (releases.length === 0) return null;
   return (
     <Panel id="releases" title="Another version">
       <div class="line">
-        <select aria-label="Version" value={tag} onChange={(event) => setQuery({ release: event.currentTarget.value })}>
-          <option value="">Choose of {releases.length} known releases…</option>
-          {releases.map((release) => (
-            <option key={release.tag} value={release.tag}>
-              {release.tag}
-              {release.tag === application.runs?.version ? ' (runs)' : ''}
-            </option>
-          ))}
-        </select>
+        <Select
+          label="Version"
+          value={tag}
+          options={[
+            ['', `Choose of ${releases.length} known releases…`],
+            ...releases.map((each) => [each.tag, `${each.tag}${each.tag === running ? ' (runs)' : ''}`] as const),
+          ]}
+          onChange={(release) => setQuery({ release })}
+        />
         {actions.map((action) => (
           <button key={action.id} type="button" onClick={() => openAction(action)}>
             {action.label}

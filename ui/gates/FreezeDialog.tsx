@@ -11,6 +11,7 @@ import { ClusterChoice } from '../parts/ClusterChoice.tsx';
 import { Commands, commandsOf } from '../parts/Commands.tsx';
 import { RequestDialog } from '../parts/Dialog.tsx';
 import { Field } from '../parts/Field.tsx';
+import { Select } from '../parts/Select.tsx';
 import { Toggles } from '../parts/Toggles.tsx';
 import { namespaces } from '../state/board.ts';
 import { now, timeZone } from '../state/clock.ts';
@@ -127,20 +128,15 @@ function Form({ freeze, name, reason, setReason }: FormProps) {
             <ClusterChoice none="Choose…" />
           </div>
         )}
-        <label class="field">
+        <div class="field">
           <span>Namespace</span>
-          <select
+          <Select
+            label="Namespace of the freeze"
             value={namespace}
-            aria-label="Namespace of the freeze"
-            onChange={(event) => change({ namespace: event.currentTarget.value })}
-          >
-            {[...known].sort().map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
-            ))}
-          </select>
-        </label>
+            options={[...known].sort().map((each) => [each, each])}
+            onChange={(each) => change({ namespace: each })}
+          />
+        </div>
       </div>
       {when === 'weekly' ? (
         <Toggles

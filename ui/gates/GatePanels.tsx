@@ -2,6 +2,7 @@
 import type { GateView } from '../../client/board/planViews.ts';
 import { Panel } from '../look/Panel.tsx';
 import type { Look } from '../look/words.ts';
+import { Facts } from '../parts/Facts.tsx';
 import { ObjectList } from '../parts/ObjectList.tsx';
 import { Ago } from '../parts/Time.tsx';
 import { CalendarChart, gateLine } from './CalendarChart.tsx';
@@ -12,7 +13,7 @@ export function gateLook({ opened, openFor }: GateView): Look {
 }
 
 export function GatePanels({ gate }: { gate: GateView }) {
-  const { held, heldObjects, since } = gate;
+  const { held, heldObjects } = gate;
   return (
     <>
       <Panel id="calendar" title="Upcoming">
@@ -25,34 +26,21 @@ export function GatePanels({ gate }: { gate: GateView }) {
         <ObjectList objects={heldObjects} count={held ?? 0} />
       </Panel>
       <section class="card panel">
-        <dl class="facts">
-          {since && (
-            <div>
-              <dt>Since</dt>
-              <dd>
-                <Ago time={since} />
-              </dd>
-            </div>
-          )}
-          {factsOf(gate).map(([term, fact]) => (
-            <div key={term}>
-              <dt>{term}</dt>
-              <dd>{fact}</dd>
-            </div>
-          ))}
-        </dl>
+        <Facts facts={factsOf(gate)} />
       </section>
     </>
   );
 }
 
-function factsOf({ selects, default: byDefault, window, rules, timezone, scheduledBy: set }: GateView): string[][] {
+function factsOf(gate: GateView): [string, preact.ComponentChildren][] {
+  const { since, selects, default: byDefault, window, rules, timezone, scheduledBy: set } = gate;
   const zone = timezone ? ` (${timezone})` : '';
   const setBy = set ? `, set by ${set.by}${set.reason ? `: ${set.reason}` : ''}` : '';
   return [
+    ...(since ? [['Since', <Ago key="since" time={since} />] as [string, preact.ComponentChildren]] : []),
     ['Holds', selects ?? 'objects that name it in gate.fluxcd.io/gates or spec.gates'],
     ['By default', byDefault],
-    ...(window ? [['A request lasts', window]] : []),
-    ...(rules.length > 0 ? [['Calendar', `${rules.join('; ')}${zone}${setBy}`]] : []),
+    ...(window ? [['A request lasts', window] as [string, string]] : []),
+    ...(rules.length > 0 ? [['Calendar', `${rules.join('; ')}${zone}${setBy}`] as [string, string]] : []),
   ];
 }

@@ -9,6 +9,7 @@ import { BoardHead, BoardRow } from '../parts/BoardRow.tsx';
 import { ClusterChoice } from '../parts/ClusterChoice.tsx';
 import { NoneOf } from '../parts/NoneOf.tsx';
 import { Search } from '../parts/Search.tsx';
+import { Select } from '../parts/Select.tsx';
 import { UnreadNote } from '../parts/UnreadNote.tsx';
 import { type ListItem, VirtualList } from '../parts/VirtualList.tsx';
 import { groupings, groupNameOf, namespaces, shownRows, stateCounts, total } from '../state/board.ts';
@@ -84,20 +85,14 @@ interface ChoiceProps {
   options: (readonly [string, string])[];
 }
 
-function Choice({ label, name, options }: ChoiceProps) {
+function Choice({ name, ...select }: ChoiceProps) {
   return (
-    <select
+    <Select
       class="choice"
       value={query.value[name] ?? ''}
-      aria-label={label}
-      onChange={(event) => setQuery({ [name]: event.currentTarget.value })}
-    >
-      {options.map(([key, text]) => (
-        <option key={key} value={key}>
-          {text}
-        </option>
-      ))}
-    </select>
+      onChange={(value) => setQuery({ [name]: value })}
+      {...select}
+    />
   );
 }
 

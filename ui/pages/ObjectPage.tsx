@@ -12,6 +12,7 @@ import { Table } from '../look/Table.tsx';
 import { EXPLAINED } from '../look/words.ts';
 import { ActionDialog } from '../parts/ActionDialog.tsx';
 import { Actions } from '../parts/Actions.tsx';
+import { Facts } from '../parts/Facts.tsx';
 import { Item, ItemHead } from '../parts/Item.tsx';
 import { ObjectList } from '../parts/ObjectList.tsx';
 import { Sentence } from '../parts/Sentence.tsx';
@@ -51,7 +52,7 @@ function One({ data, gate }: { data: ObjectPageData; gate: GateView | undefined 
           <Sentence text={headline} />
         </h2>
         <Why causes={causes.filter(({ text }) => !text.endsWith(headline))} next={next} unread={unread} />
-        <Facts details={details} />
+        <Facts facts={factsOf(details)} />
         <Actions actions={actions} rights={rights} />
       </section>
       {gate?.approvalRule && <Approvals rule={gate.approvalRule} approvals={approvals} />}
@@ -69,30 +70,16 @@ function One({ data, gate }: { data: ObjectPageData; gate: GateView | undefined 
   );
 }
 
-function Facts({ details: { rollouts, revision } }: { details: ObjectDetails }) {
-  if (rollouts.length === 0 && !revision) return null;
-  return (
-    <dl class="facts">
-      {rollouts.length > 0 && (
-        <div>
-          <dt>Its version comes from</dt>
-          <dd class="line">
-            {rollouts.map(({ namespace, name }) => (
-              <a key={name} href={linkTo.rollout(`${namespace}/${name}`)}>
-                Rollout {name}
-              </a>
-            ))}
-          </dd>
-        </div>
-      )}
-      {revision && (
-        <div>
-          <dt>Revision</dt>
-          <dd>{revision}</dd>
-        </div>
-      )}
-    </dl>
-  );
+function factsOf({ rollouts, revision }: ObjectDetails): [string, preact.ComponentChildren][] {
+  const links = rollouts.map(({ namespace, name }) => (
+    <a key={name} href={linkTo.rollout(`${namespace}/${name}`)}>
+      Rollout {name}
+    </a>
+  ));
+  return [
+    ...(links.length > 0 ? [['Its version comes from', links] as [string, preact.ComponentChildren]] : []),
+    ...(revision ? [['Revision', revision] as [string, string]] : []),
+  ];
 }
 
 function Details({ details: { conditions, events, inventory, inventoryCount = 0 } }: { details: ObjectDetails }) {

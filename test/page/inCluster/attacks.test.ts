@@ -4,7 +4,6 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Issuer, startIssuer } from '../../../dev/page/localIssuer.ts';
-import { createCookieJar } from '../../../page/inCluster/cookies.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Lie, lyingIssuer } from './lyingIssuer.ts';
 import {
@@ -92,6 +91,11 @@ describe('a reader', () => {
   it('signs out, and the browser deletes the session', async () => {
     await opened();
     const session = await signedIn(setup, 'alice');
+    const elsewhere = { ...FROM_PAGE, origin: 'https://elsewhere.example', cookie: session };
+    expect(await setup.ask('/sign-out', { method: 'POST', headers: elsewhere })).toMatchObject({
+      status: 403,
+      cookies: [],
+    });
     const answer = await setup.ask('/sign-out', { method: 'POST', headers: { ...FROM_PAGE, cookie: session } });
     expect(answer.cookies.every((each) => each.includes('Max-Age=0'))).toBe(true);
     // The header would clear cookies of all hosts of the domain, including the issuer's.
@@ -281,19 +285,10 @@ describe('a request with a session', () => {
     await setup.close();
   });
 
-  it('of another key, of another purpose, changed or oversized is none', async () => {
+  it('that is none, or too long, is not answered', async () => {
     const session = await asAlice();
-    const forged = createCookieJar({
-      keys: () => [new Uint8Array(32)],
-      seconds: { session: 3600, signIn: 600 },
-      now: () => now,
-    });
-    const other = (await forged.seal('session', { user: 'bob', groups: [] }))!.split(';', 1)[0]!;
-    const { cookie } = await atIssuer(setup, 'alice');
-    const renamed = cookie.replace('-sign-in=', '-session=');
-    for (const each of ['', other, renamed, `${session.slice(0, -4)}AAAA`, `${session}; ${other}`])
+    for (const each of ['', `${session.slice(0, -4)}AAAA`, `${session}${'A'.repeat(8000)}`])
       expect(await stream(each), each).toMatchObject({ status: 401 });
-    expect(await stream(`${session}${'A'.repeat(8000)}`)).toMatchObject({ status: 401 });
     expect((await stream(`${session}${'A'.repeat(20_000)}`)).status).toBe(431);
     await setup.close();
   });

@@ -52,7 +52,6 @@ describe('the page behind a proxy', () => {
     ['with a certificate of another CA', FORGED, ALICE, 401],
     ['with another name in it', OTHER, ALICE, 403],
     ['without a user', PROXY, FROM_PAGE, 403],
-    ['with a user of Kubernetes', PROXY, { ...ALICE, 'x-forwarded-user': 'system:admin' }, 403],
     ['with a group of Kubernetes', PROXY, { ...ALICE, 'x-forwarded-groups': 'shop,system:masters' }, 403],
     ['from another site', PROXY, { ...ALICE, 'sec-fetch-site': 'cross-site' }, 403],
   ])('does not answer %s', async (_, client, headers, status) => {
