@@ -147,17 +147,20 @@ function podStatus(object: AnyObject): KStatus | undefined {
 }
 
 /**
- * The status of a StatefulSet. With OnDelete Pods get a version when a user or an operator deletes them, and kstatus
- * reads none of them.
+ * The status of a StatefulSet. kstatus doesn't wait for minReadySeconds. With OnDelete Pods get a version when a user or
+ * an operator deletes them, and kstatus reads none of them.
  */
 function statefulSetStatus(object: AnyObject, { now }: HealthContext): KStatus {
   const status = kstatusOf(object, now);
+  if (status.status !== 'Current') return status;
   const isOnDelete = stringAt(object, ['spec', 'updateStrategy', 'type']) === 'OnDelete';
-  if (status.status !== 'Current' || !isOnDelete) return status;
   const wanted = numberAt(object, ['spec', 'replicas']) ?? 1;
   const ready = numberAt(object, ['status', 'readyReplicas']) ?? 0;
+  const available = numberAt(object, ['status', 'availableReplicas']) ?? ready;
   const updated = numberAt(object, ['status', 'updatedReplicas']) ?? 0;
   if (ready < wanted) return inProgress(`Ready: ${ready}/${wanted}`);
+  if (available < wanted) return inProgress(`Available: ${available}/${wanted}`);
+  if (!isOnDelete) return status;
   const detail = `Updated: ${updated}/${wanted}`;
   return updated < wanted ? inProgress(`${detail}, delete the other Pods`) : current(detail);
 }

@@ -164,6 +164,13 @@ describe('health of', () => {
       'InProgress',
       /Updated: 1\/3, delete the other Pods/,
     ],
+    [
+      'a StatefulSet whose Pods are ready, and not yet for minReadySeconds',
+      { ...onDelete({ availableReplicas: 2 }), spec: { replicas: 3 } },
+      'InProgress',
+      /Available: 2\/3/,
+    ],
+    ['one whose Pods are available', { ...onDelete({ availableReplicas: 3 }), spec: { replicas: 3 } }, 'Current', /3/],
     ['a Kustomization whose own health check failed', nested('False', 'HealthCheckFailed'), 'Failed', /because/],
     ['one whose health check began with this version, and failed', attemptOf('60s'), 'Failed', /because/],
     ['one whose health check began before it, and failed meanwhile', attemptOf('5m0s'), 'InProgress', /again/],
