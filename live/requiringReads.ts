@@ -35,6 +35,18 @@ export async function readRequiring(
   return read(Math.max(FRESH_MAX_AGE_MS, FRESH_MAX_AGE_MS_PER_OBJECT * known.count));
 }
 
+/** How old the list of a namespace's Rollouts may be. */
+const OWN_MAX_AGE_MS = 1000;
+
+/** The Rollouts of the namespace that may require a Gate: the list for all Gates may lack new ones. */
+export function readRollouts(
+  namespace: string,
+  { cluster, sharedReads }: Pick<HookCall, 'cluster' | 'sharedReads'>,
+): Promise<Cut<Rollout>> {
+  const list = () => listKept({ ...ROLLOUTS, namespace }, requiringPart<Rollout>, cluster);
+  return sharedReads.recent(OWN_MAX_AGE_MS, `requiring rollouts ${namespace}`, list);
+}
+
 interface KnownRequiring {
   /** When the list began. */
   readAt: EpochMs;

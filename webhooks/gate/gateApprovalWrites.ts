@@ -19,7 +19,7 @@ import { hasDiscovered } from '../../core/rollout/evaluation/versionApprovals.ts
 import type { TextWithCommands } from '../../core/text/commands.ts';
 import { inParallel, READS_AT_ONCE } from '../../live/inParallel.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
-import { readRequiring } from '../../live/requiringReads.ts';
+import { readRequiring, readRollouts } from '../../live/requiringReads.ts';
 import { type ApprovalsWritten, writeApprovals } from '../approvalWrites.ts';
 
 /** The Gate's approvals after the write. A request of the same write that closes the Gate revokes all before it. */
@@ -120,14 +120,17 @@ async function readCandidate(gate: Gate, named: string, version: string, cluster
 }
 
 /**
- * The Rollouts that require the Gate; a sentence if they are unknown or too many. They are found in the list that all
- * Gates share: any tenant may approve on a Gate again and again.
+ * The Rollouts that require the Gate; a sentence if they are unknown or too many. Those of other namespaces are found in
+ * the list that all Gates share: any tenant may approve on a Gate again and again.
  */
 async function readCandidates(gate: Gate, version: string, call: WebhookCall): Promise<Candidate[] | string> {
-  const known = await readRequiring(true, call);
-  if (!known) return nameRolloutText('the Rollouts that require this Gate cannot be listed', version);
+  const { namespace: home } = identityOf(gate);
+  const [known, own] = await Promise.all([readRequiring(true, call), readRollouts(home, call)]);
+  if (!known || own.isTruncated)
+    return nameRolloutText('the Rollouts that require this Gate cannot be listed', version);
   const { rollouts, namespaces } = known.of(gate);
-  const refs = requirersOf(gate, { bindings: [], rollouts, namespaces });
+  const elsewhere = rollouts.filter(({ metadata }) => metadata.namespace !== home);
+  const refs = requirersOf(gate, { bindings: [], rollouts: [...own.listed, ...elsewhere], namespaces });
   const most = LIMITS.approvalRollouts;
   if (refs.length > most)
     return nameRolloutText(`more than ${most} Rollouts require this Gate (limit approvalRollouts)`, version);

@@ -6,6 +6,7 @@ import { evaluateGate } from '../../../core/gate/gateState.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { requestOf } from '../../../dev/fakes/requests.ts';
+import { createSharedReads } from '../../../server/sharedReads.ts';
 import { mutateGate, validateGate } from '../../../webhooks/gate/gateAdmission.ts';
 import { gate } from '../../core/gate/gate.ts';
 import { objectOf } from '../../support/objects.ts';
@@ -134,10 +135,29 @@ describe('an approval on a Gate', () => {
         await validateGate({ ...request, object: object as never }, call);
       }
       const reads = cluster.requests.filter(({ resource }) => resource === 'rollouts');
-      expect(reads.filter(({ verb }) => verb !== 'get')).toHaveLength(1);
+      // All Rollouts, and those of the Gate's namespace.
+      const lists = reads.filter(({ verb }) => verb !== 'get').map(({ namespace = '' }) => namespace);
+      expect(lists.sort()).toEqual(['', 'platform']);
       expect(new Set(reads.flatMap(({ name }) => name ?? []))).toEqual(new Set(['web']));
     },
   );
+
+  it('counts for a Rollout of the Gate’s namespace that the list for all Gates lacks', async () => {
+    let now = Date.parse(day('10:00:00'));
+    const sharedReads = createSharedReads(() => now);
+    const [web] = rollouts({ web: ['1.0.0'] });
+    const approve = async (objects: Rollout[]) => {
+      const { call } = fakeWebhookCall({ now, objects });
+      const old = gate(SPEC, undefined, { namespace: 'shop' });
+      const object = gate(SPEC, { [APPROVE]: '1.0.0' }, { namespace: 'shop' });
+      return mutateGate(requestOf({ object, oldObject: old }), { ...call, sharedReads });
+    };
+    expect(await approve([])).toMatchObject({ allowed: false });
+    now += 1000;
+    expect(await approve([{ ...web!, spec: { ...web!.spec, gates: [{ name: 'freeze' }] } }])).toMatchObject({
+      allowed: true,
+    });
+  });
 
   it('is revoked by a close request, even with a clock that is behind, and counts after it', async () => {
     const { stored: approved } = await written({ [APPROVE]: '1.0.0' });
