@@ -229,8 +229,6 @@ export interface RequiringObjects extends Requiring {
 export interface SharedReads {
   /** The key's answer, if it was read at most `maxAgeMs` ago; otherwise a new one. */
   recent<T>(maxAgeMs: number, key: string, read: () => Promise<T>): Promise<T>;
-  /** An answer whose read starts after this call, for decisions. Calls that come before that start share it. */
-  fresh<T>(key: string, read: () => Promise<T>): Promise<T>;
 }
 
 /** Installation-wide choices; see server/config.ts for the environment variables. */

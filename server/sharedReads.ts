@@ -11,8 +11,13 @@ interface Running {
   next?: Promise<unknown>;
 }
 
+interface AllSharedReads extends SharedReads {
+  /** An answer whose read starts after this call. Calls that come before that start share it. */
+  fresh<T>(key: string, read: () => Promise<T>): Promise<T>;
+}
+
 /** @param clock milliseconds that only grow */
-export function createSharedReads(clock: () => number): SharedReads {
+export function createSharedReads(clock: () => number): AllSharedReads {
   const answers = new Lru<{ at: number; maxAgeMs: number; answer: Promise<unknown> }>(MAX_ANSWERS);
   let sweptAt = clock();
   const running = new Map<string, Running>();

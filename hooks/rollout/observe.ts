@@ -167,6 +167,9 @@ async function podsOf(job: CopyJob, cluster: ClusterReader): Promise<CopyJob[]> 
 
 // Which HealthChecks a Rollout watches: those of its namespace, and of other namespaces those that consent.
 
+/** How old these lists may be: any tenant can have many Rollouts watch all namespaces. */
+const WATCHED_MAX_AGE_MS = 1000;
+
 interface WatchedChecks {
   healthChecks: HealthCheck[];
   /** The number of HealthChecks that the selector matches and that have not consented. */
@@ -236,7 +239,7 @@ function listedNamespaces(
   labelSelector: string,
   { cluster, sharedReads }: Pick<HookCall, 'cluster' | 'sharedReads'>,
 ): Promise<ReadonlyMap<string, ConsentMetadata>> {
-  return sharedReads.fresh(`consenting namespaces ${labelSelector}`, async () => {
+  return sharedReads.recent(WATCHED_MAX_AGE_MS, `consenting namespaces ${labelSelector}`, async () => {
     const listed = await cluster.listMetadata({ ...NAMESPACES, labelSelector });
     return new Map(listed.map((each) => [each.metadata.name ?? '', consentMetadata(each)]));
   });
@@ -259,7 +262,7 @@ async function listedChecks(
       metadataOnly: true as const,
     };
     const read = () => listKept(ref, consentMetadata, cluster, { atMost: LIMITS.listedHealthChecks });
-    return sharedReads.fresh(`healthchecks ${namespace ?? ''} ${labelSelector}`, read);
+    return sharedReads.recent(WATCHED_MAX_AGE_MS, `healthchecks ${namespace ?? ''} ${labelSelector}`, read);
   };
   if (namespaces.length === 0) return [];
   const { listed, isTruncated } = await list();

@@ -82,9 +82,7 @@ describe('a hook', () => {
     const broken = () => {
       throw new TypeError('ours');
     };
-    await expect(sync(namedGate({}), { sharedReads: { recent: broken, fresh: broken } })).rejects.toThrow(
-      new TypeError('ours'),
-    );
+    await expect(sync(namedGate({}), { sharedReads: { recent: broken } })).rejects.toThrow(new TypeError('ours'));
   });
 });
 

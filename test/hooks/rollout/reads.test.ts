@@ -1,8 +1,8 @@
-/** A deployment costs what is bound to the Rollout: how often it reads the objects of its namespace is counted. */
+/** A sync of a Rollout costs what concerns the Rollout: reads of other objects, and lists, are counted. */
 import { expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../api/types.ts';
 import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
-import { objectOf } from '../../support/objects.ts';
+import { namespaceOf, objectOf } from '../../support/objects.ts';
 import { fakeCall, imagePolicy, request, rollout } from './call.ts';
 import { deployed } from './sync.ts';
 
@@ -35,4 +35,13 @@ it('ten times as many objects in a namespace cost its next deployment no more', 
     return reads;
   };
   expect(await readsAmong(100)).toBe(await readsAmong(10));
+});
+
+it('many Rollouts that watch all namespaces list these, and their HealthChecks, once', async () => {
+  const spec = { healthCheckSelector: { selector: {}, namespaceSelector: {} } };
+  const rollouts = ['app-1', 'app-2', 'app-3'].map((name) => rollout(spec, deployed, name));
+  const { call, reads } = fakeCall({ objects: [namespaceOf('team-b'), ...rollouts] });
+  for (const each of rollouts) await rolloutHook.sync(request(each, [imagePolicy('1.0.0')]), call);
+  const lists = reads.filter((read) => /namespaces|healthchecks/.test(read));
+  expect(lists).toEqual(['listMetadata namespaces', 'pages healthchecks']);
 });
