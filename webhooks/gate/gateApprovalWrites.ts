@@ -120,8 +120,8 @@ async function readCandidate(gate: Gate, named: string, version: string, cluster
 }
 
 /**
- * The Rollouts that require the Gate; a sentence if they are unknown or too many. Those of other namespaces are found in
- * the list that all Gates share: any tenant may approve on a Gate again and again.
+ * The Rollouts that require the Gate; a sentence if they are unknown or too many. Those of other namespaces are found
+ * in the list that all Gates share: any tenant may approve on a Gate again and again.
  */
 async function readCandidates(gate: Gate, version: string, call: WebhookCall): Promise<Candidate[] | string> {
   const { namespace: home } = identityOf(gate);
