@@ -15,12 +15,15 @@ const MINUTE_MS = 60_000;
 const instants = new Memo<EpochMs>(20_000);
 const zones = new Memo<boolean>(1000);
 
-/** Whether the text is the name of a time zone. Offsets, which have no daylight saving time, are rejected, as in Go. */
+/**
+ * Whether the text is the name of a time zone. Offsets, which have no daylight saving time, are rejected, as in Go, and
+ * so are old abbreviations such as `PST`, which Intl takes and Temporal doesn't.
+ */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name) || name === 'Local' || name.length > 100) return false;
   return zones.get(name, () => {
     try {
-      new Intl.DateTimeFormat('en', { timeZone: name });
+      new Temporal.ZonedDateTime(0n, name);
       return true;
     } catch {
       return false;

@@ -36,6 +36,7 @@ describe('an invalid schedule is reported with its field', () => {
     ],
     [one({}, '+01:00'), 'spec.timezone: Invalid value: "+01:00"'],
     [one({}, 'Local'), 'spec.timezone: Invalid value: "Local"'],
+    [one({}, 'PST'), 'spec.timezone: Invalid value: "PST": unknown time zone'],
     [
       one({ dateRange: { start: '2025-13-45', end: '2025-12-31' } }),
       'spec.rules[0].dateRange.start: Invalid value: "2025-13-45": no such day',

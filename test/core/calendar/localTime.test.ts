@@ -69,6 +69,13 @@ it('the local day of an instant is the one in Temporal', () => {
   );
 });
 
+it.each([...Intl.supportedValuesOf('timeZone'), 'UTC', 'EST', 'US/Pacific', 'PST8PDT', 'JST', 'IST', 'ACT'])(
+  '%s is no time zone, or has local days',
+  (name) => {
+    if (isTimeZone(name)) expect(localDay(0, name)).toBeOneOf([-1, 0]);
+  },
+);
+
 it.each(['+01:00', 'Local', 'Mars/Olympus', 'x'.repeat(300_000), ''])('%.20s is no time zone', (name) => {
   expect(isTimeZone(name)).toBe(false);
 });
