@@ -15,7 +15,7 @@ const LONGEST = 160;
 /** More lines than a reader follows. */
 const MOST = 20;
 
-/** The last new lines before `until`: writes of users and Flux, deployments and their outcomes, suspensions, and faults. */
+/** The last new lines before `until`: writes of users and Flux, deployments, outcomes, suspensions, and faults. */
 export function timeline(cluster: SimulatedCluster, from: number, until: number): string[] {
   const lines: [at: number, text: string][] = [...cluster.faults];
   for (const write of cluster.writes) {

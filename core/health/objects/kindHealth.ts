@@ -147,8 +147,8 @@ function podStatus(object: AnyObject): KStatus | undefined {
 }
 
 /**
- * The status of a StatefulSet. kstatus doesn't wait for minReadySeconds. With OnDelete Pods get a version when a user or
- * an operator deletes them, and kstatus reads none of them.
+ * The status of a StatefulSet. kstatus doesn't wait for minReadySeconds. With OnDelete Pods get a version when a user
+ * or an operator deletes them, and kstatus reads none of them.
  */
 function statefulSetStatus(object: AnyObject, { now }: HealthContext): KStatus {
   const status = kstatusOf(object, now);

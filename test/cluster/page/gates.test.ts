@@ -90,7 +90,6 @@ describe('gates', () => {
       .then((none) => none.getByText(`There is no kustomization ${ns}/no-such`).waitFor());
   });
 
-
   it('are opened on their own page, which lists the held objects', async () => {
     const tab = await sre.tab(`/gate/${ns}/incident`);
     await tab.getByText(`Kustomization${ns}/app`).waitFor();
