@@ -1,16 +1,16 @@
 /** The commands that change one Rollout. */
 
-import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
-import { withdrawAtGate } from '../../client/actions/writes/gateWrites.ts';
+import type { ActionType } from '../../client/actions/action.ts';
+import { writeOf } from '../../client/actions/table.ts';
 import { badRequest, type PlannedWrite } from '../../client/actions/writes/plannedWrite.ts';
 import { rollback } from '../../client/actions/writes/rollbackWrite.ts';
-import { withdraw } from '../../client/actions/writes/rolloutGateWrites.ts';
-import { deploy, pin, retry, unblock, unpin, withdrawRequest } from '../../client/actions/writes/rolloutWrites.ts';
+import { withdrawRequest } from '../../client/actions/writes/rolloutWrites.ts';
+import { identityOf } from '../../core/kube/names.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import { EXIT } from '../../tools/kube/problem.ts';
-import { isGate, parseName, readAnyGate, readPolicy, readRollout } from '../../tools/read/namedObjects.ts';
-import type { ArgumentDefinition, CommandDefinition, OptionDefinition } from '../command/command.ts';
+import { parseName, readAnyGate, readPolicy, readRollout } from '../../tools/read/namedObjects.ts';
+import type { ArgumentDefinition, CommandDefinition, Invocation, OptionDefinition } from '../command/command.ts';
 import { APPROVABLE, WAIT_OPTIONS, WRITE_OPTIONS } from '../command/options.ts';
 import { make } from '../write/make.ts';
 import { awaitRollout, WAIT_CODES } from '../write/wait.ts';
@@ -23,20 +23,16 @@ interface RolloutVerb {
   /** Whether the command takes a version after the Rollout's name. */
   version?: 'required' | 'optional';
   options?: readonly OptionDefinition[];
-  plan(rollout: Rollout, given: Given, cluster: Cluster): PlannedWrite | Promise<PlannedWrite>;
+  /** The write, where it isn't that of the action. */
+  plan?(rollout: Rollout, version: string | undefined, options: Options, cluster: Cluster): Promise<PlannedWrite>;
 }
 
-interface Given {
-  /** Empty if it was left out. */
-  version: string;
-  reason: string | undefined;
-  options: Readonly<Record<string, any>>;
-  now: EpochMs;
-}
+type Options = Invocation['options'];
 
 const ROLLOUT: ArgumentDefinition = { syntax: '<rollout>', help: 'its name', completes: 'rollouts' };
 
-function rolloutCommandOf({ description, examples, version, options = [], plan }: RolloutVerb): CommandDefinition {
+function rolloutCommandOf(type: ActionType, verb: RolloutVerb): CommandDefinition {
+  const { description, examples, version, options = [], plan } = verb;
   const versions: ArgumentDefinition[] =
     version === undefined
       ? []
@@ -48,21 +44,23 @@ function rolloutCommandOf({ description, examples, version, options = [], plan }
     examples,
     exitCodes: WAIT_CODES,
     async run(context, invocation) {
-      const [name, tag = ''] = invocation.arguments as [string, string?];
+      const [name, tag] = invocation.arguments as [string, string?];
       const cluster = await context.cluster();
       const { options: given } = invocation;
       let rollout: Rollout | undefined;
       const made = await make(context, invocation, async () => {
         rollout = await readRollout(cluster, name);
-        const requested = { version: tag, reason: given.reason, options: given, now: context.now() };
-        return plan(rollout, requested, cluster);
+        if (plan) return plan(rollout, tag, given, cluster);
+        const object = { kind: 'Rollout' as const, ...identityOf(rollout) };
+        const request = { type, object, reason: given.reason, ...(tag && { version: tag }) };
+        return writeOf(request, rollout, context.now());
       });
       return awaitRollout(context, invocation, made, rollout);
     },
   };
 }
 
-export const deployCommand = rolloutCommandOf({
+export const deployCommand = rolloutCommandOf('deploy', {
   description: `Deploys a version now, manually.
 
 It bypasses RolloutGates, HealthChecks and a running bake, but not closed Gates.
@@ -73,41 +71,36 @@ Newer versions are candidates again after it. To stay on the version, use pin.`,
     ['and wait until it has baked', 'deploy my-app 1.2.1 --wait --timeout 30m'],
     ['what would the API server say?', 'deploy my-app 1.2.1 --dry-run=server'],
   ],
-  plan: (rollout, { version, reason }) => deploy(rollout, version, reason),
 });
 
-export const pinCommand = rolloutCommandOf({
+export const pinCommand = rolloutCommandOf('pin', {
   description: `Deploys a version, also an older one, and stays on it: nothing newer is deployed until unpin.`,
   version: 'required',
   examples: [['go back, and stay there', "pin my-app 1.1.0 --reason 'leaks memory'"]],
-  plan: (rollout, { version, reason }) => pin(rollout, version, reason),
 });
 
-export const unpinCommand = rolloutCommandOf({
+export const unpinCommand = rolloutCommandOf('unpin', {
   description: `Resumes automation: the newest version that nothing blocks is deployed at once.
 
 The command names the version, and asks.`,
   examples: [['back to automatic', 'unpin my-app']],
-  plan: (rollout, { reason }) => unpin(rollout, reason),
 });
 
-export const retryCommand = rolloutCommandOf({
+export const retryCommand = rolloutCommandOf('retry', {
   description: `Retries the newest deployment after it has failed.
 
 It must be applied, become healthy and bake again.`,
   examples: [['the database is back', "retry my-app --reason 'the database is back'"]],
-  plan: (rollout, { reason }) => retry(rollout, reason),
 });
 
-export const unblockCommand = rolloutCommandOf({
+export const unblockCommand = rolloutCommandOf('unblock', {
   description: `Lets automation continue with the next version after a failed one.
 
 It is for a failure that blocks later versions (spec.onFailure: Hold). Gates, RolloutGates and HealthChecks can still block the next version.`,
   examples: [['1.2.0 has failed, 1.2.1 repairs it', "unblock my-app --reason '1.2.1 repairs it'"]],
-  plan: (rollout, { reason }) => unblock(rollout, reason),
 });
 
-export const rollbackCommand = rolloutCommandOf({
+export const rollbackCommand = rolloutCommandOf('rollback', {
   description: `Goes back to the last version that succeeded before the current one, or the named one, and stays on it.
 
 It never goes to a newer version, nor to one that was rolled back.
@@ -118,9 +111,9 @@ The command shows both versions, and any release between them that cannot be und
     ['to the version before', "rollback my-app --reason 'leaks memory'"],
     ['to a particular version', 'rollback my-app 1.0.3'],
   ],
-  async plan(rollout, { version, reason, options }, { client }) {
+  async plan(rollout, version, { reason, pin }, { client }) {
     const policy = await readPolicy(client, rollout);
-    return rollback(rollout, policy, { version: version || undefined, stays: options.pin !== false, reason });
+    return rollback(rollout, policy, { version, stays: pin !== false, reason });
   },
 });
 
@@ -154,7 +147,8 @@ A version that was requested with deploy or bypass can be withdrawn until it is 
       if (reason !== undefined) return badRequest('A withdrawn approval keeps no reason: leave --reason out.');
       const gate = await readAnyGate(cluster, text);
       if (version === undefined) return badRequest('Name the version whose approval you withdraw.');
-      return isGate(gate) ? withdrawAtGate(gate, version) : withdraw(gate, version);
+      const object = { kind: gate.kind as typeof kind, ...identityOf(gate) };
+      return writeOf({ type: 'withdraw', object, version }, gate, context.now());
     });
     return EXIT.ok;
   },
