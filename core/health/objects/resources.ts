@@ -71,13 +71,20 @@ function judgeObject(object: AnyObject, known: KnownObjects, context: HealthCont
     : { health: 'unhealthy', why, failedAt: failureTime(object) };
 }
 
+/** Kinds that run once, and that their controllers can delete then, as by `ttlSecondsAfterFinished` of a Job. */
+const DELETED_WHEN_ENDED = new Set([
+  'batch/Job',
+  'argoproj.io/Workflow',
+  'tekton.dev/PipelineRun',
+  'tekton.dev/TaskRun',
+]);
+
 function judgeAbsence(
   { apiVersion, kind }: InventoryResource,
   applied: EpochMs | undefined,
   context: HealthContext,
 ): Judgement {
-  // Kubernetes deletes Jobs that have ended (`ttlSecondsAfterFinished`).
-  if (context.ignoresMissing || (groupOf(apiVersion) === 'batch' && kind === 'Job')) return { health: 'gone' };
+  if (context.ignoresMissing || DELETED_WHEN_ENDED.has(`${groupOf(apiVersion)}/${kind}`)) return { health: 'gone' };
   const failedAt = deletedSince(applied, context);
   if (failedAt === undefined) return { health: 'missing', why: 'not found' };
   return { health: 'unhealthy', why: 'Flux has applied it, and it does not exist', failedAt };

@@ -53,6 +53,11 @@ const CASES: Case[] = [
     { ...HEALTHY, message: `${HEALTHY.message} (not found: demo/migrate)` },
     { observed: [good, JOB] },
   ),
+  on(
+    'a Workflow of Argo, which its controller deletes when it has ended',
+    { ...HEALTHY, message: `${HEALTHY.message} (not found: demo/test)` },
+    { observed: [good, { apiVersion: 'argoproj.io/v1alpha1', kind: 'Workflow', namespace: 'demo', name: 'test' }] },
+  ),
 ];
 
 describe('an object that does not exist', () => {
