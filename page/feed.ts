@@ -37,6 +37,20 @@ interface FeedOptions {
   hub?: Hub | undefined;
 }
 
+/**
+ * A function that runs its callers' work one after another, each after other work of the process: however many readers
+ * there are, the server answers requests and probes between their turns.
+ */
+export function createTurns(): (work: () => void) => void {
+  let last = Promise.resolve();
+  return (work) => {
+    last = last.then(() => turn()).then(work);
+  };
+}
+
+/** The turns of all feeds of the process. */
+const inTurn = createTurns();
+
 /** The views of a cluster. */
 type Snapshot = Omit<StreamEvents, 'hello' | 'reset' | 'complete'>;
 
@@ -170,17 +184,18 @@ export class Feed {
 
   #schedulePublish(): void {
     if (this.#timer || !this.views.isStale || this.#stop.signal.aborted) return;
-    this.#timer = setTimeout(() => this.#publish(), GATHER_MS);
+    this.#timer = setTimeout(() => inTurn(() => this.#publish()), GATHER_MS);
   }
 
   #publish(): void {
     this.#timer = undefined;
+    if (this.#stop.signal.aborted) return;
     const change = this.views.refresh();
     for (const [name, each] of Object.entries(change) as [keyof ViewChanges, ViewChanges['rows']][]) {
       if (each.set.length + each.gone.length > 0) this.hub.send(name, { ...each, ...this.#of });
     }
-    // The other stale views follow at once, but after other work.
-    if (this.views.isStale) this.#timer = setTimeout(() => this.#publish(), 0);
+    // The other stale views follow, after those of other readers.
+    if (this.views.isStale) this.#timer = setTimeout(() => inTurn(() => this.#publish()), 0);
   }
 }
 

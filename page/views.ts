@@ -62,8 +62,8 @@ class PlanCache<T> {
 
 /** The most versions that are listed on the page of a Gate. */
 const MAX_WAITING = 50;
-/** The most rows that are computed before other work gets its turn. */
-const ROWS_AT_ONCE = 200;
+/** How long views of one kind are computed before other work gets its turn: one long calendar takes 0.1 s. */
+const TURN_MS = 50;
 
 export class Views {
   readonly objects = new WatchedObjects();
@@ -81,10 +81,13 @@ export class Views {
   readonly #dependencies = new Map<string, readonly string[]>();
   readonly #now: () => EpochMs;
   readonly #share: ShareObject;
+  readonly #clock: () => number;
 
-  constructor(now: () => EpochMs, share: ShareObject = (object) => object) {
+  /** @param clock milliseconds that only grow */
+  constructor(now: () => EpochMs, share: ShareObject = (object) => object, clock = () => performance.now()) {
     this.#now = now;
     this.#share = share;
+    this.#clock = clock;
   }
 
   get isStale(): boolean {
@@ -186,7 +189,7 @@ export class Views {
   /** Computes a batch of stale views, and returns those that differ. */
   refresh(): ViewChanges {
     const rows: ViewChanges['rows'] = { set: [], gone: [] };
-    for (const [id] of take(this.#staleRows, ROWS_AT_ONCE)) {
+    for (const [id] of taken(this.#staleRows, this.#clock)) {
       const rollout = this.objects.get<Rollout>('Rollout', id);
       if (!rollout) this.#setDependencies(id, []);
       applyView(this.#rows, id, rollout && this.#row(id, rollout), rows);
@@ -202,7 +205,7 @@ export class Views {
   #refreshPlan<Plan extends keyof Plans>(plan: Plan): Changed<Plans[Plan]> {
     const change: Changed<Plans[Plan]> = { set: [], gone: [] };
     const { views, stale } = this.#plans[plan];
-    for (const [id, kind] of take(stale, ROWS_AT_ONCE)) {
+    for (const [id, kind] of taken(stale, this.#clock)) {
       const object = this.objects.get(kind, id);
       applyView(views, id, object && VIEW_OF[plan](object, this.#now()), change);
     }
@@ -231,15 +234,17 @@ export class Views {
   }
 }
 
-/** Removes up to `most` entries and returns them. */
-function take(stale: Map<string, WatchedKind>, most: number): [id: string, kind: WatchedKind][] {
-  const taken: [id: string, kind: WatchedKind][] = [];
+/** Removes entries, at least one, until their turn is over. */
+function* taken(
+  stale: Map<string, WatchedKind>,
+  clock: () => number,
+): Generator<readonly [id: string, kind: WatchedKind]> {
+  const end = clock() + TURN_MS;
   for (const each of stale) {
-    if (taken.length === most) break;
-    taken.push(each);
+    stale.delete(each[0]);
+    yield each;
+    if (clock() >= end) return;
   }
-  for (const [id] of taken) stale.delete(id);
-  return taken;
 }
 
 function applyView<T>(

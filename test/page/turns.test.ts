@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { createTurns } from '../../page/feed.ts';
+
+it('other work comes between the turns of any two readers', async () => {
+  const inTurn = createTurns();
+  const order: string[] = [];
+  for (const reader of ['a', 'b', 'c']) inTurn(() => void order.push(reader));
+  while (order.at(-1) !== 'c') {
+    order.push('request');
+    await new Promise((done) => void setImmediate(done));
+  }
+  expect(order.join(' ')).toMatch(/a request.* b request.* c$/);
+});
