@@ -101,7 +101,8 @@ export function evaluateGate(gate: Gate, now: EpochMs): GateEvaluation {
 
 /** The evaluation, not cached: for many instants of one Gate. */
 export function evaluateUncached(gate: Gate, now: EpochMs): GateEvaluation {
-  return evaluateWithEnd(gate, now).value;
+  const { timeline, problems } = timelineOf(gate, now);
+  return evaluationOf(timeline, problems, now);
 }
 
 /** The evaluation, and the first instant after `now` at which any of its fields may change. */

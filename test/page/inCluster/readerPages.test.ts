@@ -16,8 +16,6 @@ import { apiServer, json, list, rollout, status } from '../../cli/apiServer.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/temporaryFolder.ts';
 
-const PATIENT = { timeout: 20_000 };
-
 /** Has the Rollout shop/app, whose version depends on the user; undefined: the user may not read it. */
 async function serverWith(versionOf: (user: string) => string | undefined) {
   const { kubeconfig } = await apiServer(({ headers }, response, { pathname, searchParams }) => {
