@@ -101,10 +101,13 @@ function credentialsOf(value: Record<string, unknown>): Credentials | undefined 
   return { kind: 'basic', username: pair.username, password: pair.password };
 }
 
+/** NULs at the end. Not from within a run of them: a tenant's Secret may have a run that would take minutes. */
+const PADDING = /(?<!\0)\0+$/;
+
 /** The pair in `user:password`, in base64; the password may have colons. Docker sometimes pads it with NUL. */
 function decodedPair(auth: string | undefined): { username: string; password: string } | undefined {
   if (!auth) return undefined;
-  const decoded = Buffer.from(auth, 'base64').toString('utf8').replace(/\0+$/, '');
+  const decoded = Buffer.from(auth, 'base64').toString('utf8').replace(PADDING, '');
   const colon = decoded.indexOf(':');
   return colon > 0 ? { username: decoded.slice(0, colon), password: decoded.slice(colon + 1) } : undefined;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { credentialsFor } from '../../../server/registry/dockerConfig.ts';
 import { parseImage } from '../../../server/registry/image.ts';
+import { costInReadings } from '../../support/cost.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const secret = (config: unknown, key = '.dockerconfigjson') => ({ [key]: base64(JSON.stringify(config)) });
@@ -106,4 +107,9 @@ describe('an invalid config', () => {
   it('the older .dockercfg has its entries at the root', () => {
     expect(credentialsFor(secret({ 'registry.example': AUTH }, '.dockercfg'), image)).toEqual({ credentials: JO });
   });
+});
+
+it('a password of many NULs costs little', () => {
+  const auths = { 'registry.example': { auth: base64(`jo:${'\0'.repeat(20_000)}x`) } };
+  expect(costInReadings(auths, () => find(auths))).toBeLessThan(100);
 });
