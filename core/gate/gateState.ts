@@ -12,7 +12,7 @@ import type { Gate } from '../../api/types.ts';
 import { isActive, nextTransition } from '../calendar/activeRules.ts';
 import { type Calendar, compileCalendar } from '../calendar/calendarRules.ts';
 import { type FieldProblem, problemText } from '../kube/fieldProblem.ts';
-import { shortHash } from '../kube/names.ts';
+import { wholeHash } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { Memo, memoize } from '../memo.ts';
 import { requestProblems, windowProblems } from './gateProblems.ts';
@@ -48,7 +48,7 @@ const cache = new Memo<{ last?: CachedValue<unknown> }>(CACHED_GATES);
 /** The value that `make` returns, cached up to its `until`. Values are never changed in place. */
 function cachedFor<Value>(gate: Gate, now: EpochMs, make: () => Omit<CachedValue<Value>, 'from'>): Value {
   const content = contentOf(gate);
-  const slot = cache.get(content.length > MAX_KEY_CHARACTERS ? shortHash(content) : content, () => ({}));
+  const slot = cache.get(content.length > MAX_KEY_CHARACTERS ? wholeHash(content) : content, () => ({}));
   const { last } = slot;
   if (last && last.from <= now && (last.until === undefined || now < last.until)) return last.value as Value;
   const { value, until } = make();
