@@ -1,3 +1,4 @@
+/** CompositeController `gates`: a Gate's status, and when to compute it again. No children. */
 import type { Secret } from '../api/kubernetes.ts';
 import type { HookCall } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
