@@ -37,7 +37,7 @@ Ctrl-C stops the page.`,
       const user = (await whoAmI(client)) ?? selected.user;
       return {
         client,
-        hello: { context: selected.context, server: selected.server, user, program: context.program },
+        hello: { context: selected.context, server: selected.server, user },
         namespace: context.flags.namespace,
         fallback: namespace,
         now: context.now,

@@ -1,4 +1,5 @@
 /** Messages of the page's stream, and answers to its other requests. Plain JSON. */
+import type { RolloutStatus } from '../../api/types.ts';
 import type { Action } from '../actions/action.ts';
 import type { Application } from '../explain/application.ts';
 import type { ApprovalView } from '../explain/approvalViews.ts';
@@ -30,7 +31,6 @@ export interface Hello {
   home?: string;
   /** The only namespace to search; absent: all. */
   namespace?: string;
-  program: string;
   /** Address that ends the session; absent on the user's own machine, where there is none. */
   signOut?: string;
   /** The clusters, if several are shown: each under the name of its context. */
@@ -68,21 +68,11 @@ export interface StreamEvents {
 /** Whether the user has a right, by the right's key. */
 export type Rights = Record<string, boolean>;
 
-/** A discovered release, with the registry's metadata if it was read. */
-export interface ReleaseView {
-  tag: string;
-  version?: string;
-  revision?: string;
-  created?: string;
-  firstSeen?: string;
-  digest?: string;
-}
-
 export interface ApplicationPageData {
   application: Application;
   actions: Action[];
   /** Releases, newest first. */
-  releases: ReleaseView[];
+  releases: NonNullable<RolloutStatus['availableReleases']>;
   rights: Rights;
 }
 

@@ -21,7 +21,7 @@ export async function servePageOn(kubeconfig: string, assets: Assets, options: S
     const { context, server, user } = selected;
     return {
       client: createClient(selected, { timeoutMs: 30_000, userAgent: 'rollouts-ui' }),
-      hello: { context, server, user, program: 'kubectl rollouts' },
+      hello: { context, server, user },
       namespace,
       fallback: selected.namespace,
       now: () => Date.now(),

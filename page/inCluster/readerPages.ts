@@ -84,7 +84,7 @@ export function createReaderPages({ connect, namespaces, signOut, now }: ReaderP
       if (open.size >= MAX_READERS) return undefined;
       const clusters = connect(identity);
       const clients = clusters.map(({ client }) => client);
-      const hello = { server: '', user: identity.user, program: 'kubectl rollouts', ...(signOut && { signOut }) };
+      const hello = { server: '', user: identity.user, ...(signOut && { signOut }) };
       const pages = createPages(
         clusters.map(({ name, client, share }) => ({
           client,

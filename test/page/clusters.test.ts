@@ -30,7 +30,7 @@ async function pageOfClusters(servers: Record<string, string>) {
     const selected = selectCluster({ kubeconfig, context }, {});
     const client = createClient(selected, { timeoutMs: 5000, userAgent: 'test' });
     const { server, user, namespace: fallback } = selected;
-    return { client, hello: { context, server, user, program: 'kubectl rollouts' }, fallback, now: () => Date.now() };
+    return { client, hello: { context, server, user }, fallback, now: () => Date.now() };
   });
   const page = await openPage(clusters, { assets: new Map(), token: TOKEN, port: 0 });
   onTestFinished(async () => {

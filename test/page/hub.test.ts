@@ -21,7 +21,7 @@ async function openPages() {
     ['a', 'b'].map((context) => {
       const client = createClient(selectCluster({ kubeconfig, context }, {}), { timeoutMs: 100, userAgent: 'test' });
       onTestFinished(() => client.close());
-      return { client, hello: { context, server: '', user: '', program: '' }, fallback: 'shop', now: () => 0 };
+      return { client, hello: { context, server: '', user: '' }, fallback: 'shop', now: () => 0 };
     }),
   );
   for (const { feed } of pages) feed.start();

@@ -130,7 +130,7 @@ describe('a Gate of a namespace that the page does not read', () => {
     });
     const selected = selectCluster({ kubeconfig: server.kubeconfig }, {});
     const client = createClient(selected, { timeoutMs: 5000, userAgent: 'test' });
-    const hello = { context: 'c', server: '', program: 'kubectl rollouts' };
+    const hello = { context: 'c', server: '' };
     const { namespace, namespaces } = of;
     const pages = createPages([{ client, hello, namespace, fallback: 'shop', now: () => NOW }]);
     onTestFinished(() => {

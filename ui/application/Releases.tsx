@@ -1,6 +1,6 @@
 /** A choice of all known releases, even never deployed ones, with the actions on the chosen one. */
 import { versionActions } from '../../client/actions/rolloutActions.ts';
-import type { ReleaseView, Rights } from '../../client/board/pageMessages.ts';
+import type { ApplicationPageData, Rights } from '../../client/board/pageMessages.ts';
 import type { Application } from '../../client/explain/application.ts';
 import { Panel } from '../look/Panel.tsx';
 import { openAction } from '../parts/ActionDialog.tsx';
@@ -11,7 +11,7 @@ import { query, setQuery } from '../state/route.ts';
 
 interface ReleasesProps {
   application: Application;
-  releases: readonly ReleaseView[];
+  releases: ApplicationPageData['releases'];
   rights: Rights;
 }
 
