@@ -71,6 +71,11 @@ export function goneChecks(
   return knownHealth.filter((known) => !present.has(checkKey(known)));
 }
 
+/** Whether the check was watched when the reports were stored; true if the deployment stores none. */
+export function isKnown(check: HealthCheck, head: HistoryEntry): boolean {
+  return head.knownHealth === undefined || knownReport(check, head) !== undefined;
+}
+
 /** The report of the check when the deployment started; undefined if none was stored. */
 function knownReport({ metadata }: HealthCheck, { knownHealth = [] }: HistoryEntry): Report | undefined {
   return knownHealth.find((each) => checkKey(each) === checkKey(metadata));

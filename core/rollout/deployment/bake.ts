@@ -19,7 +19,7 @@ import {
   ERROR_AFTER_DEPLOYMENT,
   NOTHING_BOUND,
 } from './deploymentMessages.ts';
-import { checksRevision, type FailedCheck, newErrors, notReady, steadyFrom, unhealthyChecks } from './healthChecks.ts';
+import { checksRevision, type FailedCheck, newErrors, notReady, steadyFrom, unhealthyInBake } from './healthChecks.ts';
 import { endWait, targetName, unapplied, withProgress } from './progress.ts';
 import { hasNoBake } from './withoutBake.ts';
 
@@ -135,7 +135,7 @@ function appliedStep(head: HistoryEntry, bound: readonly FluxBinding[], now: Epo
 
 function errorsOrUnhealthy(checks: readonly HealthCheck[], head: HistoryEntry): FailedCheck[] {
   const errors = newErrors(checks, head);
-  return errors.length > 0 ? errors : unhealthyChecks(checks);
+  return errors.length > 0 ? errors : unhealthyInBake(checks, head);
 }
 
 /**

@@ -150,3 +150,30 @@ describe('a bake whose time is over, with a check that is Healthy again', () => 
     expect(statusWith(-50, 'prometheus')).toEqual(['Succeeded', undefined]);
   });
 });
+
+describe('a check that is selected during a bake', () => {
+  const bakeStatus = (created: number, changed: number, lastErrorTime?: string) => {
+    const head: HistoryEntry = {
+      id: 2,
+      version: { tag: '1.1.0' },
+      timestamp: at(-700),
+      bakeStatus: 'InProgress',
+      bakeStartTime: at(-600),
+      knownHealth: [],
+    };
+    const { metadata, ...late } = check({ status: 'Unhealthy', lastChangeTime: at(changed), lastErrorTime });
+    const healthChecks = [{ ...late, metadata: { ...metadata, creationTimestamp: at(created) } }];
+    const times = { bakeTime: 3_600_000 };
+    const context = { rollout, times, healthChecks, bound: [], recovery: false, likeKuberik: false };
+    return bakeStep(head, context, NOW).head.bakeStatus;
+  };
+
+  it.each<[string, Parameters<typeof bakeStatus>, string]>([
+    ['was Unhealthy before', [-9000, -8000, at(-8000)], 'InProgress'],
+    ['is created before its Kustomization, which is no error', [-10, -5], 'InProgress'],
+    ['is created, and reports an error', [-10, -5, at(-5)], 'Failed'],
+    ['has become Unhealthy during the bake', [-9000, -5], 'Failed'],
+  ])('and that %s', (_, given, expected) => {
+    expect(bakeStatus(...given)).toBe(expected);
+  });
+});
