@@ -60,6 +60,8 @@ export function healthOf(object: AnyObject, context: HealthContext): KStatus {
   const health = ruled ?? kstatusOf(object, context.now);
   if (health.status !== 'Current') return health;
   if (isWorkload(object) && hasNoStatus(object)) return inProgress(`${object.kind} has no status yet`);
+  const few = tooFewReplicas(object);
+  if (few !== undefined) return inProgress(few);
   const old = ruled ? undefined : readyOfOldGeneration(object);
   return old === undefined ? health : inProgress(`Ready is of generation ${old}, not ${object.metadata.generation}`);
 }
@@ -98,6 +100,20 @@ function isWorkload(object: AnyObject): boolean {
 
 function hasNoStatus({ status }: AnyObject): boolean {
   return !isMap(status) || Object.keys(status).length === 0;
+}
+
+/**
+ * Which replicas a kind with their number in its spec lacks: kstatus reads those of few kinds, and doesn't wait for
+ * minReadySeconds of a StatefulSet.
+ */
+function tooFewReplicas(object: AnyObject): string | undefined {
+  const wanted = numberAt(object, ['spec', 'replicas']) ?? 0;
+  const counts = [
+    ['Ready', numberAt(object, ['status', 'readyReplicas'])],
+    ['Available', numberAt(object, ['status', 'availableReplicas'])],
+  ] as const;
+  const few = counts.find(([, count]) => count !== undefined && count < wanted);
+  return few && `${few[0]}: ${few[1]}/${wanted}`;
 }
 
 /**
@@ -147,20 +163,17 @@ function podStatus(object: AnyObject): KStatus | undefined {
 }
 
 /**
- * The status of a StatefulSet. kstatus doesn't wait for minReadySeconds. With OnDelete Pods get a version when a user
- * or an operator deletes them, and kstatus reads none of them.
+ * The status of a StatefulSet. With OnDelete Pods get a version when a user or an operator deletes them, and kstatus
+ * reads none of them.
  */
 function statefulSetStatus(object: AnyObject, { now }: HealthContext): KStatus {
   const status = kstatusOf(object, now);
-  if (status.status !== 'Current') return status;
   const isOnDelete = stringAt(object, ['spec', 'updateStrategy', 'type']) === 'OnDelete';
+  if (status.status !== 'Current' || !isOnDelete) return status;
   const wanted = numberAt(object, ['spec', 'replicas']) ?? 1;
   const ready = numberAt(object, ['status', 'readyReplicas']) ?? 0;
-  const available = numberAt(object, ['status', 'availableReplicas']) ?? ready;
   const updated = numberAt(object, ['status', 'updatedReplicas']) ?? 0;
   if (ready < wanted) return inProgress(`Ready: ${ready}/${wanted}`);
-  if (available < wanted) return inProgress(`Available: ${available}/${wanted}`);
-  if (!isOnDelete) return status;
   const detail = `Updated: ${updated}/${wanted}`;
   return updated < wanted ? inProgress(`${detail}, delete the other Pods`) : current(detail);
 }

@@ -115,6 +115,6 @@ describe('a budget', () => {
     await tab.getByText('held after 1 failure').waitFor();
     await tab.getByText(`Version 1.0.0 is blocked: it has failed in 1 Rollout (${ns}/berlin)`).waitFor();
     await tab.getByRole('link', { name: `RolloutBudget ${ns}/fleet` }).click();
-    await tab.getByText('Continue 1.0.0 despite its failures').first().waitFor();
+    await tab.getByText('Continue 1.0.0 despite its failures').first().waitFor({ state: 'attached' });
   });
 });

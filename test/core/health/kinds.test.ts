@@ -94,6 +94,8 @@ const onDelete = (status: object = {}) =>
     { observedGeneration: 2, ...replicas, currentRevision: 'a', updateRevision: 'a', ...status },
     { replicas: 3, updateStrategy: { type: 'OnDelete' } },
   );
+const cloneSet = (status: object) =>
+  object('apps.kruise.io/v1alpha1', 'CloneSet', { observedGeneration: 2, replicas: 3, ...status }, { replicas: 3 });
 const kruise = (phase: string, more: object = {}) =>
   object('rollouts.kruise.io/v1beta1', 'Rollout', { observedGeneration: 2, phase, ...more });
 
@@ -171,6 +173,9 @@ describe('health of', () => {
       /Available: 2\/3/,
     ],
     ['one whose Pods are available', { ...onDelete({ availableReplicas: 3 }), spec: { replicas: 3 } }, 'Current', /3/],
+    ['a CloneSet of OpenKruise without a Pod', cloneSet({ readyReplicas: 2 }), 'InProgress', /Ready: 2\/3/],
+    ['one with all Pods', cloneSet({ readyReplicas: 3, availableReplicas: 3 }), 'Current', /current/],
+    ['a Prometheus without a Pod', cloneSet({ availableReplicas: 2 }), 'InProgress', /Available: 2\/3/],
     ['a Kustomization whose own health check failed', nested('False', 'HealthCheckFailed'), 'Failed', /because/],
     ['one whose health check began with this version, and failed', attemptOf('60s'), 'Failed', /because/],
     ['one whose health check began before it, and failed meanwhile', attemptOf('5m0s'), 'InProgress', /again/],
