@@ -73,16 +73,15 @@ function isReady(pod: Pod): boolean {
 }
 
 /**
- * Whether a Pod that is not ready shows a fault of its version: it has crashed, can't start, or fails its probe after
- * it was ready. On a node that is lost all containers stay ready.
+ * Whether a Pod that is not ready shows a fault of its version: it has crashed, or fails its probe after it was ready.
+ * On a node that is lost all containers stay ready.
  * @param lastSeen when all Pods were ready
  */
 function isToBlame(pod: Pod, lastSeen: EpochMs): boolean {
   const isNew = (parseTime(pod.metadata.creationTimestamp) ?? 0) > lastSeen;
   return containersOf(pod).some((container) => {
-    if (isUp(container)) return false;
-    const hasRestarted = (numberAt(container, ['restartCount']) ?? 0) > 0;
-    return !isNew || hasRestarted || causeOfContainer(container) !== undefined;
+    const hasCrashed = (numberAt(container, ['restartCount']) ?? 0) > 0 || endOf(container, 'state') !== undefined;
+    return !isUp(container) && (hasCrashed || !isNew);
   });
 }
 

@@ -110,6 +110,7 @@ describe('a Deployment that has lost one of two Pods', () => {
   it.each<[string, KubeObject<any, any>]>([
     ['of a drained node, and pulls its image elsewhere', pod('11:58:25', 'False', waiting('ContainerCreating'))],
     ['of a drained node, and starts slowly elsewhere', pod('11:58:25', 'False', running)],
+    ['of a drained node, and the registry is down', pod('11:58:25', 'False', waiting('ImagePullBackOff'))],
     ['of a drained node, and no other has room', pod('11:58:25', 'False')],
     ['of a node that is lost: nothing has ended there', pod('10:00:00', 'False', { ...running, ready: true })],
     ['and waits for minReadySeconds in another', pod('11:58:25', 'True', { ...running, ready: true })],
@@ -122,7 +123,7 @@ describe('a Deployment that has lost one of two Pods', () => {
     ['that crashes', pod('10:00:00', 'False', waiting('CrashLoopBackOff', { restartCount: 2 }))],
     ['that has crashed and runs again', pod('11:58:25', 'False', { ...running, restartCount: 1 })],
     ['whose probe fails', pod('10:00:00', 'False', running)],
-    ['whose image is gone when it moves', pod('11:58:25', 'False', waiting('ImagePullBackOff'))],
+    ['that has crashed for the first time', pod('11:58:25', 'False', { state: { terminated: { exitCode: 1 } } })],
     ['that was evicted and not replaced', pod('10:00:00', 'False', running, { phase: 'Failed', reason: 'Evicted' })],
   ])('%s, is Unhealthy', (_, other) => {
     expect(health([well, other])).toBe('unhealthy');
