@@ -32,16 +32,8 @@ export function reportProblem({ message, details }: Problem, before = ''): void 
 /** Any thrown value as a Problem. An unknown error keeps its message, on one line. */
 export function asProblem(error: unknown, where: string): Problem {
   if (error instanceof Problem) return error;
-  const { code, message, path } = error as NodeJS.ErrnoException;
-  const full = diskFullProblem(`${code} ${message}`, where);
-  if (full) return full;
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-    return new Problem(
-      `${path ?? where} cannot be written (${code}): give a directory that you may write to with --dir.`,
-    );
-  }
-  if (code === 'ENOTDIR' || code === 'EEXIST') {
-    return new Problem(`${path ?? where} is not a directory: give another one with --dir.`);
-  }
-  return new Problem(String(message ?? error).replace(/\s*\n\s*/g, ' '));
+  const { code, message } = error as NodeJS.ErrnoException;
+  return (
+    diskFullProblem(`${code} ${message}`, where) ?? new Problem(String(message ?? error).replace(/\s*\n\s*/g, ' '))
+  );
 }
