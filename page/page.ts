@@ -3,8 +3,9 @@ import type { EpochMs } from '../api/kubernetes.ts';
 import type { ClusterView, Hello } from '../client/board/pageMessages.ts';
 import type { KubeClient } from '../tools/kube/kubeClient.ts';
 import { type AdoptHandlers, createAdoptHandlers } from './adoptHandlers.ts';
-import { Feed, Hub } from './feed.ts';
+import { Feed } from './feed.ts';
 import { createHandlers, type PageHandlers } from './handlers.ts';
+import { Hub } from './hub.ts';
 import type { ShareObject } from './views.ts';
 
 export interface Page {

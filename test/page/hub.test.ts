@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { PassThrough, Writable } from 'node:stream';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type Feed, Hub } from '../../page/feed.ts';
+import { Hub } from '../../page/hub.ts';
 import { closePages, createPages } from '../../page/page.ts';
 import { createClient } from '../../tools/kube/kubeClient.ts';
 import { selectCluster } from '../../tools/kube/kubeconfig.ts';
@@ -76,7 +76,7 @@ describe('a stream that is not read', () => {
     const hub = new Hub();
     onTestFinished(() => hub.close());
     const set = Array.from({ length: 20_000 }, (_, at) => ({ id: `shop/${at}`, headline }));
-    hub.feeds.push({ snapshot: () => ({ kinds: [], rows: { set, gone: [] } }) } as unknown as Feed);
+    hub.feeds.push({ snapshot: () => ({ kinds: [], rows: { set, gone: [] } }) } as never);
     const stream = new Writable({ write: () => {} });
     const response = Object.assign(stream, { writeHead: () => response }) as unknown as ServerResponse;
     return { hub, stream, joined: hub.join(response, {} as never) };
