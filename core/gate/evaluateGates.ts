@@ -23,7 +23,7 @@ import type { CommandLine } from '../text/commands.ts';
 import { shell } from '../text/shell.ts';
 import { limitText } from './gateRefs.ts';
 import { closeRequestOf, type GateRequest, opensFor } from './gateRequests.ts';
-import { closureOf, evaluateGate } from './gateState.ts';
+import { evaluateGate } from './gateState.ts';
 
 /** The length of a user's name and of a reason in a message: any user can write a reason. */
 const MAX_QUOTED_CHARACTERS = 120;
@@ -37,7 +37,7 @@ export interface GateResult {
   missing?: boolean | undefined;
   /** Whether this is no Gate, but a limit that the object is beyond; the message is its `limitText`. */
   isLimit?: boolean | undefined;
-  /** Identifies the closure: see closureOf. */
+  /** Identifies the closure: `closure` in core/gate/gateState.ts. */
   closure?: string | undefined;
   /** The request that closed it, if one did. */
   closedBy?: GateRequest | undefined;
@@ -93,15 +93,14 @@ function evaluate(
       '(a Kustomization must not require a Gate that it delivers itself)';
     return { ref, open: false, message, missing: true };
   }
-  const evaluation = evaluateGate(gate, now);
-  const { opened, openFor, message, until, cause } = evaluation;
+  const { opened, openFor, message, until, closure, cause } = evaluateGate(gate, now);
   const open = opened || (openFor !== undefined && next !== undefined && opensFor(openFor, next));
   const result: GateResult = {
     ref,
     open,
     message,
     until,
-    closure: opened ? undefined : closureOf(evaluation) || undefined,
+    closure,
     openedBy: open && cause?.action === 'open' ? cause : undefined,
     closedBy: !opened && cause?.action === 'close' ? cause : undefined,
     opensAt: !opened && openFor === undefined ? until : undefined,

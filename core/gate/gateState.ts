@@ -76,6 +76,8 @@ export interface GateEvaluation {
   message: string;
   /** The next instant at which `opened` or `openFor` changes by itself. */
   until?: EpochMs | undefined;
+  /** Identifies the closure: see closureOf. */
+  closure?: string | undefined;
   requestedAt?: EpochMs | undefined;
   resetToDefaultAt?: EpochMs | undefined;
   /** The newest request whose time has come; it may be over. */
@@ -123,6 +125,7 @@ function evaluationOf(timeline: Timeline, problems: FieldProblem[], now: EpochMs
     message: messageOf(state, cause, until),
     openFor: state.for,
     until,
+    closure: state.opened ? undefined : closureOf(timeline, now),
     request: current,
     requestedAt: current?.at,
     resetToDefaultAt: Number.isFinite(reset) ? reset : undefined,
@@ -174,12 +177,15 @@ function messageOf(state: GateState, cause: GateRequest | undefined, until?: Epo
 }
 
 /**
- * Identifies a closure of a Gate: which request made it, and when it ends by itself.
- * Empty for a Gate that is closed by default. A planned request does not count before its time.
+ * Identifies a closure of a Gate: which request made it, and when it ends by itself. undefined for a Gate that is closed
+ * by default. A planned request does not count before its time, and changes no end.
  */
-export function closureOf({ request, planned, until }: GateEvaluation): string {
-  const by = request ? `${request.action}=${formatTime(request.at)}` : '';
-  return until === undefined || until === planned?.at ? by : `${by}~${formatTime(until)}`;
+function closureOf({ requests, ...rest }: Timeline, now: EpochMs): string | undefined {
+  const { planned: _, ...unplanned } = requests;
+  const { current } = unplanned;
+  const by = current ? `${current.action}=${formatTime(current.at)}` : '';
+  const end = nextChange({ ...rest, requests: unplanned }, now);
+  return (end === undefined ? by : `${by}~${formatTime(end)}`) || undefined;
 }
 
 /** The Warning for a write whose opening for one version sets an end to a closure that had none. */

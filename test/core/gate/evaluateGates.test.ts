@@ -52,6 +52,23 @@ describe('required gates', () => {
       '(Gate closed by default)',
     );
   });
+  it.each<[title: string, spec: object, closure: string]>([
+    ['a request', {}, 'close=2026-01-05T09:00:00Z'],
+    ['a request with a window', { window: '8h' }, 'close=2026-01-05T09:00:00Z~2026-01-05T17:00:00Z'],
+    [
+      'a calendar',
+      { window: '1s', schedule: { rules: [{ daysOfWeek: ['Monday'] }] } },
+      'close=2026-01-05T09:00:00Z~2026-01-06T00:00:00Z',
+    ],
+  ])('a planned opening is no other closure, by %s: a bypass of it lasts', (_, spec, closure) => {
+    const request = { action: 'close' as const, at: '2026-01-05T09:00:00Z' };
+    const planned = { action: 'open' as const, at: '2026-01-05T12:00:00Z' };
+    const frozen = { ...gate({ default: 'opened', ...spec }), status: { request } };
+    const closures = [frozen, { ...frozen, status: { request, planned } }].map(
+      (each) => evaluateGates([one], byRefKey([each]), at).closed[0]?.closure,
+    );
+    expect(closures).toEqual([closure, closure]);
+  });
   it('a closure that is over is not why the calendar has closed a gate', () => {
     const mondays = { rules: [{ daysOfWeek: ['Monday' as const] }] };
     const request = { action: 'close' as const, at: '2026-01-03T09:00:00Z', by: 'anna', reason: 'INC-42' };

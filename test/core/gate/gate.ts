@@ -22,7 +22,7 @@ const TIMES = ['until', 'requestedAt', 'resetToDefaultAt'] as const;
 
 /** The evaluation, with times in the stored form. */
 export function evaluated(of: Gate, at: string): Record<string, unknown> {
-  const { request, cause: _, ...evaluation } = evaluateGate(of, Date.parse(at));
+  const { request, cause: _, closure: __, opensByRequest: ___, ...evaluation } = evaluateGate(of, Date.parse(at));
   const shown: Record<string, unknown> = { ...evaluation };
   for (const key of TIMES) if (evaluation[key] !== undefined) shown[key] = formatTime(evaluation[key]);
   if (request) shown.request = { ...request, at: formatTime(request.at) };
