@@ -12,6 +12,8 @@ export const LIMITS = {
   namesInAnnotation: 400,
   /** Annotations of a Flux object. */
   annotations: 512,
+  /** Labels of a Flux object. Each Gate that may select the object is compared with them. */
+  labels: 512,
   /** Gates listed for one object because they may select it: of its namespace, and with a `namespaceSelector`. */
   selectingGates: 1000,
   /** Bytes of the JSON of these Gates, with managedFields. */

@@ -11,9 +11,10 @@ import { foreignGates, foreignText, gatesInAnnotation } from '../objectGates/obj
  * This is checked before anything is read.
  */
 export function tooManyReferencesProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
-  const [count, before] = [object, oldObject].map((each) => Object.keys(each?.metadata.annotations ?? {}).length);
-  if (count! > LIMITS.annotations && count! > before!) {
-    return `metadata.annotations has ${count} entries, and at most ${LIMITS.annotations} are allowed: remove some.`;
+  for (const field of ['annotations', 'labels'] as const) {
+    const [count, before] = [object, oldObject].map((each) => Object.keys(each?.metadata[field] ?? {}).length);
+    if (count! > LIMITS[field] && count! > before!)
+      return `metadata.${field} has ${count} entries, and at most ${LIMITS[field]} are allowed: remove some.`;
   }
   const named = [object, ...(oldObject ? [oldObject] : [])].flatMap((each) => gatesInAnnotation(each).refs);
   if (uniqueRefs(named).length > LIMITS.requiredGates) {

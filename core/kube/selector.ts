@@ -48,7 +48,10 @@ export function compileSelector(selector: LabelSelector = EVERYTHING): Matcher {
   return matcher;
 }
 
-/** In the time that it takes to read the labels, however many conditions a tenant has written. */
+/** Keys of a selector that are looked up one by one. With more, the labels are. */
+const FEW_KEYS = 512;
+
+/** A matcher whose cost doesn't grow with both the labels and the conditions: tenants write both. */
 function matcherOf({ matchLabels = {}, matchExpressions = [] }: LabelSelector): Matcher {
   const allowed = new Map<string, ReadonlySet<string>>(
     Object.entries(matchLabels).map(([key, value]) => [key, new Set([value])]),
@@ -68,10 +71,16 @@ function matcherOf({ matchLabels = {}, matchExpressions = [] }: LabelSelector): 
       if (operator === 'In') allowed.set(key, new Set(known ? values.filter((value) => known.has(value)) : values));
     }
   }
+  const allows = (key: string, value: string) =>
+    !absent.has(key) && !forbidden.get(key)?.has(value) && (allowed.get(key)?.has(value) ?? true);
+  const keys = [...new Set([...present, ...absent, ...forbidden.keys()])];
+  if (keys.length <= FEW_KEYS)
+    return (labels = {}) =>
+      keys.every((key) => (Object.hasOwn(labels, key) ? allows(key, labels[key]!) : !present.has(key)));
   return (labels = {}) => {
     let found = 0;
     for (const [key, value] of Object.entries(labels)) {
-      if (absent.has(key) || forbidden.get(key)?.has(value) || !(allowed.get(key)?.has(value) ?? true)) return false;
+      if (!allows(key, value)) return false;
       if (present.has(key)) found++;
     }
     return found === present.size;

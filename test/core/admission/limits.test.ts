@@ -1,6 +1,7 @@
 /** An object beyond a limit is held, and its message names that limit. Warnings are not cut. */
 import { describe, expect, it } from 'vitest';
 import { decideWrite } from '../../../core/admission/fluxWrite.ts';
+import { tooManyReferencesProblem } from '../../../core/admission/referenceProblems.ts';
 import { limitText, TOO_MANY, TOO_MANY_ROLLOUTS } from '../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { bypassWarning, revertWarning } from '../../../core/objectGates/gateTexts.ts';
@@ -38,6 +39,21 @@ describe('an object beyond a limit', () => {
       expect(warnings.join()).not.toMatch(/Gate \(/);
     },
   );
+});
+
+it.each(['annotations', 'labels'] as const)('more %s than the limit are refused, unless they were there', (field) => {
+  const withMany = (count: number) => {
+    const object = kustomization();
+    return {
+      ...object,
+      metadata: { ...object.metadata, [field]: Object.fromEntries(each(count, (i) => [`k${i}`, ''])) },
+    };
+  };
+  const [most, more] = [withMany(LIMITS[field]), withMany(LIMITS[field] + 1)];
+  expect(tooManyReferencesProblem(most, undefined)).toBeUndefined();
+  expect(tooManyReferencesProblem(more, undefined)).toMatch(/ has 513 entries, and at most 512 are allowed/);
+  expect(tooManyReferencesProblem(more, most)).toMatch(/ has 513 entries/);
+  expect(tooManyReferencesProblem(more, more)).toBeUndefined();
 });
 
 describe('a Warning with names of 20 characters has at most 120', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LabelSelector } from '../../../api/kubernetes.ts';
 import { matchesSelector, SelectorError, toSelectorString } from '../../../core/kube/selector.ts';
+import { costInReadings } from '../../support/cost.ts';
 
 const labels = { app: 'web', tier: 'front', empty: '' };
 const expression = (key: string, operator: string, values?: string[]): LabelSelector => ({
@@ -39,6 +40,21 @@ describe('a selector matches as in apimachinery', () => {
   ])('%j', (selector, matches, text) => {
     expect(matchesSelector(selector, labels)).toBe(matches);
     expect(toSelectorString(selector)).toBe(text);
+    const withMany = { ...selector, matchExpressions: [...(selector?.matchExpressions ?? []), ...manyKeys] };
+    expect(matchesSelector(withMany, labels), 'with many more keys').toBe(matches);
+  });
+
+  const manyKeys = Array.from({ length: 1000 }, (_, i) => notIn(`key-${i}`, 'x')).flat();
+
+  it.each([
+    ['with thousands of labels', { count: 10_000, selector: { matchLabels: { app: 'web' } } }],
+    ['with thousands of conditions', { count: 10, selector: { matchExpressions: manyKeys } }],
+  ])('%s at little cost', (_, { count, selector }) => {
+    const many = Object.fromEntries(Array.from({ length: count }, (_, i) => [`label-${i}`, '']));
+    const selectors = Array.from({ length: 200 }, () => ({ ...selector }));
+    for (const each of selectors) matchesSelector(each, {});
+    const match = () => selectors.map((each) => matchesSelector(each, many));
+    expect(costInReadings([many, selector], match)).toBeLessThan(10);
   });
 });
 
