@@ -93,7 +93,7 @@ function evaluate(
       '(a Kustomization must not require a Gate that it delivers itself)';
     return { ref, open: false, message, missing: true };
   }
-  const { opened, openFor, message, until, closure, cause } = evaluateGate(gate, now);
+  const { opened, openFor, message, until, closure, cause, opensByRequest } = evaluateGate(gate, now);
   const open = opened || (openFor !== undefined && next !== undefined && opensFor(openFor, next));
   const result: GateResult = {
     ref,
@@ -104,7 +104,7 @@ function evaluate(
     openedBy: open && cause?.action === 'open' ? cause : undefined,
     closedBy: !opened && cause?.action === 'close' ? cause : undefined,
     opensAt: !opened && openFor === undefined ? until : undefined,
-    opensByRequest: evaluation.opensByRequest,
+    opensByRequest,
   };
   return opened || !next ? result : withApprovals(result, gate, next, now);
 }

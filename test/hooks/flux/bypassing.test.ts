@@ -7,7 +7,7 @@ import { AWAITS_ARTIFACT, BYPASSED_GATES } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { HistoryEntry, Rollout } from '../../../api/types.ts';
 import { formatTime } from '../../../core/kube/time.ts';
-import { deployment, gate, kustomization, NOW, ociRepository, rollout } from '../../core/admission/objects.ts';
+import { deployment, gate, kustomization, NOW, ociRepository, owner, rollout } from '../../core/admission/objects.ts';
 import { Cluster } from './cluster.ts';
 
 const STATE = 'gate.fluxcd.io/state';
@@ -102,6 +102,17 @@ describe('an object whose deployment bypasses its Gate', () => {
     expect(cluster.object.metadata.annotations).toMatchObject({ [STATE]: 'closed: shop/freeze', [MEMORY]: 'unset' });
     expect(substituted(cluster.object)).toEqual({ APP: '1.1.0', WEB: '5.0.0' });
     expect(cluster.binding?.status?.bypassing).toBeUndefined();
+  });
+
+  it('takes no other spec, from an apply or an edit', async () => {
+    const cluster = await bypassing();
+    const edit = { ...cluster.object, spec: { ...cluster.object.spec, path: './evil' } };
+    expect(await cluster.write(edit)).toBe(false);
+    const managedFields = [{ ...owner('Apply', 'spec.path'), manager: 'kustomize-controller' }];
+    const apply = { ...edit, metadata: { ...edit.metadata, managedFields } };
+    expect(await cluster.write(apply, { username: 'flux' }, 'kustomize-controller')).toBe(true);
+    expect(cluster.object.spec?.path).toBeUndefined();
+    expect(runs(cluster)).toBe(true);
   });
 
   it('stays suspended by a user’s suspension meanwhile, after the freeze too', async () => {

@@ -200,14 +200,6 @@ describe('sync', () => {
     expect(blocked?.message).toMatch(/^Version 1\.1\.0 waits: too many or too large Gates/);
   });
 
-  it('deploys if cache and live reads allow it, with an Event', async () => {
-    const { tags, reasons } = await sync(rollout({}, deployed), [imagePolicy('1.1.0'), gate('g', {})], {
-      objects: [gate('g', {})],
-    });
-    expect(tags).toEqual(['1.1.0', '1.0.0']);
-    expect(reasons).toContain('DeploymentSucceeded');
-  });
-
   it.each<[string, (live: ReturnType<typeof rollout>) => void]>([
     [
       'pinned and frozen',
@@ -260,21 +252,6 @@ describe('sync', () => {
     policy.status = { latestImage: 'registry.example:5000/app:1.0.0' };
     expect((await sync(rollout({}), [policy])).tags).toEqual(['1.0.0']);
   });
-
-  it.each(['Kustomization', 'HelmRelease'])(
-    'begins no bake before a bound %s has a binding that proves anything',
-    async (kind) => {
-      const key = kind === 'HelmRelease' ? 'rollout' : 'substitute.APP.from';
-      const bound = object('x/v1', kind, 'new', {});
-      bound.metadata.annotations = { [`rollout.kuberik.com/${key}`]: 'app' };
-      const status = { ...deployed, history: [{ ...deployed.history![0]!, bakeStatus: 'Deploying' as const }] };
-      const parent = rollout({ bakeTime: '5m' }, status);
-      const begun = async (objects: KubeObject<any, any>[]) =>
-        (await sync(parent, [imagePolicy('1.0.0')], { objects })).status.history?.[0]?.bakeStatus;
-      expect(await begun([])).toBe('InProgress');
-      expect(await begun([bound])).toBe('Deploying');
-    },
-  );
 
   it('reads annotations of deployments only before a first one, and bound objects before each', async () => {
     const carried = ['listMetadata kustomizations team-a', 'listMetadata ocirepositories team-a'];

@@ -37,41 +37,6 @@ describe('a closed Gate that selects the Rollout', () => {
       expect(resyncAfterSeconds).toBe(15);
     }
   });
-
-  it.each([
-    ['asked for by annotation', { 'rollout.kuberik.com/force-deploy': '1.1.0' }, {}],
-    ['pinned', {}, { wantedVersion: '1.1.0' }],
-  ])('holds a version that is %s', async (_, annotations, spec) => {
-    const parent = rollout(spec, { ...deployed, availableReleases: [{ tag: '1.0.0' }, { tag: '1.1.0' }] });
-    parent.metadata.annotations = annotations;
-    const { tags } = await sync(parent, [imagePolicy('1.1.0'), selecting('weekend', 'closed')]);
-    expect(tags).toEqual(['1.0.0']);
-  });
-
-  it('that was bypassed for it does not hold its next deployment', async () => {
-    const parent = rollout({}, deployed);
-    parent.metadata.annotations = {
-      'gate.fluxcd.io/bypass-reason': 'INC-1',
-      'gate.fluxcd.io/bypassed-gates': '1.1.0 (2) 2026-03-01T11:30:00Z: team-a/weekend',
-    };
-    const gate = selecting('weekend', 'closed');
-    const { tags } = await sync(parent, [imagePolicy('1.1.0'), gate], { objects: [gate] });
-    expect(tags).toEqual(['1.1.0', '1.0.0']);
-  });
-});
-
-describe('nothing holds it where', () => {
-  it.each([
-    ['the Gate is open', central('opened')],
-    [
-      'the Gate selects other namespaces',
-      selecting('a', 'closed', { namespaceSelector: { matchLabels: { env: 'x' } } }),
-    ],
-  ])('%s', async (_, gate) => {
-    const found = [gate, production];
-    const { tags } = await sync(rollout({}, deployed), [imagePolicy('1.1.0'), ...found], { objects: found });
-    expect(tags).toEqual(['1.1.0', '1.0.0']);
-  });
 });
 
 it.each([

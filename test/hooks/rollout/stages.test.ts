@@ -46,12 +46,6 @@ describe('a stage', () => {
     expect(waits(status)).toMatchObject({ reason: 'RolloutNotFound' });
   });
 
-  it('that Succeeded in cache and live read lets the version through', async () => {
-    const staging = as(stage('staging', 'Succeeded'));
-    const { tags } = await sync(app([{ name: 'staging' }]), [policy, staging], { objects: [staging] });
-    expect(tags).toEqual(['1.0.0']);
-  });
-
   it('is not read live while it blocks, nor without a deployment to make', async () => {
     const held = await sync(app([{ name: 'staging' }]), [policy, as(stage('staging', 'InProgress'))]);
     expect(held.reads.filter((read) => read.includes('rollouts'))).toEqual([]);

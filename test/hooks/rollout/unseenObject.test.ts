@@ -53,11 +53,3 @@ it('a bake begins only once the live objects have the version, also in a sync wh
   expect(answer.tags).toEqual(['1.0.0']);
   expect(answer.status.history?.[0]).toMatchObject({ bakeStatus: 'Deploying' });
 });
-
-it('control: without the deployment the same bake does not begin', async () => {
-  const status = { ...deployed, history: [{ ...head, bakeStatus: 'Deploying' }] };
-  const answer = await sync(rollout({ bakeTime: '5m' }, status), [imagePolicy('1.0.0'), binding], {
-    objects: [app, late, binding],
-  });
-  expect(answer.status.history?.[0]).toMatchObject({ bakeStatus: 'Deploying' });
-});

@@ -67,22 +67,6 @@ describe('spec.writeBack', () => {
     },
   );
 
-  it.each([
-    ['of somebody', policy()],
-    ['of another Rollout', policy('uid-of-other')],
-  ])('deploys nothing and asks for none where there is one %s, and Ready says so', async (_, found) => {
-    const answer = await sync(parent(), { objects: [found] });
-    expect(answer.children).toEqual([]);
-    expect(answer.tags).toEqual(['1.0.0']);
-    expect(answer.ready).toMatchObject({
-      status: 'False',
-      reason: 'RolloutFailed',
-      message:
-        "ImagePolicy 'app-deployed' exists but does not belong to this Rollout: delete it, or set another name in spec.writeBack.imagePolicy",
-    });
-    expect(answer.resyncAfterSeconds).toBeLessThanOrEqual(30);
-  });
-
   it('deploys nothing if the installation has no such children, as Ready reports', async () => {
     const answer = await sync(parent(), { children: 'not installed' });
     expect(answer.children).toEqual([]);
@@ -90,13 +74,5 @@ describe('spec.writeBack', () => {
     expect(answer.ready?.message).toBe(
       "ImagePolicy 'app-deployed' is not written: the component write-back is not installed",
     );
-  });
-
-  it('has none without writeBack, nor before the first deployment', async () => {
-    const none = await sync(rollout({}, deployed), { children: [policy('uid-of-app')] });
-    expect(none.children).toEqual([]);
-    const first = await sync(rollout({ writeBack: { imagePolicy: 'app-deployed' } }));
-    expect(first.children).toEqual([]);
-    expect(first.tags).toEqual(['1.1.0']);
   });
 });

@@ -18,7 +18,7 @@ describe('the request that counts is the one that arrived last', () => {
   type Asked = Record<string, string | null> & { at: string; by?: string };
   const cases: { rule: string; spec: Gate['spec']; writes: Asked[]; at: string; expect: object }[] = parse(
     readFileSync(join(import.meta.dirname, 'requests.yaml'), 'utf8'),
-    (_, value: unknown) => (typeof value === 'string' && TIME.test(value) ? day(value) : value),
+    (_key, value) => (typeof value === 'string' && TIME.test(value) ? day(value) : value),
   );
 
   it.each(cases)('$rule', async ({ spec, writes, at, expect: expected }) => {
