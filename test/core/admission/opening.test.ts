@@ -87,6 +87,12 @@ describe('one write of a gated Kustomization at the opening', () => {
       { gates: [openGate], stored: 'old' },
     ),
     alone('nobody resumes it earlier by saying that it is open', { now: NOW + 119_000, stored: 'old' }),
+    alone('another write while it waits does not resume it', {
+      object: resumedAlone.old,
+      applier: applier('True', 'ReconciliationSucceeded'),
+      now: NOW + 3_600_000,
+      stored: 'old',
+    }),
     alone('when it has no owner any more, it is resumed alone after two minutes', { now: NOW + 120_000 }),
     alone(
       'when its owner has applied everything since, and not this, it is resumed at once: it may be on its way out',
