@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { gitSync } from '../../dev/actors/gitSync.ts';
 import { type AnyObject, ref, rollout, rolloutGate, sharedCluster, waitFor } from './support/cluster.ts';
+import { grant } from './support/grant.ts';
 
 const { admin, developer, sre, flux, newNamespace, publish } = sharedCluster();
 
@@ -12,13 +13,7 @@ const PEOPLE = ['alice', 'bob', 'carol'];
 async function scenario(approvals: Record<string, unknown>) {
   const ns = await newNamespace();
   const prod = ref('rolloutGate', ns, 'prod');
-  await admin.create({
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'RoleBinding',
-    metadata: { namespace: ns, name: 'approvers' },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'rolloutgate-approver' },
-    subjects: PEOPLE.map((name) => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name })),
-  });
+  await grant(admin, ns, 'rolloutgate-approver', PEOPLE);
   await sre.create(rolloutGate(ns, 'prod', 'app', { approvals }));
   await developer.create(rollout(ns, 'app'));
   /** The API server's authorizer may not have the binding yet. */

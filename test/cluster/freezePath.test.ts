@@ -1,10 +1,8 @@
-/**
- * The path from a closing Gate to its objects handles nothing that a tenant can make large or numerous. On the real API
- * server.
- */
+/** What a tenant could make so large that a freeze doesn't reach an object is refused. On the real API server. */
 import { describe, expect, it } from 'vitest';
 import { type AnyObject, gate, ref, sharedCluster, waitFor } from './support/cluster.ts';
 import { gated, isFree, isHeld } from './support/gates.ts';
+import { grant } from './support/grant.ts';
 
 const { admin, developer, sre, flux, newNamespace } = sharedCluster();
 
@@ -14,13 +12,11 @@ const withAnnotations = (object: AnyObject, annotations: Record<string, string>)
   metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, ...annotations } },
 });
 
-describe('a freeze reaches an object', () => {
-  it('that is created with a status too large for a review', async () => {
-    const ns = await newNamespace();
-    await sre.create(gate(ns, 'freeze', { spec: everything }));
-    const app = { ...gated('Kustomization', ns, 'app'), status: { lastAppliedRevision: '<'.repeat(600_000) } };
-    await expect(developer.create(app)).rejects.toThrow(/was not read, so its Gates are unknown/);
-  });
+it('an object is refused that is created with a status too large for a review', async () => {
+  const ns = await newNamespace();
+  await sre.create(gate(ns, 'freeze', { spec: everything }));
+  const app = { ...gated('Kustomization', ns, 'app'), status: { lastAppliedRevision: '<'.repeat(600_000) } };
+  await expect(developer.create(app)).rejects.toThrow(/was not read, so its Gates are unknown/);
 });
 
 describe('an object of a governed kind', () => {
@@ -189,13 +185,8 @@ describe('an object that is related to others is refused if it is too large', ()
   it('and where it passes itself off as one of a schedule', async () => {
     const ns = await newNamespace();
     const own = rolloutGate(ns, { labels: { 'controller-uid': 'u-1' } });
-    const metadata = { namespace: ns, name: 'gates' };
-    const [apiVersion, apiGroup] = ['rbac.authorization.k8s.io/v1', 'rbac.authorization.k8s.io'];
     const rules = [{ apiGroups: ['kuberik.com'], resources: ['rolloutgates'], verbs: ['create'] }];
-    const subjects = [{ apiGroup, kind: 'User', name: 'developer' }];
-    await admin.create({ apiVersion, kind: 'Role', metadata, rules });
-    const roleRef = { apiGroup, kind: 'Role', name: 'gates' };
-    await admin.create({ apiVersion, kind: 'RoleBinding', metadata, roleRef, subjects });
+    await grant(admin, ns, 'gates', ['developer'], rules);
     // The authorizer sees a new binding with a delay.
     await waitFor(
       () =>

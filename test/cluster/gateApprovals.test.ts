@@ -1,19 +1,13 @@
 import { expect, it } from 'vitest';
 import { gate, ref, rollout, sharedCluster, waitFor } from './support/cluster.ts';
+import { grant } from './support/grant.ts';
 
 const { admin, developer, sre, newNamespace, publish } = sharedCluster();
 
 it('the role of an approver of Gates may approve and change nothing else', async () => {
   const ns = await newNamespace();
   const prod = ref('gate', ns, 'prod');
-  const apiGroup = 'rbac.authorization.k8s.io';
-  await admin.create({
-    apiVersion: `${apiGroup}/v1`,
-    kind: 'RoleBinding',
-    metadata: { namespace: ns, name: 'approvers' },
-    roleRef: { apiGroup, kind: 'ClusterRole', name: 'gate-approver' },
-    subjects: [{ apiGroup, kind: 'User', name: 'alice' }],
-  });
+  await grant(admin, ns, 'gate-approver', ['alice']);
   await sre.create(gate(ns, 'prod', { spec: { default: 'closed', approvals: { required: 2 } } }));
   await publish(ns, 'app', '1.0.0');
   await developer.create(rollout(ns, 'app', { spec: { gates: [{ name: 'prod' }] } }));

@@ -1,26 +1,17 @@
 /** The reach of a tenant's Gates into other namespaces, on the real API server. */
 import { describe, expect, it } from 'vitest';
-import { type AnyObject, gate, ref, sharedCluster } from './support/cluster.ts';
+import { gate, ref, sharedCluster } from './support/cluster.ts';
 import { gated, isHeld, suspension } from './support/gates.ts';
+import { grant } from './support/grant.ts';
 
 const { admin, developer, sre, newNamespace } = sharedCluster();
-
-/** Gives the developer a role of manifests/rbac/user-roles.yaml, in one namespace or everywhere. */
-const binding = (role: string, namespace: string): AnyObject => ({
-  apiVersion: 'rbac.authorization.k8s.io/v1',
-  kind: 'RoleBinding',
-  metadata: { name: role, namespace },
-  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
-  subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'developer' }],
-});
 
 describe('a right on Gates in one namespace', () => {
   it('holds nothing in another, whatever else is bound there', async () => {
     const [mine, theirs] = await Promise.all([newNamespace(), newNamespace({ team: 'theirs' })]);
     const app = gated('Kustomization', theirs, 'app');
     await admin.create(app);
-    await admin.create(binding('gate-editor', mine));
-    await admin.create(binding('gate-selector', mine));
+    for (const role of ['gate-editor', 'gate-selector']) await grant(admin, mine, role, ['developer']);
     const selects = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': theirs } } };
     const freeze = (wanted: object) => gate(mine, 'freeze', { spec: { default: 'closed', selects: wanted } });
     await expect(developer.create(freeze(selects))).rejects.toThrow(/select-namespaces/);

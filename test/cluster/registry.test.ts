@@ -5,9 +5,10 @@ import { USERS } from '../../dev/local/controlPlane/users.ts';
 import { type RealRegistry, startRealRegistry } from '../../dev/local/registry/realRegistry.ts';
 import { call as command } from '../support/command.ts';
 import { objectOf } from '../support/objects.ts';
-import { type AnyObject, ref, sharedCluster, waitFor } from './support/cluster.ts';
+import { ref, sharedCluster, waitFor } from './support/cluster.ts';
 import { pullSecret } from './support/copyScenario.ts';
 import { expectGolden } from './support/golden.ts';
+import { grant } from './support/grant.ts';
 import { nextSecond, type RolloutScenario, scenarioOf } from './support/rolloutScenario.ts';
 
 const view = sharedCluster();
@@ -62,18 +63,8 @@ async function privateImage(host: string): Promise<RolloutScenario> {
  * Secret.
  */
 async function letHooksRead({ ns }: RolloutScenario): Promise<void> {
-  const metadata = { name: 'rollout-hooks-registry', namespace: ns };
-  const group = 'rbac.authorization.k8s.io';
-  const apiVersion = `${group}/v1`;
   const rules = [{ apiGroups: [''], resources: ['secrets'], resourceNames: [SECRET], verbs: ['get'] }];
-  await admin.create({ apiVersion, kind: 'Role', metadata, rules } as AnyObject);
-  await admin.create({
-    apiVersion,
-    kind: 'RoleBinding',
-    metadata,
-    roleRef: { apiGroup: group, kind: 'Role', name: metadata.name },
-    subjects: [{ kind: 'ServiceAccount', name: 'rollout-hooks', namespace: 'rollout-hooks' }],
-  } as AnyObject);
+  await grant(admin, ns, 'rollout-hooks-registry', ['rollout-hooks/rollout-hooks'], rules);
 }
 
 const deployed = (tag: string) => ({ tag, version: `v${tag}`, revision: `main@sha1:${tag}`, created: CREATED[tag] });

@@ -9,6 +9,7 @@ import { send } from '../../../dev/client/send.ts';
 import { kubeconfigOf } from '../../../dev/local/controlPlane/users.ts';
 import { expectAccessible, type Visitor, visitorOf, visitorWith } from '../support/browser.ts';
 import { rollout, sharedCluster } from '../support/cluster.ts';
+import { grant } from '../support/grant.ts';
 
 const view = sharedCluster();
 
@@ -77,18 +78,10 @@ describe('a user with half of the rights', () => {
 
   /** A ServiceAccount that may read these resources in its namespace. */
   async function visitorWhoReads(name: string, resources: { group: string; names: string[] }[]): Promise<Visitor> {
-    const metadata = { name, namespace: ns };
-    const rbac = 'rbac.authorization.k8s.io';
-    await view.admin.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata });
-    const rules = resources.map(({ group, names }) => ({
-      apiGroups: [group],
-      resources: names,
-      verbs: ['get', 'list', 'watch'],
-    }));
-    await view.admin.create({ apiVersion: `${rbac}/v1`, kind: 'Role', metadata, rules });
-    const roleRef = { apiGroup: rbac, kind: 'Role', name };
-    const subjects = [{ kind: 'ServiceAccount', name, namespace: ns }];
-    await view.admin.create({ apiVersion: `${rbac}/v1`, kind: 'RoleBinding', metadata, roleRef, subjects });
+    await view.admin.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: ns } });
+    const verbs = ['get', 'list', 'watch'];
+    const rules = resources.map(({ group, names }) => ({ apiGroups: [group], resources: names, verbs }));
+    await grant(view.admin, ns, name, [`${ns}/${name}`], rules);
     const path = `/api/v1/namespaces/${ns}/serviceaccounts/${name}/token`;
     const { object } = await send(view.admin.access, 'POST', path, { body: { spec: {} } });
     const { url, ca } = view.admin.access;

@@ -18,6 +18,7 @@ import {
   waitFor,
 } from '../../cluster/support/cluster.ts';
 import { isFree, isHeld, requestGate } from '../../cluster/support/gates.ts';
+import { grant } from '../../cluster/support/grant.ts';
 import { conditionOf, tagArrives, variablesArrive } from '../../cluster/support/versions.ts';
 import { LEFT, leftBehind, restore } from './restore.ts';
 
@@ -170,20 +171,9 @@ describe('an installation of 65e3110', () => {
 
 describe('open approvals of 2482c6c9', () => {
   const BOARD = 'board';
-  const group = 'rbac.authorization.k8s.io';
-  beforeAll(() =>
-    Promise.all(
-      ['gate-approver', 'rolloutgate-approver'].map((name) =>
-        view.admin.create({
-          apiVersion: `${group}/v1`,
-          kind: 'RoleBinding',
-          metadata: { namespace: BOARD, name },
-          roleRef: { apiGroup: group, kind: 'ClusterRole', name },
-          subjects: [{ apiGroup: group, kind: 'User', name: 'bob' }],
-        }),
-      ),
-    ),
-  );
+  beforeAll(async () => {
+    for (const role of ['gate-approver', 'rolloutgate-approver']) await grant(view.admin, BOARD, role, ['bob']);
+  });
 
   it.each([
     ['gate', 'prod', 'gated', 'approve.gate.fluxcd.io/for'],
