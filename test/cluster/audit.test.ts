@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { send } from '../../dev/client/send.ts';
+import { requestToken } from '../../dev/local/controlPlane/serviceAccount.ts';
+import { kubeconfigOf } from '../../dev/local/controlPlane/users.ts';
 import { REPOSITORY } from '../../dev/repository.ts';
 import { objectsIn } from '../manifests/files.ts';
 import { type LocalServer, startLocalServer } from '../server/registry/localServer.ts';
@@ -35,18 +36,9 @@ beforeAll(async () => {
       ...(subjects && { subjects: [{ ...subjects[0], namespace: ns }] }),
     } as AnyObject);
   }
-  const path = `/api/v1/namespaces/${ns}/serviceaccounts/rollout-hooks-audit/token`;
-  const { object } = await send(admin.access, 'POST', path, { body: { spec: {} } });
-  const { url: server, ca } = admin.access;
-  const kubeconfig = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'c', cluster: { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') } }],
-    users: [{ name: 'u', user: { token: object.status.token } }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'x',
-  };
-  writeFileSync(join(dir, 'kubeconfig'), JSON.stringify(kubeconfig), { mode: 0o600 });
+  const token = await requestToken(admin, { namespace: ns, name: 'rollout-hooks-audit' });
+  const { url, ca } = admin.access;
+  writeFileSync(join(dir, 'kubeconfig'), kubeconfigOf('audit', { url, ca, token }), { mode: 0o600 });
   sink = await startLocalServer(async (request, response) => {
     const event = (await json(request)) as AnyObject;
     if (failures++ === 0) return void response.writeHead(503).end();

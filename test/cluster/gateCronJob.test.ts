@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { User } from '../../dev/actors/user.ts';
 import { send } from '../../dev/client/send.ts';
+import { requestToken } from '../../dev/local/controlPlane/serviceAccount.ts';
 import { type AnyObject, ref, sharedCluster, waitFor } from './support/cluster.ts';
 import { createStrictly, exampleObjects } from './support/examples.ts';
 import { conditionText, gated, isFree, isHeld, requestGate } from './support/gates.ts';
@@ -24,10 +25,9 @@ beforeAll(async () => {
   const objects = exampleObjects('gate-cronjob.yaml', names);
   for (const object of objects) await createStrictly(admin, object);
   cronJob = objects.find(({ kind }) => kind === 'CronJob')!;
-  const path = `/api/v1/namespaces/${ns}/serviceaccounts/${pod().serviceAccountName}/token`;
-  const { object } = await send(admin.access, 'POST', path, { body: { spec: {} } });
+  const token = await requestToken(admin, { namespace: ns, name: pod().serviceAccountName });
   const { url, ca } = admin.access;
-  account = new User({ url, ca, token: object.status.token });
+  account = new User({ url, ca, token });
   await developer.create(app());
 });
 
