@@ -33,6 +33,8 @@ interface AppOptions {
   answers429?: boolean;
   /** Milliseconds until a body is complete. */
   completeMs?: number;
+  /** Milliseconds until a route with `answerUnread` gives that answer, because it has no other yet. */
+  answerMs?: number;
   /** Milliseconds that only grow. */
   clock?: () => number;
 }
@@ -46,6 +48,7 @@ export function createApp({
   showsMetrics,
   answers429 = false,
   completeMs = SERVER_LIMITS.bodySeconds * 1000,
+  answerMs = SERVER_LIMITS.answerSeconds * 1000,
   clock = () => performance.now(),
 }: AppOptions): Express {
   const app = express();
@@ -69,7 +72,10 @@ export function createApp({
   const common = createLane();
   for (const route of routes) {
     const lane = route.hasOwnLane ? createLane() : common;
-    app.post(route.path, createHandler(route, lane, { refusals, metrics, refuseCaller, answers429, completeMs }));
+    app.post(
+      route.path,
+      createHandler(route, lane, { refusals, metrics, refuseCaller, answers429, completeMs, answerMs }),
+    );
     app.all(route.path, (_request, response) => {
       response
         .status(405)
@@ -83,13 +89,13 @@ export function createApp({
 }
 
 type HandlerOptions = { refusals: RefusalLog } & Pick<AppOptions, 'metrics' | 'refuseCaller'> &
-  Required<Pick<AppOptions, 'answers429' | 'completeMs'>>;
+  Required<Pick<AppOptions, 'answers429' | 'completeMs' | 'answerMs'>>;
 
 /** The handler of a route: reads the body within the limits of the lane, and answers. */
 function createHandler(
   { path, answer, answerUnread, maxBytes = SERVER_LIMITS.bodyBytes }: Route,
   lane: Lane,
-  { refusals, metrics, refuseCaller, answers429, completeMs }: HandlerOptions,
+  { refusals, metrics, refuseCaller, answers429, completeMs, answerMs }: HandlerOptions,
 ) {
   const isBusy = () => lane.inFlight >= SERVER_LIMITS.requestsAtOnce;
   return async (request: Request, response: Response): Promise<void> => {
@@ -114,17 +120,14 @@ function createHandler(
         throw new BodyError(429, 'too many requests at once', { why: 'busy', beginning });
       }
       lane.inFlight++;
-      try {
-        response.json(
-          await lane.turn(bytes.length, async () => {
-            body = parseBody(bytes);
-            return answer(body);
-          }),
-        );
-        end('answered');
-      } finally {
-        lane.inFlight--;
-      }
+      const answering = lane
+        .turn(bytes.length, async () => {
+          body = parseBody(bytes);
+          return answer(body);
+        })
+        .finally(() => lane.inFlight--);
+      response.json(await (answerUnread ? inTime(answering, bytes, answerMs) : answering));
+      end('answered');
     } catch (error) {
       const unread = error instanceof BodyError ? error.unread : undefined;
       const instead = unread && (await answerUnread?.(unread));
@@ -157,6 +160,17 @@ function createTurns() {
     last = begun;
     return (await begun).answering;
   };
+}
+
+/** The answer. Without one in time, the caller would go on as if there was nothing to say. */
+function inTime(answering: Promise<unknown>, bytes: Buffer, answerMs: number): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => {
+      const beginning = Promise.resolve(bytes.subarray(0, BEGINNING_BYTES).toString('utf8'));
+      reject(new BodyError(429, `there is no decision after ${answerMs / 1000} s`, { why: 'busy', beginning }));
+    }, answerMs);
+    answering.then(resolve, reject).finally(() => clearTimeout(late));
+  });
 }
 
 function answerBusy(response: Response, end: (outcome: string) => void): void {

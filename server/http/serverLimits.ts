@@ -21,6 +21,11 @@ export const SERVER_LIMITS = {
   listBytes: LIST_BYTES,
   /** Seconds until a body is complete; then 408, and the connection is closed. */
   bodySeconds: 3,
+  /**
+   * Seconds until the review of a webhook that fails open is decided; then the write is denied. The API server takes
+   * five seconds without an answer for permission.
+   */
+  answerSeconds: 3,
   /** Connections to the hooks' port, to the webhook's, and to that of the probes. */
   connections: 1024,
   /** Connections of one address to a port: twice `requestsAtOnce`, as an API server opens one for each request. */

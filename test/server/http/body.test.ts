@@ -20,7 +20,7 @@ afterEach(() => {
 });
 
 /** A server whose one route answers when the test lets it. */
-async function serve(more: Partial<Route> = {}, completeMs?: number) {
+async function serve(more: Partial<Route> = {}, completeMs?: number, answerMs?: number) {
   const waiting: (() => void)[] = [];
   const route: Route = {
     ...more,
@@ -33,6 +33,7 @@ async function serve(more: Partial<Route> = {}, completeMs?: number) {
     metrics: createMetrics(),
     notReady: () => undefined,
     ...(completeMs && { completeMs }),
+    ...(answerMs && { answerMs }),
   });
   const server = createServer(app);
   open.server = server;
@@ -172,6 +173,19 @@ describe('a body', () => {
     const answerUnread = async ({ why, beginning }: UnreadBody) => why === 'slow' && { got: await beginning };
     const { port } = await serve({ answerUnread }, 50);
     expect(await raw(port, head('Content-Length: 10'), '{').answered).toContain('200');
+  });
+
+  it('that has no answer in time gets its route’s own answer, which the late one doesn’t change', async () => {
+    const answerUnread = async ({ message, beginning }: UnreadBody) => ({ message, got: await beginning });
+    const { port, waiting } = await serve({ answerUnread }, undefined, 50);
+    const { socket, answered } = raw(port, head('Content-Length: 9'), '{"uid":1}');
+    let text = '';
+    socket.on('data', (data) => {
+      text += data;
+    });
+    expect(await answered).toContain('200');
+    expect(text).toContain('{"message":"there is no decision after 0.05 s","got":"{\\"uid\\":1}"}');
+    for (const answer of waiting) answer();
   });
 
   it('that is still arriving is dropped for one of an address that has fewer', async () => {
