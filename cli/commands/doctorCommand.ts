@@ -1,3 +1,4 @@
+import { countOf } from '../../core/text/count.ts';
 import { isApiError } from '../../tools/kube/kubeClient.ts';
 import { structuredText } from '../../tools/kube/objectText.ts';
 import { EXIT } from '../../tools/kube/problem.ts';
@@ -80,7 +81,7 @@ What you aren't allowed to read is listed as not checked, and is no finding.`,
     else {
       const style = styleOf(context);
       for (const finding of findings) for (const line of findingLines(finding, style)) terminal.print(line);
-      terminal.note(problems === 0 ? 'No findings.' : `${problems} ${problems === 1 ? 'finding' : 'findings'}.`);
+      terminal.note(problems === 0 ? 'No findings.' : `${countOf(problems, 'finding')}.`);
     }
     return problems === 0 ? EXIT.ok : EXIT.error;
   },

@@ -1,5 +1,4 @@
 /** Whether a version has the approvals that a Gate or RolloutGate requires. */
-
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule } from '../../api/types.ts';
 import { parseDuration } from '../kube/duration.ts';
@@ -7,6 +6,7 @@ import { few } from '../kube/firstFew.ts';
 import { formatTime } from '../kube/time.ts';
 import { serviceAccountOf } from '../kube/users.ts';
 import { Memo } from '../memo.ts';
+import { countOf } from '../text/count.ts';
 import type { Approval } from './approvalRecord.ts';
 
 /** The users behind one version of one Rollout. */
@@ -152,7 +152,7 @@ export function verdictText({ required, given, counted, problem, until }: Approv
 
 /** `1 of 2 approvals`. */
 export function countText(count: number, required: number): string {
-  return `${count} of ${required} ${required === 1 ? 'approval' : 'approvals'}`;
+  return `${count} of ${countOf(required, 'approval')}`;
 }
 
 // Whose approval counts: users, distinguished by their names, and the ServiceAccounts that the rule lists.

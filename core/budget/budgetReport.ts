@@ -9,6 +9,7 @@ import { identityOf, refKey } from '../kube/names.ts';
 import { tagWord } from '../kube/tag.ts';
 import { LIMITS } from '../limits.ts';
 import type { TextWithCommands } from '../text/commands.ts';
+import { countOf } from '../text/count.ts';
 import { shell } from '../text/shell.ts';
 import type { BudgetConfig } from './budgetConfig.ts';
 import { failedIn, versionOf } from './budgetVersions.ts';
@@ -74,9 +75,9 @@ function usageOf({
   waiting,
   unknown,
 }: BudgetOutcome): [reason: string, message: string] {
-  const queue = waiting === 0 ? '' : `, ${rolloutCount(waiting)} ${waiting === 1 ? 'waits' : 'wait'}`;
+  const queue = waiting === 0 ? '' : `, ${countOf(waiting, 'Rollout')} ${waiting === 1 ? 'waits' : 'wait'}`;
   if (selected === 0) return ['NothingSelected', 'spec.selector matches no Rollout'];
-  if (taken === 0 && waiting === 0) return ['Idle', `${rolloutCount(selected)}, and none requests a slot`];
+  if (taken === 0 && waiting === 0) return ['Idle', `${countOf(selected, 'Rollout')}, and none requests a slot`];
   const message = `${taken} of ${config.maxConcurrent} slots are taken${queue}`;
   if (waiting > 0 && taken >= config.maxConcurrent) return ['Full', message];
   if (waiting > 0 && unknown.length > 0) {
@@ -86,10 +87,6 @@ function usageOf({
   if (waiting > 0 && slots.length > 0) return ['WaveUnderWay', `${message} for earlier waves`];
   if (waiting > 0) return ['WaveIncomplete', `${message} until every Rollout of earlier waves has its version`];
   return ['Granting', message];
-}
-
-export function rolloutCount(rollouts: number): string {
-  return `${rollouts} Rollout${rollouts === 1 ? '' : 's'}`;
 }
 
 function messageOf({ text, commands }: Required<TextWithCommands>): Pick<NewEvent, 'message' | 'commands'> {
@@ -102,7 +99,7 @@ function heldText({ metadata }: Budget, version: BudgetVersion): Required<TextWi
   const target = `${kind?.toLowerCase()}/${name}`;
   const how = shell`kubectl annotate ${where}${target} ${CONTINUE}=${tagWord(version.version)}`;
   return {
-    text: `${version.version} has failed in ${rolloutCount(version.failed)}, and no other Rollout starts it (failed: ${failedIn(version)})`,
+    text: `${version.version} has failed in ${countOf(version.failed, 'Rollout')}, and no other Rollout starts it (failed: ${failedIn(version)})`,
     commands: [[`To continue ${version.version} despite its failures`, how]],
   };
 }
@@ -116,12 +113,12 @@ export function heldEvents(budget: Budget, versions: readonly BudgetVersion[]): 
       reason: 'VersionHeld',
       ...messageOf(heldText(budget, version)),
       about: `${versionKey(versionOf(version))}/${version.failed}`,
-      forOthers: `${version.version} has failed in ${rolloutCount(version.failed)}: no other Rollout starts it`,
+      forOthers: `${version.version} has failed in ${countOf(version.failed, 'Rollout')}: no other Rollout starts it`,
     }));
 }
 
 export function waveEvent(version: BudgetVersion, wave: Wave): NewEvent {
-  const message = `Version ${version.version} has Succeeded in all ${rolloutCount(wave.total)} of the wave ${wave.value || '(rest)'}`;
+  const message = `Version ${version.version} has Succeeded in all ${countOf(wave.total, 'Rollout')} of the wave ${wave.value || '(rest)'}`;
   return {
     type: 'Normal',
     reason: 'WaveDone',

@@ -11,7 +11,8 @@ import { type NewCondition, trueCondition } from '../kube/conditions.ts';
 import { identityOf, uidFraction } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { nextRevision } from '../status/revision.ts';
-import { GRANTS_NOTHING, rolloutCount } from './budgetReport.ts';
+import { countOf } from '../text/count.ts';
+import { GRANTS_NOTHING } from './budgetReport.ts';
 import { imageOf, isSameDigest, isSameImage } from './imageVersion.ts';
 import { type Budgets, budgetKey, budgetTitle, kindOf } from './selectingBudgets.ts';
 
@@ -149,7 +150,7 @@ function whyClosed({ status }: Budget, rollout: Rollout, tag: string) {
   const isSame = (known: { image: string; version: string; digest?: string }) =>
     isSameImage({ image, tag }, { image: known.image, tag: known.version, digest: known.digest });
   const held = status?.versions?.find((known) => known.held && isSame(known));
-  if (held) return { reason: 'VersionHeld', message: `it has failed in ${rolloutCount(held.failed)}` };
+  if (held) return { reason: 'VersionHeld', message: `it has failed in ${countOf(held.failed, 'Rollout')}` };
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   const isClosed = ready?.status === 'False' && GRANTS_NOTHING.includes(ready.reason);
   return isClosed ? { reason: 'BudgetClosed', message: ready.message } : undefined;

@@ -3,6 +3,7 @@ import { scaleTime } from 'd3-scale';
 import { useRef, useState } from 'preact/hooks';
 import type { Band, GateView, ScheduleView } from '../../client/board/planViews.ts';
 import { rowKey } from '../../client/board/row.ts';
+import { countOf } from '../../core/text/count.ts';
 import { Icon } from '../look/Icon.tsx';
 import { clockText, dayName, monthDay, now } from '../state/clock.ts';
 import { linkTo } from '../state/route.ts';
@@ -94,7 +95,7 @@ export function CalendarChart({ lines, days, onPlan }: CalendarChartProps) {
 }
 
 export function gateLine({ cluster, id, namespace, name, held, opened, bands }: GateView): CalendarLine {
-  const objects = held === 0 ? 'holds nothing' : `${held} ${held === 1 ? 'object' : 'objects'}`;
+  const objects = held === 0 ? 'holds nothing' : countOf(held, 'object');
   const about = [cluster, namespace, ...(held === undefined ? [] : [objects])].filter(Boolean).join(' · ');
   return { id: `gate ${rowKey({ cluster, id })}`, name, about, to: linkTo.gate(id, cluster), opened, bands };
 }

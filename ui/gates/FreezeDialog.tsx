@@ -1,5 +1,4 @@
 /** The dialog that creates a freeze. The address has all fields but the reason. */
-
 import { useEffect, useState } from 'preact/hooks';
 import { FROZEN_KINDS } from '../../client/actions/writes/freeze.ts';
 import type { Preview } from '../../client/board/pageMessages.ts';
@@ -7,6 +6,7 @@ import { rowKey } from '../../client/board/row.ts';
 import { DAYS } from '../../core/calendar/calendarRules.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { countOf } from '../../core/text/count.ts';
 import { ClusterChoice } from '../parts/ClusterChoice.tsx';
 import { Commands, commandsOf } from '../parts/Commands.tsx';
 import { RequestDialog } from '../parts/Dialog.tsx';
@@ -40,7 +40,7 @@ export function FreezeDialog() {
     return () => clearTimeout(timer);
   }, [JSON.stringify(request), cluster.value]);
   const where = freeze.isOfAll ? 'all namespaces' : freeze.namespace;
-  const text = `Freeze ${where}${preview ? `: ${preview.count} ${preview.count === 1 ? 'object' : 'objects'}` : ''}`;
+  const text = `Freeze ${where}${preview ? `: ${countOf(preview.count, 'object')}` : ''}`;
   return (
     <RequestDialog
       title="Freeze"

@@ -1,5 +1,6 @@
 /** A budget: its slots, and the progress of each version in its waves. */
 import type { BudgetVersionView, BudgetView, WaveState, WaveView } from '../../client/board/budgetView.ts';
+import { countOf } from '../../core/text/count.ts';
 import { Badge } from '../look/Badge.tsx';
 import { Icon, type IconName } from '../look/Icon.tsx';
 import type { Tone } from '../look/words.ts';
@@ -59,7 +60,7 @@ function Version({ version: of, label }: { version: BudgetVersionView; label: st
         <span class="version">{version}</span> of {image.split('/').at(-1)}{' '}
         {held && (
           <Badge tone="bad" icon="gate">
-            held after {failed} {failed === 1 ? 'failure' : 'failures'}
+            held after {countOf(failed, 'failure')}
           </Badge>
         )}
         {continuedBy && ` · continued by ${continuedBy}`}

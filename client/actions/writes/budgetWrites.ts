@@ -4,6 +4,7 @@ import type { Budget, BudgetVersion } from '../../../api/types.ts';
 import { pendingContinue } from '../../../core/budget/continueRequest.ts';
 import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
+import { countOf } from '../../../core/text/count.ts';
 import {
   badRequest,
   changeCause,
@@ -64,5 +65,5 @@ export function continueProgress(budget: Budget, wanted: string): Progress {
 
 function failureText({ version, failed, failures = [] }: BudgetVersion): string {
   const names = few(failures.map(refKey), 5, failed);
-  return `${version} has failed in ${failed} ${failed === 1 ? 'Rollout' : 'Rollouts'} (${names}): the others will deploy it anyway`;
+  return `${version} has failed in ${countOf(failed, 'Rollout')} (${names}): the others will deploy it anyway`;
 }

@@ -29,6 +29,7 @@ import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, wholeSeconds } from '../../../core/kube/time.ts';
 import { withCommands } from '../../../core/text/commands.ts';
+import { countOf } from '../../../core/text/count.ts';
 import { shell } from '../../../core/text/shell.ts';
 import { withApprovalChange } from './approvalChange.ts';
 import {
@@ -130,7 +131,7 @@ export function approveAtGate(
     [APPROVE_FOR]: target,
     ...(reason && { [APPROVE_FOR_REASON]: reason }),
   };
-  const text = `Approved ${version} at ${nameOf(gate)}, which requires ${approvals.required} ${approvals.required === 1 ? 'approval' : 'approvals'}`;
+  const text = `Approved ${version} at ${nameOf(gate)}, which requires ${countOf(approvals.required, 'approval')}`;
   const write = patchWrite('Gate', identityOf(gate), { metadata: { annotations } }, { text, brings: { version: tag } });
   return withApprovalChange(write, gate, target, 'given');
 }
@@ -307,7 +308,7 @@ function releaseConcerns(gate: Gate): string[] {
   const { held = 0, heldObjects = [] } = gate.status ?? {};
   if (held === 0) return [];
   const names = few(heldObjects.map(requirerText), 8, held);
-  return [`It releases ${held} ${held === 1 ? 'object' : 'objects'}: ${names}`];
+  return [`It releases ${countOf(held, 'object')}: ${names}`];
 }
 
 export const atText = (at: EpochMs | undefined) => (at === undefined ? '' : ` at ${formatTime(at)}`);

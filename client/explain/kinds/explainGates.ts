@@ -10,6 +10,7 @@ import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { scheduledBy } from '../../../core/record/pinRecord.ts';
+import { countOf } from '../../../core/text/count.ts';
 import { gateActions, rolloutGateActions } from '../../actions/gateActions.ts';
 import { type Cause, causeIf, type Next, objectRef } from '../application.ts';
 import { approvalRuleText, approvalsAt } from '../approvalViews.ts';
@@ -109,7 +110,7 @@ function heldText({ status }: Gate, opened: boolean): string {
   if (held === undefined) return 'The objects that it holds have not been counted yet';
   if (held === 0) return `Nothing requires it${opened ? '' : ', so it holds nothing'}`;
   const names = heldObjects.length > 0 ? `: ${few(heldObjects.map(requirerText), MAX_LISTED_EACH, held)}` : '';
-  return `It ${opened ? 'would hold' : 'holds'} ${held} ${held === 1 ? 'object' : 'objects'}${names}`;
+  return `It ${opened ? 'would hold' : 'holds'} ${countOf(held, 'object')}${names}`;
 }
 
 /** The explanation of a RolloutGate. `rollout`: the Rollout that it names, if that exists and may be read. */

@@ -16,6 +16,7 @@ import { formatTime, parseTime } from '../../../core/kube/time.ts';
 import { listedOn, parseListed } from '../../../core/record/listRecord.ts';
 import { rolloutGateApprovals } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
+import { countOf } from '../../../core/text/count.ts';
 import { objectRef, type Step, type StepState } from '../application.ts';
 import { finder, parseRefKey, type RelatedObjects } from '../related.ts';
 import type { StepKind } from '../stepKinds.ts';
@@ -164,7 +165,5 @@ function stateText({ gate, kind, version, object }: Entry, state: StepState, app
   if (!isAllowed) return `does not allow ${version}`;
   if (version !== undefined || allowedVersions.length > 0) return `allows ${version ?? allowedVersions.join(', ')}`;
   const required = object?.spec?.approvals?.required;
-  return required === undefined
-    ? 'allows no version yet'
-    : `requires ${required} ${required === 1 ? 'approval' : 'approvals'}`;
+  return required === undefined ? 'allows no version yet' : `requires ${countOf(required, 'approval')}`;
 }
