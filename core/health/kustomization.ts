@@ -98,9 +98,8 @@ export function verdictWith(
   if (unhealthy.length > 0) {
     const message = withErrors(`Unhealthy resources: ${listLines(unhealthy.map(lineOf))}`);
     const failedAt = latestTime(unhealthy.map((object) => object.failedAt));
-    const at = failedAt ?? now;
-    // Newer than the deployment, but older than Flux's first step for it: an older version failed.
-    const isOld = cutoff !== undefined && at >= cutoff && at < failuresCountFrom;
+    // An older version has failed: Flux has yet to take its first step for this one.
+    const isOld = cutoff !== undefined && (failedAt ?? now) < failuresCountFrom;
     if (isOld) return { health: 'Pending', message: `${verdict.message}. Before: ${message}`, waitsForEvent };
     return { health: 'Unhealthy', message, failedAt };
   }

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../../../api/types.ts';
+import { statusAfter } from '../../../core/health/healthStatus.ts';
+import { hasNewError } from '../../../core/health/knownHealth.ts';
+import { healthCheck } from '../../hooks/healthCheck/fixture.ts';
 import { kubeObject, objectOf } from '../../support/objects.ts';
 import {
   at,
@@ -9,6 +12,7 @@ import {
   failedAt,
   failing,
   HEALTHY,
+  ms,
   NEW,
   notBegun,
   OLD,
@@ -67,10 +71,11 @@ const CASES: Case[] = [
     kustomization: { applied: OLD },
     source: source({ ref: { tag: '9.9.9', semver: '*' }, artifact: OLD }),
   }),
-  on('a failure of before the deployment keeps its own time', failedAtTime('11:40:00'), {
-    kustomization: { applied: OLD },
-    observed: [failedAt('11:40:00')],
-  }),
+  on(
+    'a failure between the deployment and its apply, with Flux not at it yet',
+    { ...OF_BEFORE, waitsForEvent: true },
+    { kustomization: { applied: OLD }, observed: [failedAt('11:40:00')] },
+  ),
   on(
     'a failure after the deployment, with Flux not at it yet',
     waits(/^Kustomization pending: .* Before: Unhealthy resources: demo\/web/, { waitsForEvent: true }),
@@ -136,6 +141,14 @@ const CASES: Case[] = [
 
 describe('Q28: health of the old revision', () => {
   it.each(CASES)('$name', expectVerdict);
+});
+
+it('a version that fails while its rollback is fetched doesn’t fail the rollback', () => {
+  const head = { version: { tag: '1.0.0' }, timestamp: at('11:30:00'), appliedTime: at('11:50:00') };
+  const { result } = evaluated({ kustomization: { applied: OLD }, observed: [failedAt('11:40:00')] });
+  const status = statusAfter({ status: 'Pending', lastChangeTime: at('11:50:00') }, result, ms('12:00:00'));
+  const known = { namespace: 'demo', name: 'hc', status: 'Unhealthy', lastErrorTime: at('11:20:00') };
+  expect(hasNewError(healthCheck({ status }), { ...head, knownHealth: [known] })).toBe(false);
 });
 
 describe('Q28: a deployment that is rolling out', () => {
