@@ -15,7 +15,7 @@ it('a HealthCheck is found among many Rollouts by their selectors, and reset by 
       return true;
     }, 'the reset');
   for (let i = 0; i < 20; i++) await developer.create(watching(`other-${i}`, `other-${i}`));
-  await developer.create(healthCheck(ns, 'app', { spec: { class: 'datadog' } }));
+  await developer.create(healthCheck(ns, { class: 'datadog' }));
   await developer.create(watching('app', 'app'));
   await publish(ns, 'app', '1.0.0');
   await isReset();

@@ -29,7 +29,7 @@ describe('a HealthCheck of class job', () => {
   it('runs a Job when the version is applied, fails the deployment with it, and runs another for a retry', async () => {
     const scenario = scenarioOf(view, await newNamespace());
     const { ns } = scenario;
-    await admin.create(healthCheck(ns, 'app', { spec: { class: 'job', job: { template: JOB } } }));
+    await admin.create(healthCheck(ns, { class: 'job', job: { template: JOB } }));
     await scenario.bind();
     await scenario.create({ bakeTime: '1s', ...SELECTS_HEALTH });
     await scenario.publish('1.0.0');

@@ -36,7 +36,7 @@ export function notifications(): void {
     await scenario.headIs('1.0.0', 'Deploying');
     await scenario.healthReset();
     await nextSecond();
-    await scenario.report('Unhealthy', { message: 'out of memory' });
+    await scenario.report('Unhealthy', 'out of memory');
     await scenario.headIs('1.0.0', 'Failed');
     const messages = [
       'info DeploymentSucceeded: Successfully deployed version 1.0.0',

@@ -17,7 +17,7 @@ import {
 } from '../cluster/support/cluster.ts';
 import { isHeld, requestGate, STATE } from '../cluster/support/gates.ts';
 import { masked } from '../cluster/support/golden.ts';
-import { healthCheck } from '../cluster/support/rolloutScenario.ts';
+import { healthCheck, SELECTS_HEALTH } from '../cluster/support/rolloutScenario.ts';
 import { startTestCluster, type TestCluster } from '../cluster/support/testCluster.ts';
 import { conditionOf, variablesArrive } from '../cluster/support/versions.ts';
 import { newReader, type Reader } from '../long/install/reader.ts';
@@ -49,9 +49,8 @@ async function aRelease(): Promise<void> {
     await developer.create(kustomization(NS, name, { variables: { APP_VERSION: name } }));
   }
   await developer.create(ociRepository(NS, 'my-app', { spec: { ref: { tag: '1.0.0' } } }));
-  await admin.create(healthCheck(NS, 'api', { labels: { app: 'api' } }));
-  const selector = { matchLabels: { app: 'api' } };
-  await developer.create(rollout(NS, 'api', { spec: { bakeTime: '10m', healthCheckSelector: { selector } } }));
+  await admin.create(healthCheck(NS));
+  await developer.create(rollout(NS, 'api', { spec: { bakeTime: '10m', ...SELECTS_HEALTH } }));
   await developer.create(rollout(NS, 'my-app'));
   await variablesArrive(admin, NS, 'my-app', { APP_VERSION: '1.0.0' });
   await fakeFlux(view).fetch(NS, 'my-app');

@@ -38,7 +38,7 @@ async function watched(team: string): Promise<RolloutScenario> {
 
 const check = (ns: string, fields: object): AnyObject => {
   const prometheus = { provider: ns, query: VALUE_OF_VERSION, thresholdRange: { max: 5 }, interval: '10s', ...fields };
-  return healthCheck(ns, 'app', { spec: { class: 'prometheus', prometheus } });
+  return healthCheck(ns, { class: 'prometheus', prometheus });
 };
 
 describe.runIf(hasPrometheus)(withPrometheus('a HealthCheck of class prometheus'), () => {

@@ -47,7 +47,7 @@ async function goOn(scenario: RolloutScenario): Promise<void> {
   await scenario.publish('1.1.0');
   await scenario.headIs('1.1.0', 'Deploying');
   await scenario.healthReset();
-  await scenario.report('Unhealthy', { message: 'out of memory' });
+  await scenario.report('Unhealthy', 'out of memory');
   await scenario.headIs('1.0.0', 'Deploying');
   await scenario.healthReset();
   await scenario.report('Healthy');

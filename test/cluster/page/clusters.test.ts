@@ -35,7 +35,7 @@ describe('several clusters', () => {
 
   beforeAll(async () => {
     scenario = scenarioOf(view, await view.newNamespace());
-    await scenario.create({}, {});
+    await scenario.create();
     await scenario.publish('1.0.0');
     await scenario.headIs('1.0.0', 'Succeeded');
     visitor = await visitorWith(kubeconfig(), scenario.ns, ['east', 'west', 'gone']);

@@ -33,7 +33,7 @@ beforeAll(async () => {
   await scenario.publish('1.0.0');
   await scenario.headIs('1.0.0', {});
   const prometheus = { provider: 'none', query: 'up', thresholdRange: { max: 5 }, interval: '24h' };
-  await scenario.watch('app', { spec: { class: 'prometheus', prometheus } });
+  await scenario.watch({ class: 'prometheus', prometheus });
   // The server isn't there and the interval is a day, so that the status stays as the test writes it.
   await waitFor(
     async () => (await view.admin.get(ref('healthCheck', scenario.ns, 'app'))).status?.prometheus?.measurements?.length,

@@ -22,7 +22,7 @@ describe('eight tabs', () => {
 
   beforeAll(async () => {
     scenario = scenarioOf(view, await view.newNamespace());
-    await scenario.create({}, {});
+    await scenario.create();
     await scenario.publish('1.0.0');
     await scenario.headIs('1.0.0', {});
     visitor = await visitorOf(view.dir, 'developer', scenario.ns);

@@ -23,17 +23,9 @@ export const SELECTS_HEALTH = { healthCheckSelector: { selector: { matchLabels: 
 export const inSeconds = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 export const secondsOf = (time: string): number => Date.parse(time) / 1000;
 
-export function healthCheck(namespace: string, name = 'app', extras: HealthCheckExtras = {}) {
-  const { labels = LABELS, annotations } = extras;
-  const metadata = { namespace, name, labels, ...(annotations && { annotations }) };
-  return objectOf('HealthCheck', { metadata, spec: extras.spec ?? {} }) as AnyObject;
-}
-
-interface HealthCheckExtras {
-  labels?: Record<string, string>;
-  annotations?: Record<string, string>;
-  spec?: object;
-}
+/** The HealthCheck `app` of a namespace. */
+export const healthCheck = (namespace: string, spec: object = {}) =>
+  objectOf('HealthCheck', { metadata: { namespace, name: 'app', labels: LABELS }, spec }) as AnyObject;
 
 /** The Rollout `app` of a namespace, with actions and expectations for it. */
 export function scenarioOf(view: ClusterView, ns: string) {
@@ -60,14 +52,13 @@ export function scenarioOf(view: ClusterView, ns: string) {
     flux,
     statusOf,
     head,
-    create: (spec: Record<string, unknown> = {}, extras: { annotations?: Record<string, string> } = {}) =>
-      developer.create(rollout(ns, 'app', { spec, ...extras })),
+    create: (spec: Record<string, unknown> = {}) => developer.create(rollout(ns, 'app', { spec })),
     /** An OCIRepository and its Kustomization, both bound to the Rollout. */
     bind: async () => {
       await developer.create(ociRepository(ns, 'app', { rollout: 'app' }));
       await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
     },
-    watch: (name?: string, extras?: HealthCheckExtras) => admin.create(healthCheck(ns, name, extras)),
+    watch: (spec?: object) => admin.create(healthCheck(ns, spec)),
     publish: (tag: string, digest?: string) => publish(ns, 'app', tag, digest),
     /**
      * Waits for the tag in the bound OCIRepository, fetches it as Flux, and waits for the Kustomization's variable and
@@ -80,30 +71,26 @@ export function scenarioOf(view: ClusterView, ns: string) {
       await flux.apply(ns, 'app');
     },
     /** Reports health as a monitor does now; an error has its time. */
-    report: async (status: string, { message, error, name = 'app', namespace = ns }: Report = {}) => {
+    report: async (status: string, message: string | null = null) => {
       const at = inSeconds(Date.now());
-      await admin.patchStatus(ref('healthCheck', namespace, name), {
-        status,
-        message: message ?? null,
-        lastChangeTime: at,
-        ...((error ?? status === 'Unhealthy') && { lastErrorTime: at }),
-      });
+      const error = status === 'Unhealthy' && { lastErrorTime: at };
+      await admin.patchStatus(ref('healthCheck', ns, 'app'), { status, message, lastChangeTime: at, ...error });
     },
-    healthReset: (name = 'app', namespace = ns) =>
+    healthReset: () =>
       waitFor(async () => {
-        const { status } = await admin.get(ref('healthCheck', namespace, name));
+        const { status } = await admin.get(ref('healthCheck', ns, 'app'));
         return status?.message === 'Health check reset due to new deployment';
-      }, `the reset of HealthCheck ${name}`),
-    ask: (annotations: Record<string, string | null>, user = developer) => {
+      }, 'the reset of the HealthCheck'),
+    ask: (annotations: Record<string, string | null>) => {
       const named = Object.entries(annotations).map(([key, value]) => [`${ROLLOUT_PREFIX}${key}`, value]);
-      return user.mergePatch(app, { metadata: { annotations: Object.fromEntries(named) } });
+      return developer.mergePatch(app, { metadata: { annotations: Object.fromEntries(named) } });
     },
     /** The request annotations that are left, without prefix. */
     asked: async () => {
       const annotations = (await admin.get(app)).metadata.annotations ?? {};
       return ONE_SHOT.filter((key) => annotations[key] !== undefined).map(requestKey);
     },
-    spec: (spec: Record<string, unknown>, user = developer) => user.mergePatch(app, { spec }),
+    spec: (spec: Record<string, unknown>) => developer.mergePatch(app, { spec }),
     headIs: (tag: string, expected: object | string) => {
       const fields = typeof expected === 'string' ? { bakeStatus: expected } : expected;
       return waitFor(
@@ -125,14 +112,6 @@ export function scenarioOf(view: ClusterView, ns: string) {
         `${type} to be ${JSON.stringify(expected)}`,
       ),
   };
-}
-
-interface Report {
-  message?: string;
-  /** Whether lastErrorTime is set; by default with Unhealthy. */
-  error?: boolean;
-  name?: string;
-  namespace?: string;
 }
 
 export type RolloutScenario = ReturnType<typeof scenarioOf>;
