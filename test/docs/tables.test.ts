@@ -87,7 +87,7 @@ describe('conditions and Events', () => {
     'core/budget': {
       tables: ['conditions RolloutBudget', 'events RolloutBudget', 'conditions Rollout'],
       words:
-        'True False Warning Normal Ready RolloutBudget Failed Succeeded Cancelled Deploying InProgress Ended Declined Deleted Revoked Granted Revoking Baking Exists Budget Blocks Waits',
+        'True False Warning Normal Ready Rollout RolloutBudget Failed Succeeded Cancelled Deploying InProgress Ended Declined Deleted Revoked Granted Revoking Baking Exists Budget Blocks Waits',
     },
     'core/gate core/receiver': { tables: ['conditions Gate', 'events Gate'], words: 'True False Open Normal' },
     'core/managedField core/suspension core/objectGates core/admission core/binding': {
