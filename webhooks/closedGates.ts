@@ -15,7 +15,7 @@ import { refKey, uniqueRefs } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
 import { type Denial, denialText } from '../core/objectGates/gateTexts.ts';
-import { closedAgainstRelease } from '../core/rollout/evaluation/namedGates.ts';
+import { closedAgainstRemoval } from '../core/rollout/evaluation/namedGates.ts';
 import { boundGates, droppedGates, mayDropGates, requiredGatesOf } from '../core/rollout/evaluation/requiredGates.ts';
 import { listBindable, listBindings, readCurrentBindings, readGates, readSelectors } from '../live/gateReads.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from './response.ts';
@@ -45,19 +45,23 @@ export async function readClosedOfAll(rollouts: readonly Rollout[], call: Webhoo
  * The closed Gates that stop a write that ends the Rollout: those of `readClosedOfAll`, except names in `spec.gates`
  * for which no Gate has ever existed.
  */
-export async function readClosedAgainstRelease(rollout: Rollout, call: WebhookCall): Promise<GateResult[]> {
+export async function readClosedAgainstRemoval(rollout: Rollout, call: WebhookCall): Promise<GateResult[]> {
   const { closed, bindings } = await readClosedRequired([rollout], call);
-  return closedAgainstRelease(closed, rollout, new Set(boundGates([rollout], bindings).map(refKey)));
+  return closedAgainstRemoval(closed, rollout, new Set(boundGates([rollout], bindings).map(refKey)));
 }
 
 /**
  * The closed Gates that a write of a Rollout no longer requires, but for names that never were a Gate.
  * Nothing is read if it can drop none.
  */
-export async function readDroppedClosed(rollout: Rollout, before: Rollout, call: WebhookCall): Promise<GateResult[]> {
+export async function readClosedNoLongerRequired(
+  rollout: Rollout,
+  before: Rollout,
+  call: WebhookCall,
+): Promise<GateResult[]> {
   if (!mayDropGates(rollout, before)) return [];
   const selectors = await readSelectors(before.metadata.namespace ?? '', SELECTS_ROLLOUTS_LABEL, call.cluster);
-  return closedAgainstRelease(await readClosed(droppedGates(rollout, before, selectors), call), before);
+  return closedAgainstRemoval(await readClosed(droppedGates(rollout, before, selectors), call), before);
 }
 
 /** The closed Gates that Rollouts of one namespace require, and the bindings of their objects. */

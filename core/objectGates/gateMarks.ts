@@ -46,7 +46,7 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
   if (object.metadata.annotations?.[SELECTED_BY] !== selectedBy) annotations[SELECTED_BY] = selectedBy ?? null;
   // An object that bypasses the Gates gets the state too: once its deployment is applied, the webhook suspends it.
   const heldState = isMarked && !isBypassing ? undefined : formatState({ is: 'closed', gates: gates.names });
-  const state = gates.names.length > 0 ? heldState : releasedState(object, gates);
+  const state = gates.names.length > 0 ? heldState : stateOnceOpen(object, gates);
   if (state !== undefined) annotations[GATE_STATE] = state;
   const edges = gates.all.flatMap(({ until }) => until ?? []);
   return { annotations, isBypassing, ...(edges.length > 0 && { requeueAt: Math.min(...edges) }) };
@@ -56,7 +56,7 @@ export function holdMarks(object: FluxObject, context: GateContext): Hold {
  * The state to write while all Gates are open: undefined if the object has that state, null to remove the state of an
  * object that no longer requires a Gate. `stateByRollouts` decides for an object that waits for its applier.
  */
-function releasedState(object: FluxObject, { all }: ObjectGates): string | null | undefined {
+function stateOnceOpen(object: FluxObject, { all }: ObjectGates): string | null | undefined {
   const { [GATE_STATE]: text, [SUSPENDED]: suspended } = object.metadata.annotations ?? {};
   if (all.length === 0 && suspended === undefined) return text === undefined ? undefined : null;
   const open = formatState({ is: 'open' });

@@ -49,7 +49,7 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
   const { gate, old } = gatesOfWrite(request);
   if (!gate || request.subResource) return allowed();
   const [mine, before] = [gate, old].map((each) => each?.metadata.annotations ?? {});
-  const isGranted = await grantsRelease(gate, old, request, call);
+  const isGranted = await grantsDeletionOrOwner(gate, old, request, call);
   const acceptance = acceptRequests(gate, old, username, now);
   // As it will be stored: the approvals depend on which of its requests counts.
   const recorded = annotate(gate, ACCEPTED_REQUEST, acceptance.record);
@@ -72,7 +72,7 @@ export async function mutateGate(request: AdmissionRequest, call: WebhookCall): 
 }
 
 /** Whether a new reason lets its author, who may bypass the closed Gate, delete it or give it an owner. */
-async function grantsRelease(
+async function grantsDeletionOrOwner(
   gate: Gate,
   old: Gate | undefined,
   request: AdmissionRequest,
@@ -93,15 +93,15 @@ export async function validateGate(request: AdmissionRequest, call: WebhookCall)
   const reach = await reachProblem(gate, old, request, call);
   if (reach) return denied('not_permitted', reach);
   // The garbage collector may then delete the Gate, whose deletions are never denied.
-  const release = old && gainsOwner(gate, old) ? await decideRelease(gate, old, request, call) : allowed();
-  if (!release.allowed) return release;
+  const owner = old && gainsOwner(gate, old) ? await decideDeletionOrOwner(gate, old, request, call) : allowed();
+  if (!owner.allowed) return owner;
   const warnings = [
-    ...(release.warnings ?? []),
+    ...(owner.warnings ?? []),
     ...gateWarnings(gate, old, request.userInfo.username, call.now),
     ...endedClosureWarnings(gate, old, call.now),
     ...(await openForWarnings(gate, old, call)),
   ];
-  return { ...release, warnings };
+  return { ...owner, warnings };
 }
 
 function gatesOfWrite({ object, oldObject }: AdmissionRequest): { gate?: Gate; old?: Gate } {
@@ -148,7 +148,7 @@ async function validateGateDelete(request: AdmissionRequest, call: WebhookCall):
   if (!stored || request.subResource || isSystemDeleter(request.userInfo.username)) return allowed();
   const ref = { namespace: namespaceOf(request), name: stored.metadata.name ?? '' };
   const gate = { ...stored, metadata: { ...stored.metadata, ...ref } };
-  const decision = await decideRelease(gate, gate, request, call);
+  const decision = await decideDeletionOrOwner(gate, gate, request, call);
   if (decision.allowed) {
     const about = async (regarding: Gate) => {
       return { regarding, involvedObjects: involvedObjectsOf(regarding.status?.heldObjects ?? [], ref.namespace) };
@@ -162,7 +162,7 @@ async function validateGateDelete(request: AdmissionRequest, call: WebhookCall):
  * Whether a write may delete the Gate, or give it an owner.
  * @param gate the Gate as the write stores it; for a DELETE the stored Gate
  */
-async function decideRelease(
+async function decideDeletionOrOwner(
   gate: Gate,
   stored: Gate,
   request: AdmissionRequest,

@@ -37,7 +37,7 @@ export function neverSeen({ status, metadata }: Rollout): ReadonlySet<string> {
  * The closed Gates that a Rollout may not drop: all but the names that never were a Gate.
  * @param alsoRequired Gates that something else requires too: for these it doesn't matter whether they existed
  */
-export function closedAgainstRelease(
+export function closedAgainstRemoval(
   closed: readonly GateResult[],
   rollout: Rollout,
   alsoRequired: ReadonlySet<string> = new Set(),

@@ -5,7 +5,7 @@ import { evaluateGates } from '../../../../core/gate/evaluateGates.ts';
 import { gatesNamedBy } from '../../../../core/gate/gateRefs.ts';
 import { byRefKey } from '../../../../core/kube/names.ts';
 import type { Observed } from '../../../../core/rollout/evaluation/inputs.ts';
-import { closedAgainstRelease, namedGateRecords, neverSeen } from '../../../../core/rollout/evaluation/namedGates.ts';
+import { closedAgainstRemoval, namedGateRecords, neverSeen } from '../../../../core/rollout/evaluation/namedGates.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
@@ -60,7 +60,7 @@ describe('a closed Gate keeps the Rollout from releasing its objects', () => {
   const closed = (there: string[]) =>
     evaluateGates([{ namespace: 'shop', name: 'freeze' }], byRefKey(there.map(gate)), NOW).closed;
   const against = (of: ReturnType<typeof rollout>, there: string[] = [], also?: ReadonlySet<string>) =>
-    closedAgainstRelease(closed(there), of, also).length;
+    closedAgainstRemoval(closed(there), of, also).length;
 
   it('but not the name of none that ever was', () => {
     expect(against(rollout(['freeze'], status))).toBe(0);
