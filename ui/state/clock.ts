@@ -18,7 +18,8 @@ const DAY = new Intl.DateTimeFormat('en', { weekday: 'short', day: 'numeric', mo
 const MONTH_DAY = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' });
 const FULL = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'long' });
 
-export const fullTime = (at: EpochMs): string => FULL.format(at);
+/** The time in words; for NaN, of a text that is no time: any user may have written it. */
+export const fullTime = (at: EpochMs): string => (Number.isNaN(at) ? 'an unknown time' : FULL.format(at));
 /** `Mon, Jan 4`. */
 export const dayName = (at: EpochMs): string => DAY.format(at);
 /** `Jan 4`. */
