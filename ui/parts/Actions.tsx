@@ -1,4 +1,4 @@
-/** Buttons for the actions that the reader has the rights for, and the missing rights for the others. */
+/** Buttons for the actions that the reader has the rights for; the others with the missing rights and their command. */
 import { type Action, lackingText } from '../../client/actions/action.ts';
 import type { Rights } from '../../client/board/pageMessages.ts';
 import { openAction } from './ActionDialog.tsx';
@@ -35,7 +35,10 @@ export function Actions({ actions, rights }: { actions: readonly Action[]; right
           <ul>
             {denied.map((action) => (
               <li key={action.id}>
-                <strong>{action.label}</strong>: {action.text} You need {lackingText(action.rights, rights)}.
+                <button type="button" class="link" onClick={() => openAction(action)}>
+                  {action.label}
+                </button>
+                : {action.text} You need {lackingText(action.rights, rights)}.
               </li>
             ))}
           </ul>
