@@ -59,7 +59,7 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
     message,
     default: spec.default,
     rules: rules.map((rule) => `${action === 'Open' ? 'open' : 'closed'} ${ruleText(rule)}`),
-    bands: bandsOf(gateRow(gate, now, now + HORIZON_MS).spans),
+    bands: bandsOf(gateRow(gate, now, now + HORIZON_MS, MAX_BANDS).spans, now + HORIZON_MS),
     heldObjects: (status?.heldObjects ?? []).map((each) => ({ ...each })),
     ...withoutEmpty({
       openFor,
@@ -77,9 +77,10 @@ export function gateView(gate: Gate, now: EpochMs): GateView {
   };
 }
 
-function bandsOf(spans: readonly Span[]): Band[] {
-  // The last interval ends at the horizon.
-  return spans.slice(0, MAX_BANDS).map(({ to, ...span }, index) => (index < spans.length - 1 ? { ...span, to } : span));
+/** The intervals up to the horizon. One that lasts until then has no end. */
+function bandsOf(spans: readonly Span[], horizon: EpochMs): Band[] {
+  const end = formatTime(horizon);
+  return spans.map(({ to, ...span }) => (to === end ? span : { ...span, to }));
 }
 
 type Rule = NonNullable<Gate['spec']['schedule']>['rules'][number];
@@ -136,8 +137,9 @@ export interface ScheduleView {
 }
 
 export function scheduleView(schedule: RolloutSchedule | ClusterRolloutSchedule, now: EpochMs): ScheduleView {
-  const { kind, namespace, name, holds, spans, problem } = scheduleRow(schedule, now, now + HORIZON_MS);
-  const bands = bandsOf(spans);
+  const horizon = now + HORIZON_MS;
+  const { kind, namespace, name, holds, spans, problem } = scheduleRow(schedule, now, horizon, MAX_BANDS);
+  const bands = bandsOf(spans, horizon);
   const [first] = bands;
   return {
     id: refKey({ namespace, name }),

@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { requestText } from '../../core/gate/evaluateGates.ts';
-import { evaluateGate } from '../../core/gate/gateState.ts';
+import { evaluateGate, type GateEvaluation } from '../../core/gate/gateState.ts';
 import { withoutEmpty } from '../../core/kube/json.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { scheduledBy } from '../../core/record/pinRecord.ts';
@@ -10,7 +10,10 @@ import type { Step } from './application.ts';
 
 /** The Gate's state: `closed by alice: freeze`, `closed by its schedule`, `open for version 1.2.0 only`. */
 export function gateText(gate: Gate, now: EpochMs): string {
-  const { opened, openFor, cause } = evaluateGate(gate, now);
+  return evaluationText(gate, evaluateGate(gate, now));
+}
+
+export function evaluationText(gate: Gate, { opened, openFor, cause }: GateEvaluation): string {
   const only = openFor === undefined ? '' : ` for version ${openFor} only`;
   if (cause) return `${requestText(cause)}${only && `,${only}`}`;
   const is = opened || only ? 'open' : 'closed';

@@ -74,3 +74,10 @@ function partsOf(at: EpochMs, timeZone: string) {
   const { weekday = '', hour = '', minute = '', second = '' } = parts;
   return { weekday, hour, minute, second, date: `${parts.day} ${parts.month} ${parts.year}` };
 }
+
+const FULL = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'long' });
+
+/** The whole time in words. NaN is the time of a text that is none: any user may have written it. */
+export function fullTime(at: EpochMs): string {
+  return Number.isNaN(at) ? 'an unknown time' : FULL.format(at);
+}

@@ -1,8 +1,9 @@
 /** The value of a HealthCheck over its newest measurements, and the bounds of its range as dashed lines. */
 import type { MeasurementView, MetricView } from '../../client/explain/application.ts';
+import { fullTime } from '../../client/explain/when.ts';
 import { rangeText } from '../../core/health/prometheus/measurement.ts';
 import { At } from '../parts/Time.tsx';
-import { clockText, fullTime, now } from '../state/clock.ts';
+import { clockText, now } from '../state/clock.ts';
 import { type Mark, metricPicture, numberText, PICTURE } from './metricPicture.ts';
 
 const { width, height } = PICTURE;

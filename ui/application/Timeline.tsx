@@ -4,10 +4,10 @@ import { select } from 'd3-selection';
 import { type D3ZoomEvent, type ZoomTransform, zoom, zoomIdentity } from 'd3-zoom';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { DeploymentView } from '../../client/explain/application.ts';
-import { ageText } from '../../client/explain/when.ts';
+import { ageText, fullTime } from '../../client/explain/when.ts';
 import { Icon } from '../look/Icon.tsx';
 import { OUTCOMES } from '../look/words.ts';
-import { fullTime, now, tickText } from '../state/clock.ts';
+import { now, tickText } from '../state/clock.ts';
 import { useWidth } from '../state/width.ts';
 
 const HEIGHT = 108;

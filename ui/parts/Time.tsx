@@ -1,7 +1,7 @@
 /** Times in words, with the full time as a tooltip. */
 import type { EpochMs } from '../../api/kubernetes.ts';
-import { ageText, relativeText } from '../../client/explain/when.ts';
-import { clockText, fullTime, now } from '../state/clock.ts';
+import { ageText, fullTime, relativeText } from '../../client/explain/when.ts';
+import { clockText, now } from '../state/clock.ts';
 
 interface TimeProps {
   time: string;

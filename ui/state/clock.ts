@@ -16,10 +16,7 @@ const CLOCK = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit'
 const SECONDS = new Intl.DateTimeFormat('en', { timeStyle: 'medium', hourCycle: 'h23' });
 const DAY = new Intl.DateTimeFormat('en', { weekday: 'short', day: 'numeric', month: 'short' });
 const MONTH_DAY = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' });
-const FULL = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'long' });
 
-/** The time in words; for NaN, of a text that is no time: any user may have written it. */
-export const fullTime = (at: EpochMs): string => (Number.isNaN(at) ? 'an unknown time' : FULL.format(at));
 /** `Mon, Jan 4`. */
 export const dayName = (at: EpochMs): string => DAY.format(at);
 /** `Jan 4`. */

@@ -7,7 +7,7 @@ import { evaluateUncached } from '../../../core/gate/gateState.ts';
 import { identityOf } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { scheduleProblems } from '../../../core/schedule/schedulePlan.ts';
-import { gateText } from '../gateText.ts';
+import { evaluationText } from '../gateText.ts';
 
 /** An interval, half open: [from, to). */
 export interface Span {
@@ -41,9 +41,10 @@ function intervals<T extends { until?: EpochMs | undefined }>(
   from: EpochMs,
   to: EpochMs,
   evaluate: (at: EpochMs) => T,
+  most = MAX_INTERVALS,
 ): { at: EpochMs; value: T }[] {
   const found: { at: EpochMs; value: T }[] = [];
-  for (let at: EpochMs | undefined = from; at !== undefined && at < to && found.length < MAX_INTERVALS; ) {
+  for (let at: EpochMs | undefined = from; at !== undefined && at < to && found.length < most; ) {
     const value: T = evaluate(at);
     found.push({ at, value });
     at = value.until !== undefined && value.until > at ? value.until : undefined;
@@ -51,19 +52,23 @@ function intervals<T extends { until?: EpochMs | undefined }>(
   return found;
 }
 
-export function gateRow(gate: Gate, from: EpochMs, to: EpochMs): CalendarRow {
-  const evaluated = intervals(from, to, (at) => evaluateUncached(gate, at));
+/** @param most the most intervals that are computed */
+export function gateRow(gate: Gate, from: EpochMs, to: EpochMs, most?: number): CalendarRow {
+  const evaluated = intervals(from, to, (at) => evaluateUncached(gate, at), most);
   const stalled = evaluated[0]?.value.stalled;
   return {
     kind: 'Gate',
     ...identityOf(gate),
     holds: countText(gate.status?.held, 'object'),
-    spans: evaluated.map(({ at, value: { opened, openFor, cause, until = to } }) => ({
-      ...spanTimes(at, Math.min(until, to)),
-      state: opened ? 'open' : openFor === undefined ? 'closed' : 'partly',
-      why: gateText(gate, at),
-      ...(cause && cause.at > from && { planned: true as const }),
-    })),
+    spans: evaluated.map(({ at, value }) => {
+      const { opened, openFor, cause, until = to } = value;
+      return {
+        ...spanTimes(at, Math.min(until, to)),
+        state: opened ? 'open' : openFor === undefined ? 'closed' : 'partly',
+        why: evaluationText(gate, value),
+        ...(cause && cause.at > from && { planned: true as const }),
+      };
+    }),
     ...(stalled && { problem: stalled }),
   };
 }
@@ -73,6 +78,7 @@ export function scheduleRow(
   schedule: RolloutSchedule | ClusterRolloutSchedule,
   from: EpochMs,
   to: EpochMs,
+  most?: number,
 ): CalendarRow {
   const { spec, status } = schedule;
   const row = {
@@ -86,11 +92,12 @@ export function scheduleRow(
     const problems = scheduleProblems(schedule).map(({ field, reason }) => `${field}: ${reason}`);
     return { ...row, spans: [], problem: problems.join('; ') };
   }
-  const evaluated = intervals(from, to, (at) => ({
+  const evaluate = (at: EpochMs) => ({
     active: isActive(calendar, at),
     rules: activeRules(calendar, at).filter((name) => name !== ''),
     until: nextTransition(calendar, at),
-  }));
+  });
+  const evaluated = intervals(from, to, evaluate, most);
   const spans = evaluated.map(({ at, value: { active, rules, until = to } }) => ({
     ...spanTimes(at, Math.min(until, to)),
     state: active === (spec?.action === 'Allow') ? ('open' as const) : ('closed' as const),

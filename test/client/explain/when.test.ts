@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ageText, relativeText, whenText, withReadableTimes } from '../../../client/explain/when.ts';
+import { ageText, fullTime, relativeText, whenText, withReadableTimes } from '../../../client/explain/when.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 const at = (text: string) => Date.parse(text);
@@ -42,4 +42,8 @@ describe('a time reads as short as it is clear', () => {
     const sentence = 'Gate scheduled for opening at 2026-11-23T08:00:00Z, version 2026-11-23';
     expect(withReadableTimes(sentence, NOW, 'UTC')).toBe('Gate scheduled for opening at Mon 08:00, version 2026-11-23');
   });
+});
+
+it('a text that is no time does not end the page', () => {
+  expect(fullTime(Date.parse('2026-11-27T10:00:00+99:99'))).toBe('an unknown time');
 });
