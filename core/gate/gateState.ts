@@ -177,8 +177,8 @@ function messageOf(state: GateState, cause: GateRequest | undefined, until?: Epo
 }
 
 /**
- * Identifies a closure of a Gate: which request made it, and when it ends by itself. undefined for a Gate that is closed
- * by default. A planned request does not count before its time, and changes no end.
+ * Identifies a closure of a Gate: which request made it, and when it ends by itself. undefined for a Gate that is
+ * closed by default. A planned request does not count before its time, and changes no end.
  */
 function closureOf({ requests, ...rest }: Timeline, now: EpochMs): string | undefined {
   const { planned: _, ...unplanned } = requests;

@@ -1,4 +1,4 @@
-/** A write that the API server's policy of sizes denies later is denied before anything is done with it. */
+/** A write of our kinds that the API server's policy of sizes would deny is denied before it is decided. */
 import { expect, it } from 'vitest';
 import type { AdmissionReview } from '../../api/admission.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
