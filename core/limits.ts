@@ -109,7 +109,7 @@ export const LIMITS = {
   /** Characters that are stored of the reason why a Gate is to open or close; the rest is cut, with a Warning. */
   gateReason: 1024,
   /**
-   * The Rollouts that require a Gate and are read to find the one that an approval means, if it names none. With more,
+   * The Rollouts that are read to complete an approval that names no Rollout: those that require the Gate. With more,
    * the user has to approve `<namespace>/<rollout>:<version>`.
    */
   approvalRollouts: 100,

@@ -32,7 +32,7 @@ export async function make(
   let confirmed = '';
   const before = async (request: WriteRequest) => {
     const concerns = request.concerns.join('\n');
-    if (!dryRun && !options.yes && concerns !== confirmed) await confirm(context, request.concerns);
+    if (!dryRun && !options.yes && concerns !== '' && concerns !== confirmed) await confirm(context, request.concerns);
     confirmed = concerns;
     if (options.showKubectl) terminal.noteText(forSameCluster(kubectlOf(request), context.flags));
   };

@@ -22,8 +22,8 @@ export const SERVER_LIMITS = {
   /** Seconds until a body is complete; then 408, and the connection is closed. */
   bodySeconds: 3,
   /**
-   * Seconds until the review of a webhook that fails open is decided; then the write is denied. The API server takes
-   * five seconds without an answer for permission.
+   * Seconds until the review of a webhook that fails open is decided; then the write is denied. After
+   * five seconds without an answer the API server admits the write.
    */
   answerSeconds: 3,
   /** Connections to the hooks' port, to the webhook's, and to that of the probes. */

@@ -95,8 +95,8 @@ export function CalendarChart({ lines, days, onPlan }: CalendarChartProps) {
 }
 
 export function gateLine({ cluster, id, namespace, name, held, opened, bands }: GateView): CalendarLine {
-  const objects = held === 0 ? 'holds nothing' : countOf(held, 'object');
-  const about = [cluster, namespace, ...(held === undefined ? [] : [objects])].filter(Boolean).join(' · ');
+  const objects = held === undefined ? undefined : held === 0 ? 'holds nothing' : countOf(held, 'object');
+  const about = [cluster, namespace, objects].filter(Boolean).join(' · ');
   return { id: `gate ${rowKey({ cluster, id })}`, name, about, to: linkTo.gate(id, cluster), opened, bands };
 }
 

@@ -92,12 +92,12 @@ export function openGate(gate: Gate, { reason, at, version }: Opening, now: Epoc
     ...annotationChange(before, OPEN_FOR, version),
   };
   const after = evaluateGate(gateAfter(gate, annotations, now), Math.max(now, requestedAt));
-  const opens = version === undefined ? after.opened : after.openFor === version;
+  const opens = after.opened || (version !== undefined && after.openFor === version);
   if (!opens && !gate.spec.approvals) {
     const why = after.stalled ?? `its spec.window is ${gate.spec.window}`;
     return badRequest(`${nameOf(gate)} would stay closed: ${why}.`);
   }
-  const only = version === undefined ? '' : ` for ${version} only`;
+  const only = version === undefined || after.opened ? '' : ` for ${version} only`;
   const when = `${atText(at)}${untilText(after.until)}`;
   const text = opens
     ? `${at === undefined ? 'Opened' : 'Planned to open'} ${nameOf(gate)}${only}${when}`

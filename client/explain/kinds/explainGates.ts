@@ -98,10 +98,15 @@ function unreachedCauses({ status }: Gate): Cause[] {
   const cause = (code: string, count: number, text: string, [first]: (Requirer & { message?: string })[]) =>
     count === 0
       ? []
-      : [{ code, text: `${text}: ${count}${first ? `, ${requirerText(first)}: ${first.message}` : ''}` }];
+      : [
+          {
+            code,
+            text: `${countOf(count, 'object')} ${text}${first ? `, such as ${requirerText(first)}: ${first.message}` : ''}`,
+          },
+        ];
   return [
-    ...cause('NotHeld', notHeld, 'Objects that still run behind the closed Gate', notHeldObjects),
-    ...cause('NotResumed', notResumed, 'Objects that are still suspended although the Gate is open', notResumedObjects),
+    ...cause('NotHeld', notHeld, 'running behind the closed Gate', notHeldObjects),
+    ...cause('NotResumed', notResumed, 'still suspended although the Gate is open', notResumedObjects),
   ];
 }
 

@@ -2,7 +2,6 @@
 import {
   GATE_DESCRIPTION,
   GATE_PRETTY_NAME,
-  GATE_UNTIL,
   LISTED,
   SCHEDULE_KIND_LABEL,
   SCHEDULE_NAME_LABEL,
@@ -14,6 +13,7 @@ import { countText, verdictText } from '../../../core/approval/approvalVerdict.t
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
 import { listedOn, parseListed } from '../../../core/record/listRecord.ts';
+import { nextScheduledChange } from '../../../core/rollout/evaluation/rolloutGates.ts';
 import { rolloutGateApprovals } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { countOf } from '../../../core/text/count.ts';
@@ -61,9 +61,9 @@ export function rolloutGateSteps(
       const state = stepState(entry);
       const known = typeof hold === 'string' ? undefined : hold;
       // A time that is past shows only that the schedule, or the Rollout, has not been evaluated since.
-      const until = [object?.metadata.annotations?.[GATE_UNTIL], known?.until]
-        .map(parseTime)
-        .find((at) => at !== undefined && at > now);
+      const until = [object && nextScheduledChange(object), parseTime(known?.until)].find(
+        (at) => at !== undefined && at > now,
+      );
       return {
         id: KIND_OF[kind] === 'budget' ? gate.name : `${KIND_OF[kind]}/${shortName}`,
         kind: KIND_OF[kind],

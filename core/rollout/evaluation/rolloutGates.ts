@@ -50,7 +50,7 @@ export function countedRolloutGate(gate: RolloutGate, now: EpochMs): CountedRoll
 }
 
 /** When the schedule that made the RolloutGate changes it next. On others the annotation is any user's text. */
-function nextScheduledChange({ metadata: { labels, annotations } }: RolloutGate): EpochMs | undefined {
+export function nextScheduledChange({ metadata: { labels, annotations } }: RolloutGate): EpochMs | undefined {
   return labels?.[SCHEDULE_NAME_LABEL] ? parseTime(annotations?.[GATE_UNTIL]) : undefined;
 }
 

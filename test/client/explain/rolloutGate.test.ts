@@ -83,7 +83,8 @@ it('a RolloutGate that rejects the pending version holds it', () => {
 it('a RolloutGate of a schedule says when it opens', () => {
   const annotations = { 'gate.kuberik.com/until': '2026-03-02T08:00:00Z' };
   const spec = { rolloutRef: { name: 'web' }, passing: false };
-  const nights = { ...gate, metadata: { ...gate.metadata, annotations }, spec };
+  const labels = { 'gate.kuberik.com/schedule-name': 'nights' };
+  const nights = { ...gate, metadata: { ...gate.metadata, annotations, labels }, spec };
   const object = { kind: 'RolloutGate', namespace: 'shop', name: 'two' };
   const blockers = [{ type: 'RolloutGate', effect: 'Waits', reason: 'RolloutGatesBlocking', version: '1.2.0', object }];
   expect(explainRolloutGate(nights, waitingAt(false, { blockers }), NOW).next).toEqual({

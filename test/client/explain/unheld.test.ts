@@ -35,11 +35,11 @@ it('a HealthCheck of a Kustomization that does not exist is found', () => {
 it.each([
   [
     { notHeld: 3, notHeldObjects: [first] },
-    'Objects that still run behind the closed Gate: 3, Kustomization shop/web: no room',
+    '3 objects running behind the closed Gate, such as Kustomization shop/web: no room',
   ],
   [
     { notResumed: 1, notResumedObjects: [first] },
-    'Objects that are still suspended although the Gate is open: 1, Kustomization shop/web: no room',
+    '1 object still suspended although the Gate is open, such as Kustomization shop/web: no room',
   ],
 ])('`why` of a Gate: %o', (status, text) => {
   const { causes } = explainGate({ ...gate('ops/freeze'), status } as never, 0);

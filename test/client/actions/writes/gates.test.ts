@@ -130,6 +130,12 @@ describe('opening a Gate', () => {
     expect(request(openGate(withRequest(gate({}, spec), closeGate(gate({}, spec), {}, NOW)), {}, NOW)).text).toBe(text);
   });
 
+  it('with approvals, open by default: opening it for one version opens it for everything, as it says', () => {
+    const spec = { approvals: { required: 1 } };
+    const closed = withRequest(gate({}, spec), closeGate(gate({}, spec), {}, NOW));
+    expect(request(openGate(closed, { version: '1.2.0' }, NOW)).text).toBe('Opened Gate shop/incident');
+  });
+
   it('that would stay closed is refused', () => {
     const useless = gate({}, { default: 'closed', window: '0s' });
     expect(why(openGate(useless, {}, NOW))).toBe('Gate shop/incident would stay closed: its spec.window is 0s.');
