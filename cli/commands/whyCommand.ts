@@ -59,8 +59,7 @@ function explanationLines(explanation: Explained, style: Style, program: string)
   const title = `${object.kind} ${refKey(object)}`;
   const head = `${style.symbol(EXPLAINED_TONES[state])} ${style.strong(title)}: ${style.text(headline)}`;
   const then = next ? `Next: ${style.text(next.text)}${next.at ? `, ${style.when(next.at)}` : ''}` : undefined;
-  const others = causes.filter(({ text }) => !text.endsWith(headline));
-  const text = causes.length > 0 || then ? others.map(({ text }) => style.text(text)) : ['Nothing blocks it'];
+  const text = causes.length > 0 || then ? causes.map(({ text }) => style.text(text)) : ['Nothing blocks it'];
   const sentences = [...text, ...(then ? [then] : [])];
   return [
     ...wrapText(head, style.columns),

@@ -51,7 +51,7 @@ function One({ data, gate }: { data: ObjectPageData; gate: GateView | undefined 
         <h2>
           <Sentence text={headline} />
         </h2>
-        <Why causes={causes.filter(({ text }) => !text.endsWith(headline))} next={next} unread={unread} />
+        <Why causes={causes} next={next} unread={unread} />
         <Facts facts={factsOf(details)} />
         <Actions actions={actions} rights={rights} />
       </section>

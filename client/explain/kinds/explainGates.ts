@@ -29,9 +29,7 @@ export function explainGate(gate: Gate, now: EpochMs, waiting: readonly NextDepl
   const evaluation = evaluateGate(gate, now);
   const { opened, openFor, until, planned, stalled } = evaluation;
   const headline = gateText(gate, now);
-  const name = `Gate ${object.namespace}/${object.name}`;
   const causes: Cause[] = [
-    { code: opened ? 'Opened' : 'GateClosed', text: `${name} is ${headline}` },
     { code: 'Holds', text: heldText(gate, opened) },
     ...unreachedCauses(gate),
     ...causeIf('ScheduledBy', scheduleText(gate)),
