@@ -2,7 +2,7 @@
 import { Ajv } from 'ajv';
 import type { AdmissionRequest, AdmissionReview } from '../api/admission.ts';
 import type { AnyObject } from '../api/kubernetes.ts';
-import type { DecisionLog, Route, UnreadBody, WebhookCall } from '../api/ports.ts';
+import type { DecisionLog, Route, Settings, UnreadBody, WebhookCall } from '../api/ports.ts';
 import { goJsonBytes } from '../core/kube/json.ts';
 import { shapeProblem } from '../core/kube/shape.ts';
 import { reasonWarnings } from '../core/record/reasonWarnings.ts';
@@ -86,7 +86,7 @@ export function webhookRoutes(call: (webhook: string) => WebhookCall, log?: Deci
       const request = (body as AdmissionReview).request!;
       const ports = call(name);
       const decision = await asBadRequest(request, async () => {
-        const tooLarge = LIMITED_BYTES.has(name) ? sizeDenial(request) : undefined;
+        const tooLarge = LIMITED_BYTES.has(name) ? sizeDenial(request, ports.settings) : undefined;
         if (tooLarge) return tooLarge;
         const decided = await handle(request, ports);
         return STORES_REASONS.has(name) ? withReasonWarnings(decided, request) : decided;
@@ -111,8 +111,15 @@ const LIMITED_BYTES = new Set(['mutate/rollout', 'mutate/rolloutgate', 'mutate/g
 /** Twice what manifests/policies/object-sizes.yaml allows, because the policy counts in another way. */
 const MAX_OWN_BYTES = 131_072;
 
-/** The denial of a write that the policy of sizes would deny later. A stored object that is larger may stay. */
-function sizeDenial({ object, oldObject }: AdmissionRequest): AdmissionDecision | undefined {
+/**
+ * The denial of a write that the policy of sizes would deny later. A stored object that is larger may stay, and
+ * Metacontroller may write it: the policy exempts Metacontroller.
+ */
+function sizeDenial(
+  { object, oldObject, userInfo }: AdmissionRequest,
+  { metacontrollerUser }: Settings,
+): AdmissionDecision | undefined {
+  if (userInfo.username === metacontrollerUser) return undefined;
   const [bytes, before] = [object, oldObject].map((each) => (each ? ownBytes(each) : 0)) as [number, number];
   if (bytes <= MAX_OWN_BYTES || bytes <= before) return undefined;
   const what = 'spec, annotations, labels, owner references and finalizers take';
