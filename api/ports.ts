@@ -302,10 +302,15 @@ export interface UnreadBody {
 /** An HTTP endpoint that takes and gives JSON. */
 export interface Route {
   path: string;
-  /** @throws an error with `status` (and perhaps `retryAfterSeconds`) if the request is at fault; others are a 500 */
-  answer(body: unknown): Promise<unknown>;
+  /**
+   * @param late aborted if the request was answered without this answer: nothing is to be counted or logged then
+   * @throws an error with `status` (and perhaps `retryAfterSeconds`) if the request is at fault; others are a 500
+   */
+  answer(body: unknown, late?: AbortSignal): Promise<unknown>;
   /** The answer to a body that was not read. Without one, or if it resolves to undefined, the request is refused. */
   answerUnread?(body: UnreadBody): unknown;
+  /** Set if the caller admits the write without an answer: after `answerSeconds` it gets that of `answerUnread`. */
+  failsOpen?: true;
   /** The size limit of a body; absent: the limit of all routes. */
   maxBytes?: number;
   /** Set if requests and bytes in flight have their own limit, so that other routes can't use it up. */

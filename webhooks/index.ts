@@ -76,7 +76,7 @@ const MAX_FLUX_REVIEW_BYTES = 3 * 1024 * 1024;
 export function webhookRoutes(call: (webhook: string) => WebhookCall, log?: DecisionLog): Route[] {
   return Object.entries(WEBHOOKS).map(([name, handle]) => ({
     path: `/admission/${name}`,
-    async answer(body) {
+    async answer(body, late) {
       if (!isReview(body)) {
         const [error] = isReview.errors ?? [];
         throw new ReviewError(
@@ -91,15 +91,21 @@ export function webhookRoutes(call: (webhook: string) => WebhookCall, log?: Deci
         const decided = await handle(request, ports);
         return STORES_REASONS.has(name) ? withReasonWarnings(decided, request) : decided;
       });
-      countDecision(decision, ports);
-      for (const each of log ? admissionDecisions(name, request, decision) : []) log?.decided(each);
-      log?.considered(() => admissionConsideration(name, request, decision));
+      if (!late?.aborted) {
+        countDecision(decision, ports);
+        for (const each of log ? admissionDecisions(name, request, decision) : []) log?.decided(each);
+        log?.considered(() => admissionConsideration(name, request, decision));
+      }
       return reviewOf(request, decision);
     },
     ...(name.includes('/flux') && { maxBytes: MAX_FLUX_REVIEW_BYTES }),
     // The API server takes an error of this route for permission, so a write whose review was not read is denied. Its
     // reviews are counted apart, so that those of webhooks that fail closed can't crowd them out.
-    ...(name === FAILS_OPEN && { hasOwnLane: true as const, answerUnread: denialOfUnread(() => call(name)) }),
+    ...(name === FAILS_OPEN && {
+      hasOwnLane: true as const,
+      failsOpen: true as const,
+      answerUnread: denialOfUnread(() => call(name)),
+    }),
   }));
 }
 

@@ -33,7 +33,7 @@ interface AppOptions {
   answers429?: boolean;
   /** Milliseconds until a body is complete. */
   completeMs?: number;
-  /** Milliseconds until a route with `answerUnread` gives that answer, because it has no other yet. */
+  /** Milliseconds from a request's arrival until a route that fails open gives the answer `answerUnread`. */
   answerMs?: number;
   /** Milliseconds that only grow. */
   clock?: () => number;
@@ -93,7 +93,7 @@ type HandlerOptions = { refusals: RefusalLog } & Pick<AppOptions, 'metrics' | 'r
 
 /** The handler of a route: reads the body within the limits of the lane, and answers. */
 function createHandler(
-  { path, answer, answerUnread, maxBytes = SERVER_LIMITS.bodyBytes }: Route,
+  { path, answer, answerUnread, failsOpen, maxBytes = SERVER_LIMITS.bodyBytes }: Route,
   lane: Lane,
   { refusals, metrics, refuseCaller, answers429, completeMs, answerMs }: HandlerOptions,
 ) {
@@ -108,13 +108,14 @@ function createHandler(
     }
     // A route with `answerUnread` reads the body even when busy: its answer repeats the beginning of the body.
     if (isBusy() && !answerUnread) return answerBusy(response, end);
-    let held: Body | undefined;
+    const late = new AbortController();
+    const deadline = failsOpen && setTimeout(() => late.abort(), answerMs);
     let body: unknown;
     try {
-      held = await readBody(request, { maxBytes, share: lane.share, completeMs });
-      const { bytes } = held;
+      const { bytes, release } = await readBody(request, { maxBytes, share: lane.share, completeMs });
       // Counted only now, so that slow senders do not use up the limit.
       if (isBusy()) {
+        release();
         if (!answerUnread) return answerBusy(response, end);
         const beginning = Promise.resolve(bytes.subarray(0, BEGINNING_BYTES).toString('utf8'));
         throw new BodyError(429, 'too many requests at once', { why: 'busy', beginning });
@@ -122,11 +123,16 @@ function createHandler(
       lane.inFlight++;
       const answering = lane
         .turn(bytes.length, async () => {
+          if (late.signal.aborted) return undefined;
           body = parseBody(bytes);
-          return answer(body);
+          return answer(body, late.signal);
         })
-        .finally(() => lane.inFlight--);
-      response.json(await (answerUnread ? inTime(answering, bytes, answerMs) : answering));
+        // Not when the request is answered: a late answer still needs its body.
+        .finally(() => {
+          lane.inFlight--;
+          release();
+        });
+      response.json(await inTime(answering, late.signal, { bytes, answerMs }));
       end('answered');
     } catch (error) {
       const unread = error instanceof BodyError ? error.unread : undefined;
@@ -138,7 +144,7 @@ function createHandler(
       end(unread?.why === 'tooLarge' ? 'too_large' : 'refused');
       void refusals.ofRequest(error, body, path);
     } finally {
-      held?.release();
+      clearTimeout(deadline);
     }
   };
 }
@@ -163,13 +169,19 @@ function createTurns() {
 }
 
 /** The answer. Without one in time, the caller would go on as if there was nothing to say. */
-function inTime(answering: Promise<unknown>, bytes: Buffer, answerMs: number): Promise<unknown> {
+function inTime(
+  answering: Promise<unknown>,
+  late: AbortSignal,
+  { bytes, answerMs }: Pick<Body, 'bytes'> & { answerMs: number },
+): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => {
+    const refuse = () => {
       const beginning = Promise.resolve(bytes.subarray(0, BEGINNING_BYTES).toString('utf8'));
       reject(new BodyError(429, `there is no decision after ${answerMs / 1000} s`, { why: 'busy', beginning }));
-    }, answerMs);
-    answering.then(resolve, reject).finally(() => clearTimeout(late));
+    };
+    if (late.aborted) refuse();
+    late.addEventListener('abort', refuse);
+    answering.then(resolve, reject);
   });
 }
 

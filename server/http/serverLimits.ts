@@ -5,7 +5,10 @@ import { LIST_BYTES } from '../../core/kube/memoryLimit.ts';
 export const SERVER_LIMITS = {
   /** Bytes of a hook's or an admission request's body. More is answered with 413. */
   bodyBytes: MAX_REQUEST_BYTES,
-  /** Bytes of all unanswered bodies of one port, without the first 256 KiB of each. */
+  /**
+   * Bytes of all bodies of one port until their requests are decided, even if one was denied before (`answerSeconds`),
+   * without the first 256 KiB of each.
+   */
   bodyBytesAtOnce: 32 * 1024 * 1024,
   /** Hook or admission requests at once, by port. More are answered with 429. */
   requestsAtOnce: 256,
@@ -22,8 +25,8 @@ export const SERVER_LIMITS = {
   /** Seconds until a body is complete; then 408, and the connection is closed. */
   bodySeconds: 3,
   /**
-   * Seconds until the review of a webhook that fails open is decided; then the write is denied. After
-   * five seconds without an answer the API server admits the write.
+   * Seconds from the arrival of a review of a webhook that fails open, before its body is read, until it is decided;
+   * then the write is denied. After five seconds without an answer the API server admits the write.
    */
   answerSeconds: 3,
   /** Connections to the hooks' port, to the webhook's, and to that of the probes. */

@@ -3,6 +3,7 @@ import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import type { UnreadBody } from '../../api/ports.ts';
 import { fakeWebhookCall } from '../../dev/fakes/ports.ts';
+import { requestOf, reviewing } from '../../dev/fakes/requests.ts';
 import { createApp } from '../../server/http/app.ts';
 import { createLog } from '../../server/log.ts';
 import { createMetrics } from '../../server/servedMetrics.ts';
@@ -48,6 +49,23 @@ describe('a review that is too large', () => {
     expect((await post('/admission/mutate/flux', LARGE)).status).toBe(413);
     expect((await post(FAILS_OPEN, JSON.stringify({ filler: LARGE }))).status).toBe(413);
   });
+});
+
+it.each([
+  ['in time is counted and logged', new AbortController().signal, true],
+  ['after the write was denied is not', AbortSignal.abort(), false],
+])('a decision %s', async (_, late, isRecorded) => {
+  const { call, counts } = fakeWebhookCall({ now: 0 });
+  const logged: unknown[] = [];
+  const log = {
+    decided: (line: unknown) => logged.push(line),
+    considered: (line: () => unknown) => logged.push(line()),
+  };
+  const labels = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, '']));
+  const object = kubeObject('kuberik.com/v1alpha1', 'Rollout', 'shop/web', { metadata: { labels } });
+  const { answer } = webhookRoutes(() => call, log).find(({ path }) => path === '/admission/mutate/rollout')!;
+  await answer(reviewing(requestOf({ object })), late);
+  expect([counts.length > 0, logged.length > 0]).toEqual([isRecorded, isRecorded]);
 });
 
 describe('the denial if Gates can’t be read', () => {

@@ -63,6 +63,16 @@ function rawFrom(localAddress: string, port: number, ...parts: (string | Buffer)
   return { socket, answered };
 }
 
+/** All that has come with the first bytes of the answer. */
+async function textOf({ socket, answered }: ReturnType<typeof raw>): Promise<string> {
+  let text = '';
+  socket.on('data', (data) => {
+    text += data;
+  });
+  await answered;
+  return text;
+}
+
 const head = (...lines: string[]) => ['POST /slow HTTP/1.1', 'Host: x', ...lines, '', ''].join('\r\n');
 const small = `${head('Content-Length: 2')}{}`;
 const untilSeen = async (seen: () => boolean) => {
@@ -110,12 +120,8 @@ describe('a body', () => {
     const { port, waiting } = await serve({ answerUnread });
     const busy = Array.from({ length: SERVER_LIMITS.requestsAtOnce }, () => raw(port, small));
     await untilSeen(() => waiting.length === busy.length);
-    const { socket, answered } = raw(port, head('Content-Length: 9'), '{"uid":1}');
-    let text = '';
-    socket.on('data', (data) => {
-      text += data;
-    });
-    expect(await answered).toContain('200');
+    const text = await textOf(raw(port, head('Content-Length: 9'), '{"uid":1}'));
+    expect(text).toContain('200');
     expect(text).toContain('"why":"busy","beginning":"{\\"uid\\":1}"');
     for (const answer of waiting) answer();
   });
@@ -153,12 +159,8 @@ describe('a body', () => {
     const large = (length: number) => [head(`Content-Length: ${length}`), `{"uid":1${' '.repeat(length - 9)}}`];
     for (let i = 0; i < fit; i++) raw(port, ...large(SERVER_LIMITS.bodyBytes));
     await untilSeen(() => waiting.length === fit);
-    const { socket, answered } = raw(port, ...large(size));
-    let text = '';
-    socket.on('data', (data) => {
-      text += data;
-    });
-    expect(await answered).toContain('200');
+    const text = await textOf(raw(port, ...large(size)));
+    expect(text).toContain('200');
     expect(text).toContain('"beginning":"{\\"uid\\":1"');
   });
 
@@ -177,15 +179,45 @@ describe('a body', () => {
 
   it('that has no answer in time gets its route’s own answer, which the late one doesn’t change', async () => {
     const answerUnread = async ({ message, beginning }: UnreadBody) => ({ message, got: await beginning });
-    const { port, waiting } = await serve({ answerUnread }, undefined, 50);
-    const { socket, answered } = raw(port, head('Content-Length: 9'), '{"uid":1}');
-    let text = '';
-    socket.on('data', (data) => {
-      text += data;
-    });
-    expect(await answered).toContain('200');
+    const { port, waiting } = await serve({ answerUnread, failsOpen: true }, undefined, 50);
+    const text = await textOf(raw(port, head('Content-Length: 9'), '{"uid":1}'));
+    expect(text).toContain('200');
     expect(text).toContain('{"message":"there is no decision after 0.05 s","got":"{\\"uid\\":1}"}');
     for (const answer of waiting) answer();
+  });
+
+  it('that arrives slowly leaves less time for its answer', async () => {
+    const { port, waiting, received } = await serve({ answerUnread: () => ({}), failsOpen: true }, undefined, 50);
+    const slow = raw(port, head('Content-Length: 9'), '{"uid":');
+    await untilSeen(() => received() > 0);
+    // Denied after the same time, so the slow one has none left.
+    expect(await raw(port, small).answered).toContain('200');
+    slow.socket.write('1}');
+    expect(await slow.answered).toContain('200');
+    expect(waiting).toHaveLength(1);
+  });
+
+  it('that was denied before its answer counts until the answer is there', async () => {
+    const answerUnread = ({ message }: UnreadBody) => ({ message });
+    const { port, waiting } = await serve({ answerUnread, failsOpen: true }, undefined, 200);
+    const size = SERVER_LIMITS.bodyBytes;
+    const large = `{${' '.repeat(size - 2)}}`;
+    const send = () => textOf(raw(port, head(`Content-Length: ${size}`), large));
+    const fit = Math.floor(SERVER_LIMITS.bodyBytesAtOnce / size);
+    while (waiting.length < fit) expect(await send()).toContain('no decision');
+    expect(await send()).toContain('too many large bodies');
+    for (const answer of waiting) answer();
+    expect(await send()).toContain('no decision');
+  });
+
+  it('that has no answer in time gets the late one if that is no permission', async () => {
+    const { port, waiting } = await serve({ answerUnread: () => ({}) }, undefined, 1);
+    const answered = textOf(raw(port, small));
+    await untilSeen(() => waiting.length === 1);
+    // Ends after a timer of the same length that began before.
+    await new Promise((ended) => setTimeout(ended, 1));
+    waiting[0]!();
+    expect(await answered).toContain('{"answered":true}');
   });
 
   it('that is still arriving is dropped for one of an address that has fewer', async () => {
