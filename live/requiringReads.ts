@@ -17,6 +17,8 @@ const MAX_AGE_MS = 30_000;
  */
 const FRESH_MAX_AGE_MS = 3000;
 const FRESH_MAX_AGE_MS_PER_OBJECT = 3;
+/** How old a failure may be if the list has to be new: longer than a read waits for the API server (4 s). */
+const FAILED_MAX_AGE_MS = 5000;
 
 /**
  * The objects that may require a Gate, listed once for all Gates: as related objects they would trigger a sync of every
@@ -28,11 +30,16 @@ export async function readRequiring(
   { cluster, sharedReads, now }: Pick<HookCall, 'cluster' | 'sharedReads' | 'now'>,
 ): Promise<KnownRequiring | undefined> {
   // A failure is shared too: repeated by every Gate, the lists would keep an overloaded API server overloaded.
-  const list = () => listRequiring(cluster, now).catch(() => undefined);
+  const list = () => listRequiring(cluster, now).catch(() => 'failed' as const);
   const read = (maxAgeMs: number) => sharedReads.recent(maxAgeMs, 'requiring objects', list);
-  const known = await read(MAX_AGE_MS);
-  if (!known || !isFresh) return known;
-  return read(Math.max(FRESH_MAX_AGE_MS, FRESH_MAX_AGE_MS_PER_OBJECT * known.count));
+  const recent = await read(MAX_AGE_MS);
+  const known = recent && isFresh ? await read(freshMaxAgeMs(recent)) : recent;
+  return known === 'failed' ? undefined : known;
+}
+
+function freshMaxAgeMs(known: KnownRequiring | 'failed'): number {
+  if (known === 'failed') return FAILED_MAX_AGE_MS;
+  return Math.max(FRESH_MAX_AGE_MS, FRESH_MAX_AGE_MS_PER_OBJECT * known.count);
 }
 
 /** How old the list of a namespace's Rollouts may be. */

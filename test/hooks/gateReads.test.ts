@@ -98,8 +98,12 @@ describe('the list of the objects that may require a Gate', () => {
     expect(await lists(fakeCluster(kustomizations(count)), [old, '12:00:00'], [parent, time])).toBe(times);
   });
 
-  it('is repeated for no other Gate if it fails', async () => {
+  it.each([
+    ['is repeated for no other Gate if it fails', [old, '12:00:29'], 1],
+    ['nor at once for one that has just changed', [changed, '12:00:04'], 1],
+    ['but for such a Gate after 5 seconds', [changed, '12:00:05'], 2],
+  ] as const)('%s', async (_, [parent, time], times) => {
     const cluster = fakeCluster([], { fails: ({ resource }) => (resource === 'rollouts' ? 'timeout' : undefined) });
-    expect(await lists(cluster, [old, '12:00:00'], [changed, '12:00:04'])).toBe(1);
+    expect(await lists(cluster, [old, '12:00:00'], [parent, time])).toBe(times);
   });
 });
