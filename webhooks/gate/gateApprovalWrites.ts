@@ -119,14 +119,18 @@ async function readCandidate(gate: Gate, named: string, version: string, cluster
   return candidatesAmong(gate, [rollout], new Map([[namespace, labels]]), version);
 }
 
+/** Below the 5 s that the API server waits for the webhook: the Rollouts that require the Gate are read afterwards. */
+const MAX_LIST_MS = 2500;
+
 /**
  * The Rollouts that require the Gate; a sentence if they are unknown or too many. Those of other namespaces are found
  * in the list that all Gates share: any tenant may approve on a Gate again and again.
  */
 async function readCandidates(gate: Gate, version: string, call: WebhookCall): Promise<Candidate[] | string> {
   const { namespace: home } = identityOf(gate);
-  const [known, own] = await Promise.all([readRequiring(true, call), readRollouts(home, call)]);
-  if (!known || own.isTruncated)
+  const lists = Promise.all([readRequiring(true, call), readRollouts(home, call)]);
+  const [known, own] = (await withinMs(MAX_LIST_MS, lists)) ?? [];
+  if (!known || !own || own.isTruncated)
     return nameRolloutText('the Rollouts that require this Gate cannot be listed', version);
   const { rollouts, namespaces } = known.of(gate);
   const elsewhere = rollouts.filter(({ metadata }) => metadata.namespace !== home);
@@ -137,6 +141,15 @@ async function readCandidates(gate: Gate, version: string, call: WebhookCall): P
   const read = ({ namespace, name }: NamespacedName) => call.cluster.get<Rollout>({ ...ROLLOUTS, namespace, name });
   const found = (await inParallel(refs, READS_AT_ONCE, read)).filter((rollout) => rollout !== undefined);
   return candidatesAmong(gate, found, namespaces, version);
+}
+
+/** The result, or undefined if it isn't there in time. */
+async function withinMs<T>(ms: number, reading: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, ms, undefined);
+  });
+  return Promise.race([reading, late]).finally(() => clearTimeout(timer));
 }
 
 function nameRolloutText(why: string, version: string): string {

@@ -1,5 +1,5 @@
 /** Approvals on a Gate: the Rollout an approval is for, and requests to open. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Gate, Rollout } from '../../../api/types.ts';
 import { formatAcceptedRequests } from '../../../core/gate/gateRequests.ts';
 import { evaluateGate } from '../../../core/gate/gateState.ts';
@@ -141,6 +141,26 @@ describe('an approval on a Gate', () => {
       expect(new Set(reads.flatMap(({ name }) => name ?? []))).toEqual(new Set(['web']));
     },
   );
+
+  it.each([
+    ['fails', async () => Promise.reject(new Error('timeout'))],
+    ['hangs', () => new Promise<never>(() => {})],
+  ])('without the name of a Rollout requires it if the list of all %s', async (_, listMetadata) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const cluster = { ...fakeCluster(rollouts({ web: ['1.0.0'] })), listMetadata };
+    const { call } = fakeWebhookCall({ now: Date.parse(day('10:00:00')), cluster });
+    const approving = mutateGate(
+      requestOf({ object: gate(SPEC, { [APPROVE]: '1.0.0' }), oldObject: gate(SPEC) }),
+      call,
+    );
+    await vi.advanceTimersByTimeAsync(2500);
+    const early = await Promise.race([approving, new Promise(setImmediate)]);
+    expect(early).toMatchObject({
+      allowed: false,
+      message: expect.stringContaining('name the Rollout too, as <namespace>/'),
+    });
+  });
 
   it('counts for a Rollout of the Gate’s namespace that the list for all Gates lacks', async () => {
     const web = objectOf('Rollout', 'shop/web', {
