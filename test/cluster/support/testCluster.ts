@@ -1,5 +1,5 @@
 /** A cluster in a temporary directory: one shared by globalSetup, and separate ones for fault tests and bench. */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ClusterOptions, type LocalCluster, startCluster } from '../../../dev/local/cluster.ts';
@@ -28,10 +28,11 @@ export async function startTestCluster(options: Partial<ClusterOptions> = {}): P
 
 /** Removes the directories of killed test runs. */
 function removeAbandoned(): void {
+  if (process.env.KEEP_TEST_CLUSTER) return;
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(PREFIX))) {
     const dir = join(tmpdir(), name);
-    // Another run is just creating a directory without a lock.
-    if (process.env.KEEP_TEST_CLUSTER || holderOf(supervisorLock(dir)) || readdirSync(dir).length === 0) continue;
-    rmSync(dir, { recursive: true, force: true });
+    const lock = supervisorLock(dir);
+    // Another run is just creating or removing a directory without a lock.
+    if (existsSync(lock) && !holderOf(lock)) rmSync(dir, { recursive: true, force: true });
   }
 }
