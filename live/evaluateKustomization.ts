@@ -122,6 +122,9 @@ export async function isWatchedElsewhere(
   return namespace.then(mayBeWatchedFromElsewhere, () => true);
 }
 
+/** Two rounds of requests that time out: more reads would time out too, and the sync has to end. */
+const MAX_FAILED_READS = 2 * READS_AT_ONCE;
+
 // The Pods of workloads in trouble, by live reads.
 
 interface Reader {
@@ -140,8 +143,10 @@ async function withPods(
   reader: Reader,
   context: HealthContext,
 ): Promise<ObjectHealth[]> {
+  let failures = 0;
   const found = await inParallel(podQueries(objects), READS_AT_ONCE, async (query) => {
-    const pods = await readPods(query, reader);
+    const pods = failures < MAX_FAILED_READS ? await readPods(query, reader) : undefined;
+    if (!pods) failures += 1;
     return [query.workload, pods ? healthWithPods(query, pods, context) : query.workload] as const;
   });
   const shown = new Map(found);
@@ -164,8 +169,6 @@ async function readPods(
 
 // Live reads: the source, the Rollouts, and the objects of the inventory.
 
-/** Two rounds of requests that time out: more reads would time out too, and the sync has to end. */
-const MAX_FAILED_READS = 2 * READS_AT_ONCE;
 const TOO_MANY_KINDS = `not read: the inventory has more than ${LIMITS.inventoryKinds} kinds and namespaces (limit inventoryKinds)`;
 
 /**

@@ -21,23 +21,34 @@ export interface PodQuery {
   atMost: number;
 }
 
-/** The most workloads of a HealthCheck whose Pods are read in one evaluation, and the most Pods of each. */
-const MAX_WORKLOADS = { unhealthy: 10, pending: 3 };
+/** The most Pods of a workload that are read for the cause. */
 export const MAX_PODS_OF_WORKLOAD = 20;
-/** The same for a workload that has lost Pods: the one to blame must be among them. */
-const MAX_PODS_AFTER_LOSS = 200;
 const MAX_SELECTOR_CHARACTERS = 1024;
 
-/** Queries for the Pods of a few workloads: unhealthy ones, and those that are not complete yet. */
+/**
+ * The most workloads of a HealthCheck whose Pods are read in one evaluation, and the most Pods of each.
+ * The Pod to blame must be among those of a workload that has lost Pods. The drain of a node takes Pods from as many
+ * workloads as it runs Pods: 110 by default.
+ */
+const READS: readonly { of: (workload: ObjectHealth) => boolean; workloads: number; pods: number }[] = [
+  { of: ({ hasLostPods }) => hasLostPods === true, workloads: 110, pods: 200 },
+  {
+    of: ({ hasLostPods, health }) => !hasLostPods && health === 'unhealthy',
+    workloads: 10,
+    pods: MAX_PODS_OF_WORKLOAD,
+  },
+  { of: ({ health }) => health === 'pending', workloads: 3, pods: MAX_PODS_OF_WORKLOAD },
+];
+
+/** Queries for the Pods of workloads that have lost Pods or failed, and of a few that are not complete yet. */
 export function podQueries(objects: readonly ObjectHealth[]): PodQuery[] {
-  return (['unhealthy', 'pending'] as const).flatMap((health) => {
-    const queries = objects.flatMap((workload): PodQuery[] => {
+  return READS.flatMap(({ of, workloads, pods }) => {
+    const queries = objects.filter(of).flatMap((workload): PodQuery[] => {
       const { namespace, object } = workload.resource;
-      const labelSelector = workload.health === health ? podSelector(object) : undefined;
-      const atMost = workload.hasLostPods ? MAX_PODS_AFTER_LOSS : MAX_PODS_OF_WORKLOAD;
-      return labelSelector === undefined ? [] : [{ workload, namespace, labelSelector, atMost }];
+      const labelSelector = podSelector(object);
+      return labelSelector === undefined ? [] : [{ workload, namespace, labelSelector, atMost: pods }];
     });
-    return queries.slice(0, MAX_WORKLOADS[health]);
+    return queries.slice(0, workloads);
   });
 }
 

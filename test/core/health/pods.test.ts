@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { causeOf, podQueries } from '../../../core/health/objects/pods.ts';
-import { type ObservedResource, objectHealths } from '../../../core/health/objects/resources.ts';
+import { type ObjectHealth, type ObservedResource, objectHealths } from '../../../core/health/objects/resources.ts';
 import { kubeObject } from '../../support/objects.ts';
 import { at, healthContext, ms } from './kustomizationFixture.ts';
 
@@ -129,11 +129,18 @@ describe('the Pods that are read', () => {
     return { ...rest, object: { ...object!, metadata: { ...object!.metadata, creationTimestamp: at('11:59:00') } } };
   };
 
-  it('are of ten broken workloads and of three that start, and of no other', () => {
-    const many = 'abcdefghijkl'.split('');
-    const labels = (names: string[]) => names.map((name) => `app=${name}`);
-    expect(read([workload('well', 1), ...many.map((name) => workload(name, 0))])).toEqual(labels(many.slice(0, 10)));
-    expect(read([...many.slice(0, 4).map(young), workload('broken', 0)])).toEqual(labels(['broken', 'a', 'b', 'c']));
+  const names = (count: number) => Array.from({ length: count }, (_, i) => `w${i}`);
+  const labels = (of: string[]) => of.map((name) => `app=${name}`);
+
+  it('are of as many workloads that have lost Pods as a node runs Pods: a drain fails no bake', () => {
+    const all = names(112);
+    expect(read([workload('well', 1), ...all.map((name) => workload(name, 0))])).toEqual(labels(all.slice(0, 110)));
+  });
+
+  it('are of ten other broken workloads and of three that start, and of no other', () => {
+    const failed = names(12).map((name): ObjectHealth => ({ resource: workload(name, 0), health: 'unhealthy' }));
+    expect(podQueries(failed).map(({ labelSelector }) => labelSelector)).toEqual(labels(names(10)));
+    expect(read([...names(4).map(young), workload('broken', 0)])).toEqual(labels(['broken', 'w0', 'w1', 'w2']));
   });
 
   it.each<[string, object]>([

@@ -220,6 +220,17 @@ describe('the Pods of a workload that is not complete', () => {
     expect([await statusWith(moved), await statusWith(crashing)]).toEqual(['Pending', 'Unhealthy']);
   });
 
+  it('are read no more once sixteen reads have failed: the sync has to end', async () => {
+    const names = Array.from({ length: 30 }, (_, i) => `w${i}`);
+    const entries = names.map((name) => ({ id: `demo_${name}_apps_Deployment`, v: 'v1' }));
+    const workloads = names.map((name) => ({ ...web, metadata: { ...web.metadata, name } }));
+    const complete = { status: 'Pending', lastHealthyTime: at('11:55:00'), lastChangeTime: at('11:55:00') };
+    const reader = cluster([kustomization({ ...READY, inventory: { entries } }), ...workloads], { pods: 'no answer' });
+    const { status } = await syncOnce(healthCheck({ status: complete }), reader);
+    expect((status as HealthStatus).status).toBe('Unhealthy');
+    expect(reader.requests.filter((request) => request === 'list pods demo')).toHaveLength(16);
+  });
+
   it.each([
     ['we may not read', { pods: 'forbidden' }, true, true],
     ['the account of the Kustomization may not read', {}, false, false],
