@@ -88,11 +88,15 @@ export async function evaluateKustomization(
   const resources = await readResources(own.inventory.resources, appliedSelector(kustomization), reader);
   const sources = await readSources(resources, reader);
   const applied = objectHealths(resources, { applied: own.applied, sources }, context);
+  const readers = new Map<ObjectHealth, Reader>();
   const released = await inParallel(releasedWorkloads(applied), READS_AT_ONCE, async ({ release, workloads }) => {
-    const read = await readResources(workloads, undefined, readerFor(release));
-    return objectHealths(read, { applied: undefined, sources: [] }, context);
+    const releaseReader = readerFor(release);
+    const read = await readResources(workloads, undefined, releaseReader);
+    const healths = objectHealths(read, { applied: undefined, sources: [] }, context);
+    for (const each of healths) readers.set(each, releaseReader);
+    return healths;
   });
-  const objects = await withPods([...applied, ...released.flat()], reader, context);
+  const objects = await withPods([...applied, ...released.flat()], (each) => readers.get(each) ?? reader, context);
   return verdictWith(objects, own, context);
 }
 
@@ -140,12 +144,12 @@ interface Reader {
 /** The objects, those in trouble with what their Pods show. Never rejects. */
 async function withPods(
   objects: readonly ObjectHealth[],
-  reader: Reader,
+  readerOf: (workload: ObjectHealth) => Reader,
   context: HealthContext,
 ): Promise<ObjectHealth[]> {
   let failures = 0;
   const found = await inParallel(podQueries(objects), READS_AT_ONCE, async (query) => {
-    const pods = failures < MAX_FAILED_READS ? await readPods(query, reader) : undefined;
+    const pods = failures < MAX_FAILED_READS ? await readPods(query, readerOf(query.workload)) : undefined;
     if (!pods) failures += 1;
     return [query.workload, pods ? healthWithPods(query, pods, context) : query.workload] as const;
   });

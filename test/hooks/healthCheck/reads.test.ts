@@ -166,6 +166,23 @@ describe('what a HelmRelease has released', () => {
     return { status, message, requests: reader.requests };
   };
 
+  it('is read with the account of the HelmRelease, and so are its Pods', async () => {
+    const asked = new Set<string>();
+    const access = {
+      may: async (user: { username: string }, { verb, resource }: { verb: string; resource: string }) => {
+        asked.add(`${user.username.split(':').at(-1)} ${verb} ${resource}`);
+        return true;
+      },
+    };
+    const selector = { matchLabels: { app: 'web' } };
+    const starting = { ...web({ updatedReplicas: 1 }), spec: { replicas: 1, selector, template: {} } };
+    const inventory = kustomization({ ...READY, inventory: { entries } });
+    const applied = { ...inventory, spec: { ...inventory.spec, serviceAccountName: 'flux' } };
+    const reader = cluster([applied, release(ready, { serviceAccountName: 'helm' }), starting]);
+    await syncOnce(healthCheck(), reader, [], undefined, {}, access);
+    expect([...asked].sort()).toEqual(['flux get helmreleases', 'helm get deployments', 'helm list pods']);
+  });
+
   it('counts once the HelmRelease is Ready: its workloads, and no other object', async () => {
     const { requests, ...health } = await check(release(ready), web({ updatedReplicas: 1 }));
     expect(health).toEqual({ status: 'Pending', message: 'Pending resources: demo/web (Available: 0/1)' });
