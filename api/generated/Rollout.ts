@@ -547,7 +547,7 @@ export interface Rollout {
         message?: string;
       }[];
       /**
-       * The last report of each watched HealthCheck when this deployment began, was retried or was applied: only later reports count. Of the newest deployment only; at most 100.
+       * The last report of each watched HealthCheck when this deployment began, was retried or was applied: only later reports count. HealthChecks that are watched only since then are added when the bake begins, without a report. Of the newest deployment only; at most 100.
        */
       knownHealth?: {
         /**

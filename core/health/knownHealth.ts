@@ -52,6 +52,22 @@ function isOfEarlierFailure({ spec, status }: HealthCheck, head: HistoryEntry): 
   return spec?.class === KUSTOMIZATION_CLASS && failed !== undefined && failed < wholeSeconds(deployCutoff(head));
 }
 
+/**
+ * The reports of the head at the start of its bake, which knows all checks that are watched: also those that were
+ * created or selected since the deployment. Their health counts already, so it is left out.
+ */
+export function knownInBake(head: HistoryEntry, checks: readonly HealthCheck[]): KnownHealth[] {
+  const { knownHealth: before = [] } = head;
+  const others = checks.filter((check) => !isKnown(check, head) && !hasNewError(check, head));
+  const added = knownHealth(others).map(({ status, lastChangeTime, ...rest }) => rest);
+  return [...before, ...added.slice(0, Math.max(0, LIMITS.knownHealth - before.length))];
+}
+
+/** Whether the head has no room for the reports of more checks. */
+export function isFull({ knownHealth = [] }: HistoryEntry): boolean {
+  return knownHealth.length >= LIMITS.knownHealth;
+}
+
 /** Whether the check's health is newer than the start of the deployment, or its apply. */
 export function isReportedSince(check: HealthCheck, head: HistoryEntry): boolean {
   const known = knownReport(check, head);
@@ -71,7 +87,7 @@ export function goneChecks(
   return knownHealth.filter((known) => !present.has(checkKey(known)));
 }
 
-/** Whether the check was watched when the reports were stored; true if the deployment stores none. */
+/** Whether the check was watched when reports were stored; true if the deployment stores none. */
 export function isKnown(check: HealthCheck, head: HistoryEntry): boolean {
   return head.knownHealth === undefined || knownReport(check, head) !== undefined;
 }

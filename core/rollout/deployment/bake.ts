@@ -2,7 +2,7 @@
 import { READY } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
-import { deployCutoff, knownHealth } from '../../health/knownHealth.ts';
+import { deployCutoff, knownHealth, knownInBake } from '../../health/knownHealth.ts';
 import { falseCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import type { NewEvent } from '../../kube/events.ts';
 import { formatTime, parseTime, startSeconds } from '../../kube/time.ts';
@@ -165,7 +165,13 @@ function startBake(head: HistoryEntry, context: BakeContext, now: EpochMs): Bake
   const at = startSeconds(now);
   // deployTimeout begins anew after the bake.
   const { waitedSeconds, waitingSince, ...rest } = head;
-  const baking = { ...rest, bakeStatus: 'InProgress', bakeStatusMessage: BAKE_STARTED, bakeStartTime: formatTime(at) };
+  const baking = {
+    ...rest,
+    bakeStatus: 'InProgress',
+    bakeStatusMessage: BAKE_STARTED,
+    bakeStartTime: formatTime(at),
+    ...(rest.knownHealth && { knownHealth: knownInBake(rest, context.healthChecks) }),
+  };
   const started = deploymentEvent(baking, 'Normal', 'BakeTimeStarted', 'Bake time started, monitoring for errors.');
   return continueBake(baking, context, BAKE_TIME_PASSED, [started], now);
 }

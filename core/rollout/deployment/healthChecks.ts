@@ -4,7 +4,7 @@ import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { healthCheckLabels } from '../../health/association.ts';
 import { howToAllow } from '../../health/consent.ts';
-import { goneChecks, hasNewError, isKnown, isReportedSince } from '../../health/knownHealth.ts';
+import { goneChecks, hasNewError, isFull, isKnown, isReportedSince } from '../../health/knownHealth.ts';
 import { gracePeriod, KUSTOMIZATION_CLASS } from '../../health/kustomizationCheck.ts';
 import { type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
@@ -64,14 +64,16 @@ export function isUnhealthy({ status }: HealthCheck): boolean {
 
 /**
  * The checks that have become Unhealthy during the bake, even if they report no error: all that were watched when it
- * began were Healthy. One that was created or selected since may have been Unhealthy before.
+ * began were Healthy, and are known. One that was created or selected since may have been Unhealthy before.
  */
 export function unhealthyInBake(checks: readonly HealthCheck[], head: HistoryEntry): FailedCheck[] {
   const started = parseTime(head.bakeStartTime) ?? 0;
   const isFailed = (check: HealthCheck) => {
     if (isKnown(check, head)) return true;
+    // Others may have been watched too if the deployment records no more of them: then times count.
     const created = parseTime(check.metadata.creationTimestamp) ?? 0;
-    return created <= started && (parseTime(check.status?.lastChangeTime) ?? 0) >= started;
+    const changed = parseTime(check.status?.lastChangeTime) ?? 0;
+    return isFull(head) && created <= started && changed >= started;
   };
   const failed = checks.filter((check) => isUnhealthy(check) && isFailed(check));
   return failed.map((check) => failedCheck(check, check.status?.message));

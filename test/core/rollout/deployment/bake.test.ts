@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { HealthCheck, HistoryEntry } from '../../../../api/types.ts';
 import { formatTime } from '../../../../core/kube/time.ts';
+import { LIMITS } from '../../../../core/limits.ts';
 import { bakeStep } from '../../../../core/rollout/deployment/bake.ts';
 import { healthSettlesAt } from '../../../../core/rollout/deployment/healthChecks.ts';
 import { unseenBinding, withProgress } from '../../../../core/rollout/deployment/progress.ts';
@@ -172,8 +173,52 @@ describe('a check that is selected during a bake', () => {
     ['was Unhealthy before', [-9000, -8000, at(-8000)], 'InProgress'],
     ['is created before its Kustomization, which is no error', [-10, -5], 'InProgress'],
     ['is created, and reports an error', [-10, -5, at(-5)], 'Failed'],
-    ['has become Unhealthy during the bake', [-9000, -5], 'Failed'],
+    ['has become Unhealthy during the bake, perhaps before it was selected', [-9000, -5], 'InProgress'],
   ])('and that %s', (_, given, expected) => {
     expect(bakeStatus(...given)).toBe(expected);
+  });
+});
+
+describe('a check that was watched when the bake began, and becomes Unhealthy without an error', () => {
+  const created = at(-9000);
+  const of = (name: string, status: HealthCheck['status']) =>
+    objectOf('HealthCheck', `team-a/${name}`, { metadata: { creationTimestamp: created }, status: status! });
+  const head = (known: string[]): HistoryEntry => ({
+    id: 2,
+    version: { tag: '1.1.0' },
+    timestamp: at(-700),
+    bakeStatus: 'Deploying',
+    knownHealth: known.map((name) => ({ namespace: 'team-a', name, status: 'Pending' })),
+  });
+  /** The bake after its first minute, of which some checks have become Unhealthy in the last second. */
+  const failedChecks = (known: string[], names: string[], unhealthy: string[]) => {
+    const context = (status: (name: string) => HealthCheck['status']) => ({
+      rollout,
+      times: { bakeTime: 3_600_000 },
+      healthChecks: names.map((name) => of(name, status(name))),
+      bound: [],
+      recovery: false,
+      likeKuberik: false,
+    });
+    const healthy = { status: 'Healthy', lastChangeTime: at(-90) };
+    const begun = bakeStep(
+      head(known),
+      context(() => healthy),
+      NOW - 60_000,
+    ).head;
+    expect(begun.bakeStatus).toBe('InProgress');
+    const failing = { status: 'Unhealthy', lastChangeTime: at(-1) };
+    const next = context((name) => (unhealthy.includes(name) ? failing : healthy));
+    return bakeStep(begun, next, NOW).head.failedHealthChecks?.map(({ name }) => name);
+  };
+
+  it('fails the bake, also if it was selected after the deployment', () => {
+    expect(failedChecks(['app'], ['app', 'late'], ['app'])).toEqual(['app']);
+    expect(failedChecks(['app'], ['app', 'late'], ['late'])).toEqual(['late']);
+  });
+
+  it('fails the bake by its times, if the deployment records no more reports', () => {
+    const many = Array.from({ length: LIMITS.knownHealth }, (_, i) => `c${i}`);
+    expect(failedChecks(many, [...many, 'late'], ['late'])).toEqual(['late']);
   });
 });
