@@ -102,18 +102,28 @@ function hasNoStatus({ status }: AnyObject): boolean {
   return !isMap(status) || Object.keys(status).length === 0;
 }
 
+/** Counts of kinds that also count ready Pods: Go leaves out a zero, as of `readyReplicas` if no Pod is ready. */
+const OTHER_COUNTS = ['updatedReplicas', 'unavailableReplicas', 'fullyLabeledReplicas'];
+
 /**
  * Which replicas a kind with their number in its spec lacks: kstatus reads those of few kinds, and doesn't wait for
- * minReadySeconds of a StatefulSet.
+ * minReadySeconds of a StatefulSet. Many kinds report one of the two counts (Prometheus `availableReplicas`), or none:
+ * one that is absent is zero only beside OTHER_COUNTS, and if there is no condition Ready.
  */
 function tooFewReplicas(object: AnyObject): string | undefined {
   const wanted = numberAt(object, ['spec', 'replicas']) ?? 0;
-  const counts = [
-    ['Ready', numberAt(object, ['status', 'readyReplicas'])],
-    ['Available', numberAt(object, ['status', 'availableReplicas'])],
-  ] as const;
+  const countOf = (field: string) => numberAt(object, ['status', field]);
+  const ready = countOf('readyReplicas');
+  const available = countOf('availableReplicas');
+  const hasNone = ready === undefined && available === undefined;
+  const isZero = hasNone && OTHER_COUNTS.some((field) => countOf(field) !== undefined) && !hasReady(object);
+  const counts = [['Ready', isZero ? 0 : ready] as const, ['Available', available] as const];
   const few = counts.find(([, count]) => count !== undefined && count < wanted);
   return few && `${few[0]}: ${few[1]}/${wanted}`;
+}
+
+function hasReady(object: AnyObject): boolean {
+  return conditionsOf(object).some(({ type }) => type === 'Ready');
 }
 
 /**

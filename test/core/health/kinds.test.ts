@@ -96,6 +96,7 @@ const onDelete = (status: object = {}) =>
   );
 const cloneSet = (status: object) =>
   object('apps.kruise.io/v1alpha1', 'CloneSet', { observedGeneration: 2, replicas: 3, ...status }, { replicas: 3 });
+const available = { updatedReplicas: 3, availableReplicas: 3, unavailableReplicas: 0 };
 const kruise = (phase: string, more: object = {}) =>
   object('rollouts.kruise.io/v1beta1', 'Rollout', { observedGeneration: 2, phase, ...more });
 
@@ -176,6 +177,15 @@ describe('health of', () => {
     ['a CloneSet of OpenKruise without a Pod', cloneSet({ readyReplicas: 2 }), 'InProgress', /Ready: 2\/3/],
     ['one with all Pods', cloneSet({ readyReplicas: 3, availableReplicas: 3 }), 'Current', /current/],
     ['a Prometheus without a Pod', cloneSet({ availableReplicas: 2 }), 'InProgress', /Available: 2\/3/],
+    ['one with all its Pods, without a count of ready ones', cloneSet(available), 'Current', /current/],
+    ['a LeaderWorkerSet without any Pod that is ready', cloneSet({ updatedReplicas: 3 }), 'InProgress', /Ready: 0\/3/],
+    [
+      'a kind that is Ready by its condition',
+      cloneSet({ updatedReplicas: 3, conditions: [{ type: 'Ready', status: 'True' }] }),
+      'Current',
+      /Ready/,
+    ],
+    ['a KafkaNodePool, which counts no ready Pods', cloneSet({}), 'Current', /current/],
     ['a Kustomization whose own health check failed', nested('False', 'HealthCheckFailed'), 'Failed', /because/],
     ['one whose health check began with this version, and failed', attemptOf('60s'), 'Failed', /because/],
     ['one whose health check began before it, and failed meanwhile', attemptOf('5m0s'), 'InProgress', /again/],
