@@ -18,16 +18,15 @@ import {
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, HistoryEntry, Rollout } from '../../api/types.ts';
 import { falseCondition, type NewCondition, setConditions, trueCondition } from '../kube/conditions.ts';
-import { formatTime, latestTime } from '../kube/time.ts';
+import { formatTime } from '../kube/time.ts';
 import type { DeploymentDecision } from './decideDeployment.ts';
-import { type BakeTimes, bakeEnd, failsAt, isUnfinished } from './deployment/bake.ts';
+import { type BakeTimes, bakeEnd, bakeUntil, failsAt, isUnfinished } from './deployment/bake.ts';
 import { isInRecovery } from './deployment/entry.ts';
 import {
   type FailedCheck,
   healthChecksLeftOut,
   healthChecksMissing,
   notReady,
-  steadyFrom,
   unhealthyMessage,
 } from './deployment/healthChecks.ts';
 import { boundTo, targetName, unapplied } from './deployment/progress.ts';
@@ -236,7 +235,7 @@ function progressCondition(
   if (head.bakeStartTime !== undefined) {
     const end = bakeEnd(head, times, likeKuberik);
     if (likeKuberik || missing.length + waiting.length === 0) {
-      const last = latestTime([end, likeKuberik ? undefined : steadyFrom(healthChecks, head)]);
+      const last = bakeUntil(head, times, { healthChecks, likeKuberik });
       const until = last === undefined ? '' : ` until ${formatTime(last)}`;
       const ends = isRecovery
         ? ' in recovery mode: a failing HealthCheck does not fail the deployment'

@@ -13,7 +13,7 @@ import { few } from '../../../core/kube/firstFew.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
-import { bakeEnd, failsAt, isUnfinished } from '../../../core/rollout/deployment/bake.ts';
+import { bakeUntil, failsAt, isUnfinished } from '../../../core/rollout/deployment/bake.ts';
 import { deploymentSummary } from '../../../core/rollout/deployment/deploymentMessages.ts';
 import { isInRecovery } from '../../../core/rollout/deployment/entry.ts';
 import { isUnhealthy, sortedChecks } from '../../../core/rollout/deployment/healthChecks.ts';
@@ -86,26 +86,40 @@ export function checkSteps(rollout: Rollout, related: RelatedObjects): Step[] {
   const why = unreadReason(related, 'HealthCheck', home);
   if (why !== undefined) return [unreadChecksStep('HealthChecks', why)];
   const { namespaces } = related;
-  const isRead = Array.isArray(namespaces);
-  const find = finder<KubeObject>(isRead ? namespaces : NO_NAMESPACES);
+  const steps = selectedChecks(rollout, related).map(({ check, isLeftOut }) =>
+    isLeftOut
+      ? leftOutStep(check, home)
+      : { ...checkStep(countedFor(rollout, check)), ...withoutEmpty({ metric: metricOf(check) }) },
+  );
+  if (Array.isArray(namespaces) || !watchesOtherNamespaces(rollout)) return steps;
+  const unread = namespaces && 'unread' in namespaces ? namespaces.unread : 'not read here';
+  return [...steps, unreadChecksStep('HealthChecks of other namespaces', unread)];
+}
+
+/** The HealthChecks that the Rollout selects, in order, and whether each is left out because it hasn't consented. */
+function selectedChecks(
+  rollout: Rollout,
+  { healthChecks, namespaces }: RelatedObjects,
+): { check: HealthCheck; isLeftOut: boolean }[] {
+  const home = rollout.metadata.namespace ?? '';
+  const find = finder<KubeObject>(Array.isArray(namespaces) ? namespaces : NO_NAMESPACES);
   const namespaceOf = (check: HealthCheck) => find({ namespace: '', name: check.metadata.namespace ?? '' });
-  const watched = related.healthChecks.filter(
+  const selected = healthChecks.filter(
     (check) => association(rollout, check, namespaceOf(check)?.metadata.labels ?? {}) === 'watched',
   );
   // Without this condition the Rollout watches all of them, even without consent (WATCH_WITHOUT_CONSENT).
   const hasLeftOut = findCondition(rollout.status?.conditions, HEALTH_CHECKS_LEFT_OUT)?.status === 'True';
-  const isLeftOut = (check: HealthCheck) =>
-    hasLeftOut &&
-    check.metadata.namespace !== home &&
-    ![check, namespaceOf(check)].some((each) => mayBeWatched(each, home));
-  const steps = sortedChecks(watched).map((check) =>
-    isLeftOut(check)
-      ? leftOutStep(check, home)
-      : { ...checkStep(countedFor(rollout, check)), ...withoutEmpty({ metric: metricOf(check) }) },
-  );
-  if (isRead || !watchesOtherNamespaces(rollout)) return steps;
-  const unread = namespaces && 'unread' in namespaces ? namespaces.unread : 'not read here';
-  return [...steps, unreadChecksStep('HealthChecks of other namespaces', unread)];
+  return sortedChecks(selected).map((check) => ({
+    check,
+    isLeftOut:
+      hasLeftOut &&
+      check.metadata.namespace !== home &&
+      ![check, namespaceOf(check)].some((each) => mayBeWatched(each, home)),
+  }));
+}
+
+function watchedChecks(rollout: Rollout, related: RelatedObjects): HealthCheck[] {
+  return selectedChecks(rollout, related).flatMap(({ check, isLeftOut }) => (isLeftOut ? [] : [check]));
 }
 
 const NO_NAMESPACES: readonly KubeObject[] = [];
@@ -133,7 +147,7 @@ function checkStep(check: HealthCheck): Step {
 }
 
 /** The step for the end of the newest deployment: its bake, if it bakes. */
-export function bakeSteps(rollout: Rollout, bound: readonly FluxBinding[]): Step[] {
+export function bakeSteps(rollout: Rollout, bound: readonly FluxBinding[], related: RelatedObjects): Step[] {
   const [head] = rollout.status?.history ?? [];
   if (!head?.bakeStatus) return [];
   const bakeTime = parseDuration(rollout.spec?.bakeTime);
@@ -141,8 +155,12 @@ export function bakeSteps(rollout: Rollout, bound: readonly FluxBinding[]): Step
   const started = parseTime(head.bakeStartTime);
   const times = withoutEmpty({ bakeTime, deployTimeout });
   const isRecovery = isInRecovery(rollout.status?.conditions);
-  const end = started === undefined ? failsAt(head, times, isRecovery) : bakeEnd(head, times);
-  const until = isUnfinished(head) && end !== undefined ? formatTime(end) : undefined;
+  const endOf = () =>
+    started === undefined
+      ? failsAt(head, times, isRecovery)
+      : bakeUntil(head, times, { healthChecks: watchedChecks(rollout, related) });
+  const end = isUnfinished(head) ? endOf() : undefined;
+  const until = end === undefined ? undefined : formatTime(end);
   const waiting = unapplied(head, bound, rollout);
   const isWithoutBake = hasNoBake(head, rollout);
   const summary =

@@ -106,7 +106,7 @@ function stepsOf(
     ...gateSteps(rollout, bound, related, version, now),
     ...checkSteps(rollout, related),
     ...bindingSteps(rollout, bound, related.objects),
-    ...bakeSteps(rollout, bound),
+    ...bakeSteps(rollout, bound, related),
   ];
 }
 

@@ -5,7 +5,7 @@ import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../a
 import { deployCutoff, knownHealth, knownInBake } from '../../health/knownHealth.ts';
 import { falseCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import type { NewEvent } from '../../kube/events.ts';
-import { formatTime, parseTime, startSeconds } from '../../kube/time.ts';
+import { formatTime, latestTime, parseTime, startSeconds } from '../../kube/time.ts';
 import { deploymentEvent } from './deploymentEvents.ts';
 import {
   APPLIED,
@@ -195,8 +195,8 @@ function continueBake(
       return failedStep(head, missing.length > 0 ? bakeTimeoutNotApplied(missing) : BAKE_TIMEOUT, waits, now);
     return { head, events: before, ...(deadline !== undefined && { requeueAt: deadline + 1 }) };
   }
-  const steady = likeKuberik ? undefined : steadyFrom(healthChecks, head);
-  if (steady !== undefined && now < steady) return { head, events: before, requeueAt: steady };
+  const until = bakeUntil(head, times, { healthChecks, likeKuberik });
+  if (until !== undefined && now < until) return { head, events: before, requeueAt: until };
   const message = bakeTime === undefined ? BAKE_COMPLETED : passed;
   const ended = endWait(head, rollout, now);
   const done = { ...ended, bakeStatus: 'Succeeded', bakeStatusMessage: message, bakeEndTime: formatTime(now) };
@@ -216,6 +216,18 @@ export function bakeEnd(head: HistoryEntry, { bakeTime }: BakeTimes, likeKuberik
   if (started === undefined || bakeTime === undefined) return undefined;
   const applied = likeKuberik ? undefined : parseTime(head.appliedTime);
   return Math.max(started, applied ?? started) + bakeTime;
+}
+
+/**
+ * Until when the bake lasts while all checks are Healthy: its bakeTime, and the grace periods of checks that became
+ * Healthy again. Undefined before the bake has started, and if it waits for nothing else.
+ */
+export function bakeUntil(
+  head: HistoryEntry,
+  times: BakeTimes,
+  { healthChecks, likeKuberik }: { healthChecks: readonly HealthCheck[]; likeKuberik?: boolean | undefined },
+): EpochMs | undefined {
+  return latestTime([bakeEnd(head, times, likeKuberik), likeKuberik ? undefined : steadyFrom(healthChecks, head)]);
 }
 
 function bakeTimeoutNotApplied(missing: readonly FluxBinding[]): string {

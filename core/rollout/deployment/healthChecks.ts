@@ -113,12 +113,13 @@ export function notReady(checks: readonly HealthCheck[], head: HistoryEntry, hom
 }
 
 /**
- * When all checks of class kustomization that became Healthy again during the bake have been so for their grace period;
- * undefined if none did. Pods in a crash loop are ready for a moment after each restart.
+ * When all checks of class kustomization that became Healthy again during the bake, and are, have been so for their
+ * grace period; undefined if there are none. Pods in a crash loop are ready for a moment after each restart.
  */
 export function steadyFrom(checks: readonly HealthCheck[], { bakeStartTime }: HistoryEntry): EpochMs | undefined {
   const started = parseTime(bakeStartTime) ?? Number.POSITIVE_INFINITY;
-  const times = checks.filter(checksRevision).flatMap((check) => {
+  const healthy = checks.filter((check) => checksRevision(check) && check.status?.status === 'Healthy');
+  const times = healthy.flatMap((check) => {
     const changed = parseTime(check.status?.lastChangeTime) ?? started;
     return changed > started ? [changed + gracePeriod(check)] : [];
   });

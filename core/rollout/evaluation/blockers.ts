@@ -21,7 +21,7 @@ import { LIMITS } from '../../limits.ts';
 import { listedOn, parseListed } from '../../record/listRecord.ts';
 import { pinRecordOf } from '../../record/pinRecord.ts';
 import type { TextWithCommands } from '../../text/commands.ts';
-import { bakeEnd, isUnfinished } from '../deployment/bake.ts';
+import { bakeUntil, isUnfinished } from '../deployment/bake.ts';
 import { holdsAfterFailure, type Rollback } from '../deployment/rollback.ts';
 import { hasNoBake } from '../deployment/withoutBake.ts';
 import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
@@ -182,14 +182,14 @@ function gateBlockers({ pending, closed }: BlockerInputs): Blocker[] {
 }
 
 /**
- * The running bake, until bakeTime is over: then it waits for health. A deployment without a bake may be replaced by
- * the next version before Flux has applied it.
+ * The running bake, with its end if that is known: after bakeTime it may wait for health. A deployment without a bake
+ * may be replaced by the next version before Flux has applied it.
  */
 function bakeBlockers({ observed, selection, pending, head, config, now }: BlockerInputs): Blocker[] {
   if (pending === undefined || !isForward(selection) || !head) return [];
   if (!isUnfinished(head) || hasNoBake(head, observed.rollout)) return [];
   const started = parseTime(head.bakeStartTime);
-  const end = bakeEnd(head, config);
+  const end = bakeUntil(head, config, observed);
   const until = end !== undefined && end > now ? end : undefined;
   const since = started ?? parseTime(head.lastRetryTimestamp) ?? parseTime(head.timestamp);
   return [{ type: 'Bake', effect: 'Waits', reason: 'BakeInProgress', version: pending, ...times({ since, until }) }];

@@ -9,6 +9,7 @@ import { checkSteps } from '../../../client/explain/rollout/deploymentSteps.ts';
 import { explainRollouts } from '../../../client/explain/rollout/explainRollout.ts';
 import { objectOf } from '../../support/objects.ts';
 
+const NOW = Date.parse('2026-03-01T12:04:40Z');
 const CONSENT = { 'healthcheck.kuberik.com/watched-from': 'shop' };
 
 const check = (namespace: string, name: string, annotations = {}): HealthCheck =>
@@ -106,4 +107,21 @@ it.each<[string, Rollout, RelatedObjects, string[]]>([
 it('are there among many Rollouts too', () => {
   const [application] = explainRollouts([rollout(PLATFORM)], around, 0);
   expect(application?.steps.map(({ id }) => id)).toContain('check/platform/db');
+});
+
+it('a bake lasts until a check that is Healthy again counts, unless it is left out', () => {
+  const nextOf = (conditions: object[]) => {
+    const of = rollout(PLATFORM, conditions);
+    const started = { bakeStatus: 'InProgress', bakeStartTime: '2026-03-01T12:00:00Z' };
+    const head = { id: 1, version: { tag: '1.0.0' }, timestamp: '2026-03-01T11:59:00Z', ...started };
+    const baking = { ...of, spec: { ...of.spec, bakeTime: '5m' }, status: { ...of.status, history: [head] } };
+    const again = {
+      ...check('platform', 'dns'),
+      spec: { class: 'kustomization' },
+      status: { status: 'Healthy', lastChangeTime: '2026-03-01T12:04:30Z' },
+    };
+    const [application] = explainRollouts([baking as Rollout], { ...around, healthChecks: [again] }, NOW);
+    return application?.next?.at;
+  };
+  expect([nextOf([]), nextOf(LEFT_OUT)]).toEqual(['2026-03-01T12:05:30Z', '2026-03-01T12:05:00Z']);
 });

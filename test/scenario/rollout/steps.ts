@@ -126,12 +126,16 @@ export const STEPS: Record<string, Step> = {
         { namespace, annotations, labels },
       ),
     ),
-  /** Reports a HealthCheck: fields that are not named stay; null removes. */
-  health: async (cluster, { name = 'test-health-check', namespace = NAMESPACE, labels, ...status }: Data) => {
+  /** Reports a HealthCheck, with its class: fields that are not named stay; null removes. */
+  health: async (
+    cluster,
+    { name = 'test-health-check', namespace = NAMESPACE, labels, class: is, ...status }: Data,
+  ) => {
     const old = cluster.find('HealthCheck', namespace, name);
     const check =
       structuredClone(old) ?? object('kuberik.com/v1alpha1', 'HealthCheck', name, {}, { namespace, labels });
-    await cluster.put({ ...check, status: patched({ ...check.status }, status) });
+    const spec = { ...check.spec, ...(is && { class: is }) };
+    await cluster.put({ ...check, spec, status: patched({ ...check.status }, status) });
   },
   namespace: (cluster, { name, labels, annotations }: Data) =>
     cluster.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels, annotations } }),
