@@ -17,7 +17,7 @@ const zones = new Memo<boolean>(1000);
 
 /**
  * Whether the text is the name of a time zone. Offsets, which have no daylight saving time, are rejected, as in Go, and
- * so are old abbreviations such as `PST`, which Intl takes and Temporal doesn't.
+ * so are old abbreviations such as `PST`, which Intl accepts and Temporal rejects.
  */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name) || name === 'Local' || name.length > 100) return false;

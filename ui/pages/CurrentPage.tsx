@@ -55,7 +55,7 @@ export function CurrentPage() {
         <p>{trouble}</p>
         {hasKey && (
           <>
-            <p>It stops when its terminal is closed. Start it again:</p>
+            <p>The page's server stops when its terminal is closed. Start it again:</p>
             <pre class="inline-command">kubectl rollouts ui</pre>
           </>
         )}

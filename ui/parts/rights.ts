@@ -6,7 +6,7 @@ export function mayDo(action: Action, rights: Rights): boolean {
   return lackingText(action.rights, rights) === '';
 }
 
-/** The actions that affect only one version or one object. To create a missing Gate opens it for all that name it. */
+/** The actions that affect only one version or one object. Creating a missing Gate opens it for all that name it. */
 const NARROW: readonly ActionType[] = ['approve', 'retry', 'rollback', 'continue'];
 
 /** The action whose button stands out: none that opens a Gate for all, bypasses Gates or deploys manually. */
