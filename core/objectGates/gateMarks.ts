@@ -1,8 +1,8 @@
 /**
  * The annotations that the two decorators of a Flux object write for its Gates. Each such write triggers the webhook,
  * which decides from live Gates what is stored.
- * `hold` suspends and resumes. It decides from the object, its Gates and the labels of its Namespace alone: nothing
- * that a tenant can make large or many delays a freeze.
+ * `hold` marks objects to suspend and to resume. It decides from the object, its Gates and the labels of its Namespace
+ * alone: nothing that a tenant can make large or many delays a freeze.
  * `flux` fills the FluxBinding and the conditions, and writes the states that depend on a Rollout or an applier.
  */
 import { GATE_STATE, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';

@@ -1,5 +1,6 @@
 /**
- * An object's state, in its annotation `gate.fluxcd.io/state`, which only the webhook writes. It has one of five forms:
+ * An object's state, in its annotation `gate.fluxcd.io/state`. Decorators request a state, and the webhook decides in
+ * that write which one is stored. It has one of five forms:
  *
  * - `open`;
  * - `closed: ns/a,ns/b`: these Gates suspend the object;

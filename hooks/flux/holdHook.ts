@@ -1,6 +1,6 @@
 /**
- * Decorator of every governed Flux kind: suspends objects that a closed Gate holds, and resumes them when it opens.
- * Its requests carry the object's Gates and Namespace, and nothing else.
+ * Decorator of every governed Flux kind: marks objects whose Gates have closed or opened, for the webhook, which
+ * suspends and resumes them in that write. Its requests carry the object's Gates and Namespace, and nothing else.
  */
 import { SELECTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
