@@ -48,8 +48,8 @@ const UPSTREAM_REQUEUE_SECONDS = 60;
 /** Live reads disagree with the cache: most objects read live trigger a sync when they change, but not all. */
 const LIVE_REQUEUE_SECONDS = 15;
 /**
- * The same if the cache shows that a Gate without approvals holds a bound object: that object's FluxBinding triggers a
- * sync when the Gate opens. A freeze holds thousands of Rollouts for days, and each of these syncs makes six requests.
+ * The same if the cache shows that a Gate holds a bound object: that object's FluxBinding triggers a sync when the Gate
+ * opens. A freeze holds thousands of Rollouts for days, and each of these syncs makes six requests.
  */
 const HELD_REQUEUE_SECONDS = 60;
 /** No sync is triggered by a budget that was created after the Rollout's customize answer. */
@@ -157,8 +157,7 @@ async function decideLive(observed: Observed, related: ObjectMap, call: HookCall
   if (!isReversible(plan) || plan.trustsBindings) return decideBound(live, selectors, call);
   if (!plan.waitsForBudget) {
     const isReported = boundTo(rollout, observed.bindings).some(({ status }) => isHeldByGates(status));
-    const awaitsApprovals = [...gates.values()].some(({ spec }) => spec.approvals);
-    return { plan, requeueAfterSeconds: isReported && !awaitsApprovals ? HELD_REQUEUE_SECONDS : LIVE_REQUEUE_SECONDS };
+    return { plan, requeueAfterSeconds: isReported ? HELD_REQUEUE_SECONDS : LIVE_REQUEUE_SECONDS };
   }
   return wakesOnGrant(related) ? { plan } : { plan, requeueAfterSeconds: UNWATCHED_REQUEUE_SECONDS };
 }
