@@ -3,7 +3,6 @@ import { SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
 import type { CompositeResponse, ObjectMap } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { Rollout, RolloutStatus } from '../../api/types.ts';
-import { isHeldByGates } from '../../core/binding/trigger.ts';
 import { eventRecord } from '../../core/kube/events.ts';
 import { without } from '../../core/kube/names.ts';
 import { boundTo } from '../../core/rollout/deployment/progress.ts';
@@ -47,11 +46,6 @@ const FOREIGN_REQUEUE_SECONDS = 30;
 const UPSTREAM_REQUEUE_SECONDS = 60;
 /** Live reads disagree with the cache: most objects read live trigger a sync when they change, but not all. */
 const LIVE_REQUEUE_SECONDS = 15;
-/**
- * The same if the cache shows that a Gate holds a bound object: that object's FluxBinding triggers a sync when the Gate
- * opens. A freeze holds thousands of Rollouts for days, and each of these syncs makes six requests.
- */
-const HELD_REQUEUE_SECONDS = 60;
 /** No sync is triggered by a budget that was created after the Rollout's customize answer. */
 const UNWATCHED_REQUEUE_SECONDS = 5;
 /** A cache that is behind triggers a sync itself when it has caught up. */
@@ -155,10 +149,7 @@ async function decideLive(observed: Observed, related: ObjectMap, call: HookCall
   const live = { ...observed, gateRefs, gates, rolloutGates, upstream, budgets, healthChecks, ...releaseMetadata };
   const plan = planRollout(live, call.now);
   if (!isReversible(plan) || plan.trustsBindings) return decideBound(live, selectors, call);
-  if (!plan.waitsForBudget) {
-    const isReported = boundTo(rollout, observed.bindings).some(({ status }) => isHeldByGates(status));
-    return { plan, requeueAfterSeconds: isReported ? HELD_REQUEUE_SECONDS : LIVE_REQUEUE_SECONDS };
-  }
+  if (!plan.waitsForBudget) return { plan, requeueAfterSeconds: LIVE_REQUEUE_SECONDS };
   return wakesOnGrant(related) ? { plan } : { plan, requeueAfterSeconds: UNWATCHED_REQUEUE_SECONDS };
 }
 

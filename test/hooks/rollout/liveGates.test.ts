@@ -68,17 +68,6 @@ describe('a manual request while the last version is still rolling out', () => {
   });
 });
 
-it.each([
-  ['15 seconds', true, 15],
-  ['a minute if its FluxBinding reports the Gate, and so its opening', false, 60],
-])('the closed Gate of a bound object is read again after %s', async (_, opened, seconds) => {
-  const binding = { ...bindingOf('prod', ['freeze']), status: { gates: [{ gate: 'freeze', opened }] } };
-  const objects = [bound('prod', { 'gate.fluxcd.io/gates': 'freeze' }), binding, freeze('freeze', 'closed')];
-  const answer = await sync(rollout({}, deployed), [imagePolicy('1.1.0'), binding], { objects });
-  expect(blockedBy(answer.status)).toContain("Gate 'team-a/freeze' is closed");
-  expect(answer.resyncAfterSeconds).toBe(seconds);
-});
-
 const { spec: { target } = {}, status: _, ...named } = bindingOf('new');
 /** A FluxBinding whose fields a new CRD has dropped: it proves nothing. */
 const DROPPED: AnyObject = { ...named, spec: { target } };
