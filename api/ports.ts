@@ -227,7 +227,10 @@ export interface RequiringObjects extends Requiring {
 
 /** Reads that several callers share. A failure is not cached. */
 export interface SharedReads {
-  /** The key's answer, if it was read at most `maxAgeMs` ago; otherwise a new one. */
+  /**
+   * The key's answer, if its read began at most `maxAgeMs` ago; otherwise a new one. 0: the read begins after this call,
+   * and other such calls that come before it begins share it.
+   */
   recent<T>(maxAgeMs: number, key: string, read: () => Promise<T>): Promise<T>;
 }
 

@@ -11,13 +11,8 @@ interface Running {
   next?: Promise<unknown>;
 }
 
-interface AllSharedReads extends SharedReads {
-  /** An answer whose read starts after this call. Calls that come before that start share it. */
-  fresh<T>(key: string, read: () => Promise<T>): Promise<T>;
-}
-
 /** @param clock milliseconds that only grow */
-export function createSharedReads(clock: () => number): AllSharedReads {
+export function createSharedReads(clock: () => number): SharedReads {
   const answers = new Lru<{ at: number; maxAgeMs: number; answer: Promise<unknown> }>(MAX_ANSWERS);
   let sweptAt = clock();
   const running = new Map<string, Running>();
@@ -33,6 +28,15 @@ export function createSharedReads(clock: () => number): AllSharedReads {
     return answer;
   }
 
+  /** Calls that come before the read starts share it; it isn't kept. */
+  function readNext(key: string, read: () => Promise<unknown>): Promise<unknown> {
+    const current = running.get(key);
+    if (!current) return start(key, read);
+    const startNext = () => start(key, read);
+    current.next ??= current.answer.then(startNext, startNext);
+    return current.next;
+  }
+
   function sweep(now: number): void {
     if (now - sweptAt < SWEEP_MS) return;
     sweptAt = now;
@@ -40,14 +44,8 @@ export function createSharedReads(clock: () => number): AllSharedReads {
   }
 
   return {
-    fresh<T>(key: string, read: () => Promise<T>) {
-      const current = running.get(key);
-      if (!current) return start(key, read) as Promise<T>;
-      const startNext = () => start(key, read);
-      current.next ??= current.answer.then(startNext, startNext);
-      return current.next as Promise<T>;
-    },
     recent<T>(maxAgeMs: number, key: string, read: () => Promise<T>) {
+      if (maxAgeMs === 0) return readNext(key, read) as Promise<T>;
       const known = answers.get(key);
       if (known && clock() - known.at < maxAgeMs) return known.answer as Promise<T>;
       const answer = read();

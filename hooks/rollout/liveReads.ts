@@ -65,12 +65,12 @@ export async function carriedDeployments({ metadata }: Rollout, cluster: Cluster
 }
 
 /**
- * How old a list of a namespace's objects may be: in a burst each Rollout of the namespace needs it, and a list of
- * thousands takes a quarter of a second of the API server's time.
- * Before a deployment an older list would lack an object that was bound, and held, a moment ago; once Flux has applied
- * the deployment, an object that was bound meanwhile has its version from the webhook.
+ * How old a list of a namespace's objects may be. Before a deployment it is read now, together with other Rollouts that
+ * need it: an older one would lack an object that was bound, and held, a moment ago. Once Flux has applied the
+ * deployment, an object that was bound meanwhile has its version from the webhook, and in a burst each Rollout of the
+ * namespace needs the list: one of thousands takes a quarter of a second of the API server's time.
  */
-export const BINDABLE_MAX_AGE_MS = { beforeDeployment: 1000, afterApply: 5000 };
+export const BINDABLE_MAX_AGE_MS = { beforeDeployment: 0, afterApply: 5000 };
 
 /**
  * The bindings of the objects bound to the Rollout, with the Gates that these require now.

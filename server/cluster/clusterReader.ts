@@ -127,6 +127,6 @@ export function withSharedReads(reader: ClusterReader): ClusterReader {
 
 /** The read, running at most once at a time for the same argument. */
 export function shared<Ref, T>(read: (ref: Ref) => Promise<T>): (ref: Ref) => Promise<T> {
-  const { fresh } = createSharedReads(() => performance.now());
-  return (ref) => fresh(JSON.stringify(ref), () => read(ref));
+  const { recent } = createSharedReads(() => performance.now());
+  return (ref) => recent(0, JSON.stringify(ref), () => read(ref));
 }

@@ -60,7 +60,7 @@ it('returns no result of an earlier read, and reads once for all later callers',
   let stored = 'nothing';
   let reads = 0;
   const read = () =>
-    sharedReads.fresh('checks', async () => {
+    sharedReads.recent(0, 'checks', async () => {
       reads += 1;
       const answer = stored;
       await Promise.resolve();
@@ -78,8 +78,8 @@ it('returns no result of an earlier read, and reads once for all later callers',
 
 it('a failure concerns its own callers only', async () => {
   const sharedReads = createSharedReads(() => 0);
-  const failing = sharedReads.fresh('checks', () => Promise.reject(new Error('timeout')));
-  const next = sharedReads.fresh('checks', async () => 'fine');
+  const failing = sharedReads.recent(0, 'checks', () => Promise.reject(new Error('timeout')));
+  const next = sharedReads.recent(0, 'checks', async () => 'fine');
   await expect(failing).rejects.toThrow('timeout');
   expect(await next).toBe('fine');
 });

@@ -4,13 +4,13 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import type { RolloutStatus } from '../../../api/types.ts';
+import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import { TOO_MANY } from '../../../core/gate/gateRefs.ts';
 import { boundLabel } from '../../../core/kube/names.ts';
 import type { Observed } from '../../../core/rollout/evaluation/inputs.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
-import { answer } from '../../../hooks/rollout/rolloutHook.ts';
-import { imagePolicy, NOW, object, rollout } from './call.ts';
+import { answer, rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
+import { fakeCall, imagePolicy, NOW, object, request, rollout } from './call.ts';
 import { deployed, freeze, sync } from './sync.ts';
 
 type AnyObject = KubeObject<any, any>;
@@ -46,6 +46,7 @@ function selecting(name: string, selects: object = {}): AnyObject {
   return { ...made, metadata: { ...made.metadata, labels }, spec: { ...made.spec, selects } };
 }
 
+const ago = (hours: number) => new Date(NOW - hours * 3_600_000).toISOString();
 const blockedBy = (status: RolloutStatus) =>
   status.conditions?.find(({ type }) => type === 'DeploymentBlocked')?.message ?? '';
 
@@ -146,6 +147,28 @@ describe('the Gates of a bound object', () => {
     });
     expect(tags).toEqual(['1.0.0']);
     expect(blockedBy(status)).toContain('too many or too large Gates');
+  });
+
+  it('hold a version also where the object was bound a moment after the objects were listed for a bake', async () => {
+    const entry = {
+      ...deployed.history![0]!,
+      bakeStatus: 'InProgress' as const,
+      appliedTime: ago(2),
+      bakeStartTime: ago(1),
+    };
+    const { sharedReads } = fakeCall().call;
+    const syncOf = async (parent: Rollout, tag: string, prod: AnyObject) => {
+      const objects = [parent as AnyObject, prod, bindingOf('prod'), freeze('freeze', 'closed')];
+      const { call } = fakeCall({ objects });
+      const asked = request(parent, [imagePolicy(tag), bindingOf('prod')]);
+      return (await rolloutHook.sync(asked, { ...call, sharedReads })).status as RolloutStatus;
+    };
+    const baking = rollout({ bakeTime: '1m' }, { ...deployed, history: [entry] });
+    const baked = await syncOf(baking, '1.0.0', bound('prod'));
+    expect(baked.history?.[0]).toMatchObject({ bakeStatus: 'Succeeded' });
+    const status = await syncOf(rollout({ bakeTime: '1m' }, baked), '1.1.0', naming());
+    expect(status.history).toHaveLength(1);
+    expect(blockedBy(status)).toContain("Gate 'team-a/freeze' is closed");
   });
 
   it('do not hold an object that isn’t bound to the Rollout, is being deleted, or requires no closed Gate', async () => {
