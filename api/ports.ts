@@ -228,8 +228,8 @@ export interface RequiringObjects extends Requiring {
 /** Reads that several callers share. A failure is not cached. */
 export interface SharedReads {
   /**
-   * The key's answer, if its read began at most `maxAgeMs` ago; otherwise a new one. 0: the read begins after this call,
-   * and other such calls that come before it begins share it.
+   * The key's answer, if its read began at most `maxAgeMs` ago; otherwise a new one.
+   * 0: a read that begins after this call; other such calls that come before it begins share it.
    */
   recent<T>(maxAgeMs: number, key: string, read: () => Promise<T>): Promise<T>;
 }
