@@ -4,6 +4,7 @@ import { PROGRAM } from '../../client/actions/writes/plannedWrite.ts';
 import type { CommandView, Right } from '../../client/explain/application.ts';
 import type { Explanation } from '../../client/explain/kinds/explanation.ts';
 import { refKey } from '../../core/kube/names.ts';
+import { memoize } from '../../core/memo.ts';
 import { withFullStop } from '../../core/text/commands.ts';
 import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { structuredText } from '../../tools/kube/objectText.ts';
@@ -95,14 +96,7 @@ function commandLines(
 
 /** The commands with `allowed` and `lacks`, unless the API server refuses to review the user's access. */
 async function withRights(client: KubeClient, commands: readonly CommandView[]): Promise<CommandView[]> {
-  const answers = new Map<string, Promise<boolean | undefined>>();
-  const mayI = ({ verb, group, resource, namespace, name }: Right) => {
-    const right = { verb, group, resource, namespace, name };
-    const key = JSON.stringify(right);
-    const answer = answers.get(key) ?? unlessRefused(client.mayI(right), 403);
-    answers.set(key, answer);
-    return answer;
-  };
+  const mayI = memoize((right: Right) => unlessRefused(client.mayI(right), 403), JSON.stringify);
   return Promise.all(
     commands.map(async (view) => {
       const all = await Promise.all(view.rights.map(mayI));

@@ -7,6 +7,7 @@ import type { ApprovalRule, ApprovalsStatus } from '../../api/types.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { formatTime, wholeSeconds } from '../kube/time.ts';
 import { MAX_USER } from '../record/record.ts';
+import { countOf } from '../text/count.ts';
 import { boundedLine } from '../text/oneLine.ts';
 import { type ApprovalRecord, type FieldChange, fieldName, type RuleChange } from './approvalRecord.ts';
 
@@ -140,7 +141,7 @@ export function deletionEvent(
   status: ApprovalsStatus | undefined,
   by: string | undefined,
 ): NewEvent {
-  const gate = `${what}, which required ${required === 1 ? '1 approval' : `${required} approvals`}`;
+  const gate = `${what}, which required ${countOf(required, 'approval')}`;
   const waits = status?.progress
     ? `; approvals until then: ${boundedLine(status.progress, MAX_PROGRESS_CHARACTERS)}`
     : '';

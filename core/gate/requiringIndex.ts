@@ -6,6 +6,7 @@ import { REQUIRED_GATES } from '../../api/annotations.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { RequiringObjects } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
+import { groupByEach } from '../groupByEach.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { gatesNamedBy, parseGateRefs, requiredGatesOfBinding } from './gateRefs.ts';
 import { reachesBeyond, selectsFlux, selectsNamespace, selectsRollouts } from './gateSelection.ts';
@@ -36,14 +37,7 @@ function indexOf<T extends Pick<KubeObject, 'metadata'>>(
   objects: readonly T[],
   gatesOf: (object: T) => readonly NamespacedName[],
 ): (gate: Gate, reaches: (namespace: string) => boolean) => T[] {
-  const byGate = new Map<string, T[]>();
-  for (const object of objects) {
-    for (const key of gatesOf(object).map(refKey)) {
-      const naming = byGate.get(key);
-      if (naming) naming.push(object);
-      else byGate.set(key, [object]);
-    }
-  }
+  const byGate = groupByEach(objects, (object) => gatesOf(object).map(refKey));
   const byNamespace = Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '');
   return (gate, reaches) => {
     const found = new Set(byGate.get(refKey(identityOf(gate))));

@@ -4,6 +4,7 @@ import type { FluxObject, SourceRef } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ManagedField } from '../../api/types.ts';
+import { groupByEach } from '../groupByEach.ts';
 import { childOf, isMap } from '../kube/json.ts';
 import { isObjectName, splitNames } from '../kube/names.ts';
 import { gainsOwner } from '../kube/ownerReferences.ts';
@@ -69,21 +70,9 @@ const byRollout = new WeakMap<readonly Annotated[], ReadonlyMap<string, readonly
 
 /** The objects whose annotations bind them to the Rollout of this name. The list must not change afterwards. */
 export function objectsBoundTo<T extends Annotated>(rollout: string, objects: readonly T[]): readonly T[] {
-  const index = byRollout.get(objects) ?? indexByRollout(objects);
+  const index = byRollout.get(objects) ?? groupByEach(objects, boundRollouts);
   byRollout.set(objects, index);
   return (index.get(rollout) ?? []) as readonly T[];
-}
-
-function indexByRollout(objects: readonly Annotated[]): Map<string, Annotated[]> {
-  const index = new Map<string, Annotated[]>();
-  for (const object of objects) {
-    for (const rollout of boundRollouts(object)) {
-      const bound = index.get(rollout);
-      if (bound) bound.push(object);
-      else index.set(rollout, [object]);
-    }
-  }
-  return index;
 }
 
 function trackedRollout({ metadata, spec }: Annotated, problems: string[]): ManagedFields {

@@ -1,6 +1,7 @@
 /** The rows that the address selects: searched, filtered, grouped and sorted. */
 import { computed } from '@preact/signals';
 import { type Row, rowKey } from '../../client/board/row.ts';
+import { countOf } from '../../core/text/count.ts';
 import { STATE_ORDER, STATES } from '../look/words.ts';
 import { depthsOf } from './depths.ts';
 import { query } from './route.ts';
@@ -63,8 +64,7 @@ export function groupNameOf(row: Row, group: string): string {
   if (group === 'cluster') return row.cluster ?? '';
   if (group === 'namespace') return row.namespace;
   if (group === 'state') return STATES[row.state].text;
-  if (group === 'stage')
-    return stageOf(row) === 0 ? 'First' : `After ${stageOf(row)} ${stageOf(row) === 1 ? 'stage' : 'stages'}`;
+  if (group === 'stage') return stageOf(row) === 0 ? 'First' : `After ${countOf(stageOf(row), 'stage')}`;
   if (group.startsWith('label:')) return row.labels[group.slice(6)] ?? 'without it';
   return '';
 }

@@ -7,6 +7,7 @@ import { evaluateUncached } from '../../../core/gate/gateState.ts';
 import { identityOf } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { scheduleProblems } from '../../../core/schedule/schedulePlan.ts';
+import { countOf } from '../../../core/text/count.ts';
 import { evaluationText } from '../gateText.ts';
 
 /** An interval, half open: [from, to). */
@@ -59,7 +60,7 @@ export function gateRow(gate: Gate, from: EpochMs, to: EpochMs, most?: number): 
   return {
     kind: 'Gate',
     ...identityOf(gate),
-    holds: countText(gate.status?.held, 'object'),
+    holds: heldText(gate.status?.held, 'object'),
     spans: evaluated.map(({ at, value }) => {
       const { opened, openFor, cause, until = to } = value;
       return {
@@ -84,7 +85,7 @@ export function scheduleRow(
   const row = {
     kind: schedule.kind as CalendarRow['kind'],
     ...identityOf(schedule),
-    holds: countText(status?.matchingRollouts, 'Rollout'),
+    holds: heldText(status?.matchingRollouts, 'Rollout'),
   };
   // A stored schedule may have no spec.
   const calendar = spec && compileCalendar(spec, 'spec').calendar;
@@ -106,8 +107,8 @@ export function scheduleRow(
   return { ...row, spans };
 }
 
-function countText(count: number | undefined, what: string): string {
-  return count === undefined ? '' : `${count} ${count === 1 ? what : `${what}s`}`;
+function heldText(count: number | undefined, noun: string): string {
+  return count === undefined ? '' : countOf(count, noun);
 }
 
 function spanTimes(from: EpochMs, to: EpochMs): Pick<Span, 'from' | 'to'> {

@@ -9,11 +9,11 @@ import { groupOf } from '../../kube/names.ts';
 import { latestTime, parseTime } from '../../kube/time.ts';
 import type { HealthContext } from './healthContext.ts';
 
-const WORKLOADS = new Set(['apps/Deployment', 'apps/StatefulSet', 'apps/DaemonSet', 'apps/ReplicaSet']);
+const KEEP_PODS = new Set(['apps/Deployment', 'apps/StatefulSet', 'apps/DaemonSet', 'apps/ReplicaSet']);
 
-/** Whether the kind runs Pods as long as it exists. */
-export function isWorkload({ apiVersion, kind }: Pick<AnyObject, 'apiVersion' | 'kind'>): boolean {
-  return WORKLOADS.has(`${groupOf(apiVersion)}/${kind}`);
+/** Whether it is a built-in workload that runs Pods as long as it exists, unlike a Job. */
+export function keepsPods({ apiVersion, kind }: Pick<AnyObject, 'apiVersion' | 'kind'>): boolean {
+  return KEEP_PODS.has(`${groupOf(apiVersion)}/${kind}`);
 }
 
 /**
@@ -25,7 +25,7 @@ export function brokenSince(
   { now, healthyUntil, unseen, gracePeriod }: HealthContext,
 ): EpochMs | undefined {
   if (healthyUntil === undefined || now < healthyUntil + gracePeriod) return undefined;
-  if (!isWorkload(object)) return undefined;
+  if (!keepsPods(object)) return undefined;
   const changed = lastSpecChange(object);
   // A stored time has whole seconds.
   return changed === undefined || changed <= healthyUntil - unseen ? healthyUntil : undefined;

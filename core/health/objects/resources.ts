@@ -6,7 +6,7 @@ import { MAX_LISTED } from '../../kube/firstFew.ts';
 import { groupOf, refKey } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
 import { isKind, type KnownObjects, knownObjects, whyBehindSource } from './behindSource.ts';
-import { brokenSince, deletedSince, failureTime, isWorkload } from './broken.ts';
+import { brokenSince, deletedSince, failureTime, keepsPods } from './broken.ts';
 import type { HealthContext } from './healthContext.ts';
 import { type InventoryResource, parseInventory } from './inventory.ts';
 import { healthOf } from './kindHealth.ts';
@@ -105,7 +105,7 @@ export function releasedWorkloads(
     if (!release || health !== 'healthy' || !isKind(release, KINDS.HelmRelease)) return [];
     if (fieldAt(release, ['spec', 'kubeConfig']) !== undefined) return [];
     const { resources } = parseInventory(fieldAt(release, ['status', 'inventory', 'entries']));
-    const workloads = resources.filter(isWorkload).slice(0, room);
+    const workloads = resources.filter(keepsPods).slice(0, room);
     room -= workloads.length;
     return workloads.length > 0 ? [{ release, workloads }] : [];
   });
