@@ -1,7 +1,7 @@
 /** Live reads of objects but Gates that hooks and webhooks share. */
 import type { FluxObject } from '../api/flux.ts';
-import { apiVersionOf, type BOUND_KINDS, NAMESPACES, ROLLOUT_GATES, ROLLOUTS, resourceOf } from '../api/kinds.ts';
-import type { KubeObject } from '../api/kubernetes.ts';
+import { apiVersionOf, BOUND_KINDS, NAMESPACES, ROLLOUT_GATES, ROLLOUTS, resourceOf } from '../api/kinds.ts';
+import type { KubeObject, ObjectName } from '../api/kubernetes.ts';
 import type { ClusterReader, Cut, HookCall } from '../api/ports.ts';
 import type { Rollout, RolloutGate } from '../api/types.ts';
 import { memoryLimit } from '../core/kube/memoryLimit.ts';
@@ -14,6 +14,7 @@ import {
   upstreamRefs,
 } from '../core/rollout/upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../core/rollout/upstream/upstreamVerdict.ts';
+import { inParallel, READS_AT_ONCE } from './inParallel.ts';
 
 export type Reads = Pick<HookCall, 'cluster' | 'settings'>;
 
@@ -31,6 +32,16 @@ export async function objectsOfKinds(
     }),
   );
   return lists.flat();
+}
+
+/** The objects of these names that exist, of kinds that annotations may bind to a Rollout. */
+export async function readObjects(names: readonly ObjectName[], cluster: ClusterReader): Promise<FluxObject[]> {
+  const read = ({ kind, namespace, name }: ObjectName) => {
+    const row = BOUND_KINDS.find((each) => each.kind === kind);
+    return row && cluster.get<FluxObject>({ ...resourceOf(row), namespace, name });
+  };
+  const objects = await inParallel(names, READS_AT_ONCE, async (each) => read(each));
+  return objects.filter((object) => object !== undefined);
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Live reads for a Rollout: caches of different kinds lag differently, and a deployment cannot be undone. */
-import type { ImagePolicy } from '../../api/flux.ts';
+import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
 import { KINDS, KINDS_WITH_MANAGED_FIELDS, ROLLOUTS } from '../../api/kinds.ts';
 import type { CompositeRequest } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
@@ -11,13 +11,14 @@ import { cutoffsOf } from '../../core/health/reset.ts';
 import { byRefKey, refKey } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { type CarriedDeployment, deploymentsCarriedBy } from '../../core/rollout/deployment/adoptDeployment.ts';
+import { namesOfBound } from '../../core/rollout/evaluation/currentBindings.ts';
 import { type Child, foreignMessage, isForeign, notInstalledMessage } from '../../core/rollout/ownedObjects.ts';
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
 import { evaluateKustomization } from '../../live/evaluateKustomization.ts';
-import { listBindable, readCurrentBindings } from '../../live/gateReads.ts';
+import { listBindable, listBindings, readCurrentBindings } from '../../live/gateReads.ts';
 import { inParallel, READS_AT_ONCE } from '../../live/inParallel.ts';
-import { objectsOfKinds, type Reads, readUpstream } from '../../live/objectReads.ts';
+import { objectsOfKinds, type Reads, readObjects, readUpstream } from '../../live/objectReads.ts';
 import { servedVersion } from './relatedRules.ts';
 
 /**
@@ -64,28 +65,55 @@ export async function carriedDeployments({ metadata }: Rollout, cluster: Cluster
   return deploymentsCarriedBy(objects, name);
 }
 
-/**
- * How old a list of a namespace's objects may be. Before a deployment it is read now, together with other Rollouts that
- * need it: an older one would lack an object that was bound, and held, a moment ago. Once Flux has applied the
- * deployment, an object that was bound meanwhile has its version from the webhook, and in a burst each Rollout of the
- * namespace needs the list: one of thousands takes a quarter of a second of the API server's time.
- */
-export const BINDABLE_MAX_AGE_MS = { beforeDeployment: 0, afterApply: 5000 };
+/** How old a list of a namespace's objects may be once the newest deployment is applied: see `appliedBindings`. */
+const MAX_AGE_AFTER_APPLY_MS = 5000;
+/** How old it may be before a deployment, which reads the bound objects of the list again: see `liveBindings`. */
+const MAX_AGE_BEFORE_DEPLOYMENT_MS = 1000;
+/** A Rollout with more bound objects lists the namespace's objects, in place of that many reads. */
+const MAX_OBJECT_READS = 8;
 
 /**
- * The bindings of the objects bound to the Rollout, with the Gates that these require now.
- * @param maxAgeMs how old the list of the namespace's objects may be
+ * The bindings of the objects bound to the Rollout, for a deployment that seems to be applied everywhere. An object
+ * that was bound in the last seconds may be missing: it has the version from the webhook.
+ */
+export async function appliedBindings(rollout: Rollout, call: HookCall): Promise<FluxBinding[]> {
+  const bindings = await listBindings([rollout], call.cluster);
+  const objects = await bindable(rollout, MAX_AGE_AFTER_APPLY_MS, call);
+  return readCurrentBindings([rollout], bindings, objects, call);
+}
+
+/**
+ * The bindings of the objects bound to the Rollout, with the Gates that these require now, before a deployment.
+ * Only an object that was bound within the last second, and has no FluxBinding yet, may be missing: the webhook holds it.
  */
 export async function liveBindings(
   rollout: Rollout,
   bindings: readonly FluxBinding[],
-  maxAgeMs: number,
   call: HookCall,
 ): Promise<FluxBinding[]> {
-  const { namespace = '' } = rollout.metadata;
-  const list = () => listBindable(namespace, call.cluster);
-  const objects = await call.sharedReads.recent(maxAgeMs, `bound in ${namespace}`, list);
-  return readCurrentBindings([rollout], bindings, objects, call);
+  return readCurrentBindings([rollout], bindings, await liveObjects(rollout, bindings, call), call);
+}
+
+/**
+ * The objects bound to the Rollout, as they are now. In a burst each Rollout of the namespace needs a list, and one of
+ * thousands takes a quarter of a second of the API server's time: they share it, and each reads its own objects again.
+ */
+async function liveObjects(
+  rollout: Rollout,
+  bindings: readonly FluxBinding[],
+  call: HookCall,
+): Promise<readonly FluxObject[]> {
+  // The first deployment often follows the bindings of all objects by a moment.
+  if (!rollout.status?.history?.length) return bindable(rollout, 0, call);
+  const listed = await bindable(rollout, MAX_AGE_BEFORE_DEPLOYMENT_MS, call);
+  const known = namesOfBound(rollout, bindings, listed);
+  return known.length > MAX_OBJECT_READS ? bindable(rollout, 0, call) : readObjects(known, call.cluster);
+}
+
+/** The metadata of the objects that annotations may bind to a Rollout of the namespace, at most `maxAgeMs` old. */
+function bindable({ metadata }: Rollout, maxAgeMs: number, { cluster, sharedReads }: HookCall): Promise<FluxObject[]> {
+  const { namespace = '' } = metadata;
+  return sharedReads.recent(maxAgeMs, `bound in ${namespace}`, () => listBindable(namespace, cluster));
 }
 
 /**

@@ -18,12 +18,12 @@ import {
   type ReversiblePlan,
 } from '../../core/rollout/plan.ts';
 import { isStale } from '../../core/status/revision.ts';
-import { listBindings, readGates, readSelectors } from '../../live/gateReads.ts';
+import { readGates, readSelectors } from '../../live/gateReads.ts';
 import { listRolloutGates } from '../../live/objectReads.ts';
 import { type CompositeHook, HookError, resyncAfter } from '../hook.ts';
 import { liveBudgets, wakesOnGrant } from './liveBudgets.ts';
 import {
-  BINDABLE_MAX_AGE_MS,
+  appliedBindings,
   carriedDeployments,
   liveBindings,
   liveRollout,
@@ -103,8 +103,7 @@ async function decidePlan(observed: Observed, related: ObjectMap, call: HookCall
   const first = planRollout(observed, call.now);
   let [plan, read] = [first, observed];
   if (plan.trustsBindings && isReversible(plan)) {
-    const stored = await listBindings([rollout], call.cluster);
-    read = { ...read, bindings: await liveBindings(rollout, stored, BINDABLE_MAX_AGE_MS.afterApply, call) };
+    read = { ...read, bindings: await appliedBindings(rollout, call) };
     plan = planRollout(read, call.now);
   }
   if (plan.trustsHealth) {
@@ -159,7 +158,7 @@ async function decideLive(observed: Observed, related: ObjectMap, call: HookCall
  */
 async function decideBound(observed: Observed, selectors: GateSelectors, call: HookCall): Promise<Decided> {
   const { rollout } = observed;
-  const bindings = await liveBindings(rollout, observed.bindings, BINDABLE_MAX_AGE_MS.beforeDeployment, call);
+  const bindings = await liveBindings(rollout, observed.bindings, call);
   const gateRefs = requiredGatesOf([withAllowedRefs(rollout, call.settings)], bindings, selectors);
   const others = without(gateRefs, observed.gateRefs);
   const gates = new Map([...observed.gates, ...(await readGates(others, call.cluster))]);

@@ -4,6 +4,7 @@
  * while it has exactly the present Gates of the object.
  */
 import type { FluxObject } from '../../../api/flux.ts';
+import type { ObjectName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { requiredGatesOfBinding } from '../../gate/gateRefs.ts';
 import { byRefKey, identityOf, refKey } from '../../kube/names.ts';
@@ -44,6 +45,22 @@ export function boundObjects(
     const binding = found?.spec?.target.uid === (object.metadata.uid ?? '') ? found : undefined;
     return [{ object, rollout, binding, isCurrent: binding !== undefined && hasGatesOf(binding, object, rules) }];
   });
+}
+
+/** The names of the objects that are bound to the Rollout, by the objects themselves or by their FluxBindings. */
+export function namesOfBound(
+  { metadata }: Rollout,
+  bindings: readonly FluxBinding[],
+  objects: readonly FluxObject[],
+): ObjectName[] {
+  const { namespace = '', name = '' } = metadata;
+  const bound = objectsBoundTo(name, objects).map((object) => ({
+    kind: object.kind,
+    name: object.metadata.name ?? '',
+  }));
+  const targets = bindings.flatMap(({ spec }) => spec?.target ?? []);
+  const byKey = new Map([...bound, ...targets].map((each) => [`${each.kind}/${each.name}`, each]));
+  return [...byKey.values()].map((each) => ({ kind: each.kind, namespace, name: each.name }));
 }
 
 /**
