@@ -84,7 +84,8 @@ export async function appliedBindings(rollout: Rollout, call: HookCall): Promise
 
 /**
  * The bindings of the objects bound to the Rollout, with the Gates that these require now, before a deployment.
- * Only an object that was bound within the last second, and has no FluxBinding yet, may be missing: the webhook holds it.
+ * Only an object that was bound within the last second, and has no FluxBinding yet, may be missing: the webhook holds
+ * it.
  */
 export async function liveBindings(
   rollout: Rollout,
