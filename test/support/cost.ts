@@ -1,22 +1,24 @@
-/** The cost of work in relation to its input, for rules on hostile input: times alone vary on a busy machine. */
+/** The cost of work in relation to its input, for rules on hostile input. Times alone vary on a busy machine. */
 
-const TURNS = 3;
+const TURNS = 7;
 
-/** The duration of the work, as a multiple of the time to serialize and parse its input as JSON. */
+/** The processor time of the work, as a multiple of the time to serialize and parse its input as JSON. */
 export function costInReadings(input: unknown, work: () => unknown): number {
   let [cost, reading] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   const read = () => JSON.parse(JSON.stringify(input));
   // In turns: when the machine is busy, both are slow.
   for (let turn = 0; turn < TURNS; turn++) {
-    reading = Math.min(reading, duration(read));
-    cost = Math.min(cost, duration(work));
-    reading = Math.min(reading, duration(read));
+    reading = Math.min(reading, processorTime(read));
+    cost = Math.min(cost, processorTime(work));
+    reading = Math.min(reading, processorTime(read));
   }
   return cost / Math.max(reading, 0.1);
 }
 
-function duration(work: () => unknown): number {
-  const start = performance.now();
+/** In milliseconds. */
+function processorTime(work: () => unknown): number {
+  const start = process.threadCpuUsage();
   work();
-  return performance.now() - start;
+  const { user, system } = process.threadCpuUsage(start);
+  return (user + system) / 1000;
 }
