@@ -44,19 +44,25 @@ export function writeOf(request: AdmissionRequest): Write {
 }
 
 /** The cluster's state for the decision on the write. */
-export async function readContext(
-  write: Write,
-  { userInfo }: AdmissionRequest,
-  call: WebhookCall,
-): Promise<WriteContext> {
-  // Metacontroller's own write names the Gates that it was sent; before any other write the Gates are listed as they
-  // are now.
-  const mustList = !write.oldObject || userInfo.username !== call.settings.metacontrollerUser;
+export async function readContext(write: Write, request: AdmissionRequest, call: WebhookCall): Promise<WriteContext> {
   const [context, closedOfUnbound] = await Promise.all([
-    withOthersUnlessHeld(readGateContext(write, mustList, call), write, () => readOthers(write, call)),
+    withOthersUnlessHeld(readGatesOfWrite(write, request, call), write, () => readOthers(write, call)),
     readClosedOfUnbound(write, call),
   ]);
   return { ...context, closedOfUnbound };
+}
+
+/**
+ * The Gates, listed as they are now. A write of Metacontroller that suspends the object names the Gate for which it
+ * does: a freeze of many objects needs no lists. Any other of its writes brings a version or resumes the object, and a
+ * Gate may have begun to select the object since.
+ */
+async function readGatesOfWrite(write: Write, { userInfo }: AdmissionRequest, call: WebhookCall): Promise<GateContext> {
+  if (write.oldObject && userInfo.username === call.settings.metacontrollerUser) {
+    const recorded = await readGateContext(write, false, call);
+    if (isHeldByGate(write, recorded)) return recorded;
+  }
+  return readGateContext(write, true, call);
 }
 
 /**

@@ -45,6 +45,13 @@ it.each([
   expect([...new Set(reads)].sort()).toEqual(expected);
 });
 
+it('no list of Gates in the write by which a decorator suspends the object: a freeze concerns thousands', async () => {
+  const user = { username: 'system:serviceaccount:metacontroller:metacontroller' };
+  const marks = { object: following('before', 'closed: shop/freeze'), oldObject: following('before', 'open'), user };
+  const { reads } = await send(mutateFlux, marks, { objects: [gate('shop/freeze', { default: 'closed' })] });
+  expect(reads).not.toContain('gates/*');
+});
+
 it('at most eight Gates and as many Rollouts at once: others share the connections', async () => {
   const names = Array.from({ length: 60 }, (_, i) => `n-${i}`);
   const annotations = {

@@ -6,6 +6,7 @@ import { deployment, gate, kustomization, ociRepository, rollout } from '../../c
 import { send } from './call.ts';
 
 const closed = gate('shop/freeze');
+const metacontroller = { username: 'system:serviceaccount:metacontroller:metacontroller' };
 
 /** Changes of nothing that Gates govern. */
 const ASIDE: [string, Partial<KubeObject['metadata']>][] = [
@@ -43,6 +44,36 @@ describe('a Gate that selects the object and has not marked it yet', () => {
       expect(answer.object?.metadata).toMatchObject(change);
     },
   );
+
+  it('keeps the version that its Rollout deploys from it, also in the write that brings the version', async () => {
+    const annotations = { 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
+    const deployed = deployment('my-app', 1, '1.0.0');
+    const oldObject = kustomization({ annotations, substitute: { APP: '1.0.0' }, deployed });
+    const object = kustomization({
+      annotations,
+      substitute: { APP: '1.0.0' },
+      deployed: deployment('my-app', 2, '1.1.0'),
+    });
+    const objects = [all, rollout('my-app', '1.1.0', '1.0.0')];
+    const answer = await send(mutateFlux, { object, oldObject, user: metacontroller }, { objects });
+    expect(answer.object?.spec).toMatchObject({ postBuild: { substitute: { APP: '1.0.0' } }, suspend: true });
+  });
+
+  it('keeps the object suspended, also in the write by which a decorator resumes it after another Gate', async () => {
+    const marked = (state: string) =>
+      kustomization({
+        annotations: {
+          'gate.fluxcd.io/gates': 'freeze',
+          'gate.fluxcd.io/state': state,
+          'gate.fluxcd.io/suspended': 'unset',
+        },
+        spec: { suspend: true },
+      });
+    const write = { object: marked('open'), oldObject: marked('closed: shop/freeze'), user: metacontroller };
+    const answer = await send(mutateFlux, write, { objects: [all, gate('shop/freeze', { default: 'opened' })] });
+    expect(answer.object?.spec?.suspend).toBe(true);
+    expect(answer.object?.metadata.annotations?.['gate.fluxcd.io/state']).toBe('closed: ops/all');
+  });
 
   it('refuses a deletion of an object that carries something of ours', async () => {
     const bound = kustomization({ annotations: { 'rollout.kuberik.com/substitute.APP.from': 'my-app' } });
