@@ -92,7 +92,7 @@ export async function liveBindings(
   bindings: readonly FluxBinding[],
   call: HookCall,
 ): Promise<FluxBinding[]> {
-  return readCurrentBindings([rollout], bindings, await liveObjects(rollout, bindings, call), call);
+  return readCurrentBindings([rollout], bindings, await liveObjects(rollout, bindings, call), call, true);
 }
 
 /**

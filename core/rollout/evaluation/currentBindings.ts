@@ -65,24 +65,22 @@ export function namesOfBound(
 
 /**
  * One binding for each object, with the Gates that the object requires now.
- * @param selecting the Gates that may select Flux objects of the namespace; unused if every binding is current
+ * @param selecting the Gates that may select Flux objects of the namespace; undefined if the current bindings count
  */
 export function currentBindings(
   bindings: readonly FluxBinding[],
   bound: readonly BoundObject[],
-  selecting: GateSelectors,
+  selecting: GateSelectors | undefined,
   rules: RefRules,
 ): FluxBinding[] {
   const known = new Set(bound.map(({ object }) => keyOf(object)));
   // The Gates of an object that was deleted or unbound count until its binding is deleted.
   const others = bindings.filter((binding) => !known.has(targetOf(binding)));
+  if (!selecting) return [...others, ...bound.flatMap(({ binding }) => binding ?? [])];
   const { gates, namespaceLabels, truncated = false } = selecting;
   const candidates = gates.map(identityOf);
   const context = { ...rules, gates: byRefKey(gates), namespaceLabels, candidates, truncated };
-  const current = bound.map((each) =>
-    each.binding && each.isCurrent ? each.binding : withCurrentGates(each, context),
-  );
-  return [...others, ...current];
+  return [...others, ...bound.map((each) => withCurrentGates(each, context))];
 }
 
 function withCurrentGates(

@@ -122,6 +122,11 @@ describe('the Gates of a bound object', () => {
     ['that select it, by its own annotation', [], [bound('prod', { 'gate.fluxcd.io/selected-by': 'team-a/freeze' })]],
     ['that select it, and its annotation does not have yet', [], [bound('prod')]],
     [
+      'that select it, and neither its annotation nor its FluxBinding has yet',
+      [bindingOf('prod')],
+      [bound('prod'), bindingOf('prod')],
+    ],
+    [
       'that select it, and are too many for its annotation, whose FluxBinding is older',
       [bindingOf('prod')],
       [bound('prod', { 'gate.fluxcd.io/selected-by': TOO_MANY.name }), bindingOf('prod')],
@@ -183,11 +188,17 @@ describe('the Gates of a bound object', () => {
     expect((await sync(rollout({}, deployed), [imagePolicy('1.1.0')], { objects })).tags).toEqual(['1.1.0', '1.0.0']);
   });
 
-  it('are not listed if every FluxBinding has its object’s Gates', async () => {
+  it.each([
+    ['are listed before a deployment', '1.1.0', 'Succeeded', 2],
+    ['are not listed for an apply, if every FluxBinding has its object’s Gates', '1.0.0', 'Deploying', 0],
+  ])('%s', async (_, tag, bakeStatus, lists) => {
     const binding = bindingOf('prod', ['open']);
+    const parent = rollout({}, { ...deployed, history: [{ ...deployed.history![0]!, bakeStatus }] });
     const objects = [bound('prod', { 'gate.fluxcd.io/gates': 'open' }), binding, freeze('open', 'opened')];
-    const { reads } = await sync(rollout({}, deployed), [imagePolicy('1.1.0'), binding], { objects });
-    expect(reads.filter((read) => read === 'list gates')).toHaveLength(1);
+    const { reads, tags } = await sync(parent, [imagePolicy(tag), binding], { objects });
+    expect(tags?.[0]).toBe(tag);
+    // Of Gates that select Rollouts, and of those that select Flux objects.
+    expect(reads.filter((read) => read === 'list gates')).toHaveLength(lists);
     expect(reads.filter((read) => read.startsWith('listMetadata'))).toHaveLength(3);
   });
 });
