@@ -1,7 +1,7 @@
 /** Gates and schedules over the coming weeks, as the page draws them, by what is known now. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/types.ts';
-import { evaluateUncached } from '../../core/gate/gateState.ts';
+import { evaluateGate } from '../../core/gate/gateState.ts';
 import { withoutEmpty } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';
@@ -47,7 +47,7 @@ const MAX_BANDS = 120;
 
 export function gateView(gate: Gate, now: EpochMs): GateView {
   const { namespace, name } = identityOf(gate);
-  const evaluation = evaluateUncached(gate, now);
+  const evaluation = evaluateGate(gate, now);
   const { opened, openFor, message, cause, until } = evaluation;
   const { spec, status } = gate;
   const { rules = [], action, timezone } = spec.schedule ?? {};

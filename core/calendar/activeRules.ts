@@ -1,6 +1,7 @@
 /** The active rules of a calendar, and when they change next. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import { LAST_INSTANT } from '../kube/time.ts';
+import { Memo } from '../memo.ts';
 import type { Calendar, Rule } from './calendarRules.ts';
 import { instantOf, localDay, startOfDay } from './localTime.ts';
 
@@ -14,6 +15,42 @@ export function activeRules(calendar: Calendar, now: EpochMs): string[] {
 
 export function isActive(calendar: Calendar, now: EpochMs): boolean {
   return activeRules(calendar, now).length > 0;
+}
+
+/** A time in which the calendar as a whole stays active or inactive. */
+export interface Period {
+  active: boolean;
+  /** undefined: forever. */
+  until: EpochMs | undefined;
+}
+
+/** The periods of each calendar that were found last, each with the instant from which it is known. */
+const periods = new Memo<(Period & { from: EpochMs })[]>(1000);
+/** One evaluation of a Gate needs two or three. */
+const KEPT_PERIODS = 8;
+
+/**
+ * A function that returns the calendar's period at an instant. Periods are cached, by the content of the calendar: a
+ * Gate is evaluated in every write and every sync of all that it holds, and a tenant may write 64 rules.
+ */
+export function periodsOf({ timeZone, rules }: Calendar): (at: EpochMs) => Period {
+  const content = rules.map(({ start, end, weekdays, firstDay, lastDay }) => [
+    start,
+    end,
+    weekdays && [...weekdays],
+    firstDay,
+    lastDay,
+  ]);
+  const known = periods.get(JSON.stringify([timeZone, content]), () => []);
+  const calendar = { timeZone, rules };
+  return (at) => {
+    const found = known.find(({ from, until }) => from <= at && (until === undefined || at < until));
+    if (found) return found;
+    const period = { from: at, active: isActive(calendar, at), until: nextTransition(calendar, at) };
+    known.unshift(period);
+    known.length = Math.min(known.length, KEPT_PERIODS);
+    return period;
+  };
 }
 
 /**

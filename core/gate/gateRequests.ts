@@ -85,13 +85,6 @@ export function gateRequestsOf(gate: Gate, now: EpochMs): GateRequests {
   return { current, planned, handled, seen };
 }
 
-/** The instants at which the result of `gateRequestsOf` may change by itself. */
-export function requestTimes(gate: Gate): EpochMs[] {
-  const { planned } = storedRequests(gate);
-  const annotatedAt = annotatedRequests(gate).flatMap(({ at }) => [at, at - CLOCK_TOLERANCE_MS]);
-  return planned ? [...annotatedAt, planned.at] : annotatedAt;
-}
-
 /** The requests in the annotations, in the order in which they count: the later last, and close after open. */
 function annotatedRequests(gate: Gate): GateRequest[] {
   return sortedRequests(GATE_ACTIONS.map((action) => annotatedRequest(gate, action)));
@@ -151,7 +144,7 @@ export function opensFor(value: string, next: { version: string; rollout: string
 export function parseRequestTime(text: string | undefined): EpochMs | undefined {
   const at = parseTime(text);
   if (!text || at === undefined || at < 0 || at > LAST_INSTANT) return undefined;
-  // Date.parse takes 30 February for 2 March, and 24:00 for the next day.
+  // Date.parse takes 24:00 for the next day.
   return dayNumber(text.slice(0, 10)) === undefined || text.slice(11, 13) === '24' ? undefined : wholeSeconds(at);
 }
 

@@ -1,74 +1,12 @@
 /** Whether a Gate is open. Hooks and webhooks both decide from this; docs/gates.md has the rules. */
-import {
-  ACCEPTED_REQUEST,
-  CLOSE_REASON,
-  CLOSE_REQUESTED_AT,
-  OPEN_FOR,
-  OPEN_REASON,
-  OPEN_REQUESTED_AT,
-} from '../../api/annotations.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { isActive, nextTransition } from '../calendar/activeRules.ts';
-import { type Calendar, compileCalendar } from '../calendar/calendarRules.ts';
+import { type Period, periodsOf } from '../calendar/activeRules.ts';
+import { compileCalendar } from '../calendar/calendarRules.ts';
 import { type FieldProblem, problemText } from '../kube/fieldProblem.ts';
-import { wholeHash } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
-import { Memo, memoize } from '../memo.ts';
 import { requestProblems, windowProblems } from './gateProblems.ts';
-import {
-  addWindow,
-  type GateRequest,
-  type GateRequests,
-  gateRequestsOf,
-  parseWindow,
-  requestTimes,
-} from './gateRequests.ts';
-
-// Evaluations of Gates are cached for as long as they cannot change: one Gate is evaluated in every write and every
-// sync of all that it holds.
-// The key is the content that an evaluation reads, not the resourceVersion: admission evaluates proposed Gates too.
-// The cache returns what would be computed now, even if the clock is set back.
-
-/** The annotations that an evaluation reads. If one is missing here, a property test fails. */
-const ANNOTATIONS = [ACCEPTED_REQUEST, CLOSE_REASON, CLOSE_REQUESTED_AT, OPEN_FOR, OPEN_REASON, OPEN_REQUESTED_AT];
-const CACHED_GATES = 1000;
-/** The longest content that is a key of the cache; a longer one, as a tenant may write it, is hashed. */
-const MAX_KEY_CHARACTERS = 16_384;
-
-interface CachedValue<Value> {
-  value: Value;
-  from: EpochMs;
-  /** undefined: forever. */
-  until: EpochMs | undefined;
-}
-
-const cache = new Memo<{ last?: CachedValue<unknown> }>(CACHED_GATES);
-
-/** The value that `make` returns, cached up to its `until`. Values are never changed in place. */
-function cachedFor<Value>(gate: Gate, now: EpochMs, make: () => Omit<CachedValue<Value>, 'from'>): Value {
-  const content = contentOf(gate);
-  const slot = cache.get(content.length > MAX_KEY_CHARACTERS ? wholeHash(content) : content, () => ({}));
-  const { last } = slot;
-  if (last && last.from <= now && (last.until === undefined || now < last.until)) return last.value as Value;
-  const { value, until } = make();
-  slot.last = { value, from: now, until };
-  return value;
-}
-
-function contentOf({ metadata, spec, status }: Gate): string {
-  const annotations = Object.fromEntries(ANNOTATIONS.map((key) => [key, metadata.annotations?.[key]]));
-  const { default: standard, window, schedule, approvals } = spec;
-  return JSON.stringify({
-    standard,
-    window,
-    schedule,
-    takesApprovals: approvals !== undefined,
-    annotations,
-    request: status?.request,
-    planned: status?.planned,
-  });
-}
+import { addWindow, type GateRequest, type GateRequests, gateRequestsOf, parseWindow } from './gateRequests.ts';
 
 export interface GateEvaluation {
   opened: boolean;
@@ -96,24 +34,8 @@ export interface GateEvaluation {
   opensByRequest: boolean;
 }
 
-/** The evaluation, cached until it can change. */
 export function evaluateGate(gate: Gate, now: EpochMs): GateEvaluation {
-  return cachedFor(gate, now, () => evaluateWithEnd(gate, now));
-}
-
-/** The evaluation, not cached: for many instants of one Gate. */
-export function evaluateUncached(gate: Gate, now: EpochMs): GateEvaluation {
   const { timeline, problems } = timelineOf(gate, now);
-  return evaluationOf(timeline, problems, now);
-}
-
-/** The evaluation, and the first instant after `now` at which any of its fields may change. */
-function evaluateWithEnd(gate: Gate, now: EpochMs): { value: GateEvaluation; until: EpochMs | undefined } {
-  const { timeline, problems } = timelineOf(gate, now);
-  return { value: evaluationOf(timeline, problems, now), until: steadyUntil(timeline, now) };
-}
-
-function evaluationOf(timeline: Timeline, problems: FieldProblem[], now: EpochMs): GateEvaluation {
   const state = stateAt(timeline, now);
   const until = nextChange(timeline, now);
   const { current, planned } = timeline.requests;
@@ -139,11 +61,9 @@ function evaluationOf(timeline: Timeline, problems: FieldProblem[], now: EpochMs
 function timelineOf(gate: Gate, now: EpochMs): { timeline: Timeline; problems: FieldProblem[] } {
   const badWindow = windowProblems(gate);
   const compiled = gate.spec.schedule && compileCalendar(gate.spec.schedule, 'spec.schedule');
-  const calendar = compiled?.calendar;
   const timeline: Timeline = {
     gate,
-    calendar,
-    calendarChange: memoize((at: EpochMs) => calendar && nextTransition(calendar, at)),
+    periodAt: compiled?.calendar && periodsOf(compiled.calendar),
     window: gate.spec.window === undefined ? undefined : parseWindow(gate.spec.window),
     // Without a valid window the end of a request is unknown: none counts.
     requests: badWindow.length > 0 ? { handled: {} } : countingRequests(gate, now),
@@ -222,9 +142,8 @@ interface Override {
 
 interface Timeline {
   gate: Gate;
-  calendar: Calendar | undefined;
-  /** The calendar's next change after an instant. One evaluation needs the same few many times. */
-  calendarChange: (at: EpochMs) => EpochMs | undefined;
+  /** The periods of the calendar; undefined without one. */
+  periodAt: ((at: EpochMs) => Period) | undefined;
   /** Milliseconds; undefined: until the opposite request. */
   window: number | undefined;
   requests: GateRequests;
@@ -259,44 +178,32 @@ function overrideAt(timeline: Timeline, at: EpochMs): Override | undefined {
   return current && overrideOf(timeline, current);
 }
 
-function overrideOf({ gate, calendar, calendarChange, window }: Timeline, request: GateRequest): Override {
+function overrideOf({ gate, periodAt, window }: Timeline, request: GateRequest): Override {
   const { at: from, action } = request;
   const state: GateState = { opened: action === 'open' && !request.for, cause: 'request' };
   if (request.for) state.for = request.for;
   const towardsDefault = !request.for && state.opened === (gate.spec.default === 'opened');
-  if (!calendar && towardsDefault) return { from, to: from, state };
+  if (!periodAt && towardsDefault) return { from, to: from, state };
   if (window !== undefined) return { from, to: addWindow(from, window), state };
-  if (!calendar || action === 'close') return { from, to: Number.POSITIVE_INFINITY, state };
-  return { from, to: calendarChange(from) ?? Number.POSITIVE_INFINITY, state };
+  if (!periodAt || action === 'close') return { from, to: Number.POSITIVE_INFINITY, state };
+  return { from, to: periodAt(from).until ?? Number.POSITIVE_INFINITY, state };
 }
 
-function stateWithoutRequests({ gate, calendar }: Timeline, at: EpochMs): GateState {
-  if (calendar && isActive(calendar, at)) return { opened: gate.spec.schedule?.action === 'Open', cause: 'schedule' };
+function stateWithoutRequests({ gate, periodAt }: Timeline, at: EpochMs): GateState {
+  if (periodAt?.(at).active) return { opened: gate.spec.schedule?.action === 'Open', cause: 'schedule' };
   return { opened: gate.spec.default === 'opened', cause: 'default' };
 }
 
 /** The next instant at which an input of the state changes. Windows that have the default state change nothing. */
 function nextStep(timeline: Timeline, at: EpochMs): EpochMs | undefined {
-  const { gate, calendar, calendarChange, requests } = timeline;
+  const { gate, periodAt, requests } = timeline;
   const override = overrideAt(timeline, at);
   const plannedAt = requests.planned?.at;
-  const turns = calendar && (gate.spec.schedule?.action === 'Open') !== (gate.spec.default === 'opened');
+  const turns = (gate.spec.schedule?.action === 'Open') !== (gate.spec.default === 'opened');
   const steps = [
     plannedAt !== undefined && plannedAt > at ? plannedAt : undefined,
-    override && at < override.to ? override.to : turns && calendarChange(at),
+    override && at < override.to ? override.to : turns && periodAt?.(at).until,
   ];
   const next = Math.min(...steps.filter((step) => typeof step === 'number'));
   return Number.isFinite(next) ? next : undefined;
-}
-
-/** The first instant after `now` at which the state, its cause or a request may change; undefined: never. */
-function steadyUntil(timeline: Timeline, now: EpochMs): EpochMs | undefined {
-  const { gate, calendarChange, requests } = timeline;
-  const ends = [requests.current, requests.planned].flatMap((request) =>
-    request ? [request.at, overrideOf(timeline, request).to] : [],
-  );
-  const ahead = [...requestTimes(gate), ...ends, calendarChange(now)].filter(
-    (at) => at !== undefined && at > now && Number.isFinite(at),
-  ) as EpochMs[];
-  return ahead.length > 0 ? Math.min(...ahead) : undefined;
 }

@@ -45,8 +45,9 @@ export const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The days from 1970-01-01 to a day `YYYY-MM-DD`; undefined if there is no such day. */
 export function dayNumber(text: string): number | undefined {
+  // Date.parse takes 30 February for 2 March.
   const at = Date.parse(`${text}T00:00:00Z`);
-  return new Date(at).getTime() === at && formatTime(at).startsWith(text) ? at / DAY_MS : undefined;
+  return new Date(at).getUTCDate() === Number(text.slice(8)) ? at / DAY_MS : undefined;
 }
 
 /** Seconds until a change at `at` can be evaluated: half a second after it, and at least one second from now. */

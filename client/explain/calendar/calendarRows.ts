@@ -3,7 +3,7 @@ import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../../api/types.ts';
 import { activeRules, isActive, nextTransition } from '../../../core/calendar/activeRules.ts';
 import { compileCalendar } from '../../../core/calendar/calendarRules.ts';
-import { evaluateUncached } from '../../../core/gate/gateState.ts';
+import { evaluateGate } from '../../../core/gate/gateState.ts';
 import { identityOf } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { scheduleProblems } from '../../../core/schedule/schedulePlan.ts';
@@ -55,7 +55,7 @@ function intervals<T extends { until?: EpochMs | undefined }>(
 
 /** @param most the most intervals that are computed */
 export function gateRow(gate: Gate, from: EpochMs, to: EpochMs, most?: number): CalendarRow {
-  const evaluated = intervals(from, to, (at) => evaluateUncached(gate, at), most);
+  const evaluated = intervals(from, to, (at) => evaluateGate(gate, at), most);
   const stalled = evaluated[0]?.value.stalled;
   return {
     kind: 'Gate',
