@@ -13,8 +13,7 @@ import { reachesBeyond, type SelectsLabel, selectingGateLists } from '../core/ga
 import { boundLabel, byRefKey, refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { RefRules } from '../core/objectGates/objectGates.ts';
-import { boundObjects, currentBindings } from '../core/rollout/evaluation/currentBindings.ts';
-import type { GateSelectors } from '../core/rollout/evaluation/requiredGates.ts';
+import { boundObjects, currentBindings, type GateSelectors } from '../core/rollout/evaluation/requiredGates.ts';
 import { inParallel, READS_AT_ONCE } from './inParallel.ts';
 import { namespaceLabels, objectsOfKinds, type Reads } from './objectReads.ts';
 

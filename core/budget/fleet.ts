@@ -1,6 +1,6 @@
 /** The Rollouts that a budget selects. They come from Metacontroller's cache, which may be behind. */
 import type { HistoryEntry, Rollout, SlotRequest } from '../../api/types.ts';
-import { isManual } from '../rollout/deployment/entry.ts';
+import { isCounted, isManual } from '../rollout/deployment/history.ts';
 import type { BudgetConfig } from './budgetConfig.ts';
 import { ByVersion, type ImageVersion, imageOf } from './imageVersion.ts';
 
@@ -33,9 +33,7 @@ export function fleetOf(
     const { metadata, status } = rollout;
     const history = status?.history ?? [];
     const value = order && metadata.labels?.[order.label];
-    const reported = history.filter(
-      ({ bakeStatus, lastRetryTimestamp }) => bakeStatus !== 'Cancelled' || lastRetryTimestamp !== undefined,
-    );
+    const reported = history.filter(isCounted);
     const image = imageOf(rollout);
     const byVersion = new ByVersion<HistoryEntry>();
     for (const entry of reported) byVersion.add({ ...entry.version, image }, '', entry);

@@ -5,8 +5,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout, Slot } from '../../api/types.ts';
 import { formatTime, parseTime, startSeconds } from '../kube/time.ts';
-import { isUnfinished } from '../rollout/deployment/bake.ts';
-import { hasNoBake } from '../rollout/deployment/withoutBake.ts';
+import { hasNoBake, isUnfinished } from '../rollout/deployment/history.ts';
 import type { Member } from './fleet.ts';
 
 /** How long a grant may stay unused. The hook of a Rollout that doesn't use it is failing. */

@@ -16,21 +16,19 @@ import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { oneLine } from '../text/oneLine.ts';
-import { adoptedEntry } from './deployment/adoptDeployment.ts';
-import { isUnfinished } from './deployment/bake.ts';
-import { deploymentEvent } from './deployment/deploymentEvents.ts';
-import { readyMessage } from './deployment/deploymentMessages.ts';
+import { deploymentEvent, readyMessage } from './deployment/deploymentMessages.ts';
 import {
   addDeployment,
+  adoptedEntry,
   BAKE_FAILURE_ENABLED,
   type Beginning,
   bakeFailureDisabled,
   type Deployment,
 } from './deployment/entry.ts';
 import { healthSettlesAt, sortedChecks } from './deployment/healthChecks.ts';
+import { hasNoBake, isUnfinished } from './deployment/history.ts';
 import { boundTo } from './deployment/progress.ts';
 import { rollbackDepth } from './deployment/rollback.ts';
-import { hasNoBake } from './deployment/withoutBake.ts';
 import { type Evaluation, evaluate, mayDeploy, offeredVersions } from './evaluation/evaluation.ts';
 import type { Observed, RolloutConfig, RolloutState } from './evaluation/inputs.ts';
 import { isForward } from './evaluation/nextVersion.ts';

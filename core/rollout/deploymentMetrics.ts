@@ -6,7 +6,7 @@ import type { EventRecord } from '../../api/ports.ts';
 import type { HistoryEntry, RolloutStatus } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { DAY_MS, parseTime } from '../kube/time.ts';
-import { isManual } from './deployment/entry.ts';
+import { isManual } from './deployment/history.ts';
 
 /** The age from which the time of a build doesn't count: many builds write 1970. */
 const OLDEST_BUILD_MS = 365 * DAY_MS;

@@ -10,6 +10,7 @@ import {
   HEALTH_CHECKS_MISSING,
   PINNED,
   PROGRESSING,
+  READY,
   ROLLED_BACK,
   WAITING_FOR_BUDGET,
   WAITING_FOR_ROLLOUT_GATES,
@@ -17,10 +18,11 @@ import {
 } from '../../api/conditions.ts';
 import type { Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, HistoryEntry, Rollout } from '../../api/types.ts';
-import { falseCondition, type NewCondition, setConditions, trueCondition } from '../kube/conditions.ts';
+import { falseCondition, findCondition, type NewCondition, setConditions, trueCondition } from '../kube/conditions.ts';
 import { formatTime } from '../kube/time.ts';
 import type { DeploymentDecision } from './decideDeployment.ts';
-import { type BakeTimes, bakeEnd, bakeUntil, failsAt, isUnfinished } from './deployment/bake.ts';
+import { type BakeTimes, bakeEnd, bakeUntil, failsAt } from './deployment/bake.ts';
+import { bakeSummary, deploymentSummary, MARKED_SUCCESSFUL, readyMessage } from './deployment/deploymentMessages.ts';
 import { isInRecovery } from './deployment/entry.ts';
 import {
   type FailedCheck,
@@ -29,15 +31,15 @@ import {
   notReady,
   unhealthyMessage,
 } from './deployment/healthChecks.ts';
+import { hasNoBake, isUnfinished } from './deployment/history.ts';
 import { boundTo, targetName, unapplied } from './deployment/progress.ts';
 import { rollbackCondition } from './deployment/rollback.ts';
-import { BLOCKER_KINDS } from './evaluation/blockers.ts';
+import { BLOCKER_KINDS, READY_REASONS } from './evaluation/blockers.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
 import type { Observed, RolloutConfig, RolloutState } from './evaluation/inputs.ts';
 import { isForward } from './evaluation/nextVersion.ts';
 import { blockingNames, rolloutGatesOf } from './evaluation/rolloutGates.ts';
 import { type Requests, requestedText } from './evaluation/rolloutRequests.ts';
-import { readyNow } from './ready.ts';
 
 /** All conditions after a decision. `requests`: those that are not used up. */
 export function nextConditions(
@@ -285,4 +287,84 @@ const MAX_NAMES = 3;
 function namesOrCount(names: readonly string[], what: string): string {
   if (names.length > MAX_NAMES) return `more than ${MAX_NAMES} ${what}`;
   return names.length > 0 ? names.join(', ') : what;
+}
+
+// Ready. The texts that clients match are in docs/compatibility.md.
+
+/**
+ * The condition Ready; undefined if it stays as it is. A problem hides the state of the deployment while it lasts.
+ * @param waits the conditions of waits, which Ready repeats before the first deployment
+ */
+export function readyNow(
+  observed: Observed,
+  { history, available, conditions }: RolloutState,
+  { selection }: Evaluation,
+  waits: readonly NewCondition[],
+  requests: Requests,
+  problems: readonly string[],
+): NewCondition | undefined {
+  const [head] = history;
+  const all = [
+    ...problems,
+    ...(selection.problem ? [selection.problem] : []),
+    ...otherProblems(observed, available, requests),
+  ];
+  const isIdle = !isUnfinished(head) && head?.bakeStatus !== 'Failed';
+  if (all.length > 0) return falseCondition(READY, 'RolloutFailed', all.join('; '));
+  if (available.length === 0 && isIdle && !selection.manual) return NO_RELEASES;
+  const before = findCondition(conditions, READY);
+  if (isTemporary(before)) return restoredReady(head, observed.rollout, waits);
+  return head && before ? progressReady(head, observed.rollout, before) : undefined;
+}
+
+function otherProblems(
+  { configMapProblem }: Observed,
+  available: RolloutState['available'],
+  { bypassGates }: Requests,
+): string[] {
+  // The request stays, because the version may be discovered later. Any deployment uses it up.
+  const isUnknown = bypassGates !== undefined && !available.some(({ tag }) => tag === bypassGates);
+  return [
+    ...(isUnknown ? [`bypass gates version ${bypassGates} is not in available releases`] : []),
+    ...(configMapProblem ? [configMapProblem] : []),
+  ];
+}
+
+const NO_RELEASES: NewCondition = falseCondition(READY, 'RolloutSucceeded', 'No releases available');
+
+/** Whether Ready has reported a problem or a wait, which may be over by now. */
+export function isTemporary(condition: Condition | undefined): boolean {
+  if (!condition) return true;
+  return (
+    condition.status === 'False' && ['RolloutFailed', 'RolloutSucceeded', ...READY_REASONS].includes(condition.reason)
+  );
+}
+
+/** Ready restored from the newest deployment, or from the waits before the first one. */
+function restoredReady(head: HistoryEntry | undefined, rollout: Rollout, waits: readonly NewCondition[]): NewCondition {
+  if (!head) {
+    const shown = waits.map((wait) => (READY_REASONS.includes(wait.type) ? { ...wait, reason: wait.type } : wait));
+    const wait = shown.find(({ reason }) => READY_REASONS.includes(reason));
+    if (wait) return { ...wait, ...falseCondition(READY, wait.reason, wait.message) };
+    return falseCondition(READY, 'RolloutSucceeded', 'No release candidates found');
+  }
+  const message = head.bakeStatusMessage ?? '';
+  if (head.bakeStatus === 'Failed') return falseCondition(READY, 'BakeTimeFailed', message || bakeSummary(head));
+  if (head.lastRetryTimestamp && head.bakeStatus !== 'Succeeded') {
+    return falseCondition(READY, 'BakeTimeFailed', 'The deployment failed and is being retried.');
+  }
+  // The only message that code reads: the Go controller's dashboard marks a bake successful by this text alone.
+  if (message.startsWith(MARKED_SUCCESSFUL)) return trueCondition(READY, 'DeploymentMarkedSuccessful', message);
+  if (head.bakeStatus === 'Succeeded' && head.bakeStartTime) return trueCondition(READY, 'BakeTimePassed', message);
+  return trueCondition(READY, 'RolloutSucceeded', `Release deployed successfully. ${deploymentSummary(head, rollout)}`);
+}
+
+/** Ready while the newest deployment progresses: its origin, and the state of its bake; undefined if Ready stays. */
+function progressReady(head: HistoryEntry, rollout: Rollout, before: Condition): NewCondition | undefined {
+  const origin = new Set(head.origin);
+  const isApplied = head.bakeStatus === 'Succeeded' && hasNoBake(head, rollout);
+  if (origin.has('Adopted') || !(isUnfinished(head) || isApplied) || before.reason !== 'RolloutSucceeded')
+    return undefined;
+  const ways = { bypassed: origin.has('GateBypass'), unblocked: origin.has('FailedBakeUnblock') };
+  return trueCondition(READY, 'RolloutSucceeded', readyMessage(ways, head, rollout));
 }

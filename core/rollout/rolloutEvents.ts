@@ -16,7 +16,7 @@ import { splitCommands } from '../text/commands.ts';
 import { unhealthyMessage } from './deployment/healthChecks.ts';
 import { BLOCKER_KINDS, READY_REASONS } from './evaluation/blockers.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
-import { isTemporary } from './ready.ts';
+import { isTemporary } from './rolloutConditions.ts';
 
 /** Changes since `stored` that are worth an Event. */
 export function changeEvents(

@@ -34,7 +34,7 @@ import {
 import { metricCheckOf } from '../../core/health/prometheus/measurement.ts';
 import { type Cutoffs, cutoffsOf, needsReset } from '../../core/health/reset.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
-import { hasBakeBegun, isUnfinished } from '../../core/rollout/deployment/bake.ts';
+import { hasBakeBegun, isUnfinished } from '../../core/rollout/deployment/history.ts';
 import { evaluateKustomization, isWatchedElsewhere, type KnownDeployments } from '../../live/evaluateKustomization.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from '../hook.ts';

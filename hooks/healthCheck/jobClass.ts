@@ -12,7 +12,7 @@ import { requeueInterval } from '../../core/health/kustomizationCheck.ts';
 import { causeOf, MAX_PODS_OF_WORKLOAD } from '../../core/health/objects/pods.ts';
 import { boundLabel } from '../../core/kube/names.ts';
 import { objectsOf, sendsKind } from '../../core/kube/objectMap.ts';
-import { isUnfinished } from '../../core/rollout/deployment/bake.ts';
+import { isUnfinished } from '../../core/rollout/deployment/history.ts';
 import { JOB, podsOfJob } from '../jobPods.ts';
 
 /** The time in which a Flux object that is created together with its Rollout gets its FluxBinding. */

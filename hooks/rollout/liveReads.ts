@@ -10,8 +10,8 @@ import { metricCheckOf, statusWithoutAnswer } from '../../core/health/prometheus
 import { cutoffsOf } from '../../core/health/reset.ts';
 import { byRefKey, refKey } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
-import { type CarriedDeployment, deploymentsCarriedBy } from '../../core/rollout/deployment/adoptDeployment.ts';
-import { namesOfBound } from '../../core/rollout/evaluation/currentBindings.ts';
+import { type CarriedDeployment, deploymentsCarriedBy } from '../../core/rollout/deployment/entry.ts';
+import { namesOfBound } from '../../core/rollout/evaluation/requiredGates.ts';
 import { type Child, foreignMessage, isForeign, notInstalledMessage } from '../../core/rollout/ownedObjects.ts';
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';

@@ -1,5 +1,4 @@
 /** Writes of a Rollout: deploy, pin, retry, bypass; and the user's confirmations for a version. */
-
 import {
   BYPASS_FOR,
   BYPASS_REASON,
@@ -18,10 +17,10 @@ import { jsonPointer } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { isLegalTag } from '../../../core/kube/tag.ts';
 import { formatTime } from '../../../core/kube/time.ts';
-import { neverSeen } from '../../../core/rollout/evaluation/namedGates.ts';
+import { neverSeen } from '../../../core/rollout/evaluation/requiredGates.ts';
 import { requestsOf, versionRequests } from '../../../core/rollout/evaluation/rolloutRequests.ts';
-import { nextAutomatic } from '../../../core/rollout/gateSummaries.ts';
 import { isMoved } from '../../../core/rollout/release/metadata.ts';
+import { nextAutomatic } from '../../../core/rollout/rolloutStatus.ts';
 import { isUnderWay } from '../../../core/suspension/bypassGrant.ts';
 import { withCommands } from '../../../core/text/commands.ts';
 import { nameWord, quote, shell } from '../../../core/text/shell.ts';

@@ -17,7 +17,7 @@ import type { Condition } from '../../../api/kubernetes.ts';
 import type { Blocker, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { pinRecordOf } from '../../../core/record/pinRecord.ts';
-import { isUnfinished } from '../../../core/rollout/deployment/bake.ts';
+import { isUnfinished } from '../../../core/rollout/deployment/history.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { type Cause, isFailedObject, pinText, type Step } from '../application.ts';
 import { hasOwnCondition, kindOfReason } from '../stepKinds.ts';

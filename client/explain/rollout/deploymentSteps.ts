@@ -13,12 +13,12 @@ import { few } from '../../../core/kube/firstFew.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, parseTime } from '../../../core/kube/time.ts';
-import { bakeUntil, failsAt, isUnfinished } from '../../../core/rollout/deployment/bake.ts';
+import { bakeUntil, failsAt } from '../../../core/rollout/deployment/bake.ts';
 import { deploymentSummary } from '../../../core/rollout/deployment/deploymentMessages.ts';
 import { isInRecovery } from '../../../core/rollout/deployment/entry.ts';
 import { isUnhealthy, sortedChecks } from '../../../core/rollout/deployment/healthChecks.ts';
+import { hasNoBake, isUnfinished } from '../../../core/rollout/deployment/history.ts';
 import { targetName, unapplied } from '../../../core/rollout/deployment/progress.ts';
-import { hasNoBake } from '../../../core/rollout/deployment/withoutBake.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import {
   type MeasurementView,

@@ -6,7 +6,6 @@ import { deployCutoff, knownHealth, knownInBake } from '../../health/knownHealth
 import { falseCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import type { NewEvent } from '../../kube/events.ts';
 import { formatTime, latestTime, parseTime, startSeconds } from '../../kube/time.ts';
-import { deploymentEvent } from './deploymentEvents.ts';
 import {
   APPLIED,
   BAKE_COMPLETED,
@@ -15,13 +14,14 @@ import {
   BAKE_TIMEOUT,
   bakeTimePassedDespite,
   DEPLOY_TIMEOUT,
+  deploymentEvent,
   ERROR_AFTER_BAKE_STARTED,
   ERROR_AFTER_DEPLOYMENT,
   NOTHING_BOUND,
 } from './deploymentMessages.ts';
 import { checksRevision, type FailedCheck, newErrors, notReady, steadyFrom, unhealthyInBake } from './healthChecks.ts';
+import { hasNoBake, isUnfinished } from './history.ts';
 import { endWait, targetName, unapplied, withProgress } from './progress.ts';
-import { hasNoBake } from './withoutBake.ts';
 
 /** Milliseconds. */
 export interface BakeTimes {
@@ -83,16 +83,6 @@ export function advanceHead(stored: HistoryEntry, context: BakeContext, mayBake:
   const succeeds = step.head.bakeStatus === 'Succeeded';
   const trustsBindings = isNowApplied || succeeds || (proven.appliedTime === undefined && starts);
   return { ...step, trustsBindings, trustsHealth: healthChecks.length > 0 && (starts || succeeds) };
-}
-
-/** Whether the deployment has not ended: it waits to be applied or for health, or it bakes. */
-export function isUnfinished(head: HistoryEntry | undefined): boolean {
-  return head?.bakeStatus === 'Deploying' || head?.bakeStatus === 'InProgress';
-}
-
-/** Whether the bake itself has begun: all bound objects are applied, and all checks were Healthy. */
-export function hasBakeBegun(head: HistoryEntry): boolean {
-  return head.bakeStatus === 'InProgress';
 }
 
 /** The deployment after the next step of its bake, if there is one. */

@@ -1,16 +1,20 @@
-/** The new head of the history, with which a deployment begins. */
+/** The new head of the history: a deployment that begins, or one that is adopted. */
+import { DEPLOYED } from '../../../api/annotations.ts';
 import { BAKE_FAILURE_DISABLED } from '../../../api/conditions.ts';
-import type { Condition, EpochMs } from '../../../api/kubernetes.ts';
-import type { HistoryEntry, Rollout, VersionInfo } from '../../../api/types.ts';
+import type { AnyObject, Condition, EpochMs } from '../../../api/kubernetes.ts';
+import type { DeploymentRef, HistoryEntry, Rollout, VersionInfo } from '../../../api/types.ts';
 import { falseCondition, findCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import type { NewEvent } from '../../kube/events.ts';
+import { isLegalTag } from '../../kube/tag.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
-import { isUnfinished } from './bake.ts';
-import { deploymentEvent } from './deploymentEvents.ts';
+import { parseDeployments } from '../../managedField/deployment.ts';
+import { objectsBoundTo } from '../../managedField/managedFields.ts';
+import { withoutFirstSeen } from '../release/metadata.ts';
 import {
   BAKE_CANCELLED,
   type DeploymentKind,
   deployedMessage,
+  deploymentEvent,
   givenMessage,
   historyMessage,
   NO_BAKE,
@@ -21,9 +25,9 @@ import {
   WAITING_FOR_HEALTH,
   WAITING_TO_BE_APPLIED,
 } from './deploymentMessages.ts';
+import { hasNoBake, isUnfinished } from './history.ts';
 import { endWait } from './progress.ts';
 import type { OnFailure } from './rollback.ts';
-import { hasNoBake } from './withoutBake.ts';
 
 /** The phase that a new deployment begins with: a bake, only the wait for Flux, or neither, with the reason. */
 export type Beginning = 'bakes' | 'awaitsApply' | 'nothingBound' | 'ranBefore' | 'noBake';
@@ -113,11 +117,6 @@ export function triggeredBy(manual: boolean, user: string | undefined): NonNulla
   return manual && user ? { kind: 'User', name: user } : { kind: 'System', name: 'rollout-controller' };
 }
 
-/** Whether a user requested this deployment. */
-export function isManual({ requestedBy, triggeredBy }: HistoryEntry): boolean {
-  return requestedBy !== undefined || triggeredBy?.kind === 'User';
-}
-
 function cancelledEntry(head: HistoryEntry, by: string, why: string, now: EpochMs): HistoryEntry {
   return {
     ...head,
@@ -173,4 +172,58 @@ export function bakeFailureDisabled({
 function disabledCondition(reason: string, why: string): NewCondition {
   const message = `${why} Health check failures will not fail this deployment.`;
   return trueCondition(BAKE_FAILURE_DISABLED, reason, message);
+}
+
+// The adoption of a version: a Rollout that has lost its history (re-created, restored from Git) adopts the newest
+// deployment that its Flux objects carry. Otherwise it would deploy the newest release as its first deployment, which
+// RolloutGates may not hold.
+
+/** The largest id that is adopted: no Rollout has so many deployments. */
+const MAX_ADOPTED_ID = 1e12;
+
+const WITHOUT_BAKE: Pick<HistoryEntry, 'bakeStatus' | 'bakeStatusMessage'> = {
+  bakeStatus: 'Succeeded',
+  bakeStatusMessage: 'Adopted without a bake: the version was deployed before this Rollout was created.',
+};
+
+/** A deployment that a Flux object carries. */
+export interface CarriedDeployment {
+  deployment: DeploymentRef;
+  /** The object: `Kustomization 'my-app'`. */
+  by: string;
+}
+
+/** The Rollout's deployments on the objects bound to it; their uid may be that of an earlier Rollout of this name. */
+export function deploymentsCarriedBy(objects: readonly AnyObject[], rollout: string): CarriedDeployment[] {
+  return objectsBoundTo(rollout, objects).flatMap(({ kind, metadata }) => {
+    const all = parseDeployments(metadata.annotations?.[DEPLOYED]);
+    const deployment = all.find((each) => each.rollout === rollout);
+    return deployment && isLegalTag(deployment.version) ? [{ deployment, by: `${kind} '${metadata.name}'` }] : [];
+  });
+}
+
+/**
+ * The newest carried deployment as the only entry of the history; undefined if none is carried.
+ * If the Rollout bakes, it bakes like a new deployment: the lost history may have failed it.
+ */
+export function adoptedEntry(
+  carried: readonly CarriedDeployment[],
+  available: readonly VersionInfo[],
+  bake: { bakes: boolean; knownHealth: HistoryEntry['knownHealth'] },
+  now: EpochMs,
+): HistoryEntry | undefined {
+  const [newest] = [...carried].sort((a, b) => b.deployment.id - a.deployment.id || (a.by < b.by ? -1 : 1));
+  if (!newest) return undefined;
+  const { id, version } = newest.deployment;
+  return {
+    // A head without an id is carried as 0, and any user may have written an id that is too large to continue from.
+    id: id > MAX_ADOPTED_ID ? 1 : Math.max(1, id),
+    version: withoutFirstSeen(available.find(({ tag }) => tag === version) ?? { tag: version }),
+    timestamp: formatTime(now),
+    message: `Adopted from ${newest.by}, which carries it`,
+    origin: ['Adopted'],
+    triggeredBy: triggeredBy(false, undefined),
+    ...(bake.bakes ? BEGINNINGS.bakes : WITHOUT_BAKE),
+    ...(bake.bakes && bake.knownHealth && { knownHealth: bake.knownHealth }),
+  };
 }

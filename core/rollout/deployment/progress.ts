@@ -15,7 +15,7 @@ import {
   WAITING_TO_BE_APPLIED,
 } from './deploymentMessages.ts';
 import { checksRevision } from './healthChecks.ts';
-import { hasNoBake } from './withoutBake.ts';
+import { hasNoBake } from './history.ts';
 
 /**
  * The FluxBindings of the objects that are bound to the Rollout, by their fields or their label: a new CRD may drop

@@ -11,7 +11,7 @@ import { approvalCommands, closedText, type GateResult } from '../../gate/evalua
 import { falseCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { isBare } from '../release/metadata.ts';
-import { succeededDeployments } from './succeeded.ts';
+import { succeededDeployments } from './history.ts';
 
 /** `spec.onFailure`, or the installation's default. */
 export type OnFailure = 'Continue' | 'Hold' | 'Rollback';

@@ -8,7 +8,7 @@ import { howToAllow } from '../../health/consent.ts';
 import { formatDuration } from '../../kube/duration.ts';
 import { byRefKey, refKey } from '../../kube/names.ts';
 import { formatTime, LAST_INSTANT, parseTime } from '../../kube/time.ts';
-import { isCounted, succeededDeployments } from '../deployment/succeeded.ts';
+import { isCounted, succeededDeployments } from '../deployment/history.ts';
 import { type Match, type OrderProblem, type UpstreamRef, upstreamName, upstreamRefs } from './dependencies.ts';
 
 export interface UpstreamRollouts {

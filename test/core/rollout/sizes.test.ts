@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { formatDeployments, parseDeployments } from '../../../core/managedField/deployment.ts';
-import { adoptedEntry } from '../../../core/rollout/deployment/adoptDeployment.ts';
+import { adoptedEntry } from '../../../core/rollout/deployment/entry.ts';
 import { readRolloutConfig } from '../../../core/rollout/evaluation/inputs.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
 import { boundedReleases } from '../../../core/rollout/release/retention.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { adoptedEntry, deploymentsCarriedBy } from '../../../../core/rollout/deployment/adoptDeployment.ts';
+import { adoptedEntry, deploymentsCarriedBy } from '../../../../core/rollout/deployment/entry.ts';
 import { kubeObject } from '../../../support/objects.ts';
 import { NOW } from '../observedFixture.ts';
 

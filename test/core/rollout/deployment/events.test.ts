@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { HistoryEntry } from '../../../../api/types.ts';
-import { deploymentEvent } from '../../../../core/rollout/deployment/deploymentEvents.ts';
+import { deploymentEvent } from '../../../../core/rollout/deployment/deploymentMessages.ts';
 
 const entry = (id: number, lastRetryTimestamp?: string): HistoryEntry => ({
   id,

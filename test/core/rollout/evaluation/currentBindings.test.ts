@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { boundObjects } from '../../../../core/rollout/evaluation/currentBindings.ts';
+import { boundObjects } from '../../../../core/rollout/evaluation/requiredGates.ts';
 import { costInReadings } from '../../../support/cost.ts';
 import { kustomization, rollout } from '../../admission/objects.ts';
 
