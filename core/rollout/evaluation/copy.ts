@@ -2,8 +2,7 @@
 import { RECONCILE_REQUESTED_AT } from '../../../api/annotations.ts';
 import type { Rollout, RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { identityOf } from '../../kube/names.ts';
-import { type CopyProgress, progressOf } from '../../releaseCopy/copyProgress.ts';
-import { type CopyJob, copyJob } from '../../releaseCopy/job.ts';
+import { type CopyJob, type CopyProgress, copyJob, progressOf } from '../../releaseCopy/job.ts';
 import { newestSucceeded } from '../upstream/upstreamVerdict.ts';
 import type { Observed, RolloutState } from './inputs.ts';
 import type { Selection } from './nextVersion.ts';

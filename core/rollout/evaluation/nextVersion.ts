@@ -191,11 +191,11 @@ export function select(inputs: SelectionInputs): Selection {
 export function automaticVersions({
   head,
   gateFirstDeployment,
-  rolloutGatesResult: { gated, promoted },
+  rolloutGatesResult: { allowed, promoted },
   isGranted = () => true,
 }: Pick<SelectionInputs, 'head' | 'gateFirstDeployment' | 'rolloutGatesResult' | 'isGranted'>): VersionInfo[] {
-  const isUngated = head === undefined && !gateFirstDeployment && gated.length === 0;
-  return (isUngated ? promoted : gated).filter(isGranted);
+  const isUngated = head === undefined && !gateFirstDeployment && allowed.length === 0;
+  return (isUngated ? promoted : allowed).filter(isGranted);
 }
 
 function problemWith(

@@ -26,7 +26,7 @@ export type Rejection = NonNullable<RolloutStatus['rejectedReleases']>[number];
 export interface RolloutGatesResult {
   summaries: GateSummary[];
   /** Candidates that every list allows, newest first. A RolloutGate that is not passing does not shrink it. */
-  gated: VersionInfo[];
+  allowed: VersionInfo[];
   /** Candidates that every upstream Rollout allows and that have their approvals, whatever the lists allow. */
   promoted: VersionInfo[];
   passing: boolean;
@@ -87,15 +87,15 @@ export function evaluateRolloutGates(
   const promoted = candidates.filter(
     ({ tag }) => ofUpstream.every((list) => list.has(tag)) && isApproved(approvals, tag),
   );
-  const gated = promoted.filter(({ tag }) => lists.every((list) => list.has(tag)));
+  const allowed = promoted.filter(({ tag }) => lists.every((list) => list.has(tag)));
   const approvalsOf = new Map(approvals.map((each) => [each.gate, each]));
-  const listed = candidates.length > 0 && gated.length === 0 ? NONE_ALLOWED : ALL_PASSING;
+  const listed = candidates.length > 0 && allowed.length === 0 ? NONE_ALLOWED : ALL_PASSING;
   return {
     summaries: [
       ...gates.map((gate) => summaryOf(gate, candidates, approvalsOf.get(gate))),
       ...upstream.map((each) => upstreamSummary(each, candidates)),
     ],
-    gated,
+    allowed,
     promoted,
     passing,
     condition: passing ? listed : SOME_BLOCKING,
@@ -143,8 +143,8 @@ function ofSchedule({ metadata: { labels } }: RolloutGate): string {
 }
 
 /** Whether the RolloutGates together let no candidate through. */
-export function allowsNothing({ passing, gated }: RolloutGatesResult): boolean {
-  return !passing || gated.length === 0;
+export function allowsNothing({ passing, allowed }: RolloutGatesResult): boolean {
+  return !passing || allowed.length === 0;
 }
 
 /** Whether the RolloutGate lets the version through, apart from approvals, which versionApprovals.ts counts. */
@@ -258,11 +258,11 @@ function bypassedResult(
     ...(candidates.length > 0 && { allowedVersions: allowed.slice(0, LIMITS.listedVersions) }),
     ...shown,
   }));
-  const gated = candidates.filter((candidate) => candidate.tag === tag);
+  const bypassing = candidates.filter((candidate) => candidate.tag === tag);
   return {
     summaries: [...summaries, ...ofUpstream],
-    gated,
-    promoted: gated,
+    allowed: bypassing,
+    promoted: bypassing,
     passing: true,
     condition: trueCondition(GATES_PASSING, 'GatesBypassed', `Gates bypassed for version ${tag}`),
   };

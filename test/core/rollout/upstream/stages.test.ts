@@ -87,8 +87,8 @@ describe('the stages of a Rollout', () => {
       ),
     ];
     const stages = evaluateUpstream(rollout([{ name: 'staging' }]), { found }, candidates, NOW);
-    const { summaries, gated } = evaluateRolloutGates([], candidates, undefined, stages, []);
+    const { summaries, allowed } = evaluateRolloutGates([], candidates, undefined, stages, []);
     expect(summaries[0]!.allowedVersions).toEqual(candidates.slice(0, 50).map(({ tag }) => tag));
-    expect(gated).toHaveLength(120);
+    expect(allowed).toHaveLength(120);
   });
 });
