@@ -4,8 +4,8 @@
  *
  * - the FluxBinding's own hook (`bindingStatus`) stores it, from the report in the spec, or else from the Rollouts and
  *   Gates that the FluxBinding relates;
- * - the decorator of the object (`withReport`) acts on it one sync earlier, if the decorator has every Rollout and Gate
- *   that the object names.
+ * - the decorator of the object (`nextBinding`) acts on it one sync earlier, if the decorator has every Rollout and
+ *   Gate that the object names.
  */
 import { APPROVED, GATE_CLOSED, GATES_OPEN, READY } from '../../api/conditions.ts';
 import type { FluxObject } from '../../api/flux.ts';
@@ -36,10 +36,10 @@ import {
   headOf,
   type Inputs,
   type Report,
+  reportDue,
   reportOf,
   rolloutsOf,
 } from './bindingReport.ts';
-import { reportDue } from './reportDelay.ts';
 
 export type ManagedFieldState = NonNullable<FluxBindingStatus['fields']>[number];
 
@@ -81,7 +81,7 @@ export function bindingStatus(binding: FluxBinding, related: RelatedToBinding, n
   return { ...status, conditions: bindingConditions(status, spec, before.conditions, now) };
 }
 
-interface ReportedBinding {
+interface NextBinding {
   binding: FluxBinding;
   /** The next status of the FluxBinding, to decide on writes of the object; the present one if an input is missing. */
   status: FluxBindingStatus | undefined;
@@ -92,23 +92,22 @@ interface ReportedBinding {
 /**
  * The FluxBinding to write, with the decorator's report if the decorator has all inputs; and its next status, on which
  * the decorator acts before the FluxBinding's own hook has stored it.
- * @param observed the stored FluxBinding
  */
-export function withReport(
+export function nextBinding(
   wanted: FluxBinding,
-  observed: FluxBinding | undefined,
+  stored: FluxBinding | undefined,
   inputs: Inputs,
   now: EpochMs,
-): ReportedBinding {
-  if (!hasAllInputs(wanted, inputs)) return { binding: wanted, status: observed?.status };
+): NextBinding {
+  if (!hasAllInputs(wanted, inputs)) return { binding: wanted, status: stored?.status };
   const { report, requeueAt } = reportOf(wanted, inputs, now);
-  const { report: before, ...others } = observed?.spec ?? {};
+  const { report: before, ...others } = stored?.spec ?? {};
   const isOnlyReport = before !== undefined && sameJson(others, wanted.spec);
   const due = isOnlyReport ? reportDue(decodeReport(before), report, inputs, now) : undefined;
   const requeues = [due, requeueAt].filter((at) => at !== undefined);
   return {
     binding: { ...wanted, spec: { ...wanted.spec!, report: due === undefined ? encodeReport(report) : before! } },
-    status: statusWithoutSource(wanted, observed?.status, report, now),
+    status: statusWithoutSource(wanted, stored?.status, report, now),
     ...(requeues.length > 0 && { requeueAt: Math.min(...requeues) }),
   };
 }
@@ -116,12 +115,12 @@ export function withReport(
 /** The next status, computed without the source and the applier: the fields that depend on them keep their values. */
 function statusWithoutSource(
   binding: FluxBinding,
-  observed: FluxBindingStatus | undefined,
+  stored: FluxBindingStatus | undefined,
   report: Report,
   now: EpochMs,
 ): FluxBindingStatus {
-  const { source: _, awaits: __, ...status } = bindingStatus({ ...binding, status: observed }, { report }, now);
-  return { ...status, source: observed?.source, awaits: observed?.awaits };
+  const { source: _, awaits: __, ...status } = bindingStatus({ ...binding, status: stored }, { report }, now);
+  return { ...status, source: stored?.source, awaits: stored?.awaits };
 }
 
 /** The object of a FluxBinding, as an inventory lists it. */

@@ -13,7 +13,7 @@ import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { inputsOf } from '../../core/binding/bindingReport.ts';
 import { bindingName, bindingOf } from '../../core/binding/bindingSpec.ts';
-import { targetOfBinding, withReport } from '../../core/binding/bindingStatus.ts';
+import { nextBinding, targetOfBinding } from '../../core/binding/bindingStatus.ts';
 import { artifactTrigger, deploymentTrigger } from '../../core/binding/trigger.ts';
 import { byRefKey } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
@@ -66,11 +66,11 @@ export const fluxHook: DecoratorHook<FluxObject> = {
     const mayRequest = applier !== undefined && (await mayRequestFrom(applier, object, observed, call.cluster));
     const binding = bindingOf(object, gating.binding, observed, mayRequest);
     const inputs = inputsOf(objectsOf<Rollout>(related, KINDS.Rollout), gates);
-    const reported = binding && withReport(binding, observed, inputs, now);
-    const answer: DecoratorResponse = { attachments: reported ? [reported.binding] : [] };
+    const next = binding && nextBinding(binding, observed, inputs, now);
+    const answer: DecoratorResponse = { attachments: next ? [next.binding] : [] };
     if (object.metadata.deletionTimestamp) return answer;
 
-    const bindingStatus = reported ? reported.status : observed?.status;
+    const bindingStatus = next ? next.status : observed?.status;
     const state = stateByRollouts(object, gating, bindingStatus, now);
     const annotations = annotationsFor(object, state, bindingStatus, objectsOf(related, KINDS.FluxBinding), now);
     const recordsSuspension = object.metadata.annotations?.[SUSPENDED] !== undefined;
@@ -81,7 +81,7 @@ export const fluxHook: DecoratorHook<FluxObject> = {
     if (Object.keys(annotations).length > 0) answer.annotations = annotations;
     if (status && reportAt <= now) answer.status = status;
     if (answer.annotations ?? answer.status) return { ...answer, resyncAfterSeconds: CONFLICT_REQUEUE_SECONDS };
-    const changesAt = [reported?.requeueAt, status && reportAt, resumedAloneAt(applierProgress)];
+    const changesAt = [next?.requeueAt, status && reportAt, resumedAloneAt(applierProgress)];
     const requeues = [
       ...changesAt.map((at) => (at === undefined ? undefined : secondsUntil(at, now))),
       (applier && !mayRequest) || !gating.isMarked ? PENDING_REQUEUE_SECONDS : undefined,
