@@ -6,8 +6,13 @@ import type { ClusterRolloutSchedule, RolloutGate } from '../api/types.ts';
 import { objectsOf } from '../core/kube/objectMap.ts';
 import { toSelectorString } from '../core/kube/selector.ts';
 import { LIMITS } from '../core/limits.ts';
-import type { Schedule } from '../core/schedule/scheduleGates.ts';
-import { listedRollout, type MatchingRollouts, planSchedule, scheduleProblems } from '../core/schedule/schedulePlan.ts';
+import {
+  listedRollout,
+  type MatchingRollouts,
+  planSchedule,
+  type Schedule,
+  scheduleProblems,
+} from '../core/schedule/schedulePlan.ts';
 import { listKept } from '../live/objectReads.ts';
 import type { CompositeHook } from './hook.ts';
 

@@ -6,8 +6,7 @@ import { continueProblem, recordContinue } from '../core/budget/continueRequest.
 import { scheduleWarnings } from '../core/calendar/calendarRules.ts';
 import { KUSTOMIZATION_CLASS, kustomizationRef } from '../core/health/kustomizationCheck.ts';
 import { newProblems, problemText } from '../core/kube/fieldProblem.ts';
-import type { Schedule } from '../core/schedule/scheduleGates.ts';
-import { scheduleProblems } from '../core/schedule/schedulePlan.ts';
+import { type Schedule, scheduleProblems } from '../core/schedule/schedulePlan.ts';
 import { type AdmissionHandler, allowed, denied } from './response.ts';
 
 const IGNORED_RECORD = `${CONTINUE_REQUEST} is written by the webhook: your change of it is ignored`;

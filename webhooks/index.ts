@@ -5,7 +5,7 @@ import type { AnyObject } from '../api/kubernetes.ts';
 import type { DecisionLog, Route, Settings, UnreadBody, WebhookCall } from '../api/ports.ts';
 import { goJsonBytes } from '../core/kube/json.ts';
 import { shapeProblem } from '../core/kube/shape.ts';
-import { reasonWarnings } from '../core/record/reasonWarnings.ts';
+import { reasonWarnings } from '../core/record/record.ts';
 import { admissionConsideration, admissionDecisions } from './admissionLog.ts';
 import { mutateRolloutBudget, validateHealthCheck, validateSchedule } from './budgetScheduleAndHealth.ts';
 import { mutateFlux, validateFlux } from './flux/fluxAdmission.ts';

@@ -24,7 +24,7 @@ import { limitText } from '../gate/gateRefs.ts';
 import { annotate } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
 import { isDeeperThan, sameJson } from '../kube/json.ts';
-import { refKey } from '../kube/names.ts';
+import { refKey, uniqueRefs, without } from '../kube/names.ts';
 import { isSystemDeleter } from '../kube/users.ts';
 import { LIMITS } from '../limits.ts';
 import { deploymentOf, deploymentText, parseDeployments } from '../managedField/deployment.ts';
@@ -33,6 +33,8 @@ import { setManagedFields } from '../managedField/setManagedFields.ts';
 import { bypassText, type Denial, managedFieldHint, revertWarning, subjectOf } from '../objectGates/gateTexts.ts';
 import {
   escapesSelection,
+  foreignGates,
+  foreignText,
   type GateContext,
   gatesInAnnotation,
   type ObjectGates,
@@ -316,4 +318,36 @@ export function willConflict(object: FluxObject, oldObject: FluxObject): boolean
   const version = object.metadata.resourceVersion ?? '';
   const stored = oldObject.metadata.resourceVersion ?? '';
   return RESOURCE_VERSION.test(version) && RESOURCE_VERSION.test(stored) && version !== stored;
+}
+
+// References in annotations for which a write is denied: too many, or to other namespaces.
+
+/**
+ * The sentence that denies a write that names too much to be evaluated; undefined if it doesn't.
+ * This is checked before anything is read.
+ */
+export function tooManyReferencesProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+  for (const field of ['annotations', 'labels'] as const) {
+    const [count, before] = [object, oldObject].map((each) => Object.keys(each?.metadata[field] ?? {}).length);
+    if (count! > LIMITS[field] && count! > before!)
+      return `metadata.${field} has ${count} entries, and at most ${LIMITS[field]} are allowed: remove some.`;
+  }
+  const named = [object, ...(oldObject ? [oldObject] : [])].flatMap((each) => gatesInAnnotation(each).refs);
+  if (uniqueRefs(named).length > LIMITS.requiredGates) {
+    return (
+      `metadata.annotations[${REQUIRED_GATES}]: the old and the new value together name more than ${LIMITS.requiredGates} ` +
+      'Gates (limit requiredGates): change the annotation in several writes.'
+    );
+  }
+  if (!managedFieldsOf(object).tooMany || (oldObject && managedFieldsOf(oldObject).tooMany)) return undefined;
+  return (
+    `metadata.annotations name more than ${LIMITS.boundRollouts} Rollouts or ${LIMITS.managedFields} variables ` +
+    '(limits boundRollouts, managedFields): name fewer.'
+  );
+}
+
+/** The sentence that denies a write which names Gates of other namespaces that the object did not name before. */
+export function newForeignGateProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
+  const [first] = without(foreignGates(object), oldObject ? foreignGates(oldObject) : []);
+  return first && foreignText(first);
 }

@@ -2,7 +2,16 @@
  * The common part of all records: the user, the time and the reason of a change. Records are JSON in annotations that
  * only the webhook writes.
  */
-import type { EpochMs } from '../../api/kubernetes.ts';
+
+import {
+  APPROVE_FOR_REASON,
+  APPROVE_REASON,
+  BYPASS_REASON,
+  CLOSE_REASON,
+  OPEN_REASON,
+  REASON,
+} from '../../api/annotations.ts';
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
 import { boundedLine } from '../text/oneLine.ts';
@@ -53,4 +62,29 @@ export function changedByOf(entry: Entry): ChangedBy | undefined {
 export function textsOf<Name extends string>(entry: Entry, ...names: Name[]): Partial<Record<Name, string>> {
   const texts = names.filter((name) => typeof entry?.[name] === 'string').map((name) => [name, entry![name]]);
   return Object.fromEntries(texts) as Partial<Record<Name, string>>;
+}
+
+// Warnings for reasons that are longer than what is stored of them.
+
+/** Characters that are stored of the reason in each annotation. */
+const STORED_CHARACTERS = {
+  [APPROVE_FOR_REASON]: LIMITS.reason,
+  [APPROVE_REASON]: LIMITS.reason,
+  [BYPASS_REASON]: LIMITS.reason,
+  [REASON]: LIMITS.reason,
+  [OPEN_REASON]: LIMITS.gateReason,
+  [CLOSE_REASON]: LIMITS.gateReason,
+};
+
+type Annotated = Pick<KubeObject, 'metadata'> | null | undefined;
+
+/** A Warning for each reason in this write of a Rollout, RolloutGate or Gate that is stored shortened. */
+export function reasonWarnings(object: Annotated, before: Annotated): string[] {
+  return Object.entries(STORED_CHARACTERS).flatMap(([key, most]) => {
+    const reason = object?.metadata.annotations?.[key];
+    const isNew = reason !== before?.metadata.annotations?.[key];
+    return reason !== undefined && isNew && reason.length > most
+      ? [`${key} has ${reason.length} characters: the first ${most} are stored`]
+      : [];
+  });
 }

@@ -21,6 +21,7 @@ import {
   type Verdict,
 } from '../../core/health/healthStatus.ts';
 import { jobTemplateOf } from '../../core/health/job/checkJob.ts';
+import { type Cutoffs, cutoffsOf, needsReset } from '../../core/health/knownHealth.ts';
 import {
   isAtRest,
   isJustReconciling,
@@ -32,7 +33,6 @@ import {
   restsAfter,
 } from '../../core/health/kustomizationCheck.ts';
 import { metricCheckOf } from '../../core/health/prometheus/measurement.ts';
-import { type Cutoffs, cutoffsOf, needsReset } from '../../core/health/reset.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { hasBakeBegun, isUnfinished } from '../../core/rollout/deployment/history.ts';
 import { evaluateKustomization, isWatchedElsewhere, type KnownDeployments } from '../../live/evaluateKustomization.ts';

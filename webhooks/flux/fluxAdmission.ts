@@ -4,8 +4,14 @@
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { WebhookCall } from '../../api/ports.ts';
-import { closedToWrite, decideWrite, isOutOfScope, willConflict } from '../../core/admission/fluxWrite.ts';
-import { newForeignGateProblem, tooManyReferencesProblem } from '../../core/admission/referenceProblems.ts';
+import {
+  closedToWrite,
+  decideWrite,
+  isOutOfScope,
+  newForeignGateProblem,
+  tooManyReferencesProblem,
+  willConflict,
+} from '../../core/admission/fluxWrite.ts';
 import { verifyWrite } from '../../core/admission/validate.ts';
 import { freshReason } from '../../core/gate/bypassReason.ts';
 import { denialText, subjectOf } from '../../core/objectGates/gateTexts.ts';

@@ -9,7 +9,7 @@ import { parseDuration } from '../../kube/duration.ts';
 import { isMap } from '../../kube/json.ts';
 import { groupOf } from '../../kube/names.ts';
 import { parseTime } from '../../kube/time.ts';
-import { whyOldAttempt } from './fluxAttempt.ts';
+import { whyOldAttempt } from './behindSource.ts';
 import type { HealthContext } from './healthContext.ts';
 
 // The reasons of Flux's Ready=False that show that the version does not work. Flux retries all of them. The others

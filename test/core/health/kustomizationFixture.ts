@@ -3,10 +3,9 @@ import { expect } from 'vitest';
 import type { FluxObject, Kustomization } from '../../../api/flux.ts';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Rollout } from '../../../api/types.ts';
-import { ownHealth, verdictWith } from '../../../core/health/kustomization.ts';
+import { ownHealth, returnsToVersion, verdictWith } from '../../../core/health/kustomization.ts';
 import type { HealthContext } from '../../../core/health/objects/healthContext.ts';
 import { type ObservedResource, objectHealths } from '../../../core/health/objects/resources.ts';
-import { returnsToVersion } from '../../../core/health/revision.ts';
 import { kubeObject, objectOf } from '../../support/objects.ts';
 
 export const at = (time: string) => `2026-01-02T${time}Z`;

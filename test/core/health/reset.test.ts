@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { HealthCheck, HistoryEntry, Rollout, RolloutSpec } from '../../../api/types.ts';
 import { associatedRollouts, association } from '../../../core/health/association.ts';
 import { resetStatus } from '../../../core/health/healthStatus.ts';
-import { cutoffOf, cutoffsOf, needsReset } from '../../../core/health/reset.ts';
+import { cutoffOf, cutoffsOf, needsReset } from '../../../core/health/knownHealth.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const at = (time: string) => `2026-01-02T${time}Z`;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { progressOf as progress } from '../../../core/releaseCopy/copyProgress.ts';
-import { type CopyOrder, copyJob } from '../../../core/releaseCopy/job.ts';
+import { type CopyOrder, copyJob, progressOf as progress } from '../../../core/releaseCopy/job.ts';
 
 const DIGEST = `sha256:${'a'.repeat(64)}`;
 const ORDER: CopyOrder = {
