@@ -219,16 +219,6 @@ describe('the objects that it holds', () => {
     expect(status.heldObjects?.[0]).toEqual({ kind: 'Kustomization', namespace: 'apps', name: 'app-0' });
   });
 
-  it('are listed once for all Gates, while a count may be that old', async () => {
-    const cluster = fakeCluster([binding('app')]);
-    const { request, call } = syncCall(gate(hour), { at: T('09:00:00'), cluster });
-    await gateHook.sync(request, call);
-    const lists = cluster.requests.length;
-    expect(lists).toBeGreaterThan(0);
-    await gateHook.sync(request, call);
-    expect(cluster.requests).toHaveLength(lists);
-  });
-
   const rollout = (name: string, namespace: string, gates: { name: string; namespace?: string }[] = []) =>
     objectOf('Rollout', `${namespace}/${name}`, {
       metadata: { labels: { app: name } },

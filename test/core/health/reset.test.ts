@@ -83,6 +83,7 @@ describe('reset', () => {
       '11:00:00',
       false,
     ],
+    ['H6: an error and no change', { status: 'Unhealthy', lastErrorTime: at('10:00:00') }, '11:00:00', true],
     ['H9: Healthy without times', { status: 'Healthy' }, '11:00:00', true],
     ['of the same second', { status: 'Healthy', lastChangeTime: at('11:00:00') }, '11:00:00', false],
     [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
-import type { HealthCheck, Rollout } from '../../../api/types.ts';
+import type { HealthCheck } from '../../../api/types.ts';
 import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheckHook.ts';
 import { namespaceOf } from '../../support/objects.ts';
@@ -13,36 +13,6 @@ describe('reset: H1 to H16 are cases of the Go controller', () => {
   });
 
   const deployedAnHourAgo = rollout({ timestamp: at('11:00:00') });
-  const RESET = {
-    status: 'Pending',
-    message: 'Health check reset due to new deployment',
-    lastChangeTime: at('12:00:00'),
-  };
-  type Row = [string, HealthCheck['status'], Rollout, HealthCheck['status'] | undefined];
-  const rows: Row[] = [
-    [
-      'H5: changed before the deployment',
-      { status: 'Healthy', lastChangeTime: at('10:00:00') },
-      deployedAnHourAgo,
-      RESET,
-    ],
-    [
-      'H7: changed after it',
-      { status: 'Healthy', lastChangeTime: at('11:30:00'), lastErrorTime: at('09:00:00') },
-      deployedAnHourAgo,
-      undefined,
-    ],
-    [
-      'H6: an error and no change',
-      { status: 'Unhealthy', message: 'bad', lastErrorTime: at('10:00:00') },
-      deployedAnHourAgo,
-      RESET,
-    ],
-  ];
-  it.each(rows)('%s', async (_, status, by, expected) => {
-    const object = healthCheck({ spec: {}, ...(status && { status }) });
-    expect((await syncOnce(object, cluster([]), [by])).status).toEqual(expected);
-  });
 
   it('requeues after a second, in case the write was lost in a conflict', async () => {
     const object = healthCheck({ spec: {}, status: { status: 'Healthy' } });

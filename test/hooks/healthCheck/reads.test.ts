@@ -256,14 +256,6 @@ describe('the Pods of a workload that is not complete', () => {
     expect(message).toBe('Pending resources: demo/web (Available: 0/1)');
     expect(requests.includes('list pods demo')).toBe(asked);
   });
-
-  it('are not read for a complete object', async () => {
-    const conditions = [{ type: 'Available', status: 'True' }];
-    const { requests } = await looked([
-      { ...web, status: { ...web.status, availableReplicas: 1, readyReplicas: 1, conditions } },
-    ]);
-    expect(requests).not.toContain('list pods demo');
-  });
 });
 
 it('a verdict that calls share is of one namespace and name, whatever uid a caller sends', async () => {

@@ -112,12 +112,6 @@ describe('while Flux reconciles an applied version again', () => {
     expect(requests).toContain('get deployments demo/test-deployment');
     expect(status).toBeUndefined();
   });
-
-  it('it is read if it is not Healthy', async () => {
-    expect(
-      (await sync(healthy({ status: { status: 'Unhealthy', lastErrorTime: at('11:30:00') } }))).requests,
-    ).not.toEqual([]);
-  });
 });
 
 describe('while Flux has yet to begin, its first write wakes the check', () => {
