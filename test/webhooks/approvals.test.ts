@@ -189,12 +189,6 @@ describe('a withdrawal that fits no approval', () => {
     const { allowed, message } = await approve({ [`${P}unapprove`]: value }, { user, old, rule });
     expect([allowed, message]).toEqual([false, `RolloutGate 'prod': Not withdrawn: ${why}.`]);
   });
-
-  it('does not stop a ServiceAccount, which is warned', async () => {
-    const user = 'system:serviceaccount:ci:bot';
-    const { allowed, warnings } = await approve({ [`${P}unapprove`]: '1.1.0' }, { user });
-    expect([allowed, warnings]).toEqual([true, [`not withdrawn: ${user} has not approved "1.1.0"`]]);
-  });
 });
 
 describe('a forged record', () => {

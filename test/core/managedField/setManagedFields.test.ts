@@ -18,7 +18,6 @@ import {
 } from '../admission/objects.ts';
 
 const APP = { rollout: 'my-app', variable: 'APP' };
-const TAG = { rollout: 'my-app' };
 const apply = [owner('Apply', APP_PATH)];
 const edit = [owner('Update', APP_PATH)];
 const at110 = { deployed: deployment('my-app', 2, '1.1.0') };
@@ -253,12 +252,6 @@ describe('one write of a bound OCIRepository', () => {
       semverFilter: '.*',
       tag: '1.1.0',
     });
-  });
-
-  it('reads its own output', () => {
-    expect(
-      readManagedField(setManagedFields({ object: ociRepository(null), rollouts: rolloutsByName(my) }).object, TAG),
-    ).toBe('1.1.0');
   });
 });
 

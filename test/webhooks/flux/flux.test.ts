@@ -281,12 +281,6 @@ describe('validating', () => {
       context.objects,
       /must be '1\.1\.0'/,
     ],
-    [
-      'another value',
-      kustomization({ ...at(2, '1.1.0'), substitute: { APP: '6' } }),
-      context.objects,
-      /another webhook/,
-    ],
     ['no value', kustomization({ ...at(2, '1.1.0'), substitute: {} }), context.objects, /but is ''/],
     ['a head that came between the two calls', kustomization(at(2, '1.1.0')), [young]],
     [

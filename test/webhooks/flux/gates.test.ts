@@ -50,12 +50,6 @@ describe('DELETE', () => {
     ['with all gates open', { oldObject: kustomization() }, { objects: [namespace(), opened] }, 'allowed'],
     ['while our suspension is still on it', {}, { objects: [namespace(), opened] }, /it is still suspended/],
     [
-      'the same, by whoever left a reason',
-      deleting('developer'),
-      { objects: [namespace(), opened] },
-      /still suspended/,
-    ],
-    [
       'of a gated object with its gate gone',
       {},
       { objects: [namespace()] },
