@@ -7,7 +7,6 @@ import type { HookClient } from '../hooks/hookClient.ts';
 import { addGroup, addObject, type ObjectGroups } from '../json/objects.ts';
 import { reasonOf } from '../runtime/log.ts';
 import { CustomizeCache } from './customizeCache.ts';
-import { RelatedIndex } from './relatedIndex.ts';
 import { type CompiledRule, compileRule, type NamespaceLabels, select } from './relatedRule.ts';
 
 /** Thrown while a related resource is being listed. The sync is retried soon, without a message. */
@@ -30,7 +29,8 @@ export class Customize {
   readonly #engine: Engine;
   readonly #parts: CustomizeParts;
   readonly #cache = new CustomizeCache<Answer>();
-  readonly #index = new RelatedIndex();
+  /** Rules by parent key. */
+  readonly #rules = new Map<string, readonly CompiledRule[]>();
   readonly #asked = new Map<string, Promise<Answer>>();
   readonly #subscribed = new Map<Informer, () => void>();
   #namespaces: Informer | undefined;
@@ -60,7 +60,7 @@ export class Customize {
   /** Deletes the answer for a parent that is gone. */
   forget(key: string): void {
     this.#cache.delete(key);
-    this.#index.delete(key);
+    this.#rules.delete(key);
   }
 
   stop(): void {
@@ -77,7 +77,7 @@ export class Customize {
         }),
       );
       // Rules of an older generation must not replace newer ones, nor those of a deleted parent stay forever.
-      if (isSame(parent, this.#parts.parent(key))) this.#index.set(key, answer.compiled);
+      if (isSame(parent, this.#parts.parent(key))) this.#rules.set(key, answer.compiled);
     }
     return answer.compiled;
   }
@@ -127,12 +127,17 @@ export class Customize {
 
   /** Triggers a sync of each parent with a rule that matches the object as it was or as it is. */
   #relatedChanged({ resource: { apiVersion, name } }: Informer, ...versions: KubeObject[]): void {
-    for (const object of versions) {
-      for (const key of this.#index.parentsOf(apiVersion, name, object, this.#namespaceLabels)) {
-        this.#parts.enqueue(key);
-      }
+    for (const [key, rules] of this.#rules) {
+      if (this.#concerns(rules, apiVersion, name, versions)) this.#parts.enqueue(key);
     }
     for (const key of this.#cache.expired(this.#engine.clock.now())) this.#askAgain(key, apiVersion, name, versions);
+  }
+
+  /** Whether a rule matches one of the versions of an object of the resource. */
+  #concerns(rules: readonly CompiledRule[], apiVersion: string, name: string, versions: KubeObject[]): boolean {
+    return rules
+      .filter((rule) => rule.apiVersion === apiVersion && rule.resource === name)
+      .some((rule) => versions.some((object) => rule.matches(object, this.#namespaceLabels)));
   }
 
   /** Renews an expired answer at the next related event, whose object the new rules may match. */
@@ -144,10 +149,7 @@ export class Customize {
     }
     this.#rulesOf(this.#parts.hook, key, parent)
       .then((rules) => {
-        const concerned = rules
-          .filter((rule) => rule.apiVersion === apiVersion && rule.resource === name)
-          .some((rule) => versions.some((object) => rule.matches(object, this.#namespaceLabels)));
-        if (concerned) this.#parts.enqueue(key);
+        if (this.#concerns(rules, apiVersion, name, versions)) this.#parts.enqueue(key);
       })
       .catch((error: unknown) => {
         this.#engine.log.info('customize failed after its answer ran out', { parent: key, error: reasonOf(error) });

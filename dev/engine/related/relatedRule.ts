@@ -1,5 +1,5 @@
 /** Related rules of hook version v2: which combinations are valid and which objects they mean. */
-import type { KubeObject, LabelSelector } from '../../../api/kubernetes.ts';
+import type { KubeObject } from '../../../api/kubernetes.ts';
 import { compileSelector } from '../../../core/kube/selector.ts';
 import type { Resource } from '../../client/resources.ts';
 import type { ObjectStore } from '../cluster/store.ts';
@@ -15,8 +15,6 @@ export interface CompiledRule {
   /** Undefined: any name. */
   names: ReadonlySet<string> | undefined;
   usesNamespaceSelector: boolean;
-  /** A label that every match has, for indexes: `key=value` or `key`. */
-  anchor: string | undefined;
   /** For an object of this rule's resource. */
   matches(object: KubeObject, namespaceLabels: NamespaceLabels): boolean;
 }
@@ -44,7 +42,6 @@ export function compileRule(rule: RelatedRule, target: Resource): CompiledRule {
     namespace,
     names,
     usesNamespaceSelector,
-    anchor: anchorOf(rule.labelSelector ?? {}),
     matches({ metadata }, namespaceLabels) {
       if (namespace !== undefined && metadata.namespace !== namespace) return false;
       if (names && !names.has(metadata.name ?? '')) return false;
@@ -54,15 +51,6 @@ export function compileRule(rule: RelatedRule, target: Resource): CompiledRule {
       return found !== null && matchesNamespace(found);
     },
   };
-}
-
-/** Undefined when the selector requires no label. */
-function anchorOf({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string | undefined {
-  const [pair] = Object.entries(matchLabels);
-  if (pair) return pair.join('=');
-  const single = matchExpressions.find(({ operator, values }) => operator === 'In' && values?.length === 1);
-  if (single) return `${single.key}=${single.values}`;
-  return matchExpressions.find(({ operator }) => operator === 'In' || operator === 'Exists')?.key;
 }
 
 /** The objects of the store that the rule means; by key where the rule gives namespace and names. */

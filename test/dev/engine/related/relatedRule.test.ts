@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject, LabelSelector } from '../../../../api/kubernetes.ts';
+import type { KubeObject } from '../../../../api/kubernetes.ts';
 import type { Resource } from '../../../../dev/client/resources.ts';
 import { ObjectStore } from '../../../../dev/engine/cluster/store.ts';
 import type { RelatedRule } from '../../../../dev/engine/hooks/answers.ts';
-import { RelatedIndex } from '../../../../dev/engine/related/relatedIndex.ts';
 import { compileRule, select } from '../../../../dev/engine/related/relatedRule.ts';
 
 const things: Resource = {
@@ -63,12 +62,8 @@ describe('related rules', () => {
     expect([...select(compile(rule), store, namespaceLabels)].map(key).sort()).toEqual(found);
   });
 
-  it.each(cases)('an event of one of $found wakes a parent with $rule', ({ rule, found }) => {
-    const index = new RelatedIndex();
-    index.set('parent', [compile(rule)]);
-    index.set('another', [compile({ namespace: 'elsewhere' })]);
-    const waking = objects.filter((one) => index.parentsOf('x/v1', 'things', one, namespaceLabels).has('parent'));
-    expect(waking.map(key)).toEqual(found);
+  it.each(cases)('an event of one of $found matches $rule', ({ rule, found }) => {
+    expect(objects.filter((one) => compile(rule).matches(one, namespaceLabels)).map(key)).toEqual(found);
   });
 
   it.each<[Partial<RelatedRule>, Resource, RegExp]>([
@@ -91,42 +86,5 @@ describe('related rules', () => {
 
   it('an object in an unknown namespace matches no namespaceSelector', () => {
     expect(compile({ namespaceSelector: {} }).matches(object('gone/a'), namespaceLabels)).toBe(false);
-  });
-});
-
-const on = (key: string, operator: string, values?: string[]): LabelSelector => ({
-  matchExpressions: [{ key, operator, values }],
-});
-
-describe('every match of a rule', () => {
-  it.each<[LabelSelector, string | undefined]>([
-    [{ matchLabels: { a: '1' } }, 'a=1'],
-    [on('a', 'In', ['1']), 'a=1'],
-    [on('a', 'Exists'), 'a'],
-    [on('a', 'In', ['1', '2']), 'a'],
-    [{ ...on('a', 'Exists'), matchLabels: { b: '2' } }, 'b=2'],
-    [on('a', 'NotIn', ['1']), undefined],
-    [on('a', 'DoesNotExist'), undefined],
-  ])('with %j has the label %s', (labelSelector, anchor) => {
-    expect(compile({ labelSelector }).anchor).toBe(anchor);
-  });
-});
-
-describe('related index', () => {
-  it('replaces the rules of a parent', () => {
-    const index = new RelatedIndex();
-    index.set('parent', [compile({ namespace: 'dev', names: ['a'] })]);
-    index.set('parent', [compile({ namespace: 'dev', names: ['b'] })]);
-    const wakes = (one: string) => [...index.parentsOf('x/v1', 'things', object(one), namespaceLabels)];
-    expect(wakes('dev/a')).toEqual([]);
-    expect(wakes('dev/b')).toEqual(['parent']);
-    index.delete('parent');
-    expect(wakes('dev/b')).toEqual([]);
-  });
-
-  it('distinguishes resources of the same name in other versions', () => {
-    const index = new RelatedIndex();
-    index.set('parent', [compile({ names: ['a'] })]);
-    expect([...index.parentsOf('x/v2', 'things', object('dev/a'), namespaceLabels)]).toEqual([]);
   });
 });
