@@ -82,11 +82,6 @@ export class User {
     return this.#patch<T>(ref, 'json-patch', patch, options);
   }
 
-  /** For built-in kinds; the API server answers 415 for custom resources. */
-  async strategicPatch<T = AnyObject>(ref: ObjectRef, patch: unknown, options: Options = {}): Promise<Answer<T>> {
-    return this.#patch<T>(ref, 'strategic-merge-patch', patch, options);
-  }
-
   async #patch<T>(ref: ObjectRef, type: string, patch: unknown, options: Options): Promise<Answer<T>> {
     return send<T>(this.access, 'PATCH', await pathOf(this.access, ref, options.subresource), {
       body: patch,

@@ -2,10 +2,9 @@
  * The HTTP endpoint that takes events: its address and credentials, from the files of a mounted Secret, and
  * one POST to it.
  */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
-import { type FileLog, watchFiles } from '../fileWatch.ts';
+import { type FileLog, readIfThere, watchFiles } from '../fileWatch.ts';
 import { retryAfterMs } from '../http/retryAfter.ts';
 import { trustOf } from '../registry/trust.ts';
 import type { SinkAnswer } from './outbox.ts';
@@ -54,12 +53,8 @@ export function createSink(
 function contentOf(folder: string): Content {
   return Object.fromEntries(
     FILES.flatMap((name) => {
-      try {
-        return [[name, readFileSync(join(folder, name))]];
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-        throw error;
-      }
+      const content = readIfThere(join(folder, name));
+      return content ? [[name, content]] : [];
     }),
   );
 }
@@ -114,12 +109,11 @@ async function post({ url, authorization, dispatcher }: Sink, body: string): Pro
     await answer.dump();
     if (statusCode >= 200 && statusCode < 300) return { outcome: 'taken' };
     const isRefused = statusCode >= 400 && statusCode < 500 && !RETRIABLE.has(statusCode);
-    const [header] = [headers['retry-after']].flat();
-    const after = retryAfterMs(header, Date.now());
+    const after = retryAfterMs(headers['retry-after']);
     return {
       outcome: isRefused ? 'refused' : 'failed',
       why: `status ${statusCode}`,
-      ...(after > 0 && { retryAfterMs: after }),
+      ...(after && { retryAfterMs: after }),
     };
   } catch (error) {
     // The code alone, since a message may have the address.

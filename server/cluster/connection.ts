@@ -15,6 +15,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { KubeConfig } from '@kubernetes/client-node';
+import { retryAfterMs } from '../http/retryAfter.ts';
 import { ApiError, tooLarge } from './apiError.ts';
 import { withoutFieldOwners } from './fieldOwners.ts';
 
@@ -235,11 +236,11 @@ function contentOf({ headers }: IncomingMessage, text: string): unknown {
 function refuse(request: Request, response: IncomingMessage, text: string): void {
   const code = response.statusCode ?? 0;
   if (code >= 200 && code < 300) return;
-  const after = Number(response.headers['retry-after']);
+  const after = retryAfterMs(response.headers['retry-after']);
   const extras = {
     path: pathOf(request),
     warnings: warningsOf(response),
-    retryAfterSeconds: Number.isFinite(after) ? after : undefined,
+    retryAfterSeconds: after === undefined ? undefined : after / 1000,
   };
   const status = statusOf(text);
   const plain = `${whatOf(request)}: HTTP ${code} ${status ? '' : firstLine(text).slice(0, 200)}`.trimEnd();

@@ -46,7 +46,7 @@ async function hasBlob(target: Session, { digest, size }: Descriptor): Promise<b
   // A redirect to its storage: it exists.
   if (REDIRECTS.has(statusCode)) return true;
   if (statusCode === 404) return false;
-  if (statusCode !== 200) throw target.refusal(statusCode, `to show ${digest}`, retryAfterOf(response));
+  if (statusCode !== 200) throw target.refusal(statusCode, `to show ${digest}`, { retryAfter: headers['retry-after'] });
   const length = headers['content-length'];
   if (length !== undefined && Number(length) !== size) {
     throw new RegistryError(
@@ -69,7 +69,10 @@ async function startUpload(
   if (from !== undefined && response.statusCode === 201) return 'mounted';
   if (response.statusCode !== 202) {
     if (from !== undefined) return undefined;
-    throw target.refusal(response.statusCode, `the blob ${digest}`, { code, ...retryAfterOf(response) });
+    throw target.refusal(response.statusCode, `the blob ${digest}`, {
+      code,
+      retryAfter: response.headers['retry-after'],
+    });
   }
   const location = URL.parse(String(response.headers.location ?? ''), start.href);
   if (location?.hostname !== start.hostname) {
@@ -90,7 +93,10 @@ async function send(target: Session, upload: URL, blob: Descriptor, content: Asy
     const text = `the target ${target.name} received other bytes than those of ${blob.digest}, which is what was sent`;
     throw new RegistryError(text, 'Invalid', { transient: true });
   }
-  throw target.refusal(response.statusCode, `the blob ${blob.digest}`, { code, ...retryAfterOf(response) });
+  throw target.refusal(response.statusCode, `the blob ${blob.digest}`, {
+    code,
+    retryAfter: response.headers['retry-after'],
+  });
 }
 
 /**
@@ -114,7 +120,7 @@ async function openBlob(source: Session, { digest }: Descriptor): Promise<Dispat
     throw new RegistryError(`the source's storage ${at.host} answers ${statusCode} for ${digest}`, 'Unavailable');
   }
   if (statusCode === 404) return undefined;
-  throw source.refusal(statusCode, `to show ${digest}`, { code, ...retryAfterOf(response) });
+  throw source.refusal(statusCode, `to show ${digest}`, { code, retryAfter: response.headers['retry-after'] });
 }
 
 function redirected(from: URL, location: string, source: Session): URL {
@@ -153,9 +159,4 @@ async function* verified(content: AsyncIterable<Uint8Array>, { digest, size }: D
   const found = `${algorithm}:${hash.digest('hex')}`;
   if (found !== digest) throw wrong(`sent ${found} for ${digest}`, 'Invalid');
   if (held) yield held;
-}
-
-function retryAfterOf({ headers }: Dispatcher.ResponseData): { retryAfter?: string } {
-  const value = headers['retry-after'];
-  return typeof value === 'string' ? { retryAfter: value } : {};
 }

@@ -69,7 +69,7 @@ export interface Session {
   refusal(
     status: number,
     what: string,
-    details?: { code?: string | undefined; retryAfter?: string | null },
+    details?: { code?: string | undefined; retryAfter?: Parameters<typeof retryAfterMs>[0] },
   ): RegistryError;
   retry<T>(attempt: () => Promise<T>): Promise<T>;
   url(where: Where): URL;
@@ -110,10 +110,9 @@ export function createSession(options: SessionOptions): Session {
       answer = await send();
     }
     if (isTransient(answer.status)) {
-      const retryAfter = answer.headers.get('retry-after');
       throw session.refusal(answer.status, `${rest.method ?? 'GET'} ${pathOf(url(where))}`, {
         code: answer.errorCode,
-        retryAfter,
+        retryAfter: answer.headers.get('retry-after'),
       });
     }
     return answer;
@@ -174,7 +173,7 @@ export function createSession(options: SessionOptions): Session {
         return new RegistryError(`${text}: create ${name} there, if that registry wants it created first`, 'NotFound');
       }
       const failure = isTransient(status) ? 'Unavailable' : status === 404 ? 'NotFound' : 'Invalid';
-      return new RegistryError(text, failure, { retryAfterMs: retryAfterMs(retryAfter, Date.now()) });
+      return new RegistryError(text, failure, { retryAfterMs: retryAfterMs(retryAfter) ?? 0 });
     },
     retry: (attempt) => withRetries(attempt, retries),
     async close() {

@@ -1,6 +1,6 @@
-/** Milliseconds of the header Retry-After, seconds or a date; 0 without one. */
-export function retryAfterMs(header: string | null | undefined, now: number): number {
-  if (!header) return 0;
-  const ms = /^[0-9]{1,9}$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - now;
-  return Math.max(ms || 0, 0);
+/** Milliseconds of the header Retry-After, seconds or a date; undefined without one. */
+export function retryAfterMs(header: string | string[] | null | undefined): number | undefined {
+  const text = [header].flat()[0]?.trim() ?? '';
+  const ms = /^[0-9]{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.max(ms, 0);
 }

@@ -2,6 +2,7 @@
 import type { Subject } from '../../api/ports.ts';
 import { childOf, isMap } from '../../core/kube/json.ts';
 import { identityOf } from '../../core/kube/names.ts';
+import { endOfValue } from '../endOfValue.ts';
 
 /** Bytes of a body in which its object is looked for: Metacontroller sends the controller first, then the parent. */
 export const BEGINNING_BYTES = 64 * 1024;
@@ -36,27 +37,11 @@ export function subjectInBeginning(text: string): Partial<Subject> {
   const found = BEGINNING.exec(text);
   if (!found) return {};
   const start = found.index + found[0].length - 1;
-  const end = endOfObject(text, start);
+  const end = endOfValue(text, start);
   if (end === undefined) return {};
   try {
     return subjectIn({ parent: { kind: found[1], metadata: JSON.parse(text.slice(start, end)) } });
   } catch {
     return {};
   }
-}
-
-/** The index after the brace that closes the one at `start`; undefined if the text ends before. */
-function endOfObject(text: string, start: number): number | undefined {
-  let depth = 0;
-  let inString = false;
-  for (let at = start; at < text.length; at++) {
-    const char = text[at];
-    if (inString) {
-      if (char === '\\') at++;
-      else if (char === '"') inString = false;
-    } else if (char === '"') inString = true;
-    else if (char === '{') depth++;
-    else if (char === '}' && --depth === 0) return at + 1;
-  }
-  return undefined;
 }
