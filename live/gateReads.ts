@@ -115,23 +115,18 @@ export function listBindable(namespace: string, cluster: ClusterReader): Promise
 
 /**
  * The bindings of the objects of these Rollouts of one namespace, each once, with the Gates that the objects require
- * now: an object whose stored binding is missing or old has one too. Gates are listed only if a binding is not current.
+ * now: an object whose stored binding is missing or old has one too.
  * @param bindings the stored bindings of these Rollouts
  * @param objects the namespace's objects, from `listBindable`
- * @param mustList whether a Gate counts too that selects an object without being named on it yet
  */
 export async function readCurrentBindings(
   rollouts: readonly Rollout[],
   bindings: readonly FluxBinding[],
   objects: readonly FluxObject[],
   { cluster, settings }: Reads,
-  mustList = false,
 ): Promise<FluxBinding[]> {
-  const namespace = rollouts[0]?.metadata.namespace ?? '';
-  const rules = refRules(settings);
-  const bound = boundObjects(rollouts, objects, bindings, rules);
-  const selecting = bound.every(({ isCurrent }) => isCurrent && !mustList)
-    ? undefined
-    : await readSelectors(namespace, SELECTS_LABEL, cluster);
-  return currentBindings(bindings, bound, selecting, rules);
+  const bound = boundObjects(rollouts, objects, bindings);
+  if (bound.length === 0) return [...bindings];
+  const selecting = await readSelectors(rollouts[0]?.metadata.namespace ?? '', SELECTS_LABEL, cluster);
+  return currentBindings(bindings, bound, selecting, refRules(settings));
 }

@@ -218,15 +218,11 @@ function gatesInSelectedBy(object: FluxObject): NamespacedName[] | undefined {
   return tooMany || refs.length > LIMITS.requiredGates ? undefined : refs;
 }
 
-/** The Gates in the two annotations; incomplete if one of the annotations names too many. */
-export function recordedRefs(
-  object: FluxObject,
-  rules: RefRules = {},
-): { refs: NamespacedName[]; isComplete: boolean } {
-  const { refs: named, tooMany } = gatesInAnnotation(object, rules);
-  const selecting = gatesInSelectedBy(object);
-  const refs = uniqueRefs([...named, ...(selecting ?? [])].filter((ref) => !isTooMany(ref)));
-  return { refs, isComplete: !tooMany && selecting !== undefined };
+/** The Gates in the two annotations; of an annotation that names too many, none. */
+export function recordedRefs(object: FluxObject, rules: RefRules = {}): NamespacedName[] {
+  const { refs: named } = gatesInAnnotation(object, rules);
+  const selecting = gatesInSelectedBy(object) ?? [];
+  return uniqueRefs([...named, ...selecting].filter((ref) => !isTooMany(ref)));
 }
 
 /** The reads of Gates that the webhook makes for one write. */

@@ -133,7 +133,7 @@ const DOUBTED_GATE_MAX_AGE_MS = 200;
 /** The object's Gates, which this decorator doesn't relate, and what they require of the object. */
 async function readGating(object: FluxObject, call: HookCall): Promise<{ gating: Gating; gates: Gate[] }> {
   const rules = refRules(call.settings);
-  const { refs } = recordedRefs(object, rules);
+  const refs = recordedRefs(object, rules);
   const read = async (maxAgeMs: number) => {
     const gates = await recentGates(refs, maxAgeMs, call);
     return { gates, gating: gatingOf(object, byRefKey(gates), call.now, rules) };

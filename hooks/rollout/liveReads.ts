@@ -11,7 +11,7 @@ import { metricCheckOf, statusWithoutAnswer } from '../../core/health/prometheus
 import { byRefKey, refKey } from '../../core/kube/names.ts';
 import { policyRef } from '../../core/policy/imagePolicy.ts';
 import { type CarriedDeployment, deploymentsCarriedBy } from '../../core/rollout/deployment/entry.ts';
-import { namesOfBound } from '../../core/rollout/evaluation/requiredGates.ts';
+import { bindingsOfObjects, boundObjects, namesOfBound } from '../../core/rollout/evaluation/requiredGates.ts';
 import { type Child, foreignMessage, isForeign, notInstalledMessage } from '../../core/rollout/ownedObjects.ts';
 import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
@@ -73,13 +73,13 @@ const MAX_AGE_BEFORE_DEPLOYMENT_MS = 1000;
 const MAX_OBJECT_READS = 8;
 
 /**
- * The bindings of the objects bound to the Rollout, for a deployment that seems to be applied everywhere. An object
- * that was bound in the last seconds may be missing: it has the version from the webhook.
+ * The bindings of the objects bound to the Rollout, for a deployment that seems to be applied everywhere: their Gates
+ * don't matter. An object that was bound in the last seconds may be missing: it has the version from the webhook.
  */
 export async function appliedBindings(rollout: Rollout, call: HookCall): Promise<FluxBinding[]> {
   const bindings = await listBindings([rollout], call.cluster);
   const objects = await bindable(rollout, MAX_AGE_AFTER_APPLY_MS, call);
-  return readCurrentBindings([rollout], bindings, objects, call);
+  return bindingsOfObjects(bindings, boundObjects([rollout], objects, bindings));
 }
 
 /**
@@ -92,7 +92,7 @@ export async function liveBindings(
   bindings: readonly FluxBinding[],
   call: HookCall,
 ): Promise<FluxBinding[]> {
-  return readCurrentBindings([rollout], bindings, await liveObjects(rollout, bindings, call), call, true);
+  return readCurrentBindings([rollout], bindings, await liveObjects(rollout, bindings, call), call);
 }
 
 /**

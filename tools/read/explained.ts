@@ -95,7 +95,7 @@ async function explainFlux(
   const { unread, get } = optionalReader(client);
   const [binding, gates] = await Promise.all([
     known ?? readable(client.get<FluxBinding>({ ...FLUX_BINDINGS, namespace, name: objectName(object.kind, name) })),
-    Promise.all(recordedRefs(object).refs.map((ref) => get<Gate>('Gate', ref))),
+    Promise.all(recordedRefs(object).map((ref) => get<Gate>('Gate', ref))),
   ]);
   return explainFluxObject(object, { binding, gates: gates.flatMap((gate) => gate ?? []), unread }, now);
 }

@@ -14,7 +14,7 @@ import { byRefKey, identityOf, refKey, uniqueRefs, without } from '../../kube/na
 import { formatTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import { objectsBoundTo } from '../../managedField/managedFields.ts';
-import { type RefRules, recordedRefs, requiredGates } from '../../objectGates/objectGates.ts';
+import { type RefRules, requiredGates } from '../../objectGates/objectGates.ts';
 import { bypassedClosures } from '../../suspension/bypassGrant.ts';
 import { closureKey } from '../../suspension/stateAnnotation.ts';
 import { boundTo, unseenBinding } from '../deployment/progress.ts';
@@ -184,8 +184,8 @@ export function closedAgainstRemoval(
 }
 
 // The FluxBindings of the objects bound to Rollouts, with the Gates that these objects require now.
-// The decorator that writes a FluxBinding may lag or fail indefinitely, so the FluxBinding's list of Gates counts only
-// while it has exactly the present Gates of the object.
+// The decorators that write a FluxBinding and the annotations of its object may lag or fail indefinitely, so neither is
+// believed about the Gates that select the object.
 
 interface BoundObject {
   /** The Flux object; metadata is enough. */
@@ -194,8 +194,6 @@ interface BoundObject {
   rollout: Rollout;
   /** The object's FluxBinding; undefined if it is that of an earlier object of this name. */
   binding: FluxBinding | undefined;
-  /** Whether the binding has exactly the Gates that the object's annotations name. */
-  isCurrent: boolean;
 }
 
 /**
@@ -206,7 +204,6 @@ export function boundObjects(
   rollouts: readonly Rollout[],
   objects: readonly FluxObject[],
   bindings: readonly FluxBinding[],
-  rules: RefRules,
 ): BoundObject[] {
   const byTarget = new Map(bindings.map((binding) => [targetOf(binding), binding]));
   const rolloutOf = new Map<FluxObject, Rollout>();
@@ -217,7 +214,7 @@ export function boundObjects(
     if (object.metadata.deletionTimestamp) return [];
     const found = byTarget.get(keyOf(object));
     const binding = found?.spec?.target.uid === (object.metadata.uid ?? '') ? found : undefined;
-    return [{ object, rollout, binding, isCurrent: binding !== undefined && hasGatesOf(binding, object, rules) }];
+    return [{ object, rollout, binding }];
   });
 }
 
@@ -237,41 +234,40 @@ export function namesOfBound(
   return [...byKey.values()].map((each) => ({ kind: each.kind, namespace, name: each.name }));
 }
 
+/** One binding for each object: the stored one, or one that proves nothing. */
+export function bindingsOfObjects(bindings: readonly FluxBinding[], bound: readonly BoundObject[]): FluxBinding[] {
+  const known = new Set(bound.map(({ object }) => keyOf(object)));
+  // An object that was deleted or unbound counts until its binding is deleted, and so do its Gates.
+  const others = bindings.filter((binding) => !known.has(targetOf(binding)));
+  return [...others, ...bound.map(bindingOf)];
+}
+
 /**
  * One binding for each object, with the Gates that the object requires now.
- * @param selecting the Gates that may select Flux objects of the namespace; undefined if the current bindings count
+ * @param selecting the Gates that may select Flux objects of the namespace
  */
 export function currentBindings(
   bindings: readonly FluxBinding[],
   bound: readonly BoundObject[],
-  selecting: GateSelectors | undefined,
+  selecting: GateSelectors,
   rules: RefRules,
 ): FluxBinding[] {
-  const known = new Set(bound.map(({ object }) => keyOf(object)));
-  // The Gates of an object that was deleted or unbound count until its binding is deleted.
-  const others = bindings.filter((binding) => !known.has(targetOf(binding)));
-  if (!selecting) return [...others, ...bound.flatMap(({ binding }) => binding ?? [])];
   const { gates, namespaceLabels, truncated = false } = selecting;
   const candidates = gates.map(identityOf);
   const context = { ...rules, gates: byRefKey(gates), namespaceLabels, candidates, truncated };
-  return [...others, ...bound.map((each) => withCurrentGates(each, context))];
+  const current = bound.map((each) => ({ ...each, binding: withCurrentGates(each, context) }));
+  return bindingsOfObjects(bindings, current);
 }
 
-function withCurrentGates(
-  { object, rollout, binding }: BoundObject,
-  context: Parameters<typeof requiredGates>[1],
-): FluxBinding {
-  const { named, selecting, tooMany } = requiredGates(object, context);
+function withCurrentGates(bound: BoundObject, context: Parameters<typeof requiredGates>[1]): FluxBinding {
+  const { named, selecting, tooMany } = requiredGates(bound.object, context);
   const refs = tooMany ? [tooMany] : [...named, ...selecting];
-  const { spec, ...own } = binding ?? unseenBinding(rollout, object.kind, object.metadata.name ?? '');
+  const { spec, ...own } = bindingOf(bound);
   return { ...own, spec: { ...spec!, gates: refs.map(({ namespace, name }) => ({ namespace, gate: name })) } };
 }
 
-function hasGatesOf({ spec }: FluxBinding, object: FluxObject, rules: RefRules): boolean {
-  const { refs, isComplete } = recordedRefs(object, rules);
-  const wanted = new Set(refs.map(refKey));
-  const known = new Set(requiredGatesOfBinding(spec).map(refKey));
-  return isComplete && wanted.size === known.size && [...wanted].every((key) => known.has(key));
+function bindingOf({ object, rollout, binding }: BoundObject): FluxBinding {
+  return binding ?? unseenBinding(rollout, object.kind, object.metadata.name ?? '');
 }
 
 function targetOf({ spec }: FluxBinding): string {

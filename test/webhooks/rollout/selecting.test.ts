@@ -1,9 +1,11 @@
-/** A Gate that selects a Rollout blocks writes that would bypass it. */
+/** A Gate that selects a Rollout, or an object bound to it, blocks writes that would bypass it. */
 import { describe, expect, it } from 'vitest';
 import type { Rollout, RolloutSpec } from '../../../api/types.ts';
+import { boundLabel } from '../../../core/kube/names.ts';
 import { validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { rollout } from '../../hooks/rollout/call.ts';
-import { selecting } from '../../hooks/rollout/sync.ts';
+import { freeze, selecting } from '../../hooks/rollout/sync.ts';
+import { kubeObject, namespaceOf } from '../../support/objects.ts';
 import { call, write } from './call.ts';
 
 describe('validate/rollout, behind a closed Gate that selects it', () => {
@@ -82,5 +84,23 @@ describe('validate/rollout, behind a closed Gate that selects it', () => {
     expect(
       await validateRollout(write({ object: next, old: held }), { ...webhookCall, cluster: failing }),
     ).toMatchObject({ allowed: true });
+  });
+});
+
+it('a Gate that has just begun to select a bound object, and that its FluxBinding lacks, denies the deletion', async () => {
+  const object = kubeObject('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', 'team-a/app', {
+    metadata: { uid: 'u', annotations: { 'rollout.kuberik.com/substitute.APP.from': 'app' } },
+  });
+  const binding = kubeObject('kuberik.com/v1alpha1', 'FluxBinding', 'team-a/kustomization-app', {
+    metadata: { labels: { [boundLabel('app')]: '' } },
+    spec: { target: { kind: 'Kustomization', name: 'app', uid: 'u' }, fields: [{ rollout: 'app' }] },
+  });
+  const { metadata, spec, ...gate } = freeze('new', 'closed');
+  const labels = { 'gate.fluxcd.io/selects': 'own-namespace' };
+  const selects = { ...gate, metadata: { ...metadata, labels }, spec: { ...spec, selects: {} } };
+  const { webhookCall } = call([selects, object, binding, namespaceOf('team-a')]);
+  expect(await validateRollout(write({ old: rollout({}) }), webhookCall)).toMatchObject({
+    allowed: false,
+    message: expect.stringContaining("Gate 'team-a/new' is closed"),
   });
 });

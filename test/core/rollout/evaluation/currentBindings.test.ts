@@ -10,7 +10,7 @@ it('the objects of 64 Rollouts, with as many annotations as they may have, cost 
   );
   const objects = Array.from({ length: 50 }, () => kustomization({ annotations }));
   // Copies: what is found of an object is kept for the object.
-  expect(
-    costInReadings(objects, () => boundObjects(rollouts, JSON.parse(JSON.stringify(objects)), [], {})),
-  ).toBeLessThan(15);
+  expect(costInReadings(objects, () => boundObjects(rollouts, JSON.parse(JSON.stringify(objects)), []))).toBeLessThan(
+    15,
+  );
 });
