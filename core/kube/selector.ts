@@ -48,7 +48,7 @@ export function compileSelector(selector: LabelSelector = EVERYTHING): Matcher {
   return matcher;
 }
 
-/** Keys of a selector that are looked up one by one. With more, the labels are. */
+/** Keys of a selector that are all checked. With more, only those that labels have or need are. */
 const FEW_KEYS = 512;
 
 /** A matcher whose cost doesn't grow with both the labels and the conditions: tenants write both. */
@@ -74,16 +74,11 @@ function matcherOf({ matchLabels = {}, matchExpressions = [] }: LabelSelector): 
   const allows = (key: string, value: string) =>
     !absent.has(key) && !forbidden.get(key)?.has(value) && (allowed.get(key)?.has(value) ?? true);
   const keys = [...new Set([...present, ...absent, ...forbidden.keys()])];
-  if (keys.length <= FEW_KEYS)
-    return (labels = {}) =>
-      keys.every((key) => (Object.hasOwn(labels, key) ? allows(key, labels[key]!) : !present.has(key)));
   return (labels = {}) => {
-    let found = 0;
-    for (const [key, value] of Object.entries(labels)) {
-      if (!allows(key, value)) return false;
-      if (present.has(key)) found++;
-    }
-    return found === present.size;
+    const isMet = (key: string) => (Object.hasOwn(labels, key) ? allows(key, labels[key]!) : !present.has(key));
+    if (keys.length <= FEW_KEYS) return keys.every(isMet);
+    const own = Object.keys(labels);
+    return present.size <= own.length && own.every(isMet) && [...present].every(isMet);
   };
 }
 
