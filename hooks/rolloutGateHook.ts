@@ -53,13 +53,10 @@ function statusOf(
   const rollout = objectAt<Rollout>(related, KINDS.Rollout, namespace, spec?.rolloutRef?.name ?? '');
   const record = recordedOn(gate, APPROVAL_KEYS.RolloutGate);
   const authors = rollout?.status?.releaseAuthors ?? [];
-  const { status: approvals, until } = approvalsStatus(
-    spec?.approvals,
-    record,
-    (version) => rollout && backgroundInStatus(rollout, authors, version),
-    rollout?.status?.pendingVersion,
-    now,
-  );
+  const { status: approvals, until } = approvalsStatus(spec?.approvals, record, now, {
+    backgroundOf: (version) => rollout && backgroundInStatus(rollout, authors, version),
+    pending: rollout?.status?.pendingVersion,
+  });
   const involvedObjects = rollout ? [{ kind: KINDS.Rollout.kind, ...identityOf(rollout) }] : [];
   for (const event of approvalEvents(before?.approvals, approvals, record, now)) {
     events.record({ ...eventRecord(event, gate, now), involvedObjects });

@@ -23,7 +23,7 @@ export function approvalsAt(gate: Gate, waiting: readonly NextDeployment[], now:
   const rule = gate.spec.approvals;
   if (!rule) return [];
   const given = standingApprovals(gate, now).given.filter(({ rollout }) => rollout !== undefined);
-  const others = evaluateVersions(rule, given, () => undefined, now).filter(
+  const others = evaluateVersions(rule, given, now).filter(
     (each) => !waiting.some(({ rollout, version }) => rollout === each.rollout && version === each.version),
   );
   const ofWaiting = waiting.map((next) => ({

@@ -13,21 +13,29 @@ import { ruleChangeEvents } from './ruleChange.ts';
 type VersionStatus = NonNullable<ApprovalsStatus['versions']>[number];
 type GivenStatus = VersionStatus['given'][number];
 
+/** The Rollout of a RolloutGate. */
+interface ApprovedRollout {
+  /** The users behind a version. */
+  backgroundOf: (version: string) => Background | undefined;
+  /** The version that waits. */
+  pending: string | undefined;
+}
+
 /**
  * The status, and until when it is valid; undefined if the object requires no approvals.
- * @param backgroundOf the users behind a version; undefined for a Gate, since each Rollout excludes its own users
- * @param pending the version that waits
+ * @param rollout absent for a Gate: each of its Rollouts excludes its own users, so whether a version has enough
+ * approvals is not shown
  */
 export function approvalsStatus(
   rule: ApprovalRule | undefined,
   record: ApprovalRecord,
-  backgroundOf: ((version: string) => Background | undefined) | undefined,
-  pending: string | undefined,
   now: EpochMs,
+  rollout?: ApprovedRollout,
 ): { status: ApprovalsStatus | undefined; until: EpochMs | undefined } {
   if (!rule) return { status: undefined, until: undefined };
-  const evaluated = evaluateVersions(rule, record.given, backgroundOf ?? (() => undefined), now);
-  const isDecisive = backgroundOf !== undefined || !rule.notBy?.length;
+  const evaluated = evaluateVersions(rule, record.given, now, rollout?.backgroundOf);
+  const isDecisive = rollout !== undefined || !rule.notBy?.length;
+  const pending = rollout?.pending;
   const versions = evaluated.map(({ version, rollout, verdict: { counted, enough, given } }) => ({
     version,
     ...(rollout !== undefined && { rollout }),

@@ -76,19 +76,22 @@ interface VersionVerdict {
   verdict: ApprovalVerdict;
 }
 
-/** The verdict on each version that has approvals, the last approved one first. */
+/**
+ * The verdict on each version that has approvals, the last approved one first.
+ * @param backgroundOf absent if the users behind the versions are unknown: see evaluateApprovals
+ */
 export function evaluateVersions(
   rule: ApprovalRule,
   given: readonly Approval[],
-  backgroundOf: (version: string) => Background | undefined,
   now: EpochMs,
+  backgroundOf?: (version: string) => Background | undefined,
 ): VersionVerdict[] {
   const byVersion = Map.groupBy(given, ({ version, rollout = '' }) => `${rollout}:${version}`);
   return [...byVersion.values()]
     .sort((a, b) => b.at(-1)!.at - a.at(-1)!.at)
     .map((approvals) => {
       const { version, rollout } = approvals[0]!;
-      return { version, rollout, verdict: evaluateApprovals(rule, approvals, backgroundOf(version), now) };
+      return { version, rollout, verdict: evaluateApprovals(rule, approvals, backgroundOf?.(version), now) };
     })
     .filter(({ verdict }) => verdict.given.length > 0);
 }

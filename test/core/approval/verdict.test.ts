@@ -56,7 +56,7 @@ it('name the version that was approved last first, and leave out expired ones', 
     { ...by('alice', 2), version: '1.1.0' },
     { ...by('alice', 1), version: '1.2.0' },
   ];
-  const versions = evaluateVersions({ required: 1, expireAfter: '150m' }, given, () => undefined, NOW);
+  const versions = evaluateVersions({ required: 1, expireAfter: '150m' }, given, NOW);
   expect(versions.map(({ version }) => version)).toEqual(['1.2.0', '1.1.0']);
 });
 
@@ -66,7 +66,7 @@ describe('at a Gate, where each Rollout excludes its own users', () => {
     ['with notBy nobody knows', { required: 2, notBy: ['requester' as const] }, ['Approved', 'Approved']],
   ])('%s', (_, rule, reasons) => {
     const record = { ...recordedOn({ metadata: {} }, APPROVAL_KEYS.Gate), given: [by('alice', 1), by('bob')] };
-    const { status } = approvalsStatus(rule, record, undefined, undefined, NOW);
+    const { status } = approvalsStatus(rule, record, NOW);
     expect(approvalEvents(undefined, status, record, NOW).map(({ reason }) => reason)).toEqual(reasons);
   });
 });
