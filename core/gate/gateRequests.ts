@@ -24,9 +24,11 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { splitTarget } from '../approval/acceptApproval.ts';
 import { parseDuration } from '../kube/duration.ts';
+import { childOf, isMap, withoutEmpty } from '../kube/json.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { dayNumber, formatTime, LAST_INSTANT, parseTime, wholeSeconds } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
+import { type Entry, parseRecord, textsOf } from '../record/record.ts';
 
 export type GateAction = 'open' | 'close';
 const GATE_ACTIONS = ['open', 'close'] as const;
@@ -177,40 +179,28 @@ export function formatAcceptedRequests({ current, planned, handled, seen = {}, r
 
 /** The requests in a text of ACCEPTED_REQUEST; undefined if the webhook did not write it. */
 export function parseAcceptedRequests(text: string | undefined): GateRequests | undefined {
-  if (!text || text.length > MAX_RECORD_CHARACTERS) return undefined;
-  const times = (value: Stored) => ({
-    open: parseRequestTime(textIn(value?.open)),
-    close: parseRequestTime(textIn(value?.close)),
-  });
-  try {
-    const { current, planned, handled, seen, reasonBy } = JSON.parse(text);
-    return {
-      current: parseRequest(current),
-      planned: parseRequest(planned),
-      handled: times(handled),
-      seen: times(seen),
-      ...(reasonBy && { reasonBy: { open: textIn(reasonBy.open), close: textIn(reasonBy.close) } }),
-    };
-  } catch {
-    return undefined;
-  }
+  const record = parseRecord(text, MAX_RECORD_CHARACTERS);
+  if (!isMap(record)) return undefined;
+  const entry = (key: string) => childOf(record, key) as Entry;
+  const times = (key: string) => {
+    const { open, close } = textsOf(entry(key), 'open', 'close');
+    return { open: parseRequestTime(open), close: parseRequestTime(close) };
+  };
+  return {
+    current: parseRequest(entry('current')),
+    planned: parseRequest(entry('planned')),
+    handled: times('handled'),
+    seen: times('seen'),
+    ...(entry('reasonBy') && { reasonBy: textsOf(entry('reasonBy'), 'open', 'close') }),
+  };
 }
 
-type Stored = { [key: string]: unknown } | undefined;
-
-function parseRequest(value: Stored): GateRequest | undefined {
-  const at = parseRequestTime(textIn(value?.at));
-  if (!value || at === undefined || (value.action !== 'open' && value.action !== 'close')) return undefined;
-  const request: GateRequest = { action: value.action, at };
-  for (const key of ['by', 'reason', 'for'] as const) {
-    const text = textIn(value[key]);
-    if (text) request[key] = text;
-  }
-  return request;
-}
-
-function textIn(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
+function parseRequest(entry: Entry): GateRequest | undefined {
+  const { action, at: time, ...texts } = textsOf(entry, 'action', 'at', 'by', 'reason', 'for');
+  const at = parseRequestTime(time);
+  return at === undefined || (action !== 'open' && action !== 'close')
+    ? undefined
+    : { action, at, ...withoutEmpty(texts) };
 }
 
 /** The newest request, if it is a close request; its effect may have ended. */

@@ -5,6 +5,7 @@ import type { ApprovalsStatus, Gate, GateStatus } from '../../api/types.ts';
 import { findCondition, type NewCondition, setCondition } from '../kube/conditions.ts';
 import { parseDuration } from '../kube/duration.ts';
 import type { NewEvent } from '../kube/events.ts';
+import { withoutEmpty } from '../kube/json.ts';
 import { uidFraction } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
@@ -49,7 +50,10 @@ export interface GateFacts {
   receiver?: { path: string } | { problem: string; reason: string } | undefined;
 }
 
-/** The whole status; equal to the one before if nothing has changed. */
+/**
+ * The whole status; equal to the one before if nothing has changed. It has no undefined values: Metacontroller would
+ * find a key without a value different forever.
+ */
 export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFacts, now: EpochMs): GateStatus {
   const { request, cause, planned, requestedAt, resetToDefaultAt, until } = evaluation;
   const { receiver, requirers, approvals } = facts;
@@ -60,7 +64,7 @@ export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFa
   const objects = requirers
     ? requirers.slice(0, REQUIRERS_IN_STATUS).map((each) => ({ ...each }))
     : gate.status?.heldObjects;
-  return withoutUndefined({
+  return withoutEmpty({
     observedGeneration: gate.metadata.generation,
     requestedAt: timeText(requestedAt),
     resetToDefaultAt: timeText(resetToDefaultAt),
@@ -139,11 +143,6 @@ function storedRequest({ at, ...request }: GateRequest) {
 
 function timeText(at: EpochMs | undefined): string | undefined {
   return at === undefined ? undefined : formatTime(at);
-}
-
-/** The status without undefined values: Metacontroller would find a key without a value different forever. */
-function withoutUndefined(status: { [K in keyof GateStatus]: GateStatus[K] | undefined }): GateStatus {
-  return Object.fromEntries(Object.entries(status).filter(([, value]) => value !== undefined)) as GateStatus;
 }
 
 /** Seconds until the next change, or until the interval is over. Always above 0, because 0 would mean never. */

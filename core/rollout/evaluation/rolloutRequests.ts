@@ -19,6 +19,7 @@ import {
 } from '../../../api/annotations.ts';
 import type { Rollout } from '../../../api/types.ts';
 import type { Background } from '../../approval/approvalVerdict.ts';
+import { withoutEmpty } from '../../kube/json.ts';
 
 /** One-shot annotations whose value is a version. */
 export const NAME_A_VERSION = [FORCE_DEPLOY, BYPASS_ROLLOUT_GATES] as const;
@@ -108,7 +109,7 @@ export function requestsOf({ metadata, status }: Rollout, used: ReadonlySet<Requ
   const value = (annotation: OneShot) =>
     isPending(requestKey(annotation)) ? annotations?.[annotation] || undefined : undefined;
   return {
-    ...defined({
+    ...withoutEmpty({
       bypassGates: value(BYPASS_ROLLOUT_GATES),
       forceDeploy: value(FORCE_DEPLOY),
       deployMessage: value(DEPLOY_MESSAGE),
@@ -152,10 +153,6 @@ export function usedAnnotations({ metadata, status }: Rollout): string[] {
     const id = ids[requestKey(annotation)];
     return id !== undefined && handled[requestKey(annotation)] === id;
   });
-}
-
-function defined<T extends object>(record: { [K in keyof T]: T[K] | undefined }): Partial<T> {
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
 // The requester of a version. The webhook records the user of each request in an annotation of JSON, because
