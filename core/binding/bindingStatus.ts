@@ -215,9 +215,6 @@ function fieldState(
   return { ...has, state: 'Waiting', ...(why !== undefined && { message: why }) };
 }
 
-/** Characters of the message of a condition. */
-const MAX_MESSAGE = 32_000;
-
 type Finding = Pick<Condition, 'status' | 'reason' | 'message'>;
 
 const ALL_OPEN: Finding = { status: 'True', reason: GATES_OPEN, message: 'All gates are open' };
@@ -232,8 +229,8 @@ function bindingConditions(
   before: Condition[] | undefined,
   now: EpochMs,
 ): Condition[] {
-  const set = (conditions: Condition[] | undefined, type: string, { message, ...finding }: Finding) =>
-    setCondition(conditions, { type, ...finding, message: message.slice(0, MAX_MESSAGE) }, now);
+  const set = (conditions: Condition[] | undefined, type: string, finding: Finding) =>
+    setCondition(conditions, { type, ...finding }, now);
   const closed = (status.gates ?? []).filter((gate) => !gate.opened);
   const conditions = set(before, READY, readyFinding(status, spec, closed));
   return status.gates?.length

@@ -1,7 +1,6 @@
 /** The status of a HealthCheck after a verdict. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HealthCheck } from '../../api/types.ts';
-import { sameJson } from '../kube/json.ts';
 import { formatTime, parseTime, wholeSeconds } from '../kube/time.ts';
 import { boundedText, type CommandLine } from '../text/commands.ts';
 
@@ -98,10 +97,6 @@ function errorTimeAfter(before: HealthStatus | undefined, failedAt: EpochMs | un
 export function provenVerdict(verdict: Verdict, isOwn: boolean): Verdict {
   const proves = verdict.health === 'Unhealthy' ? isOwn : verdict.health !== 'Unknown';
   return proves ? verdict : { health: 'Pending', message: verdict.message };
-}
-
-export function sameStatus(a: HealthStatus | undefined, b: HealthStatus | undefined): boolean {
-  return sameJson(a ?? {}, b ?? {});
 }
 
 /** The largest difference between the clocks of two servers; a time further ahead comes from a reporter. */

@@ -48,14 +48,13 @@ function compileRules(policy: ImagePolicy | undefined): PolicyRules {
     return { rejection: () => rejection, rank: () => undefined };
   }
   const rule = ruleOf(kind);
-  const filtered = filterTags?.pattern ? memoize(extract) : extract;
   const value = memoize((tag: string) => {
-    const text = filtered(tag);
+    const text = extract(tag);
     return text === undefined ? undefined : rule?.read(text);
   });
   return {
     rejection(tag) {
-      const text = filtered(tag);
+      const text = extract(tag);
       if (text === undefined) return `the policy's filterTags.pattern ${quote(filterTags?.pattern)} does not match it`;
       return rule?.rejection(text, value(tag));
     },

@@ -14,7 +14,6 @@ import { sortedChecks } from './deployment/healthChecks.ts';
 import { isUnfinished } from './deployment/history.ts';
 import { boundTo } from './deployment/progress.ts';
 import type { CopyState } from './evaluation/copy.ts';
-import { storedState } from './evaluation/evaluation.ts';
 import { type Observed, type RolloutConfig, type RolloutState, readRolloutConfig } from './evaluation/inputs.ts';
 import { countedRolloutGate } from './evaluation/rolloutGates.ts';
 import { idleRequests, type RequestKey, requestsOf } from './evaluation/rolloutRequests.ts';
@@ -125,6 +124,18 @@ export function planRollout(inputs: Observed, now: EpochMs): Plan {
     ...nextResync(requeues, observed, status, now),
     events: status === rollout.status ? [] : withOrder(events, status),
     children: childrenOf(observed, copy),
+  };
+}
+
+/** The state in the stored status, from which a plan starts. */
+function storedState(status: RolloutStatus = {}): RolloutState {
+  return {
+    history: status.history ?? [],
+    available: status.availableReleases ?? [],
+    rolledBack: status.rolledBackReleases ?? [],
+    barriers: status.rollbackBarriers ?? [],
+    authors: status.releaseAuthors ?? [],
+    conditions: status.conditions ?? [],
   };
 }
 

@@ -13,13 +13,7 @@ import {
   needsNamespaceLabels,
   watchingRolloutRules,
 } from '../../core/health/association.ts';
-import {
-  type HealthStatus,
-  resetStatus,
-  sameStatus,
-  statusAfter,
-  type Verdict,
-} from '../../core/health/healthStatus.ts';
+import { type HealthStatus, resetStatus, statusAfter, type Verdict } from '../../core/health/healthStatus.ts';
 import { jobTemplateOf } from '../../core/health/job/checkJob.ts';
 import { type Cutoffs, cutoffsOf, needsReset } from '../../core/health/knownHealth.ts';
 import {
@@ -33,6 +27,7 @@ import {
   restsAfter,
 } from '../../core/health/kustomizationCheck.ts';
 import { metricCheckOf } from '../../core/health/prometheus/measurement.ts';
+import { sameJson } from '../../core/kube/json.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { hasBakeBegun, isUnfinished } from '../../core/rollout/deployment/history.ts';
 import { evaluateKustomization, isWatchedElsewhere, type KnownDeployments } from '../../live/evaluateKustomization.ts';
@@ -178,7 +173,7 @@ function statusWritten(
   after: HealthStatus | undefined,
   ...seconds: (number | undefined)[]
 ): Pick<DecoratorResponse<HealthStatus>, 'status' | 'resyncAfterSeconds'> {
-  const isChanged = after !== undefined && !sameStatus(before, after);
+  const isChanged = after !== undefined && !sameJson(before ?? {}, after);
   return isChanged ? { status: after, ...resyncAfter([CONFLICT_REQUEUE_SECONDS, ...seconds]) } : resyncAfter(seconds);
 }
 

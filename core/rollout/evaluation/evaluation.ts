@@ -4,7 +4,7 @@
  */
 import { LISTED } from '../../../api/annotations.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
-import type { Blocker, HistoryEntry, Rollout, RolloutGate, RolloutStatus, VersionInfo } from '../../../api/types.ts';
+import type { Blocker, HistoryEntry, Rollout, RolloutGate, VersionInfo } from '../../../api/types.ts';
 import { grantedSlot, isGranted, MAX_OFFERED_VERSIONS } from '../../budget/slotRequest.ts';
 import type { GateResult } from '../../gate/evaluateGates.ts';
 import { deployCutoff } from '../../health/knownHealth.ts';
@@ -41,18 +41,6 @@ import {
   rolloutGateApprovals,
   verdictsOn,
 } from './versionApprovals.ts';
-
-/** The state in the stored status, from which a plan starts. */
-export function storedState(status: RolloutStatus = {}): RolloutState {
-  return {
-    history: status.history ?? [],
-    available: status.availableReleases ?? [],
-    rolledBack: status.rolledBackReleases ?? [],
-    barriers: status.rollbackBarriers ?? [],
-    authors: status.releaseAuthors ?? [],
-    conditions: status.conditions ?? [],
-  };
-}
 
 export interface Evaluation extends BlockerSources {
   rejected: Rejection[];

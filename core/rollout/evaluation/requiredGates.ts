@@ -100,25 +100,24 @@ export function evaluateRequiredGates(
 ): RequiredGatesResult {
   if (version === undefined) return { closed: [], bypassed: [], approvals: [], requeueAt: [] };
   const boundKeys = new Set(boundGates([rollout], bindings).map(refKey));
-  const { uid } = rollout.metadata;
+  const { uid, namespace = '' } = rollout.metadata;
   const background = backgroundOf(rollout, authors, version);
   const next = { version, rollout: refKey(identityOf(rollout)), uid, background };
-  const evaluated = gateRefs.map((ref) => {
+  const evaluated = gateRefs.flatMap((ref) => {
     const deployment = boundKeys.has(refKey(ref)) ? undefined : next;
-    return evaluateGates([ref], gates, now, deployment);
+    return evaluateGates([ref], gates, now, deployment).all;
   });
   const bypassedBy = bypassedClosures(rollout, head, version);
-  const all = redactFor(
-    evaluated.flatMap((each) => each.closed),
-    rollout.metadata.namespace ?? '',
+  const closed = redactFor(
+    evaluated.filter(({ open }) => !open),
+    namespace,
   );
   const isBypassed = (gate: GateResult) => bypassedBy.has(closureKey(gate));
-  const gateResults = evaluated.flatMap((each) => each.all);
   return {
-    closed: all.filter((gate) => !isBypassed(gate)),
-    bypassed: all.filter(isBypassed),
-    approvals: gateResults.slice(0, GATES_IN_HISTORY).flatMap((gate) => approvalsOf(gate, rollout.metadata.namespace)),
-    requeueAt: gateResults.flatMap(({ until, approvalsUntil }) => [until ?? [], approvalsUntil ?? []].flat()),
+    closed: closed.filter((gate) => !isBypassed(gate)),
+    bypassed: closed.filter(isBypassed),
+    approvals: evaluated.slice(0, GATES_IN_HISTORY).flatMap((gate) => approvalsOf(gate, namespace)),
+    requeueAt: evaluated.flatMap(({ until, approvalsUntil }) => [until ?? [], approvalsUntil ?? []].flat()),
   };
 }
 
@@ -126,7 +125,7 @@ export function evaluateRequiredGates(
 export const GATES_IN_HISTORY = 10;
 
 /** The requests and approvals that opened a Gate; of another namespace only the time: that Gate's readers see more. */
-function approvalsOf({ ref, openedBy, approvedBy = [] }: GateResult, namespace: string | undefined): StoredApproval[] {
+function approvalsOf({ ref, openedBy, approvedBy = [] }: GateResult, namespace: string): StoredApproval[] {
   const given = openedBy ? [openedBy] : approvedBy;
   const latest = given.at(-1);
   if (!latest) return [];
