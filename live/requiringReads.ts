@@ -3,7 +3,7 @@ import { apiVersionOf, FLUX_BINDINGS, GOVERNED_KINDS, NAMESPACES, ROLLOUTS, reso
 import type { EpochMs, KubeObject } from '../api/kubernetes.ts';
 import type { ClusterReader, Cut, HookCall, RequiringObjects } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
-import { requiringIndex } from '../core/gate/requiringIndex.ts';
+import { requiringIndex } from '../core/gate/requirers.ts';
 import { memoryLimit } from '../core/kube/memoryLimit.ts';
 import { identityOf, refKey } from '../core/kube/names.ts';
 import { reachMetadata } from '../core/objectGates/unreachedObjects.ts';

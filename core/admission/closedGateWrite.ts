@@ -4,7 +4,7 @@
  */
 import { BOUND_ROLLOUT, REQUIRED_GATES, SUBSTITUTE } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
-import { firstFew, MAX_LISTED } from '../kube/firstFew.ts';
+import { few, MAX_LISTED } from '../kube/firstFew.ts';
 import { childOf, isMap, sameJson } from '../kube/json.ts';
 import { isApplyBy, NO_WRITERS, type Writers, writersOf } from '../kube/writers.ts';
 import { LIMITS } from '../limits.ts';
@@ -172,6 +172,6 @@ export class FewPaths {
 
   /** The first few, and the number of the others. */
   get text(): string {
-    return firstFew(this.#first, this.count);
+    return few(this.#first, MAX_LISTED, this.count);
   }
 }

@@ -7,7 +7,7 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule } from '../../api/types.ts';
-import { firstFew } from '../kube/firstFew.ts';
+import { few } from '../kube/firstFew.ts';
 import { goJsonBytes } from '../kube/json.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { formatTime, wholeSeconds } from '../kube/time.ts';
@@ -191,7 +191,7 @@ function withoutApproval(record: ApprovalRecord, by: string, value: string): App
   const given = record.given.filter((each) => !isWithdrawn(each));
   if (given.length < record.given.length) return { record: { ...record, given }, warnings: [] };
   const mine = record.given.filter((each) => each.by === by).map((each) => each.version);
-  const have = mine.length > 0 ? `; you have approved ${firstFew(mine)}` : '';
+  const have = mine.length > 0 ? `; you have approved ${few(mine)}` : '';
   const quoted = JSON.stringify(value.slice(0, MAX_VALUE_CHARACTERS));
   const what = value === '' ? 'the annotation names no version' : `${by} has not approved ${quoted}`;
   return { record, problem: `${what}${have}`, warnings: [] };

@@ -4,7 +4,7 @@ import { READY } from '../../api/conditions.ts';
 import type { Budget, BudgetVersion, Slot, Wave } from '../../api/types.ts';
 import { falseCondition, type NewCondition, trueCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
-import { firstFew } from '../kube/firstFew.ts';
+import { few } from '../kube/firstFew.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { tagWord } from '../kube/tag.ts';
 import { LIMITS } from '../limits.ts';
@@ -55,7 +55,7 @@ export function readyOf(budget: Budget, outcome: BudgetOutcome): NewCondition {
   const heldTexts = held.map((version) => heldText(budget, version));
   causes.push(...heldTexts.map(({ text }) => ['VersionHeld', text] satisfies [string, string]));
   if (overdue.length > 0) {
-    const names = firstFew(overdue.map((slot) => `${refKey(slot)} (${slot.version})`));
+    const names = few(overdue.map((slot) => `${refKey(slot)} (${slot.version})`));
     causes.push(['Overdue', `rolling out for longer than spec.slotTimeout, so their slots are free again: ${names}`]);
   }
   const [first] = causes;
@@ -81,7 +81,7 @@ function usageOf({
   const message = `${taken} of ${config.maxConcurrent} slots are taken${queue}`;
   if (waiting > 0 && taken >= config.maxConcurrent) return ['Full', message];
   if (waiting > 0 && unknown.length > 0) {
-    const names = firstFew(unknown.map(({ rollout }) => refKey(identityOf(rollout))));
+    const names = few(unknown.map(({ rollout }) => refKey(identityOf(rollout))));
     return ['ImageUnknown', `${message}: of earlier waves, ${names} have not reported their image`];
   }
   if (waiting > 0 && slots.length > 0) return ['WaveUnderWay', `${message} for earlier waves`];

@@ -4,7 +4,7 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { BudgetVersion, Slot } from '../../api/types.ts';
-import { firstFew } from '../kube/firstFew.ts';
+import { few, MAX_LISTED } from '../kube/firstFew.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
@@ -94,7 +94,7 @@ export function recallVersions(
 
 /** The Rollouts in which a version failed: `team-a/app, team-b/app`. */
 export function failedIn({ failures = [], failed }: BudgetVersion): string {
-  return firstFew(failures.map(refKey), failed);
+  return few(failures.map(refKey), MAX_LISTED, failed);
 }
 
 function entryOf(

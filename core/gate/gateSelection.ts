@@ -1,13 +1,12 @@
 /** `spec.selects`: one Gate for a team, a namespace or a cluster, without annotations on the objects that it holds. */
 import { SELECTS_LABEL, SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
 import { GATES, GOVERNED_KINDS, governedKindOf, KINDS } from '../../api/kinds.ts';
-import type { KubeObject, NamespacedName, ObjectName } from '../../api/kubernetes.ts';
+import type { KubeObject, ObjectName } from '../../api/kubernetes.ts';
 import type { RelatedResourceRule } from '../../api/metacontroller.ts';
-import type { Requiring, ResourceRef } from '../../api/ports.ts';
+import type { ResourceRef } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
-import { groupOf, identityOf } from '../kube/names.ts';
+import { groupOf } from '../kube/names.ts';
 import { matchesSelector, SelectorError, toSelectorString } from '../kube/selector.ts';
-import { gatesNamedBy, requiredGatesOfBinding } from './gateRefs.ts';
 
 /** Values of both labels. Gates that select in their own namespace are found there only, at no cost to others. */
 const SELECTS_OWN_NAMESPACE = 'own-namespace';
@@ -132,46 +131,8 @@ export function reachesBeyond(selects: Gate['spec']['selects'] | undefined): boo
   return selects?.namespaceSelector !== undefined;
 }
 
-// The objects that require a Gate, open or closed: Flux objects, by their bindings, and Rollouts.
-
+/** An object that requires a Gate, open or closed. */
 export type Requirer = ObjectName;
-
-/** The objects that require the Gate, sorted by kind, namespace and name. */
-export function requirersOf(gate: Gate, requiring: Requiring): Requirer[] {
-  return requirersWithSelection(gate, requiring).map(({ requirer }) => requirer);
-}
-
-/**
- * The requirers that block the deletion of a closed Gate: those of its own namespace, and those that it selects.
- * Any user of another namespace may name the Gate: such an object doesn't count, and stays held without the Gate.
- */
-export function requirersBlockingDeletion(gate: Gate, requiring: Requiring): Requirer[] {
-  const { namespace } = identityOf(gate);
-  return requirersWithSelection(gate, requiring).flatMap(({ requirer, selected }) =>
-    selected || requirer.namespace === namespace ? [requirer] : [],
-  );
-}
-
-function requirersWithSelection(
-  gate: Gate,
-  { bindings, rollouts, namespaces }: Requiring,
-): { requirer: Requirer; selected: boolean }[] {
-  const { namespace, name } = identityOf(gate);
-  const isThis = (ref: NamespacedName) => ref.namespace === namespace && ref.name === name;
-  const objects = bindings.flatMap(({ spec, metadata }) => {
-    const ref = requiredGatesOfBinding(spec).find(isThis);
-    if (!spec || !ref) return [];
-    const { kind, name } = spec.target;
-    return [{ requirer: { kind, namespace: metadata.namespace ?? '', name }, selected: ref.selected === true }];
-  });
-  const requiring = rollouts.flatMap((rollout) => {
-    const labels = namespaces.get(rollout.metadata.namespace ?? '') ?? {};
-    const selected = gateSelectsRollout(gate, rollout, labels);
-    const isRequired = selected || gatesNamedBy(rollout).some(isThis);
-    return isRequired ? [{ requirer: { kind: KINDS.Rollout.kind, ...identityOf(rollout) }, selected }] : [];
-  });
-  return [...objects, ...requiring].sort((a, b) => (requirerText(a.requirer) < requirerText(b.requirer) ? -1 : 1));
-}
 
 /** `Kustomization apps/web`. */
 export function requirerText({ kind, namespace, name }: Requirer): string {

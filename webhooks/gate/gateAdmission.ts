@@ -15,11 +15,11 @@ import {
   BEYOND_FORBIDDEN,
   type Requirer,
   reachesBeyond,
-  requirersBlockingDeletion,
   requirerText,
   selectsLabels,
 } from '../../core/gate/gateSelection.ts';
 import { endedClosureWarnings, evaluateGate } from '../../core/gate/gateState.ts';
+import { requirersBlockingDeletion } from '../../core/gate/requirers.ts';
 import { annotate, annotateAll, label } from '../../core/kube/annotate.ts';
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';
 import { few } from '../../core/kube/firstFew.ts';

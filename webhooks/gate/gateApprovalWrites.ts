@@ -8,9 +8,10 @@ import { type ApprovalTarget, splitTarget, versionProblem } from '../../core/app
 import { APPROVAL_KEYS } from '../../core/approval/approvalRecord.ts';
 import { approveForCommand, standingApprovals } from '../../core/gate/evaluateGates.ts';
 import { type AcceptedRequests, closeRequestOf, takesOpeningIn } from '../../core/gate/gateRequests.ts';
-import { reachesBeyond, requirersOf } from '../../core/gate/gateSelection.ts';
+import { reachesBeyond } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateState.ts';
-import { firstFew } from '../../core/kube/firstFew.ts';
+import { requirersOf } from '../../core/gate/requirers.ts';
+import { few } from '../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { isServiceAccount } from '../../core/kube/users.ts';
 import { LIMITS } from '../../core/limits.ts';
@@ -179,7 +180,7 @@ function targetAmong(candidates: readonly Candidate[], version: string, named: s
   if (named !== undefined && !candidates[0])
     return { problem: `no Rollout '${named.slice(0, 128)}' requires this Gate` };
   const [found, ...others] = candidates.filter(({ hasVersion }) => hasVersion);
-  const names = firstFew(candidates.map(({ rollout }) => rollout));
+  const names = few(candidates.map(({ rollout }) => rollout));
   if (!found) {
     const which = names || 'none that requires this Gate';
     return { problem: versionProblem(version, false, which) ?? '' };
@@ -188,7 +189,7 @@ function targetAmong(candidates: readonly Candidate[], version: string, named: s
   if (problem !== undefined) return { problem };
   const { rollout, uid, requesters } = found;
   if (others.length > 0) {
-    const all = firstFew([found, ...others].map((each) => each.rollout));
+    const all = few([found, ...others].map((each) => each.rollout));
     return { problem: `several Rollouts that require this Gate have ${version} (${all}): write ${rollout}:${version}` };
   }
   return { version, rollout, uid, requesters };

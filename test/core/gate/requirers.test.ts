@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { RequiringObjects } from '../../../api/ports.ts';
 import type { Gate } from '../../../api/types.ts';
-import { requirersOf } from '../../../core/gate/gateSelection.ts';
-import { requiringIndex } from '../../../core/gate/requiringIndex.ts';
+import { requirersOf, requiringIndex } from '../../../core/gate/requirers.ts';
 import { unheldOf, unresumedOf } from '../../../core/objectGates/unreachedObjects.ts';
 import { objectOf } from '../../support/objects.ts';
 

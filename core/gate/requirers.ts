@@ -1,0 +1,98 @@
+/** The objects that require a Gate, open or closed: Flux objects, by their bindings, and Rollouts. */
+import { REQUIRED_GATES } from '../../api/annotations.ts';
+import { KINDS } from '../../api/kinds.ts';
+import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
+import type { Requiring, RequiringObjects } from '../../api/ports.ts';
+import type { Gate } from '../../api/types.ts';
+import { groupByEach } from '../groupByEach.ts';
+import { identityOf, refKey } from '../kube/names.ts';
+import { gatesNamedBy, parseGateRefs, requiredGatesOfBinding } from './gateRefs.ts';
+import {
+  gateSelectsRollout,
+  type Requirer,
+  reachesBeyond,
+  requirerText,
+  selectsFlux,
+  selectsNamespace,
+  selectsRollouts,
+} from './gateSelection.ts';
+
+/** The objects that require the Gate, sorted by kind, namespace and name. */
+export function requirersOf(gate: Gate, requiring: Requiring): Requirer[] {
+  return requirersWithSelection(gate, requiring).map(({ requirer }) => requirer);
+}
+
+/**
+ * The requirers that block the deletion of a closed Gate: those of its own namespace, and those that it selects.
+ * Any user of another namespace may name the Gate: such an object doesn't count, and stays held without the Gate.
+ */
+export function requirersBlockingDeletion(gate: Gate, requiring: Requiring): Requirer[] {
+  const { namespace } = identityOf(gate);
+  return requirersWithSelection(gate, requiring).flatMap(({ requirer, selected }) =>
+    selected || requirer.namespace === namespace ? [requirer] : [],
+  );
+}
+
+function requirersWithSelection(
+  gate: Gate,
+  { bindings, rollouts, namespaces }: Requiring,
+): { requirer: Requirer; selected: boolean }[] {
+  const { namespace, name } = identityOf(gate);
+  const isThis = (ref: NamespacedName) => ref.namespace === namespace && ref.name === name;
+  const objects = bindings.flatMap(({ spec, metadata }) => {
+    const ref = requiredGatesOfBinding(spec).find(isThis);
+    if (!spec || !ref) return [];
+    const { kind, name } = spec.target;
+    return [{ requirer: { kind, namespace: metadata.namespace ?? '', name }, selected: ref.selected === true }];
+  });
+  const requiring = rollouts.flatMap((rollout) => {
+    const labels = namespaces.get(rollout.metadata.namespace ?? '') ?? {};
+    const selected = gateSelectsRollout(gate, rollout, labels);
+    const isRequired = selected || gatesNamedBy(rollout).some(isThis);
+    return isRequired ? [{ requirer: { kind: KINDS.Rollout.kind, ...identityOf(rollout) }, selected }] : [];
+  });
+  return [...objects, ...requiring].sort((a, b) => (requirerText(a.requirer) < requirerText(b.requirer) ? -1 : 1));
+}
+
+// The objects that may require a Gate, out of all in the cluster: found by the Gates that they name and by their
+// namespace, so that the evaluation of one Gate costs what it concerns.
+
+/** A function that returns the objects that may require a Gate. The lists must not change afterwards. */
+export function requiringIndex(all: RequiringObjects): (gate: Gate) => RequiringObjects {
+  const { namespaces } = all;
+  const bindings = indexOf(all.bindings, ({ spec }) => requiredGatesOfBinding(spec));
+  const rollouts = indexOf(all.rollouts, gatesNamedBy);
+  const objects = indexOf(all.objects, ({ metadata: { annotations, namespace = '' } }) => {
+    return parseGateRefs(annotations?.[REQUIRED_GATES], namespace).refs;
+  });
+  return (gate) => {
+    const reaches = (namespace: string) => selectsNamespace(gate, namespace, namespaces.get(namespace) ?? {});
+    const never = () => false;
+    return {
+      // A FluxBinding lists the Gates that select its object too.
+      bindings: bindings(gate, never),
+      rollouts: rollouts(gate, selectsRollouts(gate) ? reaches : never),
+      objects: objects(gate, selectsFlux(gate) ? reaches : never),
+      namespaces,
+    };
+  };
+}
+
+/** A function that returns the objects that name a Gate, and those of the namespaces for which `reaches` holds. */
+function indexOf<T extends Pick<KubeObject, 'metadata'>>(
+  objects: readonly T[],
+  gatesOf: (object: T) => readonly NamespacedName[],
+): (gate: Gate, reaches: (namespace: string) => boolean) => T[] {
+  const byGate = groupByEach(objects, (object) => gatesOf(object).map(refKey));
+  const byNamespace = Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '');
+  return (gate, reaches) => {
+    const found = new Set(byGate.get(refKey(identityOf(gate))));
+    const own = gate.metadata.namespace ?? '';
+    const namespaces = reachesBeyond(gate.spec.selects) ? byNamespace.keys() : [own];
+    for (const namespace of namespaces) {
+      if (!reaches(namespace)) continue;
+      for (const object of byNamespace.get(namespace) ?? []) found.add(object);
+    }
+    return [...found];
+  };
+}
