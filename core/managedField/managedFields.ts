@@ -9,6 +9,7 @@ import { childOf, isMap } from '../kube/json.ts';
 import { isObjectName, splitNames } from '../kube/names.ts';
 import { gainsOwner } from '../kube/ownerReferences.ts';
 import { LIMITS } from '../limits.ts';
+import { shortened } from '../text/oneLine.ts';
 
 interface ManagedFields {
   /** One entry per field, sorted by variable. A field that two Rollouts claim is not managed: it is a problem. */
@@ -27,7 +28,7 @@ interface ManagedFields {
 
 /** The variable names that Flux's envsubst accepts. */
 const VARIABLE = /^(?!__proto__$)[_A-Za-z][_A-Za-z0-9]*$/;
-/** Limits for problems: each goes into a condition. */
+/** Limits for problems: each goes into a condition, and an annotation may have 256 kB. */
 const MAX_PROBLEMS = 20;
 const MAX_QUOTED_CHARACTERS = 300;
 
@@ -179,11 +180,11 @@ function claimProblems(claims: readonly Claim[], field: string): string[] {
       problems.push(`${annotation} has more than ${LIMITS.namesInAnnotation} names: the field is not changed`);
     for (const name of parts ?? []) {
       if (isObjectName(name)) names.add(name);
-      else problems.push(`${annotation}: '${cut(name)}' is not the name of a Rollout`);
+      else problems.push(`${annotation}: '${shortened(name, MAX_QUOTED_CHARACTERS)}' is not the name of a Rollout`);
     }
   }
   if (problems.length > 0) return problems;
-  const all = cut([...names].sort().join(' and '));
+  const all = shortened([...names].sort().join(' and '), MAX_QUOTED_CHARACTERS);
   return [`Rollouts ${all} claim ${field}, so none sets it: keep only one of them in the annotations`];
 }
 
@@ -199,11 +200,6 @@ function withinLimits(fields: ManagedField[], problems: string[]): ManagedField[
       `the object has more than ${LIMITS.managedFields} managed variables (limit managedFields): it counts as held`,
     );
   return kept.slice(0, LIMITS.managedFields);
-}
-
-/** The text for a message: an annotation may have 256 kB. */
-function cut(text: string): string {
-  return text.length <= MAX_QUOTED_CHARACTERS ? text : `${text.slice(0, MAX_QUOTED_CHARACTERS)}…`;
 }
 
 // Reading and writing managed fields. The functions return new objects and change none in place.

@@ -4,6 +4,7 @@
  */
 import type { ImagePolicy } from '../../api/flux.ts';
 import { memoize } from '../memo.ts';
+import { shortened } from '../text/oneLine.ts';
 import { compareVersions, parseVersion, type Version } from './semanticVersion.ts';
 import { compileExtract } from './tagFilter.ts';
 import { parseRange } from './versionRange.ts';
@@ -115,5 +116,5 @@ function inOrder<Value>(rule: Rule<Value>, order: 'asc' | 'desc' | undefined): R
 const MAX_QUOTED = 200;
 
 function quote(text = ''): string {
-  return `'${text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text}'`;
+  return `'${shortened(text, MAX_QUOTED)}'`;
 }

@@ -1,4 +1,4 @@
-/** Text of users on one line, without terminal controls and characters that change the order of letters. */
+/** Text of users: on one line, short, without terminal controls and characters that change the order of letters. */
 
 /**
  * The content of a character class: C0 and C1 controls (ESC, line feed, CSI), U+2028 and U+2029, and the embeddings,
@@ -10,6 +10,11 @@ const RUNS = new RegExp(`[${UNSAFE}]+`, 'gu');
 /** The text on one line: each run of unsafe characters becomes one space. */
 export function oneLine(text: string): string {
   return text.replace(RUNS, ' ');
+}
+
+/** The first `most` characters of the text, with an ellipsis if there are more. */
+export function shortened(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most)}…`;
 }
 
 /** The text for storage: its first `most` characters, each run of spaces, line breaks and controls as one space. */

@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../../api/kubernetes.ts';
 
-/** What a Kustomization and each of its objects are judged by, beside their own fields. */
+/** The inputs of the health of a Kustomization and of each of its objects, besides their own fields. */
 export interface HealthContext {
   now: EpochMs;
   /** When the deployment that the health is for started, or was applied; undefined if there is none. */

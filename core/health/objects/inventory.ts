@@ -5,6 +5,7 @@
 
 import type { Kustomization } from '../../../api/flux.ts';
 import { stringAt } from '../../kstatus/fields.ts';
+import { shortened } from '../../text/oneLine.ts';
 
 export interface InventoryResource {
   /** `group/version`, or `v1`. */
@@ -47,17 +48,12 @@ export function parseInventory(entries: unknown): Inventory {
 function parseEntry(entry: unknown): InventoryResource | string {
   const { id, v } = (entry ?? {}) as { id?: unknown; v?: unknown };
   if (typeof id !== 'string' || typeof v !== 'string' || v === '') {
-    return `inventory entry ${shorten(JSON.stringify(entry))} has no id or no version`;
+    return `inventory entry ${shortened(JSON.stringify(entry ?? null), MAX_QUOTED_CHARACTERS)} has no id or no version`;
   }
   const parts = id.length <= MAX_ID_CHARACTERS ? ID.exec(id)?.groups : undefined;
-  if (!parts) return `inventory id '${shorten(id)}' is not <namespace>_<name>_<group>_<kind>`;
+  if (!parts) return `inventory id '${shortened(id, MAX_QUOTED_CHARACTERS)}' is not <namespace>_<name>_<group>_<kind>`;
   const { namespace = '', name = '', group = '', kind = '' } = parts;
   return { apiVersion: group ? `${group}/${v}` : v, kind, namespace, name: name.replaceAll('__', ':') };
-}
-
-function shorten(text: string | undefined): string {
-  const whole = text ?? 'undefined';
-  return whole.length <= MAX_QUOTED_CHARACTERS ? whole : `${whole.slice(0, MAX_QUOTED_CHARACTERS)}…`;
 }
 
 /**

@@ -7,7 +7,7 @@ import { conditionsOf, fieldAt, numberAt, stringAt } from '../../kstatus/fields.
 import { isMap } from '../../kube/json.ts';
 import { toSelectorString } from '../../kube/selector.ts';
 import { parseTime } from '../../kube/time.ts';
-import { oneLine } from '../../text/oneLine.ts';
+import { oneLine, shortened } from '../../text/oneLine.ts';
 import type { HealthContext } from './healthContext.ts';
 import type { ObjectHealth } from './resources.ts';
 
@@ -182,5 +182,5 @@ const MAX_TEXT_CHARACTERS = 200;
 
 /** The text, shortened: any controller may write any reason into a Pod. */
 function shortText(text: string): string {
-  return oneLine(text.length <= MAX_TEXT_CHARACTERS ? text : `${text.slice(0, MAX_TEXT_CHARACTERS)}…`);
+  return oneLine(shortened(text, MAX_TEXT_CHARACTERS));
 }

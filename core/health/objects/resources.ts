@@ -18,7 +18,7 @@ export interface ObservedResource extends InventoryResource {
   error?: string;
 }
 
-interface Judgement {
+interface Health {
   /** `missing`: it does not exist and should. `gone`: it does not exist, which proves nothing. */
   health: 'healthy' | 'unhealthy' | 'pending' | 'missing' | 'gone' | 'unknown';
   /** Why it has this health; undefined if it is gone. */
@@ -29,7 +29,7 @@ interface Judgement {
   hasLostPods?: boolean;
 }
 
-export interface ObjectHealth extends Judgement {
+export interface ObjectHealth extends Health {
   resource: ObservedResource;
   /** Why its Pods do not run, if it is a workload whose Pods were read. */
   cause?: string | undefined;
@@ -49,12 +49,14 @@ export function objectHealths(
   return observed.map((resource) => {
     const { object, error } = resource;
     if (error !== undefined) return { resource, health: 'unknown', why: error };
-    const judgement = object ? judgeObject(object, known, context) : judgeAbsence(resource, applied, context);
-    return { resource, ...judgement };
+    return {
+      resource,
+      ...(object ? healthOfObject(object, known, context) : healthOfAbsent(resource, applied, context)),
+    };
   });
 }
 
-function judgeObject(object: AnyObject, known: KnownObjects, context: HealthContext): Judgement {
+function healthOfObject(object: AnyObject, known: KnownObjects, context: HealthContext): Health {
   const { status, message: why } = healthOf(object, context);
   if (status === 'Terminating') return { health: 'pending', why: 'terminating' };
   if (status === 'Unknown') return { health: 'unknown', why };
@@ -79,11 +81,11 @@ const DELETED_WHEN_ENDED = new Set([
   'tekton.dev/TaskRun',
 ]);
 
-function judgeAbsence(
+function healthOfAbsent(
   { apiVersion, kind }: InventoryResource,
   applied: EpochMs | undefined,
   context: HealthContext,
-): Judgement {
+): Health {
   if (context.ignoresMissing || DELETED_WHEN_ENDED.has(`${groupOf(apiVersion)}/${kind}`)) return { health: 'gone' };
   const failedAt = deletedSince(applied, context);
   if (failedAt === undefined) return { health: 'missing', why: 'not found' };

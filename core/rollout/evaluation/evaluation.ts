@@ -72,7 +72,7 @@ export function evaluate(
   now: EpochMs,
 ): Evaluation {
   const [head] = state.history;
-  const { choice, ownRolloutGates, gateApprovals, rejected, withdrawn } = chooseNext(
+  const { ownRolloutGates, gateApprovals, rejected, withdrawn, ...choice } = chooseNext(
     observed,
     state,
     config,
@@ -143,7 +143,11 @@ function chooseNext(
     rejectedBy: rejectingGate,
   });
   const pending = pendingVersion(selection, candidates, rollout, requests);
-  const choice = {
+  return {
+    ownRolloutGates,
+    gateApprovals,
+    rejected,
+    withdrawn,
     candidates,
     young,
     upstream,
@@ -152,7 +156,6 @@ function chooseNext(
     ...(rollback && { rollback }),
     ...(pending !== undefined && { pending }),
   };
-  return { choice, ownRolloutGates, gateApprovals, rejected, withdrawn };
 }
 
 /** Whether `selection.next` may be deployed now: nothing blocks it. */
