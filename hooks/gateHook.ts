@@ -30,12 +30,16 @@ export const gateHook: CompositeHook<Gate> = {
     ]);
     const requiring = known?.of(gate);
     const requirers = requiring && requirersOf(gate, requiring);
-    const unheld = requiring && unheldOf(gate, requiring.objects, requiring.namespaces);
-    const unresumed = requiring && unresumedOf(gate, requiring.objects, requiring.namespaces);
+    // An open Gate holds nothing, and a closed one resumes nothing.
+    const unreached =
+      requiring &&
+      (evaluation.opened
+        ? { unresumed: unresumedOf(gate, requiring.objects, requiring.namespaces) }
+        : { unheld: unheldOf(gate, requiring.objects, requiring.namespaces) });
     const standing = standingApprovals(gate, call.now);
     const record = known ? withoutDeletedRollouts(standing, known.rolloutUids) : standing;
     const { status: approvals, until } = approvalsStatus(gate.spec.approvals, record, call.now);
-    const facts = { readAt: known?.readAt, requirers, unheld, unresumed, receiver, approvals };
+    const facts = { readAt: known?.readAt, requirers, ...unreached, receiver, approvals };
     const status = gateStatus(gate, evaluation, facts, call.now);
     const given = approvalEvents(gate.status?.approvals, approvals, record, call.now);
     const involvedObjects = involvedObjectsOf(requirers ?? gate.status?.heldObjects ?? [], ref.namespace);
