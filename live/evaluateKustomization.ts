@@ -88,7 +88,7 @@ export async function evaluateKustomization(
   const sources = await readSources(resources, reader);
   const applied = objectHealths(resources, { applied: own.applied, sources }, context);
   const readers = new Map<ObjectHealth, Reader>();
-  const released = await inParallel(releasedWorkloads(applied), READS_AT_ONCE, async ({ release, workloads }) => {
+  const released = await inParallel(releasedWorkloads(applied), async ({ release, workloads }) => {
     const releaseReader = readerFor(release);
     const read = await readResources(workloads, undefined, releaseReader);
     const healths = objectHealths(read, { applied: undefined, sources: [] }, context);
@@ -147,7 +147,7 @@ async function withPods(
   context: HealthContext,
 ): Promise<ObjectHealth[]> {
   let failures = 0;
-  const found = await inParallel(podQueries(objects), READS_AT_ONCE, async (query) => {
+  const found = await inParallel(podQueries(objects), async (query) => {
     const pods = failures < MAX_FAILED_READS ? await readPods(query, readerOf(query.workload)) : undefined;
     if (!pods) failures += 1;
     return [query.workload, pods ? healthWithPods(query, pods, context) : query.workload] as const;
@@ -214,7 +214,7 @@ async function readDeployers(
   }
   try {
     const some = [...refs.values()].slice(0, LIMITS.boundRollouts);
-    const found = await inParallel(some, READS_AT_ONCE, (ref) => cluster.get<Rollout>({ ...ROLLOUTS, ...ref }));
+    const found = await inParallel(some, (ref) => cluster.get<Rollout>({ ...ROLLOUTS, ...ref }));
     return { rollouts: found.filter((rollout) => rollout !== undefined) };
   } catch (error) {
     return { error: shortErrorText(error) };
@@ -236,7 +236,7 @@ async function readResources(
   const beyond = planned
     .slice(LIMITS.inventoryKinds)
     .flatMap((read) => read.names.map((name) => unread(read, name, TOO_MANY_KINDS)));
-  const denials = await inParallel(reads, READS_AT_ONCE, (read) => denialOf(read, reader));
+  const denials = await inParallel(reads, (read) => denialOf(read, reader));
   const forbidden = reads.flatMap((read, i) =>
     denials[i] ? read.names.map((name) => unread(read, name, denials[i]!)) : [],
   );
@@ -244,7 +244,7 @@ async function readResources(
     .filter((_, i) => denials[i] === undefined)
     .flatMap((read) => (read.how === 'get' ? read.names.map((name) => ({ ...read, names: [name] })) : [read]));
   let failures = 0;
-  const observed = await inParallel(allowed, READS_AT_ONCE, async (read) => {
+  const observed = await inParallel(allowed, async (read) => {
     if (failures >= MAX_FAILED_READS)
       return read.names.map((name) => unread(read, name, 'skipped, because too many reads had failed'));
     try {

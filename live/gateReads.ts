@@ -14,7 +14,7 @@ import { boundLabel, byRefKey, refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { RefRules } from '../core/objectGates/objectGates.ts';
 import { boundObjects, currentBindings, type GateSelectors } from '../core/rollout/evaluation/requiredGates.ts';
-import { inParallel, READS_AT_ONCE } from './inParallel.ts';
+import { inParallel } from './inParallel.ts';
 import { namespaceLabels, objectsOfKinds, type Reads } from './objectReads.ts';
 
 /** The rule for references to Gates of other namespaces in this installation. */
@@ -29,7 +29,7 @@ export async function readGates(
 ): Promise<Map<string, Gate>> {
   const read = ({ namespace, name }: NamespacedName) => cluster.get<Gate>({ ...GATES, namespace, name });
   const named = refs.filter((ref) => !isTooMany(ref));
-  const gates = await inParallel(named, READS_AT_ONCE, read);
+  const gates = await inParallel(named, read);
   return byRefKey(gates.filter((gate) => gate !== undefined));
 }
 
@@ -53,7 +53,7 @@ export async function recentGates(
   const longestMs = areMany ? Math.max(maxAgeMs, MANY_GATES_MAX_AGE_MS) : maxAgeMs;
   const read = (ref: NamespacedName) =>
     sharedReads.recent(longestMs, `gate ${refKey(ref)}`, () => readGates([ref], cluster));
-  return (await inParallel(refs, READS_AT_ONCE, read)).flatMap((gates) => [...gates.values()]);
+  return (await inParallel(refs, read)).flatMap((gates) => [...gates.values()]);
 }
 
 /** All Gates by `refKey`; undefined if they are too many or too large. */

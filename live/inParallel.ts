@@ -8,8 +8,8 @@ export const READS_AT_ONCE = 8;
 /** The results in the order of the items; at most `atOnce` are worked on at a time. Rejects with the first error. */
 export async function inParallel<In, Out>(
   items: readonly In[],
-  atOnce: number,
   work: (item: In) => Promise<Out>,
+  atOnce = READS_AT_ONCE,
 ): Promise<Out[]> {
   const results: Out[] = [];
   let next = 0;

@@ -14,7 +14,7 @@ import {
   upstreamRefs,
 } from '../core/rollout/upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../core/rollout/upstream/upstreamVerdict.ts';
-import { inParallel, READS_AT_ONCE } from './inParallel.ts';
+import { inParallel } from './inParallel.ts';
 
 export type Reads = Pick<HookCall, 'cluster' | 'settings'>;
 
@@ -40,7 +40,7 @@ export async function readObjects(names: readonly ObjectName[], cluster: Cluster
     const row = BOUND_KINDS.find((each) => each.kind === kind);
     return row && cluster.get<FluxObject>({ ...resourceOf(row), namespace, name });
   };
-  const objects = await inParallel(names, READS_AT_ONCE, async (each) => read(each));
+  const objects = await inParallel(names, async (each) => read(each));
   return objects.filter((object) => object !== undefined);
 }
 

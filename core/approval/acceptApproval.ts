@@ -125,7 +125,7 @@ function withApproval(
   if (by.length > MAX_USER) return reject(`users with names longer than ${MAX_USER} characters cannot approve`);
   if ('problem' in target) return reject(target.problem);
   const { version, rollout, uid, requesters } = target;
-  const why = approvalReason(reason);
+  const why = boundedLine(reason ?? '', LIMITS.reason);
   const approval: Approval = {
     version,
     ...(rollout !== undefined && { rollout }),
@@ -213,8 +213,4 @@ export function versionProblem(version: string, isKnown: boolean, rollout: strin
 
 function isSame(a: Pick<Approval, 'version' | 'rollout' | 'by'>, b: Pick<Approval, 'version' | 'rollout' | 'by'>) {
   return a.version === b.version && a.rollout === b.rollout && a.by === b.by;
-}
-
-function approvalReason(text: string | undefined): string {
-  return boundedLine(text ?? '', LIMITS.reason);
 }

@@ -7,11 +7,11 @@ const ENTRY_BYTES = 32;
 export const LIST_BYTES = 32 * 1024 * 1024;
 
 /** A function that returns for each value whether all values so far take less memory than the limit, by an estimate. */
-export function memoryLimit(limit = LIST_BYTES): (value: unknown) => boolean {
+export function memoryLimit(): (value: unknown) => boolean {
   let bytes = 0;
   return (value) => {
     bytes += memoryBytes(value);
-    return bytes <= limit;
+    return bytes <= LIST_BYTES;
   };
 }
 

@@ -221,13 +221,13 @@ async function openSide(
       size = count;
       version++;
       const all = arrivals(apps.length);
-      await inParallel(apps, WIDTH, create);
+      await inParallel(apps, create, WIDTH);
       await all;
     },
     async release(count) {
       version++;
       const all = arrivals(count);
-      await inParallel(range(0, count), WIDTH, name === 'gated' ? publish : patch);
+      await inParallel(range(0, count), name === 'gated' ? publish : patch, WIDTH);
       await all;
       return [...arrived.values()];
     },

@@ -17,7 +17,7 @@ import { upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
 import { evaluateKustomization } from '../../live/evaluateKustomization.ts';
 import { listBindable, listBindings, readCurrentBindings } from '../../live/gateReads.ts';
-import { inParallel, READS_AT_ONCE } from '../../live/inParallel.ts';
+import { inParallel } from '../../live/inParallel.ts';
 import { objectsOfKinds, type Reads, readObjects, readUpstream } from '../../live/objectReads.ts';
 import { servedVersion } from './relatedRules.ts';
 
@@ -153,7 +153,7 @@ export function withRestingChecks(
   healthChecks: readonly HealthCheck[],
   call: HookCall,
 ): Promise<HealthCheck[]> {
-  return inParallel(healthChecks, READS_AT_ONCE, async (healthCheck) => {
+  return inParallel(healthChecks, async (healthCheck) => {
     if (!isOwn(healthCheck, rollout) || !isAtRest(healthCheck, false)) return healthCheck;
     const { namespace, name, uid, annotations } = healthCheck.metadata;
     // Many Rollouts may watch one HealthCheck. They share an evaluation for the interval of a check that isn't at rest.
@@ -174,7 +174,7 @@ export function withPresentHealth(
   healthChecks: readonly HealthCheck[],
   call: HookCall,
 ): Promise<HealthCheck[]> {
-  return inParallel(healthChecks, READS_AT_ONCE, async (healthCheck) => {
+  return inParallel(healthChecks, async (healthCheck) => {
     const metricCheck = metricCheckOf(healthCheck);
     if (metricCheck) {
       const present = statusWithoutAnswer(healthCheck.status, metricCheck, call.now);

@@ -27,7 +27,7 @@ import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts
 import { configMapChild, policyChild } from '../../core/rollout/ownedObjects.ts';
 import { metadataWanted } from '../../core/rollout/release/metadata.ts';
 import { untrustedMatchProblems } from '../../core/rollout/upstream/dependencies.ts';
-import { inParallel, READS_AT_ONCE } from '../../live/inParallel.ts';
+import { inParallel } from '../../live/inParallel.ts';
 import { listKept } from '../../live/objectReads.ts';
 import { homeLabels } from '../customizeRules.ts';
 import { JOB, podsOfJob } from '../jobPods.ts';
@@ -229,7 +229,7 @@ async function withinLimit(
     const problem = `spec.healthCheckSelector matches ${count} HealthChecks, more than ${LIMITS.watchedHealthChecks} (limit watchedHealthChecks): narrow it`;
     return { healthChecks: own, healthLeftOut, problems: [problem] };
   }
-  const read = await inParallel(consenting, READS_AT_ONCE, ({ metadata: { name, namespace = '' } }) =>
+  const read = await inParallel(consenting, ({ metadata: { name, namespace = '' } }) =>
     cluster.get<HealthCheck>({ ...HEALTH_CHECKS, namespace, name }),
   );
   return { healthChecks: [...own, ...read.filter((check) => check !== undefined)], healthLeftOut, problems: [] };
@@ -269,7 +269,7 @@ async function listedChecks(
   const selected = new Set(namespaces);
   if (!isTruncated) return listed.filter(({ metadata }) => selected.has(metadata.namespace ?? ''));
   if (namespaces.length > LIMITS.watchedNamespaces) return undefined;
-  return (await inParallel(namespaces, READS_AT_ONCE, list)).flatMap((each) => each.listed);
+  return (await inParallel(namespaces, list)).flatMap((each) => each.listed);
 }
 
 function consentMetadata({

@@ -21,7 +21,7 @@ import { applierOf } from '../../core/suspension/applier.ts';
 import { closureKey, isBypassed, readState } from '../../core/suspension/stateAnnotation.ts';
 import { endsOpening } from '../../core/suspension/suspension.ts';
 import { listSelecting, readGates, refRules } from '../../live/gateReads.ts';
-import { inParallel, READS_AT_ONCE } from '../../live/inParallel.ts';
+import { inParallel } from '../../live/inParallel.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 import { readClosedOfAll } from '../closedGates.ts';
 import { namespaceOf } from '../response.ts';
@@ -181,6 +181,6 @@ async function readRollouts(
 ): Promise<Map<string, Rollout>> {
   const names = [...new Set(all)];
   const read = (name: string) => cluster.get<Rollout>({ ...ROLLOUTS, namespace, name });
-  const found = await inParallel(names, READS_AT_ONCE, read);
+  const found = await inParallel(names, read);
   return new Map(names.flatMap((name, i) => (found[i] ? [[name, found[i]] as const] : [])));
 }

@@ -18,7 +18,7 @@ import { LIMITS } from '../../core/limits.ts';
 import { requestersOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import { hasDiscovered } from '../../core/rollout/evaluation/versionApprovals.ts';
 import type { TextWithCommands } from '../../core/text/commands.ts';
-import { inParallel, READS_AT_ONCE } from '../../live/inParallel.ts';
+import { inParallel } from '../../live/inParallel.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 import { readRequiring, readRollouts } from '../../live/requiringReads.ts';
 import { type ApprovalsWritten, writeApprovals } from '../approvalWrites.ts';
@@ -140,7 +140,7 @@ async function readCandidates(gate: Gate, version: string, call: WebhookCall): P
   if (refs.length > most)
     return nameRolloutText(`more than ${most} Rollouts require this Gate (limit approvalRollouts)`, version);
   const read = ({ namespace, name }: NamespacedName) => call.cluster.get<Rollout>({ ...ROLLOUTS, namespace, name });
-  const found = (await inParallel(refs, READS_AT_ONCE, read)).filter((rollout) => rollout !== undefined);
+  const found = (await inParallel(refs, read)).filter((rollout) => rollout !== undefined);
   return candidatesAmong(gate, found, namespaces, version);
 }
 

@@ -123,14 +123,18 @@ export async function applicationFleet(
   /** Publishes the current tag, and waits until `count` applications have it. */
   async function deploy(apps: readonly number[], count: number): Promise<void> {
     const tag = `1.${releases}.0`;
-    await inParallel(apps, WIDTH, (i) => {
-      const latestRef = { name: registry?.image ?? `registry.example/${nameOf(i)}`, tag };
-      return admin.patchStatus(ref('imagePolicy', namespaceOf(i), nameOf(i)), { latestRef });
-    });
+    await inParallel(
+      apps,
+      (i) => {
+        const latestRef = { name: registry?.image ?? `registry.example/${nameOf(i)}`, tag };
+        return admin.patchStatus(ref('imagePolicy', namespaceOf(i), nameOf(i)), { latestRef });
+      },
+      WIDTH,
+    );
     const carries = ({ spec }: AnyObject) => spec.postBuild?.substitute?.APP_VERSION === tag;
     await kustomizations.until(count, carries, PATIENCE_MS);
     if (!bakes) return;
-    await inParallel(apps, WIDTH, reconcile);
+    await inParallel(apps, reconcile, WIDTH);
     const hasBaked = ({ status }: AnyObject) => {
       const head = status?.history?.[0];
       return head?.version.tag === tag && head.bakeStatus === 'Succeeded';
@@ -144,8 +148,8 @@ export async function applicationFleet(
       const before = size;
       size = { rollouts: count, checks: wanted, objects };
       const apps = range(before.rollouts, count);
-      await inParallel(apps, WIDTH, createApp);
-      await inParallel(range(before.checks, wanted), WIDTH, createCheck);
+      await inParallel(apps, createApp, WIDTH);
+      await inParallel(range(before.checks, wanted), createCheck, WIDTH);
       await deploy(apps, count);
     },
     release: (apps = range(0, size.rollouts)) => {

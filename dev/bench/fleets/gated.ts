@@ -69,10 +69,14 @@ export function fleet(access: Access, namespace: string, count: number): Fleet {
       await admin.apply(gate(namespace, GATE, { spec: { default: 'opened' } }));
       // The inventory of a Kustomization that applies no Flux objects.
       const inventory = { entries: [{ id: `${namespace}_app_apps_Deployment`, v: 'v1' }] };
-      await inParallel(objects, WIDTH, async (object) => {
-        await admin.apply(object);
-        if (object.kind === 'Kustomization') await admin.patchStatus(object as ObjectRef, { inventory });
-      });
+      await inParallel(
+        objects,
+        async (object) => {
+          await admin.apply(object);
+          if (object.kind === 'Kustomization') await admin.patchStatus(object as ObjectRef, { inventory });
+        },
+        WIDTH,
+      );
     },
     async request(action) {
       await requestGate(admin, namespace, GATE, action);
