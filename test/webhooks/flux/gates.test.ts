@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
-import { gate, kustomization, NOW, ociRepository, owner } from '../../core/admission/objects.ts';
+import { deployment, gate, kustomization, NOW, ociRepository, owner, rollout } from '../../core/admission/objects.ts';
 import { namespaceOf } from '../../support/objects.ts';
 import { type StoredContext, send, type Write } from './call.ts';
 
@@ -336,6 +336,30 @@ describe('validating', () => {
   it.each(rows)('%s', async (_, object, objects, denied) => {
     const answer = await send(validateFlux, { object, oldObject: frozen() }, { objects });
     expect(answer.allowed).toBe(!denied);
+  });
+
+  it.each([
+    [
+      'of a deployment that bypasses the Gate stays, even if its bypass has ended between the two calls',
+      'bypassing',
+      {},
+    ],
+    ['of a held object is denied', 'closed', { suspend: true }],
+  ])('a version %s', async (_, state, spec) => {
+    const at = (id: number, version: string) =>
+      kustomization({
+        annotations: {
+          ...annotations,
+          'rollout.kuberik.com/substitute.APP.from': 'my-app',
+          'gate.fluxcd.io/state': `${state}: shop/freeze`,
+        },
+        deployed: deployment('my-app', id, version),
+        substitute: { APP: version },
+        spec,
+      });
+    const write = { object: at(2, '1.1.0'), oldObject: at(1, '1.0.0') };
+    const answer = await send(validateFlux, write, { objects: [closed, rollout('my-app', '1.1.0', '1.0.0')] });
+    expect(answer.allowed).toBe(state === 'bypassing');
   });
 });
 
