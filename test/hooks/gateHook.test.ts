@@ -366,4 +366,15 @@ describe('Events', () => {
     const over = await sync({ ...opened, status: first.status }, { at: T('11:00:00') });
     expect(over.events.map(({ reason }) => reason)).toEqual(['GateClosed']);
   });
+
+  it.each([
+    ['open', 'OpenPlanned'],
+    ['close', 'ClosePlanned'],
+  ])('report a request to %s that is planned, once', async (action, reason) => {
+    const copy = JSON.stringify({ planned: { action, at: T('12:00:00'), by: 'alice' }, handled: {} });
+    const asked = gate(hour, { 'gate.fluxcd.io/accepted-request': copy });
+    const first = await sync(asked, { at: T('10:00:00') });
+    expect(first.events.map((event) => event.reason)).toEqual([reason]);
+    expect((await sync({ ...asked, status: first.status }, { at: T('10:00:01') })).events).toEqual([]);
+  });
 });

@@ -64,6 +64,10 @@ describe('POST /hook/<digest>', () => {
     expect((await send(receiver().app, { timestamp: '2026-01-05T10:00:00Z' })).status).toBe(200);
   });
 
+  it.each([-300, 300])('takes a timestamp that is %i s off', async (off) => {
+    expect((await send(receiver().app, { timestamp: `${T0 / 1000 + off}` })).status).toBe(200);
+  });
+
   it.each<[string, Call]>([
     ['no signature', { signature: '' }],
     ['a signature of another kind', { signature: `sha1=${'0'.repeat(40)}` }],

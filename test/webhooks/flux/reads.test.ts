@@ -1,9 +1,10 @@
 /** Reads of the webhook for a write of a Flux object, in either of its calls. */
 import { expect, it } from 'vitest';
+import type { FluxObject } from '../../../api/flux.ts';
 import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { requestOf } from '../../../dev/fakes/requests.ts';
 import { mutateFlux, validateFlux } from '../../../webhooks/flux/fluxAdmission.ts';
-import { gate, kustomization, NOW, rollout } from '../../core/admission/objects.ts';
+import { deployment, gate, kustomization, NOW, rollout } from '../../core/admission/objects.ts';
 import { applier, openGate, resumedAlone } from '../../core/admission/writes.ts';
 import { send } from './call.ts';
 
@@ -50,6 +51,30 @@ it('no list of Gates in the write by which a decorator suspends the object: a fr
   const marks = { object: following('before', 'closed: shop/freeze'), oldObject: following('before', 'open'), user };
   const { reads } = await send(mutateFlux, marks, { objects: [gate('shop/freeze', { default: 'closed' })] });
   expect(reads).not.toContain('gates/*');
+});
+
+const ARTIFACT = 'rollout.kuberik.com/artifact';
+const WAITS = { 'rollout.kuberik.com/awaits-artifact': 'my-app=2/1.1.0/uid-my-app' };
+const sourced = (annotations: Record<string, string> = {}, spec: object = {}) => {
+  const sourceRef = { kind: 'OCIRepository', name: 'apps' };
+  const bound = { 'rollout.kuberik.com/substitute.APP.from': 'my-app', [ARTIFACT]: '1.1.0', ...annotations };
+  const deployed = deployment('my-app', 2, '1.1.0');
+  return kustomization({ annotations: bound, deployed, spec: { sourceRef, ...spec } });
+};
+
+it.each<[title: string, object: FluxObject, oldObject: FluxObject, reads: boolean]>([
+  ['not of an object that has what its source has fetched', sourced({}, { path: './b' }), sourced(), false],
+  ['if the write changes that', sourced({ [ARTIFACT]: '1.0.0' }), sourced(), true],
+  ['if the object waits for what it fetches', sourced(WAITS, { path: './b' }), sourced(WAITS), true],
+  [
+    'if the write names another source',
+    sourced({}, { sourceRef: { kind: 'OCIRepository', name: 'b' } }),
+    sourced(),
+    true,
+  ],
+])('the source: %s', async (_, object, oldObject, isRead) => {
+  const { reads } = await send(mutateFlux, { object, oldObject }, { objects: [rollout('my-app', '1.1.0', '1.0.0')] });
+  expect(reads.some((read) => read.startsWith('ocirepositories'))).toBe(isRead);
 });
 
 it('at most eight Gates and as many Rollouts at once: others share the connections', async () => {

@@ -76,6 +76,21 @@ describe('an approval on a Gate', () => {
     expect(warnings).toEqual([]);
   });
 
+  it.each([
+    ['for all Rollouts', '1.0.0', []],
+    ['for the one that it names', 'shop/web:1.0.0', ['shop/api']],
+  ])('is withdrawn %s', async (_, value, kept) => {
+    const both = ['shop/web', 'shop/api'].map((rollout) => ({
+      version: '1.0.0',
+      rollout,
+      by: 'alice',
+      at: day('09:00:00'),
+    }));
+    const old = gate(SPEC, { [RECORD]: JSON.stringify({ given: both }) });
+    const { stored } = await written({ [UNAPPROVE]: value }, { old });
+    expect(given(stored).map(({ rollout }: { rollout: string }) => rollout)).toEqual(kept);
+  });
+
   it('is refused where no Rollout requires it', async () => {
     const { allowed, message } = await written({ [APPROVE]: '1.0.0' }, { releases: {} });
     expect(allowed).toBe(false);
