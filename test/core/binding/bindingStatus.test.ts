@@ -4,6 +4,7 @@ import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { type GateEntry, reportWith } from '../../../core/binding/bindingReport.ts';
 import { bindingOf } from '../../../core/binding/bindingSpec.ts';
 import { atomicUpdateOf, bindingStatus } from '../../../core/binding/bindingStatus.ts';
+import { deploymentTrigger } from '../../../core/binding/trigger.ts';
 import {
   deployment,
   helmRelease,
@@ -251,6 +252,22 @@ describe('status of a FluxBinding', () => {
     const ready = status.conditions?.find((condition) => condition.type === 'Ready');
     expect([ready?.status, ready?.message]).toEqual([row.ready[0], expect.stringMatching(row.ready[1])]);
     expect(bindingStatus({ ...binding, status }, related, NOW + 60_000), 'a minute later').toEqual(status);
+  });
+
+  it('of two Rollouts, only the one that bypasses the closed Gate gets its new version', () => {
+    const object = kustomization({
+      annotations: {
+        'rollout.kuberik.com/substitute.APP.from': 'my-app',
+        'rollout.kuberik.com/substitute.OTHER.from': 'other',
+      },
+      deployed: `${deployment('my-app', 1, '1.0.0')},${deployment('other', 1, '5')}`,
+      status: synced('main@sha1:1'),
+    });
+    const binding = bound(object, { gates: [closed] });
+    const report = reportWith(binding.spec, rolloutsByName(my, rollout('other', '6', '5')), [closed], NOW);
+    const status = bindingStatus(binding, { report: { ...report, bypassing: [head] }, source: git }, NOW);
+    const next = `${deployment('my-app', 2, '1.1.0')},${deployment('other', 1, '5')}`;
+    expect([status.deployed, deploymentTrigger(object, status)]).toEqual([next, next]);
   });
 
   it('reports since when a Gate holds, with the Gate’s message', () => {

@@ -126,17 +126,18 @@ describe('a Gate with approvals that a request has closed', () => {
 
 describe('approvals of a Rollout', () => {
   const at = Date.parse('2026-03-01T12:00:00Z');
-  const given = (uid?: string) => ({
+  const given = (more: object = {}) => ({
     version: '1.0.0',
     rollout: 'apps/app',
-    uid,
+    uid: 'uid-app',
     by: 'alice',
     at: '2026-03-01T11:00:00Z',
+    ...more,
   });
-  const approved = (uid?: string) =>
+  const approved = (more: object) =>
     gate(
       { default: 'closed', approvals: { required: 1 } },
-      { 'gate.fluxcd.io/approvals': JSON.stringify({ given: [given(uid)] }) },
+      { 'gate.fluxcd.io/approvals': JSON.stringify({ given: [given(more)] }) },
     );
   const next = {
     version: '1.0.0',
@@ -146,12 +147,30 @@ describe('approvals of a Rollout', () => {
   };
 
   it.each([
-    ['count for it', 'uid-app', true],
-    ['do not outlive it, where another has its name', 'uid-before', false],
-    ['without a uid count for none', undefined, false],
-  ])('%s', (_, uid, isOpen) => {
+    ['count for it', {}, true],
+    ['of another version do not', { version: '1.0.1' }, false],
+    ['of another Rollout do not', { rollout: 'apps/other' }, false],
+    ['do not outlive it, where another has its name', { uid: 'uid-before' }, false],
+    ['without a uid count for none', { uid: undefined }, false],
+  ])('%s', (_, more, isOpen) => {
     const ref = { namespace: 'platform', name: 'freeze' };
-    expect(evaluateGates([ref], byRefKey([approved(uid)]), at, next).open).toBe(isOpen);
+    expect(evaluateGates([ref], byRefKey([approved(more)]), at, next).open).toBe(isOpen);
+  });
+
+  it.each([
+    ['in its second', '2026-03-01T11:00:00Z', false],
+    ['after it', '2026-03-01T11:00:01Z', true],
+  ])('count after a request to close only, not if given %s', (_, time, isOpen) => {
+    const current = { action: 'close', at: '2026-03-01T11:00:00Z' };
+    const closedByRequest = gate(
+      { default: 'opened', approvals: { required: 1 } },
+      {
+        'gate.fluxcd.io/accepted-request': JSON.stringify({ current, handled: {} }),
+        'gate.fluxcd.io/approvals': JSON.stringify({ given: [given({ at: time })] }),
+      },
+    );
+    const ref = { namespace: 'platform', name: 'freeze' };
+    expect(evaluateGates([ref], byRefKey([closedByRequest]), at, next).open).toBe(isOpen);
   });
 });
 

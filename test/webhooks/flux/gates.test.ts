@@ -49,14 +49,9 @@ describe('DELETE', () => {
     ['in a Namespace that goes', {}, { objects: [closed, namespace('2026-03-04T10:00:00Z')] }, 'allowed'],
     ['with all gates open', { oldObject: kustomization() }, { objects: [namespace(), opened] }, 'allowed'],
     ['while our suspension is still on it', {}, { objects: [namespace(), opened] }, /it is still suspended/],
-    [
-      'of a gated object with its gate gone',
-      {},
-      { objects: [namespace()] },
-      /does not exist, and a missing Gate counts as closed/,
-    ],
     ['with a bypass', deleting('admin', 'admin', 299), bypass, 'allowed'],
     ['with a reason of six minutes ago', deleting('admin', 'admin', 360), bypass, /cannot be deleted/],
+    ['with a reason of the future', deleting('admin', 'admin', -10), bypass, /cannot be deleted/],
     ["with somebody else's reason", deleting('admin', 'other'), bypass, /cannot be deleted/],
     ['with a reason but no verb', deleting('developer'), bypass, /developer isn't allowed to bypass Gate shop\/freeze/],
     ['by a ServiceAccount that has the verb', deleting(ROBOT), bypass, /is a ServiceAccount and not listed/],
@@ -198,6 +193,21 @@ describe('an apply that changes nothing', () => {
   });
 });
 
+it.each([
+  ['a controller that applies from Git is reverted', 'kustomize-controller', true],
+  ['any other client is denied', 'argocd', false],
+])('an apply behind a closed Gate by %s', async (_, manager, allowed) => {
+  const applied = (path: string) =>
+    kustomization({
+      annotations,
+      managedFields: [{ ...owner('Apply', 'spec.path'), manager }],
+      spec: { suspend: true, path },
+    });
+  const write = { object: applied('b'), oldObject: applied('a'), options: { fieldManager: manager } };
+  const answer = await send(mutateFlux, write, { objects: [closed] });
+  expect([answer.allowed, answer.object?.spec?.path]).toEqual([allowed, allowed ? 'a' : undefined]);
+});
+
 describe('a write of an older resourceVersion', () => {
   const at = (resourceVersion: string, spec = {}) => {
     const object = frozen({}, spec);
@@ -274,6 +284,14 @@ describe('user and reason of the closure of a Gate in another namespace', () => 
     expect(untold.message).not.toMatch(/anna|INC-42/);
     const mayGet = ['developer ops/freeze'];
     expect((await send(handler, of, { objects: objects('ops/freeze'), mayGet })).message).toMatch(TOLD);
+  });
+
+  it('is named for the one of two Gates that the user may read', async () => {
+    const bob = { ...gate('sec/freeze', { default: 'opened' }), status: { request: { ...request, by: 'bob' } } } as any;
+    const [, handler, of] = writes('ops/freeze,sec/freeze')[0]!;
+    const context = { objects: [...objects('ops/freeze'), bob], mayGet: ['developer ops/freeze'] };
+    const { message } = await send(handler, of, context);
+    expect([/anna/.test(message), /bob/.test(message)]).toEqual([true, false]);
   });
 
   it.each(writes('freeze'))('is named for a Gate in its own namespace: %s', async (_, handler, of) => {
