@@ -91,6 +91,29 @@ describe('an approval on a Gate', () => {
     expect(given(stored).map(({ rollout }: { rollout: string }) => rollout)).toEqual(kept);
   });
 
+  it.each([
+    ['keeps the user’s own of the same version for another Rollout', '24h', ['shop/api', 'shop/web']],
+    ['removes those that have expired', '30m', ['shop/web']],
+  ])('%s', async (_, expireAfter, rollouts) => {
+    const spec: Gate['spec'] = { ...SPEC, approvals: { required: 2, expireAfter } };
+    const earlier = { version: '1.0.0', rollout: 'shop/api', by: 'alice', at: day('09:00:00') };
+    const old = gate(spec, { [RECORD]: JSON.stringify({ given: [earlier] }) });
+    const { stored } = await written({ [APPROVE]: '1.0.0' }, { spec, old });
+    expect(given(stored).map(({ rollout }: { rollout: string }) => rollout)).toEqual(rollouts);
+  });
+
+  it('is not recorded beside a withdrawal that fits none: the write is denied', async () => {
+    const { allowed, message } = await written({ [APPROVE]: '1.0.0', [UNAPPROVE]: '0.9.0' });
+    expect([allowed, message]).toEqual([false, expect.stringContaining('alice has not approved "0.9.0"')]);
+  });
+
+  it('counts after a request to close that is dated ahead', async () => {
+    const current = { action: 'close' as const, at: Date.parse(day('10:00:30')) };
+    const old = gate(SPEC, { 'gate.fluxcd.io/accepted-request': formatAcceptedRequests({ current, handled: {} }) });
+    const { stored } = await written({ [APPROVE]: '1.0.0' }, { old });
+    expect(given(stored)).toMatchObject([{ at: day('10:00:31') }]);
+  });
+
   it('is refused where no Rollout requires it', async () => {
     const { allowed, message } = await written({ [APPROVE]: '1.0.0' }, { releases: {} });
     expect(allowed).toBe(false);
