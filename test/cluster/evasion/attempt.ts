@@ -25,9 +25,7 @@ export interface Step {
   force?: boolean;
   dryRun?: boolean;
   subresource?: string;
-  headers?: Record<string, string>;
-  apiVersion?: string;
-  propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
+  propagationPolicy?: 'Foreground';
 }
 
 export interface Attempt extends Step {
@@ -65,6 +63,7 @@ export function partsOf(attempt: Attempt): string[] {
 
 /** A little less than manifests/policies/object-sizes.yaml allows for annotations. */
 const FILLER = 130_000;
+const GONE = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: '00000000-0000-0000-0000-000000000000' }];
 
 /** The API server's answer in a few words. */
 export async function carryOut(step: Step, gated: GatedNamespace, view: ClusterView): Promise<string> {
@@ -73,29 +72,23 @@ export async function carryOut(step: Step, gated: GatedNamespace, view: ClusterV
     .replaceAll('$NS', gated.ns)
     .replaceAll('$NOW', timestamp())
     .replaceAll('$MANY', many)
-    .replaceAll('$FILLER', 'x'.repeat(FILLER));
+    .replaceAll('$FILLER', 'x'.repeat(FILLER))
+    .replaceAll('"$GONE"', JSON.stringify(GONE));
   try {
     const { warnings } = await perform(JSON.parse(text), gated, view[step.as ?? 'developer']);
     return `taken${warnings.map((warning) => `, Warning: ${warning}`).join('')}`;
   } catch (error) {
     if (error instanceof ApiError) return `${error.code} ${error.message}`;
-    // Discovery has no such version.
-    if (step.apiVersion) return (error as Error).message;
     throw error;
   }
 }
 
 async function perform(step: Step, gated: GatedNamespace, user: User): Promise<Answer> {
   const manifest = manifestOf(step, gated);
-  const target = { ...manifest, ...(step.apiVersion && { apiVersion: step.apiVersion }) } as never;
-  const { dryRun, subresource, headers, manager, force } = step;
-  const options = {
-    ...(dryRun && { dryRun }),
-    ...(subresource && { subresource }),
-    ...(headers && { headers }),
-    ...(manager && { fieldManager: manager }),
-  };
-  const merged = () => merge({ ...manifest, ...(step.apiVersion && { apiVersion: step.apiVersion }) }, step.with ?? {});
+  const target = manifest as never;
+  const { dryRun, subresource, manager, force } = step;
+  const options = { ...(subresource && { subresource }), ...(manager && { fieldManager: manager }) };
+  const merged = () => merge(manifest, step.with ?? {});
   switch (step.do) {
     case 'mergePatch':
       return user.mergePatch(target, step.with, options);
@@ -110,7 +103,6 @@ async function perform(step: Step, gated: GatedNamespace, user: User): Promise<A
         ...(manager && { manager }),
         ...(force && { force }),
         ...(dryRun && { dryRun }),
-        ...(subresource && { subresource }),
       });
     }
     case 'clientSideApply':
@@ -120,10 +112,7 @@ async function perform(step: Step, gated: GatedNamespace, user: User): Promise<A
     case 'create':
       return user.create(merged(), options);
     case 'delete':
-      return user.remove(target, {
-        ...(step.propagationPolicy && { propagationPolicy: step.propagationPolicy }),
-        ...(dryRun && { dryRun }),
-      });
+      return user.remove(target, { ...(step.propagationPolicy && { propagationPolicy: step.propagationPolicy }) });
     case 'deleteCollection':
       return user.removeAll(manifest.apiVersion, manifest.kind, gated.ns);
   }
