@@ -1,28 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { fakeFlux } from '../../dev/actors/fakeFlux.ts';
-import { kustomization, ociRepository, ref, rollout, sharedCluster } from './support/cluster.ts';
-import { history, substitutes, tagArrives, variablesArrive } from './support/versions.ts';
+import { kustomization, ref, rollout, sharedCluster } from './support/cluster.ts';
+import { substitutes, variablesArrive } from './support/versions.ts';
 
-const { admin, developer, flux, newNamespace, publish } = sharedCluster();
-
-describe('a release', () => {
-  it('goes from a new tag to the Kustomization and the OCIRepository, and is recorded', async () => {
-    const ns = await newNamespace();
-    await developer.create(rollout(ns, 'app'));
-    await developer.create(kustomization(ns, 'app', { variables: { APP_VERSION: 'app' } }));
-    await developer.create(ociRepository(ns, 'app', { rollout: 'app' }));
-    for (const tag of ['1.0.0', '1.1.0']) {
-      await publish(ns, 'app', tag);
-      await tagArrives(admin, ns, 'app', tag);
-      await fakeFlux({ flux }).fetch(ns, 'app');
-      await variablesArrive(admin, ns, 'app', { APP_VERSION: tag });
-    }
-    expect(await history(admin, ns, 'app')).toEqual([
-      [2, '1.1.0'],
-      [1, '1.0.0'],
-    ]);
-  });
-});
+const { admin, developer, newNamespace, publish } = sharedCluster();
 
 describe('one Kustomization with three variables from three Rollouts', () => {
   it('gets all three; a new version changes its own only; a fourth, unmanaged variable keeps value and owner', async () => {
