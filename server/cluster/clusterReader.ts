@@ -126,7 +126,7 @@ export function withSharedReads(reader: ClusterReader): ClusterReader {
 }
 
 /** The read, running at most once at a time for the same argument. */
-export function shared<Ref, T>(read: (ref: Ref) => Promise<T>): (ref: Ref) => Promise<T> {
+function shared<Ref, T>(read: (ref: Ref) => Promise<T>): (ref: Ref) => Promise<T> {
   const { recent } = createSharedReads(() => performance.now());
   return (ref) => recent(0, JSON.stringify(ref), () => read(ref));
 }

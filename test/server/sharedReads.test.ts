@@ -76,6 +76,34 @@ it('returns no result of an earlier read, and reads once for all later callers',
   expect(await read()).toBe('another');
 });
 
+it('returns no result of the later read to callers that come during it', async () => {
+  const sharedReads = createSharedReads(() => 0);
+  let stored = 'nothing';
+  const read = () =>
+    sharedReads.recent(0, 'checks', async () => {
+      const answer = stored;
+      await Promise.resolve();
+      return answer;
+    });
+  const [first, later] = [read(), read()];
+  await first;
+  stored = 'a check';
+  const last = read();
+  expect([await later, await last]).toEqual(['nothing', 'a check']);
+});
+
+it('forgets a read that has ended: the next one starts at once', async () => {
+  const sharedReads = createSharedReads(() => 0);
+  let begun = 0;
+  const read = () =>
+    sharedReads.recent(0, 'checks', async () => {
+      begun += 1;
+    });
+  await read();
+  void read();
+  expect(begun).toBe(2);
+});
+
 it('a failure concerns its own callers only', async () => {
   const sharedReads = createSharedReads(() => 0);
   const failing = sharedReads.recent(0, 'checks', () => Promise.reject(new Error('timeout')));

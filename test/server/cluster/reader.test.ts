@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { ClusterReader } from '../../../api/ports.ts';
 import { ApiError } from '../../../server/cluster/apiError.ts';
-import { createReader } from '../../../server/cluster/clusterReader.ts';
+import { createReader, withSharedReads } from '../../../server/cluster/clusterReader.ts';
 import type { Request } from '../../../server/cluster/connection.ts';
 import type { Transport } from '../../../server/cluster/transport.ts';
+
+const GATES = { apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', resource: 'gates' };
 
 /** Answers as the API server does for a path outside of the resource. */
 const elsewhere: Transport = {
@@ -16,9 +19,8 @@ it.each(['..', '.', 'a/../b', 'a%2fb', ''])(
   'an object named %j does not exist, as a name or as a namespace',
   async (name) => {
     const reader = createReader(elsewhere);
-    const gates = { apiVersion: 'gating.toolkit.fluxcd.io/v1alpha1', resource: 'gates' };
-    expect(await reader.get({ ...gates, namespace: 'apps', name })).toBeUndefined();
-    if (name !== '') expect(await reader.get({ ...gates, namespace: name, name: 'freeze' })).toBeUndefined();
+    expect(await reader.get({ ...GATES, namespace: 'apps', name })).toBeUndefined();
+    if (name !== '') expect(await reader.get({ ...GATES, namespace: name, name: 'freeze' })).toBeUndefined();
   },
 );
 
@@ -129,4 +131,20 @@ describe('what a list keeps', () => {
     await reader.get({ ...ROLLOUT_GATES, name: 'a' });
     expect(requests.map(({ withoutFieldOwners }) => withoutFieldOwners)).toEqual([true, true, true]);
   });
+});
+
+it.each<[string, (reader: ClusterReader) => Promise<unknown>]>([
+  ['an object', (reader) => reader.get({ ...GATES, name: 'freeze' })],
+  ['a list', (reader) => reader.list(GATES)],
+  ['a list of limited size', (reader) => reader.listAtMost({ ...GATES, atMost: 1, maxBytes: 1000 })],
+  ['a list of metadata', (reader) => reader.listMetadata(GATES)],
+])('callers that ask for %s during a read share the next one', async (_, read) => {
+  let sent = 0;
+  const send = async () => {
+    sent += 1;
+    return { metadata: {}, items: [] } as never;
+  };
+  const reader = withSharedReads(createReader({ send, close: () => undefined }));
+  await Promise.all([read(reader), read(reader), read(reader)]);
+  expect(sent).toBe(2);
 });
