@@ -4,16 +4,19 @@ import { request as plainRequest } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { objectOf } from '../support/objects.ts';
-import { ask, createServerSetup, fluxReview, reviewOf, type ServerSetup } from './program.ts';
+import { ask, createServerSetup, fluxReview, type Program, reviewOf, type ServerSetup } from './program.ts';
 
 const POLL_MS = 10;
 // Each test starts processes, possibly on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let setup: ServerSetup;
+let program: Program;
 let apiServer: RequestListener;
 beforeAll(async () => {
+  apiServer = (_request, response) => void response.writeHead(404).end('{}');
   setup = await createServerSetup((request, response) => apiServer(request, response));
+  program = await setup.start();
 });
 afterAll(() => setup.dispose());
 
@@ -23,7 +26,6 @@ it('HealthChecks whose reads hang do not use up the connections of admission', a
     if (request.url?.includes('/kustomizations/slow-')) held++;
     else response.writeHead(request.url?.includes('labelSelector=') ? 200 : 404).end('{"items":[]}');
   };
-  const program = await setup.start();
   const calls = Array.from({ length: 100 }, (_, i) => {
     const annotations = { 'healthcheck.kuberik.com/kustomization': `slow-${i}` };
     const metadata = { name: `hc-${i}`, namespace: 'demo', uid: `u${i}`, annotations };
@@ -52,7 +54,6 @@ it('HealthChecks whose reads hang do not use up the connections of admission', a
   }
   expect(held).toBe(16);
   for (const call of calls) call.destroy();
-  program.process.kill('SIGKILL');
 }, 60_000);
 
 it('reviews whose reads hang do not use up the connections of reviews that fail open', async () => {
@@ -61,7 +62,6 @@ it('reviews whose reads hang do not use up the connections of reviews that fail 
     if (request.url?.includes('/gates/slow-')) held++;
     else response.writeHead(request.url?.includes('labelSelector=') ? 200 : 404).end('{"items":[]}');
   };
-  const program = await setup.start();
   const review = (annotations: Record<string, string>) => {
     const object = objectOf('Kustomization', 'demo/app', { metadata: { annotations }, spec: {} });
     return JSON.stringify(reviewOf(object));
