@@ -4,8 +4,9 @@
  * gateApprovals.yaml.
  */
 import { describe, expect, it } from 'vitest';
+import type { Rollout } from '../../../api/types.ts';
 import type { Action } from '../../../client/actions/action.ts';
-import { budgetActions, gateActions } from '../../../client/actions/gateActions.ts';
+import { budgetActions, gateActions, rolloutGateActions } from '../../../client/actions/gateActions.ts';
 import { commandViewsOf } from '../../../client/actions/lines.ts';
 import { objectOf } from '../../support/objects.ts';
 import {
@@ -200,6 +201,46 @@ describe('a Gate', () => {
     ],
   ])('%s', (_, each, types) => {
     expect(gateActions(each, waiting as never, NOW).map(said)).toEqual(types);
+  });
+});
+
+describe('a RolloutGate', () => {
+  const app = objectOf('Rollout', { metadata: { namespace: 'shop', name: 'app' }, spec: {} } as never) as Rollout;
+  const asked = { ...app, metadata: { ...app.metadata, annotations: { 'rollout.kuberik.com/force-deploy': '1.1.0' } } };
+
+  it.each<[string, object, Rollout | undefined, string | undefined, string[]]>([
+    ['that is closed, while nothing waits', { passing: false }, app, undefined, ['open rolloutgate/qa']],
+    ['that is open, while nothing waits', {}, app, undefined, []],
+    [
+      'with a list',
+      { allowedVersions: [] },
+      app,
+      '1.1.0',
+      ['approve rolloutgate/qa 1.1.0', 'deploy 1.1.0', 'reject rolloutgate/qa 1.1.0'],
+    ],
+    [
+      'whose Rollout may not be read',
+      { allowedVersions: [] },
+      undefined,
+      '1.1.0',
+      ['approve rolloutgate/qa 1.1.0', 'reject rolloutgate/qa 1.1.0'],
+    ],
+    [
+      'of a version that a user has requested',
+      { allowedVersions: [] },
+      asked,
+      '1.1.0',
+      ['approve rolloutgate/qa 1.1.0', 'reject rolloutgate/qa 1.1.0'],
+    ],
+    [
+      'that requires approvals, which a deployment needs too',
+      { approvals: { required: 1 } },
+      app,
+      '1.1.0',
+      ['approve rolloutgate/qa 1.1.0', 'reject rolloutgate/qa 1.1.0'],
+    ],
+  ])('%s', (_, spec, rollout, version, types) => {
+    expect(rolloutGateActions(rolloutGate('qa', spec), rollout, version).map(said)).toEqual(types);
   });
 });
 

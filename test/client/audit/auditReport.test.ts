@@ -41,6 +41,11 @@ describe('one record', () => {
       ],
       ['01 bob 1.2.0 AuditLog+Object'],
     ],
+    [
+      'about a version that one source does not name',
+      [closed('01', { version: '1.2.0' }), closed('01', { sources: ['AuditLog'] })],
+      ['01 1.2.0 Object+AuditLog'],
+    ],
   ])('%s', (_, records, lines) => {
     expect(merged(...records)).toEqual(lines);
     expect(merged(...records.toReversed())).toHaveLength(1);
@@ -52,7 +57,7 @@ describe('two records', () => {
     ['of two users', closed('01', { user: 'alice' }), closed('01', { user: 'bob', sources: ['AuditLog'] })],
     ['of two versions', closed('01', { version: '1.1.0' }), closed('01', { version: '1.2.0', sources: ['AuditLog'] })],
     ['of one user, by one source, seconds apart', closed('01', { user: 'alice' }), closed('03', { user: 'alice' })],
-    ['that are minutes apart', closed('01'), closed('59', { sources: ['AuditLog'] })],
+    ['that are more than five seconds apart', closed('01'), closed('07', { sources: ['AuditLog'] })],
     ['of two objects', closed('01'), closed('01', { object: { ...GATE, name: 'other' }, sources: ['AuditLog'] })],
   ])('%s', (_, a, b) => {
     expect(merged(a, b)).toHaveLength(2);

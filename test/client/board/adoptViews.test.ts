@@ -24,12 +24,18 @@ const around = (more: Partial<ClusterAdoptionContext> = {}): ClusterAdoptionCont
 const runs = (version: string) => ({ postBuild: { substitute: { VERSION: version } } });
 
 describe('objects without a Rollout', () => {
-  it('shows the running version and its source, adoptable ones first', () => {
-    const found = unboundObjects(
-      [object('Kustomization', 'a-cluster', {}), object('Kustomization', 'checkout', runs('1.4.0'))],
-      around(),
-    );
-    expect(found).toEqual([
+  it('shows the running version and its source, adoptable ones first, then by name and kind', () => {
+    const names = ['b-cluster', 'a-cluster'].map((name) => object('Kustomization', name, {}));
+    const repository = object('OCIRepository', 'b-cluster', {});
+    const objects = [repository, ...names, object('Kustomization', 'checkout', runs('1.4.0'))];
+    const found = unboundObjects(objects, around());
+    expect(found.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+      'Kustomization checkout',
+      'Kustomization a-cluster',
+      'Kustomization b-cluster',
+      'OCIRepository b-cluster',
+    ]);
+    expect(found.slice(0, 2)).toEqual([
       { kind: 'Kustomization', namespace: 'shop', name: 'checkout', found: { version: '1.4.0', rollout: 'checkout' } },
       {
         kind: 'Kustomization',

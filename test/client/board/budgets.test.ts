@@ -47,3 +47,12 @@ it('a budget has the sentences of `why`, and leaves the waves to the picture', (
     label: 'wave',
   });
 });
+
+it('a budget shows five versions and fifty slots, and by whom a version continues', () => {
+  const version = (i: number) => ({ image: 'app', version: `1.${i}.0`, failed: 0, continuedBy: `user-${i}` });
+  const slot = (i: number) => ({ namespace: 'shop', name: `app-${i}`, version: '1.0.0', state: 'Granted' });
+  const status = { versions: [0, 1, 2, 3, 4, 5].map(version), slots: Array.from({ length: 51 }, (_, i) => slot(i)) };
+  const { versions, slots } = budgetView({ ...budget({}), status } as never);
+  expect(versions.map(({ continuedBy }) => continuedBy)).toEqual([0, 1, 2, 3, 4].map((i) => `user-${i}`));
+  expect([slots.length, slots[0]]).toEqual([50, { rollout: 'shop/app-0', version: '1.0.0', state: 'Granted' }]);
+});
