@@ -30,6 +30,7 @@ const CLOSED: EventRecord = {
   at: AT,
   involvedObjects: [{ ...WEB, namespace: 'flux-system', name: 'apps' }, WEB],
   forOthers: 'Gate close requested',
+  commands: [['To open it', 'kubectl rollouts open freeze -n flux-system']],
 };
 
 const servers: Server[] = [];
@@ -70,18 +71,19 @@ function notifier(
   { reportingObjects = async () => [WEB], timeoutMs = 30_000, now = AT }: Around = {},
 ) {
   const drops: string[] = [];
+  const why: unknown[] = [];
   const waits: number[] = [];
   const sink = createNotifier({
     address,
     instance: 'pod-1',
     reportingObjects,
     dropped: (what) => drops.push(what),
-    log: { warn: () => {} },
+    log: { warn: (fields) => why.push((fields as { why: string }).why) },
     now: () => now,
     wait: async (ms) => void waits.push(ms),
     timeoutMs,
   });
-  return { ...sink, drops, waits };
+  return { ...sink, drops, why, waits };
 }
 
 async function requestsFor(record: EventRecord, around?: Around) {
@@ -124,14 +126,15 @@ describe('an event', () => {
     expect(events).toMatchObject([{ involvedObject: WEB, message: `GateBypassed: ${NEWS.message}` }]);
   });
 
-  it('of a Gate is reported in its own namespace with user and reason, and in others without', async () => {
+  it('of a Gate is reported in its own namespace with user, reason and commands, and in others without', async () => {
+    const toOpen = '\nTo open it:\n  kubectl rollouts open freeze -n flux-system';
     const messages = (await requestsFor(CLOSED)).map(({ involvedObject, message }) => [
       `${involvedObject.kind} ${involvedObject.namespace}/${involvedObject.name}`,
       message,
     ]);
     expect(messages).toEqual([
-      ['Gate flux-system/freeze', `GateClosed: ${CLOSED.message}`],
-      ['Kustomization flux-system/apps', `Gate flux-system/freeze GateClosed: ${CLOSED.message}`],
+      ['Gate flux-system/freeze', `GateClosed: ${CLOSED.message}${toOpen}`],
+      ['Kustomization flux-system/apps', `Gate flux-system/freeze GateClosed: ${CLOSED.message}${toOpen}`],
       ['Kustomization demo/web', 'Gate flux-system/freeze GateClosed: Gate close requested'],
     ]);
     const { forOthers: _, ...secret } = CLOSED;
@@ -214,6 +217,7 @@ describe('costs nothing but the message', () => {
     sink.record(NEWS);
     await sink.idle();
     expect(sink.drops).toEqual(['notifications']);
+    expect(sink.why).toEqual([`notification-controller answered ${status}`]);
     expect(received).toHaveLength(attempts);
   });
 
@@ -224,6 +228,8 @@ describe('costs nothing but the message', () => {
       sink.record(NEWS);
       await sink.idle();
       expect(sink.drops).toEqual(['notifications']);
+      expect(sink.waits).toEqual([1000, 2000, 4000]);
+      expect(sink.why).toEqual(['notification-controller does not answer']);
     }
   });
 

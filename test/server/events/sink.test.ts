@@ -113,6 +113,11 @@ describe('an Event', () => {
     expect(eventOf({ ...NEWS, message }).message).toBe('Deployed 1.1.0 All gates are passing  [2J ');
   });
 
+  it('has the commands of its record', () => {
+    const commands = [['To see why', 'kubectl rollouts why web -n demo']] as const;
+    expect(eventOf({ ...NEWS, commands }).message).toContain('To see why:\n  kubectl rollouts why web -n demo');
+  });
+
   it('of a cluster-scoped object is in default', () => {
     const regarding = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } };
     const event = eventOf({ ...NEWS, regarding });
