@@ -202,6 +202,13 @@ describe('a Gate', () => {
   ])('%s', (_, each, types) => {
     expect(gateActions(each, waiting as never, NOW).map(said)).toEqual(types);
   });
+
+  it('offers at most fifty approvals, the first of which is the default', () => {
+    const many = Array.from({ length: 51 }, (_, i) => ({ ...waiting[0]!, version: `1.${i}.0` }));
+    const actions = gateActions(gate('prod', { approvals: { required: 2 } }), many as never, NOW);
+    const primary = actions.filter((action) => action.primary).map(said);
+    expect([actions.length, primary]).toEqual([50, ['approve gate/prod 1.0.0']]);
+  });
 });
 
 describe('a RolloutGate', () => {

@@ -102,6 +102,26 @@ describe('authentication', () => {
     expect(server.requests).toHaveLength(2);
   });
 
+  it('an identity token does not wait for a slow token server', async () => {
+    const server = await start((request, response, { host }) => {
+      if (request.method !== 'POST') response.writeHead(401, { 'www-authenticate': BEARER(host) }).end();
+    });
+    const credentials = { kind: 'identityToken', token: 'I' } as const;
+    await expect(fetchFrom(server, { credentials, timeoutMs: 300 })).rejects.toThrow('did not answer in time');
+  });
+
+  it.each([
+    [401, 'Denied'],
+    [429, 'Unavailable'],
+    [500, 'Unavailable'],
+  ])('a token server that answers %i is %s', async (status, failure) => {
+    const server = await start((request, response, { host }) => {
+      if (request.url?.startsWith('/token')) response.writeHead(status).end();
+      else response.writeHead(401, { 'www-authenticate': BEARER(host) }).end();
+    });
+    await expect(fetchFrom(server)).rejects.toMatchObject({ failure });
+  });
+
   it('a registry token as it is', async () => {
     const server = await tokenRegistry(() => undefined);
     expect((await fetchFrom(server, { credentials: { kind: 'registryToken', token: 'T' } })).digest).toBe(DIGEST);
