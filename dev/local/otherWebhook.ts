@@ -1,11 +1,11 @@
 /** Another team's admission webhook, for writes of objects of one kind with its label. */
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import type { Access } from '../client/kubeconfig.ts';
 import { applyObject } from '../client/resources.ts';
 import type { AnyObject } from '../client/send.ts';
 import { createAuthority } from './controlPlane/certificates.ts';
+import { listenOnLoopback } from './process/ports.ts';
 
 /** An operation of a JSON Patch. */
 export interface Operation {
@@ -47,12 +47,11 @@ export async function startOtherWebhook(
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ apiVersion, kind, response: { uid: asked.uid, allowed: true, ...changes } }));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const { host, close } = await listenOnLoopback(server);
   const webhook = (path: string) => ({
     name: `${name}.example.com`,
     clientConfig: {
-      url: `https://127.0.0.1:${port}${path}`,
+      url: `https://${host}${path}`,
       caBundle: Buffer.from(authority.certificate).toString('base64'),
     },
     rules: [
@@ -83,11 +82,5 @@ export async function startOtherWebhook(
     };
     await applyObject(admin, object, { manager: name, force: true });
   }
-  return {
-    calls: () => calls,
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  return { calls: () => calls, close };
 }

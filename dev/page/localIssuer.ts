@@ -1,9 +1,9 @@
 /** An OIDC issuer on this machine, for the page in the cluster. Users choose their account. */
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 // @ts-expect-error: it brings no types.
 import Provider from 'oidc-provider';
+import { listenOnLoopback } from '../local/process/ports.ts';
 
 export const CLIENT = { id: 'rollouts', secret: 'the-secret-of-the-client' };
 
@@ -23,16 +23,10 @@ export interface Issuer {
 /** Starts an issuer. `answerAt` makes the request listener for the issuer's URL. */
 export async function listenAsIssuer(answerAt: (url: string) => RequestListener): Promise<Issuer> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { host, close } = await listenOnLoopback(server);
+  const url = `http://${host}`;
   server.on('request', answerAt(url));
-  return {
-    url,
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  return { url, close };
 }
 
 /** Starts an issuer with these accounts and their claims. A `login_hint` selects the account. */

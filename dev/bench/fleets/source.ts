@@ -3,10 +3,10 @@
  * measured.
  */
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { conditionAt } from '../../actors/fluxStatus.ts';
 import { ref } from '../../actors/objects.ts';
 import type { User } from '../../actors/user.ts';
+import { listenOnLoopback } from '../../local/process/ports.ts';
 
 export const SOURCE = { kind: 'GitRepository', name: 'fleet' } as const;
 export const REVISION = `main@sha1:${'0'.repeat(40)}`;
@@ -29,14 +29,6 @@ export async function createSource(
 }
 
 /** A server on loopback that answers everything with the same bytes. */
-export async function serveAlways(body: string | Uint8Array): Promise<{ host: string; close(): void }> {
-  const server = createServer((_, response) => response.end(body));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+export function serveAlways(body: string | Uint8Array): Promise<{ host: string; close(): void }> {
+  return listenOnLoopback(createServer((_, response) => response.end(body)));
 }

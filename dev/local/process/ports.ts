@@ -1,5 +1,7 @@
 import { randomInt } from 'node:crypto';
-import { createServer } from 'node:net';
+import type { Server as HttpServer } from 'node:http';
+import type { Server as HttpsServer } from 'node:https';
+import { type AddressInfo, createServer } from 'node:net';
 import { Problem } from './problem.ts';
 
 /** Below the ports of outgoing connections, which could take a free port before the process listens on it. */
@@ -33,6 +35,18 @@ export async function requirePort(port: number, option: string): Promise<number>
     const why = code === 'EADDRINUSE' ? 'is used by another process' : `cannot be used (${code})`;
     throw new Problem(`Port ${port} ${why}: stop that process or give another port with ${option}.`);
   }
+}
+
+/** Listens on a free loopback port. `host`: `127.0.0.1:port`; `close` ends every connection. */
+export async function listenOnLoopback(server: HttpServer | HttpsServer): Promise<{ host: string; close(): void }> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
 }
 
 function listenOnce(port: number): Promise<number> {
