@@ -19,7 +19,7 @@ import type { Right } from '../client/explain/application.ts';
 import { approvalViews } from '../client/explain/approvalViews.ts';
 import { groupOf, identityOf } from '../core/kube/names.ts';
 import { withFullStop } from '../core/text/commands.ts';
-import { isApiError, type KubeClient, unlessRefused } from '../tools/kube/kubeClient.ts';
+import { isApiError, type KubeClient, reviewRights, unlessRefused } from '../tools/kube/kubeClient.ts';
 import { withoutManagedFields } from '../tools/kube/objectText.ts';
 import { Problem } from '../tools/kube/problem.ts';
 import { makeWrite } from '../tools/kube/sent.ts';
@@ -60,12 +60,7 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
     return answer;
   };
 
-  const rightsOf = async (rights: readonly Right[]): Promise<Rights> => {
-    const each = new Map(rights.map((right) => [rightKey(right), right]));
-    return Object.fromEntries(
-      await Promise.all([...each].map(async ([key, right]) => [key, await may(right)] as const)),
-    );
-  };
+  const rightsOf = (rights: readonly Right[]): Promise<Rights> => reviewRights(rights, may);
 
   const act = async (request: ActionRequest, dryRun: boolean, basis?: string): Promise<Answer> => {
     const plan = async () => writeOf(request, await readObject(client, request), now());

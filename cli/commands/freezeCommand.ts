@@ -1,6 +1,6 @@
 /** `freeze`: creates a Gate that is closed now, later, or every week. */
 import type { Gate } from '../../api/types.ts';
-import { type ActionRequest, freezeRights, lackingText, rightKey } from '../../client/actions/action.ts';
+import { type ActionRequest, freezeRights, lackingText } from '../../client/actions/action.ts';
 import { writeOf } from '../../client/actions/table.ts';
 import { parseDays, parseHours, parseKinds, parseSelector } from '../../client/actions/userInput.ts';
 import {
@@ -16,7 +16,7 @@ import { withoutEmpty } from '../../core/kube/json.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { withCommands } from '../../core/text/commands.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
-import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
+import { type KubeClient, reviewRights, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { freezeConcerns, heldText, readSelected } from '../../tools/read/heldObjects.ts';
 import { parseName, readNamed } from '../../tools/read/namedObjects.ts';
@@ -148,10 +148,8 @@ function notAGate(kind: 'RolloutGate' | 'Rollout', name: string, namespace: stri
 /** Checks the rights, before the user is asked to confirm the freeze. @throws Problem */
 async function requireRights(client: KubeClient, request: ActionRequest, existing: Gate | undefined): Promise<void> {
   const needed = freezeRights(request, existing);
-  const answers = await Promise.all(
-    needed.map(async (right) => [rightKey(right), (await unlessRefused(client.mayI(right), 403)) ?? true] as const),
-  );
-  const lacks = lackingText(needed, Object.fromEntries(answers));
+  const rights = await reviewRights(needed, async (right) => (await unlessRefused(client.mayI(right), 403)) ?? true);
+  const lacks = lackingText(needed, rights);
   if (lacks) throw new Problem(`You can't freeze with Gate ${refKey(request.object)}: you need ${lacks}.`);
 }
 

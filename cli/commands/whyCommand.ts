@@ -1,12 +1,11 @@
-import { rightsText } from '../../client/actions/action.ts';
+import { lackingText, rightKey } from '../../client/actions/action.ts';
 import { commandViewsOf } from '../../client/actions/lines.ts';
 import { PROGRAM } from '../../client/actions/writes/plannedWrite.ts';
-import type { CommandView, Right } from '../../client/explain/application.ts';
+import type { CommandView } from '../../client/explain/application.ts';
 import type { Explanation } from '../../client/explain/kinds/explanation.ts';
 import { refKey } from '../../core/kube/names.ts';
-import { memoize } from '../../core/memo.ts';
 import { withFullStop } from '../../core/text/commands.ts';
-import { type KubeClient, unlessRefused } from '../../tools/kube/kubeClient.ts';
+import { type KubeClient, reviewRights, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { structuredText } from '../../tools/kube/objectText.ts';
 import { EXIT } from '../../tools/kube/problem.ts';
 import { explainObject } from '../../tools/read/explained.ts';
@@ -96,13 +95,12 @@ function commandLines(
 
 /** The commands with `allowed` and `lacks`, unless the API server refuses to review the user's access. */
 async function withRights(client: KubeClient, commands: readonly CommandView[]): Promise<CommandView[]> {
-  const mayI = memoize((right: Right) => unlessRefused(client.mayI(right), 403), JSON.stringify);
-  return Promise.all(
-    commands.map(async (view) => {
-      const all = await Promise.all(view.rights.map(mayI));
-      const lacks = rightsText(view.rights.filter((_, index) => all[index] === false));
-      if (lacks) return { ...view, allowed: false, lacks };
-      return all.includes(undefined) ? view : { ...view, allowed: true };
-    }),
-  );
+  const needed = commands.flatMap(({ rights }) => rights);
+  const rights = await reviewRights(needed, (right) => unlessRefused(client.mayI(right), 403));
+  return commands.map((view) => {
+    const known = view.rights.filter((right) => rights[rightKey(right)] !== undefined);
+    const lacks = lackingText(known, rights);
+    if (lacks) return { ...view, allowed: false, lacks };
+    return known.length === view.rights.length ? { ...view, allowed: true } : view;
+  });
 }

@@ -90,14 +90,13 @@ export function freezeRights({ object, freeze }: ActionRequest, existing: AnyObj
   ];
 }
 
-/** The rights that the user lacks, `patch on rollouts shop/web`; empty if none. `rights`: by their keys. */
-export function lackingText(needed: readonly Right[], rights: Readonly<Record<string, boolean>>): string {
-  return rightsText(needed.filter((right) => rights[rightKey(right)] !== true));
-}
-
-/** `patch on rollouts shop/web and bypass on gates shop/freeze`. */
-export function rightsText(rights: readonly Right[]): string {
-  return rights
+/**
+ * The rights that the user lacks, `patch on rollouts shop/web and bypass on gates shop/freeze`; empty if none.
+ * `rights`: by their keys; an unknown one is lacking.
+ */
+export function lackingText(needed: readonly Right[], rights: Readonly<Record<string, boolean | undefined>>): string {
+  return needed
+    .filter((right) => rights[rightKey(right)] !== true)
     .map(({ verb, resource, namespace, name }) => `${verb} on ${resource} ${refKey({ namespace, name: name || '*' })}`)
     .join(' and ');
 }

@@ -175,7 +175,7 @@ export interface CommandView {
   rights: Right[];
   /** The id of the step that the action removes. */
   step?: string;
-  /** Whether the user has the rights; absent if unknown. Filled in by the command and the page. */
+  /** Whether the user has the rights; absent if unknown. Filled in by `why`. */
   allowed?: boolean;
   /** The rights that the user lacks, `patch on rollouts shop/web`. */
   lacks?: string;

@@ -1,5 +1,6 @@
 /** The client of command and page for the API server: read, list, watch, write, and review access. */
 import type { AnyObject, KubeObject } from '../../api/kubernetes.ts';
+import { rightKey } from '../../client/actions/action.ts';
 import { FIELD_MANAGER } from '../../client/actions/writes/plannedWrite.ts';
 import type { Right } from '../../client/explain/application.ts';
 import { isApiError } from '../../server/cluster/apiError.ts';
@@ -106,6 +107,16 @@ const writeQuery = ({ dryRun }: WriteOptions) => ({
 });
 
 const pathOf = ({ name, ...collection }: ObjectPath) => resourcePath(collection, name);
+
+/** Whether the user has each right, by its key. `may`: reviews one right; it is called once for each. */
+export async function reviewRights<Answer>(
+  rights: readonly Right[],
+  may: (right: Right) => Promise<Answer>,
+): Promise<Record<string, Answer>> {
+  const distinct = new Map(rights.map((right) => [rightKey(right), right]));
+  const reviewed = [...distinct].map(async ([key, right]) => [key, await may(right)] as const);
+  return Object.fromEntries(await Promise.all(reviewed));
+}
 
 /** The result of the read; undefined if the API server refuses it with one of these codes. */
 export async function unlessRefused<T>(read: Promise<T>, ...codes: number[]): Promise<T | undefined> {
