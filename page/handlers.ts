@@ -17,16 +17,17 @@ import { isRequest, type NoRequest } from '../client/actions/writes/plannedWrite
 import type { Answer, ApplicationPageData, ObjectPageData, Preview, Rights } from '../client/board/pageMessages.ts';
 import type { Right } from '../client/explain/application.ts';
 import { approvalViews } from '../client/explain/approvalViews.ts';
+import { type ObjectDetails, objectDetails } from '../client/explain/objectDetails.ts';
+import type { CoreEvent } from '../core/audit/eventRecords.ts';
 import { groupOf, identityOf } from '../core/kube/names.ts';
 import { withFullStop } from '../core/text/commands.ts';
 import { isApiError, type KubeClient, reviewRights, unlessRefused } from '../tools/kube/kubeClient.ts';
-import { withoutManagedFields } from '../tools/kube/objectText.ts';
+import { withoutManagedFields, yamlText } from '../tools/kube/objectText.ts';
 import { Problem } from '../tools/kube/problem.ts';
 import { makeWrite } from '../tools/kube/sent.ts';
 import { explainObject } from '../tools/read/explained.ts';
 import { readSelected } from '../tools/read/heldObjects.ts';
 import { readTarget } from '../tools/read/namedObjects.ts';
-import { readDetails } from '../tools/read/objectDetails.ts';
 import type { Views } from './views.ts';
 
 /** How long answers of access reviews are kept: rights change seldom, and every application needs the same. */
@@ -125,6 +126,22 @@ export function createHandlers(client: KubeClient, views: Views, now: () => Epoc
       const objects = held.slice(0, MAX_PREVIEW);
       return { answer, objects, count: held.length, unread, commands, ...(lacks && { lacks }) };
     },
+  };
+}
+
+/** Reads the details of an object: its Events, and its YAML. */
+async function readDetails(client: KubeClient, object: AnyObject): Promise<{ details: ObjectDetails; yaml: string }> {
+  const { metadata } = object;
+  const events = client.list<CoreEvent>({
+    apiVersion: 'v1',
+    resource: 'events',
+    // Events of cluster-scoped objects live in `default`.
+    namespace: metadata.namespace ?? 'default',
+    fieldSelector: `involvedObject.uid=${metadata.uid}`,
+  });
+  return {
+    details: objectDetails(object, await unlessRefused(events, 403)),
+    yaml: await yamlText(withoutManagedFields(object)),
   };
 }
 

@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import { AuditLog } from '../../client/audit/auditLog.ts';
@@ -12,6 +11,7 @@ import type { Cluster } from '../../tools/kube/cluster.ts';
 import { isApiError } from '../../tools/kube/kubeClient.ts';
 import { structuredText } from '../../tools/kube/objectText.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
+import { fileLines } from '../../tools/read/fileLines.ts';
 import { optionalReader, whyUnread } from '../../tools/read/readRelated.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { ALL_NAMESPACES } from '../command/options.ts';
@@ -119,22 +119,11 @@ async function readAuditLogs(
   const log = new AuditLog();
   for (const file of files) {
     try {
-      for await (const line of linesOf(file)) log.add(line);
+      for await (const line of fileLines(file)) log.add(line);
     } catch (error) {
       throw new Problem(`--audit-log: ${file} can't be read: ${(error as Error).message}`, EXIT.usage);
     }
   }
   const isIncluded = ({ object }: AuditRecord) => namespace === undefined || object.namespace === namespace;
   return { records: log.records.filter(isIncluded), gaps: log.gaps(since) };
-}
-
-/** The lines of a file. Not by readline, for which U+2028 in a user's text ends a line too. */
-async function* linesOf(file: string): AsyncGenerator<string> {
-  let rest = '';
-  for await (const chunk of createReadStream(file, 'utf8')) {
-    const lines = `${rest}${chunk}`.split('\n');
-    rest = lines.pop()!;
-    yield* lines;
-  }
-  yield rest;
 }

@@ -4,8 +4,8 @@
  */
 import { createWriteStream } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
+import { fileLines } from '../../tools/read/fileLines.ts';
 import type { AnyObject } from '../client/send.ts';
-import { linesOf } from '../local/auditLog.ts';
 import type { SeenVersion } from '../oracle/writes.ts';
 import { GROUPS } from './audit.ts';
 
@@ -77,5 +77,5 @@ export function recordInto(file: string, etcdUrl: string): Store {
 }
 
 export async function* readStored(file: string): AsyncGenerator<SeenVersion> {
-  for await (const line of linesOf(file)) yield JSON.parse(line) as SeenVersion;
+  for await (const line of fileLines(file, { isBeingWritten: true })) yield JSON.parse(line) as SeenVersion;
 }

@@ -1,5 +1,5 @@
 /** Reads the API server's audit log. */
-import { createReadStream } from 'node:fs';
+import { fileLines } from '../../tools/read/fileLines.ts';
 
 export interface AuditEvent {
   stage: string;
@@ -18,7 +18,7 @@ export interface AuditEvent {
 
 /** The events of a log, from a byte of the file; undefined for a line without one. */
 export async function* auditEvents(file: string, start = 0): AsyncGenerator<AuditEvent | undefined> {
-  for await (const line of linesOf(file, start)) yield parse(line);
+  for await (const line of fileLines(file, { start, isBeingWritten: true })) yield parse(line);
 }
 
 /** The event in a line. A killed API server leaves an incomplete line, which the next one continues. */
@@ -29,14 +29,4 @@ function parse(line: string): AuditEvent | undefined {
     } catch {}
   }
   return undefined;
-}
-
-/** The lines of a file. An incomplete last line is left out. node:readline would split JSON strings at U+2028. */
-export async function* linesOf(file: string, start = 0): AsyncGenerator<string> {
-  let rest = '';
-  for await (const chunk of createReadStream(file, { encoding: 'utf8', start })) {
-    const lines = `${rest}${chunk}`.split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
-  }
 }

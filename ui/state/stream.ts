@@ -1,12 +1,12 @@
-/** The data of the stream as signals: rows, Gates, schedules, budgets and the state of the watches. */
+/** The server's stream, and its data as signals: rows, Gates, schedules, budgets and the state of the watches. */
 import { batch, type Signal, signal } from '@preact/signals';
 import type { BudgetView } from '../../client/board/budgetView.ts';
 import type { Change, Hello, KindState, StreamEvents } from '../../client/board/pageMessages.ts';
 import type { GateView, ScheduleView } from '../../client/board/planViews.ts';
 import { type Row, rowKey } from '../../client/board/row.ts';
-import type { StreamEvent } from '../../client/board/streamFrames.ts';
-import { readStream } from './reader.ts';
+import { FRAME_END, parseFrame, type StreamEvent } from '../../client/board/streamFrames.ts';
 import { Refused } from './refused.ts';
+import { request } from './session.ts';
 
 type StreamState = 'connecting' | 'live' | 'lost' | 'refused';
 
@@ -57,6 +57,34 @@ export function reconnect(): void {
     });
     if (!isRefused) retry = setTimeout(reconnect, Math.min(MIN_RETRY_MS * 2 ** failures++, MAX_RETRY_MS));
   });
+}
+
+/** The longest silence of a live connection: the server sends a heartbeat every fifteen seconds. */
+const SILENCE_MS = 45_000;
+
+/**
+ * Reads the stream, and calls `onEvents` for each chunk. With fetch, because EventSource sends no key.
+ * @throws Refused or fetch's error when the stream ends
+ */
+async function readStream(onEvents: (events: StreamEvent[]) => void, own: AbortController): Promise<never> {
+  const silent = () => own.abort(new Refused(0, 'The server of this page no longer answers.'));
+  let timer = setTimeout(silent, SILENCE_MS);
+  try {
+    const response = await request('/api/stream', { signal: own.signal });
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = '';
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) throw new Refused(0, 'The server of this page has ended the stream.');
+      clearTimeout(timer);
+      timer = setTimeout(silent, SILENCE_MS);
+      const frames = (rest + value).split(FRAME_END);
+      rest = frames.pop()!;
+      onEvents(frames.flatMap(parseFrame));
+    }
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function handleEvents(events: StreamEvent[]): void {
