@@ -77,7 +77,7 @@ If the Rollout has no RolloutGate, the command creates one.`,
   arguments: ARGUMENTS,
   options: [GATE, ...WRITE_OPTIONS, ...LIST_WAIT_OPTIONS],
   exitCodes: GATE_WAIT_CODES,
-  examples: [['before it is unpinned', "reject my-app 1.2.0 --reason 'leaks memory'"]],
+  examples: [['prevent a version from being deployed once you unpin', "reject my-app 1.2.0 --reason 'leaks memory'"]],
   run: (context, invocation) => vote(context, invocation, 'reject'),
 };
 
@@ -111,7 +111,7 @@ async function awaitOne(
   const names = waiting.map((rollout) => refKey(identityOf(rollout)));
   const text = only
     ? `${version} is waiting in more than one Rollout (${few(names, 8)}): name one of them`
-    : `no Rollout waits there to deploy ${version}`;
+    : `no Rollout is waiting there for ${version}`;
   context.terminal.note(`Not waiting: ${text}.`);
   return EXIT.ok;
 }

@@ -20,7 +20,7 @@ export const calendarCommand: CommandDefinition = {
   description: `Draws the next weeks of Gates and schedules: when each is open or closed, and by which user.
 
 It follows from the requests and rules that exist now.
-For a namespace it shows its own, and those of other namespaces that hold something in it.`,
+For a namespace it shows the Gates and schedules there, and those of other namespaces that hold something there.`,
   options: [
     ALL_NAMESPACES,
     { flags: '--weeks <count>', help: `how many, up to ${MAX_WEEKS}`, default: '2' },

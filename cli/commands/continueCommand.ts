@@ -32,8 +32,8 @@ The command lists where the version has failed, and asks.`,
   options: [...WRITE_OPTIONS, ...CONTINUE_WAIT_OPTIONS],
   exitCodes: GATE_WAIT_CODES,
   examples: [
-    ['the failure was not its fault', "continue fleet 1.2.0 -n shop --reason 'the database was down'"],
-    ['of the whole cluster', "continue clusterrolloutbudget/fleet --reason 'the database was down'"],
+    ['the version did not cause its failures', "continue fleet 1.2.0 -n shop --reason 'the database was down'"],
+    ['at a budget of the whole cluster', "continue clusterrolloutbudget/fleet --reason 'the database was down'"],
   ],
   async run(context, invocation) {
     const [text = '', version] = invocation.arguments as [string, string?];

@@ -40,7 +40,7 @@ const CHECKS: readonly [about: string, check: Check][] = [
 ];
 
 export const doctorCommand: CommandDefinition = {
-  description: `Checks the installation, and says how to fix each finding. It checks:
+  description: `Checks the installation, and shows how to fix each finding. It checks:
 
 - versions, kinds, webhooks and their certificates, and whether the API server reaches them (by a dry run that stores nothing),
 - Metacontroller, and the rights of our ServiceAccounts,

@@ -118,7 +118,7 @@ function everyOf({ timeZone }: Context, options: Options): FreezeRequest['every'
   }
   const timezone: string = options.timezone ?? timeZone;
   if (!isTimeZone(timezone))
-    throw new Problem(`--timezone: '${timezone}' is no time zone such as Europe/Berlin.`, EXIT.usage);
+    throw new Problem(`--timezone: '${timezone}' is not a time zone such as Europe/Berlin.`, EXIT.usage);
   return { days, hours: parseOption(options, 'between', parseHours, 'for example 16:00-08:00'), timezone };
 }
 

@@ -45,7 +45,7 @@ export function sizeFindings(
     const bytes = selected.reduce((sum, rollout) => sum + goJsonBytes(rollout), goJsonBytes(budget));
     if (bytes < MAX_REQUEST_BYTES * WARNING_SHARE) return [];
     const name = `${budgetKind(budget)} ${refKey(identityOf(budget))}`;
-    const size = `The ${selected.length} Rollouts that ${name} selects have ${inMib(bytes)} together`;
+    const size = `The ${selected.length} Rollouts that ${name} selects take ${inMib(bytes)} together`;
     const limit = `a request to its hook can have at most ${inMib(MAX_REQUEST_BYTES)}`;
     const isOver = bytes > MAX_REQUEST_BYTES;
     const text = isOver ? `${size}, but ${limit}: its hook answers 413, and no slot is granted` : `${size}: ${limit}`;

@@ -44,7 +44,7 @@ export function metricFindings(
     }
     const own = labels.get(namespace);
     if (!own || selects(provider, own)) return [];
-    const text = `${what}, whose spec.namespaceSelector does not select its namespace: it is never Healthy`;
+    const text = `${what}, whose spec.namespaceSelector does not select namespace ${namespace}: it is never Healthy`;
     const show = shell`kubectl get metricprovider ${nameWord(requested)} -o yaml`;
     return problem(ABOUT, text, 'label the Namespace, or widen the selector', show);
   });

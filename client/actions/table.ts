@@ -74,7 +74,7 @@ export const ACTIONS: Record<ActionType, Definition> = {
     label: (request) => `Deploy ${version(request)} manually`,
     submit: (request) => `Deploy ${version(request)}`,
     text: () =>
-      'It is deployed at once. Closed Gates, missing approvals, rejections and a copy to spec.targetRepository can still block it.',
+      'Deploys it at once, unless a closed Gate, a missing approval, a rejection or an unfinished copy to spec.targetRepository blocks it.',
     confirm: true,
   },
   pin: {
@@ -184,8 +184,8 @@ export const ACTIONS: Record<ActionType, Definition> = {
     words: (request) => ['bypass', target(request), version(request), '--rollout-gates'],
     label: (request) => `Bypass every RolloutGate for ${version(request)}`,
     submit: () => 'Bypass',
-    text: () =>
-      'It bypasses every RolloutGate, those of schedules too. Closed Gates and missing approvals still block it.',
+    text: (request) =>
+      `${version(request)} bypasses every RolloutGate, those of schedules too. Closed Gates and missing approvals still block it.`,
   },
   continue: {
     kinds: BUDGETS,

@@ -41,8 +41,8 @@ export function approvalRuleText(
 ): string {
   const who = required === 1 ? 'the approval of one user' : `the approvals of ${required} users`;
   const names = { requester: 'the user who requested it', author: 'its authors' };
-  const without = notBy.length > 0 ? `, ${notBy.map((each) => names[each]).join(' and ')} not counted` : '';
-  const lasts = expireAfter ? `, each within ${expireAfter}` : '';
+  const without = notBy.length > 0 ? ` (not from ${notBy.map((each) => names[each]).join(' or ')})` : '';
+  const lasts = expireAfter ? `, each valid for ${expireAfter}` : '';
   const opening = opensByRequest ? 'a request to open ends the closure' : 'no request opens the Gate';
   return `A version needs ${who}${without}${lasts}${opened ? '' : `; ${opening}`}`;
 }

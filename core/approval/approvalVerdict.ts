@@ -115,7 +115,7 @@ export function isExpired(approval: Approval, rule: ApprovalRule, now: EpochMs):
 
 /** Why the approval does not count: `requested it`, `is named as its author`. */
 function whyNotCounted({ by }: Approval, rule: ApprovalRule, background: Background | undefined): string | undefined {
-  if (whyNotAPerson(by, rule) !== undefined) return 'is no person';
+  if (whyNotAPerson(by, rule) !== undefined) return 'is not a person';
   const { requesters = [], onBehalfOf, authors } = background ?? {};
   if (rule.notBy?.includes('requester')) {
     if (requesters.includes(by)) return 'requested it';

@@ -119,7 +119,7 @@ describe('--wait has nothing to wait for', () => {
       [gate('year-end', 'eu', 'us'), ...behind],
       'Not waiting: 1.2.0 is waiting in more than one Rollout (shop/eu, shop/us): name one of them.\n',
     ],
-    ['approve gate/year-end 9.0.0', [YEAR_END], 'Not waiting: no Rollout waits there to deploy 9.0.0.\n'],
+    ['approve gate/year-end 9.0.0', [YEAR_END], 'Not waiting: no Rollout is waiting there for 9.0.0.\n'],
     [
       'open year-end --at 2037-01-04T00:00:00Z',
       [YEAR_END],

@@ -12,7 +12,7 @@ it.each([
     /^--kinds: 'Deployment' does not parse; expected one or more of Kustomization,.*,Bucket,Rollout\.\n$/,
   ],
   ['freeze x --every Fr', /^--every: 'Fr' does not parse/],
-  ['freeze x --every Friday --timezone Mars', /^--timezone: 'Mars' is no time zone/],
+  ['freeze x --every Friday --timezone Mars', /^--timezone: 'Mars' is not a time zone/],
   ['freeze x --between 10:00-12:00', /^--between goes with --every/],
   ['calendar --weeks 99', /^--weeks: '99' is not a number from 1 to 8/],
 ])('%s', async (line, sentence) => {

@@ -118,7 +118,7 @@ describe('a HealthCheck of class prometheus', () => {
   const SHOP = [{ metadata: { name: 'shop', labels: { team: 'a' } } }];
 
   const NOT_SELECTED =
-    'HealthCheck shop/errors queries MetricProvider main, whose spec.namespaceSelector does not select its namespace: it is never Healthy';
+    'HealthCheck shop/errors queries MetricProvider main, whose spec.namespaceSelector does not select namespace shop: it is never Healthy';
   const INVALID = { matchExpressions: [{ key: 'team', operator: 'Maybe' }] };
   it.each([
     ['may query it', { prometheus }, [provider({ matchLabels: { team: 'a' } })], SHOP, []],
@@ -175,10 +175,10 @@ describe('the selection of a budget', () => {
 
   it('is reported before and after it becomes too large', () => {
     expect(textOf([own], rollouts(6, 1), NAMESPACES)).toEqual([
-      'The 6 Rollouts that RolloutBudget shop/fleet selects have 6.0 MiB together: a request to its hook can have at most 7.0 MiB',
+      'The 6 Rollouts that RolloutBudget shop/fleet selects take 6.0 MiB together: a request to its hook can have at most 7.0 MiB',
     ]);
     expect(textOf([ofCluster], rollouts(8, 1), NAMESPACES)).toEqual([
-      'The 8 Rollouts that ClusterRolloutBudget all selects have 8.0 MiB together, but a request to its hook can have at most 7.0 MiB: ' +
+      'The 8 Rollouts that ClusterRolloutBudget all selects take 8.0 MiB together, but a request to its hook can have at most 7.0 MiB: ' +
         'its hook answers 413, and no slot is granted',
     ]);
   });

@@ -86,7 +86,7 @@ export function freezeConcerns(gate: Gate, held: readonly Requirer[]): string[] 
       : []),
     ...(syncs && sources.length > 0
       ? [
-          `It holds syncs and sources (${sources.join(', ')}): a path that moves meanwhile deletes and re-creates what it applies`,
+          `It holds syncs and sources (${sources.join(', ')}): if a path moves in the meantime, Flux may delete and re-create what it applies`,
         ]
       : []),
   ];

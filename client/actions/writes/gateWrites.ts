@@ -256,7 +256,7 @@ export function spanProblem(at: EpochMs | undefined, end: EpochMs | undefined, n
   if (end === undefined) return undefined;
   if (at === undefined && end <= now) return `${formatTime(end)} is in the past: the end must be later than now.`;
   if (at === undefined && end <= now + CLOCK_TOLERANCE_MS)
-    return `${formatTime(end)} is less than a minute ahead, which a Gate takes for now: the end must be later.`;
+    return `${formatTime(end)} is less than a minute ahead, which counts as now: the end must be later.`;
   return at === undefined || end > at
     ? undefined
     : `${formatTime(end)} is before ${formatTime(at)}: the end must be later than the beginning.`;

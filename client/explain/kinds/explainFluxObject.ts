@@ -91,7 +91,7 @@ function headlineOf(
   isOurs: boolean,
   state: StateAnnotation['is'] | undefined,
 ): string | undefined {
-  if (closed.length > 0) return isSuspended ? 'held by a closed Gate' : 'runs behind a closed Gate';
+  if (closed.length > 0) return isSuspended ? 'held by a closed Gate' : 'runs although a Gate is closed';
   if (!isSuspended) return undefined;
   if (state === 'opening') return 'its Gates are open; waiting for the Kustomization that applies it';
   if (state === 'closed') return 'held by a Gate';

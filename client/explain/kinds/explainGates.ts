@@ -103,7 +103,7 @@ function unreachedCauses({ status }: Gate): Cause[] {
           },
         ];
   return [
-    ...cause('NotHeld', notHeld, 'running behind the closed Gate', notHeldObjects),
+    ...cause('NotHeld', notHeld, 'still running although the Gate is closed', notHeldObjects),
     ...cause('NotResumed', notResumed, 'still suspended although the Gate is open', notResumedObjects),
   ];
 }

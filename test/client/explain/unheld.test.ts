@@ -35,7 +35,7 @@ it('a HealthCheck of a Kustomization that does not exist is found', () => {
 it.each([
   [
     { notHeld: 3, notHeldObjects: [first] },
-    '3 objects running behind the closed Gate, such as Kustomization shop/web: no room',
+    '3 objects still running although the Gate is closed, such as Kustomization shop/web: no room',
   ],
   [
     { notResumed: 1, notResumedObjects: [first] },
