@@ -68,14 +68,9 @@ export function isObjectName(name: string): boolean {
   return name.length <= MAX_OBJECT_NAME && OBJECT_NAME.test(name);
 }
 
-/** The hex digits of SHA-256: nobody finds another text with this hash. */
-export function wholeHash(text: string): string {
-  return bytesToHex(sha256(utf8ToBytes(text)));
-}
-
 /** 16 hex digits of SHA-256: the same text gives the same hash on every machine. */
 export function shortHash(text: string): string {
-  return wholeHash(text).slice(0, 16);
+  return bytesToHex(sha256(utf8ToBytes(text))).slice(0, 16);
 }
 
 /**

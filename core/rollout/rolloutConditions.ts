@@ -295,7 +295,7 @@ function namesOrCount(names: readonly string[], what: string): string {
  * The condition Ready; undefined if it stays as it is. A problem hides the state of the deployment while it lasts.
  * @param waits the conditions of waits, which Ready repeats before the first deployment
  */
-export function readyNow(
+function readyNow(
   observed: Observed,
   { history, available, conditions }: RolloutState,
   { selection }: Evaluation,

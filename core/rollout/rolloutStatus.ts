@@ -150,7 +150,7 @@ function storedBlocker({ version, object, by, ...rest }: Blocker): Blocker {
 const MAX_CLOSED_GATES = 20;
 
 /** The entries. Of many RolloutGates those that block come first; a condition reports how many are left out. */
-export function gateSummaries(
+function gateSummaries(
   observed: Observed,
   evaluation: Evaluation,
   now: EpochMs,
@@ -161,27 +161,25 @@ export function gateSummaries(
     withApprovals(each, requested.get(each.name), evaluation.pending),
   );
   const own = all.filter(isOfRolloutGate);
-  if (own.length <= LIMITS.listedGates) return { gates: [...all, ...closed.map(closedSummary)], leftOut: [] };
-  const blocks = isBlocking(evaluation);
   // Clients read an entry with `passing: false` as a RolloutGate that holds every version.
-  const rankOf = (each: GateSummary) => (each.passing === false ? 0 : blocks(each) ? 1 : 2);
+  const rankOf = (each: GateSummary) => (each.passing === false ? 0 : blocks(each, evaluation.pending) ? 1 : 2);
   const byRank = own.toSorted((a, b) => rankOf(a) - rankOf(b));
   const shown = new Set(byRank.slice(0, LIMITS.listedGates));
-  const gates = all.filter((each) => !isOfRolloutGate(each) || shown.has(each));
-  const leftOut = [
-    `status.gates has ${shown.size} of ${own.length} RolloutGates, of which ${own.filter(blocks).length} block`,
-  ];
-  return { gates: [...gates, ...closed.map(closedSummary)], leftOut };
+  const blocking = own.filter((each) => rankOf(each) < 2);
+  const note = `status.gates has ${shown.size} of ${own.length} RolloutGates, of which ${blocking.length} block`;
+  return {
+    gates: [...all.filter((each) => !isOfRolloutGate(each) || shown.has(each)), ...closed.map(closedSummary)],
+    leftOut: shown.size < own.length ? [note] : [],
+  };
 }
 
 function isOfRolloutGate({ kind }: GateSummary): boolean {
   return kind === undefined;
 }
 
-function isBlocking({ pending }: Evaluation): (gate: GateSummary) => boolean {
-  const isListed = ({ allowedVersions }: GateSummary) =>
-    !allowedVersions || (pending !== undefined && allowedVersions.includes(pending));
-  return (gate) => gate.passing === false || !isListed(gate);
+function blocks({ passing, allowedVersions }: GateSummary, pending: string | undefined): boolean {
+  if (passing === false || !allowedVersions) return passing === false;
+  return pending === undefined || !allowedVersions.includes(pending);
 }
 
 /** The entry with the approvals of the pending version, which may be no candidate, or not the newest. */

@@ -179,7 +179,7 @@ const COPIED_ANNOTATIONS = [GATE_PRETTY_NAME, GATE_DESCRIPTION];
  * one. The schedule's uid is part of the name: a re-created schedule need not wait until the garbage collector has
  * removed the old RolloutGates.
  */
-export function scheduleGate(
+function scheduleGate(
   schedule: Schedule,
   rollout: NamespacedName,
   passing: boolean,
@@ -214,7 +214,7 @@ export function scheduleGate(
  * The RolloutGate unchanged, in the form of an answer: without what Metacontroller and the API server have added.
  * It keeps the time of its next change, from which on it doesn't count as passing.
  */
-export function unchangedGate({ apiVersion, kind, metadata, spec }: RolloutGate): RolloutGate {
+function unchangedGate({ apiVersion, kind, metadata, spec }: RolloutGate): RolloutGate {
   const annotations = annotationsIn(metadata.annotations, [...COPIED_ANNOTATIONS, GATE_UNTIL]);
   const labels = Object.fromEntries(
     Object.entries(metadata.labels ?? {}).filter(

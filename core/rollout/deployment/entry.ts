@@ -33,7 +33,7 @@ import type { OnFailure } from './rollback.ts';
 export type Beginning = 'bakes' | 'awaitsApply' | 'nothingBound' | 'ranBefore' | 'noBake';
 
 /** The first bake status of a new deployment. */
-export const BEGINNINGS: Record<Beginning, Pick<HistoryEntry, 'bakeStatus' | 'bakeStatusMessage'>> = {
+const BEGINNINGS: Record<Beginning, Pick<HistoryEntry, 'bakeStatus' | 'bakeStatusMessage'>> = {
   bakes: { bakeStatus: 'Deploying', bakeStatusMessage: WAITING_FOR_HEALTH },
   awaitsApply: { bakeStatus: 'Deploying', bakeStatusMessage: WAITING_TO_BE_APPLIED },
   nothingBound: { bakeStatus: 'Succeeded', bakeStatusMessage: NOTHING_BOUND },
