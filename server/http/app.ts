@@ -153,14 +153,19 @@ type Lane = ReturnType<typeof createLane>;
 
 /** The limits that the requests of some routes share. */
 function createLane() {
-  return { share: createFairShare(SERVER_LIMITS.bodyBytesAtOnce), inFlight: 0, turn: createTurns() };
+  // Apart from each other: in each turn a small body waits for one large body at most.
+  const [large, small] = [createTurns(), createTurns()];
+  const turn = <T>(bytes: number, answer: () => Promise<T>) => (bytes > SMALL_BYTES ? large : small)(answer);
+  return { share: createFairShare(SERVER_LIMITS.bodyBytesAtOnce), inFlight: 0, turn };
 }
 
-/** A function that answers large bodies one after another, so that a small one waits for one large body at most. */
+/**
+ * A function that begins answers one after another, each in a turn of the event loop of its own. Many answers that
+ * tenants make expensive would otherwise keep all other lanes and ports of this process waiting until the last.
+ */
 function createTurns() {
   let last: Promise<unknown> = Promise.resolve();
-  return async <T>(bytes: number, answer: () => Promise<T>): Promise<T> => {
-    if (bytes <= SMALL_BYTES) return answer();
+  return async <T>(answer: () => Promise<T>): Promise<T> => {
     // Not awaited here: reads of the cluster must not delay other requests.
     const begun = last.then(() => turn()).then(() => ({ answering: answer() }));
     last = begun;

@@ -248,3 +248,30 @@ describe('a body', () => {
     expect(await answered).toContain('200');
   });
 });
+
+it('answers begin one in each turn of the event loop: other lanes and ports are served in between', async () => {
+  let turns = 0;
+  const count = () => {
+    turns++;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  const begun: number[] = [];
+  const answer = async () => {
+    begun.push(turns);
+    return {};
+  };
+  const common = { log: createLog('silent'), metrics: createMetrics(), notReady: () => undefined };
+  open.server = createServer(createApp({ ...common, routes: [{ path: '/slow', answer }] }));
+  let seen = 0;
+  open.server.on('request', () => seen++);
+  await new Promise<void>((listening) => open.server!.listen(0, '127.0.0.1', listening));
+  const { port } = open.server.address() as AddressInfo;
+  const requests = Array.from({ length: 20 }, () => raw(port, head('Content-Length: 2')));
+  await untilSeen(() => seen === requests.length);
+  // All bodies arrive together.
+  for (const { socket } of requests) socket.write('{}');
+  await Promise.all(requests.map(({ answered }) => answered));
+  clearImmediate(next);
+  expect(new Set(begun).size).toBe(requests.length);
+});
