@@ -137,7 +137,10 @@ export function closedToWrite(
   context: WriteContext,
 ): GateResult[] {
   const versions = object ? [object, oldObject] : [oldObject];
-  return [...objectGates(oldObject, context, versions).closed, ...(context.closedOfUnbound ?? [])];
+  const { closed } = objectGates(oldObject, context, versions);
+  // The Rollout that loses the object requires the object's own Gates too.
+  const own = new Set(closed.map(({ ref }) => refKey(ref)));
+  return [...closed, ...(context.closedOfUnbound ?? []).filter(({ ref }) => !own.has(refKey(ref)))];
 }
 
 /** The Gates of the object as it is to be stored. */

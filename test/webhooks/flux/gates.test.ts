@@ -72,6 +72,14 @@ describe('DELETE', () => {
     else expect(answer).toMatchObject({ allowed: false, message: expect.stringMatching(expected) });
   });
 
+  it('names a Gate once that the object and its Rollout both require', async () => {
+    const bound = frozen({ 'rollout.kuberik.com/substitute.APP.from': 'my-app' });
+    const objects = [namespace(), closed, bound, rollout('my-app')];
+    const { message } = await send(validateFlux, { oldObject: bound }, { objects });
+    expect(message?.match(/Gate 'shop\/freeze' is closed/g)).toHaveLength(1);
+    expect(message).toContain('You need the verb bypass on the Gate.');
+  });
+
   it('a DELETE without a matching stored state records nothing', async () => {
     const write = deleting('admin');
     for (const stored of [[], [frozen()], [frozen(given('admin', 9))]]) {
