@@ -12,7 +12,7 @@ import { upstreamRefs } from '../core/rollout/upstream/dependencies.ts';
 /** The kinds of bound objects, of which only failures are used. */
 const BOUND_KIND_NAMES = ['Kustomization', 'HelmRelease', 'OCIRepository'] as const satisfies KindName[];
 /** The kinds that the explanation of an application depends on. */
-export const EXPLAINED_KINDS = [
+const EXPLAINED_KINDS = [
   'Rollout',
   'Gate',
   'RolloutGate',

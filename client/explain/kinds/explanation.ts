@@ -22,7 +22,7 @@ export interface Explanation {
   unread: string[];
 }
 
-export function explanationOf(app: Application, actions: Action[] = []): Explanation {
+export function explanationOf(app: Application, actions: Action[]): Explanation {
   const { headline, causes, next, unread } = app;
   return {
     object: objectRef('Rollout', app),

@@ -63,7 +63,7 @@ it('with an unknown reason is a cause although the version runs', () => {
   const done = explainRollout(app, around, 0);
   const text = "Kustomization shop/web: Rollout 'ghost' does not exist";
   expect(done.causes).toEqual([{ code: 'ObjectNotReady', text, step: 'binding/Kustomization/web' }]);
-  expect(explanationOf(done)).toMatchObject({ state: 'held', headline: '1.1.0 runs' });
+  expect(explanationOf(done, [])).toMatchObject({ state: 'held', headline: '1.1.0 runs' });
 });
 
 it.each<[string, Partial<NonNullable<Rollout['status']>>, 'held' | 'underWay']>([
@@ -71,14 +71,14 @@ it.each<[string, Partial<NonNullable<Rollout['status']>>, 'held' | 'underWay']>(
   ['a closed gate on its way', { history: [{ ...DEPLOYING, waitingSince: '2026-03-04T09:01:00Z' }] }, 'held'],
 ])('a deployment under way and %s', (_, status, state) => {
   const of: Rollout = { ...app, status: { ...app.status, history: [DEPLOYING], blockers: [], ...status } };
-  expect(explanationOf(explainRollout(of, NO_RELATED, 0)).state).toBe(state);
+  expect(explanationOf(explainRollout(of, NO_RELATED, 0), []).state).toBe(state);
 });
 
 it('a Rollout that runs and that nothing reconciles says so', () => {
   const metadata = { ...app.metadata, generation: 3 };
   const stale = { ...app, metadata, status: { ...app.status, observedGeneration: 2 } };
   const text = 'The status of Rollout shop/my-app is out of date: its last change has not been reconciled yet';
-  expect(explanationOf(explainRollout(stale, NO_RELATED, 0))).toMatchObject({
+  expect(explanationOf(explainRollout(stale, NO_RELATED, 0), [])).toMatchObject({
     state: 'held',
     causes: [{ code: 'StatusOutOfDate', text }],
   });
@@ -112,13 +112,13 @@ describe('of which Flux reports a failure', () => {
   it('makes the application no good one, however its deployment ended', () => {
     const application = explained(app, binding(2, 'True', 'applied'));
     expect(application).toMatchObject({ state: 'problem', headline: '1.1.0 runs, Kustomization shop/web failed' });
-    expect(explanationOf(application).state).toBe('failed');
+    expect(explanationOf(application, []).state).toBe('failed');
   });
 
   it('halts the deployment that is under way', () => {
     const application = explained(baking, binding(1, 'Unknown', 'waiting for Flux'));
     expect(application.state).toBe('deploying');
-    expect(explanationOf(application).state).toBe('failed');
+    expect(explanationOf(application, []).state).toBe('failed');
     expect(trackOf(application)).toMatchObject({ at: 'deploying', halted: true });
   });
 
