@@ -160,7 +160,8 @@ function startBake(head: HistoryEntry, context: BakeContext, now: EpochMs): Bake
     bakeStatus: 'InProgress',
     bakeStatusMessage: BAKE_STARTED,
     bakeStartTime: formatTime(at),
-    ...(rest.knownHealth && { knownHealth: knownInBake(rest, context.healthChecks) }),
+    // Also without a healthCheckSelector: one that is set during the bake may select a check that is Unhealthy already.
+    ...(!context.likeKuberik && { knownHealth: knownInBake({ knownHealth: [], ...rest }, context.healthChecks) }),
   };
   const started = deploymentEvent(baking, 'Normal', 'BakeTimeStarted', 'Bake time started, monitoring for errors.');
   return continueBake(baking, context, BAKE_TIME_PASSED, [started], now);

@@ -177,6 +177,18 @@ describe('a check that is selected during a bake', () => {
   ])('and that %s', (_, given, expected) => {
     expect(bakeStatus(...given)).toBe(expected);
   });
+
+  it('doesn’t fail it either if the Rollout had no healthCheckSelector before', () => {
+    const head: HistoryEntry = { id: 2, version: { tag: '1.1.0' }, timestamp: at(-700), bakeStatus: 'Deploying' };
+    const context = { rollout, times: { bakeTime: 3_600_000 }, bound: [], recovery: false, likeKuberik: false };
+    const begun = bakeStep(head, { ...context, healthChecks: [] }, NOW - 600_000).head;
+    expect(begun.bakeStatus).toBe('InProgress');
+    const late = (lastErrorTime: string) => [check({ status: 'Unhealthy', lastChangeTime: at(-8000), lastErrorTime })];
+    const statusWith = (errorAt: string) =>
+      bakeStep(begun, { ...context, healthChecks: late(errorAt) }, NOW).head.bakeStatus;
+    expect(statusWith(at(-8000))).toBe('InProgress');
+    expect(statusWith(at(-5))).toBe('Failed');
+  });
 });
 
 describe('a check that was watched when the bake began, and becomes Unhealthy without an error', () => {
