@@ -100,7 +100,7 @@ export function provenVerdict(verdict: Verdict, isOwn: boolean): Verdict {
 }
 
 /** The largest difference between the clocks of two servers; a time further ahead comes from a reporter. */
-const CLOCK_DIFFERENCE_MS = 60_000;
+export const CLOCK_DIFFERENCE_MS = 60_000;
 
 const RESET_MESSAGE = 'Health check reset due to new deployment';
 

@@ -13,7 +13,7 @@ import type { Measurement, Reading } from '../../../api/ports.ts';
 import type { HealthCheck } from '../../../api/types.ts';
 import { parseDuration } from '../../kube/duration.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
-import { type HealthStatus, statusAfter, type Verdict } from '../healthStatus.ts';
+import { CLOCK_DIFFERENCE_MS, type HealthStatus, statusAfter, type Verdict } from '../healthStatus.ts';
 
 type Stored = NonNullable<NonNullable<HealthStatus['prometheus']>['measurements']>[number];
 
@@ -65,8 +65,8 @@ export function statusAfterMeasurement(
 const OVERDUE_MS = 30_000;
 
 /**
- * The status without an answer: it stays, and is unknown after two intervals. A status Healthy without a measurement
- * was written by another client, and counts as unknown.
+ * The status without an answer: it stays, and is unknown after two intervals, or if the clock was set back since the
+ * measurement. A status Healthy without a measurement was written by another client, and counts as unknown.
  */
 export function statusWithoutAnswer(
   before: HealthStatus | undefined,
@@ -78,7 +78,8 @@ export function statusWithoutAnswer(
   if (measuredAt === undefined) {
     return before?.status === 'Healthy' ? statusWithProblem(before, 'not measured yet', now) : before;
   }
-  if (now - measuredAt <= Math.max(2 * intervalMs, OVERDUE_MS)) return before;
+  const age = now - measuredAt;
+  if (age >= -CLOCK_DIFFERENCE_MS && age <= Math.max(2 * intervalMs, OVERDUE_MS)) return before;
   const why = 'the provider is slow, or other queries of this namespace are answered first';
   return statusWithProblem(before, `not measured since ${formatTime(measuredAt)}: ${why}`, now);
 }

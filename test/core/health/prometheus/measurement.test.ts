@@ -172,6 +172,11 @@ describe('without an answer', () => {
     });
     expect(waited(last('Unhealthy'), 121)?.status).toBe('Unhealthy');
   });
+
+  it('a measurement of the future, from a clock that was set back, proves nothing', () => {
+    expect(waited(last('Healthy'), -59)?.status).toBe('Healthy');
+    expect(waited(last('Healthy'), -61)?.status).toBe('Pending');
+  });
 });
 
 describe('a check', () => {
