@@ -31,6 +31,7 @@ describe('DELETE', () => {
     user: user(by),
     oldObject: frozen(given(reasonBy, secondsAgo)),
   });
+  const bound = frozen({ 'rollout.kuberik.com/substitute.APP.from': 'my-app' });
   const rows: [title: string, write: Write, context: StoredContext, answer: RegExp | 'allowed'][] = [
     ['behind a closed gate', {}, {}, /cannot be deleted: Gate 'shop\/freeze' is closed \(Gate closed by default\)/],
     ['of a whole collection: no name', { name: '' }, {}, /cannot be deleted/],
@@ -47,6 +48,12 @@ describe('DELETE', () => {
       'allowed',
     ],
     ['in a Namespace that goes', {}, { objects: [closed, namespace('2026-03-04T10:00:00Z')] }, 'allowed'],
+    [
+      'behind a Gate that its Rollout requires too, and that is named once',
+      { oldObject: bound },
+      { objects: [namespace(), closed, bound, rollout('my-app')] },
+      /: Gate 'shop\/freeze' is closed \(Gate closed by default\)\. To bypass it/,
+    ],
     ['with all gates open', { oldObject: kustomization() }, { objects: [namespace(), opened] }, 'allowed'],
     ['while our suspension is still on it', {}, { objects: [namespace(), opened] }, /it is still suspended/],
     ['with a bypass', deleting('admin', 'admin', 299), bypass, 'allowed'],
@@ -70,14 +77,6 @@ describe('DELETE', () => {
     );
     if (expected === 'allowed') expect(answer).toMatchObject({ allowed: true });
     else expect(answer).toMatchObject({ allowed: false, message: expect.stringMatching(expected) });
-  });
-
-  it('names a Gate once that the object and its Rollout both require', async () => {
-    const bound = frozen({ 'rollout.kuberik.com/substitute.APP.from': 'my-app' });
-    const objects = [namespace(), closed, bound, rollout('my-app')];
-    const { message } = await send(validateFlux, { oldObject: bound }, { objects });
-    expect(message?.match(/Gate 'shop\/freeze' is closed/g)).toHaveLength(1);
-    expect(message).toContain('You need the verb bypass on the Gate.');
   });
 
   it('a DELETE without a matching stored state records nothing', async () => {
@@ -330,17 +329,6 @@ describe('live reads', () => {
       'gates/freeze',
       'namespaces/shop',
     ]);
-  });
-
-  it('are of all that may select it in everybody else’s write, whether the object is new, marked or neither', async () => {
-    const all = ['gates/*', 'gates/*', 'namespaces/shop'];
-    const stored = kustomization({ annotations: {} });
-    const changed = kustomization({ annotations: {}, spec: { path: './other' } });
-    expect((await send(mutateFlux, { object: changed, oldObject: stored }, { objects: [] })).reads.sort()).toEqual(all);
-    const marked = kustomization({ annotations: { 'gate.fluxcd.io/selected-by': 'shop/all' } });
-    expect((await send(mutateFlux, { object: marked }, { objects: [] })).reads.sort()).toEqual(all);
-    const plain = kustomization({ annotations: {} });
-    expect((await send(mutateFlux, { object: plain }, { objects: [] })).reads.sort()).toEqual(all);
   });
 });
 

@@ -77,6 +77,17 @@ it.each<[title: string, object: FluxObject, oldObject: FluxObject, reads: boolea
   expect(reads.some((read) => read.startsWith('ocirepositories'))).toBe(isRead);
 });
 
+it('all Gates that may select the object, in a user’s write, whether the object is new, marked or neither', async () => {
+  const all = ['gates/*', 'gates/*', 'namespaces/shop'];
+  const stored = kustomization({ annotations: {} });
+  const changed = kustomization({ annotations: {}, spec: { path: './other' } });
+  expect((await send(mutateFlux, { object: changed, oldObject: stored }, { objects: [] })).reads.sort()).toEqual(all);
+  const marked = kustomization({ annotations: { 'gate.fluxcd.io/selected-by': 'shop/all' } });
+  expect((await send(mutateFlux, { object: marked }, { objects: [] })).reads.sort()).toEqual(all);
+  const plain = kustomization({ annotations: {} });
+  expect((await send(mutateFlux, { object: plain }, { objects: [] })).reads.sort()).toEqual(all);
+});
+
 it('at most eight Gates and as many Rollouts at once: others share the connections', async () => {
   const names = Array.from({ length: 60 }, (_, i) => `n-${i}`);
   const annotations = {
