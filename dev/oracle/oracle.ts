@@ -75,6 +75,7 @@ export class Oracle {
   private readonly bakes: BakeChecker;
   private readonly deployments: DeploymentChecker | undefined;
   private readonly clocksAreRight: boolean;
+  private readonly isGranted: (object: AnyObject) => boolean;
 
   /**
    * @param freshSince for the time of a decision, the time before which everything stored was in the caches
@@ -82,14 +83,20 @@ export class Oracle {
    * reference isn't used
    * @param rules.clocksAreRight false leaves out rules that compare times: closures, openings, bakes, slots and the
    * reference
+   * @param rules.isGranted whether a deployment of one of the Flux object's Rollouts may bypass the object's Gates
    */
   constructor(
     audit: Writes,
     freshSince: (ms: number) => number,
-    { decidedMs, clocksAreRight = true }: { decidedMs?: number; clocksAreRight?: boolean } = {},
+    {
+      decidedMs,
+      clocksAreRight = true,
+      isGranted = () => false,
+    }: { decidedMs?: number; clocksAreRight?: boolean; isGranted?: (object: AnyObject) => boolean } = {},
   ) {
     this.audit = audit;
     this.clocksAreRight = clocksAreRight;
+    this.isGranted = isGranted;
     this.deployments = decidedMs === undefined ? undefined : new DeploymentChecker(decidedMs);
     this.bakes = new BakeChecker(freshSince);
     this.findings = {
@@ -156,7 +163,7 @@ export class Oracle {
     const opening = object && { before: before?.object, object, writer };
     return [
       ...this.timed(opening ? this.openings.take(key, opening, seenMs, this.audit.of(key)) : []),
-      ...this.timed(isBypass(change) ? [] : this.changesWhileClosed(change)),
+      ...this.timed(isBypass(change) || (object && this.isGranted(object)) ? [] : this.changesWhileClosed(change)),
       ...(object ? this.wrongManagedFields(object) : []),
     ];
   }

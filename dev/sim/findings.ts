@@ -24,7 +24,6 @@ export function findingsOf(
     const { user, request, code, object, receivedRevision, answeredRevision, receivedMs, answeredMs, bypass } = write;
     if (code >= 300 || request.path.includes('dryRun=All') || !object) continue;
     const { kind } = targetOf(request.path)!;
-    const grant = bypass ?? bypassGrantOf(cluster, object);
     const key = etcdKey(`${kind.group}/${kind.resource}`, object);
     const revision = request.method === 'DELETE' ? undefined : Number(object.metadata.resourceVersion);
     answered.add(key, {
@@ -36,7 +35,7 @@ export function findingsOf(
       answeredAt: answeredRevision,
       answeredMs,
       ...(revision !== undefined && { revision }),
-      ...(grant !== undefined && { bypass: grant }),
+      ...(bypass !== undefined && { bypass }),
       isApply: request.headers['content-type']?.startsWith('application/apply-patch') === true,
       annotations: bodyOf(request).metadata?.annotations ?? {},
     });
@@ -49,6 +48,7 @@ export function findingsOf(
   const wasFaulty = (ms: number) => cluster.faults.some(([at]) => at > ms - BEHIND_WHILE_FAULTY_MS && at <= ms + 1000);
   const oracle = new Oracle(writes, (ms) => ms - (wasFaulty(ms) ? BEHIND_WHILE_FAULTY_MS : BEHIND_MS), {
     decidedMs: DECIDED_MS,
+    isGranted: (object) => bypassGrantOf(cluster, object) !== undefined,
     ...rules,
   });
   for (const { resource, object, type, revision, at } of cluster.server.storage.events) {
