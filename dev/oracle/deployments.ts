@@ -22,6 +22,8 @@ interface Moment {
 export class DeploymentChecker {
   private objects: ReadonlyMap<string, AnyObject> = new Map();
   private moments: Moment[] = [];
+  /** By Rollout: the version that its force-deploy names, and the newest deployment when the annotation came. */
+  private readonly requests = new Map<string, { version: string | undefined; after: number }>();
   private readonly decidedMs: number;
 
   /** @param decidedMs the longest time between the decision and the storing of a deployment */
@@ -39,10 +41,19 @@ export class DeploymentChecker {
     if (object) next.set(key, object);
     else next.delete(key);
     this.objects = next;
+    const version = object?.metadata.annotations?.[FORCE_DEPLOY];
+    if (this.requests.get(key)?.version !== version)
+      this.requests.set(key, { version, after: before?.status?.history?.[0]?.id ?? 0 });
     const [head] = object?.status?.history ?? [];
     if (!object || !before || !key.startsWith(ROLLOUTS) || !head || head.id === before.status?.history?.[0]?.id)
       return [];
-    const possible = this.moments.map(({ objects }) => objectionsAt(objects, key, object));
+    const after = this.requests.get(key)?.after ?? 0;
+    // A used request stays on the Rollout until a decorator removes it: newer versions may be deployed before.
+    const isUsed = object.status.history.some(
+      ({ id, version: { tag } }: AnyObject) => tag === version && id > after && id < head.id,
+    );
+    const used = isUsed ? version : undefined;
+    const possible = this.moments.map(({ objects }) => objectionsAt(objects, key, object, used));
     const [first = []] = possible.sort((a, b) => a.length - b.length);
     return first.length === 0 ? [] : [`deploys ${head.version.tag} (${head.id}), though ${first.join('; ')}`];
   }
@@ -68,7 +79,8 @@ export function bypassesForOtherVersions(
   });
 }
 
-function objectionsAt(objects: Moment['objects'], key: string, after: AnyObject): string[] {
+/** @param used the version of a force-deploy that has been deployed */
+function objectionsAt(objects: Moment['objects'], key: string, after: AnyObject, used: string | undefined): string[] {
   const rollout = objects.get(key);
   if (!rollout) return ['there is no such Rollout'];
   const { spec, metadata, status = {} } = rollout;
@@ -88,7 +100,7 @@ function objectionsAt(objects: Moment['objects'], key: string, after: AnyObject)
     rolledBackFrom: head.rolledBackFrom,
     past: past.map((entry: AnyObject) => ({ ...entry, tag: entry.version.tag, bakeStatus: entry.bakeStatus })),
     wantedVersion: spec.wantedVersion,
-    forceDeploy: marked('force-deploy'),
+    forceDeploy: marked('force-deploy') === used ? undefined : marked('force-deploy'),
     bypassGates: marked('bypass-gates'),
     unblocked: marked('unblock-failed') !== undefined,
     policy: latest && { latest },
