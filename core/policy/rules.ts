@@ -49,13 +49,15 @@ function compileRules(policy: ImagePolicy | undefined): PolicyRules {
     return { rejection: () => rejection, rank: () => undefined };
   }
   const rule = ruleOf(kind);
+  // compileExtract keeps the tags of two Rollouts: syncs of more that share a pattern would replace each other's.
+  const extracted = memoize(extract);
   const value = memoize((tag: string) => {
-    const text = extract(tag);
+    const text = extracted(tag);
     return text === undefined ? undefined : rule?.read(text);
   });
   return {
     rejection(tag) {
-      const text = extract(tag);
+      const text = extracted(tag);
       if (text === undefined) return `the policy's filterTags.pattern ${quote(filterTags?.pattern)} does not match it`;
       return rule?.rejection(text, value(tag));
     },

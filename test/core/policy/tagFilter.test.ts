@@ -1,7 +1,9 @@
 import { RE2JS } from 're2js';
 import { describe, expect, it, vi } from 'vitest';
 import { LIMITS } from '../../../core/limits.ts';
+import { policyRules } from '../../../core/policy/rules.ts';
 import { compileExtract, type Extract } from '../../../core/policy/tagFilter.ts';
+import { objectOf } from '../../support/objects.ts';
 
 describe('compileExtract', () => {
   it.each([
@@ -127,6 +129,20 @@ describe('a pattern that makes a backtracking matcher slow', () => {
       evaluations.mockRestore();
     },
   );
+
+  it('is evaluated once for each tag in a sync, if more Rollouts share it and their syncs take turns', () => {
+    const evaluations = vi.spyOn(RE2JS.prototype, 'exec');
+    const filterTags = { pattern: '^v(.*)$|turns', extract: '$1' };
+    const syncs = [0, 10_000, 20_000].map((start) => ({
+      policy: objectOf('ImagePolicy', 'apps/app', { spec: { filterTags, policy: { numerical: {} } } }),
+      tags: Array.from({ length: LIMITS.availableReleases }, (_, i) => `v${start + i}`),
+    }));
+    for (let decision = 0; decision < 3; decision++) {
+      for (const { policy, tags } of syncs) for (const tag of tags) policyRules(policy).rejection(tag);
+    }
+    expect(evaluations).toHaveBeenCalledTimes(3 * LIMITS.availableReleases);
+    evaluations.mockRestore();
+  });
 
   it('costs no groups where no template takes them', () => {
     const evaluations = vi.spyOn(RE2JS.prototype, 'exec');
