@@ -58,12 +58,31 @@ export function evaluateGate(gate: Gate, now: EpochMs): GateEvaluation {
   };
 }
 
+type Schedule = NonNullable<Gate['spec']['schedule']>;
+
+interface CompiledSchedule {
+  periodAt: Timeline['periodAt'];
+  problems: FieldProblem[];
+}
+
+/** Schedules by their objects, which never change: a Gate is evaluated for each version that a Rollout may deploy. */
+const compiledSchedules = new WeakMap<Schedule, CompiledSchedule>();
+
+function compileSchedule(schedule: Schedule): CompiledSchedule {
+  const known = compiledSchedules.get(schedule);
+  if (known) return known;
+  const { calendar, problems } = compileCalendar(schedule, 'spec.schedule');
+  const compiled = { periodAt: calendar && periodsOf(calendar), problems };
+  compiledSchedules.set(schedule, compiled);
+  return compiled;
+}
+
 function timelineOf(gate: Gate, now: EpochMs): { timeline: Timeline; problems: FieldProblem[] } {
   const badWindow = windowProblems(gate);
-  const compiled = gate.spec.schedule && compileCalendar(gate.spec.schedule, 'spec.schedule');
+  const compiled = gate.spec.schedule && compileSchedule(gate.spec.schedule);
   const timeline: Timeline = {
     gate,
-    periodAt: compiled?.calendar && periodsOf(compiled.calendar),
+    periodAt: compiled?.periodAt,
     window: gate.spec.window === undefined ? undefined : parseWindow(gate.spec.window),
     // Without a valid window the end of a request is unknown: none counts.
     requests: badWindow.length > 0 ? { handled: {} } : countingRequests(gate, now),

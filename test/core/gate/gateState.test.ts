@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import type { Gate } from '../../../api/types.ts';
 import { evaluateGate } from '../../../core/gate/gateState.ts';
 import { formatTime } from '../../../core/kube/time.ts';
+import { costInReadings } from '../../support/cost.ts';
 import { evaluated, gate } from './gate.ts';
 
 type CalendarRules = NonNullable<Gate['spec']['schedule']>['rules'];
@@ -139,4 +140,16 @@ describe('closed until the last day that can be written', () => {
       expect(formatTime(at)).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     },
   );
+});
+
+it('a calendar of 64 rules is compiled once for many versions of a Rollout', () => {
+  const dateRange = (i: number) => ({ start: `${2026 + i}-01-01`, end: `${2027 + i}-02-01` });
+  const rules: CalendarRules = Array.from({ length: 64 }, (_, i) => ({
+    daysOfWeek: ['Friday'],
+    dateRange: dateRange(i),
+  }));
+  const many = gate({ default: 'opened', schedule: { action: 'Close', timezone: 'Europe/Berlin', rules } });
+  const now = Date.parse('2026-06-01T12:00:00Z');
+  const versions = Array.from({ length: 100 }, (_, i) => i);
+  expect(costInReadings(many, () => versions.map(() => evaluateGate(many, now)))).toBeLessThan(10);
 });
