@@ -35,16 +35,18 @@ async function serve(more: Partial<Route> = {}, completeMs?: number, answerMs?: 
     ...(completeMs && { completeMs }),
     ...(answerMs && { answerMs }),
   });
+  return { ...(await listenWith(app)), waiting };
+}
+
+/** The port of the application, and a function that returns the bytes received so far. */
+async function listenWith(app: ReturnType<typeof createApp>) {
   const server = createServer(app);
   open.server = server;
   const accepted: Socket[] = [];
   server.on('connection', (socket) => accepted.push(socket));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  return {
-    port: (server.address() as AddressInfo).port,
-    waiting,
-    received: () => accepted.reduce((sum, { bytesRead }) => sum + bytesRead, 0),
-  };
+  const received = () => accepted.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+  return { port: (server.address() as AddressInfo).port, received };
 }
 
 /** Sends raw bytes; `answered` resolves to the status line of the answer. */
@@ -249,6 +251,12 @@ describe('a body', () => {
   });
 });
 
+/** A server whose one route gives this answer. */
+function serveAnswer(answer: Route['answer']) {
+  const common = { log: createLog('silent'), metrics: createMetrics(), notReady: () => undefined };
+  return listenWith(createApp({ ...common, routes: [{ path: '/slow', answer }] }));
+}
+
 it('answers begin one in each turn of the event loop: other lanes and ports are served in between', async () => {
   let turns = 0;
   const count = () => {
@@ -257,21 +265,34 @@ it('answers begin one in each turn of the event loop: other lanes and ports are 
   };
   let next = setImmediate(count);
   const begun: number[] = [];
-  const answer = async () => {
+  const { port, received } = await serveAnswer(async () => {
     begun.push(turns);
     return {};
-  };
-  const common = { log: createLog('silent'), metrics: createMetrics(), notReady: () => undefined };
-  open.server = createServer(createApp({ ...common, routes: [{ path: '/slow', answer }] }));
-  let seen = 0;
-  open.server.on('request', () => seen++);
-  await new Promise<void>((listening) => open.server!.listen(0, '127.0.0.1', listening));
-  const { port } = open.server.address() as AddressInfo;
-  const requests = Array.from({ length: 20 }, () => raw(port, head('Content-Length: 2')));
-  await untilSeen(() => seen === requests.length);
+  });
+  const beginning = head('Content-Length: 2');
+  const requests = Array.from({ length: 20 }, () => raw(port, beginning));
+  await untilSeen(() => received() === requests.length * beginning.length);
   // All bodies arrive together.
   for (const { socket } of requests) socket.write('{}');
   await Promise.all(requests.map(({ answered }) => answered));
   clearImmediate(next);
   expect(new Set(begun).size).toBe(requests.length);
+});
+
+it('a small body does not wait for the large ones that arrived before it', async () => {
+  const begun: unknown[] = [];
+  const { port, received } = await serveAnswer(async (body) => {
+    begun.push((body as { size: string }).size);
+    if (begun.length === 1) socket.write('}');
+    return {};
+  });
+  const beginningOf = (body: string) => `${head(`Content-Length: ${body.length}`)}${body.slice(0, -1)}`;
+  const large = beginningOf(JSON.stringify({ size: 'large', filler: 'x'.repeat(300_000) }));
+  const beginning = beginningOf(JSON.stringify({ size: 'small' }));
+  const others = Array.from({ length: 20 }, () => raw(port, large));
+  const { socket, answered } = raw(port, beginning);
+  await untilSeen(() => received() === others.length * large.length + beginning.length);
+  for (const other of others) other.socket.write('}');
+  await Promise.all([answered, ...others.map((other) => other.answered)]);
+  expect(begun.indexOf('small')).toBeLessThan(10);
 });
