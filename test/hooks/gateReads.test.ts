@@ -73,6 +73,19 @@ it('an object counts as not held only if it was read after the Gate had closed',
   expect((await sync(closed, '12:00:29')).status.notHeld).toBe(1);
 });
 
+it('an object counts as not resumed while it is suspended for a Gate that is open', async () => {
+  const annotations = {
+    'gate.fluxcd.io/gates': 'freeze',
+    'gate.fluxcd.io/state': 'closed: platform/freeze',
+    'gate.fluxcd.io/suspended': 'unset',
+  };
+  const suspended = objectOf('Kustomization', 'platform/web', { metadata: { annotations } });
+  const sync = syncs(fakeCluster([suspended]));
+  const open = gate({ default: 'opened' });
+  const before = { ...open, status: (await sync(open, '12:00:00')).status };
+  expect((await sync(before, '12:00:30')).status.notResumed).toBe(1);
+});
+
 describe('the list of the objects that may require a Gate', () => {
   const kustomizations = (count: number) =>
     Array.from({ length: count }, (_, i) => objectOf('Kustomization', `apps/web-${i}`));
