@@ -76,6 +76,8 @@ class Run {
   #isOver = false;
   /** Random numbers of the current step. */
   #dice: Random = randomFrom(0);
+  #begin = 0;
+  #convergedMs = 0;
 
   constructor(plan: Plan) {
     this.#plan = plan;
@@ -92,14 +94,36 @@ class Run {
   async play(): Promise<Outcome> {
     const { cluster } = this;
     cluster.start();
-    await this.cluster.until(this.#create());
+    this.#begin = cluster.time.now;
+    const violations = await this.#run().catch((error) => [
+      error instanceof ApiError
+        ? `a write that must succeed fails: ${error.message}`
+        : `the simulation itself fails: ${error.stack}`,
+    ]);
+    const findings = findingsOf(cluster, { clocksAreRight: !this.#plan.hasWrongClocks });
+    violations.push(...findings.violations, ...cluster.crashes, ...this.#failures);
+    const [begin, convergedMs] = [this.#begin, this.#convergedMs || cluster.time.now];
+    return {
+      violations,
+      deployments: findings.deployments,
+      virtualMs: cluster.time.now - begin,
+      cluster,
+      begin,
+      convergedMs,
+    };
+  }
+
+  /** Returns what hasn't converged, and what is written at rest. */
+  async #run(): Promise<string[]> {
+    const { cluster } = this;
+    await cluster.until(this.#create());
     cluster.startDriver();
     await cluster.time.runUntil(cluster.time.now + START_MS);
-    const begin = cluster.time.now;
+    this.#begin = cluster.time.now;
     cluster.delays = this.#plan;
     let leapt = 0;
     for (const step of this.#plan.steps) {
-      await cluster.time.runUntil(begin + leapt + step.at * SECOND);
+      await cluster.time.runUntil(this.#begin + leapt + step.at * SECOND);
       const before = cluster.time.now;
       this.#dice = randomFrom(step.seed);
       this.#do(step);
@@ -112,13 +136,9 @@ class Run {
     cluster.heal();
     // Times written by a clock that was ahead have passed by then.
     if (this.#plan.hasWrongClocks) cluster.leap(WRONGEST_HOURS * HOUR);
-    const violations = await this.#settle();
-    const convergedMs = cluster.time.now;
-    if (violations.length === 0 && this.#plan.isLong) violations.push(...(await this.#writesAtRest()));
-    const findings = findingsOf(cluster, { clocksAreRight: !this.#plan.hasWrongClocks });
-    violations.push(...findings.violations, ...cluster.crashes, ...this.#failures);
-    const virtualMs = cluster.time.now - begin;
-    return { violations, deployments: findings.deployments, virtualMs, cluster, begin, convergedMs };
+    const left = await this.#settle();
+    this.#convergedMs = cluster.time.now;
+    return left.length === 0 && this.#plan.isLong ? this.#writesAtRest() : left;
   }
 
   async #create(): Promise<void> {
