@@ -66,8 +66,8 @@ async function readGatesOfWrite(write: Write, { userInfo }: AdmissionRequest, ca
 }
 
 /**
- * The cluster's state for the check of a write that has been through the mutating webhook, which has listed the Gates:
- * what selects the object is in its annotations.
+ * The cluster's state for the check of a write that has been through the mutating webhook: what selects the object is
+ * in its annotations, or a Gate in them holds it.
  */
 export function readContextAgain(write: Write, call: WebhookCall): Promise<WriteContext> {
   const readOthers = async () => ({ rollouts: await readFollowed(write, call) });
