@@ -60,15 +60,13 @@ export async function writeApprovals(
     [keys.record]: formatApprovals(accepted.record),
   };
   const dropped = droppedTextWarnings(object.metadata.annotations, old?.metadata.annotations, keys);
-  const verb = request.approve === undefined ? 'withdrawn' : 'approved';
-  const { warnings, problem } = acceptanceTexts(accepted, verb, rule, before, username);
+  const { warnings, problem } = acceptanceTexts(accepted, rule, before, username);
   return { annotations, warnings: [...warnings, ...dropped], ...(problem !== undefined && { problem }) };
 }
 
 /** The Warnings for the approver, and why the write is denied. */
 function acceptanceTexts(
-  { problem, warnings }: ApprovalAcceptance,
-  verb: 'approved' | 'withdrawn',
+  { problem, isWithdrawalProblem, warnings }: ApprovalAcceptance,
   rule: ApprovalRule | undefined,
   before: ApprovalRule | undefined,
   username: string,
@@ -77,6 +75,7 @@ function acceptanceTexts(
   const invalid = rule && isNew ? ruleProblem(rule) : undefined;
   if (invalid !== undefined) return { warnings, problem: `${invalid}.` };
   if (problem === undefined) return { warnings };
+  const verb = isWithdrawalProblem ? 'withdrawn' : 'approved';
   return isServiceAccount(username)
     ? { warnings: [`not ${verb}: ${problem}`, ...warnings] }
     : { warnings, problem: `Not ${verb}: ${problem}.` };

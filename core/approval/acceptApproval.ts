@@ -38,6 +38,8 @@ export interface ApprovalAcceptance {
   record: ApprovalRecord;
   /** Why the request has no effect; a person's write is denied with it. */
   problem?: string;
+  /** Set if `problem` is about the withdrawal, also in a write that approves too. */
+  isWithdrawalProblem?: true;
   /** Sentences of at most 120 characters. */
   warnings: string[];
 }
@@ -101,7 +103,8 @@ export function acceptApproval(
   if (!rule) {
     const isRequested = approve !== undefined || unapprove !== undefined;
     const problem = isRequested ? 'it has no spec.approvals, so no version needs approval' : undefined;
-    return { record: { ...before, given: [] }, warnings: [], ...(problem && { problem }) };
+    const isWithdrawal = approve === undefined && { isWithdrawalProblem: true as const };
+    return { record: { ...before, given: [] }, warnings: [], ...(problem && { problem, ...isWithdrawal }) };
   }
   const alive = before.given.filter((approval) => !isExpired(approval, rule, now));
   const kept = { ...before, given: alive };
@@ -194,7 +197,7 @@ function withoutApproval(record: ApprovalRecord, by: string, value: string): App
   const have = mine.length > 0 ? `; you have approved ${few(mine)}` : '';
   const quoted = JSON.stringify(value.slice(0, MAX_VALUE_CHARACTERS));
   const what = value === '' ? 'the annotation names no version' : `${by} has not approved ${quoted}`;
-  return { record, problem: `${what}${have}`, warnings: [] };
+  return { record, problem: `${what}${have}`, isWithdrawalProblem: true, warnings: [] };
 }
 
 /** The parts of `namespace/name:version`; a tag has neither slash nor colon. */

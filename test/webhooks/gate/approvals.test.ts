@@ -104,7 +104,10 @@ describe('an approval on a Gate', () => {
 
   it('is not recorded beside a withdrawal that fits none: the write is denied', async () => {
     const { allowed, message } = await written({ [APPROVE]: '1.0.0', [UNAPPROVE]: '0.9.0' });
-    expect([allowed, message]).toEqual([false, expect.stringContaining('alice has not approved "0.9.0"')]);
+    expect([allowed, message]).toEqual([
+      false,
+      `Gate 'platform/freeze': Not withdrawn: alice has not approved "0.9.0".`,
+    ]);
   });
 
   it('counts after a request to close that is dated ahead', async () => {
