@@ -93,9 +93,11 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
     warnings.push(`force-deploy: version ${force} is not in available releases; the request waits until it is there`);
   }
   if (bypass && lacks(releaseCandidates, bypass)) {
-    warnings.push(
-      `bypass-gates: version ${bypass} is not a release candidate; the request has no effect until it is one`,
-    );
+    const isDeployed = bypass === status.history?.[0]?.version.tag;
+    const why = isDeployed
+      ? 'is deployed already; the request has no effect'
+      : 'is not a release candidate; the request has no effect until it is one';
+    warnings.push(`bypass-gates: version ${bypass} ${why}`);
   }
   return warnings;
 }

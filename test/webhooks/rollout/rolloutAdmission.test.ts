@@ -160,7 +160,12 @@ describe('validate/rollout', () => {
     [
       'bypass-gates of an unknown version',
       annotated({ [`${P}bypass-gates`]: '9.9.9' }, {}, status),
-      'bypass-gates: version 9.9.9',
+      'bypass-gates: version 9.9.9 is not a release candidate',
+    ],
+    [
+      'bypass-gates of the deployed version',
+      annotated({ [`${P}bypass-gates`]: '1.0.0' }, {}, moved),
+      'bypass-gates: version 1.0.0 is deployed already',
     ],
     [
       'a force-deploy beside a pin',
