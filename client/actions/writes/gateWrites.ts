@@ -30,7 +30,7 @@ import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime, wholeSeconds } from '../../../core/kube/time.ts';
 import { withCommands } from '../../../core/text/commands.ts';
 import { countOf } from '../../../core/text/count.ts';
-import { shell } from '../../../core/text/shell.ts';
+import { shell, WHY } from '../../../core/text/shell.ts';
 import { withApprovalChange } from './approvalChange.ts';
 import {
   badRequest,
@@ -97,7 +97,8 @@ export function openGate(gate: Gate, { reason, at, version }: Opening, now: Epoc
     const why = after.stalled ?? `its spec.window is ${gate.spec.window}`;
     return badRequest(`${nameOf(gate)} would stay closed: ${why}.`);
   }
-  const only = version === undefined || after.opened ? '' : ` for ${version} only`;
+  const isForOne = version !== undefined && !after.opened;
+  const only = isForOne ? ` for ${version} only` : '';
   const when = `${atText(at)}${untilText(after.until)}`;
   const text = opens
     ? `${at === undefined ? 'Opened' : 'Planned to open'} ${nameOf(gate)}${only}${when}`
@@ -106,7 +107,9 @@ export function openGate(gate: Gate, { reason, at, version }: Opening, now: Epoc
     'Gate',
     identityOf(gate),
     { metadata: { annotations } },
-    tag === undefined ? { text, concerns: releaseConcerns(gate) } : { text, brings: { version: tag } },
+    tag === undefined
+      ? { text, concerns: releaseConcerns(gate) }
+      : { text: opens && isForOne ? withHeldObjects(text, gate, version) : text, brings: { version: tag } },
   );
 }
 
@@ -132,7 +135,12 @@ export function approveAtGate(
     ...(reason && { [APPROVE_FOR_REASON]: reason }),
   };
   const text = `Approved ${version} at ${nameOf(gate)}, which requires ${countOf(approvals.required, 'approval')}`;
-  const write = patchWrite('Gate', identityOf(gate), { metadata: { annotations } }, { text, brings: { version: tag } });
+  const write = patchWrite(
+    'Gate',
+    identityOf(gate),
+    { metadata: { annotations } },
+    { text: withHeldObjects(text, gate, target), brings: { version: tag } },
+  );
   return withApprovalChange(write, gate, target, 'given');
 }
 
@@ -301,6 +309,18 @@ function requestTime(gate: Gate, action: 'open' | 'close', at: EpochMs | undefin
 function annotationChange(before: Readonly<Record<string, string>>, key: string, value: string | undefined) {
   if (value) return { [key]: value };
   return before[key] === undefined ? {} : { [key]: null };
+}
+
+/** The text with the Flux objects that stay held: an opening or an approval of one version releases Rollouts only. */
+function withHeldObjects(text: string, gate: Gate, target: string): string {
+  const held = (gate.status?.heldObjects ?? []).filter(({ kind }) => kind !== KINDS.Rollout.kind);
+  if (held.length === 0) return text;
+  const { version, rollout } = splitTarget(target);
+  const [namespace, name] = rollout?.split('/') ?? [];
+  const sentence = `${text}. It still holds ${few(held.map(requirerText), 3)}, so ${version} stays blocked if its Rollout is bound to one of them`;
+  if (!namespace || !name) return sentence;
+  const command = shell`${PROGRAM_WORD} bypass ${name} ${version} -n ${namespace} --reason ${WHY}`;
+  return withCommands(`${sentence}.`, [`To bypass the Gate for ${version}`, command]);
 }
 
 /** The warning about the objects that the Gate releases at once when it opens. */

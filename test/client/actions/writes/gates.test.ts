@@ -157,10 +157,10 @@ describe('opening a Gate', () => {
 });
 
 describe('approving at a Gate', () => {
+  const rollout = { namespace: 'shop', name: 'checkout' };
   const several = gate({}, { default: 'closed', approvals: { required: 2 } });
 
   it('for several Rollouts is one approval, for the intended Rollout', () => {
-    const rollout = { namespace: 'shop', name: 'checkout' };
     expect(annotations(approveAtGate(several, '1.2.0', { reason: 'CHG-7', rollout }, NOW))).toEqual({
       'approve.gate.fluxcd.io/for': 'shop/checkout:1.2.0',
       'approve.gate.fluxcd.io/reason': 'CHG-7',
@@ -178,9 +178,20 @@ describe('approving at a Gate', () => {
     });
   });
 
+  it.each([{}, { approvals: { required: 1 } }])('names the Flux objects that stay held, and the bypass: %o', (spec) => {
+    const textAt = (...kinds: string[]) => {
+      const heldObjects = kinds.map((kind) => ({ kind, ...rollout }));
+      const held = gate({}, { default: 'closed', ...spec }, { held: kinds.length, heldObjects });
+      return request(approveAtGate(held, '1.2.0', { rollout }, NOW)).text;
+    };
+    expect(textAt('Kustomization', 'Rollout')).toMatch(
+      /\. It still holds Kustomization shop\/checkout, so 1\.2\.0 stays blocked if.*\n.*\n {2}kubectl rollouts bypass checkout 1\.2\.0 -n shop --reason "<why>"$/,
+    );
+    expect(textAt('Rollout')).not.toContain('still holds');
+  });
+
   it('of any other Gate opens it for the Rollout’s version, if that is known', () => {
     const one = gate({}, { default: 'closed' });
-    const rollout = { namespace: 'shop', name: 'checkout' };
     const precise = { 'open.gate.fluxcd.io/for': 'shop/checkout:1.2.0' };
     expect(annotations(approveAtGate(one, '1.2.0', { rollout }, NOW))).toMatchObject(precise);
     const planned = openGate(one, { version: 'shop/checkout:1.2.0' }, NOW);
