@@ -256,7 +256,11 @@ function nextOfVersion(rollout: Rollout, steps: readonly Step[], version: string
   const lasting = [
     ...blocking
       .filter(({ until, state }) => state === 'failed' || (state === 'blocks' && until === undefined))
-      .map(({ kind, title }) => ({ title: kind === 'failure' ? `a retry or unblock of ${failedVersion}` : title })),
+      .map(({ kind, title, alsoHolds }) => {
+        if (kind === 'failure') return { title: `a retry or unblock of ${failedVersion}` };
+        if (alsoHolds) return { title: `${title}, which is open for ${version} but also holds ${alsoHolds}` };
+        return { title };
+      }),
     ...blockers.filter(({ effect }) => effect === 'Blocks').map((each) => ({ title: titleOf(each) })),
   ];
   if (lasting.length > 0) return { text: `no automatic change. ${version} is waiting for ${titlesText(lasting)}` };

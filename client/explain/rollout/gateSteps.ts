@@ -4,8 +4,10 @@ import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
 import { evaluateGates, type GateResult, type NextDeployment } from '../../../core/gate/evaluateGates.ts';
 import { isTooMany, requiredGatesOfBinding } from '../../../core/gate/gateRefs.ts';
+import { few } from '../../../core/kube/firstFew.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
 import { byRefKey, identityOf, refKey } from '../../../core/kube/names.ts';
+import { targetName } from '../../../core/rollout/deployment/progress.ts';
 import { backgroundOf } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { bypassedClosures } from '../../../core/suspension/bypassGrant.ts';
 import { closureKey } from '../../../core/suspension/stateAnnotation.ts';
@@ -31,10 +33,15 @@ export function gateSteps(
   const bypassed = version === undefined ? new Set<string>() : bypassedClosures(rollout, head, version);
   // At a Gate that a bound object requires, an opening for one version does not count.
   const ofObjects = new Set(ofBound.map(refKey));
+  const next = version === undefined ? undefined : nextDeployment(rollout, version);
   return relatedGates(rollout, bound).map((ref) => {
-    const isOfObject = version === undefined || ofObjects.has(refKey(ref));
-    const wanted = isOfObject ? undefined : nextDeployment(rollout, version);
-    return gateStep(ref, find(ref), reported.get(refKey(ref)), related, { version, wanted, bypassed }, now);
+    const wanted = ofObjects.has(refKey(ref)) ? undefined : next;
+    const gate = find(ref);
+    const step = gateStep(ref, gate, reported.get(refKey(ref)), related, { version, wanted, bypassed }, now);
+    const isOpenForVersion = gate && next && evaluateGates([ref], byRefKey([gate]), now, next).all[0]!.open;
+    if (step.state !== 'blocks' || !isOpenForVersion) return step;
+    const holders = bound.filter(({ spec }) => requiredGatesOfBinding(spec).some((own) => refKey(own) === refKey(ref)));
+    return { ...step, alsoHolds: few(holders.map(targetName), 3) };
   });
 }
 
