@@ -9,7 +9,8 @@ import { compileCalendar, scheduleWarnings } from '../calendar/calendarRules.ts'
 import { formatDuration } from '../kube/duration.ts';
 import type { FieldProblem } from '../kube/fieldProblem.ts';
 import { selectorProblems } from '../kube/selector.ts';
-import { formatTime } from '../kube/time.ts';
+import { DAY_MS, formatTime } from '../kube/time.ts';
+import { countOf } from '../text/count.ts';
 import {
   acceptRequests,
   CLOCK_TOLERANCE_MS,
@@ -60,18 +61,25 @@ function versionProblems({ metadata }: Gate): FieldProblem[] {
   return [{ field: `metadata.annotations[${OPEN_FOR}]`, value, reason }];
 }
 
+function aheadText(ms: number): string {
+  const days = Math.floor(ms / DAY_MS);
+  return days > 1 ? countOf(days, 'day') : formatDuration(ms);
+}
+
 /**
  * Warnings for the writer of a Gate that is allowed: sentences of at most 120 characters.
  * @param old undefined for a new Gate
  */
 export function gateWarnings(gate: Gate, old: Gate | undefined, user: string, now: EpochMs): string[] {
   const { accepted, ignored, foreignReasons } = acceptRequests(gate, old, user, now);
-  const warnings = accepted
-    .filter(({ at }) => at > now + CLOCK_TOLERANCE_MS)
-    .map(
-      ({ action, at }) =>
-        `${formatDuration(at - now)} ahead: the ${action} request takes effect at ${formatTime(at)}, not now`,
-    );
+  const closing = accepted.find(({ action }) => action === 'close');
+  // A closure with its end in the same write is planned: its times are no mistake.
+  const hasEnd = closing && accepted.some(({ action, at }) => action === 'open' && at > closing.at);
+  const late = hasEnd ? [] : accepted.filter(({ at }) => at > now + CLOCK_TOLERANCE_MS);
+  const warnings = late.map(
+    ({ action, at }) =>
+      `${aheadText(at - now)} ahead: the ${action} request takes effect at ${formatTime(at)}, not now`,
+  );
   for (const action of foreignReasons) {
     warnings.push(`no reason recorded: ${REASON_KEYS[action]} belongs to an earlier request of another user`);
   }

@@ -6,8 +6,8 @@ const FOLDER = join(import.meta.dirname, '../golden');
 const RFC3339 = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z/g;
 const CLOCK = /\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) |\d{1,2} [A-Z][a-z]{2} \d{4} )?\d{2}:\d{2}(?::\d{2})?\b/g;
 const AGE = /\b(?:\d+[ywdhms]){1,3}\b/g;
-/** An age below a second; `, not now` isn't an age. */
-const JUST_NOW = /(?<!not )\bnow(?= *$| {2})/gm;
+/** An age below a second. */
+const JUST_NOW = /\bnow(?= *$| {2})/gm;
 const UID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
 
 /** Column widths depend on ages: three or more spaces become three. */

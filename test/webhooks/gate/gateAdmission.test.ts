@@ -134,7 +134,7 @@ describe('an invalid spec is denied with its field', () => {
       'a time far ahead',
       gate({ default: 'closed' }, { [OPEN]: '2027-01-05T10:00:00Z' }),
       undefined,
-      '8760h0m0s ahead: the open request takes effect at 2027-01-05T10:00:00Z, not now',
+      '365 days ahead: the open request takes effect at 2027-01-05T10:00:00Z, not now',
     ],
     [
       'a window of nothing',
@@ -153,6 +153,15 @@ describe('an invalid spec is denied with its field', () => {
     expect(answer).toMatchObject({ allowed: true, warnings: [warning] });
     expect(warning.length).toBeLessThanOrEqual(120);
   });
+});
+
+it.each([
+  ['from now on', day('10:00:00')],
+  ['that begins later', day('12:00:00')],
+])('a closure with its end in the same write, %s, gets no warning', async (_, begins) => {
+  const object = gate({ default: 'opened' }, { [CLOSE]: begins, [OPEN]: day('16:00:00') });
+  const answer = await write({ validate: validateGate }, { object, at: day('10:00:00') });
+  expect(answer).toMatchObject({ allowed: true, warnings: [] });
 });
 
 describe('an opening for one version after a closure without an end', () => {
