@@ -3,8 +3,11 @@ import type { AnyObject } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/types.ts';
 import { type CalendarRow, gateRow, type Span, scheduleRow } from '../../client/explain/calendar/calendarRows.ts';
 import { instantOf, localDay } from '../../core/calendar/localTime.ts';
+import { gateRequestsOf } from '../../core/gate/gateRequests.ts';
+import { evaluateGate } from '../../core/gate/gateState.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime, parseTime } from '../../core/kube/time.ts';
+import { countOf } from '../../core/text/count.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import { isApiError, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { structuredText } from '../../tools/kube/objectText.ts';
@@ -53,6 +56,8 @@ For a namespace it shows the Gates and schedules there, and those of other names
     const where = options.allNamespaces ? 'the cluster' : `namespace '${cluster.namespace}'`;
     if (rows.length === 0) terminal.note(`Nothing opens or closes in ${where}: there is no Gate and no schedule.`);
     else for (const line of calendarLines(rows, weeks, context, styleOf(context))) terminal.print(line);
+    const later = laterText(gates, to, context);
+    if (later !== undefined) terminal.note(later);
     for (const text of unread) terminal.note(`Not shown: ${text}.`);
     return EXIT.ok;
   },
@@ -98,6 +103,26 @@ async function readPlans({ client, namespace }: Cluster, everywhere: boolean): P
 
 function concernsNamespace({ metadata, status }: Gate, namespace: string): boolean {
   return metadata.namespace === namespace || (status?.heldObjects ?? []).some((held) => held.namespace === namespace);
+}
+
+/** The planned closures that begin after the calendar's end, and the option that shows them; undefined: none. */
+function laterText(gates: readonly Gate[], end: number, { now, timeZone }: Output): string | undefined {
+  const later = gates.flatMap((gate) => {
+    const { planned } = gateRequestsOf(gate, now());
+    if (planned?.action !== 'close' || planned.at < end) return [];
+    return [{ at: planned.at, until: evaluateGate(gate, planned.at).until }];
+  });
+  if (later.length === 0) return undefined;
+  const ends = later.map(({ until }) => until ?? Number.POSITIVE_INFINITY);
+  const last = Math.max(...ends);
+  const until = Number.isFinite(last) ? `until ${clockText(last, timeZone, true)}` : 'without an end';
+  const today = localDay(now(), timeZone);
+  const weeks = Math.ceil((localDay(Math.max(...later.map(({ at }) => at)), timeZone) + 1 - today) / DAYS);
+  const how =
+    weeks <= MAX_WEEKS
+      ? `To show all: --weeks ${weeks}`
+      : `The last begins after the longest calendar, --weeks ${MAX_WEEKS}`;
+  return `Planned later: ${countOf(later.length, 'closure')} ${until}. ${how}.`;
 }
 
 // The coming weeks as a picture: a row for each Gate and schedule, a few cells for each day.

@@ -1,6 +1,7 @@
 /** `calendar` on a pipe and on terminals of two widths, compared with the files beside this one. */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { formatAcceptedRequests } from '../../core/gate/gateRequests.ts';
 import { objectOf } from '../support/objects.ts';
 import { typed } from './objectServer.ts';
 
@@ -42,4 +43,19 @@ it('of a namespace without any', async () => {
     out: '',
     err: "Nothing opens or closes in namespace 'shop': there is no Gate and no schedule.\n",
   });
+});
+
+it.each([
+  ['2037-12-20T00:00:00Z', '336h', 'Planned later: 1 closure until Sun 3 Jan 00:00. To show all: --weeks 4.\n'],
+  ['2038-12-20T00:00:00Z', undefined, /^Planned later: 1 closure without an end\. .*, --weeks 8\.\n$/],
+  ['2037-12-05T00:00:00Z', '24h', ''],
+])('ends with the closures that are planned for later: at %s', async (at, window, later) => {
+  const request = { action: 'close', at: Date.parse(at), by: 'alice' } as const;
+  const record = formatAcceptedRequests({ planned: request, handled: { close: request.at } });
+  const holiday = objectOf('Gate', {
+    metadata: { namespace: 'shop', name: 'holiday', annotations: { 'gate.fluxcd.io/accepted-request': record } },
+    spec: { default: 'opened', ...(window && { window }) },
+  } as never);
+  const { err } = await typed(['calendar', '-n', 'shop'], [holiday], { now });
+  expect(err).toEqual(typeof later === 'string' ? later : expect.stringMatching(later));
 });
