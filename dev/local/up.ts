@@ -1,11 +1,13 @@
 /** `npm run up`: a control plane with the hooks on this machine, until it is stopped. */
 import { join, resolve } from 'node:path';
 import { Option } from 'commander';
+import { shell } from '../../core/text/shell.ts';
 import { servePageInCluster, type TeamPage } from '../page/serveInCluster.ts';
 import { REPOSITORY } from '../repository.ts';
 import { startCluster } from './cluster.ts';
 import { USERS } from './controlPlane/users.ts';
 import { type ServedCluster, serveCluster } from './existing/existingCluster.ts';
+import { isOnPath, kubectlCommand } from './install/kustomize.ts';
 import { endRequested } from './process/endRequested.ts';
 import { logToStderr } from './process/log.ts';
 import { metacontrollerOption, number, program } from './process/options.ts';
@@ -79,6 +81,12 @@ async function startWithPage(options: UpOptions): Promise<ServedCluster> {
   };
 }
 
+/** The commands for another terminal. `kubectl`: the path of kubectl, if the PATH has none. */
+export function howToUse(kubeconfig: string, kubectl: string | undefined): string {
+  const path = kubectl === undefined ? '' : `\n  ${shell`alias kubectl=${kubectl}`}`;
+  return `In another terminal:\n  ${shell`export KUBECONFIG=${kubeconfig}`}${path}`;
+}
+
 /** Serves until the end. Resolves to the exit code. */
 async function serve(options: UpOptions, end: Promise<void>): Promise<number> {
   const { kubeconfig, dir } = options;
@@ -91,7 +99,9 @@ async function serve(options: UpOptions, end: Promise<void>): Promise<number> {
     if (kubeconfig) await (await starting).stop();
     return 0;
   }
-  process.stdout.write(`ready kubeconfig=${kubeconfig ?? join(dir, USERS.admin.file)}\n`);
+  const file = kubeconfig ?? join(dir, USERS.admin.file);
+  process.stdout.write(`ready kubeconfig=${file}\n`);
+  logToStderr(howToUse(file, isOnPath('kubectl') ? undefined : await kubectlCommand()));
   const problem = await Promise.race([end, cluster.died]);
   if (problem) reportProblem(problem);
   else logToStderr('Stopping');

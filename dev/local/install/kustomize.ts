@@ -15,7 +15,7 @@ interface Kustomization {
 }
 
 /** The pinned kubectl, or that on the PATH if Go is missing. */
-async function kubectlCommand(): Promise<string> {
+export async function kubectlCommand(): Promise<string> {
   try {
     return await provideKubectl();
   } catch (error) {
@@ -24,7 +24,7 @@ async function kubectlCommand(): Promise<string> {
   }
 }
 
-const isOnPath = (program: string) =>
+export const isOnPath = (program: string) =>
   (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
 
 /** The YAML of `kustomize build`, in the order of dependencies. */
