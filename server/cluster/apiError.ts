@@ -9,6 +9,8 @@ export class ApiError extends Error {
   readonly warnings: readonly string[];
   /** The answer's Retry-After, if it has one. */
   readonly retryAfterSeconds: number | undefined;
+  /** The resource in the details of a refusal: the API server's own has one, and a webhook's denial has none. */
+  readonly resource: string | undefined;
 
   constructor(
     code: number,
@@ -18,7 +20,8 @@ export class ApiError extends Error {
       path = '',
       warnings = [],
       retryAfterSeconds,
-    }: Partial<Pick<ApiError, 'path' | 'warnings' | 'retryAfterSeconds'>> = {},
+      resource,
+    }: Partial<Pick<ApiError, 'path' | 'warnings' | 'retryAfterSeconds' | 'resource'>> = {},
   ) {
     super(message);
     this.name = 'ApiError';
@@ -27,6 +30,7 @@ export class ApiError extends Error {
     this.path = path;
     this.warnings = warnings;
     this.retryAfterSeconds = retryAfterSeconds;
+    this.resource = resource;
   }
 }
 

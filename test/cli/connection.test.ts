@@ -1,7 +1,9 @@
 /** No cluster, wrong credentials, wrong names: one clear sentence on standard error, an exit code, no stack. */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { USER_ROLES } from '../../tools/kube/apiProblems.ts';
 import { call } from '../support/command.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { apiServer, json, kubeconfigOf, kubeconfigWith, list, rollout, status } from './apiServer.ts';
@@ -96,6 +98,24 @@ describe('prints one sentence if', () => {
       1,
       'The cluster does not have the kind Rollout (kuberik.com): is rollout-hooks installed, and is this the right context?\n',
     ]);
+  });
+
+  it.each([
+    [{ kind: 'gates' }, / The installation's roles for this kind are [^.]*gate-approver.*docs\/install\.md\.\n$/],
+    [undefined, /^no\.\n$/],
+  ])('a user without the right is told the roles, and one whom a webhook denies is not: %o', async (details, text) => {
+    const { kubeconfig } = await apiServer((_, response) =>
+      json(response, { kind: 'Status', apiVersion: 'v1', code: 403, reason: 'Forbidden', message: 'no', details }, 403),
+    );
+    const { code, err } = await get(kubeconfig, 'approve gate/freeze 1.2.0');
+    expect([code, err]).toEqual([1, expect.stringMatching(text)]);
+  });
+
+  it('has the roles of the installation in its text', () => {
+    const roles = parseAllDocuments(readFileSync('manifests/rbac/user-roles.yaml', 'utf8')).map(
+      (each) => each.toJS().metadata.name,
+    );
+    expect(roles).toEqual(expect.arrayContaining(Object.values(USER_ROLES).flat()));
   });
 
   it('an API server that never answers', async () => {

@@ -21,6 +21,8 @@ export function problemOf(error: unknown, names: ClusterNames | undefined): Prob
       return new Problem(
         `The API server ${server}${of} does not accept the credentials of '${user}': they have expired or are wrong. Sign in again.`,
       );
+    case 403:
+      return new Problem(`${withFullStop(error.message)}${rolesText(error)}`);
     case 404:
       return new Problem(isUnknownKind(error) ? unknownKindText(error) : withFullStop(error.message));
     case 429:
@@ -28,6 +30,22 @@ export function problemOf(error: unknown, names: ClusterNames | undefined): Prob
     default:
       return new Problem(withFullStop(error.message), EXIT.error);
   }
+}
+
+/** The roles of manifests/rbac/user-roles.yaml, by resource. */
+export const USER_ROLES: Readonly<Record<string, readonly string[]>> = {
+  gates: ['gate-viewer', 'gate-opener', 'gate-approver', 'gate-editor'],
+  rolloutgates: ['rolloutgate-approver'],
+  rolloutschedules: ['rolloutschedule-viewer', 'rolloutschedule-editor'],
+  rolloutbudgets: ['rolloutbudget-viewer', 'rolloutbudget-editor'],
+};
+
+/** The roles to ask an administrator for. A webhook's denial names no resource, and its text the next step. */
+function rolesText({ resource = '' }: ApiError): string {
+  const roles = USER_ROLES[resource];
+  return roles
+    ? ` The installation's roles for this kind are ${roles.join(', ')}: ask an administrator for one, see docs/install.md.`
+    : '';
 }
 
 /** Whether the error is about a path that the API server does not serve: its message has no name of an object. */
