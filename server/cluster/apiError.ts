@@ -9,7 +9,7 @@ export class ApiError extends Error {
   readonly warnings: readonly string[];
   /** The answer's Retry-After, if it has one. */
   readonly retryAfterSeconds: number | undefined;
-  /** The resource in the details of a refusal: the API server's own has one, and a webhook's denial has none. */
+  /** The resource in the details of a refusal for lack of rights: a webhook's or a policy's denial has none. */
   readonly resource: string | undefined;
 
   constructor(

@@ -243,13 +243,16 @@ function refuse(request: Request, response: IncomingMessage, text: string): void
     retryAfterSeconds: after === undefined ? undefined : after / 1000,
   };
   const status = statusOf(text);
-  const resource = status?.details?.kind;
+  const { kind, causes } = status?.details ?? {};
+  const resource = causes ? undefined : kind;
   const plain = `${whatOf(request)}: HTTP ${code} ${status ? '' : firstLine(text).slice(0, 200)}`.trimEnd();
   throw new ApiError(code, status?.reason ?? '', status?.message ?? plain, { ...extras, resource });
 }
 
 /** The Status object of an error; undefined if a proxy, or a server that is not ready yet, answers in plain text. */
-function statusOf(text: string): { reason?: string; message?: string; details?: { kind?: string } } | undefined {
+function statusOf(
+  text: string,
+): { reason?: string; message?: string; details?: { kind?: string; causes?: unknown[] } } | undefined {
   try {
     return JSON.parse(text) ?? {};
   } catch {

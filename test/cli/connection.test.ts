@@ -102,14 +102,22 @@ describe('prints one sentence if', () => {
 
   it.each([
     [{ kind: 'gates' }, / The installation's roles for this kind are [^.]*gate-approver.*docs\/install\.md\.\n$/],
+    [{ kind: 'gates', causes: [{ message: 'no' }] }, /^no\.\n$/],
     [undefined, /^no\.\n$/],
-  ])('a user without the right is told the roles, and one whom a webhook denies is not: %o', async (details, text) => {
-    const { kubeconfig } = await apiServer((_, response) =>
-      json(response, { kind: 'Status', apiVersion: 'v1', code: 403, reason: 'Forbidden', message: 'no', details }, 403),
-    );
-    const { code, err } = await get(kubeconfig, 'approve gate/freeze 1.2.0');
-    expect([code, err]).toEqual([1, expect.stringMatching(text)]);
-  });
+  ])(
+    'a user without the right is told the roles, and one whom a policy or a webhook denies is not: %o',
+    async (details, text) => {
+      const { kubeconfig } = await apiServer((_, response) =>
+        json(
+          response,
+          { kind: 'Status', apiVersion: 'v1', code: 403, reason: 'Forbidden', message: 'no', details },
+          403,
+        ),
+      );
+      const { code, err } = await get(kubeconfig, 'approve gate/freeze 1.2.0');
+      expect([code, err]).toEqual([1, expect.stringMatching(text)]);
+    },
+  );
 
   it('has the roles of the installation in its text', () => {
     const roles = parseAllDocuments(readFileSync('manifests/rbac/user-roles.yaml', 'utf8')).map(

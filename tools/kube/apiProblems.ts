@@ -40,7 +40,7 @@ export const USER_ROLES: Readonly<Record<string, readonly string[]>> = {
   rolloutbudgets: ['rolloutbudget-viewer', 'rolloutbudget-editor'],
 };
 
-/** The roles to ask an administrator for. A webhook's denial names no resource, and its text the next step. */
+/** The roles to ask an administrator for. A denial by a webhook or a policy names the next step itself. */
 function rolesText({ resource = '' }: ApiError): string {
   const roles = USER_ROLES[resource];
   return roles
