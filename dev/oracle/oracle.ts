@@ -7,7 +7,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyObject } from '../client/send.ts';
-import { type FluxObject, managedFieldsOf, managedValue, names } from '../reference/flux.ts';
+import { type FluxObject, managedFieldsOf, managedValue } from '../reference/flux.ts';
 import { deploymentsOn } from './appliedDeployments.ts';
 import { ApprovalChecker } from './approvals.ts';
 import { BakeChecker } from './bakes.ts';
@@ -16,10 +16,9 @@ import { bypassesForOtherVersions, DeploymentChecker } from './deployments.ts';
 import { type Closure, GateHistory } from './gateHistory.ts';
 import { rolloutChecker } from './histories.ts';
 import { OpeningChecker } from './openings.ts';
+import { gatesNamedBy, RequiredGates } from './requiredGates.ts';
 import type { SeenVersion, Write, Writes } from './writes.ts';
 
-const GATES = 'gate.fluxcd.io/gates';
-const SELECTED_BY = 'gate.fluxcd.io/selected-by';
 const BYPASSED_BY = 'gate.fluxcd.io/bypassed-by';
 const BYPASSED_GATES = 'gate.fluxcd.io/bypassed-gates';
 const GATE_PREFIX = '/registry/gating.toolkit.fluxcd.io/gates/';
@@ -65,6 +64,7 @@ export class Oracle {
   private readonly audit: Writes;
   private readonly seen = new Map<string, Seen>();
   private readonly gates = new Map<string, GateHistory>();
+  private readonly required = new RequiredGates();
   /** RolloutGates that aren't passing, with the revision since which they aren't. */
   private readonly notPassing = new Map<string, { rollout: string; since: number }>();
   /** By the Rollout's uid. */
@@ -145,6 +145,7 @@ export class Oracle {
     const wasClosed = history.isClosedByWrite();
     history.take(gate, revision, Math.min(seenMs, writer?.answeredMs ?? seenMs));
     if (!wasClosed && history.isClosedByWrite()) this.findings.closures++;
+    this.required.takeGate(name, gate, revision, writer?.answeredMs ?? seenMs);
     return this.approvals.take(name, gate, writer);
   }
 
@@ -160,6 +161,7 @@ export class Oracle {
   private takeFlux(change: Change): string[] {
     const { key, before, object, writer, seenMs } = change;
     this.bakes.takeFlux(key, object, seenMs);
+    this.required.takeFlux(key, object, writer?.answeredMs ?? seenMs);
     const opening = object && { before: before?.object, object, writer };
     return [
       ...this.timed(opening ? this.openings.take(key, opening, seenMs, this.audit.of(key)) : []),
@@ -172,13 +174,15 @@ export class Oracle {
   private changesWhileClosed(change: Change): string[] {
     const { key, before, object, writer } = change;
     const forbidden = forbiddenChange(change);
-    const required = before ? requiredGates(before.object) : refs(object, GATES);
-    const lost = before && object ? required.filter((gate) => !requiredGates(object).includes(gate)) : [];
+    const required = before ? this.required.of(before.object) : gatesNamedBy(object);
+    const lost = before && object ? required.filter((gate) => !this.required.of(object).includes(gate)) : [];
     return required.flatMap((gate) => {
       const what = forbidden ?? (lost.includes(gate) ? 'no longer requires the Gate' : undefined);
       const closure = what && this.closureOf(gate, writer);
       if (!closure) return [];
-      if (!this.wasInFlight(key, writer, before?.revision ?? 0, closure))
+      const selectedAt = before && this.required.selectedAt(before.object, gate);
+      const causes = [closure, ...(selectedAt === undefined ? [] : [{ revision: selectedAt }])];
+      if (!causes.some((cause) => this.wasInFlight(key, writer, before?.revision ?? 0, cause)))
         return [`${what} while Gate ${gate} is closed since ${closureText(closure)}`];
       this.findings.inFlight++;
       return [];
@@ -260,7 +264,10 @@ export class Oracle {
     { metadata, spec }: Pick<AnyObject, 'metadata' | 'spec'>,
     head: AnyObject,
   ): [key: string, Closure][] {
-    const gates = requiredBy({ metadata, spec }, head)
+    const bypassed = bypassedGates(metadata.annotations?.[BYPASSED_GATES], head);
+    const bound = this.required.ofBound(metadata, Date.parse(head.timestamp));
+    const required = [...requiredBy({ metadata, spec }, head), ...bound.filter((name) => !bypassed.includes(name))];
+    const gates = [...new Set(required)]
       .filter((name) => !this.approvals.requiresApprovals(name))
       .flatMap((name): [string, Closure][] => {
         const closure = this.gateHistory(name).closedAt(Date.parse(head.timestamp));
@@ -345,15 +352,6 @@ function requiredBy({ metadata, spec }: Pick<AnyObject, 'metadata' | 'spec'>, he
   const bypassed = bypassedGates(metadata.annotations?.[BYPASSED_GATES], head);
   const named = (spec.gates ?? []).map((gate: any) => `${gate.namespace ?? metadata.namespace}/${gate.name}`);
   return named.filter((name: string) => !bypassed.includes(name));
-}
-
-/** The Gates that an object names, and those that select it, by the decorator's annotation. */
-function requiredGates(object: AnyObject): string[] {
-  return [...new Set([...refs(object, GATES), ...refs(object, SELECTED_BY)])];
-}
-
-function refs(object: AnyObject | undefined, annotation: string): string[] {
-  return names(object?.metadata.annotations?.[annotation], object?.metadata.namespace ?? '');
 }
 
 const closureText = (closure: Closure) =>

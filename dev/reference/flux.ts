@@ -35,6 +35,16 @@ export function matches(selector: Selector | undefined, labels: Record<string, s
   });
 }
 
+/** Whether a Gate without a namespaceSelector selects the object: one of its namespace, and of its kinds and labels. */
+export function isSelectedBy(
+  { metadata: { namespace }, spec }: Pick<FluxObject, 'metadata' | 'spec'>,
+  { kind, metadata }: FluxObject,
+): boolean {
+  const { kinds = [], labelSelector, namespaceSelector } = spec?.selects ?? {};
+  if (!spec?.selects || namespaceSelector || namespace !== metadata.namespace || kind === 'ImagePolicy') return false;
+  return (kinds.length === 0 || kinds.includes(kind)) && matches(labelSelector, metadata.labels);
+}
+
 /** A name that Flux substitutes. Assigning `__proto__` in JavaScript sets no key. */
 const VARIABLE = /^(?!__proto__$)[_A-Za-z][_A-Za-z0-9]*$/;
 const SUBSTITUTE_FROM = /^rollout\.kuberik\.com\/substitute\.([_A-Za-z][_A-Za-z0-9]*)\.from$/;

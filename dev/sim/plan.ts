@@ -35,6 +35,8 @@ const TIMED_FAULTS = {
   staleAfterWrite: 6,
   /** A Gate closes without the caches seeing it, then a version is released. */
   closeUnseen: 5,
+  /** A closed Gate begins to select the team's objects without the caches seeing it, before or during a deployment. */
+  selectUnseen: 8,
   /** A Gate opens or closes while the webhook handles a write of an object that requires it. */
   turnDuringWrite: 5,
 } as const;
@@ -47,7 +49,7 @@ const SEQUENCES = {
   /** A user writes other users' approvals into a Gate's record. */
   forge: 2,
   /** Several versions are released in turn; each is applied and healthy, and the last one may fail. */
-  deliver: 2,
+  deliver: 5,
 } as const;
 export type TimedStep = keyof typeof TIMED_FAULTS | keyof typeof SEQUENCES;
 

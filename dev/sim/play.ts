@@ -12,7 +12,8 @@ import {
   type Users,
   usersOf,
 } from '../chaos/work/team.ts';
-import { ApiError } from '../client/send.ts';
+import { type AnyObject, ApiError } from '../client/send.ts';
+import type { StoredEvent } from './apiServer/storage.ts';
 import { SimulatedCluster } from './cluster/simulatedCluster.ts';
 import { findingsOf } from './findings.ts';
 import type { Fault, Plan, Step, TeamStep, TimedStep } from './plan.ts';
@@ -96,21 +97,13 @@ class Run {
     cluster.start();
     this.#begin = cluster.time.now;
     const violations = await this.#run().catch((error) => [
-      error instanceof ApiError
-        ? `a write that must succeed fails: ${error.message}`
-        : `the simulation itself fails: ${error.stack}`,
+      `the run can't go on: ${error instanceof ApiError ? error.message : error.stack}`,
     ]);
     const findings = findingsOf(cluster, { clocksAreRight: !this.#plan.hasWrongClocks });
     violations.push(...findings.violations, ...cluster.crashes, ...this.#failures);
     const [begin, convergedMs] = [this.#begin, this.#convergedMs || cluster.time.now];
-    return {
-      violations,
-      deployments: findings.deployments,
-      virtualMs: cluster.time.now - begin,
-      cluster,
-      begin,
-      convergedMs,
-    };
+    const virtualMs = cluster.time.now - begin;
+    return { violations, deployments: findings.deployments, virtualMs, cluster, begin, convergedMs };
   }
 
   /** Returns what hasn't converged, and what is written at rest. */
@@ -224,16 +217,30 @@ class Run {
       this.#atWrite(resource, () => this.cluster.hold(resource, heldMs));
     },
     closeUnseen: (team) => {
-      const { sre } = this.#users;
       const name = this.#any(['freeze', 'approval', 'qa', 'emergency'] as const);
       this.cluster.hold(name === 'qa' ? 'kuberik.com/rolloutgates' : GATES, this.#dice.integer(3, 15) * SECOND);
-      const qa = { spec: { passing: false } };
-      this.#attempt(`close ${team.namespace}`, async () => {
-        if (name === 'qa') await sre.mergePatch(ref('rolloutGate', team.namespace, 'qa'), qa);
-        else await requestGate(sre, name === 'emergency' ? FLUX_NAMESPACE : team.namespace, name, 'close');
-      });
+      this.#attempt(`close ${team.namespace}`, () => team.close(name));
       const laterMs = this.#dice.integer(1, 4) * 500 + 1000;
       this.#later(laterMs, () => this.#attempt(`release ${team.namespace}`, () => team.release()));
+    },
+    selectUnseen: (team) => {
+      const begin = () => {
+        this.cluster.hold(GATES, this.#dice.integer(6, 15) * SECOND);
+        this.#attempt(`select ${team.namespace}`, () => team.select({}));
+      };
+      const isDuringDeployment = this.#dice.next() < 0.5;
+      const laterMs = this.#dice.integer(5, 8) * 500;
+      this.#attempt(`release ${team.namespace}`, async () => {
+        await team.open();
+        if (isDuringDeployment) this.#atDeployment(team, begin);
+        else {
+          begin();
+          await this.cluster.time.pause(laterMs);
+        }
+        await team.release();
+      });
+      const end = () => this.#attempt(`select ${team.namespace}`, () => team.select(null));
+      this.#later(this.#dice.integer(15, 25) * SECOND, end);
     },
     turnDuringWrite: (team) => {
       const delayMs = this.#dice.next() * 12;
@@ -301,8 +308,19 @@ class Run {
   /** Runs the work when one of the next writes of the resource is stored. */
   #atWrite(resource: string, what: () => void): void {
     let left = this.#dice.integer(1, 3);
+    this.#atEvent((event) => event.resource === resource && --left <= 0, what);
+  }
+
+  #atDeployment(team: Team, what: () => void): void {
+    const idOf = (rollout: AnyObject | undefined) => rollout?.status?.history?.[0]?.id ?? 0;
+    const isNew = ({ object, before }: StoredEvent) =>
+      object.metadata.namespace === team.namespace && object.kind === 'Rollout' && idOf(object) > idOf(before);
+    this.#atEvent(isNew, what);
+  }
+
+  #atEvent(isAwaited: (event: StoredEvent) => boolean, what: () => void): void {
     const unfollow = this.cluster.server.storage.follow((event) => {
-      if (event.resource !== resource || --left > 0) return;
+      if (!isAwaited(event)) return;
       unfollow();
       if (!this.#isOver) what();
     });

@@ -88,6 +88,10 @@ export interface Team {
   releases(): number;
   /** Opens or closes one of the Gates. */
   toggleGate(): Promise<void>;
+  /** Closes a Gate of the team, or the platform team's. */
+  close(name: 'freeze' | 'approval' | 'qa' | typeof EMERGENCY): Promise<void>;
+  /** Closes a Gate that then begins to select; null ends that. */
+  select(selects: object | null): Promise<void>;
   /** Commits a change to Git. */
   commit(): Promise<void>;
   sync(): Promise<void>;
@@ -282,6 +286,14 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
       const opens = random.next() < 0.65;
       if (which === 'qa') await sre.mergePatch(qa, { spec: { passing: opens } });
       else await requestGate(sre, namespace, which, opens ? 'open' : 'close');
+    },
+    close: async (name) => {
+      if (name === 'qa') await sre.mergePatch(qa, { spec: { passing: false } });
+      else await requestGate(sre, name === EMERGENCY ? FLUX_NAMESPACE : namespace, name, 'close');
+    },
+    select: async (selects) => {
+      if (selects) await requestGate(sre, namespace, 'approval', 'close');
+      await sre.mergePatch(ref('gate', namespace, 'approval'), { spec: { selects } });
     },
     commit: async () => {
       commits[any(['app', 'web', 'source', 'fetched'] as const)]++;

@@ -120,6 +120,37 @@ describe('while a Gate is closed, the oracle reports', () => {
     expect((await oracle(steps)).violations).toEqual([expect.stringContaining('is created without spec.suspend')]);
   });
 
+  it('a change after a closed Gate has begun to select the object, and none once it has ended', async () => {
+    const unmarked = (path: string) => app({ path, suspend: true }, {});
+    const [one, other] = [write('a1', APP, 1, unmarked('./a')), write('g1', FREEZE, 2, closed)];
+    const begun = write('g2', FREEZE, 3, { ...closed, spec: { ...closed.spec, selects: {} } });
+    const steps = [...one, ...other, ...begun, ...write('a2', APP, 4, unmarked('./b'))];
+    expect((await oracle(steps)).violations).toEqual([expect.stringContaining('while Gate apps/freeze is closed')]);
+    const ended = [
+      ...one,
+      ...other,
+      ...begun,
+      ...write('g3', FREEZE, 4, closed),
+      ...write('a2', APP, 5, unmarked('./b')),
+    ];
+    expect((await oracle(ended)).violations).toEqual([]);
+  });
+
+  it('a deployment while a closed Gate holds a bound object', async () => {
+    const bound = { 'rollout.kuberik.com/substitute.TAG.from': 'app', 'gate.fluxcd.io/gates': 'freeze' };
+    const head = { id: 1, timestamp: '2026-11-21T12:00:20Z', version: { tag: '1.0.0' }, message: 'Manual deployment' };
+    const steps = [
+      ...write('a1', APP, 1, app({ path: './a' }, bound)),
+      ...write('g1', FREEZE, 2, opened),
+      ...write('g2', FREEZE, 3, closed),
+      ...write('r1', ROLLOUT, 4, { spec: {} }),
+      ...write('r2', ROLLOUT, 5, { spec: {}, status: { revision: 1, history: [head] } }),
+    ];
+    expect((await oracle(steps)).violations).toEqual([
+      expect.stringContaining('deploys 1.0.0 (1) while gating.toolkit.fluxcd.io/gates/apps/freeze is closed'),
+    ]);
+  });
+
   it('a change after the end of a window', async () => {
     const approval = { spec: { default: 'closed', window: '2s' }, metadata: requests({ open: '12:00:00' }) };
     const late = write('a2', APP, 4, app({ path: './b', suspend: true }));
