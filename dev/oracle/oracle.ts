@@ -83,7 +83,7 @@ export class Oracle {
    * reference isn't used
    * @param rules.clocksAreRight false leaves out rules that compare times: closures, openings, bakes, slots and the
    * reference
-   * @param rules.isGranted whether a deployment of one of the Flux object's Rollouts may bypass the object's Gates
+   * @param rules.isGranted whether a deployment of one of the Flux object's Rollouts may bypass the Gates in its state
    */
   constructor(
     audit: Writes,
@@ -163,9 +163,14 @@ export class Oracle {
     this.bakes.takeFlux(key, object, seenMs);
     this.required.takeFlux(key, object, writer?.answeredMs ?? seenMs);
     const opening = object && { before: before?.object, object, writer };
+    const early = opening ? this.openings.take(key, opening, seenMs, this.audit.of(key)) : [];
+    // If the Gate opens between two webhook calls of a write, a deployment's bypass has resumed the object in the
+    // first.
+    const bypassedFirst = before !== undefined && this.isGranted(before.object);
+    const isBypassing = object !== undefined && isInState(object, 'bypassing') && this.isGranted(object);
     return [
-      ...this.timed(opening ? this.openings.take(key, opening, seenMs, this.audit.of(key)) : []),
-      ...this.timed(isBypass(change) || (object && this.isGranted(object)) ? [] : this.changesWhileClosed(change)),
+      ...this.timed(bypassedFirst ? [] : early),
+      ...this.timed(isBypass(change) || isBypassing ? [] : this.changesWhileClosed(change)),
       ...(object ? this.wrongManagedFields(object) : []),
     ];
   }
@@ -330,6 +335,10 @@ function forbiddenChange({ before, object }: Change): string | undefined {
   const { suspend: is, ...spec } = object.spec ?? {};
   if (!isDeepStrictEqual(old, spec)) return `changes from ${JSON.stringify(old)} to ${JSON.stringify(spec)}`;
   return was === true && is !== true ? 'is resumed' : undefined;
+}
+
+function isInState({ metadata }: AnyObject, state: string): boolean {
+  return metadata.annotations?.['gate.fluxcd.io/state']?.startsWith(`${state}: `) === true;
 }
 
 /**

@@ -48,7 +48,7 @@ export function findingsOf(
   const wasFaulty = (ms: number) => cluster.faults.some(([at]) => at > ms - BEHIND_WHILE_FAULTY_MS && at <= ms + 1000);
   const oracle = new Oracle(writes, (ms) => ms - (wasFaulty(ms) ? BEHIND_WHILE_FAULTY_MS : BEHIND_MS), {
     decidedMs: DECIDED_MS,
-    isGranted: (object) => bypassGrantOf(cluster, object) !== undefined,
+    isGranted: (object) => isBypassGranted(cluster, object),
     ...rules,
   });
   for (const { resource, object, type, revision, at } of cluster.server.storage.events) {
@@ -59,19 +59,18 @@ export function findingsOf(
 }
 
 /**
- * The grant, written by the webhook alone, that lets a deployment of one of the object's Rollouts bypass the object's
- * closed Gates.
+ * Whether a grant, written by the webhook alone, lets a deployment of one of the namespace's Rollouts bypass the closed
+ * Gates in the object's state.
  */
-function bypassGrantOf(cluster: SimulatedCluster, { metadata }: AnyObject): string | undefined {
-  const state = metadata.annotations?.['gate.fluxcd.io/state'] ?? '';
-  if (!state.startsWith('bypassing: ')) return undefined;
-  const gates = state.slice('bypassing: '.length).split(',');
+function isBypassGranted(cluster: SimulatedCluster, { metadata }: AnyObject): boolean {
+  const [, list] = /^(?:closed|bypassing): (.*)$/.exec(metadata.annotations?.['gate.fluxcd.io/state'] ?? '') ?? [];
+  const gates = list?.split(',') ?? [];
   const grants = cluster.server.storage.events.flatMap(({ object }) =>
     object.kind === 'Rollout' && object.metadata.namespace === metadata.namespace
       ? (object.metadata.annotations?.['gate.fluxcd.io/bypassed-gates'] ?? [])
       : [],
   );
-  return grants.find((grant) => gates.every((gate) => grant.includes(gate)));
+  return gates.length > 0 && grants.some((grant) => gates.every((gate) => grant.includes(gate)));
 }
 
 function etcdKey(resource: string, object: AnyObject): string {
