@@ -333,8 +333,12 @@ export function teamOf(index: number, { admin, developer, sre, flux, reporter }:
       // The API server may have died before it stored the newest release, or before it answered.
       await publish();
       if (!(await developer.find(held.at(-1)!))) await developer.create(manual());
-      // A bypass takes precedence, and would wait for approvals that no user gives then.
-      await developer.mergePatch(app, { ...request({ 'bypass-gates': null }), spec: { wantedVersion: null } });
+      // A bypass takes precedence, and would wait for approvals that no user gives then; a request for a version that
+      // the Rollout has never seen would wait for it.
+      await developer.mergePatch(app, {
+        ...request({ 'bypass-gates': null, 'force-deploy': null }),
+        spec: { wantedVersion: null },
+      });
       await sre.mergePatch(ref('gate', namespace, 'approval'), { spec: { default: 'opened', window: null } });
       await self.open();
     },
