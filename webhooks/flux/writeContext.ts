@@ -58,7 +58,9 @@ export async function readContext(write: Write, request: AdmissionRequest, call:
  * Gate may have begun to select the object since.
  */
 async function readGatesOfWrite(write: Write, { userInfo }: AdmissionRequest, call: WebhookCall): Promise<GateContext> {
-  if (write.oldObject && userInfo.username === call.settings.metacontrollerUser) {
+  const { object, oldObject } = write;
+  const isMarked = oldObject && [object, oldObject].some((each) => readState(each)?.is === 'closed');
+  if (isMarked && userInfo.username === call.settings.metacontrollerUser) {
     const recorded = await readGateContext(write, false, call);
     if (isHeldByGate(write, recorded)) return recorded;
   }

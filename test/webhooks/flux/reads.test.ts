@@ -53,6 +53,13 @@ it('no list of Gates in the write by which a decorator suspends the object: a fr
   expect(reads).not.toContain('gates/*');
 });
 
+it('each Gate once in the write by which a decorator brings a version', async () => {
+  const user = { username: 'system:serviceaccount:metacontroller:metacontroller' };
+  const write = { object: following('next', 'open'), oldObject: following('before', 'open'), user };
+  const { reads } = await send(mutateFlux, write, { objects: [gate('shop/freeze', { default: 'opened' })] });
+  expect(reads.filter((read) => read === 'gates/freeze')).toHaveLength(1);
+});
+
 const ARTIFACT = 'rollout.kuberik.com/artifact';
 const WAITS = { 'rollout.kuberik.com/awaits-artifact': 'my-app=2/1.1.0/uid-my-app' };
 const sourced = (annotations: Record<string, string> = {}, spec: object = {}) => {
