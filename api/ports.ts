@@ -166,8 +166,8 @@ export interface ReleaseLookup {
   tag: string;
   digest?: string;
   image?: string;
-  /** The namespace that needs the right to the ImageRepository's credentials; absent: the policy's. */
-  namespace?: string;
+  /** The Rollout's namespace, which needs the right to the ImageRepository's credentials. */
+  namespace: string;
 }
 
 /** The registry's metadata of tags, from a cache. */

@@ -96,11 +96,11 @@ export function metadataOf(
   const repository = policy && repositoryRef(policy);
   if (!ref || !repository) return { metadata: {}, awaited: [] };
   const image = policy.status?.latestRef?.name;
-  const { namespace } = rollout.metadata;
+  const { namespace = '' } = rollout.metadata;
   const found: Record<string, ReleaseMetadata> = {};
   const awaited: string[] = [];
   for (const wanted of metadataWanted(rollout, policy, others)) {
-    const lookup = { policy: ref, repository, ...wanted, ...(namespace && { namespace }), ...(image && { image }) };
+    const lookup = { policy: ref, repository, namespace, ...wanted, ...(image && { image }) };
     const metadata = cache.lookup(lookup);
     if (metadata) found[wanted.tag] = metadata;
     else if (cache.isAwaited(lookup)) awaited.push(wanted.tag);

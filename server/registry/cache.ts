@@ -4,7 +4,7 @@
  * a failure a later lookup fetches again, ever more rarely.
  */
 
-import type { ClusterReader, ReleaseMetadata, ReleaseMetadataCache } from '../../api/ports.ts';
+import type { ClusterReader, ReleaseLookup, ReleaseMetadata, ReleaseMetadataCache } from '../../api/ports.ts';
 import { isLegalTag } from '../../core/kube/tag.ts';
 import { errorText } from '../../core/text/errorText.ts';
 import { Lru } from '../lru.ts';
@@ -13,7 +13,7 @@ import { RegistryError } from './error.ts';
 import { fetchManifest, type Manifest } from './fetchManifest.ts';
 import { isSha256Digest } from './image.ts';
 import { joined } from './joined.ts';
-import { createImageRepositories, type Lookup, type ManifestTarget, manifestTargetOf } from './manifestTarget.ts';
+import { createImageRepositories, type ManifestTarget, manifestTargetOf } from './manifestTarget.ts';
 import { releaseMetadataOf } from './releaseMetadata.ts';
 import type { RegistrySockets } from './sockets.ts';
 
@@ -61,11 +61,11 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
   const fetchOnce = joined<Manifest>();
   const repositories = createImageRepositories(cluster, clock);
 
-  const queue = createQueue<{ lookup: Lookup; entry: Entry }>({
+  const queue = createQueue<{ lookup: ReleaseLookup; entry: Entry }>({
     limit: MAX_WAITING,
     atOnce: AT_ONCE,
     lanes: {
-      of: ({ lookup }) => lookup.namespace ?? lookup.policy.namespace,
+      of: ({ lookup }) => lookup.namespace,
       atOnce: AT_ONCE_OF_NAMESPACE,
       evicted({ entry }) {
         entry.running = false;
@@ -85,11 +85,11 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
     },
   });
 
-  function logFailure({ policy, tag }: Lookup, why: string): void {
+  function logFailure({ policy, tag }: ReleaseLookup, why: string): void {
     log.warn({ namespace: policy.namespace, imagePolicy: policy.name, tag, why }, 'no release metadata');
   }
 
-  async function read(lookup: Lookup): Promise<ReleaseMetadata> {
+  async function read(lookup: ReleaseLookup): Promise<ReleaseMetadata> {
     const target = await manifestTargetOf(cluster, repositories, lookup);
     const { image, insecure, reader } = target;
     const name = `${reader} ${insecure ? 'http' : 'https'}://${image.host}/${image.repository}`;
@@ -114,9 +114,8 @@ export function createMetadataCache(options: CacheOptions): IdleCache {
     return fetchManifest({ image, reference, insecure, sockets, timeoutMs, ...secrets });
   }
 
-  function keyOf({ policy, repository, tag, digest, image, namespace }: Lookup): string {
-    const { namespace: owner, name } = policy;
-    return JSON.stringify([namespace ?? owner, owner, name, repository, tag, digest, image]);
+  function keyOf({ policy, repository, tag, digest, image, namespace }: ReleaseLookup): string {
+    return JSON.stringify([namespace, policy.namespace, policy.name, repository, tag, digest, image]);
   }
 
   return {

@@ -15,8 +15,6 @@ import { type Image, parseImage } from './image.ts';
 import { joined } from './joined.ts';
 import { type Trust, trustOf } from './trust.ts';
 
-export type Lookup = ReleaseLookup;
-
 export interface ManifestTarget {
   image: Image;
   insecure: boolean;
@@ -32,7 +30,7 @@ export interface ManifestTarget {
 export async function manifestTargetOf(
   cluster: ClusterReader,
   repositories: ImageRepositories,
-  { policy, repository: where, namespace }: Lookup,
+  { policy, repository: where, namespace }: ReleaseLookup,
 ): Promise<ManifestTarget> {
   const repository = await repositories.get(where);
   if (!repository) throw new RegistryError(`there is no ImageRepository ${refKey(where)}`);
@@ -40,7 +38,7 @@ export async function manifestTargetOf(
   const spec = repository.spec ?? {};
   const image = parseImage(spec.image ?? '');
   const base = { image, insecure: spec.insecure === true };
-  const readers = [namespace ?? policy.namespace, policy.namespace].filter((reader) => reader !== where.namespace);
+  const readers = [namespace, policy.namespace].filter((reader) => reader !== where.namespace);
   const granted = await mayRead(cluster, spec, readers);
   const found = granted
     ? await secretsOf(cluster, spec, where.namespace, image)

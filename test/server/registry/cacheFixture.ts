@@ -65,6 +65,7 @@ export function cacheOn(of: RegistryObjects, timeoutMs = 2000) {
     timeoutMs,
   });
   const policy = { namespace: 'demo', name: 'web' };
+  const own = { policy, namespace: 'demo' };
   let repository = policy;
   return {
     warnings,
@@ -78,13 +79,13 @@ export function cacheOn(of: RegistryObjects, timeoutMs = 2000) {
     },
     idle: cache.idle,
     lookup: (tag = '1.1.0', rest: { digest?: string; namespace?: string } = {}) =>
-      cache.lookup({ policy, repository, tag, ...rest }),
-    isAwaited: () => cache.isAwaited({ policy, repository, tag: '1.1.0' }),
+      cache.lookup({ ...own, repository, tag, ...rest }),
+    isAwaited: () => cache.isAwaited({ ...own, repository, tag: '1.1.0' }),
     /** Looks up, waits for the reads that this started, and looks up again. */
     async settled(tag = '1.1.0', rest: { digest?: string; namespace?: string } = {}) {
-      cache.lookup({ policy, repository, tag, ...rest });
+      cache.lookup({ ...own, repository, tag, ...rest });
       await cache.idle();
-      return cache.lookup({ policy, repository, tag, ...rest });
+      return cache.lookup({ ...own, repository, tag, ...rest });
     },
   };
 }
