@@ -31,7 +31,9 @@ const STORED: Record<string, [suspend: boolean | undefined, annotations: Record<
 };
 
 const WRITES: Record<string, (stored: FluxObject) => Partial<Write> & { sent: FluxObject }> = {
-  'an edit': (stored) => ({ sent: { ...stored, metadata: { ...stored.metadata, labels: { ...LABELS, a: 'b' } } } }),
+  'an edit': (stored) => ({
+    sent: { ...stored, metadata: { ...stored.metadata, labels: { ...stored.metadata.labels, a: 'b' } } },
+  }),
   'flux suspend': (stored) => ({ sent: withSuspend(stored, true) }),
   'flux resume': (stored) => ({ sent: withSuspend(stored, false) }),
   'its applier': (stored) => ({ sent: withApply(stored), fieldManager: 'kustomize-controller' }),
@@ -63,13 +65,18 @@ interface Situation {
   requires?: boolean;
   closure?: string;
   isFetching?: boolean;
+  labels?: Record<string, string>;
 }
 
 /** The state after a write, in the words of the table. */
-function stateAfter(stored: string, write: string, { requires = true, closure, isFetching }: Situation): string {
+function stateAfter(
+  stored: string,
+  write: string,
+  { requires = true, closure, isFetching, labels = LABELS }: Situation,
+): string {
   const [suspend, annotations] = STORED[stored]!;
   const spec = suspend === undefined ? {} : { suspend };
-  const oldObject = kustomization({ labels: LABELS, annotations, spec });
+  const oldObject = kustomization({ labels, annotations, spec });
   const { sent, ...writer } = WRITES[write]!(oldObject);
   const { [AWAITS_ARTIFACT]: _, ...others } = sent.metadata.annotations ?? {};
   const fetching = isFetching ? FETCHING : {};
@@ -190,4 +197,9 @@ describe.each(PAIRS)('%s, %s', (stored, write) => {
     const expected = atRest === 'bypassing' ? 'BYPASSING' : atRest;
     expect(stateAfter(stored, write, { closure: 'first', isFetching: true })).toBe(expected);
   });
+});
+
+it.each(Object.keys(WRITES))('an object that nothing applies waits for no apply: CLOSED, %s', (write) => {
+  expect(stateAfter('CLOSED', write, { labels: {} })).toMatch(/^open$/i);
+  expect(stateAfter('CLOSED', write, { labels: {}, isFetching: true })).toMatch(/^OPEN( \(false\))?$/);
 });
