@@ -11,7 +11,7 @@ import { KINDS } from '../../api/kinds.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { isSameDeployment, isSameVersion, parseDeployments } from '../managedField/deployment.ts';
-import { managedFieldsOf } from '../managedField/managedFields.ts';
+import { boundRollouts } from '../managedField/managedFields.ts';
 import {
   boundedRevision,
   fetchedRevision,
@@ -55,7 +55,8 @@ export function provesApply(
   if (!spec.source) return true;
   if (!source) return false;
   const isOfSameNamespace = spec.source.namespace === metadata.namespace;
-  if (isOfSameNamespace && managesFieldOf(source, deployment.rollout) && !hasFetched(source, deployment)) return false;
+  if (isOfSameNamespace && boundRollouts(source).includes(deployment.rollout) && !hasFetched(source, deployment))
+    return false;
   return (source.status?.artifact as Artifact | undefined)?.revision === observed.applied;
 }
 
@@ -63,10 +64,6 @@ export function provesApply(
 function isArtifactOf(source: FluxObject, applied: string | undefined): boolean {
   const revision = fetchedRevision(source);
   return revision !== undefined && applied !== undefined && namesArtifact(applied, revision);
-}
-
-function managesFieldOf(object: FluxObject, rollout: string): boolean {
-  return managedFieldsOf(object).fields.some((field) => field.rollout === rollout);
 }
 
 function hasFetched(source: FluxObject, deployment: DeploymentRef): boolean {
@@ -85,7 +82,7 @@ export function missingSourceText(
   if (!ref) return undefined;
   const name = `${ref.kind} '${ref.name}'`;
   if (!source) return `${name} does not exist`;
-  if (managesFieldOf(source, rollout)) return undefined;
+  if (boundRollouts(source).includes(rollout)) return undefined;
   return `${name} is not bound to that Rollout: annotate it with ${BOUND_ROLLOUT}=${rollout}`;
 }
 

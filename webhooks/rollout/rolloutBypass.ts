@@ -10,7 +10,7 @@ import type { ResourceRef, WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
 import { freshReason, mayRequestBypass, recordReason } from '../../core/gate/bypassReason.ts';
 import { MAX_LISTED } from '../../core/kube/firstFew.ts';
-import { managedFieldsOf } from '../../core/managedField/managedFields.ts';
+import { boundRollouts } from '../../core/managedField/managedFields.ts';
 import { sourceResource } from '../../core/managedField/source.ts';
 import { bypassWarning, type Denial } from '../../core/objectGates/gateTexts.ts';
 import { boundTo } from '../../core/rollout/deployment/progress.ts';
@@ -131,7 +131,7 @@ async function newerSourceWarning(
   const managesSource =
     named.namespace === metadata.namespace &&
     object !== undefined &&
-    managedFieldsOf(object).fields.some((field) => field.rollout === rollout.metadata.name);
+    boundRollouts(object).includes(rollout.metadata.name ?? '');
   const revision = (object?.status?.artifact as Artifact | undefined)?.revision;
   const { lastAppliedRevision } = (sync?.status ?? {}) as { lastAppliedRevision?: string };
   if (managesSource || revision === undefined || revision === lastAppliedRevision) return undefined;

@@ -1,6 +1,7 @@
 /** docs/reference/writes.md, W47: a reason on a Rollout lets one deployment bypass the Gates that are closed. */
 import { describe, expect, it } from 'vitest';
 import {
+  BOUND_ROLLOUT,
   BYPASS_FOR,
   BYPASSED_BY,
   BYPASSED_GATES,
@@ -101,6 +102,19 @@ describe('a new reason of a user who may bypass each closed Gate of the Rollout 
       'Kustomization app also applies what GitRepository infra has fetched since it last applied',
     );
     expect((await ask({ ...asked, objects: [...around, git('main@sha1:1')] })).warnings).toHaveLength(1);
+  });
+
+  it.each([
+    ['its own namespace, whose tag the Rollout sets: it fetches the deployment itself', 'team-a', 1],
+    ['another namespace, which names a Rollout there', 'platform', 2],
+  ])('gets a Warning about a source in %s', async (_, namespace, warnings) => {
+    const source = { apiVersion: 'source.toolkit.fluxcd.io/v1', kind: 'OCIRepository', namespace, name: 'app' };
+    const status = { artifact: { revision: '1.4.0@sha256:2' } };
+    const repository = object(source.apiVersion, source.kind, source.name, {}, status);
+    repository.metadata = { ...repository.metadata, namespace, annotations: { [BOUND_ROLLOUT]: 'app' } };
+    const objects = [gateOf('bound'), binding('Kustomization', { source }), repository];
+    const asked = { next: annotated(HOTFIX, {}, AT_7), before: rollout({}, AT_7), objects };
+    expect((await ask(asked)).warnings).toHaveLength(warnings);
   });
 });
 
