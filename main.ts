@@ -13,7 +13,7 @@ import { LIMITS } from './core/limits.ts';
 import { reportingObjects } from './core/notification/involvedObjects.ts';
 import { hookRoutes } from './hooks/index.ts';
 import { createAccessReviewer, withRememberedAnswers } from './server/cluster/access.ts';
-import { createReader, withSharedReads } from './server/cluster/clusterReader.ts';
+import { createReader } from './server/cluster/clusterReader.ts';
 import { resourcePath } from './server/cluster/paths.ts';
 import { createTransport, loadKubeConfig, type Transport } from './server/cluster/transport.ts';
 import { type Config, ConfigError, ENVIRONMENT, readConfig } from './server/config.ts';
@@ -89,26 +89,26 @@ function createCalls({ config, log, decisions, metrics, transports }: Parts): Ca
   const events = createEvents({
     config,
     transport: background,
-    cluster: readerOf(background),
+    cluster: createReader(background),
     log,
     decisions,
     dropped,
   });
   const metadata = createMetadataCache({
-    cluster: readerOf(background),
+    cluster: createReader(background),
     sockets: registrySockets({ allowLocal: settings.allowLocalRegistries === true }),
     clock: () => performance.now(),
     log,
     dropped,
   });
   const measurements = createMeasurements({
-    cluster: readerOf(background),
+    cluster: createReader(background),
     now: () => Date.now(),
     readingOf,
     // One more than the limit shows that there are more.
     limit: LIMITS.metricSeries + 1,
   });
-  const readers = { hooks: readerOf(hooks), health: readerOf(health) };
+  const readers = { hooks: createReader(hooks), health: createReader(health) };
   const sharedReads = createSharedReads(() => performance.now());
   const access = withRememberedAnswers(createAccessReviewer(health), sharedReads);
   const hookPorts = {
@@ -122,12 +122,12 @@ function createCalls({ config, log, decisions, metrics, transports }: Parts): Ca
     settings,
   };
   const portsOver = (transport: Transport) => ({
-    cluster: readerOf(transport),
+    cluster: createReader(transport),
     access: createAccessReviewer(transport),
   });
   const lanes = { admission: portsOver(admission), failsOpen: portsOver(failsOpen) };
   const admissionPorts = {
-    events: createConfirmedEvents({ events, metrics, cluster: readerOf(background), wait, dropped }),
+    events: createConfirmedEvents({ events, metrics, cluster: createReader(background), wait, dropped }),
     metrics,
     settings,
     sharedReads,
@@ -206,8 +206,6 @@ function connect(metrics: Metrics) {
     background: connected('background', 16),
   };
 }
-
-const readerOf = (transport: Transport): ClusterReader => withSharedReads(createReader(transport));
 
 type Dropped = (what: 'events' | 'notifications' | 'metadata') => void;
 

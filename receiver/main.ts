@@ -1,7 +1,7 @@
 /** Composition root of the receiver's thread, with a clock, sockets and connections to the API server of its own. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { createAccessReviewer, createTokenReviewer } from '../server/cluster/access.ts';
-import { createReader, withSharedReads } from '../server/cluster/clusterReader.ts';
+import { createReader } from '../server/cluster/clusterReader.ts';
 import { createGateWriter } from '../server/cluster/gateWriter.ts';
 import { createTransport, loadKubeConfig } from '../server/cluster/transport.ts';
 import { type Listener, listenHttp, listenHttps } from '../server/http/listen.ts';
@@ -33,7 +33,7 @@ const shared = {
 };
 const receiver = createReceiver({
   ...shared,
-  cluster: withSharedReads(createReader(transport)),
+  cluster: createReader(transport),
   writer: createGateWriter(transport),
   idTokens: createIdTokenVerifier({ clock: () => performance.now() }),
   oidcIssuers,
@@ -46,7 +46,7 @@ if (inputs) {
   const own = createTransport(kubeConfig, { maxSockets: INPUTS_SOCKETS });
   const app = createInputs({
     ...shared,
-    cluster: withSharedReads(createReader(own)),
+    cluster: createReader(own),
     tokens: createTokenReviewer(own),
     access: createAccessReviewer(own),
   });

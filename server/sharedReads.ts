@@ -1,19 +1,32 @@
 /** The port `SharedReads`: reads that several callers share. */
 import type { SharedReads } from '../api/ports.ts';
+import { memoryBytes } from '../core/kube/memoryLimit.ts';
 import { Lru } from './lru.ts';
+import { createTurns } from './turns.ts';
 
 const MAX_ANSWERS = 10_000;
+const MAX_BYTES = 64 * 1024 * 1024;
 /** How often answers that are too old are dropped: tenants make objects large. */
 const SWEEP_MS = 10_000;
+
+interface Answer {
+  at: number;
+  maxAgeMs: number;
+  answer: Promise<unknown>;
+  isRunning: boolean;
+}
 
 interface Running {
   answer: Promise<unknown>;
   next?: Promise<unknown>;
 }
 
-/** @param clock milliseconds that only grow */
-export function createSharedReads(clock: () => number): SharedReads {
-  const answers = new Lru<{ at: number; maxAgeMs: number; answer: Promise<unknown> }>(MAX_ANSWERS);
+/**
+ * @param clock milliseconds that only grow
+ * @param ownTurn waits for a turn of the event loop: callers that wait for one read would all continue in the same one
+ */
+export function createSharedReads(clock: () => number, ownTurn = createTurns()): SharedReads {
+  const answers = new Lru<Answer>(MAX_ANSWERS, MAX_BYTES);
   let sweptAt = clock();
   const running = new Map<string, Running>();
 
@@ -34,7 +47,7 @@ export function createSharedReads(clock: () => number): SharedReads {
     if (!current) return start(key, read);
     const startNext = () => start(key, read);
     current.next ??= current.answer.then(startNext, startNext);
-    return current.next;
+    return current.next.finally(ownTurn);
   }
 
   function sweep(now: number): void {
@@ -47,15 +60,22 @@ export function createSharedReads(clock: () => number): SharedReads {
     recent<T>(maxAgeMs: number, key: string, read: () => Promise<T>) {
       if (maxAgeMs === 0) return readNext(key, read) as Promise<T>;
       const known = answers.get(key);
-      if (known && clock() - known.at < maxAgeMs) return known.answer as Promise<T>;
+      if (known && clock() - known.at < maxAgeMs)
+        return (known.isRunning ? known.answer.finally(ownTurn) : known.answer) as Promise<T>;
       const answer = read();
       // Callers with a longer limit may follow.
-      const entry = { at: clock(), maxAgeMs: Math.max(maxAgeMs, known?.maxAgeMs ?? 0), answer };
+      const entry = { at: clock(), maxAgeMs: Math.max(maxAgeMs, known?.maxAgeMs ?? 0), answer, isRunning: true };
       sweep(entry.at);
       answers.set(key, entry);
-      answer.catch(() => {
-        if (answers.get(key) === entry) answers.delete(key);
-      });
+      const isKept = () => answers.get(key) === entry;
+      const end = (value: unknown) => {
+        entry.isRunning = false;
+        if (isKept()) answers.set(key, entry, memoryBytes(value));
+      };
+      const fail = () => {
+        if (isKept()) answers.delete(key);
+      };
+      answer.then(end, fail);
       return answer;
     },
   };

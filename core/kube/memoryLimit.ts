@@ -1,4 +1,4 @@
-/** A limit of the memory that values parsed from JSON take: a tenant decides how large objects are, and how many. */
+/** The memory that values parsed from JSON take: a tenant decides how large objects are, and how many. */
 
 /** The memory of an entry of a map or list, besides the text of key and value. */
 const ENTRY_BYTES = 32;
@@ -15,7 +15,8 @@ export function memoryLimit(): (value: unknown) => boolean {
   };
 }
 
-function memoryBytes(value: unknown): number {
+/** The memory that a value parsed from JSON takes, or a map of such values, by an estimate. */
+export function memoryBytes(value: unknown): number {
   let bytes = 0;
   // No recursion: a user decides how deep an object is.
   const rest = [value];
@@ -23,7 +24,7 @@ function memoryBytes(value: unknown): number {
     const next = rest.pop();
     if (typeof next === 'string') bytes += next.length;
     else if (typeof next === 'object' && next !== null) {
-      for (const [key, each] of Object.entries(next)) {
+      for (const [key, each] of next instanceof Map ? next : Object.entries(next)) {
         bytes += ENTRY_BYTES + key.length;
         rest.push(each);
       }

@@ -16,10 +16,20 @@ const FIRST_OBJECTS = 50;
 /** How old an answer of `hasAny` may be: when Metacontroller starts, each Rollout needs the same ones. */
 const HAS_ANY_MAX_AGE_MS = 1000;
 
-/** @param clock milliseconds that only grow */
-export function createReader(transport: Transport, clock = () => performance.now()): ClusterReader {
-  const discovery = createDiscovery(transport, clock);
-  const sharedReads = createSharedReads(clock);
+export function createReader(
+  transport: Transport,
+  sharedReads = createSharedReads(() => performance.now()),
+): ClusterReader {
+  const discovery = createDiscovery(transport, sharedReads);
+
+  /**
+   * The read, which many callers need at once: the Gate of a freeze, the objects of a namespace in which many Rollouts
+   * are created. A caller shares the next read of the same object, never one that is already running: no answer is
+   * older than its call.
+   */
+  const shared = <Ref, T>(name: string, read: (ref: Ref) => Promise<T>, maxAgeMs = 0): ((ref: Ref) => Promise<T>) => {
+    return (ref) => sharedReads.recent(maxAgeMs, `${name} ${JSON.stringify(ref)}`, () => read(ref));
+  };
 
   async function* pages(
     { labelSelector, fieldSelector, metadataOnly, ...ref }: Parameters<ClusterReader['pages']>[0],
@@ -67,36 +77,41 @@ export function createReader(transport: Transport, clock = () => performance.now
     return (await listAll({ ...ref, metadataOnly: true }, 1)).length > 0;
   };
 
+  async function get(ref: ResourceRef & { name: string }): Promise<KubeObject | undefined> {
+    if (![ref.name, ref.namespace || ref.name].every(isSegment)) return undefined;
+    try {
+      return await transport.send({ path: resourcePath(ref, ref.name), withoutFieldOwners: true });
+    } catch (error) {
+      if (isApiError(error, 404)) return undefined;
+      throw error;
+    }
+  }
+
+  async function listAtMost({ atMost, maxBytes, ...ref }: Parameters<ClusterReader['listAtMost']>[0]) {
+    const listed: KubeObject[] = [];
+    let read = 0;
+    let isTruncated = false;
+    for await (const { objects, bytes, isLast } of pages(ref, atMost + 1)) {
+      const room = atMost - listed.length;
+      listed.push(...objects.slice(0, room));
+      read += bytes;
+      isTruncated = objects.length > room || (!isLast && (objects.length === room || read > maxBytes));
+      if (isTruncated) break;
+    }
+    return { listed, isTruncated };
+  }
+
+  const list = ({ atMost, ...ref }: Parameters<ClusterReader['list']>[0]) => listAll(ref, atMost);
+
   return {
-    async get<T extends AnyObject>(ref: ResourceRef & { name: string }) {
-      if (![ref.name, ref.namespace || ref.name].every(isSegment)) return undefined;
-      try {
-        return await transport.send<T>({ path: resourcePath(ref, ref.name), withoutFieldOwners: true });
-      } catch (error) {
-        if (isApiError(error, 404)) return undefined;
-        throw error;
-      }
-    },
-    list: async <T extends AnyObject>({ atMost, ...ref }: Parameters<ClusterReader['list']>[0]) =>
-      (await listAll(ref, atMost)) as unknown as T[],
-    async listAtMost<T extends AnyObject>({ atMost, maxBytes, ...ref }: Parameters<ClusterReader['listAtMost']>[0]) {
-      const listed: KubeObject[] = [];
-      let read = 0;
-      let isTruncated = false;
-      for await (const { objects, bytes, isLast } of pages(ref, atMost + 1)) {
-        const room = atMost - listed.length;
-        listed.push(...objects.slice(0, room));
-        read += bytes;
-        isTruncated = objects.length > room || (!isLast && (objects.length === room || read > maxBytes));
-        if (isTruncated) break;
-      }
-      return { listed: listed as unknown as T[], isTruncated };
-    },
-    listMetadata: (ref) => listAll({ ...ref, metadataOnly: true }),
+    get: shared('get', get) as ClusterReader['get'],
+    list: shared('list', list) as ClusterReader['list'],
+    listAtMost: shared('listAtMost', listAtMost) as ClusterReader['listAtMost'],
+    listMetadata: shared('listMetadata', (ref) => listAll({ ...ref, metadataOnly: true })),
     async *pages<T extends AnyObject>(ref: Parameters<ClusterReader['pages']>[0]) {
       for await (const { objects } of pages(ref)) yield objects as unknown as T[];
     },
-    hasAny: (ref) => sharedReads.recent(HAS_ANY_MAX_AGE_MS, JSON.stringify(ref), () => hasAny(ref)),
+    hasAny: shared('hasAny', hasAny, HAS_ANY_MAX_AGE_MS),
     serves,
     async resourceOf({ apiVersion, kind }) {
       const found = (await discovery(apiVersion)).find((each) => each.kind === kind);
@@ -107,26 +122,4 @@ export function createReader(transport: Transport, clock = () => performance.now
 
 function withoutManagedFields({ metadata: { managedFields: _, ...metadata }, ...object }: KubeObject): KubeObject {
   return { ...object, metadata };
-}
-
-/**
- * A reader that shares reads which many callers need at once: the Gate of a freeze, the objects of a namespace in which
- * many Rollouts are created.
- * A caller shares the next read of the same object, never one that is already running: no answer is older than its
- * call.
- */
-export function withSharedReads(reader: ClusterReader): ClusterReader {
-  return {
-    ...reader,
-    get: shared(reader.get) as ClusterReader['get'],
-    list: shared(reader.list) as ClusterReader['list'],
-    listAtMost: shared(reader.listAtMost) as ClusterReader['listAtMost'],
-    listMetadata: shared(reader.listMetadata),
-  };
-}
-
-/** The read, running at most once at a time for the same argument. */
-function shared<Ref, T>(read: (ref: Ref) => Promise<T>): (ref: Ref) => Promise<T> {
-  const { recent } = createSharedReads(() => performance.now());
-  return (ref) => recent(0, JSON.stringify(ref), () => read(ref));
 }

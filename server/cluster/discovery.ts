@@ -15,13 +15,11 @@ export interface ApiResource {
 /** Resources of an API version, subresources left out; none when the version is not served. */
 type Discovery = (apiVersion: string) => Promise<ApiResource[]>;
 
-/** @param clock milliseconds that only grow */
 export function createDiscovery(
   transport: Pick<Transport, 'send'>,
-  clock: () => number = () => performance.now(),
+  sharedReads = createSharedReads(() => performance.now()),
 ): Discovery {
-  const sharedReads = createSharedReads(clock);
-  return (apiVersion) => sharedReads.recent(MAX_AGE_MS, apiVersion, () => discover(transport, apiVersion));
+  return (apiVersion) => sharedReads.recent(MAX_AGE_MS, `served ${apiVersion}`, () => discover(transport, apiVersion));
 }
 
 async function discover(transport: Pick<Transport, 'send'>, apiVersion: string): Promise<ApiResource[]> {

@@ -1,12 +1,12 @@
 /** Express applications from routes: bounded bodies, plain errors, health and metrics. */
 
 import type { IncomingMessage } from 'node:http';
-import { setImmediate as turn } from 'node:timers/promises';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import type { Route, UnreadBody } from '../../api/ports.ts';
 import { createLineLimit } from '../lineLimit.ts';
 import type { Logger } from '../log.ts';
 import type { ServedMetrics } from '../servedMetrics.ts';
+import { createTurns } from '../turns.ts';
 import { createFairShare, type FairShare, type Part } from './fairShare.ts';
 import { SERVER_LIMITS } from './serverLimits.ts';
 import { BEGINNING_BYTES, subjectIn, subjectInBeginning } from './subject.ts';
@@ -122,7 +122,8 @@ function createHandler(
       }
       lane.inFlight++;
       const answering = lane
-        .turn(bytes.length, async () => {
+        .turn(bytes.length)
+        .then(() => {
           if (late.signal.aborted) return undefined;
           body = parseBody(bytes);
           return answer(body, late.signal);
@@ -155,22 +156,8 @@ type Lane = ReturnType<typeof createLane>;
 function createLane() {
   // Apart from each other: in each turn a small body waits for one large body at most.
   const [large, small] = [createTurns(), createTurns()];
-  const turn = <T>(bytes: number, answer: () => Promise<T>) => (bytes > SMALL_BYTES ? large : small)(answer);
+  const turn = (bytes: number) => (bytes > SMALL_BYTES ? large : small)();
   return { share: createFairShare(SERVER_LIMITS.bodyBytesAtOnce), inFlight: 0, turn };
-}
-
-/**
- * A function that begins answers one after another, each in a turn of the event loop of its own. Many answers that
- * tenants make expensive would otherwise keep all other lanes and ports of this process waiting until the last.
- */
-function createTurns() {
-  let last: Promise<unknown> = Promise.resolve();
-  return async <T>(answer: () => Promise<T>): Promise<T> => {
-    // Not awaited here: reads of the cluster must not delay other requests.
-    const begun = last.then(() => turn()).then(() => ({ answering: answer() }));
-    last = begun;
-    return (await begun).answering;
-  };
 }
 
 /** The answer. Without one in time, the caller would go on as if there was nothing to say. */

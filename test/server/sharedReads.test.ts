@@ -10,7 +10,7 @@ function countedReads() {
     later: (ms: number) => {
       now += ms;
     },
-    recent: (maxAgeMs: number, key: string, answer: () => Promise<number> = async () => keys.length) =>
+    recent: (maxAgeMs: number, key: string, answer: () => Promise<unknown> = async () => keys.length) =>
       sharedReads.recent(maxAgeMs, key, () => {
         keys.push(key);
         return answer();
@@ -110,4 +110,38 @@ it('a failure concerns its own callers only', async () => {
   const next = sharedReads.recent(0, 'checks', async () => 'fine');
   await expect(failing).rejects.toThrow('timeout');
   expect(await next).toBe('fine');
+});
+
+it.each([0, 1000])(
+  'callers that wait for one read continue one in each turn of the event loop: %s ms',
+  async (maxAgeMs) => {
+    const sharedReads = createSharedReads(() => 0);
+    let turns = 0;
+    const count = () => {
+      turns++;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    const { promise: answer, resolve } = Promise.withResolvers<string>();
+    const callers = Array.from({ length: 20 }, async () => {
+      await sharedReads.recent(maxAgeMs, 'gate', () => answer);
+      return turns;
+    });
+    resolve('a Gate');
+    const continued = await Promise.all(callers);
+    clearImmediate(next);
+    expect(new Set(continued).size).toBe(callers.length);
+  },
+);
+
+it('keeps no more answers than take 64 MiB, of whatever kind: the oldest are read again', async () => {
+  const { recent, keys } = countedReads();
+  const large = 'x'.repeat(24 * 1024 * 1024);
+  const answers = [large, { metadata: { name: large } }, new Map([['a', [large]]])];
+  for (const [i, answer] of answers.entries()) await recent(1000, `${i}`, async () => answer);
+  await recent(1000, '2');
+  await recent(1000, '1');
+  expect(keys).toEqual(['0', '1', '2']);
+  await recent(1000, '0');
+  expect(keys).toEqual(['0', '1', '2', '0']);
 });

@@ -4,7 +4,7 @@ import type { EventRecord, EventSink, HookCall, Route, Settings, WebhookCall } f
 import { hookRoutes } from '../../../hooks/index.ts';
 import { createAccessReviewer, withRememberedAnswers } from '../../../server/cluster/access.ts';
 import { ApiError } from '../../../server/cluster/apiError.ts';
-import { createReader, withSharedReads } from '../../../server/cluster/clusterReader.ts';
+import { createReader } from '../../../server/cluster/clusterReader.ts';
 import type { Request } from '../../../server/cluster/connection.ts';
 import type { Transport } from '../../../server/cluster/transport.ts';
 import { createConfirmedEvents } from '../../../server/events/confirmed.ts';
@@ -39,8 +39,14 @@ const TIMEOUT_MS = 4000;
 
 export function hookServer({ clock, access, settings, recorded, crashed }: HookServerOptions): HookServer {
   const transport = transportOver(access, clock);
-  const cluster = withSharedReads(createReader(transport, () => clock.now()));
-  const sharedReads = createSharedReads(() => clock.now());
+  // Virtual time has no turns of the event loop.
+  const shared = () =>
+    createSharedReads(
+      () => clock.now(),
+      async () => {},
+    );
+  const cluster = createReader(transport, shared());
+  const sharedReads = shared();
   const events: EventSink = { record: recorded };
   const wait = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve));
   const reviewer = createAccessReviewer(transport);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ClusterReader } from '../../../api/ports.ts';
 import { ApiError } from '../../../server/cluster/apiError.ts';
-import { createReader, withSharedReads } from '../../../server/cluster/clusterReader.ts';
+import { createReader } from '../../../server/cluster/clusterReader.ts';
 import type { Request } from '../../../server/cluster/connection.ts';
 import type { Transport } from '../../../server/cluster/transport.ts';
 
@@ -144,7 +144,7 @@ it.each<[string, (reader: ClusterReader) => Promise<unknown>]>([
     sent += 1;
     return { metadata: {}, items: [] } as never;
   };
-  const reader = withSharedReads(createReader({ send, close: () => undefined }));
+  const reader = createReader({ send, close: () => undefined });
   await Promise.all([read(reader), read(reader), read(reader)]);
   expect(sent).toBe(2);
 });
