@@ -4,12 +4,6 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { SlowestFiles } from './test/support/slowestFiles.ts';
 
-/**
- * CI's machine has two cores and is noisy. A test that needed its second try is listed as retried, and is a bug to look
- * at.
- */
-const retry = process.env.CI ? 1 : 0;
-
 // For all that tests start, again and again: Node keeps what it compiled, and the API server collects its garbage less
 // often.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/node');
@@ -18,7 +12,7 @@ process.env.GOGC ??= '400';
 /** Many wait, for a control plane or a process that they started: more at once than there are cores. */
 const maxWorkers = 2 * availableParallelism();
 
-const OWN_CONTROL_PLANE = { retry, maxWorkers, testTimeout: 600_000, hookTimeout: 300_000 };
+const OWN_CONTROL_PLANE = { maxWorkers, testTimeout: 600_000, hookTimeout: 300_000 };
 
 /**
  * The longest first; the quick ones fill the gaps at the end. In a project, Vitest begins with those that took longest
@@ -48,7 +42,6 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          retry,
           include: ['test/**/*.test.ts'],
           exclude: ['test/cluster/**', 'test/faults/**', 'test/long/**'],
           isolate: false,
@@ -62,7 +55,6 @@ export default defineConfig({
         // One control plane for all files, started by globalSetup; a namespace for each test.
         test: {
           name: 'cluster',
-          retry,
           include: ['test/cluster/**/*.test.ts'],
           globalSetup: ['test/cluster/support/globalSetup.ts'],
           isolate: false,

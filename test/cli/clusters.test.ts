@@ -82,14 +82,11 @@ it('prints other clusters’ answers before those of a silent one, which has a t
 });
 
 it('ends at once with Ctrl-C while one is silent', async () => {
-  const { url } = await apiServer(() => {});
-  const kubeconfig = kubeconfigWith({ silent: url, a: await clusterWith('1.0.0') });
   const ended = new AbortController();
-  const began = Date.now();
-  setTimeout(() => ended.abort(), 300);
-  const { code } = await get('get --context silent --context a', kubeconfig, ended.signal);
+  const { url } = await apiServer(() => ended.abort());
+  const kubeconfig = kubeconfigWith({ silent: url, a: await clusterWith('1.0.0') });
+  const { code } = await get('get --context silent --context a --request-timeout 1h', kubeconfig, ended.signal);
   expect(code).toBe(130);
-  expect(Date.now() - began).toBeLessThan(5000);
 });
 
 describe('a watch', () => {

@@ -57,6 +57,7 @@ describe('compileExtract', () => {
   });
 });
 
+// A backtracking matcher would need years: the limit is the timeout of a test.
 describe('a pattern that makes a backtracking matcher slow', () => {
   const tags = Array.from({ length: 20 }, (_, i) => `${'a'.repeat(40 + i)}x`);
 
@@ -67,14 +68,8 @@ describe('a pattern that makes a backtracking matcher slow', () => {
     '^(.*)x(.*)y(.*)z(.*)$',
     '^(a|a?)+$',
     '(a?){100}(a?)$',
-  ])('%s costs what a plain one costs', (pattern) => {
-    const time = (of: string) => {
-      const started = performance.now();
-      for (const tag of tags) extractOf({ pattern: of })(tag);
-      return performance.now() - started;
-    };
-    time('^warm(up)?$');
-    expect(time(pattern)).toBeLessThan(500 * Math.max(0.5, time(`^[a-z]+x$|${pattern.length}`)));
+  ])('%s is answered', (pattern) => {
+    for (const tag of tags) extractOf({ pattern })(tag);
   });
 
   it('is compiled once, and evaluated once per tag', () => {
