@@ -9,7 +9,7 @@ import { CONTROL_PLANE, type ControlPlaneProcess, startControlPlane } from './co
 import { USERS, type UserName } from './controlPlane/users.ts';
 import { requireMetacontroller, startDriver } from './hooks/driver.ts';
 import { type HookPorts, startHookServer } from './hooks/hookServer.ts';
-import { installControllers, installRights, installUsers, installWebhooks, removeHooks } from './install/install.ts';
+import { installControllers, installRights, installUsers, installWebhooks } from './install/install.ts';
 import { renderInstallation } from './install/installation.ts';
 import { installKinds } from './install/kinds.ts';
 import { type CopyPods, runCopyPods } from './jobs/copyPods.ts';
@@ -144,11 +144,7 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
       died,
       stop,
     };
-    if (options.bare) return cluster;
-    if (!hooks) {
-      await removeHooks(admin);
-      return cluster;
-    }
+    if (options.bare || !hooks) return cluster;
     log('Starting the hook server');
     const front = options.serveHooks ? await options.serveHooks(startReplica) : ports;
     if (!options.serveHooks) await cluster.startHooks();

@@ -16,7 +16,6 @@ export function requireGo(missing: string): void {
         `${missing} cannot be found, and neither can Go to build or download it:`,
         'install Go 1.26 or newer (it is not needed after the first start),',
         'or set KUBEBUILDER_ASSETS to a directory with etcd, kube-apiserver and kube-controller-manager 1.32 or newer,',
-        'or pass --kubeconfig FILE for a cluster that has Flux and whose API server runs on this machine, with kubectl on the path,',
         'or install into a cluster that you have (docs/install.md).',
       ].join(' '),
     );

@@ -19,10 +19,10 @@ interface HookServerOptions extends HookPorts {
   keyFile: string;
   /** PEM. */
   ca: string;
-  /** Path of the CA of the API server's client certificate, if it presents one. */
-  clientCaFile?: string;
+  /** Path of the CA of the API server's client certificate. */
+  clientCaFile: string;
   /** Path of the token that the hooks require. */
-  hooksTokenFile?: string;
+  hooksTokenFile: string;
   /** Settings of main.ts beside those above, such as ON_FAILURE. */
   env?: Record<string, string>;
 }
@@ -41,11 +41,9 @@ export async function startHookServer(options: HookServerOptions): Promise<Runni
       WEBHOOK_PORT: String(options.webhookPort),
       WEBHOOK_TLS_CERT: options.certificateFile,
       WEBHOOK_TLS_KEY: options.keyFile,
-      ...(options.clientCaFile && {
-        WEBHOOK_CLIENT_CA: options.clientCaFile,
-        WEBHOOK_CLIENT_NAMES: WEBHOOK_CLIENT_NAME,
-      }),
-      ...(options.hooksTokenFile && { HOOKS_TOKEN_FILE: options.hooksTokenFile }),
+      WEBHOOK_CLIENT_CA: options.clientCaFile,
+      WEBHOOK_CLIENT_NAMES: WEBHOOK_CLIENT_NAME,
+      HOOKS_TOKEN_FILE: options.hooksTokenFile,
       KUBECONFIG: join(options.dir, USERS.hooks.file),
       METACONTROLLER_USER: USERS.metacontroller.userName,
       ...options.env,

@@ -10,7 +10,7 @@ import { readManifests } from './manifests.ts';
 import { type LoopbackServer, useLoopback } from './references.ts';
 
 /** Label of objects that point at this machine. */
-export const MANAGED_BY = { 'app.kubernetes.io/managed-by': MANAGER };
+const MANAGED_BY = { 'app.kubernetes.io/managed-by': MANAGER };
 
 const ours = (folder: string) => readManifests(join(REPOSITORY, 'dev/local/install', folder));
 
@@ -35,18 +35,6 @@ export async function installRights(admin: Access, { namespaces, rights, workloa
   await Promise.all([applyAll(admin, [...rights, ...withoutPods, ...ours('rights')]), installUsers(admin)]);
 }
 
-/** Installs the two ServiceAccounts in an existing cluster, with the rights in manifests/rbac only. */
-export async function installServiceAccounts(admin: Access, installation: Installation): Promise<void> {
-  // Without labels, which concern Pods.
-  const bare = installation.namespaces.map(({ apiVersion, kind, metadata: { name } }) => ({
-    apiVersion,
-    kind,
-    metadata: { name },
-  }));
-  await applyAll(admin, bare);
-  await applyAll(admin, [...installation.rights, ...ours('rights')]);
-}
-
 /** Installs webhook configurations with this machine's addresses. The hook server must be running. */
 export async function installWebhooks(
   admin: Access,
@@ -55,22 +43,22 @@ export async function installWebhooks(
 ): Promise<void> {
   const wanted = webhooks.map((object) => mark(useLoopback(object, server)));
   await applyAll(admin, wanted);
-  await prune(admin, 'admissionregistration.k8s.io/v1', WEBHOOK_KINDS, wanted);
+  await prune(admin, wanted, 'admissionregistration.k8s.io/v1', [
+    'MutatingWebhookConfiguration',
+    'ValidatingWebhookConfiguration',
+  ]);
 }
 
-/**
- * Installs Metacontroller's controllers with this machine's addresses, after the Secret with their token, if they send
- * one.
- */
+/** Installs Metacontroller's controllers with this machine's addresses, after the Secret with their token. */
 export async function installControllers(
   admin: Access,
   { controllers }: Pick<Installation, 'controllers'>,
-  server: LoopbackServer,
+  { hooksToken, ...server }: LoopbackServer & { hooksToken: string },
 ): Promise<void> {
-  if (server.hooksToken !== undefined) await applyAll(admin, [tokenSecret(controllers, server.hooksToken)]);
+  await applyAll(admin, [tokenSecret(controllers, hooksToken)]);
   const wanted = controllers.map((object) => mark(useLoopback(object, server)));
   await applyAll(admin, wanted);
-  await prune(admin, 'metacontroller.k8s.io/v1alpha1', CONTROLLER_KINDS, wanted);
+  await prune(admin, wanted, 'metacontroller.k8s.io/v1alpha1', ['CompositeController', 'DecoratorController']);
 }
 
 /** The Secret with the token of components/authenticated-hooks. */
@@ -80,22 +68,13 @@ function tokenSecret(controllers: AnyObject[], token: string): AnyObject {
   return { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, stringData: { [key]: token } };
 }
 
-/** Removes webhooks and controllers of an earlier start. */
-export async function removeHooks(admin: Access): Promise<void> {
-  await prune(admin, 'admissionregistration.k8s.io/v1', WEBHOOK_KINDS, []);
-  await prune(admin, 'metacontroller.k8s.io/v1alpha1', CONTROLLER_KINDS, []);
-}
-
-export const WEBHOOK_KINDS = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'];
-export const CONTROLLER_KINDS = ['CompositeController', 'DecoratorController'];
-
 const mark = (object: AnyObject): AnyObject => ({
   ...object,
   metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...MANAGED_BY } },
 });
 
 /** Deletes objects of an earlier start that the manifests no longer have. */
-async function prune(admin: Access, apiVersion: string, kinds: string[], keep: AnyObject[]): Promise<void> {
+async function prune(admin: Access, keep: AnyObject[], apiVersion: string, kinds: string[]): Promise<void> {
   for (const kind of kinds) {
     const path = await pathOf(admin, { apiVersion, kind, metadata: {} });
     const query = { labelSelector: `app.kubernetes.io/managed-by=${MANAGER}` };

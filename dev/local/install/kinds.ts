@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import type { Access } from '../../client/kubeconfig.ts';
 import { type AnyObject, send } from '../../client/send.ts';
 import { REPOSITORY } from '../../repository.ts';
-import { FLUX_MODULES, provideCrds } from '../binaries/crdModules.ts';
-import type { Log } from '../process/log.ts';
 import { until } from '../process/until.ts';
 import { applyAll } from './applyAll.ts';
 import { readManifests } from './manifests.ts';
@@ -13,25 +11,8 @@ const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 /** Installs `kinds`, and Flux's from `fluxFolders`, and waits until the API server serves them. */
 export async function installKinds(admin: Access, kinds: AnyObject[], fluxFolders: string[]): Promise<void> {
-  await install(admin, [...kinds, ...flux(fluxFolders)]);
-}
-
-/** Installs our kinds, and kinds of Metacontroller and Flux that the cluster lacks. */
-export async function installMissingKinds(admin: Access, kinds: AnyObject[], log: Log): Promise<void> {
-  const { object } = await send<{ items: AnyObject[] }>(admin, 'GET', CRDS);
-  const groups = new Set(object.items.map(({ spec }) => spec.group));
-  const names = new Set(object.items.map(({ metadata }) => metadata.name));
-  const missing = FLUX_MODULES.filter(({ group }) => !groups.has(group));
-  const folders = missing.length > 0 ? await provideCrds(log, missing) : [];
-  const isOurs = ({ spec }: AnyObject) => spec.group !== METACONTROLLER;
-  const others = [...kinds.filter((crd) => !isOurs(crd)), ...flux(folders)];
-  await install(admin, [...kinds.filter(isOurs), ...others.filter(({ metadata }) => !names.has(metadata.name))]);
-}
-
-const METACONTROLLER = 'metacontroller.k8s.io';
-const flux = (folders: string[]) => [...folders, join(REPOSITORY, 'dev/local/install/crds')].flatMap(readManifests);
-
-async function install(admin: Access, crds: AnyObject[]): Promise<void> {
+  const folders = [...fluxFolders, join(REPOSITORY, 'dev/local/install/crds')];
+  const crds = [...kinds, ...folders.flatMap(readManifests)];
   await applyAll(admin, crds);
   await Promise.all(crds.map((crd) => established(admin, crd.metadata.name ?? '')));
 }

@@ -8,8 +8,6 @@ export interface LoopbackServer {
   webhookPort: number;
   /** PEM of the CA that signed the webhook's certificate. */
   ca: string;
-  /** The token that the hooks require, if any. */
-  hooksToken?: string;
 }
 
 /** The object with each reference to a Service replaced. */
