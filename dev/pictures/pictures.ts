@@ -2,7 +2,7 @@
  * `node dev/pictures/pictures.ts`: makes docs/pictures, of the page and of the command, in the middle of `npm run demo
  * -- --ui`.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { run } from '../../cli/runCommand.ts';
@@ -18,13 +18,11 @@ import { launchBrowser } from '../page/browser.ts';
 import { buildPage } from '../page/buildPage.ts';
 import { servePageOn } from '../page/serveWith.ts';
 import { REPOSITORY } from '../repository.ts';
-import { takeMovingPicture } from './movingPicture.ts';
 
 const OUT = join(REPOSITORY, 'docs/pictures');
 
 const ABOUT = `Takes the pictures of docs/pictures again. Runs \`npm run demo -- --ui\` on a cluster of its own until a version waits,
-and takes pictures of the page and of \`kubectl rollouts get\`. Then promotes a version through other Rollouts for the
-moving picture. The terminal uses DejaVu Sans Mono if installed.`;
+and takes pictures of the page and of \`kubectl rollouts get\`. The terminal uses DejaVu Sans Mono if installed.`;
 
 /** Runs the demo until a version waits. */
 async function runDemo(cluster: LocalCluster, flux: DemoFlux): Promise<void> {
@@ -47,11 +45,12 @@ async function takePictures(cluster: LocalCluster): Promise<void> {
       ['board', '/', 'light', 640],
       ['application', `/rollout/${HOME}/my-app`, 'light', 760],
       ['gates', '/gates', 'dark', 560],
+      ['promotion', '/promotion', 'light', 560],
     ];
     for (const [name, path, colorScheme, height] of pages) {
       const page = await browser.newPage({ viewport: { width: 1240, height }, colorScheme, reducedMotion: 'reduce' });
       await page.goto(`${server.origin}${path}#${server.address.split('#')[1]}`);
-      await page.locator('.row, .path, .band').first().waitFor();
+      await page.locator('.row, .path, .band, .graph-node').first().waitFor();
       await page.evaluate('document.fonts.ready');
       await page.screenshot({ path: join(OUT, `${name}.png`) });
       await page.close();
@@ -124,7 +123,6 @@ process.exit(
     await runDemo(cluster, flux);
     await takePictures(cluster);
     await takeTerminal(cluster);
-    writeFileSync(join(OUT, 'promotion.png'), await takeMovingPicture(cluster));
     await flux.stop();
     process.stdout.write(`Taken: ${OUT}\n`);
     return 0;
