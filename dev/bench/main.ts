@@ -3,7 +3,6 @@ import { metacontrollerOption, number, program } from '../local/process/options.
 import { onTemporaryCluster } from '../local/temporaryCluster.ts';
 import { admission } from './admission.ts';
 import { compare } from './against.ts';
-import { flux } from './flux.ts';
 import { freeze } from './freeze.ts';
 import { idle } from './idle.ts';
 import { latency } from './latency.ts';
@@ -14,7 +13,6 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   releases,
   latency,
   idle,
-  flux,
   freeze,
   admission,
 };

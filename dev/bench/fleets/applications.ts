@@ -3,6 +3,7 @@
  * With `bakes`, the Rollouts bake on HealthChecks of class kustomization, and a fake Flux applies some ConfigMaps for
  * each Kustomization.
  */
+import { createServer } from 'node:http';
 import { inParallel } from '../../../live/inParallel.ts';
 import { appliedStatus, conditionAt, conditions } from '../../actors/fluxStatus.ts';
 import { configMap, imagePolicy, kustomization, ref, rollout } from '../../actors/objects.ts';
@@ -10,10 +11,12 @@ import { User } from '../../actors/user.ts';
 import { applyObject, pathOf } from '../../client/resources.ts';
 import type { AnyObject } from '../../client/send.ts';
 import type { LocalCluster } from '../../local/cluster.ts';
+import { listenOnLoopback } from '../../local/process/ports.ts';
 import { watchObjects } from './objectWatch.ts';
-import { createSource, REVISION, SOURCE, serveAlways } from './source.ts';
 
-const FLEET = SOURCE.name;
+const FLEET = 'fleet';
+const SOURCE = { kind: 'GitRepository', name: FLEET } as const;
+const REVISION = `main@sha1:${'0'.repeat(40)}`;
 const WIDTH = 32;
 /** The longest wait: thousands of applications at once take half an hour. */
 const PATIENCE_MS = 3_600_000;
@@ -72,12 +75,25 @@ export async function applicationFleet(
     await put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
     await put(kustomization(namespace, FLEET, { spec: { sourceRef: SOURCE } }));
     if (!registry) return;
-    await createSource(admin, flux, namespace, { url: 'http://x', digest: `sha256:${'0'.repeat(64)}` });
+    await createSource(namespace);
     await put({
       apiVersion: 'image.toolkit.fluxcd.io/v1',
       kind: 'ImageRepository',
       metadata: { name: FLEET, namespace },
       spec: { image: registry.image, interval: '10m', insecure: true },
+    });
+  }
+
+  /** Creates a GitRepository with an artifact, suspended, so that a running source-controller ignores it. */
+  async function createSource(namespace: string): Promise<void> {
+    const { apiVersion } = ref('ociRepository', undefined, '');
+    const source = { apiVersion, kind: SOURCE.kind, metadata: { name: SOURCE.name, namespace } };
+    await admin.create({ ...source, spec: { interval: '1h', url: 'https://git.example/fleet', suspend: true } });
+    const artifact = { url: 'http://x', path: 'fleet/app.tar.gz', lastUpdateTime: '2026-01-02T12:00:00Z' };
+    await flux.patchStatus(source, {
+      observedGeneration: 1,
+      artifact: { ...artifact, revision: REVISION, digest: `sha256:${'0'.repeat(64)}` },
+      conditions: [conditionAt(Date, 'Ready', 1, 'True', 'Succeeded', 'stored artifact')],
     });
   }
 
@@ -171,6 +187,6 @@ const MANIFEST = JSON.stringify({
 
 /** A registry on loopback in which every tag of every repository is one release, so that its metadata is read once. */
 async function startRegistry(): Promise<{ image: string; close(): void }> {
-  const { host, close } = await serveAlways(MANIFEST);
+  const { host, close } = await listenOnLoopback(createServer((_, response) => response.end(MANIFEST)));
   return { image: `${host}/app`, close };
 }
