@@ -95,7 +95,8 @@ export function createMeasurements(options: MeasurementOptions): IdleMeasurement
     { answered, measured }: Entry,
   ): Measurement | undefined {
     const isSame = answered?.provider === provider && answered.query === text;
-    return isSame && measured && measured.at >= since ? measured : undefined;
+    // One in the future is from before the clock was set back: it would count again and again until then.
+    return isSame && measured && measured.at >= since && measured.at <= now() ? measured : undefined;
   }
 
   return {
@@ -104,7 +105,9 @@ export function createMeasurements(options: MeasurementOptions): IdleMeasurement
       const entry = entries.get(key) ?? { requestedAt: Number.NEGATIVE_INFINITY, isQueued: false };
       entries.set(key, entry);
       const known = answerTo(wanted, entry);
-      if (known || entry.isQueued || now() - entry.requestedAt < QUERY_INTERVAL_MS) return known;
+      const sinceLast = now() - entry.requestedAt;
+      const isTooSoon = sinceLast >= 0 && sinceLast < QUERY_INTERVAL_MS;
+      if (known || entry.isQueued || isTooSoon) return known;
       entry.isQueued = true;
       entry.isQueued = queue.push({ wanted, entry });
       if (entry.underWay) await Promise.race([entry.underWay, wait(MAX_WAIT_MS)]);

@@ -119,6 +119,15 @@ describe('a query', () => {
     expect(await on.take({ since: at + 1 })).toEqual({ at: at + 10_000, reading: { values: [3] } });
   });
 
+  it('from before the clock was set back does not count, and does not delay the next one', async () => {
+    const server = await start(answering('3'));
+    const on = measurementsOn([provider(`http://${server.host}`)]);
+    await on.take();
+    on.pass(-300);
+    expect(await on.take({ since: on.now() - 60_000 })).toEqual({ at: on.now(), reading: { values: [3] } });
+    expect(server.requests).toHaveLength(2);
+  });
+
   it('of one namespace does not wait for hanging ones of another', async () => {
     const hanging = await start(() => {});
     const server = await start(answering('3'));
