@@ -5,6 +5,7 @@
 
 import type { Kustomization } from '../../../api/flux.ts';
 import { stringAt } from '../../kstatus/fields.ts';
+import { groupOf } from '../../kube/names.ts';
 import { shortened } from '../../text/oneLine.ts';
 
 export interface InventoryResource {
@@ -58,18 +59,19 @@ function parseEntry(entry: unknown): InventoryResource | string {
 
 /**
  * The inventory without the objects that Flux evaluates. If Flux waits for objects by `healthCheckExprs`, its Ready
- * condition is their health.
+ * condition is their health. Flux ignores the versions in `healthCheckExprs` and `healthChecks`.
  */
 export function evaluatedHere({ spec }: Kustomization, { resources, errors }: Inventory): Inventory {
   const { wait, healthChecks, healthCheckExprs } = (spec ?? {}) as Record<string, unknown>;
+  const keyOf = (apiVersion = '', kind = '') => `${groupOf(apiVersion)} ${kind}`;
   const kindsOf = (list: unknown) =>
     new Set(
-      (Array.isArray(list) ? list : []).map((each) => `${stringAt(each, ['apiVersion'])} ${stringAt(each, ['kind'])}`),
+      (Array.isArray(list) ? list : []).map((each) => keyOf(stringAt(each, ['apiVersion']), stringAt(each, ['kind']))),
     );
   const defined = kindsOf(healthCheckExprs);
   const waitedFor = kindsOf(healthChecks);
   const isEvaluatedByFlux = ({ apiVersion, kind }: InventoryResource) => {
-    const key = `${apiVersion} ${kind}`;
+    const key = keyOf(apiVersion, kind);
     return defined.has(key) && (wait === true || waitedFor.has(key));
   };
   return { resources: resources.filter((resource) => !isEvaluatedByFlux(resource)), errors };

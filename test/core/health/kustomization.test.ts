@@ -158,8 +158,10 @@ it('HealthCheckFailed is Flux’s own result, whatever the state of its objects'
 describe('a kind with healthCheckExprs is decided by Flux', () => {
   const exprs = [{ apiVersion: 'apps/v1', kind: 'Deployment', current: 'true' }];
   const others = [{ ...exprs[0], kind: 'Cluster' }];
+  const older = [{ ...exprs[0], apiVersion: 'apps/v1beta1' }];
   it.each([
     ['where Flux waits for all', { healthCheckExprs: exprs, wait: true }, 'Healthy'],
+    ['whatever their version', { healthCheckExprs: older, healthChecks: exprs }, 'Healthy'],
     ['where Flux waits for that kind', { healthCheckExprs: exprs, healthChecks: exprs }, 'Healthy'],
     ['and here where Flux waits for none', { healthCheckExprs: exprs }, 'Unhealthy'],
     ['and here where they are for another', { healthCheckExprs: others, wait: true }, 'Unhealthy'],
