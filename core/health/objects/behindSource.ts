@@ -42,10 +42,18 @@ export function knownObjects(objects: readonly AnyObject[]): KnownObjects {
   );
 }
 
-/** The OCIRepository that the object takes its version from; undefined for other objects, and other sources. */
+/** The source that the object takes its version from; undefined for other objects. */
+function versionSourceOf(object: AnyObject): InventoryResource | undefined {
+  const hasSource = isKind(object, KINDS.HelmRelease) || isKind(object, KINDS.Kustomization);
+  return hasSource ? sourceOf(object as FluxObject) : undefined;
+}
+
+/**
+ * The object's source if that is an OCIRepository, which is read if the inventory lacks it. Other sources count only in
+ * the inventory, which has then set their version: one for all of Git changes with each commit.
+ */
 export function ociSourceOf(object: AnyObject): InventoryResource | undefined {
-  if (!isKind(object, KINDS.HelmRelease) && !isKind(object, KINDS.Kustomization)) return undefined;
-  const source = sourceOf(object as FluxObject);
+  const source = versionSourceOf(object);
   return source?.kind === KINDS.OCIRepository.kind ? source : undefined;
 }
 
@@ -66,7 +74,7 @@ function reportedRevision(object: AnyObject, which: Which): string | undefined {
 export function whyBehindSource(object: AnyObject, which: Which, known: KnownObjects): string | undefined {
   if (isKind(object, ARGO_ROLLOUT)) return whyBehindWorkload(object, known);
   if (isKind(object, KINDS.OCIRepository)) return which === 'runs' ? whyNotFetched(object as FluxObject) : undefined;
-  const ref = ociSourceOf(object);
+  const ref = versionSourceOf(object);
   const source = ref && (known.get(keyOf(ref)) as FluxObject | undefined);
   const reported = reportedRevision(object, which);
   if (!source || reported === undefined) return undefined;

@@ -47,6 +47,18 @@ const upgradeOf = (revision?: string) =>
   failed(release(digest(OLD)), 'UpgradeFailed', { lastAttemptedRevisionDigest: revision && digest(revision) });
 const notFetched = { ...chart, object: { ...chart.object!, metadata: { ...chart.object!.metadata, generation: 2 } } };
 
+const GIT = { old: 'v1.0.0@sha1:aaa', new: 'v1.1.0@sha1:bbb' };
+const repository = seen(
+  objectOf('GitRepository', 'demo/web', {
+    metadata: { generation: 1 },
+    status: { observedGeneration: 1, conditions: ready, artifact: { revision: GIT.new } } as never,
+  }),
+);
+const ofGit = (lastAppliedRevision: string) => {
+  const of = nested(lastAppliedRevision);
+  return { ...of, object: { ...of.object!, spec: { sourceRef: { kind: 'GitRepository', name: 'web' } } } };
+};
+
 describe('a failure after the deployment of 1.1.0', () => {
   it.each<[string, ObservedResource[], string]>([
     ['to upgrade to it counts', [chart, upgradeOf(NEW)], 'Unhealthy'],
@@ -95,6 +107,14 @@ describe('with the source of 1.1.0 in its inventory, a check is', () => {
       'Pending',
       '(runs 1.0.0@sha256:aaa, and OCIRepository web has 1.1.0@sha256:bbb)',
     ],
+    ['a Kustomization that has applied it from a GitRepository', [repository, ofGit(GIT.new)], 'Healthy', ''],
+    [
+      'one that still runs 1.0.0 of a GitRepository',
+      [repository, ofGit(GIT.old)],
+      'Pending',
+      '(runs v1.0.0@sha1:aaa, and GitRepository web has v1.1.0@sha1:bbb)',
+    ],
+    ['one whose GitRepository is not in the inventory', [ofGit(GIT.old)], 'Healthy', ''],
   ])('of %s', (_, others, health, message) => {
     const { result } = evaluated({ kustomization: {}, observed: [chart, ...others] });
     expect(result).toMatchObject({ health, message: expect.stringContaining(message) });
