@@ -152,6 +152,20 @@ export const BYPASS_FOR = 'gate.fluxcd.io/bypass-for';
  */
 export const BYPASSED_BY = 'gate.fluxcd.io/bypassed-by';
 
+/**
+ * The annotations that the webhook writes on Flux objects. They count in no limit: an object with as many annotations
+ * as a user may write must still be suspended. manifests/policies/object-sizes.yaml has them too.
+ */
+export const WRITTEN_ON_FLUX_OBJECTS: ReadonlySet<string> = new Set([
+  ARTIFACT,
+  AWAITS_ARTIFACT,
+  BYPASSED_BY,
+  DEPLOYED,
+  GATE_STATE,
+  SELECTED_BY,
+  SUSPENDED,
+]);
+
 /** On Gates: open at this time, RFC 3339. */
 export const OPEN_REQUESTED_AT = 'open.gate.fluxcd.io/requestedAt';
 /** On Gates: close at this time, RFC 3339. */

@@ -14,7 +14,15 @@
  * The validating webhook sees the object as all webhooks have left it, and reads everything again: the cluster may have
  * changed since. If it checks nothing, the other webhooks of the cluster are trusted.
  */
-import { ARTIFACT, AWAITS_ARTIFACT, DEPLOYED, REQUIRED_GATES, SELECTED_BY, SUSPENDED } from '../../api/annotations.ts';
+import {
+  ARTIFACT,
+  AWAITS_ARTIFACT,
+  DEPLOYED,
+  REQUIRED_GATES,
+  SELECTED_BY,
+  SUSPENDED,
+  WRITTEN_ON_FLUX_OBJECTS,
+} from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { RevertReason } from '../../api/metrics.ts';
 import type { ManagedField, Rollout } from '../../api/types.ts';
@@ -331,7 +339,9 @@ export function willConflict(object: FluxObject, oldObject: FluxObject): boolean
  */
 export function tooManyReferencesProblem(object: FluxObject, oldObject: FluxObject | undefined): string | undefined {
   for (const field of ['annotations', 'labels'] as const) {
-    const [count, before] = [object, oldObject].map((each) => Object.keys(each?.metadata[field] ?? {}).length);
+    const [count, before] = [object, oldObject].map(
+      (each) => Object.keys(each?.metadata[field] ?? {}).filter((key) => !WRITTEN_ON_FLUX_OBJECTS.has(key)).length,
+    );
     if (count! > LIMITS[field] && count! > before!)
       return `metadata.${field} has ${count} entries, and at most ${LIMITS[field]} are allowed: remove some.`;
   }

@@ -106,6 +106,18 @@ describe('an object of a governed kind', () => {
     await isHeld(admin, app);
   });
 
+  it('with as many annotations as are allowed is suspended all the same', async () => {
+    const ns = await newNamespace();
+    const most = Object.fromEntries(Array.from({ length: 512 }, (_, i) => [`x/${i}`, '']));
+    const app = withAnnotations(gated('Kustomization', ns, 'app'), most);
+    await developer.create(app);
+    await sre.create(gate(ns, 'freeze', { spec: everything }));
+    await isHeld(admin, app);
+    await expect(developer.mergePatch(app as never, { metadata: { annotations: { 'x/more': '' } } })).rejects.toThrow(
+      /metadata.annotations has 513 entries, and at most 512/,
+    );
+  });
+
   it('at the limit of everything is suspended all the same, and resumed', async () => {
     const ns = await newNamespace();
     const substitute = { A: 'z'.repeat(440_000) };

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { WRITTEN_ON_FLUX_OBJECTS } from '../../api/annotations.ts';
 import { ARTIFACT_KINDS, GOVERNED_KINDS, KINDS } from '../../api/kinds.ts';
 import { objectIn, objectsBelow, ROOT } from './files.ts';
 
@@ -27,6 +28,12 @@ describe('every governed kind of Flux', () => {
       resources.map((r: string) => `${apiGroups[0]}/${r}`),
     );
     expect(covered.sort()).toEqual(governed.flatMap((each) => [each, `${each}/status`]).sort());
+  });
+
+  it('may have our annotations beside as many as a user may write', () => {
+    const { variables } = objectIn('policies/object-sizes.yaml').spec;
+    const { expression } = variables.find(({ name }: { name: string }) => name === 'ours');
+    expect(JSON.parse(expression.replaceAll("'", '"')).sort()).toEqual([...WRITTEN_ON_FLUX_OBJECTS].sort());
   });
 
   it('has a status that only Flux may write', () => {

@@ -55,6 +55,13 @@ it.each(['annotations', 'labels'] as const)('more %s than the limit are refused,
   expect(tooManyReferencesProblem(more, more)).toBeUndefined();
 });
 
+it('our annotations come on top of as many as a user may write', () => {
+  const annotations = Object.fromEntries(each(LIMITS.annotations, (i) => [`k${i}`, '']));
+  const before = kustomization({ annotations });
+  const marked = kustomization({ annotations: { ...annotations, 'gate.fluxcd.io/state': 'closed: prod/freeze' } });
+  expect(tooManyReferencesProblem(marked, before)).toBeUndefined();
+});
+
 describe('a Warning with names of 20 characters has at most 120', () => {
   const ref = { namespace: 'n'.repeat(20), name: 'g'.repeat(20) };
   const closed = { ref, open: false, message: 'closed' };
