@@ -13,25 +13,41 @@ const OLDEST_BUILD_MS = 365 * DAY_MS;
 
 /** Origins of versions that ran before their Rollout knew them: nothing was delivered. */
 const RAN_BEFORE: readonly string[] = ['InitialVersion', 'Adopted'];
+/** The reason of the Event of a new deployment, which has succeeded already if there is nothing to wait for. */
+const DEPLOYED = 'DeploymentSucceeded';
 /** Reasons of the Events that report the success of a deployment. */
-const SUCCESS_REASONS: readonly string[] = ['BakeTimePassed', 'DeploymentApplied', 'DeploymentSucceeded'];
+const SUCCESS_REASONS: readonly string[] = ['BakeTimePassed', 'DeploymentApplied', DEPLOYED];
 
 /**
- * The durations that end with the success of a deployment.
+ * The durations that end with the success of a deployment. The version that waited for the end of a bake is often
+ * deployed in the same plan.
  * @param before the status from which the plan started
  */
 export function durationsOf(
   events: readonly Pick<EventRecord, 'reason' | 'key'>[],
   before: RolloutStatus | undefined,
-  { history = [], availableReleases = [] }: RolloutStatus,
+  { history = [], availableReleases }: RolloutStatus,
 ): Duration[] {
-  const [head, ...older] = history;
-  const end = events.find(({ reason }) => SUCCESS_REASONS.includes(reason));
-  if (!end || head?.bakeStatus !== 'Succeeded' || RAN_BEFORE.includes(head.origin?.[0] ?? '')) return [];
+  const hasDeployed = events.some(({ reason }) => reason === DEPLOYED);
+  return events
+    .filter(({ reason }) => SUCCESS_REASONS.includes(reason))
+    .flatMap(({ reason, key }) => {
+      const entries = hasDeployed && reason !== DEPLOYED ? history.slice(1) : history;
+      return durationsOfNewest(entries, key, before, availableReleases);
+    });
+}
+
+function durationsOfNewest(
+  [head, ...older]: readonly HistoryEntry[],
+  key: string,
+  before: RolloutStatus | undefined,
+  availableReleases: RolloutStatus['availableReleases'] = [],
+): Duration[] {
+  if (head?.bakeStatus !== 'Succeeded' || RAN_BEFORE.includes(head.origin?.[0] ?? '')) return [];
   const started = [head.bakeStartTime, head.bakeEndTime, head.timestamp].map(parseTime).find((at) => at !== undefined);
   if (started === undefined) return [];
   const took = (name: DurationName, since: EpochMs | undefined): Duration[] =>
-    since === undefined ? [] : [{ name, seconds: Math.max(0, started - since) / 1000, key: end.key }];
+    since === undefined ? [] : [{ name, seconds: Math.max(0, started - since) / 1000, key }];
   const isFirst = head.rolledBackFrom === undefined && !older.some((entry) => hasSucceededWith(entry, head));
   const release = availableReleases.find(
     ({ tag, digest }) => tag === head.version.tag && digest === head.version.digest,
@@ -88,7 +104,7 @@ const COPY_RESULTS = { ReleaseCopied: 'copied', CopyFailed: 'failed' } as const;
 export function countsOf(events: readonly Pick<EventRecord, 'reason' | 'key'>[], status: RolloutStatus): Count[] {
   return events.flatMap(({ reason, key }): Count[] => {
     const head = status.history?.[0];
-    if (reason === 'DeploymentSucceeded' && head) {
+    if (reason === DEPLOYED && head) {
       return [{ name: 'rollout_hooks_deployments_total', labels: { kind: deploymentKindOf(head) }, key }];
     }
     const copied = COPY_RESULTS[reason as keyof typeof COPY_RESULTS];

@@ -90,6 +90,19 @@ describe('restoring', () => {
   });
 });
 
+it('a bake that ends in the sync that deploys the next version counts, and the next one does not yet', () => {
+  const next = { id: 3, version: { tag: '1.2.0' }, timestamp: at('11:00:00'), bakeStatus: 'Deploying' };
+  const events = [
+    { reason: 'BakeTimePassed', key: 'u/2' },
+    { reason: 'DeploymentSucceeded', key: 'u/3' },
+  ];
+  const observed = durationsOf(events, undefined, { history: [next, baked], availableReleases });
+  expect(observed).toEqual([
+    { name: 'rollout_hooks_lead_time_seconds', seconds: USUAL.lead, key: 'u/2' },
+    { name: 'rollout_hooks_delivery_time_seconds', seconds: USUAL.delivery, key: 'u/2' },
+  ]);
+});
+
 describe('nothing takes any time', () => {
   it.each<[what: string, Case]>([
     ['while it bakes', { reason: 'BakeTimeStarted', head: { bakeStatus: 'InProgress' } }],
