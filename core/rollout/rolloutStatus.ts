@@ -12,6 +12,7 @@ import type { DeploymentDecision } from './decideDeployment.ts';
 import { boundTo, unapplied } from './deployment/progress.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
 import type { Observed, RolloutState } from './evaluation/inputs.ts';
+import { MAX_LISTED_RELEASES } from './evaluation/nextVersion.ts';
 import { namedGateRecords } from './evaluation/requiredGates.ts';
 import { handledRequests, type RequestKey, requestsOf } from './evaluation/rolloutRequests.ts';
 import { approvalsText, type RequiredApprovals } from './evaluation/versionApprovals.ts';
@@ -90,7 +91,7 @@ function versionFields(
     gatedReleaseCandidates: rolloutGatesResult.allowed.filter(isKept),
     ...(rejected.some(isKept) && { rejectedReleases: rejected.filter(isKept) }),
     ...(withdrawn.length > 0 && { withdrawnReleases: withdrawn }),
-    ...(young.length > 0 && { youngReleases: young }),
+    ...(young.length > 0 && { youngReleases: young.slice(0, MAX_LISTED_RELEASES) }),
     ...(rolledBack.length > 0 && { rolledBackReleases: rolledBack }),
     ...(barriers.length > 0 && { rollbackBarriers: barriers }),
     ...(authors.length > 0 && { releaseAuthors: authors }),

@@ -24,7 +24,7 @@ interface NextReleases {
 }
 
 /** How many withdrawn, and how many young releases a status lists. */
-const MAX_LISTED_RELEASES = 20;
+export const MAX_LISTED_RELEASES = 20;
 
 interface Exclusions {
   rejected: ReadonlySet<string>;
@@ -74,7 +74,7 @@ export function releasesAfter(
   const isYoung = new Set(young.map(({ tag }) => tag));
   return {
     candidates: selectable.filter(({ tag }) => !isYoung.has(tag)),
-    young: young.slice(0, MAX_LISTED_RELEASES),
+    young,
     withdrawn: evaluated
       .flatMap(({ release: { tag }, reason }) => (reason === undefined ? [] : [{ tag, reason }]))
       .slice(-MAX_LISTED_RELEASES)
