@@ -52,7 +52,7 @@ import {
 } from '../objectGates/objectGates.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
-import { isSuspendedByUs } from '../suspension/stateAnnotation.ts';
+import { closureKey, isSuspendedByUs } from '../suspension/stateAnnotation.ts';
 import { settleSuspension } from '../suspension/suspension.ts';
 import { decideBehindClosedGate } from './closedGateWrite.ts';
 
@@ -76,6 +76,8 @@ export interface FluxWrite {
   /** The stored object; absent on CREATE. */
   oldObject?: FluxObject | undefined;
   context: WriteContext;
+  /** The Gates that hold the stored object: see `closedToWrite`. */
+  closed: readonly GateResult[];
   user: string;
   /** The manager in the request's options. */
   fieldManager?: string | undefined;
@@ -99,14 +101,14 @@ type WriteOutcome =
 
 export function decideWrite(write: FluxWrite): WriteOutcome {
   const { oldObject, context, bypass } = write;
+  const closed = bypass?.granted ? [] : write.closed;
   const tooDeep = nestingProblem(write.object, oldObject);
   if (tooDeep) return { denial: { reason: 'limit', text: `${subjectOf(write.object)}: ${tooDeep}` }, warnings: [] };
 
-  const closed = oldObject && !bypass?.granted ? closedToWrite(oldObject, write.object, context) : [];
-  const content = oldObject && closed.length > 0 ? revertOrDeny({ ...write, oldObject }, closed) : manageFields(write);
+  const content = oldObject && closed.length > 0 ? revertOrDeny({ ...write, oldObject }) : manageFields(write);
   if (content.denial) return content;
 
-  const gates = gatesOfResult(content.object, write);
+  const gates = objectGates(content.object, context);
   const settled = settleSuspension({
     object: annotate(content.object, SELECTED_BY, selectedByText(gates, context.truncated)),
     sent: write.object,
@@ -134,33 +136,19 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
   };
 }
 
-/**
- * The closed Gates that hold the stored object, and those of the Rollouts from which the write unbinds it.
- * If no Gates were listed, those in SELECTED_BY of the new object count too: a decorator writes there a Gate that has
- * just begun to select the object.
- */
-export function closedToWrite(
-  oldObject: FluxObject,
-  object: FluxObject | undefined,
-  context: WriteContext,
-): GateResult[] {
-  const versions = object ? [object, oldObject] : [oldObject];
-  const { closed } = objectGates(oldObject, context, versions);
+/** The closed Gates that hold the stored object, and those of the Rollouts from which the write unbinds it. */
+export function closedToWrite(oldObject: FluxObject, context: WriteContext): GateResult[] {
+  const { closed } = objectGates(oldObject, context);
   // The Rollout that loses the object requires the object's own Gates too.
   const own = new Set(closed.map(({ ref }) => refKey(ref)));
   return [...closed, ...(context.closedOfUnbound ?? []).filter(({ ref }) => !own.has(refKey(ref)))];
 }
 
-/** The Gates of the object as it is to be stored. */
-function gatesOfResult(content: FluxObject, { object, oldObject, context }: FluxWrite): ObjectGates {
-  return objectGates(content, context, oldObject ? [object, oldObject] : [object]);
-}
-
 /**
  * Reverts, denies or allows a write behind closed Gates: no governed field changes, except for a bypassing deployment.
  */
-function revertOrDeny(write: FluxWrite & { oldObject: FluxObject }, closed: GateResult[]): WriteOutcome {
-  const { object, oldObject, context, bypass } = write;
+function revertOrDeny(write: FluxWrite & { oldObject: FluxObject }): WriteOutcome {
+  const { object, oldObject, context, closed, bypass } = write;
   const outcome = decideBehindClosedGate({
     object,
     oldObject,
@@ -193,9 +181,9 @@ function revertOrDeny(write: FluxWrite & { oldObject: FluxObject }, closed: Gate
  * their annotations or the source.
  */
 function withBypassingFields(kept: FluxObject, write: FluxWrite & { oldObject: FluxObject }): FluxObject {
-  const { object, oldObject, context } = write;
+  const { object, oldObject, context, closed } = write;
   // A Gate that begins to select the object in this very write counts too.
-  const closures = [...objectGates(oldObject, context).closures, ...gatesOfResult(kept, write).closures];
+  const closures = [...closed.map(closureKey), ...objectGates(kept, context).closures];
   const bypassing = bypassingRollouts(oldObject, closures, context);
   const hasSameFields =
     sameJson(object.spec?.sourceRef, oldObject.spec?.sourceRef) &&

@@ -23,7 +23,7 @@ import { FewPaths, governedChanges } from './closedGateWrite.ts';
 import type { FluxWrite } from './fluxWrite.ts';
 
 /** The denial of a write that another webhook has changed; undefined if none has. */
-export function verifyWrite(write: FluxWrite): Denial | undefined {
+export function verifyWrite(write: Omit<FluxWrite, 'closed'>): Denial | undefined {
   const { object, oldObject, context } = write;
   const { closed, closures } = objectGates(oldObject ?? object, context);
   const bypassing = bypassingRollouts(oldObject, closures, context);
@@ -50,7 +50,7 @@ function verifySuspended(object: FluxObject): Denial | undefined {
 }
 
 function verifyBehindClosedGate(
-  { object, oldObject, user }: FluxWrite,
+  { object, oldObject, user }: Pick<FluxWrite, 'object' | 'oldObject' | 'user'>,
   closed: readonly GateResult[],
   bypassing: ReadonlyMap<string, Rollout>,
 ): Denial | undefined {

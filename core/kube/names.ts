@@ -25,6 +25,11 @@ export function uniqueRefs<T extends NamespacedName>(refs: readonly T[]): T[] {
   return [...new Map(refs.map((ref) => [refKey(ref), ref])).values()];
 }
 
+/** The keys of the references, each once, sorted. */
+export function sortedKeys(refs: readonly NamespacedName[]): string[] {
+  return [...new Set(refs.map(refKey))].sort();
+}
+
 /** The references that the others don't contain. */
 export function without<T extends NamespacedName>(refs: readonly T[], others: readonly NamespacedName[]): T[] {
   const known = new Set(others.map(refKey));

@@ -19,24 +19,24 @@ import { isTooMany, parseGateRefs, TOO_MANY, TOO_MANY_ROLLOUTS } from '../gate/g
 import { gateSelects } from '../gate/gateSelection.ts';
 import { annotate } from '../kube/annotate.ts';
 import { sameJson } from '../kube/json.ts';
-import { identityOf, refKey, uniqueRefs, without } from '../kube/names.ts';
+import { identityOf, refKey, sortedKeys, uniqueRefs, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { managedFieldsOf } from '../managedField/managedFields.ts';
 import { closureKey, INVALID_REFERENCE, MAX_GATE_LIST_CHARACTERS } from '../suspension/stateAnnotation.ts';
 
 /** The Gates that were read for one object. */
-interface KnownGates extends RefRules {
+export interface GateContext extends RefRules {
   /** By `refKey`; a Gate that does not exist is absent. */
   gates: ReadonlyMap<string, Gate>;
   /** Labels of the object's own Namespace. */
   namespaceLabels: Readonly<Record<string, string>>;
-  /** The Gates that may select the object, if they were listed; otherwise its annotation SELECTED_BY names them. */
-  candidates?: readonly NamespacedName[];
+  /**
+   * The keys of the Gates that may select the object, sorted: from lists, or else those in SELECTED_BY of its stored and
+   * its new version.
+   */
+  candidates: readonly string[];
   /** Whether more candidates exist than one list may have. */
   truncated?: boolean;
-}
-
-export interface GateContext extends KnownGates {
   now: EpochMs;
 }
 
@@ -63,12 +63,11 @@ export interface ObjectGates extends RequiredGates, GateResults {
 /** The candidates that exist and select the object. SELECTED_BY alone proves nothing. */
 function selectingGates(
   object: FluxObject,
-  candidates: readonly NamespacedName[],
-  { gates, namespaceLabels }: KnownGates,
+  { candidates, gates, namespaceLabels }: Omit<GateContext, 'now'>,
   atMost = Number.POSITIVE_INFINITY,
 ): NamespacedName[] {
   const found: NamespacedName[] = [];
-  for (const key of sortedKeys(candidates)) {
+  for (const key of candidates) {
     const gate = gates.get(key);
     // The decorators find selecting Gates by this label, so without it the annotation would come and go.
     if (gate?.metadata.labels?.[SELECTS_LABEL] === undefined || !gateSelects(gate, object, namespaceLabels)) continue;
@@ -78,28 +77,9 @@ function selectingGates(
   return found;
 }
 
-const sortedByCandidates = new WeakMap<readonly NamespacedName[], readonly string[]>();
-
-/** The keys of the candidates, each once; computed once for all objects that have the same candidates. */
-function sortedKeys(candidates: readonly NamespacedName[]): readonly string[] {
-  const keys = sortedByCandidates.get(candidates) ?? [...new Set(candidates.map(refKey))].sort();
-  sortedByCandidates.set(candidates, keys);
-  return keys;
-}
-
-/** The Gates that may select one of these objects: the listed ones, or else those that their annotations name. */
-function candidatesOf(objects: readonly FluxObject[], context: KnownGates): readonly NamespacedName[] {
-  return context.candidates ?? objects.flatMap((object) => gatesInSelectedBy(object) ?? []);
-}
-
-/** @param versions the stored and the new object: SELECTED_BY of either names candidates, unless they were listed */
-export function requiredGates(
-  object: FluxObject,
-  context: KnownGates,
-  versions: readonly FluxObject[] = [object],
-): RequiredGates {
+export function requiredGates(object: FluxObject, context: Omit<GateContext, 'now'>): RequiredGates {
   // More than the limit are too many, whichever they are.
-  const selecting = selectingGates(object, candidatesOf(versions, context), context, LIMITS.requiredGates + 1);
+  const selecting = selectingGates(object, context, LIMITS.requiredGates + 1);
   return withSelecting(object, selecting, context.truncated ?? false, context);
 }
 
@@ -115,9 +95,9 @@ function withSelecting(
   return { named, selecting, problems, tooMany };
 }
 
-/** The Gates that the object requires, evaluated. `versions`: see `requiredGates`. */
-export function objectGates(object: FluxObject, context: GateContext, versions?: readonly FluxObject[]): ObjectGates {
-  return evaluateRequired(requiredGates(object, context, versions), context.gates, context.now);
+/** The Gates that the object requires, evaluated. */
+export function objectGates(object: FluxObject, context: GateContext): ObjectGates {
+  return evaluateRequired(requiredGates(object, context), context.gates, context.now);
 }
 
 /**
@@ -150,8 +130,7 @@ function evaluateRequired(required: RequiredGates, gates: ReadonlyMap<string, Ga
 export function escapesSelection(object: FluxObject, oldObject: FluxObject, context: GateContext): boolean {
   if (sameJson(object.metadata.labels ?? {}, oldObject.metadata.labels ?? {})) return false;
   if (context.truncated) return true;
-  const candidates = candidatesOf([oldObject], context);
-  const escaped = without(selectingGates(oldObject, candidates, context), selectingGates(object, candidates, context));
+  const escaped = without(selectingGates(oldObject, context), selectingGates(object, context));
   return !evaluateGates(escaped, context.gates, context.now).open;
 }
 
@@ -229,7 +208,9 @@ export function recordedRefs(object: FluxObject, rules: RefRules = {}): Namespac
 interface GateReads {
   /** Gates to read by name. */
   refs: NamespacedName[];
-  /** Whether to list Gates, because SELECTED_BY may not name all that select the object. */
+  /** The keys of the Gates in SELECTED_BY, which may select the object, sorted. */
+  candidates: string[];
+  /** Whether to list Gates instead, because SELECTED_BY may not name all that select the object. */
   list: boolean;
   /** Whether to read the Namespace, by whose labels Gates may select. */
   namespace: boolean;
@@ -244,9 +225,10 @@ export function gatesToRead(objects: readonly FluxObject[], rules: RefRules, mus
   const named = objects.flatMap((object) => gatesInAnnotation(object, rules).refs);
   const selectedBy = objects.map(gatesInSelectedBy);
   const selecting = selectedBy.flatMap((refs) => refs ?? []);
+  const candidates = sortedKeys(selecting);
   const all = uniqueRefs([...named, ...selecting]);
   const list = mustList || selectedBy.includes(undefined) || all.length > LIMITS.requiredGates;
-  return { refs: list ? uniqueRefs(named) : all, list, namespace: list || selecting.length > 0 };
+  return { refs: list ? uniqueRefs(named) : all, candidates, list, namespace: list || candidates.length > 0 };
 }
 
 /**

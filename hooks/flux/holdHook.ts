@@ -9,7 +9,7 @@ import type { DecoratorResponse } from '../../api/metacontroller.ts';
 import type { Gate } from '../../api/types.ts';
 import { TOO_MANY } from '../../core/gate/gateRefs.ts';
 import { selectingGateRules } from '../../core/gate/gateSelection.ts';
-import { byRefKey, identityOf, without } from '../../core/kube/names.ts';
+import { byRefKey, identityOf, sortedKeys, without } from '../../core/kube/names.ts';
 import { objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
 import { holdMarks, TOO_MANY_MARKS } from '../../core/objectGates/gateMarks.ts';
@@ -67,16 +67,16 @@ export const holdHook: DecoratorHook<FluxObject> = {
     if (object.metadata.deletionTimestamp) return { attachments: [] };
     const rules = refRules(settings);
     const relatedGates = objectsOf<Gate>(related, KINDS.Gate);
-    const candidates = relatedGates.map(identityOf);
+    const relatedRefs = relatedGates.map(identityOf);
     const { refs } = gatesInAnnotation(object, rules);
-    const unrelatedRefs = without(refs, [...candidates, TOO_MANY]);
+    const unrelatedRefs = without(refs, [...relatedRefs, TOO_MANY]);
     const isNeverRelated = namedRules(GATES, refs).length > MAX_GATE_NAMESPACES;
     const [namespaceLabels, unrelatedGates] = await Promise.all([
       homeLabels(object.metadata.namespace ?? '', related, relatedGates, cluster),
       recentGates(unrelatedRefs, UNRELATED_MAX_AGE_MS, { cluster, sharedReads }),
     ]);
     const gates = byRefKey([...relatedGates, ...unrelatedGates]);
-    const context: GateContext = { ...rules, gates, namespaceLabels, now, candidates };
+    const context: GateContext = { ...rules, gates, namespaceLabels, now, candidates: sortedKeys(relatedRefs) };
     const { annotations, isBypassing, requeueAt } = holdMarks(object, context);
     const unrelatedRequeue = isNeverRelated ? NEVER_RELATED_REQUEUE_SECONDS : UNRELATED_REQUEUE_SECONDS;
     const isWritten = Object.keys(annotations).length > 0;

@@ -16,7 +16,7 @@ export async function validateDelete(
   call: WebhookCall,
 ): Promise<AdmissionDecision> {
   if (isSystemDeleter(request.userInfo.username)) return allowed();
-  const closed = closedToWrite(oldObject, undefined, await readContext(write, request, call));
+  const closed = closedToWrite(oldObject, await readContext(write, request, call));
   if (!deletionDenial(oldObject, closed)) return allowed();
   return bypassOrDeny(oldObject, closed, (bypass) => deletionDenial(oldObject, closed, bypass)!, request, call);
 }

@@ -39,7 +39,7 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   const context = await readContext(write, request, call);
   const oldObject = stored && withShrinkingEdits(object, stored, context);
   const reason = freshReason(object, oldObject);
-  const closed = oldObject ? closedToWrite(oldObject, object, context) : [];
+  const closed = oldObject ? closedToWrite(oldObject, context) : [];
   const bypass = await reviewBypass(closed, reason, request, call);
   const { fieldManager } = request.options ?? {};
   const manager = typeof fieldManager === 'string' ? fieldManager : undefined;
@@ -47,6 +47,7 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
     object,
     oldObject,
     context,
+    closed,
     user: request.userInfo.username,
     fieldManager: manager,
     isSync: manager !== undefined && call.settings.syncFieldManagers.includes(manager),

@@ -9,14 +9,14 @@ import { KINDS, KUSTOMIZATIONS, ROLLOUTS, resourceOf } from '../../api/kinds.ts'
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
-import { closedToWrite, type WriteContext } from '../../core/admission/fluxWrite.ts';
+import type { WriteContext } from '../../core/admission/fluxWrite.ts';
 import { freshReason } from '../../core/gate/bypassReason.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
-import { byRefKey, identityOf } from '../../core/kube/names.ts';
+import { byRefKey, identityOf, sortedKeys } from '../../core/kube/names.ts';
 import { boundRollouts, managedFieldsOf, unboundRollouts } from '../../core/managedField/managedFields.ts';
 import { needsNoSource } from '../../core/managedField/setManagedFields.ts';
 import { sourceOf } from '../../core/managedField/source.ts';
-import { type GateContext, gatesToRead } from '../../core/objectGates/objectGates.ts';
+import { type GateContext, gatesToRead, objectGates } from '../../core/objectGates/objectGates.ts';
 import { applierOf } from '../../core/suspension/applier.ts';
 import { closureKey, isBypassed, readState } from '../../core/suspension/stateAnnotation.ts';
 import { endsOpening } from '../../core/suspension/suspension.ts';
@@ -104,7 +104,7 @@ function isHeldByGate({ object, oldObject }: Write, gates: GateContext): boolean
   if (!object || !oldObject) return false;
   const isBypassing = readState(object)?.is === 'bypassing' || readState(oldObject)?.is === 'bypassing';
   if (isBypassing || freshReason(object, oldObject) !== undefined) return false;
-  const closed = closedToWrite(oldObject, object, { ...gates, rollouts: new Map() });
+  const { closed } = objectGates(oldObject, gates);
   // A Rollout's deployment that bypasses these closures sets the managed fields of a bypassed object too.
   return closed.length > 0 && !isBypassed(readState(oldObject), closed.map(closureKey));
 }
@@ -126,9 +126,11 @@ async function readGateContext(
     reads.namespace ? namespaceLabels(namespace, cluster) : {},
     reads.list ? listSelecting(namespace, SELECTS_LABEL, cluster) : undefined,
   ]);
-  const { gates: listed = [], truncated } = selecting ?? {};
-  const context = { ...rules, gates: new Map([...named, ...byRefKey(listed)]), namespaceLabels: labels, now };
-  return truncated === undefined ? context : { ...context, candidates: listed.map(identityOf), truncated };
+  const context = { ...rules, gates: named, candidates: reads.candidates, namespaceLabels: labels, now };
+  if (!selecting) return context;
+  const { gates: listed, truncated } = selecting;
+  const gates = new Map([...named, ...byRefKey(listed)]);
+  return { ...context, gates, candidates: sortedKeys(listed.map(identityOf)), truncated };
 }
 
 /**

@@ -10,7 +10,7 @@ import { evaluateGates, type GateResult, redactFor } from '../../gate/evaluateGa
 import { gatesNamedBy, requiredGatesOfBinding, TOO_MANY } from '../../gate/gateRefs.ts';
 import { gateSelectsRollout } from '../../gate/gateSelection.ts';
 import { sameJson } from '../../kube/json.ts';
-import { byRefKey, identityOf, refKey, uniqueRefs, without } from '../../kube/names.ts';
+import { byRefKey, identityOf, refKey, sortedKeys, uniqueRefs, without } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import { objectsBoundTo } from '../../managedField/managedFields.ts';
@@ -252,7 +252,7 @@ export function currentBindings(
   rules: RefRules,
 ): FluxBinding[] {
   const { gates, namespaceLabels, truncated = false } = selecting;
-  const candidates = gates.map(identityOf);
+  const candidates = sortedKeys(gates.map(identityOf));
   const context = { ...rules, gates: byRefKey(gates), namespaceLabels, candidates, truncated };
   const current = bound.map((each) => ({ ...each, binding: withCurrentGates(each, context) }));
   return bindingsOfObjects(bindings, current);

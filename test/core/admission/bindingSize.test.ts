@@ -48,7 +48,7 @@ it('an object with more marked variables than the limit counts as held, with the
     Array.from({ length: 500 }, (_, i) => [`rollout.kuberik.com/substitute.V${i}.from`, 'a']),
   );
   const object = kustomization({ annotations });
-  const context = { gates: gatesByName(), namespaceLabels: {}, now: NOW };
+  const context = { gates: gatesByName(), namespaceLabels: {}, candidates: [], now: NOW };
   expect(managedFieldsOf(object).fields).toHaveLength(LIMITS.managedFields);
   expect(managedFieldsOf(object).problems[0]).toContain(`more than ${LIMITS.managedFields} managed variables`);
   expect(objectGates(object, context).closed).toHaveLength(1);

@@ -33,7 +33,14 @@ describe('an object beyond a limit', () => {
     (_, annotations, message) => {
       const context = { gates: new Map(), namespaceLabels: {}, candidates: [], rollouts: new Map(), now: 0 };
       const created = { object: kustomization({ annotations }), oldObject: undefined };
-      const { warnings } = decideWrite({ ...created, context, user: 'dev', fieldManager: 'kubectl', isSync: false });
+      const { warnings } = decideWrite({
+        ...created,
+        context,
+        closed: [],
+        user: 'dev',
+        fieldManager: 'kubectl',
+        isSync: false,
+      });
       expect(warnings).toContainEqual(expect.stringMatching(message));
       expect(warnings.join()).not.toMatch(/Gate \(/);
     },

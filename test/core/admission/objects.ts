@@ -4,8 +4,9 @@ import { DEPLOYED, LAST_APPLIED } from '../../../api/annotations.ts';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { ManagedFieldsEntry } from '../../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../../api/types.ts';
-import { decideWrite, type FluxWrite } from '../../../core/admission/fluxWrite.ts';
+import { closedToWrite, decideWrite, type FluxWrite, type WriteContext } from '../../../core/admission/fluxWrite.ts';
 import { denialText } from '../../../core/objectGates/gateTexts.ts';
+import { gatesToRead } from '../../../core/objectGates/objectGates.ts';
 import { fullText } from '../../../core/text/commands.ts';
 import { objectOf } from '../../support/objects.ts';
 
@@ -161,11 +162,23 @@ export function gatesByName(...gates: Gate[]): Map<string, Gate> {
 type Denied = { denial: string; warnings: string[] };
 type Stored = { object: FluxObject; warnings: string[]; denial?: undefined };
 
+type TestWrite = Omit<FluxWrite, 'context' | 'closed'> & { context: TestContext };
+/** Without `candidates` no Gates were listed. */
+export type TestContext = Omit<WriteContext, 'candidates'> & Partial<Pick<WriteContext, 'candidates'>>;
+
+/** The write with what the webhook would compute for it. */
+export function asRead(write: TestWrite): FluxWrite {
+  const { object, oldObject } = write;
+  const { candidates } = gatesToRead([object, ...(oldObject ? [oldObject] : [])], {});
+  const context = { candidates, ...write.context };
+  return { ...write, context, closed: oldObject ? closedToWrite(oldObject, context) : [] };
+}
+
 /** The outcome of a write in shop, with the denial for a user who may read no other namespace. */
-export function decide(write: FluxWrite): Stored | Denied {
+export function decide(write: TestWrite): Stored | Denied {
   const { fieldManager } = write;
   const isSync = fieldManager !== undefined && !fieldManager.startsWith('kubectl');
-  const outcome = decideWrite({ isSync, ...write });
+  const outcome = decideWrite({ isSync, ...asRead(write) });
   if (!outcome.denial) return outcome;
   return { denial: fullText(denialText(outcome.denial, 'shop')), warnings: outcome.warnings };
 }

@@ -112,7 +112,7 @@ export function deleting(annotations: Record<string, string>, spec: Kustomizatio
 
 export const itDecides = (rows: readonly Row[]) =>
   it.each(rows)('$title', (row) => {
-    const write: FluxWrite = {
+    const write: Parameters<typeof decide>[0] = {
       object: row.object,
       oldObject: row.old,
       context: {

@@ -28,7 +28,7 @@ it('is read up to the limit, and not beyond', () => {
 });
 
 describe('an annotation with more names than are read', () => {
-  const context = { gates: gatesByName(gate('shop/a', { default: 'opened' })), namespaceLabels: {}, now: NOW };
+  const context = { gates: gatesByName(gate('shop/a', { default: 'opened' })), namespaceLabels: {}, candidates: [] };
 
   it.each(['a', '', '!/'])('closes the object, whatever the names are: %j', (part) => {
     const object = kustomization({ annotations: { 'gate.fluxcd.io/gates': `a,${many(LIMIT, part)}` } });

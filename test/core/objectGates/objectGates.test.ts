@@ -12,7 +12,7 @@ it.each(['apps', 'platform'])('of two Gates of one name, the closed one of %s ho
     ...['apps', 'platform'].map((each) => gate(`${each}/freeze`, { default: each === closed ? 'closed' : 'opened' })),
   );
   const object = kustomization({ annotations: { [REQUIRED_GATES]: 'apps/freeze,platform/freeze' } });
-  const found = objectGates(object, { gates, namespaceLabels: {}, now: 0 });
+  const found = objectGates(object, { gates, namespaceLabels: {}, candidates: [], now: 0 });
   expect(found.closed.map(({ ref }) => refKey(ref))).toEqual([`${closed}/freeze`]);
 });
 
@@ -22,8 +22,7 @@ it('a label by which one closed Gate of more than are counted selects the object
     gate(`shop/open-${i}`, { default: 'opened', selects: {} }),
   );
   const all = gatesByName(...open, gate('shop/z-freeze', { selects: tier }));
-  const candidates = [...all.values()].map(({ metadata }) => ({ namespace: 'shop', name: metadata.name! }));
-  const context = { gates: all, namespaceLabels: {}, candidates, now: NOW };
+  const context = { gates: all, namespaceLabels: {}, candidates: [...all.keys()].sort(), now: NOW };
   const [front, back] = ['front', 'back'].map((tier) => kustomization({ labels: { tier } }));
   expect(escapesSelection(back!, front!, context)).toBe(true);
   expect(objectGates(front!, context).closed.map(({ ref }) => ref)).toEqual([TOO_MANY]);
