@@ -3,10 +3,10 @@
  * Rollout. The version is percent-encoded, since a hand-written history may contain anything.
  * `/git` follows if Git sets the field (spec.writeBack), so that it stays free when the Rollout is gone.
  */
-import { FORCE_DEPLOY } from '../../api/annotations.ts';
+import { BYPASS_REASON, FORCE_DEPLOY } from '../../api/annotations.ts';
 import type { DeploymentRef, Rollout } from '../../api/types.ts';
 import { isLegalTag, tagWord } from '../kube/tag.ts';
-import { type Expanded, nameWord, shell } from '../text/shell.ts';
+import { nameWord, shell, WHY } from '../text/shell.ts';
 
 /** A version and a uid of any length would leave no room for the annotations of a closed Gate. */
 const ENTRY = /^([a-z0-9.-]+)=(\d{1,15})\/([^/,]{0,384})\/([A-Za-z0-9-]{1,64})(?:\/git)?$/;
@@ -68,16 +68,21 @@ export function deploymentWith(rollout: Rollout, version: string): DeploymentRef
 }
 
 /**
- * The command that deploys this version.
- * @param more further annotations
+ * The command that deploys this version. Of a pinned Rollout it changes the pin, for which a force-deploy would wait.
+ * @param isBypass whether the version shall bypass closed Gates
  */
-export function forceDeployCommand(
-  namespace: string | undefined,
-  rollout: string,
-  value: string | undefined,
-  more: Expanded = { expanded: '' },
+export function deployCommand(
+  { namespace, name }: { namespace: string | undefined; name: string },
+  version: string | undefined,
+  { isPinned = false, isBypass = false }: { isPinned?: boolean; isBypass?: boolean } = {},
 ): string {
-  return shell`kubectl -n ${nameWord(namespace)} annotate --overwrite rollout.kuberik.com/${nameWord(rollout)} ${FORCE_DEPLOY}=${tagWord(value)}${more}`;
+  const reason = { expanded: isBypass ? shell` ${BYPASS_REASON}=${WHY}` : '' };
+  if (!isPinned) {
+    return shell`kubectl -n ${nameWord(namespace)} annotate --overwrite rollout.kuberik.com/${nameWord(name)} ${FORCE_DEPLOY}=${tagWord(version)}${reason}`;
+  }
+  const metadata = { annotations: { [BYPASS_REASON]: '<why>' } };
+  const patch = { ...(isBypass && { metadata }), spec: { wantedVersion: tagWord(version) } };
+  return shell`kubectl -n ${nameWord(namespace)} patch rollout.kuberik.com/${nameWord(name)} --type=merge -p ${JSON.stringify(patch)}`;
 }
 
 /** Whether both are one deployment of one Rollout. */

@@ -10,10 +10,10 @@ import { writeBackName } from '../policy/derivedPolicy.ts';
 import type { TextWithCommands } from '../text/commands.ts';
 import { type AtomicUpdate, artifactBefore, atomicUpdate } from './atomicUpdate.ts';
 import {
+  deployCommand,
   deploymentOf,
   deploymentText,
   deploymentWith,
-  forceDeployCommand,
   formatDeployments,
   isSameVersion,
   parseDeployments,
@@ -250,7 +250,7 @@ function setDeployed(field: ManagedField, deployed: DeploymentRef, context: Fiel
   // The old value: the Rollout has deployed a newer version since, and the writer did not change the field.
   if (context.oldObject && value === readManagedField(context.oldObject, field)) return decision;
   if (!wasManaged || context.isApply(field)) return { ...decision, revertText: stays };
-  return { ...decision, denial: denialOf(field, deployed, value, context.object) };
+  return { ...decision, denial: denialOf(field, deployed, value, context) };
 }
 
 /** The decision while the source is fetching the first deployment: the value stays as it was. */
@@ -259,7 +259,7 @@ function stayUntilFetched(field: ManagedField, deployed: DeploymentRef, context:
   const old = context.oldObject && readManagedField(context.oldObject, field);
   if (value === old || !context.wasManaged(field)) return { value };
   if (value !== undefined && !context.isApply(field))
-    return { value, denial: denialOf(field, deployed, value, context.object) };
+    return { value, denial: denialOf(field, deployed, value, context) };
   const awaited = deploymentText(deployed);
   const revertText = `${shortName(field)} stays ${old ?? 'unset'} until its source has fetched ${awaited}`;
   return { value: old, revertText };
@@ -303,12 +303,17 @@ function denialOf(
   field: ManagedField,
   deployed: DeploymentRef,
   value: string,
-  { metadata }: FluxObject,
+  { object, rollouts }: FieldsContext,
 ): TextWithCommands {
+  const wanted = rollouts.get(field.rollout)?.spec?.wantedVersion;
+  const pin = wanted
+    ? `That Rollout is pinned to '${wanted}'.`
+    : 'To stay on another version, set spec.wantedVersion on that Rollout.';
+  const rollout = { namespace: object.metadata.namespace, name: field.rollout };
   return {
     text:
       `${fieldPath(field).join('.')} cannot be set to '${value}': Rollout '${field.rollout}' manages it and has deployed ` +
-      `'${deployed.version}'. To stay on another version, set spec.wantedVersion on that Rollout.`,
-    commands: [['To deploy another version', forceDeployCommand(metadata.namespace, field.rollout, value)]],
+      `'${deployed.version}'. ${pin}`,
+    commands: [['To deploy another version', deployCommand(rollout, value, { isPinned: Boolean(wanted) })]],
   };
 }

@@ -9,10 +9,10 @@ import { closedText, type GateResult, type ReadableGates, redactFor } from '../g
 import { limitText } from '../gate/gateRefs.ts';
 import { MAX_LISTED } from '../kube/firstFew.ts';
 import { refKey } from '../kube/names.ts';
-import { forceDeployCommand } from '../managedField/deployment.ts';
+import { deployCommand } from '../managedField/deployment.ts';
 import { fieldPath } from '../managedField/managedFields.ts';
 import type { CommandLine, TextWithCommands } from '../text/commands.ts';
-import { NOW, nameWord, shell, WHY } from '../text/shell.ts';
+import { NOW, nameWord, shell } from '../text/shell.ts';
 
 /** The first closed Gates with their causes, how many more there are, and the commands that open them. */
 export function closedGatesText(all: readonly GateResult[]): TextWithCommands {
@@ -91,21 +91,22 @@ export const HOTFIX_HINT: TextWithCommands = {
 
 /**
  * The sentence and the commands for an edit of a managed field behind a closed Gate. Neither an open Gate nor a bypass
- * of the object would allow that edit: only its Rollout sets the field.
+ * of the object would allow that edit: only its Rollout sets the field. The Rollouts of a held object are not read, so
+ * the sentence covers a pinned one too.
  */
 export function managedFieldHint(
   { metadata: { namespace } }: FluxObject,
   field: ManagedField,
   value: string | undefined,
 ): TextWithCommands {
-  const reason = { expanded: shell` ${BYPASS_REASON}=${WHY}` };
+  const rollout = { namespace, name: field.rollout };
   return {
-    text: ` An open Gate is not enough: ${fieldPath(field).join('.')} is managed by Rollout '${field.rollout}'.`,
+    text: ` An open Gate is not enough: ${fieldPath(field).join('.')} is managed by Rollout '${field.rollout}'. If spec.wantedVersion pins that Rollout, change it instead.`,
     commands: [
-      ['To deploy another version once the Gates are open', forceDeployCommand(namespace, field.rollout, value)],
+      ['To deploy another version once the Gates are open', deployCommand(rollout, value)],
       [
         'To bypass them for this version only (you need the verb bypass on each of them)',
-        forceDeployCommand(namespace, field.rollout, value, reason),
+        deployCommand(rollout, value, { isBypass: true }),
       ],
     ],
   };

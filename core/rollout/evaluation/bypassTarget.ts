@@ -3,13 +3,13 @@
  * If the write names none, it is the version that automation would deploy. To bypass Gates for a version that another
  * user requested, the write has to name it.
  */
-import { BYPASS_FOR, BYPASS_REASON, FORCE_DEPLOY } from '../../../api/annotations.ts';
+import { BYPASS_FOR } from '../../../api/annotations.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { identityOf } from '../../kube/names.ts';
 import { isLegalTag } from '../../kube/tag.ts';
+import { deployCommand } from '../../managedField/deployment.ts';
 import { type BypassGrant, isUnderWay } from '../../suspension/bypassGrant.ts';
 import type { TextWithCommands } from '../../text/commands.ts';
-import { shell, WHY } from '../../text/shell.ts';
 import { newRequests, requestsOf, type VersionRequest, versionRequests } from './rolloutRequests.ts';
 
 type Deployment = Pick<BypassGrant, 'version' | 'id'>;
@@ -102,7 +102,12 @@ function otherText(rollout: Rollout, named: string, next: Deployment | undefined
     const other = isOther ? `; ${waiting} is waiting: name that version to bypass the Gates for it` : '';
     return { text: `version ${named} is deployed already${other}` };
   }
-  const commands: TextWithCommands['commands'] = [[`To deploy ${named}`, commandFor(rollout, named)]];
+  const commands: TextWithCommands['commands'] = [
+    [
+      `To deploy ${named}`,
+      deployCommand(identityOf(rollout), named, { isPinned: Boolean(rollout.spec?.wantedVersion), isBypass: true }),
+    ],
+  ];
   if (!next) return { text: `no version waits, and the write does not request ${named}`, commands };
   const expected = `${next.version}${byText(requestsFor(rollout, next)[0])}`;
   return {
@@ -120,15 +125,4 @@ function unnamedText(version: string, whose: string): string {
 
 function byText(request: VersionRequest | undefined): string {
   return request ? `, which ${request.by ?? 'an unknown user'} requested (${request.where})` : '';
-}
-
-/** The command that deploys the version: by the pin if there is one, because a pin precedes a force-deploy. */
-function commandFor(rollout: Rollout, version: string): string {
-  const { namespace, name } = identityOf(rollout);
-  const annotations = { [BYPASS_REASON]: '<why>' };
-  if (!rollout.spec?.wantedVersion) {
-    return shell`kubectl -n ${namespace} annotate --overwrite rollout.kuberik.com/${name} ${FORCE_DEPLOY}=${version} ${BYPASS_REASON}=${WHY}`;
-  }
-  const patch = { metadata: { annotations }, spec: { wantedVersion: version } };
-  return shell`kubectl -n ${namespace} patch rollout.kuberik.com/${name} --type=merge -p ${JSON.stringify(patch)}`;
 }

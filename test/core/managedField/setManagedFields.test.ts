@@ -22,6 +22,7 @@ const apply = [owner('Apply', APP_PATH)];
 const edit = [owner('Update', APP_PATH)];
 const at110 = { deployed: deployment('my-app', 2, '1.1.0') };
 const my = rollout('my-app', '1.1.0', '1.0.0');
+const pinned: Rollout = { ...my, spec: { ...my.spec, releasesImagePolicy: {}, wantedVersion: '1.1.0' } };
 
 const edited = (value: string): KustomizationParts => ({ ...at110, substitute: { APP: value }, managedFields: edit });
 const lastApplied = { APP: '1.0.0' };
@@ -76,6 +77,11 @@ const rows: Row[] = [
   row('a direct edit is denied, and says how to deploy another version', at110, edited('2.0.0'), {
     denial:
       /set spec\.wantedVersion on that Rollout\.\nTo deploy another version:\n {2}kubectl -n shop annotate --overwrite rollout\.kuberik\.com\/my-app rollout\.kuberik\.com\/force-deploy=2\.0\.0$/,
+  }),
+  row('a direct edit of a pinned Rollout changes the pin: a force-deploy would wait for it', at110, edited('2.0.0'), {
+    rollouts: [pinned],
+    denial:
+      /deployed '1\.1\.0'\. That Rollout is pinned to '1\.1\.0'\.\nTo deploy another version:\n {2}kubectl -n shop patch rollout\.kuberik\.com\/my-app --type=merge -p '\{"spec":\{"wantedVersion":"2\.0\.0"\}\}'$/,
   }),
   row('what is no version is not put into a command that somebody may paste', at110, edited('$(reboot)'), {
     denial: /force-deploy='<version>'$/,
