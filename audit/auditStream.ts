@@ -67,13 +67,18 @@ export class AuditStream {
   #newEvents(kind: string, change: KindChange): CloudEvent[] {
     if (change.type !== 'all') {
       const { type, object } = change;
-      return this.#store(keyOf(kind, object), type === 'set' ? recordsOf(kind, object) : []);
+      return this.#store(keyOf(kind, object), type === 'set' ? this.#recordsOf(kind, object) : []);
     }
     const there = new Set(change.items.map((object) => keyOf(kind, object)));
     for (const key of this.#idsByObject.keys()) {
       if (key.startsWith(`${kind} `) && !there.has(key)) this.#store(key, []);
     }
-    return change.items.flatMap((object) => this.#store(keyOf(kind, object), recordsOf(kind, object)));
+    return change.items.flatMap((object) => this.#store(keyOf(kind, object), this.#recordsOf(kind, object)));
+  }
+
+  #recordsOf(kind: string, object: WatchedObject): AuditRecord[] {
+    if (kind === EVENT) return recordsOfEvent(object as CoreEvent);
+    return recordsOfObject({ ...object, kind }, this.#options.now());
   }
 
   /** Stores the records of an object, and returns the events of those that no object had. */
@@ -101,8 +106,4 @@ function oldestFirst(events: readonly CloudEvent[]): CloudEvent[] {
 
 function keyOf(kind: string, object: WatchedObject): string {
   return `${kind} ${refKey(identityOf(object))}`;
-}
-
-function recordsOf(kind: string, object: WatchedObject): AuditRecord[] {
-  return kind === EVENT ? recordsOfEvent(object as CoreEvent) : recordsOfObject({ ...object, kind });
 }

@@ -45,7 +45,7 @@ The gaps of these sources are printed below the report, on standard error; in JS
     const cluster = await context.cluster();
     const namespace = options.allNamespaces ? undefined : cluster.namespace;
     const [objects, events, log] = await Promise.all([
-      readObjects(cluster, namespace, since),
+      readObjects(cluster, namespace, since, context.now()),
       readEvents(cluster, namespace, since),
       readAuditLogs((options.auditLog ?? []) as string[], namespace, since),
     ]);
@@ -63,14 +63,19 @@ The gaps of these sources are printed below the report, on standard error; in JS
       return EXIT.ok;
     }
     if (options.output === 'csv') terminal.printText(auditCsv(report.records));
-    else if (report.records.length === 0) terminal.note('Nothing was recorded in this period.');
+    else if (report.records.length === 0) terminal.note('No record was found for this period.');
     else for (const line of table([AUDIT_HEADER, ...report.records.map(auditCells)])) terminal.print(line);
     for (const gap of report.gaps) terminal.note(gapText(gap));
     return EXIT.ok;
   },
 };
 
-async function readObjects({ client }: Cluster, namespace: string | undefined, since: EpochMs): Promise<AuditReport> {
+async function readObjects(
+  { client }: Cluster,
+  namespace: string | undefined,
+  since: EpochMs,
+  now: EpochMs,
+): Promise<AuditReport> {
   const { unread, list } = optionalReader(client);
   const kinds = AUDITED_KINDS.filter((kind) => namespace === undefined || kind !== 'ClusterRolloutBudget');
   const lists = await Promise.all(
@@ -83,7 +88,7 @@ async function readObjects({ client }: Cluster, namespace: string | undefined, s
   const objects = lists.flat();
   const rollouts = objects.filter(({ kind }) => kind === 'Rollout') as Rollout[];
   return {
-    records: objects.flatMap(recordsOfObject),
+    records: objects.flatMap((object) => recordsOfObject(object, now)),
     gaps: [
       ...rollouts.flatMap((rollout) => historyGap(rollout, since)),
       ...unread.map(({ kind, why }): AuditGap => ({ kind: 'NotRead', what: `Objects of kind ${kind}`, why })),

@@ -49,7 +49,14 @@ export function mergeRecords(records: readonly AuditRecord[], since: EpochMs): A
     const recent = (newest.get(keyOf(each.record)) ?? []).filter(({ at }) => each.at - at <= SAME_ACT_MS);
     const same = recent.find(({ record }) => isSameAct(record, each.record));
     if (same) {
-      same.record = { ...each.record, ...same.record, sources: union(same.record.sources, each.record.sources) };
+      // The text of an Event repeats the user and the reason, which the other source has.
+      const { detail, ...added } = each.record;
+      const isEvent = each.record.sources.includes('Event');
+      same.record = {
+        ...(isEvent ? added : each.record),
+        ...same.record,
+        sources: union(same.record.sources, each.record.sources),
+      };
     } else {
       merged.push(each);
       recent.push(each);

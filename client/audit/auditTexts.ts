@@ -10,7 +10,9 @@ export const AUDIT_HEADER = ['TIME', 'USER', 'ACTION', 'OBJECT', 'VERSION', 'SOU
 export function auditCells({ time, user, action, object, version, reason, detail, sources }: AuditRecord): string[] {
   const why = [reason, detail].filter((text) => text !== undefined).join('; ');
   const from = sources.map((source) => SOURCES[source]).join(', ');
-  return [time, user ?? '-', action, `${object.kind} ${refKey(object)}`, version ?? '-', from, why];
+  // An Event has no field for the user: its text has the name, which its writer may have invented.
+  const by = user ?? (from === SOURCES.Event ? '(see REASON)' : '-');
+  return [time, by, action, `${object.kind} ${refKey(object)}`, version ?? '-', from, why];
 }
 
 const CSV_FIELDS = [

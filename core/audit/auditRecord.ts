@@ -12,6 +12,8 @@ export type AuditAction =
   | 'Bypassed'
   | 'Opened'
   | 'Closed'
+  | 'OpenPlanned'
+  | 'ClosePlanned'
   | 'Continued'
   | 'RuleChanged'
   | 'Created'
@@ -34,7 +36,7 @@ export interface AuditObject {
 }
 
 export interface AuditRecord {
-  /** RFC 3339. */
+  /** RFC 3339. Of a plan that an object records: the planned time. */
   time: string;
   action: AuditAction;
   object: AuditObject;

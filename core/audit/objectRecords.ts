@@ -1,7 +1,7 @@
 /** Audit records from objects: from histories, and from the webhook's records of authenticated users. */
 import { ACCEPTED_REQUEST, LISTED } from '../../api/annotations.ts';
 import { GOVERNED_KINDS, type KindName } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
+import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { Budget, Gate, HistoryEntry, Rollout, RolloutGate } from '../../api/types.ts';
 import {
   APPROVAL_KEYS,
@@ -30,14 +30,14 @@ export const AUDITED_KINDS: readonly KindName[] = [
   ...GOVERNED_KINDS.map(({ kind }) => kind),
 ];
 
-export function recordsOfObject(object: AuditedObject): AuditRecord[] {
+export function recordsOfObject(object: AuditedObject, now: EpochMs): AuditRecord[] {
   switch (object.kind) {
     case 'Rollout':
       return recordsOfRollout(object as Rollout);
     case 'RolloutGate':
       return recordsOfRolloutGate(object as RolloutGate);
     case 'Gate':
-      return recordsOfGate(object as Gate);
+      return recordsOfGate(object as Gate, now);
     case 'RolloutBudget':
     case 'ClusterRolloutBudget':
       return recordsOfBudget(object as Budget);
@@ -144,20 +144,24 @@ const LIST_ACTIONS: Record<string, 'Allowed' | 'Rejected'> = {
   rejectedVersions: 'Rejected',
 };
 
-function recordsOfGate(gate: Gate): AuditRecord[] {
+function recordsOfGate(gate: Gate, now: EpochMs): AuditRecord[] {
   const object = refOf(gate);
   const requests = parseAcceptedRequests(gate.metadata.annotations?.[ACCEPTED_REQUEST]);
-  const requested = ({ action, at, by, reason, for: version }: GateRequest, isPlanned: boolean): AuditRecord => ({
-    time: formatTime(at),
-    action: action === 'open' ? 'Opened' : 'Closed',
-    object,
-    sources: ['Object'],
-    ...withoutEmpty({ user: by, version, reason, detail: isPlanned ? 'planned for this time' : undefined }),
-  });
+  const requested = ({ action, at, by, reason, for: version }: GateRequest): AuditRecord => {
+    const isPlan = at > now;
+    const [done, plan] =
+      action === 'open' ? (['Opened', 'OpenPlanned'] as const) : (['Closed', 'ClosePlanned'] as const);
+    return {
+      time: formatTime(at),
+      action: isPlan ? plan : done,
+      object,
+      sources: ['Object'],
+      ...withoutEmpty({ user: by, version, reason, detail: isPlan ? 'planned for this time' : undefined }),
+    };
+  };
   const calendar = scheduledBy(gate);
   return [
-    ...(requests?.current ? [requested(requests.current, false)] : []),
-    ...(requests?.planned ? [requested(requests.planned, true)] : []),
+    ...[requests?.current ?? [], requests?.planned ?? []].flat().map(requested),
     ...recordsOfApprovals(gate, APPROVAL_KEYS.Gate),
     ...(calendar
       ? [

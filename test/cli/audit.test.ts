@@ -19,20 +19,24 @@ const gate = {
   },
   spec: {},
 };
-const event = {
-  metadata: { namespace: 'shop', name: 'e' },
+const event = (reason: string, at: string, message: string) => ({
+  metadata: { namespace: 'shop', name: reason.toLowerCase() },
   involvedObject: { kind: 'Gate', namespace: 'shop', name: 'freeze' },
-  reason: 'GateBypassed',
-  message: 'bypassed by sre: INC-7',
-  firstTimestamp: '2026-03-02T11:30:00Z',
+  reason,
+  message,
+  firstTimestamp: `2026-03-02T${at}Z`,
   source: { component: 'rollout-controller' },
-};
+});
+const events = [
+  event('GateBypassed', '11:30:00', 'bypassed by sre: INC-7'),
+  event('OpenPlanned', '11:20:00', 'Gate open planned by sre'),
+];
 
 async function audited(line: string) {
   const { kubeconfig } = await apiServer((_, response, url) => {
     if (url.pathname.endsWith('/rollouts')) return json(response, list([rollout('web')]));
     if (url.pathname.endsWith('/gates')) return json(response, list([gate]));
-    if (url.pathname.endsWith('/events')) return json(response, list([event]));
+    if (url.pathname.endsWith('/events')) return json(response, list(events));
     if (url.pathname.endsWith('/buckets')) return status(response, 403, 'Forbidden', 'no');
     return json(response, list([]));
   });
@@ -43,15 +47,16 @@ it('is a table, oldest first, and names its gaps', async () => {
   const { code, out, err } = await audited('--since 2d');
   expect([code, out]).toEqual([
     0,
-    `TIME                   USER   ACTION     OBJECT             VERSION   SOURCE    REASON
-2026-03-01T12:00:00Z   -      Deployed   Rollout shop/web   1.0.0     history   Succeeded
-2026-03-01T13:00:00Z   sre    Closed     Gate shop/freeze   -         object    =HYPERLINK("x"), now
-2026-03-02T11:30:00Z   -      Bypassed   Gate shop/freeze   -         event     bypassed by sre: INC-7
+    `TIME                   USER           ACTION        OBJECT             VERSION   SOURCE    REASON
+2026-03-01T12:00:00Z   -              Deployed      Rollout shop/web   1.0.0     history   Succeeded
+2026-03-01T13:00:00Z   sre            Closed        Gate shop/freeze   -         object    =HYPERLINK("x"), now
+2026-03-02T11:20:00Z   (see REASON)   OpenPlanned   Gate shop/freeze   -         event     Gate open planned by sre
+2026-03-02T11:30:00Z   (see REASON)   Bypassed      Gate shop/freeze   -         event     bypassed by sre: INC-7
 `,
   ]);
   expect(err.trimEnd().split('\n')).toEqual([
     "Objects of kind Bucket are not included: you aren't allowed to read them.",
-    'Events begin at 2026-03-02T11:30:00Z: the API server deletes them after an hour by default.',
+    'Events begin at 2026-03-02T11:20:00Z: the API server deletes them after an hour by default.',
     'Without an audit log, only the newest requests, approvals and changes of existing objects are shown, and none that were withdrawn or replaced.',
   ]);
 });
@@ -62,6 +67,7 @@ it('is CSV in which no text is a formula', async () => {
     'time,user,action,kind,namespace,name,version,reason,detail,resourceVersion,sources',
     '2026-03-01T12:00:00Z,,Deployed,Rollout,shop,web,1.0.0,,Succeeded,,History',
     `2026-03-01T13:00:00Z,sre,Closed,Gate,shop,freeze,,"'=HYPERLINK(""x""), now",,,Object`,
+    '2026-03-02T11:20:00Z,,OpenPlanned,Gate,shop,freeze,,,Gate open planned by sre,,Event',
     '2026-03-02T11:30:00Z,,Bypassed,Gate,shop,freeze,,,bypassed by sre: INC-7,,Event',
   ]);
 });
@@ -69,7 +75,7 @@ it('is CSV in which no text is a formula', async () => {
 it('is JSON with its gaps, and begins at the requested time', async () => {
   const { records, gaps, since } = JSON.parse((await audited('--since 1h -o json')).out);
   expect(since).toBe('2026-03-02T11:00:00Z');
-  expect(records).toMatchObject([{ action: 'Bypassed', sources: ['Event'] }]);
+  expect(records.map(({ action }: { action: string }) => action)).toEqual(['OpenPlanned', 'Bypassed']);
   expect(gaps.map(({ kind }: { kind: string }) => kind)).toEqual(['NotRead', 'EventsBegin', 'NoAuditLog']);
 });
 
@@ -88,7 +94,7 @@ it('has the entries that only the audit log has, of this namespace', async () =>
     });
   writeFileSync(file, `${deletion('shop')}\n${deletion('elsewhere')}\n`);
   const { out, err } = await audited(`--since 2d --audit-log ${file}`);
-  expect(out).toContain('mallory   Deleted    Gate shop/old');
+  expect(out).toMatch(/mallory +Deleted +Gate shop\/old/);
   expect(out).not.toContain('elsewhere');
   expect(err).not.toMatch(/Without an audit log|are not JSON/);
 });

@@ -52,6 +52,12 @@ describe('one record', () => {
   });
 });
 
+it('the text of an Event is left out of a record that another source has with its user', () => {
+  const event = closed('01', { sources: ['Event'], detail: 'Gate close requested by alice: INC-42' });
+  const [record] = mergeRecords([event, closed('01', { user: 'alice', reason: 'INC-42' })], 0);
+  expect(record).toEqual(closed('01', { user: 'alice', reason: 'INC-42', sources: ['Object', 'Event'] }));
+});
+
 describe('two records', () => {
   it.each<[what: string, a: AuditRecord, b: AuditRecord]>([
     ['of two users', closed('01', { user: 'alice' }), closed('01', { user: 'bob', sources: ['AuditLog'] })],

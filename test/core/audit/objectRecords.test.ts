@@ -100,11 +100,21 @@ it.each<[what: string, object: AuditedObject, lines: string[]]>([
     object('Gate', {
       'gate.fluxcd.io/accepted-request': formatAcceptedRequests({
         current: { action: 'close', at: NOW, by: 'sre', reason: 'INC-7' },
-        planned: { action: 'open', at: NOW, by: 'sre', for: 'shop/web:1.2.0' },
+        planned: { action: 'open', at: NOW + 1000, by: 'sre', for: 'shop/web:1.2.0' },
         handled: {},
       }),
     }),
-    ['Closed Gate shop/web sre - INC-7', 'Opened Gate shop/web sre shop/web:1.2.0 (planned for this time)'],
+    ['Closed Gate shop/web sre - INC-7', 'OpenPlanned Gate shop/web sre shop/web:1.2.0 (planned for this time)'],
+  ],
+  [
+    'a planned closure whose time has come',
+    object('Gate', {
+      'gate.fluxcd.io/accepted-request': formatAcceptedRequests({
+        planned: { action: 'close', at: NOW, by: 'sre' },
+        handled: {},
+      }),
+    }),
+    ['Closed Gate shop/web sre -'],
   ],
   [
     'the calendar of a Gate',
@@ -131,7 +141,7 @@ it.each<[what: string, object: AuditedObject, lines: string[]]>([
     [],
   ],
 ])('%s', (_, given, lines) => {
-  const records = recordsOfObject(given).map(
+  const records = recordsOfObject(given, NOW).map(
     ({ action, object: { kind, namespace, name }, user, version, reason, detail }) =>
       [action, kind, `${namespace}/${name}`, user ?? '-', version ?? '-', reason, detail && `(${detail})`]
         .filter(Boolean)
@@ -147,15 +157,15 @@ it.each<[what: string, tags: string[], changes: string[]]>([
   ['deploys one version twice', ['1.1.0', '1.1.0'], ['Upgrade', 'First']],
 ])('a history that %s', (_, tags, changes) => {
   const entries = tags.map((tag, index) => ({ ...deployment, id: tags.length - index, version: { tag } }));
-  const records = recordsOfObject(object('Rollout', {}, { status: { history: entries } }));
+  const records = recordsOfObject(object('Rollout', {}, { status: { history: entries } }), NOW);
   expect(records.map(({ change }) => change)).toEqual(changes);
 });
 
 it('a rollback of the hooks is one, and a history that was cut does not begin with a first deployment', () => {
   const digest = `sha256:${'a'.repeat(64)}`;
   const entry = { ...deployment, version: { tag: '1.1.0', digest }, rolledBackFrom: '1.2.0' };
-  expect(recordsOfObject(history(entry))).toMatchObject([{ change: 'Rollback', digest }]);
-  expect(recordsOfObject(history(deployment))).toMatchObject([{ change: 'Upgrade' }]);
+  expect(recordsOfObject(history(entry), NOW)).toMatchObject([{ change: 'Rollback', digest }]);
+  expect(recordsOfObject(history(deployment), NOW)).toMatchObject([{ change: 'Upgrade' }]);
 });
 
 it.each<[what: string, id: number, since: string, isGap: boolean]>([
