@@ -31,7 +31,7 @@ export interface GateContext extends RefRules {
   /** Labels of the object's own Namespace. */
   namespaceLabels: Readonly<Record<string, string>>;
   /**
-   * The keys of the Gates that may select the object, sorted: from lists, or else those in SELECTED_BY of its stored and
+   * The keys of the Gates that may select the object, sorted: all from lists, or those in SELECTED_BY of its stored and
    * its new version.
    */
   candidates: readonly string[];

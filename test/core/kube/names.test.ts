@@ -4,7 +4,7 @@ import { refKey, splitNames } from '../../../core/kube/names.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { managedFieldsOf } from '../../../core/managedField/managedFields.ts';
 import { requiredGates } from '../../../core/objectGates/objectGates.ts';
-import { gate, gatesByName, kustomization, NOW } from '../admission/objects.ts';
+import { gate, gatesByName, kustomization } from '../admission/objects.ts';
 
 const many = (count: number, part: string) => new Array(count).fill(part).join(',');
 const LIMIT = LIMITS.namesInAnnotation;

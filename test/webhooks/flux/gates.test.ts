@@ -353,23 +353,6 @@ describe('validating', () => {
   });
 
   it.each([
-    ['and keeps an older version', {}, true],
-    ['and whose spec another webhook changed', { path: 'x' }, false],
-  ])('an object that a closed Gate has just begun to select, %s', async (_, spec, allowed) => {
-    const bound = { 'rollout.kuberik.com/substitute.APP.from': 'my-app' };
-    const carried = { deployed: deployment('my-app', 1, '1.0.0'), substitute: { APP: '1.0.0' } };
-    const oldObject = kustomization({ annotations: bound, ...carried });
-    const marks = {
-      'gate.fluxcd.io/selected-by': 'shop/all',
-      'gate.fluxcd.io/suspended': 'unset',
-      'gate.fluxcd.io/state': 'closed: shop/all',
-    };
-    const object = kustomization({ annotations: { ...bound, ...marks }, ...carried, spec: { suspend: true, ...spec } });
-    const objects = [gate('shop/all', { selects: {} }), rollout('my-app', '1.2.0', '1.1.0', '1.0.0'), namespace()];
-    expect(await send(validateFlux, { object, oldObject }, { objects })).toMatchObject({ allowed });
-  });
-
-  it.each([
     [
       'of a deployment that bypasses the Gate stays, even if its bypass has ended between the two calls',
       'bypassing',

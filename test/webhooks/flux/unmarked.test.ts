@@ -35,6 +35,20 @@ describe('a Gate that selects the object and has not marked it yet', () => {
     expect(answer.object?.metadata.annotations).toMatchObject({ 'gate.fluxcd.io/selected-by': 'ops/all' });
   });
 
+  it('marks it, and denies what another webhook changes in the same write', async () => {
+    const annotations = { note: 'x' };
+    const written = { object: kustomization({ annotations }), oldObject: stored };
+    const { object } = await send(mutateFlux, written, { objects: [all] });
+    const verify = (spec: object) =>
+      send(
+        validateFlux,
+        { ...written, object: { ...object!, spec: { ...object!.spec, ...spec } } },
+        { objects: [all] },
+      );
+    expect(await verify({})).toMatchObject({ allowed: true });
+    expect(await verify({ path: './evil' })).toMatchObject({ allowed: false });
+  });
+
   it.each(ASIDE)(
     'suspends it in a write of its %s alone: many of them would keep a decorator from it',
     async (_, change) => {
