@@ -15,6 +15,7 @@ import { outputOption } from '../command/options.ts';
 import { forSameCluster } from '../command/sameCluster.ts';
 import { wrapText } from '../terminal/columns.ts';
 import { EXPLAINED_TONES, type Style, styleOf } from '../terminal/style.ts';
+import { nextText } from '../terminal/tree.ts';
 
 /** The most commands that are printed: a Gate may hold many versions. */
 const MAX_COMMANDS = 10;
@@ -58,7 +59,7 @@ function explanationLines(explanation: Explained, style: Style, program: string)
   const { object, headline, state, causes, next, commands, unread } = explanation;
   const title = `${object.kind} ${refKey(object)}`;
   const head = `${style.symbol(EXPLAINED_TONES[state])} ${style.strong(title)}: ${style.text(headline)}`;
-  const then = next ? `Next: ${style.text(next.text)}${next.at ? `, ${style.when(next.at)}` : ''}` : undefined;
+  const then = next && nextText(next, style);
   const text = causes.length > 0 || then ? causes.map(({ text }) => style.text(text)) : ['Nothing blocks it'];
   const sentences = [...text, ...(then ? [then] : [])];
   return [

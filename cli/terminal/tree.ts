@@ -3,6 +3,7 @@ import {
   type Application,
   type DeploymentView,
   isOfDeployedVersion,
+  type Next,
   type Step,
 } from '../../client/explain/application.ts';
 import { sameJson } from '../../core/kube/json.ts';
@@ -128,15 +129,21 @@ function detailText({ detail = '', by, reason, until, since, state, kind }: Step
   const isOver = state === 'passed';
   const word = kind === 'gate' && state === 'blocks' ? 'opens' : 'until';
   const end = until && !isOver && kind !== 'upstream' ? `${word} ${style.when(until)}` : '';
-  const begin = since && !isOver && kind !== 'gate' && kind !== 'upstream' ? `for ${style.age(since)}` : '';
-  const parts = [who, end || begin].filter((part) => part !== '');
-  return [parts.length > 0 ? text.replace(/\.$/, '') : text, ...parts].filter((part) => part !== '').join(', ');
+  const hasBegin = since && !isOver && !end && kind !== 'gate' && kind !== 'upstream';
+  const begin = hasBegin ? ` (for ${style.age(since)})` : '';
+  const parts = [who, end].filter((part) => part !== '');
+  const sentence = parts.length > 0 || begin ? text.replace(/\.$/, '') : text;
+  // The age is in parentheses: at the end of a sentence it would read as a part of it.
+  return [sentence, ...parts].filter((part) => part !== '').join(', ') + begin;
 }
 
 function nextLines({ next }: Application, style: Style): string[] {
-  if (!next) return [];
-  const at = next.at ? ` ${style.when(next.at)}` : '';
-  return wrapText(`Next: ${style.text(next.text)}${at && `,${at}`}`, style.columns);
+  return next ? wrapText(nextText(next, style), style.columns) : [];
+}
+
+/** `Next at 19:44 (in 29m): the Gate opens`. */
+export function nextText({ text, at }: Next, style: Style): string {
+  return `Next${at === undefined ? '' : ` at ${style.when(at)}`}: ${style.text(text)}`;
 }
 
 /** The changes of an application: its headline and its steps. `before`: undefined at first. */

@@ -63,8 +63,6 @@ export interface Step {
   reason?: string;
   /** Set for a Gate or RolloutGate with approvals: no request opens it. */
   asksApproval?: true;
-  /** The bound objects that keep a Gate closed for the version, although it is open for it: `Kustomization web`. */
-  alsoHolds?: string;
   /** Set for a Gate that does not exist: it counts as closed, and can't be opened. */
   missing?: true;
   /** Set for a Gate that could not be read: the detail comes from the Rollout's status. */

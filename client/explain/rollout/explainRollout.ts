@@ -125,14 +125,19 @@ function applicationState(
 ): ApplicationState {
   const { status } = rollout;
   const [head] = status?.history ?? [];
-  const ready = findCondition(status?.conditions, READY);
-  if (ready?.status === 'False' && ready.reason === 'RolloutFailed') return 'problem';
+  if (hasFailed(rollout)) return 'problem';
   if (waiting && head && hasNoBake(head, rollout) && isUnfinished(head)) return 'waits';
   if (isUnfinished(head)) return head?.bakeStatus === 'Deploying' ? 'deploying' : 'baking';
   if (head?.bakeStatus === 'Failed') return 'failed';
   if (steps.some(isFailedObject)) return 'problem';
   if (waiting) return 'waits';
   return head ? 'done' : 'empty';
+}
+
+/** Whether the Rollout can't continue: its ImagePolicy does not exist, or its spec is invalid. */
+function hasFailed({ status }: Rollout): boolean {
+  const ready = findCondition(status?.conditions, READY);
+  return ready?.status === 'False' && ready.reason === 'RolloutFailed';
 }
 
 const OUTCOME_TEXTS: Record<DeploymentView['outcome'], string> = {
@@ -211,7 +216,10 @@ function nextOf(rollout: Rollout, steps: readonly Step[], version: string | unde
   const isRecovery = isInRecovery(rollout.status?.conditions);
   if (head && isUnfinished(head) && (bakes || version === undefined))
     return nextOfDeployment(head, { bakes, hasTimeout, isRecovery }, steps);
-  return version === undefined ? undefined : nextOfVersion(rollout, steps, version);
+  if (version !== undefined) return nextOfVersion(rollout, steps, version);
+  return hasFailed(rollout)
+    ? { text: 'no automatic change until a user corrects that. The command doctor checks what it references' }
+    : undefined;
 }
 
 /** The next change of a deployment that rolls out or bakes. */
@@ -229,7 +237,7 @@ function nextOfDeployment(
     }
     const unhealthy = steps.filter(({ kind, state }) => kind === 'check' && (state === 'waits' || state === 'blocks'));
     if (unhealthy.length === 0) {
-      const ends = isRecovery ? ' at that time, if all HealthChecks are Healthy' : ', unless a HealthCheck fails';
+      const ends = isRecovery ? ' if all HealthChecks are Healthy' : ', unless a HealthCheck fails';
       return { text: `the bake of ${tag} ends${ends}`, ...(until && { at: until }) };
     }
     const are = unhealthy.length === 1 ? 'is' : 'are';
@@ -238,7 +246,7 @@ function nextOfDeployment(
   const forever = hasTimeout ? '' : '; spec.deployTimeout is not set';
   if (!bakes) return { text: `${tag} succeeds once Flux has applied it${forever}` };
   const awaited = appliedTime === undefined ? 'applied' : 'healthy';
-  if (until) return { text: `${tag} fails unless it is ${awaited} by then`, at: until };
+  if (until) return { text: `${tag} fails if it is not ${awaited} yet`, at: until };
   return { text: `the bake of ${tag} starts once it is applied and healthy${forever}` };
 }
 
@@ -256,11 +264,7 @@ function nextOfVersion(rollout: Rollout, steps: readonly Step[], version: string
   const lasting = [
     ...blocking
       .filter(({ until, state }) => state === 'failed' || (state === 'blocks' && until === undefined))
-      .map(({ kind, title, alsoHolds }) => {
-        if (kind === 'failure') return { title: `a retry or unblock of ${failedVersion}` };
-        if (alsoHolds) return { title: `${title}, which is open for ${version} but also holds ${alsoHolds}` };
-        return { title };
-      }),
+      .map(({ kind, title }) => ({ title: kind === 'failure' ? `a retry or unblock of ${failedVersion}` : title })),
     ...blockers.filter(({ effect }) => effect === 'Blocks').map((each) => ({ title: titleOf(each) })),
   ];
   if (lasting.length > 0) return { text: `no automatic change. ${version} is waiting for ${titlesText(lasting)}` };

@@ -41,7 +41,7 @@ export function gateSteps(
     const isOpenForVersion = gate && next && evaluateGates([ref], byRefKey([gate]), now, next).all[0]!.open;
     if (step.state !== 'blocks' || !isOpenForVersion) return step;
     const holders = bound.filter(({ spec }) => requiredGatesOfBinding(spec).some((own) => refKey(own) === refKey(ref)));
-    return { ...step, alsoHolds: few(holders.map(targetName), 3) };
+    return { ...step, detail: `${step.detail}; still holds ${few(holders.map(targetName), 3)}` };
   });
 }
 

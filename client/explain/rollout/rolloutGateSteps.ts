@@ -144,8 +144,7 @@ function detailOf(entry: Entry, state: StepState, now: EpochMs): string {
   const [scheduleKind, name] = [labels[SCHEDULE_KIND_LABEL], labels[SCHEDULE_NAME_LABEL]];
   const isBypassed = state === 'passed' && version !== undefined && listState(gate, version) === 'blocks';
   return [
-    stateText(entry, state, missingApprovalsText(entry, now)),
-    ...(isBypassed ? [`which does not block ${version}`] : []),
+    stateText(entry, state, missingApprovalsText(entry, now)) + (isBypassed ? `; does not apply to ${version}` : ''),
     ...(scheduleKind && name ? [`of ${scheduleKind} ${name}`] : []),
     ...[annotations[GATE_PRETTY_NAME], annotations[GATE_DESCRIPTION]].flatMap((text) => text || []),
   ].join(', ');
@@ -165,5 +164,5 @@ function stateText({ gate, kind, version, object }: Entry, state: StepState, app
   if (!isAllowed) return `does not allow ${version}`;
   if (version !== undefined || allowedVersions.length > 0) return `allows ${version ?? allowedVersions.join(', ')}`;
   const required = object?.spec?.approvals?.required;
-  return required === undefined ? 'allows no version yet' : `requires ${countOf(required, 'approval')}`;
+  return required === undefined ? 'allows no version yet' : `each version needs ${countOf(required, 'approval')}`;
 }

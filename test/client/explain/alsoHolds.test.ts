@@ -23,15 +23,17 @@ const bound = objectOf('FluxBinding', {
 } as never) as FluxBinding;
 
 it.each([
-  ['1.3.0', ", which is open for 1.3.0 but also holds Kustomization 'web'"],
+  ['1.3.0', "; still holds Kustomization 'web'"],
   ['1.4.0', ''],
-])('the next step names the object if the Gate is open for the waiting version: %s', (opened, also) => {
+])('its step names the object if the Gate is open for the waiting version: %s', (opened, holds) => {
   const current = { action: 'open', at: NOW, by: 'alice', for: `shop/app:${opened}` } as const;
   const record = formatAcceptedRequests({ current, handled: { open: NOW } });
   const gate = objectOf('Gate', {
     metadata: { namespace: 'shop', name: 'incident', annotations: { 'gate.fluxcd.io/accepted-request': record } },
     spec: { default: 'closed' },
   } as never) as Gate;
-  const { next } = explainRollout(rollout, { ...NO_RELATED, gates: [gate], bindings: [bound] }, NOW + 1000);
-  expect(next?.text).toBe(`no automatic change. 1.3.0 is waiting for Gate shop/incident${also}`);
+  const { steps, next } = explainRollout(rollout, { ...NO_RELATED, gates: [gate], bindings: [bound] }, NOW + 1000);
+  const { detail } = steps.find(({ kind }) => kind === 'gate') ?? {};
+  expect(detail).toBe(`opened by alice, for version shop/app:${opened} only${holds}`);
+  expect(next?.text).toBe('no automatic change. 1.3.0 is waiting for Gate shop/incident');
 });

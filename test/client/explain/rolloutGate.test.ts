@@ -22,7 +22,7 @@ const { approvals: _, ...withoutApprovals } = gate.spec!;
 
 it.each([
   ['an empty list', [], withoutApprovals, 'allows no version yet'],
-  ['approvals', [], gate.spec, 'requires 2 approvals'],
+  ['approvals', [], gate.spec, 'each version needs 2 approvals'],
   ['a list', ['1.1.0', '1.2.0'], gate.spec, 'allows 1.1.0, 1.2.0'],
 ])('a RolloutGate with %s says so where nothing waits', (_, list, spec, text) => {
   const { causes } = explainRolloutGate({ ...gate, spec }, withList(list), NOW);
