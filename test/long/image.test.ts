@@ -83,7 +83,6 @@ describe.skipIf(isSkipped)(`the image${isSkipped ? ` (${problem})` : ''}`, () =>
     expect(Object.keys(found).sort()).toEqual(wanted.sort());
   });
 
-  // docs/releases.md names these sizes.
   it('has at most 50 MB besides Node and Debian', () => {
     const megabytes = (path: string) => bytesBelow(join(image.root, path)) / 1_000_000;
     expect(megabytes('app')).toBeLessThan(50);
