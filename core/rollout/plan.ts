@@ -26,18 +26,23 @@ import { changeEvents, withOrder } from './rolloutEvents.ts';
 import { nextStatus } from './rolloutStatus.ts';
 import { withBoundedHead } from './statusSize.ts';
 
-interface PlanBase {
+export interface Plan {
   /** The status to store, `revision` included. */
   status: RolloutStatus;
+  /**
+   * Whether the plan has a new history head, or begins the copy for which a deployment waits: it may be carried out
+   * only if it was made from live reads. Any other plan is safe from cached data, because the next sync corrects it.
+   */
+  isIrreversible: boolean;
   /** The plan would deploy, but no budget has granted a slot. */
   waitsForBudget: boolean;
   /** The head counts as applied from now on: the hook makes sure that no bound object was overlooked. */
-  trustsBindings: boolean;
+  dependsOnBindings: boolean;
   /**
    * The bake begins or succeeds because all checks are Healthy: the hook evaluates again each check whose report isn't
    * recent.
    */
-  trustsHealth: boolean;
+  dependsOnHealth: boolean;
   resyncAfterSeconds?: number;
   events: NewEvent[];
   /**
@@ -47,38 +52,12 @@ interface PlanBase {
   children: AnyObject[];
 }
 
-/** A plan that is safe to apply from cached data: the next sync corrects it. */
-export interface ReversiblePlan extends PlanBase {
-  commits: false;
-  startsCopy: false;
-}
-
-/** A plan that cannot be undone. It is carried out only if it was made from live reads. */
-export interface IrreversiblePlan extends PlanBase {
-  /** A new history head. */
-  commits: boolean;
-  /** The copy of a release begins for which its deployment waits. */
-  startsCopy: boolean;
-}
-
-export type Plan = ReversiblePlan | IrreversiblePlan;
-
-export function isReversible(plan: Plan): plan is ReversiblePlan {
-  return !plan.commits && !plan.startsCopy;
-}
-
 export function planRollout(inputs: Observed, now: EpochMs): Plan {
   const rolloutGates = inputs.rolloutGates.map((gate) => countedRolloutGate(gate, now));
   const observed: Observed = { ...inputs, rolloutGates };
   const { rollout } = observed;
   if (rollout.metadata.deletionTimestamp) {
-    const nothing = {
-      commits: false,
-      waitsForBudget: false,
-      trustsBindings: false,
-      trustsHealth: false,
-      startsCopy: false,
-    };
+    const nothing = { isIrreversible: false, waitsForBudget: false, dependsOnBindings: false, dependsOnHealth: false };
     return { status: rollout.status ?? {}, ...nothing, events: [], children: [] };
   }
   const config = readRolloutConfig(rollout, observed);
@@ -116,11 +95,10 @@ export function planRollout(inputs: Observed, now: EpochMs): Plan {
   const { copy } = decision.evaluation;
   return {
     status,
-    commits: decision.commits,
-    startsCopy: Boolean(copy?.isAwaited && copy.begins),
+    isIrreversible: decision.commits || Boolean(copy?.isAwaited && copy.begins),
     waitsForBudget: decision.slotWait !== undefined,
-    trustsBindings: progress?.trustsBindings ?? false,
-    trustsHealth: progress?.trustsHealth ?? false,
+    dependsOnBindings: progress?.dependsOnBindings ?? false,
+    dependsOnHealth: progress?.dependsOnHealth ?? false,
     ...nextResync(requeues, observed, status, now),
     events: status === rollout.status ? [] : withOrder(events, status),
     children: childrenOf(observed, copy),

@@ -10,13 +10,7 @@ import { countsOf, durationsOf } from '../../core/rollout/deploymentMetrics.ts';
 import type { Observed } from '../../core/rollout/evaluation/inputs.ts';
 import { type GateSelectors, requiredGatesOf } from '../../core/rollout/evaluation/requiredGates.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
-import {
-  type IrreversiblePlan,
-  isReversible,
-  type Plan,
-  planRollout,
-  type ReversiblePlan,
-} from '../../core/rollout/plan.ts';
+import { type Plan, planRollout } from '../../core/rollout/plan.ts';
 import { isStale } from '../../core/status/revision.ts';
 import { readGates, readSelectors } from '../../live/gateReads.ts';
 import { listRolloutGates } from '../../live/objectReads.ts';
@@ -51,18 +45,9 @@ const UNWATCHED_REQUEUE_SECONDS = 5;
 /** A cache that is behind triggers a sync itself when it has caught up. */
 const STALE_REQUEUE_SECONDS = 1;
 
-declare const DECIDED_LIVE: unique symbol;
-/** A plan decided from live reads: made by `decideLive` alone, at its end. */
-type LiveDecided<P> = P & { readonly [DECIDED_LIVE]: true };
-
-/** A plan that may be carried out. */
-type DecidedPlan = ReversiblePlan | LiveDecided<IrreversiblePlan>;
-
-interface Decided {
-  plan: DecidedPlan;
-  /** Seconds until the next sync. */
-  requeueAfterSeconds?: number;
-}
+declare const DECIDED: unique symbol;
+/** A plan that may be carried out: made by `decidePlan` alone, at its end. */
+type DecidedPlan = Plan & { readonly [DECIDED]: true };
 
 export const rolloutHook: CompositeHook<Rollout> = {
   async customize({ parent }, { cluster, settings }) {
@@ -76,7 +61,7 @@ export const rolloutHook: CompositeHook<Rollout> = {
     for (const event of events) call.events.record(event);
     for (const count of countsOf(events, plan.status)) call.metrics.count(count);
     for (const took of durationsOf(events, observed.rollout.status, plan.status)) call.metrics.observe(took);
-    return answer(plan, [
+    return toResponse(plan, [
       plan.resyncAfterSeconds,
       requeueAfterSeconds,
       observed.imagePolicy ? undefined : POLICY_REQUEUE_SECONDS,
@@ -86,8 +71,7 @@ export const rolloutHook: CompositeHook<Rollout> = {
   },
 };
 
-/** The answer to Metacontroller. The type makes sure that an irreversible plan was decided from live reads. */
-export function answer(
+export function toResponse(
   { status, children }: DecidedPlan,
   requeues: (number | undefined)[],
 ): CompositeResponse<RolloutStatus> {
@@ -95,25 +79,42 @@ export function answer(
 }
 
 /**
- * The plan. It is made again from live reads of what it relies on: the bound objects, if the head counts as applied;
- * health, if the bake begins or succeeds; and everything, if the plan is irreversible.
+ * The plan. It is made again from live reads of what it depends on: the bound objects, if the head counts as applied;
+ * health, if the bake begins or succeeds; and everything that may block it, if it is irreversible.
  */
-async function decidePlan(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
+async function decidePlan(
+  observed: Observed,
+  related: ObjectMap,
+  call: HookCall,
+): Promise<{ plan: DecidedPlan; requeueAfterSeconds: number | undefined }> {
   const { rollout } = observed;
   const first = planRollout(observed, call.now);
-  let [plan, read] = [first, observed];
-  if (plan.trustsBindings && isReversible(plan)) {
-    read = { ...read, bindings: await appliedBindings(rollout, call) };
-    plan = planRollout(read, call.now);
+  let [inputs, plan] = [observed, first];
+  const planAgain = (read: Partial<Observed>) => {
+    inputs = { ...inputs, ...read };
+    plan = planRollout(inputs, call.now);
+  };
+  if (plan.dependsOnBindings && !plan.isIrreversible) planAgain({ bindings: await appliedBindings(rollout, call) });
+  if (plan.dependsOnHealth) planAgain({ healthChecks: await withPresentHealth(rollout, inputs.healthChecks, call) });
+  const carried = await deploymentsToAdopt(inputs, plan, call);
+  if (plan.isIrreversible || carried.length > 0) {
+    const selectors = await readSelectors(rollout.metadata.namespace ?? '', SELECTS_ROLLOUTS_LABEL, call.cluster);
+    planAgain({ carried, ...(await readBlockers(inputs, selectors, call)) });
+    // The bound objects come last: if something else holds the Rollout, listing them would be wasted in each sync.
+    if (plan.isIrreversible || plan.dependsOnBindings) planAgain(await readBound(inputs, selectors, call));
+    if (plan.isIrreversible) await requireFresh(rollout, call);
   }
-  if (plan.trustsHealth) {
-    read = { ...read, healthChecks: await withPresentHealth(rollout, read.healthChecks, call) };
-    plan = planRollout(read, call.now);
-  }
-  const carried = await deploymentsToAdopt(observed, plan, call);
-  if (!isReversible(plan) || carried.length > 0) return decideLive({ ...read, carried }, related, call);
-  const isHeldBack = (first.trustsBindings && !plan.trustsBindings) || (first.trustsHealth && !plan.trustsHealth);
-  return isHeldBack ? { plan, requeueAfterSeconds: LIVE_REQUEUE_SECONDS } : { plan };
+  return { plan: plan as DecidedPlan, requeueAfterSeconds: recheckSeconds(first, plan, related) };
+}
+
+/** Seconds until the next sync, if live reads hold back what the cache would let through. */
+function recheckSeconds(first: Plan, plan: Plan, related: ObjectMap): number | undefined {
+  const isHeldBack =
+    (first.dependsOnBindings && !plan.dependsOnBindings) ||
+    (first.dependsOnHealth && !plan.dependsOnHealth) ||
+    (first.isIrreversible && !plan.isIrreversible && !plan.waitsForBudget);
+  if (plan.waitsForBudget && !wakesOnGrant(related)) return UNWATCHED_REQUEUE_SECONDS;
+  return isHeldBack ? LIVE_REQUEUE_SECONDS : undefined;
 }
 
 /**
@@ -122,50 +123,40 @@ async function decidePlan(observed: Observed, related: ObjectMap, call: HookCall
  */
 async function deploymentsToAdopt({ rollout, bindings }: Observed, plan: Plan, { cluster }: HookCall) {
   const isFirst = !rollout.status?.history?.length && !rollout.metadata.deletionTimestamp;
-  const reads = isFirst && (!isReversible(plan) || boundTo(rollout, bindings).length > 0);
+  const reads = isFirst && (plan.isIrreversible || boundTo(rollout, bindings).length > 0);
   return reads ? carriedDeployments(rollout, cluster) : [];
 }
 
-/**
- * The only function that may add a head to the history, or start the copy of a release: all possible blockers are read
- * live.
- * The bound objects come last: if something else holds the Rollout, listing them would be wasted in each sync.
- */
-async function decideLive(observed: Observed, related: ObjectMap, call: HookCall): Promise<Decided> {
-  const { rollout } = observed;
-  const { namespace = '' } = rollout.metadata;
+/** Everything that may block a version, live, except the Gates of objects that were bound a moment ago. */
+async function readBlockers(
+  { rollout, imagePolicy, bindings, healthChecks }: Observed,
+  selectors: GateSelectors,
+  call: HookCall,
+): Promise<Partial<Observed>> {
   const allowed = withAllowedRefs(rollout, call.settings);
-  const selectors = await readSelectors(namespace, SELECTS_ROLLOUTS_LABEL, call.cluster);
-  const gateRefs = requiredGatesOf([allowed], observed.bindings, selectors);
-  const [rolloutGates, gates, upstream, budgets, healthChecks] = await Promise.all([
+  const gateRefs = requiredGatesOf([allowed], bindings, selectors);
+  const [rolloutGates, gates, upstream, budgets, checks] = await Promise.all([
     listRolloutGates(rollout, call.cluster),
     readGates(gateRefs, call.cluster),
     upstreamOf(allowed, call),
     liveBudgets(rollout, call.cluster),
-    withRestingChecks(rollout, observed.healthChecks, call),
+    withRestingChecks(rollout, healthChecks, call),
   ]);
-  const releaseMetadata = metadataOf(rollout, observed.imagePolicy, authorsWanted(rolloutGates, gates, rollout), call);
-  const live = { ...observed, gateRefs, gates, rolloutGates, upstream, budgets, healthChecks, ...releaseMetadata };
-  const plan = planRollout(live, call.now);
-  if (!isReversible(plan) || plan.trustsBindings) return decideBound(live, selectors, call);
-  if (!plan.waitsForBudget) return { plan, requeueAfterSeconds: LIVE_REQUEUE_SECONDS };
-  return wakesOnGrant(related) ? { plan } : { plan, requeueAfterSeconds: UNWATCHED_REQUEUE_SECONDS };
+  const metadata = metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call);
+  return { gateRefs, gates, rolloutGates, upstream, budgets, healthChecks: checks, ...metadata };
 }
 
-/**
- * The rest of `decideLive`: the Gates of the objects that are bound to the Rollout now, and the Rollout as it is
- * stored.
- */
-async function decideBound(observed: Observed, selectors: GateSelectors, call: HookCall): Promise<Decided> {
+/** The objects that are bound to the Rollout now, with their Gates. */
+async function readBound(
+  observed: Observed,
+  selectors: GateSelectors,
+  call: HookCall,
+): Promise<Pick<Observed, 'bindings' | 'gateRefs' | 'gates'>> {
   const { rollout } = observed;
   const bindings = await liveBindings(rollout, observed.bindings, call);
   const gateRefs = requiredGatesOf([withAllowedRefs(rollout, call.settings)], bindings, selectors);
-  const others = without(gateRefs, observed.gateRefs);
-  const gates = new Map([...observed.gates, ...(await readGates(others, call.cluster))]);
-  const plan = planRollout({ ...observed, bindings, gateRefs, gates }, call.now);
-  if (isReversible(plan)) return { plan, requeueAfterSeconds: LIVE_REQUEUE_SECONDS };
-  await requireFresh(rollout, call);
-  return { plan: plan as LiveDecided<IrreversiblePlan> };
+  const others = await readGates(without(gateRefs, observed.gateRefs), call.cluster);
+  return { bindings, gateRefs, gates: new Map([...observed.gates, ...others]) };
 }
 
 /**

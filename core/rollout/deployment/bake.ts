@@ -54,9 +54,9 @@ interface Progress {
    * Whether a bound object that was overlooked would make this wrong: the deployment becomes applied, its bake starts
    * without bound objects, or it succeeds.
    */
-  trustsBindings: boolean;
+  dependsOnBindings: boolean;
   /** Whether the bake begins or succeeds now, because all checks are Healthy. */
-  trustsHealth: boolean;
+  dependsOnHealth: boolean;
   ready?: NewCondition;
   events: NewEvent[];
   requeueAt?: EpochMs;
@@ -77,12 +77,12 @@ export function advanceHead(stored: HistoryEntry, context: BakeContext, mayBake:
   // The proof is stored for a failed deployment too: its retry relies on it.
   const isNowApplied = head.appliedTime === undefined && proven.appliedTime !== undefined;
   if (!isUnfinished(proven) || !mayBake)
-    return { head: proven, trustsBindings: isNowApplied, trustsHealth: false, events: [] };
+    return { head: proven, dependsOnBindings: isNowApplied, dependsOnHealth: false, events: [] };
   const step = bakeStep(proven, context, now);
   const starts = proven.bakeStartTime === undefined && step.head.bakeStartTime !== undefined;
   const succeeds = step.head.bakeStatus === 'Succeeded';
-  const trustsBindings = isNowApplied || succeeds || (proven.appliedTime === undefined && starts);
-  return { ...step, trustsBindings, trustsHealth: healthChecks.length > 0 && (starts || succeeds) };
+  const dependsOnBindings = isNowApplied || succeeds || (proven.appliedTime === undefined && starts);
+  return { ...step, dependsOnBindings, dependsOnHealth: healthChecks.length > 0 && (starts || succeeds) };
 }
 
 /** The deployment after the next step of its bake, if there is one. */

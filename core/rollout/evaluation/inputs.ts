@@ -1,6 +1,6 @@
 /**
  * The inputs of a Rollout's plan: all that was read for it, and its settings.
- * hooks/rollout/observe.ts makes them from the related objects, and `decideLive` again from live reads.
+ * hooks/rollout/observe.ts makes them from the related objects, and `decidePlan` again from live reads.
  */
 import type { ImagePolicy } from '../../../api/flux.ts';
 import type { Condition, NamespacedName } from '../../../api/kubernetes.ts';

@@ -9,7 +9,7 @@ import { TOO_MANY } from '../../../core/gate/gateRefs.ts';
 import { boundLabel } from '../../../core/kube/names.ts';
 import type { Observed } from '../../../core/rollout/evaluation/inputs.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
-import { answer, rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
+import { rolloutHook, toResponse } from '../../../hooks/rollout/rolloutHook.ts';
 import { fakeCall, imagePolicy, NOW, object, request, rollout } from './call.ts';
 import { deployed, freeze, sync } from './sync.ts';
 
@@ -98,15 +98,16 @@ describe('an apply before the bake, which waits for health', () => {
     const parent = rollout(spec, { ...deployed, history: [{ ...deployed.history![0]!, bakeStatus, knownHealth }] });
     const cached = [bindingOf('prod'), healthCheck];
     const objects = [bound('prod'), ...cached, ...live];
-    const { status } = await sync(parent, [imagePolicy('1.0.0'), ...cached], { objects });
+    const { status, resyncAfterSeconds } = await sync(parent, [imagePolicy('1.0.0'), ...cached], { objects });
     expect(status.history?.[0]?.appliedTime !== undefined).toBe(arrives);
+    if (!arrives) expect(resyncAfterSeconds).toBe(15);
   });
 });
 
-it('no plan that commits is answered as it was made, without the live reads', () => {
+it('no plan is answered as it was made, without the live reads', () => {
   const made = () => planRollout({} as Observed, NOW);
-  // @ts-expect-error: only hooks/rollout/rolloutHook.ts turns a plan that may commit into an answer.
-  const answered = () => answer(made(), []);
+  // @ts-expect-error: only `decidePlan` makes a plan that may be carried out.
+  const answered = () => toResponse(made(), []);
   expect(answered).toBeTypeOf('function');
 });
 

@@ -223,14 +223,22 @@ describe('sync', () => {
     });
   });
 
+  const carrying = object('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', 'app', {});
+  carrying.metadata.annotations = {
+    'rollout.kuberik.com/substitute.V.from': 'app',
+    'rollout.kuberik.com/deployed': formatDeployments([{ rollout: 'app', uid: 'old', id: 3, version: '0.9.0' }]),
+  };
+
+  it('adopts the version that its objects carry, behind a closed Gate too', async () => {
+    const spec = { target: { kind: 'Kustomization', name: 'app' }, fields: [{ rollout: 'app' }] };
+    const related = [object('kuberik.com/v1alpha1', 'FluxBinding', 'kustomization-app', spec), freeze('f', 'closed')];
+    const held = rollout({ gates: [{ name: 'f' }] });
+    expect((await sync(held, related, { objects: [carrying, freeze('f', 'closed')] })).tags).toEqual(['0.9.0']);
+  });
+
   it('deploys nothing from a cached Rollout that is gone, an adopted version neither', async () => {
     const gone = { ...rollout({}), metadata: { name: 'other', namespace: 'team-a' } };
     await expect(sync(rollout({}), [imagePolicy('1.0.0')], {}, gone)).rejects.toMatchObject({ status: 429 });
-    const carrying = object('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', 'app', {});
-    carrying.metadata.annotations = {
-      'rollout.kuberik.com/substitute.V.from': 'app',
-      'rollout.kuberik.com/deployed': formatDeployments([{ rollout: 'app', uid: 'old', id: 3, version: '0.9.0' }]),
-    };
     const again = sync(rollout({}), [imagePolicy('1.0.0')], { objects: [carrying] }, gone);
     await expect(again).rejects.toMatchObject({ status: 429 });
   });
