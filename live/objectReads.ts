@@ -1,6 +1,6 @@
 /** Live reads of objects but Gates that hooks and webhooks share. */
 import type { FluxObject } from '../api/flux.ts';
-import { apiVersionOf, BOUND_KINDS, NAMESPACES, ROLLOUT_GATES, ROLLOUTS, resourceOf } from '../api/kinds.ts';
+import { apiVersionOf, BOUND_KINDS, KINDS, NAMESPACES, ROLLOUT_GATES, ROLLOUTS, resourceOf } from '../api/kinds.ts';
 import type { KubeObject, ObjectName } from '../api/kubernetes.ts';
 import type { ClusterReader, Cut, HookCall } from '../api/ports.ts';
 import type { Rollout, RolloutGate } from '../api/types.ts';
@@ -99,4 +99,17 @@ export async function readUpstream(
   const names = namespacesToAsk(rollout, found);
   const namespaces = await Promise.all(names.map((name) => cluster.get({ ...NAMESPACES, name })));
   return { found: consentingRollouts(rollout, found, namespaces), ...(problem && { problem }) };
+}
+
+/** The newest version of the kind that the cluster serves; undefined if Flux's image reflector is not installed. */
+export async function servedVersion(
+  kind: 'ImagePolicy' | 'ImageRepository',
+  cluster: ClusterReader,
+): Promise<string | undefined> {
+  const { group, versions, resource } = KINDS[kind];
+  for (const version of versions) {
+    const apiVersion = `${group}/${version}`;
+    if (await cluster.serves({ apiVersion, resource })) return apiVersion;
+  }
+  return undefined;
 }

@@ -1,53 +1,127 @@
-/** The inputs of a Rollout's plan: related objects from Metacontroller's caches; consent, children and Jobs live. */
-import { WATCHED_FROM } from '../../api/annotations.ts';
-import type { ImagePolicy, ImageRepository } from '../../api/flux.ts';
-import { HEALTH_CHECKS, KINDS, NAMESPACES } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/kubernetes.ts';
-import type { CompositeRequest } from '../../api/metacontroller.ts';
+/**
+ * Everything that is read for a Rollout: related objects from Metacontroller's caches first; then, before a deployment,
+ * live what it depends on, because caches of different kinds lag differently and a deployment cannot be undone.
+ */
+
+import { ROLLOUT_NAME_LABEL, SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
+import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
+import {
+  FLUX_BINDINGS,
+  GATES,
+  HEALTH_CHECKS,
+  KINDS,
+  KINDS_WITH_MANAGED_FIELDS,
+  ROLLOUT_GATES,
+  ROLLOUTS,
+} from '../../api/kinds.ts';
+import type { CompositeRequest, ObjectMap, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall, ReleaseMetadata, Settings } from '../../api/ports.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
+import { gatesNamedBy } from '../../core/gate/gateRefs.ts';
+import { selectingGateRules } from '../../core/gate/gateSelection.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
-import { mayBeWatched } from '../../core/health/consent.ts';
 import { countedFor } from '../../core/health/job/checkJob.ts';
-import { byRefKey } from '../../core/kube/names.ts';
-import { objectAt, objectsOf, sendsKind } from '../../core/kube/objectMap.ts';
-import { toSelectorString } from '../../core/kube/selector.ts';
-import { LIMITS } from '../../core/limits.ts';
+import { boundLabel, byRefKey, labelValue, refKey, without } from '../../core/kube/names.ts';
+import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
-import type { Copying, CopyJob, CopySource } from '../../core/releaseCopy/job.ts';
+import { type CarriedDeployment, deploymentsCarriedBy } from '../../core/rollout/deployment/entry.ts';
 import {
   foreignRefProblems,
   type Observed,
   specProblems,
   withoutForeignRefs,
 } from '../../core/rollout/evaluation/inputs.ts';
-import { requiredGatesOf } from '../../core/rollout/evaluation/requiredGates.ts';
+import {
+  bindingsOfObjects,
+  boundObjects,
+  type GateSelectors,
+  namesOfBound,
+  requiredGatesOf,
+} from '../../core/rollout/evaluation/requiredGates.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
-import { configMapChild, policyChild } from '../../core/rollout/ownedObjects.ts';
+import {
+  type Child,
+  configMapChild,
+  foreignMessage,
+  isForeign,
+  notInstalledMessage,
+  policyChild,
+} from '../../core/rollout/ownedObjects.ts';
 import { metadataWanted } from '../../core/rollout/release/metadata.ts';
-import { untrustedMatchProblems } from '../../core/rollout/upstream/dependencies.ts';
-import { inParallel } from '../../live/inParallel.ts';
-import { listKept } from '../../live/objectReads.ts';
-import { homeLabels } from '../customizeRules.ts';
-import { JOB, podsOfJob } from '../jobPods.ts';
-import { childProblem, liveImagePolicy, upstreamOf } from './liveReads.ts';
-import { servedVersion } from './relatedRules.ts';
+import { untrustedMatchProblems, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
+import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
+import { listBindable, listBindings, readCurrentBindings, readGates } from '../../live/gateReads.ts';
+import {
+  listRolloutGates,
+  objectsOfKinds,
+  type Reads,
+  readObjects,
+  readUpstream,
+  servedVersion,
+} from '../../live/objectReads.ts';
+import { homeLabels, homeRules, namedRules } from '../customizeRules.ts';
+import { copyingOf } from './copyReads.ts';
+import { watchedChecks, withRestingChecks } from './healthReads.ts';
+import { budgetRules, liveBudgets } from './liveBudgets.ts';
+
+/** The customize rules: docs/facts.md, M11 and M14. */
+export async function relatedRules(
+  parent: Rollout,
+  { cluster, settings }: Pick<HookCall, 'cluster' | 'settings'>,
+): Promise<RelatedResourceRule[]> {
+  const rollout = withAllowedRefs(parent, settings);
+  const { namespace = '', name = '' } = rollout.metadata;
+  return [
+    ...(await policyRule(rollout, cluster)),
+    {
+      ...ROLLOUT_GATES,
+      namespace,
+      labelSelector: { matchLabels: { [ROLLOUT_NAME_LABEL]: labelValue(name) } },
+    },
+    {
+      ...FLUX_BINDINGS,
+      namespace,
+      labelSelector: { matchExpressions: [{ key: boundLabel(name), operator: 'Exists' }] },
+    },
+    ...healthCheckRule(rollout),
+    // Equal for all Rollouts of a namespace, whichever Gates there are: the answer is cached by generation (fact M6).
+    ...selectingGateRules(namespace, SELECTS_ROLLOUTS_LABEL),
+    ...(await homeRules(namespace, SELECTS_ROLLOUTS_LABEL, cluster)),
+    ...(await budgetRules({ namespace, name }, cluster)),
+    ...namedRules(GATES, gatesNamedBy(rollout)),
+    ...namedRules(ROLLOUTS, upstreamRefs(rollout)),
+  ];
+}
+
+async function policyRule(rollout: Rollout, cluster: ClusterReader): Promise<RelatedResourceRule[]> {
+  const ref = policyRef(rollout);
+  const apiVersion = ref && (await servedVersion('ImagePolicy', cluster));
+  if (!apiVersion) return [];
+  return [{ apiVersion, resource: KINDS.ImagePolicy.resource, namespace: ref.namespace, names: [ref.name] }];
+}
+
+/**
+ * The rule for HealthChecks of the Rollout's own namespace; `watchedChecks` reads others live once they consent.
+ * None for a selector that does not compile, which would fail the sync: the plan reports what is wrong.
+ */
+function healthCheckRule({ metadata, spec }: Rollout): RelatedResourceRule[] {
+  const labelSelector = healthCheckLabels(spec?.healthCheckSelector);
+  if (!labelSelector || specProblems(spec ?? {}).length > 0) return [];
+  return [{ ...HEALTH_CHECKS, namespace: metadata.namespace ?? '', labelSelector }];
+}
 
 /** The Rollout, without the references that this installation forbids. */
-export function withAllowedRefs(rollout: Rollout, { noCrossNamespaceRefs }: Settings): Rollout {
+function withAllowedRefs(rollout: Rollout, { noCrossNamespaceRefs }: Settings): Rollout {
   return noCrossNamespaceRefs ? withoutForeignRefs(rollout) : rollout;
 }
 
+/** The inputs of a plan: related objects, which the cache may have too late; consent, children and Jobs live. */
 export async function observe(request: CompositeRequest<Rollout>, call: HookCall): Promise<Observed> {
   const { parent: rollout, related } = request;
   const { namespace = '' } = rollout.metadata;
   const reached = withAllowedRefs(rollout, call.settings);
-  const ref = policyRef(reached);
-  const imagePolicy = ref
-    ? (objectAt<ImagePolicy>(related, KINDS.ImagePolicy, ref.namespace, ref.name) ??
-      (await liveImagePolicy(reached, call.cluster)))
-    : undefined;
+  const imagePolicy = await imagePolicyOf(reached, related, call.cluster);
   const forbidden = call.settings.noCrossNamespaceRefs ? foreignRefProblems(rollout) : [];
   const untrusted = call.settings.trustPublishers ? [] : untrustedMatchProblems(rollout);
   const relatedGates = objectsOf<Gate>(related, KINDS.Gate);
@@ -85,8 +159,42 @@ export async function observe(request: CompositeRequest<Rollout>, call: HookCall
   };
 }
 
+/** The Rollout's ImagePolicy; live if the customize answer is older than the ImagePolicy, or than its CRD. */
+async function imagePolicyOf(
+  rollout: Rollout,
+  related: ObjectMap,
+  cluster: ClusterReader,
+): Promise<ImagePolicy | undefined> {
+  const ref = policyRef(rollout);
+  if (!ref) return undefined;
+  const cached = objectAt<ImagePolicy>(related, KINDS.ImagePolicy, ref.namespace, ref.name);
+  const apiVersion = cached ? undefined : await servedVersion('ImagePolicy', cluster);
+  if (!apiVersion) return cached;
+  return cluster.get<ImagePolicy>({ apiVersion, resource: KINDS.ImagePolicy.resource, ...ref });
+}
+
+/**
+ * Why a child cannot be written: the installation lacks its kind, or another object has its name.
+ * Metacontroller sends only our own children: a missing child has not been created yet, or another object has its name.
+ */
+async function childProblem(
+  child: Child | undefined,
+  { parent: rollout, children }: CompositeRequest<Rollout>,
+  cluster: ClusterReader,
+): Promise<string | undefined> {
+  if (!child || rollout.metadata.deletionTimestamp) return undefined;
+  const { kind, apiVersion, resource, name } = child;
+  const { namespace = '' } = rollout.metadata;
+  // Metacontroller sends a map, even if empty, for each kind of child that the controller has.
+  const ours = children?.[`${kind}.${apiVersion}`];
+  if (!ours) return notInstalledMessage(child);
+  if (ours[`${namespace}/${name}`]) return undefined;
+  const found = await cluster.get({ apiVersion, resource, namespace, name });
+  return found && isForeign(found, rollout) ? foreignMessage(child) : undefined;
+}
+
 /** Metadata of the releases that a decision asks about, by tag, and the tags whose metadata may still come. */
-export function metadataOf(
+function metadataOf(
   rollout: Rollout,
   policy: ImagePolicy | undefined,
   others: readonly string[],
@@ -108,179 +216,124 @@ export function metadataOf(
   return { metadata: found, awaited };
 }
 
-// Copies to spec.targetRepository.
-
 /**
- * The most Pods of a Job that are read. A Job starts fewer, but any user who may create Pods may give others its label.
+ * The upstream Rollouts of a Rollout, `spec.after`, read live before a deployment.
+ * Their own upstream Rollouts are always read live: a change of them must trigger no sync.
+ * @param cached the related Rollouts, instead of live reads
  */
-const MAX_PODS_READ = 20;
-
-/** The inputs of the Rollout's copies; undefined without spec.targetRepository. */
-async function copyingOf(
-  { parent: rollout, children }: CompositeRequest<Rollout>,
-  policy: ImagePolicy | undefined,
-  { cluster, settings }: HookCall,
-): Promise<Copying | undefined> {
-  if (!rollout.spec?.targetRepository || rollout.metadata.deletionTimestamp) return undefined;
-  const image = settings.copyImage ?? '';
-  const jobs = objectsOf<CopyJob>(children, JOB);
-  if (!sendsKind(children, JOB) || image === '') {
-    const problem = 'the component release-copies is not installed';
-    return { problem, image, jobs: [], pods: {} };
-  }
-  const source = policy && (await sourceOf(rollout, policy, cluster));
-  const ended = jobs.filter(({ status }) => status?.failed > 0 || status?.conditions?.length > 0);
-  const pods = await Promise.all(
-    ended.map(async (job) => [job.metadata.name ?? '', await podsOf(job, cluster)] as const),
-  );
-  const { allowLocalRegistries = false } = settings;
-  return { image, allowLocalRegistries, ...(source && { source }), jobs, pods: Object.fromEntries(pods) };
-}
-
-async function sourceOf(
+async function upstreamOf(
   rollout: Rollout,
-  policy: ImagePolicy,
-  cluster: ClusterReader,
-): Promise<CopySource | undefined> {
-  const ref = repositoryRef(policy);
-  const apiVersion = ref && (await servedVersion('ImageRepository', cluster));
-  if (!apiVersion) return undefined;
-  const { resource } = KINDS.ImageRepository;
-  const { image, insecure, secretRef, certSecretRef } =
-    (await cluster.get<ImageRepository>({ apiVersion, resource, ...ref }))?.spec ?? {};
-  if (!image) return undefined;
-  // A Pod mounts Secrets of its own namespace only.
-  const isOurs = ref.namespace === rollout.metadata.namespace;
-  return {
-    image,
-    ...(insecure && { insecure }),
-    ...(isOurs && secretRef?.name && { secret: secretRef.name }),
-    ...(isOurs && certSecretRef?.name && { certificates: certSecretRef.name }),
-  };
+  call: Reads,
+  cached?: readonly Rollout[],
+): Promise<UpstreamRollouts | undefined> {
+  const refs = upstreamRefs(rollout);
+  if (refs.length === 0) return undefined;
+  const byKey = cached && byRefKey(cached);
+  return readUpstream(rollout, call, byKey && refs.map((ref) => [refKey(ref), byKey.get(refKey(ref))] as const));
 }
 
-/** The Job's Pods, the oldest first. */
-async function podsOf(job: CopyJob, cluster: ClusterReader): Promise<CopyJob[]> {
-  const madeAt = ({ metadata }: CopyJob) => metadata.creationTimestamp ?? '';
-  return (await podsOfJob(job, MAX_PODS_READ, cluster)).sort((a, b) => (madeAt(a) < madeAt(b) ? -1 : 1));
+/** Whether the upstream Rollouts may change without a sync: a consenting Namespace, or a cycle's end, triggers none. */
+export function mayChangeUnseen(rollout: Rollout, { found, problem }: UpstreamRollouts): boolean {
+  return problem !== undefined || upstreamRefs(rollout).length > found.length;
 }
 
-// Which HealthChecks a Rollout watches: those of its namespace, and of other namespaces those that consent.
+// Live reads before a deployment.
 
-/** How old these lists may be: any tenant can have many Rollouts watch all namespaces. */
-const WATCHED_MAX_AGE_MS = 1000;
-
-interface WatchedChecks {
-  healthChecks: HealthCheck[];
-  /** The number of HealthChecks that the selector matches and that have not consented. */
-  healthLeftOut: number;
-  problems: string[];
+/** Everything that may block a version, live, except the Gates of objects that were bound a moment ago. */
+export async function readBlockers(
+  { rollout, imagePolicy, bindings, healthChecks }: Observed,
+  selectors: GateSelectors,
+  call: HookCall,
+): Promise<Partial<Observed>> {
+  const allowed = withAllowedRefs(rollout, call.settings);
+  const gateRefs = requiredGatesOf([allowed], bindings, selectors);
+  const [rolloutGates, gates, upstream, budgets, checks] = await Promise.all([
+    listRolloutGates(rollout, call.cluster),
+    readGates(gateRefs, call.cluster),
+    upstreamOf(allowed, call),
+    liveBudgets(rollout, call.cluster),
+    withRestingChecks(rollout, healthChecks, call),
+  ]);
+  const metadata = metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call);
+  return { gateRefs, gates, rolloutGates, upstream, budgets, healthChecks: checks, ...metadata };
 }
 
-/** The metadata of a HealthCheck or Namespace by which it consents to be watched. */
-interface ConsentMetadata {
-  metadata: { name: string; namespace?: string; annotations: Record<string, string> };
+/** The objects that are bound to the Rollout now, with their Gates. */
+export async function readBound(
+  observed: Observed,
+  selectors: GateSelectors,
+  call: HookCall,
+): Promise<Pick<Observed, 'bindings' | 'gateRefs' | 'gates'>> {
+  const { rollout } = observed;
+  const bindings = await liveBindings(rollout, observed.bindings, call);
+  const gateRefs = requiredGatesOf([withAllowedRefs(rollout, call.settings)], bindings, selectors);
+  const others = await readGates(without(gateRefs, observed.gateRefs), call.cluster);
+  return { bindings, gateRefs, gates: new Map([...observed.gates, ...others]) };
+}
+
+/** The Rollout as it is stored; undefined if it is gone. */
+export function liveRollout({ metadata }: Rollout, cluster: ClusterReader): Promise<Rollout | undefined> {
+  const { namespace = '', name = '' } = metadata;
+  return cluster.get<Rollout>({ ...ROLLOUTS, namespace, name });
+}
+
+// The objects bound to the Rollout, live.
+
+/** The deployments of the Rollout that the Flux objects of its namespace carry. */
+export async function carriedDeployments({ metadata }: Rollout, cluster: ClusterReader): Promise<CarriedDeployment[]> {
+  const { namespace = '', name = '' } = metadata;
+  const objects = await objectsOfKinds(KINDS_WITH_MANAGED_FIELDS, namespace, cluster);
+  return deploymentsCarriedBy(objects, name);
+}
+
+/** How old a list of a namespace's objects may be once the newest deployment is applied: see `appliedBindings`. */
+const MAX_AGE_AFTER_APPLY_MS = 5000;
+/** How old it may be before a deployment, which reads the bound objects of the list again: see `liveBindings`. */
+const MAX_AGE_BEFORE_DEPLOYMENT_MS = 1000;
+/** A Rollout with more bound objects lists the namespace's objects, in place of that many reads. */
+const MAX_OBJECT_READS = 8;
+
+/**
+ * The bindings of the objects bound to the Rollout, for a deployment that seems to be applied everywhere: their Gates
+ * don't matter. An object that was bound in the last seconds may be missing: it has the version from the webhook.
+ */
+export async function appliedBindings(rollout: Rollout, call: HookCall): Promise<FluxBinding[]> {
+  const bindings = await listBindings([rollout], call.cluster);
+  const objects = await bindable(rollout, MAX_AGE_AFTER_APPLY_MS, call);
+  return bindingsOfObjects(bindings, boundObjects([rollout], objects, bindings));
 }
 
 /**
- * The HealthChecks that the Rollout watches. Those of other namespaces are read live: without consent they must not
- * make a request of Metacontroller too large.
- * @param related the HealthChecks that Metacontroller has sent
+ * The bindings of the objects bound to the Rollout, with the Gates that these require now, before a deployment.
+ * Only an object that was bound within the last second, and has no FluxBinding yet, may be missing: the webhook holds
+ * it.
  */
-async function watchedChecks(
+async function liveBindings(
   rollout: Rollout,
-  related: readonly HealthCheck[],
-  call: Pick<HookCall, 'cluster' | 'settings' | 'sharedReads'>,
-): Promise<WatchedChecks> {
-  const { metadata, spec } = rollout;
-  const { namespace: home = '' } = metadata;
-  const own = related.filter((check) => check.metadata.namespace === home);
-  const labels = healthCheckLabels(spec?.healthCheckSelector);
-  const namespaceSelector = spec?.healthCheckSelector?.namespaceSelector;
-  const reachesOut = namespaceSelector && labels && !call.settings.noCrossNamespaceRefs;
-  if (!reachesOut || specProblems(spec ?? {}).length > 0) return withinLimit(own, [], 0, call.cluster);
-
-  const namespaces = await listedNamespaces(toSelectorString(namespaceSelector), call);
-  const inHome = namespaces.has(home) ? own : [];
-  const others = [...namespaces.keys()].filter((name) => name !== home);
-  const found = await listedChecks(toSelectorString(labels), others, call);
-  if (!found) {
-    const problem = `spec.healthCheckSelector matches more than ${LIMITS.listedHealthChecks} HealthChecks (limit listedHealthChecks) and ${others.length} other namespaces, more than ${LIMITS.watchedNamespaces} (limit watchedNamespaces): narrow its namespaceSelector`;
-    return { healthChecks: inHome, healthLeftOut: 0, problems: [problem] };
-  }
-  const consenting = found.filter(
-    (check) =>
-      call.settings.watchWithoutConsent ||
-      mayBeWatched(check, home) ||
-      mayBeWatched(namespaces.get(check.metadata.namespace ?? ''), home),
-  );
-  return withinLimit(inHome, consenting, found.length - consenting.length, call.cluster);
-}
-
-/** The HealthChecks, those of other namespaces read; beyond the limit only the Rollout's own, with the problem. */
-async function withinLimit(
-  own: HealthCheck[],
-  consenting: readonly ConsentMetadata[],
-  healthLeftOut: number,
-  cluster: ClusterReader,
-): Promise<WatchedChecks> {
-  const count = own.length + consenting.length;
-  if (count > LIMITS.watchedHealthChecks) {
-    const problem = `spec.healthCheckSelector matches ${count} HealthChecks, more than ${LIMITS.watchedHealthChecks} (limit watchedHealthChecks): narrow it`;
-    return { healthChecks: own, healthLeftOut, problems: [problem] };
-  }
-  const read = await inParallel(consenting, ({ metadata: { name, namespace = '' } }) =>
-    cluster.get<HealthCheck>({ ...HEALTH_CHECKS, namespace, name }),
-  );
-  return { healthChecks: [...own, ...read.filter((check) => check !== undefined)], healthLeftOut, problems: [] };
-}
-
-function listedNamespaces(
-  labelSelector: string,
-  { cluster, sharedReads }: Pick<HookCall, 'cluster' | 'sharedReads'>,
-): Promise<ReadonlyMap<string, ConsentMetadata>> {
-  return sharedReads.recent(WATCHED_MAX_AGE_MS, `consenting namespaces ${labelSelector}`, async () => {
-    const listed = await cluster.listMetadata({ ...NAMESPACES, labelSelector });
-    return new Map(listed.map((each) => [each.metadata.name ?? '', consentMetadata(each)]));
-  });
+  bindings: readonly FluxBinding[],
+  call: HookCall,
+): Promise<FluxBinding[]> {
+  return readCurrentBindings([rollout], bindings, await liveObjects(rollout, bindings, call), call);
 }
 
 /**
- * The HealthChecks in these namespaces that have the labels: from one list for the cluster, or, if that is cut off,
- * from one list for each namespace, so that none crowds out the others. undefined if those would be too many lists.
+ * The objects bound to the Rollout, as they are now. In a burst each Rollout of the namespace needs a list, and one of
+ * thousands takes a quarter of a second of the API server's time: they share it, and each reads its own objects again.
  */
-async function listedChecks(
-  labelSelector: string,
-  namespaces: readonly string[],
-  { cluster, sharedReads }: Pick<HookCall, 'cluster' | 'sharedReads'>,
-): Promise<ConsentMetadata[] | undefined> {
-  const list = (namespace?: string) => {
-    const ref = {
-      ...HEALTH_CHECKS,
-      labelSelector,
-      ...(namespace !== undefined && { namespace }),
-      metadataOnly: true as const,
-    };
-    const read = () => listKept(ref, consentMetadata, cluster, { atMost: LIMITS.listedHealthChecks });
-    return sharedReads.recent(WATCHED_MAX_AGE_MS, `healthchecks ${namespace ?? ''} ${labelSelector}`, read);
-  };
-  if (namespaces.length === 0) return [];
-  const { listed, isTruncated } = await list();
-  const selected = new Set(namespaces);
-  if (!isTruncated) return listed.filter(({ metadata }) => selected.has(metadata.namespace ?? ''));
-  if (namespaces.length > LIMITS.watchedNamespaces) return undefined;
-  return (await inParallel(namespaces, list)).flatMap((each) => each.listed);
+async function liveObjects(
+  rollout: Rollout,
+  bindings: readonly FluxBinding[],
+  call: HookCall,
+): Promise<readonly FluxObject[]> {
+  // The first deployment often follows the bindings of all objects by a moment.
+  if (!rollout.status?.history?.length) return bindable(rollout, 0, call);
+  const listed = await bindable(rollout, MAX_AGE_BEFORE_DEPLOYMENT_MS, call);
+  const known = namesOfBound(rollout, bindings, listed);
+  return known.length > MAX_OBJECT_READS ? bindable(rollout, 0, call) : readObjects(known, call.cluster);
 }
 
-function consentMetadata({
-  metadata: { name = '', namespace, annotations },
-}: Pick<KubeObject, 'metadata'>): ConsentMetadata {
-  const watchedFrom = annotations?.[WATCHED_FROM];
-  return {
-    metadata: {
-      name,
-      ...(namespace !== undefined && { namespace }),
-      annotations: watchedFrom === undefined ? {} : { [WATCHED_FROM]: watchedFrom },
-    },
-  };
+/** The metadata of the objects that annotations may bind to a Rollout of the namespace, at most `maxAgeMs` old. */
+function bindable({ metadata }: Rollout, maxAgeMs: number, { cluster, sharedReads }: HookCall): Promise<FluxObject[]> {
+  const { namespace = '' } = metadata;
+  return sharedReads.recent(maxAgeMs, `bound in ${namespace}`, () => listBindable(namespace, cluster));
 }

@@ -4,30 +4,25 @@ import type { CompositeResponse, ObjectMap } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { Rollout, RolloutStatus } from '../../api/types.ts';
 import { eventRecord } from '../../core/kube/events.ts';
-import { without } from '../../core/kube/names.ts';
 import { boundTo } from '../../core/rollout/deployment/progress.ts';
 import { countsOf, durationsOf } from '../../core/rollout/deploymentMetrics.ts';
 import type { Observed } from '../../core/rollout/evaluation/inputs.ts';
-import { type GateSelectors, requiredGatesOf } from '../../core/rollout/evaluation/requiredGates.ts';
-import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import { type Plan, planRollout } from '../../core/rollout/plan.ts';
 import { isStale } from '../../core/status/revision.ts';
-import { readGates, readSelectors } from '../../live/gateReads.ts';
-import { listRolloutGates } from '../../live/objectReads.ts';
+import { readSelectors } from '../../live/gateReads.ts';
 import { type CompositeHook, HookError, resyncAfter } from '../hook.ts';
-import { liveBudgets, wakesOnGrant } from './liveBudgets.ts';
+import { withPresentHealth } from './healthReads.ts';
+import { wakesOnGrant } from './liveBudgets.ts';
 import {
   appliedBindings,
   carriedDeployments,
-  liveBindings,
   liveRollout,
   mayChangeUnseen,
-  upstreamOf,
-  withPresentHealth,
-  withRestingChecks,
-} from './liveReads.ts';
-import { metadataOf, observe, withAllowedRefs } from './observe.ts';
-import { relatedRules } from './relatedRules.ts';
+  observe,
+  readBlockers,
+  readBound,
+  relatedRules,
+} from './observe.ts';
 
 /** Nothing triggers a sync when an ImagePolicy that no rule relates appears. */
 const POLICY_REQUEUE_SECONDS = 30;
@@ -50,8 +45,8 @@ declare const DECIDED: unique symbol;
 type DecidedPlan = Plan & { readonly [DECIDED]: true };
 
 export const rolloutHook: CompositeHook<Rollout> = {
-  async customize({ parent }, { cluster, settings }) {
-    return { relatedResources: await relatedRules(withAllowedRefs(parent, settings), cluster) };
+  async customize({ parent }, call) {
+    return { relatedResources: await relatedRules(parent, call) };
   },
 
   async sync(request, call) {
@@ -125,38 +120,6 @@ async function deploymentsToAdopt({ rollout, bindings }: Observed, plan: Plan, {
   const isFirst = !rollout.status?.history?.length && !rollout.metadata.deletionTimestamp;
   const reads = isFirst && (plan.isIrreversible || boundTo(rollout, bindings).length > 0);
   return reads ? carriedDeployments(rollout, cluster) : [];
-}
-
-/** Everything that may block a version, live, except the Gates of objects that were bound a moment ago. */
-async function readBlockers(
-  { rollout, imagePolicy, bindings, healthChecks }: Observed,
-  selectors: GateSelectors,
-  call: HookCall,
-): Promise<Partial<Observed>> {
-  const allowed = withAllowedRefs(rollout, call.settings);
-  const gateRefs = requiredGatesOf([allowed], bindings, selectors);
-  const [rolloutGates, gates, upstream, budgets, checks] = await Promise.all([
-    listRolloutGates(rollout, call.cluster),
-    readGates(gateRefs, call.cluster),
-    upstreamOf(allowed, call),
-    liveBudgets(rollout, call.cluster),
-    withRestingChecks(rollout, healthChecks, call),
-  ]);
-  const metadata = metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call);
-  return { gateRefs, gates, rolloutGates, upstream, budgets, healthChecks: checks, ...metadata };
-}
-
-/** The objects that are bound to the Rollout now, with their Gates. */
-async function readBound(
-  observed: Observed,
-  selectors: GateSelectors,
-  call: HookCall,
-): Promise<Pick<Observed, 'bindings' | 'gateRefs' | 'gates'>> {
-  const { rollout } = observed;
-  const bindings = await liveBindings(rollout, observed.bindings, call);
-  const gateRefs = requiredGatesOf([withAllowedRefs(rollout, call.settings)], bindings, selectors);
-  const others = await readGates(without(gateRefs, observed.gateRefs), call.cluster);
-  return { bindings, gateRefs, gates: new Map([...observed.gates, ...others]) };
 }
 
 /**

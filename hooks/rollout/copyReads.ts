@@ -1,0 +1,66 @@
+/** The inputs of the copies to spec.targetRepository. */
+import type { ImagePolicy, ImageRepository } from '../../api/flux.ts';
+import { KINDS } from '../../api/kinds.ts';
+import type { CompositeRequest } from '../../api/metacontroller.ts';
+import type { ClusterReader, HookCall } from '../../api/ports.ts';
+import type { Rollout } from '../../api/types.ts';
+import { objectsOf, sendsKind } from '../../core/kube/objectMap.ts';
+import { repositoryRef } from '../../core/policy/imagePolicy.ts';
+import type { Copying, CopyJob, CopySource } from '../../core/releaseCopy/job.ts';
+import { servedVersion } from '../../live/objectReads.ts';
+import { JOB, podsOfJob } from '../jobPods.ts';
+
+/**
+ * The most Pods of a Job that are read. A Job starts fewer, but any user who may create Pods may give others its label.
+ */
+const MAX_PODS_READ = 20;
+
+/** The inputs of the Rollout's copies; undefined without spec.targetRepository. */
+export async function copyingOf(
+  { parent: rollout, children }: CompositeRequest<Rollout>,
+  policy: ImagePolicy | undefined,
+  { cluster, settings }: HookCall,
+): Promise<Copying | undefined> {
+  if (!rollout.spec?.targetRepository || rollout.metadata.deletionTimestamp) return undefined;
+  const image = settings.copyImage ?? '';
+  const jobs = objectsOf<CopyJob>(children, JOB);
+  if (!sendsKind(children, JOB) || image === '') {
+    const problem = 'the component release-copies is not installed';
+    return { problem, image, jobs: [], pods: {} };
+  }
+  const source = policy && (await sourceOf(rollout, policy, cluster));
+  const ended = jobs.filter(({ status }) => status?.failed > 0 || status?.conditions?.length > 0);
+  const pods = await Promise.all(
+    ended.map(async (job) => [job.metadata.name ?? '', await podsOf(job, cluster)] as const),
+  );
+  const { allowLocalRegistries = false } = settings;
+  return { image, allowLocalRegistries, ...(source && { source }), jobs, pods: Object.fromEntries(pods) };
+}
+
+async function sourceOf(
+  rollout: Rollout,
+  policy: ImagePolicy,
+  cluster: ClusterReader,
+): Promise<CopySource | undefined> {
+  const ref = repositoryRef(policy);
+  const apiVersion = ref && (await servedVersion('ImageRepository', cluster));
+  if (!apiVersion) return undefined;
+  const { resource } = KINDS.ImageRepository;
+  const { image, insecure, secretRef, certSecretRef } =
+    (await cluster.get<ImageRepository>({ apiVersion, resource, ...ref }))?.spec ?? {};
+  if (!image) return undefined;
+  // A Pod mounts Secrets of its own namespace only.
+  const isOurs = ref.namespace === rollout.metadata.namespace;
+  return {
+    image,
+    ...(insecure && { insecure }),
+    ...(isOurs && secretRef?.name && { secret: secretRef.name }),
+    ...(isOurs && certSecretRef?.name && { certificates: certSecretRef.name }),
+  };
+}
+
+/** The Job's Pods, the oldest first. */
+async function podsOf(job: CopyJob, cluster: ClusterReader): Promise<CopyJob[]> {
+  const madeAt = ({ metadata }: CopyJob) => metadata.creationTimestamp ?? '';
+  return (await podsOfJob(job, MAX_PODS_READ, cluster)).sort((a, b) => (madeAt(a) < madeAt(b) ? -1 : 1));
+}

@@ -1,0 +1,199 @@
+/** The HealthChecks that a Rollout watches, and their health before a deployment and in a bake. */
+import { WATCHED_FROM } from '../../api/annotations.ts';
+import { HEALTH_CHECKS, NAMESPACES } from '../../api/kinds.ts';
+import type { KubeObject } from '../../api/kubernetes.ts';
+import type { ClusterReader, HookCall } from '../../api/ports.ts';
+import type { HealthCheck, Rollout } from '../../api/types.ts';
+import { healthCheckLabels } from '../../core/health/association.ts';
+import { mayBeWatched } from '../../core/health/consent.ts';
+import { provenVerdict, statusAfter, type Verdict } from '../../core/health/healthStatus.ts';
+import { cutoffsOf } from '../../core/health/knownHealth.ts';
+import { isAtRest, mayBeOutdated, requeueInterval } from '../../core/health/kustomizationCheck.ts';
+import { metricCheckOf, statusWithoutAnswer } from '../../core/health/prometheus/measurement.ts';
+import { toSelectorString } from '../../core/kube/selector.ts';
+import { LIMITS } from '../../core/limits.ts';
+import { specProblems } from '../../core/rollout/evaluation/inputs.ts';
+import { evaluateKustomization } from '../../live/evaluateKustomization.ts';
+import { inParallel } from '../../live/inParallel.ts';
+import { listKept } from '../../live/objectReads.ts';
+
+/** How old these lists may be: any tenant can have many Rollouts watch all namespaces. */
+const WATCHED_MAX_AGE_MS = 1000;
+
+interface WatchedChecks {
+  healthChecks: HealthCheck[];
+  /** The number of HealthChecks that the selector matches and that have not consented. */
+  healthLeftOut: number;
+  problems: string[];
+}
+
+/** The metadata of a HealthCheck or Namespace by which it consents to be watched. */
+interface ConsentMetadata {
+  metadata: { name: string; namespace?: string; annotations: Record<string, string> };
+}
+
+/**
+ * The HealthChecks that the Rollout watches. Those of other namespaces are read live: without consent they must not
+ * make a request of Metacontroller too large.
+ * @param related the HealthChecks that Metacontroller has sent
+ */
+export async function watchedChecks(
+  rollout: Rollout,
+  related: readonly HealthCheck[],
+  call: Pick<HookCall, 'cluster' | 'settings' | 'sharedReads'>,
+): Promise<WatchedChecks> {
+  const { metadata, spec } = rollout;
+  const { namespace: home = '' } = metadata;
+  const own = related.filter((check) => check.metadata.namespace === home);
+  const labels = healthCheckLabels(spec?.healthCheckSelector);
+  const namespaceSelector = spec?.healthCheckSelector?.namespaceSelector;
+  const reachesOut = namespaceSelector && labels && !call.settings.noCrossNamespaceRefs;
+  if (!reachesOut || specProblems(spec ?? {}).length > 0) return withinLimit(own, [], 0, call.cluster);
+
+  const namespaces = await listedNamespaces(toSelectorString(namespaceSelector), call);
+  const inHome = namespaces.has(home) ? own : [];
+  const others = [...namespaces.keys()].filter((name) => name !== home);
+  const found = await listedChecks(toSelectorString(labels), others, call);
+  if (!found) {
+    const problem = `spec.healthCheckSelector matches more than ${LIMITS.listedHealthChecks} HealthChecks (limit listedHealthChecks) and ${others.length} other namespaces, more than ${LIMITS.watchedNamespaces} (limit watchedNamespaces): narrow its namespaceSelector`;
+    return { healthChecks: inHome, healthLeftOut: 0, problems: [problem] };
+  }
+  const consenting = found.filter(
+    (check) =>
+      call.settings.watchWithoutConsent ||
+      mayBeWatched(check, home) ||
+      mayBeWatched(namespaces.get(check.metadata.namespace ?? ''), home),
+  );
+  return withinLimit(inHome, consenting, found.length - consenting.length, call.cluster);
+}
+
+/** The HealthChecks, those of other namespaces read; beyond the limit only the Rollout's own, with the problem. */
+async function withinLimit(
+  own: HealthCheck[],
+  consenting: readonly ConsentMetadata[],
+  healthLeftOut: number,
+  cluster: ClusterReader,
+): Promise<WatchedChecks> {
+  const count = own.length + consenting.length;
+  if (count > LIMITS.watchedHealthChecks) {
+    const problem = `spec.healthCheckSelector matches ${count} HealthChecks, more than ${LIMITS.watchedHealthChecks} (limit watchedHealthChecks): narrow it`;
+    return { healthChecks: own, healthLeftOut, problems: [problem] };
+  }
+  const read = await inParallel(consenting, ({ metadata: { name, namespace = '' } }) =>
+    cluster.get<HealthCheck>({ ...HEALTH_CHECKS, namespace, name }),
+  );
+  return { healthChecks: [...own, ...read.filter((check) => check !== undefined)], healthLeftOut, problems: [] };
+}
+
+function listedNamespaces(
+  labelSelector: string,
+  { cluster, sharedReads }: Pick<HookCall, 'cluster' | 'sharedReads'>,
+): Promise<ReadonlyMap<string, ConsentMetadata>> {
+  return sharedReads.recent(WATCHED_MAX_AGE_MS, `consenting namespaces ${labelSelector}`, async () => {
+    const listed = await cluster.listMetadata({ ...NAMESPACES, labelSelector });
+    return new Map(listed.map((each) => [each.metadata.name ?? '', consentMetadata(each)]));
+  });
+}
+
+/**
+ * The HealthChecks in these namespaces that have the labels: from one list for the cluster, or, if that is cut off,
+ * from one list for each namespace, so that none crowds out the others. undefined if those would be too many lists.
+ */
+async function listedChecks(
+  labelSelector: string,
+  namespaces: readonly string[],
+  { cluster, sharedReads }: Pick<HookCall, 'cluster' | 'sharedReads'>,
+): Promise<ConsentMetadata[] | undefined> {
+  const list = (namespace?: string) => {
+    const ref = {
+      ...HEALTH_CHECKS,
+      labelSelector,
+      ...(namespace !== undefined && { namespace }),
+      metadataOnly: true as const,
+    };
+    const read = () => listKept(ref, consentMetadata, cluster, { atMost: LIMITS.listedHealthChecks });
+    return sharedReads.recent(WATCHED_MAX_AGE_MS, `healthchecks ${namespace ?? ''} ${labelSelector}`, read);
+  };
+  if (namespaces.length === 0) return [];
+  const { listed, isTruncated } = await list();
+  const selected = new Set(namespaces);
+  if (!isTruncated) return listed.filter(({ metadata }) => selected.has(metadata.namespace ?? ''));
+  if (namespaces.length > LIMITS.watchedNamespaces) return undefined;
+  return (await inParallel(namespaces, list)).flatMap((each) => each.listed);
+}
+
+function consentMetadata({
+  metadata: { name = '', namespace, annotations },
+}: Pick<KubeObject, 'metadata'>): ConsentMetadata {
+  const watchedFrom = annotations?.[WATCHED_FROM];
+  return {
+    metadata: {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      annotations: watchedFrom === undefined ? {} : { [WATCHED_FROM]: watchedFrom },
+    },
+  };
+}
+
+// Health that is evaluated now.
+
+/**
+ * The HealthChecks; a check at rest that is Unhealthy now has that status. The hook of a check at rest evaluates it
+ * every ten minutes only, but a failure since then must hold the next version. The Rollout's condition then triggers
+ * that hook, which stores the failure.
+ */
+export function withRestingChecks(
+  rollout: Rollout,
+  healthChecks: readonly HealthCheck[],
+  call: HookCall,
+): Promise<HealthCheck[]> {
+  return inParallel(healthChecks, async (healthCheck) => {
+    if (!isOwn(healthCheck, rollout) || !isAtRest(healthCheck, false)) return healthCheck;
+    const { namespace, name, uid, annotations } = healthCheck.metadata;
+    // Many Rollouts may watch one HealthCheck. They share an evaluation for the interval of a check that isn't at rest.
+    const read = () => evaluateNow(healthCheck, rollout, call);
+    const key = JSON.stringify(['health', namespace, name, uid, annotations]);
+    const verdict = await call.sharedReads.recent(requeueInterval(healthCheck), key, read);
+    return verdict.health === 'Unhealthy' ? withVerdict(healthCheck, verdict, call) : healthCheck;
+  });
+}
+
+/**
+ * The checks with their present status, for a bake that begins or succeeds: their own hooks may not have run for a
+ * while, because a check is at rest, or after an outage. A check of class kustomization is evaluated now, unless its
+ * report is new; one of class prometheus doesn't count without a new measurement.
+ */
+export function withPresentHealth(
+  rollout: Rollout,
+  healthChecks: readonly HealthCheck[],
+  call: HookCall,
+): Promise<HealthCheck[]> {
+  return inParallel(healthChecks, async (healthCheck) => {
+    const metricCheck = metricCheckOf(healthCheck);
+    if (metricCheck) {
+      const present = statusWithoutAnswer(healthCheck.status, metricCheck, call.now);
+      return present ? { ...healthCheck, status: present } : healthCheck;
+    }
+    if (!mayBeOutdated(healthCheck, call.now)) return healthCheck;
+    const verdict = await evaluateNow(healthCheck, rollout, call);
+    return withVerdict(healthCheck, provenVerdict(verdict, isOwn(healthCheck, rollout)), call);
+  });
+}
+
+/** Whether the check is of the Rollout's namespace: the deployments that another one waits for are unknown here. */
+function isOwn(healthCheck: HealthCheck, { metadata }: Rollout): boolean {
+  return healthCheck.metadata.namespace === metadata.namespace;
+}
+
+function withVerdict(healthCheck: HealthCheck, verdict: Verdict, { now }: HookCall): HealthCheck {
+  return { ...healthCheck, status: statusAfter(healthCheck.status, verdict, now) };
+}
+
+function evaluateNow(healthCheck: HealthCheck, rollout: Rollout, call: HookCall): Promise<Verdict> {
+  const cutoff = isOwn(healthCheck, rollout) ? cutoffsOf([rollout], call.now).reached : undefined;
+  return evaluateKustomization(
+    healthCheck,
+    { rollouts: [rollout], cutoff, rests: false },
+    { ...call, cluster: call.healthCluster },
+  );
+}
