@@ -7,32 +7,30 @@ import { LISTED, REASON, ROLLOUT_NAME_LABEL } from '../api/annotations.ts';
 import { KINDS, ROLLOUT_GATES, ROLLOUTS } from '../api/kinds.ts';
 import type { WebhookCall } from '../api/ports.ts';
 import type { Rollout, RolloutGate } from '../api/types.ts';
-import { type ApprovalTarget, versionProblem } from '../core/approval/acceptApproval.ts';
-import { APPROVAL_KEYS } from '../core/approval/approvalRecord.ts';
+import { type ApprovalTarget, acceptApproval, approvedValue, versionProblem } from '../core/approval/acceptApproval.ts';
+import { APPROVAL_KEYS, recordedOn } from '../core/approval/approvalRecord.ts';
+import { withRuleChange } from '../core/approval/ruleChange.ts';
 import { annotateAll, label } from '../core/kube/annotate.ts';
 import { sameJson } from '../core/kube/json.ts';
 import { identityOf, labelValue } from '../core/kube/names.ts';
 import { formatListed, nextListEntries, parseListed } from '../core/record/listRecord.ts';
 import { requestersOf } from '../core/rollout/evaluation/rolloutRequests.ts';
 import { hasDiscovered } from '../core/rollout/evaluation/versionApprovals.ts';
-import { recordDeletion, writeApprovals } from './approvalWrites.ts';
+import { recordDeletion } from './approvalDeletion.ts';
 import { type AdmissionDecision, type AdmissionHandler, allowed, denied, namespaceOf } from './response.ts';
 
 export const mutateRolloutGate: AdmissionHandler = async (request, call): Promise<AdmissionDecision> => {
   const sent = request.object as RolloutGate | null | undefined;
   if (!sent || request.subResource) return allowed();
   const old = (request.oldObject ?? undefined) as RolloutGate | undefined;
+  const write = { object: sent, old, keys: APPROVAL_KEYS.RolloutGate, by: request.userInfo.username, now: call.now };
+  const record = recordedOn(old, write.keys);
   // An approval for one Rollout doesn't count for another.
   const isOtherRollout = sent.spec?.rolloutRef?.name !== old?.spec?.rolloutRef?.name;
-  const written = await writeApprovals(
-    sent,
-    old,
-    APPROVAL_KEYS.RolloutGate,
-    request,
-    call,
-    (version) => targetOf(sent, version, namespaceOf(request), call),
-    (record) => (isOtherRollout ? { ...record, given: [] } : record),
-  );
+  const before = withRuleChange(isOtherRollout ? { ...record, given: [] } : record, write);
+  const approved = approvedValue(write);
+  const target = approved === undefined ? undefined : await readTarget(sent, approved, namespaceOf(request), call);
+  const written = acceptApproval(write, before, target);
   if (written.problem !== undefined)
     return denied('invalid', `RolloutGate '${sent.metadata.name}': ${written.problem}`);
   const rollout = sent.spec?.rolloutRef?.name;
@@ -78,7 +76,7 @@ export const validateRolloutGate: AdmissionHandler = async (request, call): Prom
 };
 
 /** The version that an approval is for, if the Rollout has discovered it. */
-async function targetOf(
+async function readTarget(
   { spec }: RolloutGate,
   version: string,
   namespace: string,

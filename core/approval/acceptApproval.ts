@@ -11,47 +11,74 @@ import { few } from '../kube/firstFew.ts';
 import { goJsonBytes } from '../kube/json.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { formatTime, wholeSeconds } from '../kube/time.ts';
+import { isServiceAccount } from '../kube/users.ts';
 import { LIMITS } from '../limits.ts';
 import { MAX_USER } from '../record/record.ts';
 import { boundedLine } from '../text/oneLine.ts';
 import { type Approval, type ApprovalRecord, formatApprovals, parseApprovals } from './approvalRecord.ts';
-import { isExpired, whyNotAPerson } from './approvalVerdict.ts';
+import { isExpired, ruleProblem, whyNotAPerson } from './approvalVerdict.ts';
+import type { ApprovalWrite } from './ruleChange.ts';
 
 /** The length of a quoted value in a denial. */
 const MAX_VALUE_CHARACTERS = 128;
 /** The length of a version and of a user in a Warning, which may have 120 characters. */
 const MAX_NAME_CHARACTERS = 32;
 
-/** The request of one write: the values of request annotations that it sets or changes. */
-interface ApprovalRequest {
-  approve?: string | undefined;
-  unapprove?: string | undefined;
-  reason?: string | undefined;
-}
-
 /** The version of a Rollout that an annotation's value names; `problem` if it names none. */
 export type ApprovalTarget =
   | { version: string; rollout?: string; uid?: string | undefined; requesters: readonly string[] }
   | { problem: string };
 
-export interface ApprovalAcceptance {
-  record: ApprovalRecord;
-  /** Why the request has no effect; a person's write is denied with it. */
-  problem?: string;
-  /** Set if `problem` is about the withdrawal, also in a write that approves too. */
-  isWithdrawalProblem?: true;
+export interface ApprovalsWritten {
+  /** The annotations of the keys, as they are to be stored. */
+  annotations: Record<string, string | undefined>;
   /** Sentences of at most 120 characters. */
   warnings: string[];
+  /** Why the write is denied. */
+  problem?: string;
 }
 
-/** The request of this write. A value that was stored before, perhaps while the webhook was down, requests nothing. */
-export function approvalRequestOf(
-  annotations: Readonly<Record<string, string>> | undefined,
-  before: Readonly<Record<string, string>> | undefined,
-  keys: { approve: string; unapprove: string; reason: string },
-): ApprovalRequest {
-  const fresh = (key: string) => (annotations?.[key] === before?.[key] ? undefined : annotations?.[key]);
-  return { approve: fresh(keys.approve), unapprove: fresh(keys.unapprove), reason: annotations?.[keys.reason] };
+/** The value of `keys.approve` that the write sets or changes; undefined if it sets none, or no approval counts. */
+export function approvedValue(write: ApprovalWrite): string | undefined {
+  return write.object.spec?.approvals && changedValue(write, write.keys.approve);
+}
+
+/**
+ * The approvals of the object after the write.
+ * A ServiceAccount's write is never denied for them: that would stop a Git sync.
+ * @param before the record before the write, without revoked approvals, and with a change of the rule by this write
+ * @param target what `approvedValue` names; undefined if that is undefined
+ */
+export function acceptApproval(
+  write: ApprovalWrite,
+  before: ApprovalRecord,
+  target: ApprovalTarget | undefined,
+): ApprovalsWritten {
+  const { object, old, keys, by } = write;
+  const { record, notDone, warnings } = acceptedRecord(write, before, target);
+  const isServiceAccounts = isServiceAccount(by);
+  const annotations = {
+    [keys.approve]: undefined,
+    [keys.unapprove]: undefined,
+    [keys.reason]: undefined,
+    [keys.record]: formatApprovals(record),
+  };
+  const [rule, oldRule] = [object.spec?.approvals, old?.spec?.approvals];
+  const invalid = rule && JSON.stringify(rule) !== JSON.stringify(oldRule) ? ruleProblem(rule) : undefined;
+  const denial = notDone !== undefined && !isServiceAccounts ? `Not ${notDone}` : undefined;
+  const problem = invalid ?? denial;
+  const ignored = notDone !== undefined && isServiceAccounts && invalid === undefined ? [`not ${notDone}`] : [];
+  return {
+    annotations,
+    warnings: [...ignored, ...warnings, ...droppedTextWarnings(write)],
+    ...(problem !== undefined && { problem: `${problem}.` }),
+  };
+}
+
+/** The text that the write sets or changes. One that was stored before, perhaps while the webhook was down, is none. */
+function changedValue({ object, old }: ApprovalWrite, key: string): string | undefined {
+  const value = object.metadata.annotations?.[key];
+  return value === old?.metadata.annotations?.[key] ? undefined : value;
 }
 
 /** How many forged approvals get a Warning of their own. */
@@ -61,15 +88,12 @@ const FORGERIES_IN_WARNINGS = 3;
  * Warnings about text of the write that the webhook drops: forged approvals in the record, or an old request. There is
  * none about a record that the write removes, as a Git sync does.
  */
-export function droppedTextWarnings(
-  annotations: Readonly<Record<string, string>> | undefined,
-  before: Readonly<Record<string, string>> | undefined,
-  keys: { approve: string; record: string },
-): string[] {
+function droppedTextWarnings({ object, old, keys }: ApprovalWrite): string[] {
+  const [annotations, before] = [object.metadata.annotations, old?.metadata.annotations];
   const left = annotations?.[keys.approve];
   const stale =
     left !== undefined && left === before?.[keys.approve]
-      ? [`no approval recorded: this write did not change ${keys.approve}. It was removed: set it again`]
+      ? [`approval not recorded: ${keys.approve} had this value already and was removed. Set it again`]
       : [];
   const text = annotations?.[keys.record];
   const stored = before?.[keys.record];
@@ -87,31 +111,30 @@ export function droppedTextWarnings(
   return [...stale, ...named, ...more, `${keys.record} is written by the webhook: your change of it is ignored`];
 }
 
-/**
- * The record after the write.
- * @param before the stored record, without revoked approvals
- * @param target the version that `approve` names; undefined if the write approves nothing, or `rule` is absent
- */
-export function acceptApproval(
-  { approve, unapprove, reason }: ApprovalRequest,
-  before: ApprovalRecord,
-  rule: ApprovalRule | undefined,
-  by: string,
-  target: ApprovalTarget | undefined,
-  now: EpochMs,
-): ApprovalAcceptance {
+interface Accepted {
+  record: ApprovalRecord;
+  /** Why the request has no effect, after `not `: `withdrawn: bob has not approved "1.2.0"`. */
+  notDone?: string;
+  warnings: string[];
+}
+
+function acceptedRecord(write: ApprovalWrite, before: ApprovalRecord, target: ApprovalTarget | undefined): Accepted {
+  const { object, keys, by, now } = write;
+  const unapprove = changedValue(write, keys.unapprove);
+  const rule = object.spec?.approvals;
   if (!rule) {
-    const isRequested = approve !== undefined || unapprove !== undefined;
-    const problem = isRequested ? 'it has no spec.approvals, so no version needs approval' : undefined;
-    const isWithdrawal = approve === undefined && { isWithdrawalProblem: true as const };
-    return { record: { ...before, given: [] }, warnings: [], ...(problem && { problem, ...isWithdrawal }) };
+    const approves = changedValue(write, keys.approve) !== undefined;
+    const notDone = `${approves ? 'approved' : 'withdrawn'}: it has no spec.approvals, so no version needs approval`;
+    return {
+      record: { ...before, given: [] },
+      warnings: [],
+      ...((approves || unapprove !== undefined) && { notDone }),
+    };
   }
-  const alive = before.given.filter((approval) => !isExpired(approval, rule, now));
-  const kept = { ...before, given: alive };
+  const kept = { ...before, given: before.given.filter((approval) => !isExpired(approval, rule, now)) };
   const withdrawn = unapprove === undefined ? { record: kept, warnings: [] } : withoutApproval(kept, by, unapprove);
-  if (!target || withdrawn.problem !== undefined) return withdrawn;
-  const given = withApproval(withdrawn.record, rule, by, target, reason, now);
-  return { ...given, warnings: [...withdrawn.warnings, ...given.warnings] };
+  if (!target || withdrawn.notDone !== undefined) return withdrawn;
+  return withApproval(withdrawn.record, rule, by, target, object.metadata.annotations?.[keys.reason], now);
 }
 
 function withApproval(
@@ -121,8 +144,8 @@ function withApproval(
   target: ApprovalTarget,
   reason: string | undefined,
   now: EpochMs,
-): ApprovalAcceptance {
-  const reject = (problem: string): ApprovalAcceptance => ({ record, problem, warnings: [] });
+): Accepted {
+  const reject = (problem: string): Accepted => ({ record, notDone: `approved: ${problem}`, warnings: [] });
   const stranger = whyNotAPerson(by, rule);
   if (stranger !== undefined) return reject(`${stranger}: this approval does not count`);
   if (by.length > MAX_USER) return reject(`users with names longer than ${MAX_USER} characters cannot approve`);
@@ -187,7 +210,7 @@ function droppedWarning([first, ...more]: readonly Approval[]): string[] {
 }
 
 /** The record without this user's approval of `value`: a version, or `namespace/name:version` for one Rollout. */
-function withoutApproval(record: ApprovalRecord, by: string, value: string): ApprovalAcceptance {
+function withoutApproval(record: ApprovalRecord, by: string, value: string): Accepted {
   const { version, rollout } = splitTarget(value);
   const isWithdrawn = (each: Approval) =>
     each.by === by && each.version === version && (rollout === undefined || each.rollout === rollout);
@@ -197,7 +220,7 @@ function withoutApproval(record: ApprovalRecord, by: string, value: string): App
   const have = mine.length > 0 ? `; you have approved ${few(mine)}` : '';
   const quoted = JSON.stringify(value.slice(0, MAX_VALUE_CHARACTERS));
   const what = value === '' ? 'the annotation names no version' : `${by} has not approved ${quoted}`;
-  return { record, problem: `${what}${have}`, isWithdrawalProblem: true, warnings: [] };
+  return { record, notDone: `withdrawn: ${what}${have}`, warnings: [] };
 }
 
 /** The parts of `namespace/name:version`; a tag has neither slash nor colon. */

@@ -9,7 +9,13 @@ import { formatTime, wholeSeconds } from '../kube/time.ts';
 import { MAX_USER } from '../record/record.ts';
 import { countOf } from '../text/count.ts';
 import { boundedLine } from '../text/oneLine.ts';
-import { type ApprovalRecord, type FieldChange, fieldName, type RuleChange } from './approvalRecord.ts';
+import {
+  type ApprovalKeys,
+  type ApprovalRecord,
+  type FieldChange,
+  fieldName,
+  type RuleChange,
+} from './approvalRecord.ts';
 
 /** The part of a Gate's or RolloutGate's spec that decides whose approvals a version needs. */
 interface Ruled {
@@ -21,6 +27,16 @@ interface Ruled {
 /** A Gate or RolloutGate. */
 export interface Approvable extends KubeObject<Ruled, { approvals?: ApprovalsStatus }> {}
 
+/** A write of one. */
+export interface ApprovalWrite {
+  object: Approvable;
+  old: Approvable | undefined;
+  keys: ApprovalKeys;
+  /** The authenticated user. */
+  by: string;
+  now: EpochMs;
+}
+
 /** Limits of a record. Older changes than the last ten are reported already, or one user has made too many. */
 const MAX_CHANGES = 10;
 const MAX_FIELDS_IN_CHANGE = 16;
@@ -31,19 +47,12 @@ const RECENT_MS = 60_000;
 const REQUIRED = 'approvals.required';
 const OWNERS = 'metadata.ownerReferences';
 
-/**
- * The record after a write, with the change of the rule that the write makes. The first rule of an object is no change.
- * @param progress the approvals before the change, as the status has them: `1/2 for 1.2.0`
- */
-export function withChange(
-  record: ApprovalRecord,
-  object: Approvable,
-  before: Approvable,
-  { by, progress, now }: { by: string; progress: string | undefined; now: EpochMs },
-): ApprovalRecord {
-  const isRuled = before.spec?.approvals || (object.spec?.approvals && record.changes.length > 0);
-  const fields = isRuled ? changedFields(object, before) : [];
+/** The record with the change of the rule that the write makes. The first rule of an object is no change. */
+export function withRuleChange(record: ApprovalRecord, { object, old, by, now }: ApprovalWrite): ApprovalRecord {
+  const isRuled = old?.spec?.approvals || (object.spec?.approvals && record.changes.length > 0);
+  const fields = old && isRuled ? changedFields(object, old) : [];
   if (fields.length === 0) return record;
+  const progress = old?.status?.approvals?.progress;
   const change: RuleChange = {
     number: (record.changes.at(-1)?.number ?? 0) + 1,
     by: by.slice(0, MAX_USER),

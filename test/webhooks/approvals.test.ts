@@ -120,7 +120,7 @@ describe('an approval', () => {
     expect(recorded(stored).given).toEqual([]);
     expect(allowed).toBe(true);
     expect(warnings).toEqual([
-      `no approval recorded: this write did not change ${P}approve. It was removed: set it again`,
+      `approval not recorded: ${P}approve had this value already and was removed. Set it again`,
     ]);
   });
 

@@ -31,7 +31,7 @@ import { involvedObjectsOf } from '../../core/notification/involvedObjects.ts';
 import { openGateCommand } from '../../core/objectGates/gateTexts.ts';
 import { keptCalls } from '../../core/receiver/acceptCall.ts';
 import { nextScheduleRecord } from '../../core/record/pinRecord.ts';
-import { recordDeletion } from '../approvalWrites.ts';
+import { recordDeletion } from '../approvalDeletion.ts';
 import { bypassOrDeny, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
 import { openForWarnings, openingProblem, writeGateApprovals } from './gateApprovalWrites.ts';

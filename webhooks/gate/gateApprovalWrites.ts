@@ -4,8 +4,16 @@ import { ROLLOUTS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { ClusterReader, Requiring, WebhookCall } from '../../api/ports.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
-import { type ApprovalTarget, splitTarget, versionProblem } from '../../core/approval/acceptApproval.ts';
-import { APPROVAL_KEYS } from '../../core/approval/approvalRecord.ts';
+import {
+  type ApprovalsWritten,
+  type ApprovalTarget,
+  acceptApproval,
+  approvedValue,
+  splitTarget,
+  versionProblem,
+} from '../../core/approval/acceptApproval.ts';
+import { APPROVAL_KEYS, recordedOn } from '../../core/approval/approvalRecord.ts';
+import { withRuleChange } from '../../core/approval/ruleChange.ts';
 import { approveForCommand, standingApprovals } from '../../core/gate/evaluateGates.ts';
 import { type AcceptedRequests, closeRequestOf, takesOpeningIn } from '../../core/gate/gateRequests.ts';
 import { reachesBeyond } from '../../core/gate/gateSelection.ts';
@@ -21,14 +29,13 @@ import type { TextWithCommands } from '../../core/text/commands.ts';
 import { inParallel } from '../../live/inParallel.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
 import { readRequiring, readRollouts } from '../../live/requiringReads.ts';
-import { type ApprovalsWritten, writeApprovals } from '../approvalWrites.ts';
 
 /** The Gate's approvals after the write. A request of the same write that closes the Gate revokes all before it. */
-export function writeGateApprovals(
+export async function writeGateApprovals(
   gate: Gate,
   old: Gate | undefined,
   { accepted }: AcceptedRequests,
-  request: AdmissionRequest,
+  { userInfo }: AdmissionRequest,
   call: WebhookCall,
 ): Promise<ApprovalsWritten> {
   const newest = closeRequestOf(gate, call.now);
@@ -36,15 +43,11 @@ export function writeGateApprovals(
   const closeRequest = old && closeRequestOf(old, call.now);
   // A request to close may be dated up to a minute ahead: an approval after it counts all the same.
   const now = closeRequest ? Math.max(call.now, closeRequest.at + 1000) : call.now;
-  return writeApprovals(
-    gate,
-    old,
-    APPROVAL_KEYS.Gate,
-    request,
-    { ...call, now },
-    (approve) => targetOf(gate, approve, call),
-    (record) => (closes ? { ...record, given: [] } : old ? standingApprovals(old, call.now) : record),
-  );
+  const write = { object: gate, old, keys: APPROVAL_KEYS.Gate, by: userInfo.username, now };
+  const standing = old ? standingApprovals(old, call.now) : recordedOn(undefined, write.keys);
+  const before = withRuleChange(closes ? { ...standing, given: [] } : standing, write);
+  const approved = approvedValue(write);
+  return acceptApproval(write, before, approved === undefined ? undefined : await readTarget(gate, approved, call));
 }
 
 /**
@@ -102,7 +105,7 @@ interface Candidate {
  * A value that names its Rollout costs one read, and depends on no other Rollout. Without a name those that require the
  * Gate are read.
  */
-async function targetOf(gate: Gate, value: string, call: WebhookCall): Promise<ApprovalTarget> {
+async function readTarget(gate: Gate, value: string, call: WebhookCall): Promise<ApprovalTarget> {
   const { version, rollout: named } = splitTarget(value);
   const found =
     named === undefined

@@ -1,0 +1,38 @@
+/** The deletion of a Gate or RolloutGate with approvals. */
+import type { AdmissionRequest } from '../api/admission.ts';
+import type { AnyObject, ObjectName } from '../api/kubernetes.ts';
+import type { ResourceRef, WebhookCall } from '../api/ports.ts';
+import { type ApprovalKeys, recordedOn } from '../core/approval/approvalRecord.ts';
+import { type Approvable, deletionEvent, ruleChangeEvents } from '../core/approval/ruleChange.ts';
+import { eventRecord } from '../core/kube/events.ts';
+import { isSystemDeleter } from '../core/kube/users.ts';
+
+/**
+ * Records the deletion of a Gate or RolloutGate with approvals, with its user, and the last changes of its rule, which
+ * its hook might not have seen: as Events, once the object is gone. Not in a dry run.
+ * All values come from the stored object: any client may send a request about any object.
+ * @param about reads the object of the deletion's Event, and the objects that report it
+ */
+export async function recordDeletion<Stored extends Approvable>(
+  uid: string | undefined,
+  ref: ResourceRef & { name: string },
+  keys: ApprovalKeys,
+  about: (stored: Stored) => Promise<{ regarding: AnyObject; involvedObjects: readonly ObjectName[] }>,
+  { dryRun, userInfo }: AdmissionRequest,
+  { cluster, events, now, settings }: WebhookCall,
+): Promise<void> {
+  if (dryRun || isSystemDeleter(userInfo.username)) return;
+  const stored = await cluster.get<Stored>(ref);
+  if (!stored || stored.metadata.uid !== uid) return;
+  const { approvals } = stored.spec ?? {};
+  const before = stored.status?.approvals;
+  const kept = recordedOn(stored, keys);
+  const changes = ruleChangeEvents(before, before?.required, kept, now).map((event) => eventRecord(event, stored, now));
+  if (!approvals && changes.length === 0) return;
+  const by = settings.authenticatesCallers ? userInfo.username : undefined;
+  const { regarding, involvedObjects } = await about(stored);
+  const what = `${stored.kind} '${stored.metadata.name}'`;
+  const deletion = approvals && deletionEvent(what, uid, approvals, before, by);
+  const records = deletion ? [...changes, eventRecord(deletion, regarding, now)] : changes;
+  for (const each of records) events.recordWhen({ ...each, involvedObjects }, { object: ref, uid, gone: true });
+}
