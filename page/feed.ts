@@ -4,6 +4,7 @@ import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { KINDS, resourceOf } from '../api/kinds.ts';
 import type { AnyObject, EpochMs } from '../api/kubernetes.ts';
 import type { KindState } from '../client/board/pageMessages.ts';
+import { UNREAD } from '../client/explain/related.ts';
 import {
   type Collection,
   type CollectionChange,
@@ -162,13 +163,9 @@ export class Feed {
   #noteUnread(kind: WatchedKind, namespace: string | undefined, { state }: Omit<KindState, 'kind'>): void {
     // While the API server does not answer, the last state counts.
     if (state !== 'forbidden' && state !== 'absent' && state !== 'live') return;
-    const texts = {
-      forbidden: 'forbidden',
-      // A kind of Flux that is not installed has no bound objects.
-      absent: isBoundKind(kind) ? undefined : 'not installed',
-      live: undefined,
-    };
-    if (this.views.objects.setUnread(kind, namespace, texts[state])) this.views.touchAll();
+    // A kind of Flux that is not installed has no bound objects.
+    const isRead = state === 'live' || (state === 'absent' && isBoundKind(kind));
+    if (this.views.objects.setUnread(kind, namespace, isRead ? undefined : UNREAD[state])) this.views.touchAll();
   }
 
   #applyChange(change: () => void): void {

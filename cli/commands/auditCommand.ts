@@ -8,11 +8,10 @@ import { type CoreEvent, recordsOfEvent } from '../../core/audit/eventRecords.ts
 import { AUDITED_KINDS, recordsOfObject } from '../../core/audit/objectRecords.ts';
 import { formatTime, parseTime } from '../../core/kube/time.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
-import { isApiError } from '../../tools/kube/kubeClient.ts';
 import { structuredText } from '../../tools/kube/objectText.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { fileLines } from '../../tools/read/fileLines.ts';
-import { optionalReader, whyUnread } from '../../tools/read/readRelated.ts';
+import { optionalReader } from '../../tools/read/optionalReads.ts';
 import type { CommandDefinition } from '../command/command.ts';
 import { ALL_NAMESPACES } from '../command/options.ts';
 import { spanOf } from '../command/timeOptions.ts';
@@ -44,12 +43,10 @@ The gaps of these sources are printed below the report, on standard error; in JS
     const since = context.now() - (spanOf('--since', options.since) ?? 0);
     const cluster = await context.cluster();
     const namespace = options.allNamespaces ? undefined : cluster.namespace;
-    const [objects, events, log] = await Promise.all([
-      readObjects(cluster, namespace, since, context.now()),
-      readEvents(cluster, namespace, since),
+    const parts = await Promise.all([
+      readRecords(cluster, namespace, since, context.now()),
       readAuditLogs((options.auditLog ?? []) as string[], namespace, since),
     ]);
-    const parts = [objects, events, log];
     const report: AuditReport = {
       records: mergeRecords(
         parts.flatMap(({ records }) => records),
@@ -70,49 +67,34 @@ The gaps of these sources are printed below the report, on standard error; in JS
   },
 };
 
-async function readObjects(
-  { client }: Cluster,
-  namespace: string | undefined,
-  since: EpochMs,
-  now: EpochMs,
-): Promise<AuditReport> {
+/** Reads the records of objects and Events. */
+async function readRecords({ client }: Cluster, namespace: string | undefined, since: EpochMs, now: EpochMs) {
   const { unread, list } = optionalReader(client);
   const kinds = AUDITED_KINDS.filter((kind) => namespace === undefined || kind !== 'ClusterRolloutBudget');
-  const lists = await Promise.all(
-    kinds.map(async (kind) => {
-      const objects = await list<AnyObject>(kind, namespace);
-      // The API server leaves the kind out of the items of a list.
-      return objects.map((object) => ({ ...object, kind }));
-    }),
-  );
+  const [events, ...lists] = await Promise.all([
+    list<CoreEvent>('Event', namespace),
+    // The API server leaves the kind out of the items of a list.
+    ...kinds.map(async (kind) => (await list<AnyObject>(kind, namespace)).map((object) => ({ ...object, kind }))),
+  ]);
   const objects = lists.flat();
   const rollouts = objects.filter(({ kind }) => kind === 'Rollout') as Rollout[];
+  const reasons = Map.groupBy(unread, ({ why }) => why);
   return {
-    records: objects.flatMap((object) => recordsOfObject(object, now)),
+    records: [...objects.flatMap((object) => recordsOfObject(object, now)), ...events.flatMap(recordsOfEvent)],
     gaps: [
       ...rollouts.flatMap((rollout) => historyGap(rollout, since)),
-      ...unread.map(({ kind, why }): AuditGap => ({ kind: 'NotRead', what: `Objects of kind ${kind}`, why })),
+      ...[...reasons].map(([why, of]): AuditGap => {
+        return { kind: 'NotRead', what: of.map(({ kind }) => `${kind}s`).join(', '), why };
+      }),
+      ...(unread.some(({ kind }) => kind === 'Event') ? [] : eventGap(events, since)),
     ],
   };
 }
 
-async function readEvents({ client }: Cluster, namespace: string | undefined, since: EpochMs): Promise<AuditReport> {
-  try {
-    const events = await client.list<CoreEvent>({ apiVersion: 'v1', resource: 'events', namespace });
-    const first = events
-      .map(({ firstTimestamp }) => firstTimestamp ?? '')
-      .filter(Boolean)
-      .sort()[0];
-    const reachesBack = first !== undefined && (parseTime(first) ?? 0) <= since;
-    return {
-      records: events.flatMap(recordsOfEvent),
-      gaps: reachesBack ? [] : [{ kind: 'EventsBegin', ...(first !== undefined && { at: first }) }],
-    };
-  } catch (error) {
-    const why = whyUnread(error);
-    if (why === undefined || !isApiError(error, 403)) throw error;
-    return { records: [], gaps: [{ kind: 'NotRead', what: 'Events', why }] };
-  }
+function eventGap(events: readonly CoreEvent[], since: EpochMs): AuditGap[] {
+  const [first] = events.flatMap(({ firstTimestamp }) => firstTimestamp || []).sort();
+  if (first !== undefined && (parseTime(first) ?? 0) <= since) return [];
+  return [{ kind: 'EventsBegin', ...(first !== undefined && { at: first }) }];
 }
 
 async function readAuditLogs(

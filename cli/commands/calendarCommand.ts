@@ -1,7 +1,8 @@
-import { GATES, KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
+import { GATES } from '../../api/kinds.ts';
 import type { AnyObject } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/types.ts';
 import { type CalendarRow, gateRow, type Span, scheduleRow } from '../../client/explain/calendar/calendarRows.ts';
+import { UNREAD, unreadTexts } from '../../client/explain/related.ts';
 import { instantOf, localDay } from '../../core/calendar/localTime.ts';
 import { gateRequestsOf } from '../../core/gate/gateRequests.ts';
 import { evaluateGate } from '../../core/gate/gateState.ts';
@@ -9,9 +10,9 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime, parseTime } from '../../core/kube/time.ts';
 import { countOf } from '../../core/text/count.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
-import { isApiError, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { structuredText } from '../../tools/kube/objectText.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
+import { optionalReader } from '../../tools/read/optionalReads.ts';
 import type { CommandDefinition, Context } from '../command/command.ts';
 import { ALL_NAMESPACES, outputOption } from '../command/options.ts';
 import { padEnd, widthOf, wrapText } from '../terminal/columns.ts';
@@ -58,7 +59,7 @@ For a namespace it shows the Gates and schedules there, and those of other names
     else for (const line of calendarLines(rows, weeks, context, styleOf(context))) terminal.print(line);
     const later = laterText(gates, to, context);
     if (later !== undefined) terminal.note(later);
-    for (const text of unread) terminal.note(`Not shown: ${text}.`);
+    for (const text of unread) terminal.note(`Not read: ${text}.`);
     return EXIT.ok;
   },
 };
@@ -70,35 +71,26 @@ interface Plans {
 }
 
 async function readPlans({ client, namespace }: Cluster, everywhere: boolean): Promise<Plans> {
-  const unread: string[] = [];
-  const listUnlessForbidden = async <T extends AnyObject>(kind: KindName, home: string | undefined) => {
-    const objects = client.list<T>({ ...resourceOf(KINDS[kind]), namespace: home });
-    return unlessRefused(
-      objects.catch((error) => (isApiError(error, 404) ? [] : Promise.reject(error))),
-      403,
-    );
-  };
-  const list = async <T extends AnyObject>(kind: KindName, home: string | undefined): Promise<T[]> => {
-    const found = await listUnlessForbidden<T>(kind, home);
-    if (!found) unread.push(`${kind}s${home ? ` in ${home}` : ''}, which you aren't allowed to read`);
-    return found ?? [];
-  };
-  const readGates = async (): Promise<Gate[]> => {
-    const all = await listUnlessForbidden<Gate>('Gate', undefined);
-    if (all) return everywhere ? all : all.filter((gate) => concernsNamespace(gate, namespace));
-    if (!everywhere) unread.push("Gates of other namespaces, which you aren't allowed to read");
-    return everywhere ? list<Gate>('Gate', undefined) : client.list<Gate>({ ...GATES, namespace });
-  };
+  const { unread, list } = optionalReader(client);
   const [gates, schedules, ofCluster] = await Promise.all([
-    readGates(),
+    list<Gate>('Gate', undefined),
     list<RolloutSchedule>('RolloutSchedule', everywhere ? undefined : namespace),
     list<ClusterRolloutSchedule>('ClusterRolloutSchedule', undefined),
   ]);
+  const isNarrow = !everywhere && unread.some(({ kind }) => kind === 'Gate');
+  const own = isNarrow ? await client.list<Gate>({ ...GATES, namespace }) : gates;
   const here = ofCluster.filter(
     ({ status }) => everywhere || status?.managedGates?.some((gate) => gate.startsWith(`${namespace}/`)),
   );
   const byName = (a: AnyObject, b: AnyObject) => (refKey(identityOf(a)) < refKey(identityOf(b)) ? -1 : 1);
-  return { gates: gates.sort(byName), schedules: [...schedules.sort(byName), ...here.sort(byName)], unread };
+  return {
+    gates: own.filter((gate) => everywhere || concernsNamespace(gate, namespace)).sort(byName),
+    schedules: [...schedules.sort(byName), ...here.sort(byName)],
+    unread: [
+      ...(isNarrow ? [`Gates of other namespaces: ${UNREAD.forbidden}`] : []),
+      ...unreadTexts(unread.filter(({ kind }) => !isNarrow || kind !== 'Gate')),
+    ],
+  };
 }
 
 function concernsNamespace({ metadata, status }: Gate, namespace: string): boolean {

@@ -163,8 +163,7 @@ async function withHeldObjects(
   const { held, unread } = await readSelected(client, gate);
   const counted = existing?.status?.held;
   const total = counted !== undefined && counted > held.length ? `; ${counted} with those that name it` : '';
-  const missing =
-    unread.length > 0 ? `. Not counted, because you aren't allowed to list them: ${unread.join(', ')}` : '';
+  const missing = unread.length > 0 ? `. Not read: ${unread.join('; ')}` : '';
   const holds = `It holds ${heldText(held)}${total}${missing}`;
   return { ...request, concerns: [...request.concerns, holds, ...freezeConcerns(gate, held)] };
 }

@@ -65,7 +65,7 @@ function explanationLines(explanation: Explained, style: Style, program: string)
   return [
     ...wrapText(head, style.columns),
     ...sentences.flatMap((text) => wrapText(withFullStop(text), style.columns)),
-    ...unread.flatMap((text) => wrapText(style.faint(`Not taken into account: ${withFullStop(text)}`), style.columns)),
+    ...unread.flatMap((text) => wrapText(style.faint(`Not read: ${withFullStop(text)}`), style.columns)),
     ...(commands.length > 0
       ? ['', ...commands.slice(0, MAX_COMMANDS).flatMap((view) => commandLines(view, style, program))]
       : []),

@@ -60,7 +60,7 @@ async function checkKind(client: KubeClient, name: KindName): Promise<Finding[]>
     return schema ? schemaFindings(name, file, schema) : [];
   } catch (error) {
     if (!isApiError(error, 403)) throw error;
-    const text = "you aren't allowed to read them, so their fields could not be compared with those of this command";
+    const text = "you aren't allowed to read this kind, so the fields were not compared with this command";
     return [notChecked(ABOUT, `customresourcedefinitions: ${text}`)];
   }
 }

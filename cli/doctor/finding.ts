@@ -1,7 +1,9 @@
 /** Findings of the doctor, and reads for its checks. A list that the user can't read is noted as not checked. */
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
-import { type Collection, isApiError, type KubeClient } from '../../tools/kube/kubeClient.ts';
+import { UNREAD } from '../../client/explain/related.ts';
+import type { Collection, KubeClient } from '../../tools/kube/kubeClient.ts';
+import { listIfReadable } from '../../tools/read/optionalReads.ts';
 
 export interface Finding {
   /** `problem`: something does not work, or will not. `unseen`: not checked. */
@@ -46,19 +48,11 @@ export type Check = (inputs: CheckInputs) => Promise<Finding[]>;
 export function reader({ client, namespace }: CheckInputs, about: string) {
   const notes: Finding[] = [];
   const list = async <T extends AnyObject>(from: Collection): Promise<T[] | undefined> => {
-    try {
-      return await client.list<T>(from);
-    } catch (error) {
-      if (isApiError(error, 404)) return [];
-      if (!isApiError(error, 403)) throw error;
-      notes.push(
-        notChecked(
-          about,
-          `${from.resource}${from.namespace ? ` in ${from.namespace}` : ''}: you aren't allowed to list them`,
-        ),
-      );
-      return undefined;
-    }
+    const found = await listIfReadable<T>(client, from);
+    if (Array.isArray(found)) return found;
+    if (found === 'absent') return [];
+    notes.push(notChecked(about, `${from.resource}${from.namespace ? ` in ${from.namespace}` : ''}: ${UNREAD[found]}`));
+    return undefined;
   };
   /** `scope`: another namespace than that of the inputs; undefined: all. */
   const kind = <T extends AnyObject>(name: KindName, scope = { namespace }) =>

@@ -31,7 +31,7 @@ export function applicationTree(app: Application, style: Style, isQualified: boo
 /** The lines about kinds that could not be read, each kind once. */
 export function unreadLines(texts: readonly string[], style: Style): string[] {
   return [...new Set(texts)].flatMap((text) =>
-    wrapText(`not shown: ${text}`, style.columns && style.columns - 2).map(
+    wrapText(`not read: ${text}`, style.columns && style.columns - 2).map(
       (line, index) => (index === 0 ? `${style.symbol('quiet')} ` : '  ') + style.faint(line),
     ),
   );

@@ -20,7 +20,7 @@ export type AuditGap =
   | { kind: 'UnreadableLines'; count: number }
   /** The first Event is newer than `since`: by default the API server keeps Events for an hour. */
   | { kind: 'EventsBegin'; at?: string }
-  /** Objects that the reader can't list. */
+  /** Kinds that the reader can't list. */
   | { kind: 'NotRead'; what: string; why: string };
 
 export interface AuditReport {

@@ -1,6 +1,7 @@
 /** The report as text: cells of a table, CSV, and a sentence for each gap. */
 import type { AuditRecord } from '../../core/audit/auditRecord.ts';
 import { refKey } from '../../core/kube/names.ts';
+import { countOf } from '../../core/text/count.ts';
 import type { AuditGap } from './auditReport.ts';
 
 const SOURCES = { History: 'history', Object: 'object', Event: 'event', AuditLog: 'audit log' } as const;
@@ -55,16 +56,16 @@ export function gapText(gap: AuditGap): string {
     case 'AuditLogEmpty':
       return 'The audit log has no entry.';
     case 'WritesWithoutContent':
-      return `${gap.count} writes are in the audit log without their content: the audit policy must log these kinds at level Request.`;
+      return `The audit log has ${countOf(gap.count, 'write')} without content: log these kinds at level Request.`;
     case 'UnclearPatches':
-      return `${gap.count} JSON patches copy or move values that the audit log doesn't have: the audit policy must log these kinds at level RequestResponse.`;
+      return `The audit log lacks values that ${countOf(gap.count, 'write')} by JSON patch copied or moved: log these kinds at level RequestResponse.`;
     case 'UnreadableLines':
-      return `${gap.count} lines of the audit log are not JSON objects of audit.k8s.io.`;
+      return `Ignored ${countOf(gap.count, 'line')} of the audit log: not JSON objects of audit.k8s.io/v1.`;
     case 'EventsBegin':
       return gap.at === undefined
         ? 'There are no Events.'
         : `Events begin at ${gap.at}: the API server deletes them after an hour by default.`;
     case 'NotRead':
-      return `${gap.what} are not included: ${gap.why}.`;
+      return `Not read: ${gap.what}: ${gap.why}.`;
   }
 }

@@ -6,12 +6,18 @@ import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../..
 import { gatesNamedBy, requiredGatesOfBinding } from '../../core/gate/gateRefs.ts';
 import { byRefKey, refKey, uniqueRefs } from '../../core/kube/names.ts';
 
+/** Why a kind could not be read. */
+export const UNREAD = {
+  forbidden: "you aren't allowed to read this kind",
+  absent: 'the cluster does not have this kind',
+} as const;
+
 /** A kind that could not be read in a namespace. */
 export interface Unread {
-  kind: KindName;
+  kind: KindName | 'Namespace' | 'Event';
   /** The namespace; absent: all. */
   namespace?: string;
-  /** `forbidden`, `not installed`, or the API server's message. */
+  /** A clause, such as those of `UNREAD`. */
   why: string;
 }
 
@@ -55,7 +61,7 @@ export function unreadAbout({ unread }: RelatedObjects, bound: readonly FluxBind
   return unread.filter(({ kind }) => !isFlux.has(kind) || kinds.has(kind));
 }
 
-/** Unread kinds as text, `RolloutGates in apps: forbidden`, sorted. */
+/** Unread kinds as text, `RolloutGates in apps: you aren't allowed to read this kind`, sorted. */
 export function unreadTexts(unread: readonly Unread[]): string[] {
   return unread.map(({ kind, namespace, why }) => `${kind}s${namespace ? ` in ${namespace}` : ''}: ${why}`).sort();
 }

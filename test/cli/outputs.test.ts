@@ -127,10 +127,10 @@ it('names unreadable kinds once for all Rollouts, below them', async () => {
   const { out } = await seen(two, 'get', { hides: ['/fluxbindings', '/rolloutgates'] });
   expect(out).toMatch(/^app [\s\S]*\nother /);
   expect(out.trimEnd().split('\n').slice(-2)).toEqual([
-    `○ not shown: FluxBindings in ${NAMESPACE}: you aren't allowed to read them`,
-    `○ not shown: RolloutGates in ${NAMESPACE}: you aren't allowed to read them`,
+    `○ not read: FluxBindings in ${NAMESPACE}: you aren't allowed to read this kind`,
+    `○ not read: RolloutGates in ${NAMESPACE}: you aren't allowed to read this kind`,
   ]);
-  expect(out.match(/not shown/g)).toHaveLength(2);
+  expect(out.match(/not read/g)).toHaveLength(2);
 });
 
 it('a list of Rollouts that may not be read is an error, in the words of the API server', async () => {

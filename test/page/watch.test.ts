@@ -145,7 +145,7 @@ describe('a Gate of a namespace that the page does not read', () => {
 
   const ofShop = (path: string) => path.includes('/namespaces/shop/');
   it.each([
-    ['another namespace', ofShop, { namespaces: ['shop', 'flux-system'] }, 'forbidden'],
+    ['another namespace', ofShop, { namespaces: ['shop', 'flux-system'] }, "you aren't allowed to read this kind"],
     ['the namespaces of the page', ofShop, { namespaces: ['shop'] }, 'this page does not read that namespace'],
     ['one namespace', () => true, { namespace: 'shop' }, 'this page does not read that namespace'],
     ['the namespace of the context', ofShop, {}, 'this page does not read that namespace'],

@@ -3,25 +3,30 @@
  */
 import { expect, it } from 'vitest';
 import { ApiError, type KubeClient } from '../../tools/kube/kubeClient.ts';
-import { optionalReader } from '../../tools/read/readRelated.ts';
+import { optionalReader } from '../../tools/read/optionalReads.ts';
 
 const refusing = (code: number) => {
   const refuse = () => Promise.reject(new ApiError(code, 'Refused', 'refused'));
   return optionalReader({ list: refuse, get: refuse } as unknown as KubeClient);
 };
 
-it.each([
-  [403, "you aren't allowed to read them"],
-  [404, 'the cluster does not have this kind'],
-])('%i is noted', async (code, why) => {
-  const { unread, list, get } = refusing(code);
+it('what the user has no right to is noted', async () => {
+  const { unread, list, get } = refusing(403);
   expect(await list('RolloutGate', 'shop')).toEqual([]);
   expect(await get('RolloutGate', { namespace: 'shop', name: 'qa' })).toBeUndefined();
-  expect(await list('Gate', undefined)).toEqual([]);
+  expect(await list('Namespace', undefined)).toEqual([]);
+  const why = "you aren't allowed to read this kind";
   expect(unread).toEqual([
     { kind: 'RolloutGate', namespace: 'shop', why },
-    { kind: 'Gate', why },
+    { kind: 'Namespace', why },
   ]);
+});
+
+it('a kind that the cluster lacks is noted, unless it is one of Flux, which then has no objects', async () => {
+  const { unread, list } = refusing(404);
+  expect(await list('RolloutGate', undefined)).toEqual([]);
+  expect(await list('Bucket', undefined)).toEqual([]);
+  expect(unread).toEqual([{ kind: 'RolloutGate', why: 'the cluster does not have this kind' }]);
 });
 
 it('500 is thrown', async () => {

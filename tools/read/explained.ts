@@ -20,7 +20,8 @@ import { groupOf, identityOf, objectName } from '../../core/kube/names.ts';
 import { recordedRefs } from '../../core/objectGates/objectGates.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
 import type { NamedTarget } from './namedObjects.ts';
-import { optionalReader, readRelated } from './readRelated.ts';
+import { optionalReader } from './optionalReads.ts';
+import { readRelated } from './readRelated.ts';
 
 /** `waiting`: the versions that a Gate holds now, if known. */
 export async function explainObject(

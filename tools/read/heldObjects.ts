@@ -1,36 +1,29 @@
 /** The objects that a Gate holds or would hold by its selection: reads them, and lists them as text. */
-import { GOVERNED_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
+import { GOVERNED_KINDS, KINDS, type KindName } from '../../api/kinds.ts';
 import type { AnyObject } from '../../api/kubernetes.ts';
 import type { Gate, Rollout } from '../../api/types.ts';
+import { unreadTexts } from '../../client/explain/related.ts';
 import { gateSelects, gateSelectsRollout, type Requirer, requirerText } from '../../core/gate/gateSelection.ts';
 import { few } from '../../core/kube/firstFew.ts';
 import { identityOf } from '../../core/kube/names.ts';
-import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
+import type { KubeClient } from '../kube/kubeClient.ts';
+import { optionalReader } from './optionalReads.ts';
 
-/** Reads the objects that a Gate selects. `unread`: kinds that the user can't list. */
+/** Reads the objects that a Gate selects. `unread`: kinds that could not be read, a sentence each. */
 export async function readSelected(client: KubeClient, gate: Gate): Promise<{ held: Requirer[]; unread: string[] }> {
   const { selects } = gate.spec;
   if (!selects) return { held: [], unread: [] };
   const isWide = selects.namespaceSelector !== undefined;
   const namespace = isWide ? undefined : gate.metadata.namespace;
-  const unread: string[] = [];
-  const listKind = async (kind: string, from: Parameters<KubeClient['list']>[0]) => {
-    try {
-      return await client.list(from);
-    } catch (error) {
-      if (isApiError(error, 403)) unread.push(kind);
-      else if (!isApiError(error, 404)) throw error;
-      return [];
-    }
-  };
+  const { unread, list } = optionalReader(client);
   const every = GOVERNED_KINDS.map(({ kind }) => kind);
   const kinds: readonly KindName[] = selects.kinds?.length ? selects.kinds : every;
   const [namespaces, ...lists] = await Promise.all([
-    isWide ? listKind('Namespaces', NAMESPACES) : [],
-    ...kinds.map((kind) => listKind(`${kind}s`, { ...resourceOf(KINDS[kind]), namespace })),
+    isWide ? list('Namespace', undefined) : [],
+    ...kinds.map((kind) => list(kind, namespace)),
   ]);
   const labels = new Map(namespaces.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}]));
-  return { held: selectedObjects(gate, lists.flat() as AnyObject[], labels), unread };
+  return { held: selectedObjects(gate, lists.flat() as AnyObject[], labels), unread: unreadTexts(unread) };
 }
 
 type Labels = Readonly<Record<string, string>>;

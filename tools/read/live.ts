@@ -1,12 +1,13 @@
 /** Rollouts and their related objects, updated by watches: for `get --watch`, `status --until` and `--wait`. */
 import type { FluxObject } from '../../api/flux.ts';
-import { BOUND_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
+import { BOUND_KINDS, type KindName } from '../../api/kinds.ts';
 import type { AnyObject, KubeObject } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
-import { type RelatedObjects, type Unread, watchesOtherNamespaces } from '../../client/explain/related.ts';
+import { type RelatedObjects, UNREAD, type Unread, watchesOtherNamespaces } from '../../client/explain/related.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { follow, isApiError, type KubeClient, type ListSelectors } from '../kube/kubeClient.ts';
-import { boundKinds, gateRefs, NAMESPACES_UNREAD, whyUnread } from './readRelated.ts';
+import { collectionOf, whyUnread } from './optionalReads.ts';
+import { boundKinds, gateRefs, NAMESPACES_UNREAD } from './readRelated.ts';
 
 interface LiveOptions {
   client: KubeClient;
@@ -122,12 +123,7 @@ export class Live {
     const store = this.#stores.get(kind) ?? new Map<string, AnyObject>();
     this.#stores.set(kind, store);
     this.#starting++;
-    void this.#run(
-      id,
-      { ...(kind === 'Namespace' ? NAMESPACES : resourceOf(KINDS[kind])), namespace, ...selectors },
-      store,
-      onUnread,
-    );
+    void this.#run(id, { ...collectionOf(kind), namespace, ...selectors }, store, onUnread);
   }
 
   async #run(
@@ -161,7 +157,7 @@ export class Live {
     } catch (error) {
       const why = isApiError(error) ? whyUnread(error) : undefined;
       if (why === undefined || onUnread === undefined) this.#failure = error;
-      else onUnread(why, from.namespace);
+      else onUnread(UNREAD[why], from.namespace);
       started();
       this.#wake();
     }

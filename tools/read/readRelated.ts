@@ -1,51 +1,17 @@
 /** Reads the related objects of Rollouts. Kinds that the user can't read are noted, and left out. */
 import type { FluxObject } from '../../api/flux.ts';
-import { BOUND_KINDS, KINDS, type KindName, NAMESPACES, resourceOf } from '../../api/kinds.ts';
+import { BOUND_KINDS, type KindName, NAMESPACES } from '../../api/kinds.ts';
 import type { AnyObject, KubeObject, LabelSelector, NamespacedName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
-import { type RelatedObjects, relatedGates, type Unread } from '../../client/explain/related.ts';
+import { type RelatedObjects, relatedGates } from '../../client/explain/related.ts';
 import { isTooMany, requiredGatesOfBinding } from '../../core/gate/gateRefs.ts';
 import { identityOf, refKey, uniqueRefs } from '../../core/kube/names.ts';
 import { matchesSelector } from '../../core/kube/selector.ts';
-import { isApiError, type KubeClient } from '../kube/kubeClient.ts';
+import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
+import { type OptionalReader, optionalReader } from './optionalReads.ts';
 
 /** The most Gates or bound objects that are read one by one; more are listed. */
 const MAX_SINGLE_READS = 20;
-
-/** Why a kind could not be read; undefined for an error that ends the command. */
-export function whyUnread(error: unknown): string | undefined {
-  if (isApiError(error, 403)) return "you aren't allowed to read them";
-  return isApiError(error, 404) ? 'the cluster does not have this kind' : undefined;
-}
-
-/** A reader that notes kinds that could not be read in `unread`, each once for each namespace, instead of throwing. */
-export function optionalReader(client: KubeClient) {
-  const unread: Unread[] = [];
-  const readOptional = async <T>(
-    read: Promise<T>,
-    none: T,
-    kind: KindName,
-    namespace: string | undefined,
-  ): Promise<T> => {
-    try {
-      return await read;
-    } catch (error) {
-      const why = whyUnread(error);
-      if (why === undefined) throw error;
-      if (!unread.some((each) => each.kind === kind && each.namespace === namespace))
-        unread.push({ kind, why, ...(namespace !== undefined && { namespace }) });
-      return none;
-    }
-  };
-  /** `namespace` undefined: all. */
-  const list = <T extends AnyObject>(kind: KindName, namespace: string | undefined): Promise<T[]> =>
-    readOptional(client.list<T>({ ...resourceOf(KINDS[kind]), namespace }), [], kind, namespace);
-  const get = <T extends AnyObject>(kind: KindName, { namespace, name }: NamespacedName): Promise<T | undefined> =>
-    readOptional(client.get<T>({ ...resourceOf(KINDS[kind]), namespace, name }), undefined, kind, namespace);
-  return { unread, list, get };
-}
-
-type OptionalReader = ReturnType<typeof optionalReader>;
 
 /** Reads the related objects of some Rollouts. */
 export async function readRelated(client: KubeClient, rollouts: readonly Rollout[]): Promise<RelatedObjects> {
@@ -120,12 +86,7 @@ function isMatch(selector: LabelSelector, labels: Record<string, string> | undef
 }
 
 export async function readNamespaces(client: KubeClient): Promise<NonNullable<RelatedObjects['namespaces']>> {
-  try {
-    return await client.list<KubeObject>({ ...NAMESPACES, namespace: undefined });
-  } catch (error) {
-    if (whyUnread(error) === undefined) throw error;
-    return { unread: NAMESPACES_UNREAD };
-  }
+  return (await unlessRefused(client.list<KubeObject>(NAMESPACES), 403)) ?? { unread: NAMESPACES_UNREAD };
 }
 
 export const NAMESPACES_UNREAD = "you aren't allowed to list Namespaces";

@@ -192,7 +192,7 @@ function Holds({ preview }: { preview: Preview | undefined }) {
             ))}
           </ul>
           {preview.unread.map((text) => (
-            <p key={text}>Could not be read: {text}</p>
+            <p key={text}>Not read: {text}</p>
           ))}
         </>
       ) : (

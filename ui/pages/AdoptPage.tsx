@@ -66,7 +66,7 @@ function List({ list: { objects, count, unread } }: { list: AdoptList }) {
     <>
       {unread.map((text) => (
         <p key={text} class="notice">
-          Could not be read: {text}
+          Not read: {text}
         </p>
       ))}
       {count === 0 ? (

@@ -37,7 +37,7 @@ export function Why({ causes: [cause, ...others], next, unread }: WhyProps) {
           </span>
         </p>
       )}
-      {unread.length > 0 && <p class="banner-also">Could not be read: {unread.join('; ')}.</p>}
+      {unread.length > 0 && <p class="banner-also">Not read: {unread.join('; ')}.</p>}
     </>
   );
 }

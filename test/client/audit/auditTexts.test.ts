@@ -53,12 +53,12 @@ it.each<[gap: AuditGap, part: string]>([
   [{ kind: 'NoAuditLog' }, 'Without an audit log'],
   [{ kind: 'AuditLogBegins', at: 'T' }, 'The audit log begins at T.'],
   [{ kind: 'AuditLogEmpty' }, 'The audit log has no entry.'],
-  [{ kind: 'WritesWithoutContent', count: 3 }, '3 writes are in the audit log without their content'],
-  [{ kind: 'UnclearPatches', count: 3 }, '3 JSON patches copy or move values'],
-  [{ kind: 'UnreadableLines', count: 3 }, '3 lines of the audit log are not JSON'],
+  [{ kind: 'WritesWithoutContent', count: 3 }, 'The audit log has 3 writes without content'],
+  [{ kind: 'UnclearPatches', count: 3 }, 'The audit log lacks values that 3 writes by JSON patch'],
+  [{ kind: 'UnreadableLines', count: 3 }, 'Ignored 3 lines of the audit log'],
   [{ kind: 'EventsBegin' }, 'There are no Events.'],
   [{ kind: 'EventsBegin', at: 'T' }, 'Events begin at T'],
-  [{ kind: 'NotRead', what: 'Events', why: 'no right' }, 'Events are not included: no right.'],
+  [{ kind: 'NotRead', what: 'Events', why: 'no right' }, 'Not read: Events: no right.'],
 ])('the gap %j', (gap, part) => {
   expect(gapText(gap)).toContain(part);
 });

@@ -130,10 +130,10 @@ describe('of which Flux reports a failure', () => {
   });
 
   it('that can’t be read are reported if they matter', () => {
-    const unread = [{ kind: 'Kustomization' as const, namespace: 'shop', why: "you aren't allowed to read them" }];
+    const unread = [{ kind: 'Kustomization' as const, namespace: 'shop', why: "you aren't allowed to read this kind" }];
     const around = { ...NO_RELATED, unread };
     expect(explainRollout(app, { ...around, bindings: [binding(2, 'True', 'applied')] }, 0).unread).toEqual([
-      "Kustomizations in shop: you aren't allowed to read them",
+      "Kustomizations in shop: you aren't allowed to read this kind",
     ]);
     expect(explainRollout(app, around, 0).unread).toEqual([]);
   });
