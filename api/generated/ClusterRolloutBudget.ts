@@ -70,11 +70,11 @@ export interface ClusterRolloutBudget {
       }[];
     };
     /**
-     * Number of Rollouts that may deploy or bake at once: a number, or a percentage of the selected Rollouts, rounded up. With 0 and 0% none begins.
+     * How many Rollouts may deploy or bake at once: a number, or a percentage of the selected Rollouts, rounded up. With 0 or 0% no deployment begins.
      */
     maxConcurrent: number | string;
     /**
-     * Number of failures of a version after which no other Rollout starts it, until a user continues it: a number, or a percentage of the selected Rollouts, rounded up. Absent: failures block nothing.
+     * After how many failures of a version no other Rollout deploys it, until a user continues it: a number, or a percentage of the selected Rollouts, rounded up. Absent: failures block nothing.
      */
     maxFailures?: number | string;
     /**
@@ -91,11 +91,11 @@ export interface ClusterRolloutBudget {
       values: string[];
     };
     /**
-     * The time that a slot stays empty after its deployment has ended.
+     * How long a slot stays empty after its deployment has ended, such as 10m. Absent: it is free at once.
      */
     cooldown?: string;
     /**
-     * A deployment that takes longer counts as a failure of its version, unless it began manually, and no longer as concurrent.
+     * A deployment that takes longer loses its slot and, unless it began manually, counts as a failure of its version.
      */
     slotTimeout?: string;
   };

@@ -3,7 +3,7 @@
 import type {ObjectMeta} from '../kubernetes.ts';
 
 /**
- * Calendar rules that open or close RolloutGates of Rollouts in the namespaces it selects.
+ * Opens and closes a RolloutGate, by a calendar, for each Rollout that it selects in the namespaces that it selects.
  */
 export interface ClusterRolloutSchedule {
   apiVersion: string;
@@ -42,7 +42,7 @@ export interface ClusterRolloutSchedule {
       }[];
     };
     /**
-     * Selects their namespaces by the labels of the Namespace. Absent or empty: all.
+     * Selects the Rollouts' namespaces by the labels of the Namespace. Absent or empty: all.
      */
     namespaceSelector?: {
       /**
@@ -70,7 +70,7 @@ export interface ClusterRolloutSchedule {
       }[];
     };
     /**
-     * Allow: the RolloutGates pass only while a rule is active. Deny: the reverse.
+     * Allow: the RolloutGates pass only while a rule is active. Deny: they pass only while none is.
      */
     action?: 'Allow' | 'Deny';
     /**

@@ -107,7 +107,7 @@ export interface FluxBinding {
       since: string;
     };
     /**
-     * The versions that the object has, as Flux's status proves for the object's generation, or while the object is suspended.
+     * The versions that Flux's status proves for the object's generation, or that the suspended object has.
      */
     observed?: {
       /**
@@ -141,7 +141,7 @@ export interface FluxBinding {
       applied?: string;
     };
     /**
-     * The state of the object's Rollouts and Gates, from which the status is computed. An opening or closing may be missing for 15 seconds, a deployment that Flux has not applied for ten minutes.
+     * The state of the object's Rollouts and Gates, from which the status is computed. It may be late: by 15 seconds for an opening or closing, by ten minutes for a deployment that Flux has not applied.
      */
     report?: {
       /**

@@ -3,7 +3,7 @@
 import type {ObjectMeta} from '../kubernetes.ts';
 
 /**
- * A Gate holds the Flux objects and Rollouts that require it while it is closed.
+ * While it is closed, a Gate holds the Flux objects and Rollouts that require it.
  */
 export interface Gate {
   apiVersion: string;
@@ -14,7 +14,7 @@ export interface Gate {
    */
   spec: {
     /**
-     * The longest time between two evaluations, 30 seconds to an hour; one minute when absent. The edges of windows are exact regardless.
+     * The longest time between two evaluations, from 30s to 1h. Less counts as 30s, more as 1h. Absent: 1m. The Gate opens and closes on time whatever the interval is.
      */
     interval?: string;
     /**
@@ -22,7 +22,7 @@ export interface Gate {
      */
     default: 'opened' | 'closed';
     /**
-     * The time that a request holds; then the Gate returns to its default. Absent: until the opposite request.
+     * How long a request lasts, such as 4h; then the Gate returns to its default. Absent: until the opposite request.
      */
     window?: string;
     /**
@@ -152,7 +152,7 @@ export interface Gate {
       };
     };
     /**
-     * Approvals that a version of a Rollout needs to be deployed while the Gate is closed; no request opens the Gate. The annotation approve.gate.fluxcd.io/for approves a version.
+     * Approvals with which a Rollout may deploy a version while the Gate is closed. No request opens such a Gate. The annotation approve.gate.fluxcd.io/for approves a version.
      */
     approvals?: {
       /**
@@ -164,16 +164,16 @@ export interface Gate {
        */
       notBy?: ('requester' | 'author')[];
       /**
-       * The time that an approval counts. Absent: until it is withdrawn.
+       * How long an approval counts, such as 24h. Absent: until it is withdrawn.
        */
       expireAfter?: string;
       /**
-       * The ServiceAccounts whose approval counts, as namespace/name. No other ServiceAccount's counts.
+       * The ServiceAccounts whose approval counts, as namespace/name. Approvals of others don't count.
        */
       serviceAccounts?: string[];
     };
     /**
-     * Lets a webhook call open and close the Gate.
+     * Lets calls from outside open and close the Gate: docs/receiver.md.
      */
     receiver?: {
       /**
@@ -227,7 +227,7 @@ export interface Gate {
      */
     resetToDefaultAt?: string;
     /**
-     * The request in force, kept because a Git sync may strip the annotation.
+     * The request in force. It is kept here because a Git sync may remove the annotation.
      */
     request?: {
       /**
@@ -343,7 +343,7 @@ export interface Gate {
       message?: string;
     }[];
     /**
-     * Number of Flux objects that are still suspended ten seconds after the opening and that no other Gate holds. If the Gate closes again before they run, its opening was unused. Absent if there are none.
+     * Number of Flux objects that no other Gate holds and that are still suspended ten seconds after the opening. If the Gate closes again now, the opening had no effect on them. Absent if there are none.
      */
     notResumed?: number;
     /**
@@ -376,7 +376,7 @@ export interface Gate {
      */
     approvals?: {
       /**
-       * Approvals that a version needs.
+       * Number of approvals that a version needs.
        */
       required: number;
       /**
@@ -412,7 +412,7 @@ export interface Gate {
          */
         count?: number;
         /**
-         * Whether these are enough. Absent with notBy, since each Rollout excludes its own requester and authors.
+         * Whether these are enough. Absent with notBy, because each Rollout excludes its own requester and authors.
          */
         enough?: boolean;
         /**

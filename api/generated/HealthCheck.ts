@@ -14,7 +14,7 @@ export interface HealthCheck {
    */
   spec?: {
     /**
-     * The hooks compute kustomization, job if spec.job is set, and prometheus if spec.prometheus is set. You report the health of any other class, or of none.
+     * The source of the health. The hooks compute class kustomization, class job with spec.job, and class prometheus with spec.prometheus. Any other class, or none: you report the health.
      */
     class?: string;
     /**
@@ -74,7 +74,7 @@ export interface HealthCheck {
         max?: number;
       };
       /**
-       * The time between two measurements, at least 10s.
+       * The time between two measurements, such as 1m. Less than 10s counts as 10s.
        */
       interval?: string;
       /**
@@ -82,7 +82,7 @@ export interface HealthCheck {
        */
       failureLimit?: number;
       /**
-       * The meaning of a result without a series. Pending: the health is unknown. Healthy: the value is inside the range. Unhealthy: it is outside, and counts towards failureLimit.
+       * What a result without a series means. Pending: the health is unknown. Healthy: the same as a value inside the range. Unhealthy: the same as a value outside, which counts towards failureLimit.
        */
       onEmpty?: 'Pending' | 'Healthy' | 'Unhealthy';
     };
@@ -104,11 +104,11 @@ export interface HealthCheck {
      */
     lastErrorTime?: string;
     /**
-     * When the current deployment was last Healthy. Set only while it is not Healthy, by classes that the hooks compute.
+     * When the health of the current deployment was last Healthy. Only the classes that the hooks compute set it, while they are not Healthy.
      */
     lastHealthyTime?: string;
     /**
-     * When status last changed; reporters should set it. A bake needs a Healthy reported since the version was applied.
+     * When status last changed. Reporters should set it: a bake needs a Healthy that was reported since the version was applied.
      */
     lastChangeTime?: string;
     /**

@@ -27,7 +27,7 @@ export interface MetricProvider {
       name: string;
     };
     /**
-     * A Secret in the namespace rollout-hooks with ca.crt, the authority that signed the certificate of the server, with tls.crt and tls.key, a client certificate and its key, or with all three.
+     * A Secret in the namespace rollout-hooks with the server's own certificate authority (ca.crt), a client certificate (tls.crt and tls.key), or both.
      */
     certSecretRef?: {
       /**

@@ -3,7 +3,7 @@
 import type {ObjectMeta} from '../kubernetes.ts';
 
 /**
- * Takes the tags of a Flux ImagePolicy, one version at a time, through gates into the Flux objects that name the Rollout, and lets each version bake.
+ * Deploys the tags of a Flux ImagePolicy, one version at a time, through gates into the Flux objects that name the Rollout, and bakes each version.
  */
 export interface Rollout {
   apiVersion: string;
@@ -27,39 +27,39 @@ export interface Rollout {
       namespace?: string;
     };
     /**
-     * Pins the Rollout to this tag, even one that was not discovered. Letters, digits, _, . and - only.
+     * Deploys this tag now and stays on it, even if it was not discovered. Absent: releases are deployed automatically. Letters, digits, _, . and - only.
      */
     wantedVersion?: string;
     /**
-     * The version that already runs when the Rollout is created: its history begins with this tag, without a bake. Closed Gates hold it, and so do RolloutGates, unless gateFirstDeployment is false. Upstream Rollouts, ages, budgets and bakes never hold it. It can be set only when the Rollout is created. Later it may be removed; while there is no history it can't be added or changed, and gateFirstDeployment can't become false beside it. Ignored once there is a history. See docs/adopt.md.
+     * The version that already runs when the Rollout is created: its history begins with this tag, without a bake. Closed Gates block it, and so do RolloutGates, unless gateFirstDeployment is false; upstream Rollouts, minimumReleaseAge, budgets and bakes don't. It can be set only when the Rollout is created, and removed later. While there is no history, gateFirstDeployment can't become false if initialVersion is set. Ignored once there is a history. See docs/adopt.md.
      */
     initialVersion?: string;
     /**
-     * Number of deployments that the history keeps, at least 10 and at most 200. With onFailure: Rollback it also keeps the deployments back to the last that succeeded.
+     * Number of deployments that the history keeps. Less than 10 counts as 10, more than 200 as 200. With onFailure: Rollback it also keeps the deployments back to the last that succeeded.
      */
     versionHistoryLimit?: number;
     /**
-     * Days to keep a release after its discovery. Releases in the history are never dropped, others only when a deployment makes the history exceed its limit.
+     * Days to keep a release after its discovery. Older releases are dropped when a deployment makes the history exceed versionHistoryLimit; releases in the history never are.
      */
     availableReleasesRetentionDays?: number;
     /**
-     * Number of the newest releases to keep, however old. In all, at most 1000 releases and 256 KiB are kept.
+     * Number of the newest releases to keep, however old they are. At most 1000 releases, and 256 KiB, are kept in all.
      */
     availableReleasesMinCount?: number;
     /**
-     * The shortest time between the discovery of two releases; then the newest is added.
+     * The shortest time between the discovery of two releases, such as 1h30m. Then the newest tag is added, and tags in between are skipped. Absent: each tag is added at once.
      */
     releaseUpdateInterval?: string;
     /**
-     * The time from a release's discovery (availableReleases[].firstSeen) to its automatic deployment, also of the first one. The publisher's own date doesn't count. A manual deployment doesn't wait.
+     * The shortest time, such as 1h30m, from a release's discovery (availableReleases[].firstSeen) to its automatic deployment, including the first one. The publisher's own date doesn't count. A manual deployment doesn't wait. Absent: none.
      */
     minimumReleaseAge?: string;
     /**
-     * The time that a version bakes once it is applied and healthy. Absent: a bake ends at once.
+     * How long a version bakes once it is applied and healthy, such as 10m. Absent: a bake ends at once.
      */
     bakeTime?: string;
     /**
-     * The longest time from a deployment, or its retry, to the start of its bake, and from the planned end of the bake until every HealthCheck is Healthy. A deployment that takes longer has failed.
+     * The longest time, such as 30m, from a deployment or its retry to the start of its bake, and again from the planned end of the bake until every HealthCheck is Healthy. A deployment that takes longer has Failed. While a closed Gate holds the deployment, the timeout is paused. Absent: no limit.
      */
     deployTimeout?: string;
     /**
@@ -101,7 +101,7 @@ export interface Rollout {
         }[];
       };
       /**
-       * Selects their namespaces by the labels of the Namespace. Absent: the Rollout's own. Empty: all.
+       * Selects the HealthChecks' namespaces by the labels of the Namespace. Absent: the Rollout's own. Empty: all. Another namespace must consent: docs/healthchecks.md#health-of-other-namespaces.
        */
       namespaceSelector?: {
         /**
@@ -130,11 +130,11 @@ export interface Rollout {
       };
     };
     /**
-     * Whether RolloutGates block the first deployment, and initialVersion. Absent: they do, unless the installation follows the Go controller (LIKE_KUBERIK).
+     * Whether RolloutGates block the first deployment, or initialVersion. Absent: true, or false if the installation has LIKE_KUBERIK=true.
      */
     gateFirstDeployment?: boolean;
     /**
-     * Gates that must all be open before any version is deployed. Gates that select the Rollout count as well. A Gate that doesn't exist counts as closed: docs/gates.md#a-gate-that-does-not-exist.
+     * Gates that must all be open before any version is deployed, besides the Gates that select the Rollout. A Gate that doesn't exist counts as closed: docs/gates.md#a-gate-that-does-not-exist.
      */
     gates?: {
       /**
@@ -147,7 +147,7 @@ export interface Rollout {
       namespace?: string;
     }[];
     /**
-     * Upstream Rollouts: a version is deployed automatically only once each of them has it Succeeded. A manual deployment does not wait. See docs/promotion.md#in-order-specafter.
+     * Upstream Rollouts. A version is deployed automatically only once it has Succeeded in each of them. A manual deployment doesn't wait. See docs/promotion.md#in-order-specafter.
      */
     after?: {
       /**
@@ -159,29 +159,29 @@ export interface Rollout {
        */
       namespace?: string;
       /**
-       * The time since the version Succeeded there.
+       * How long ago the version must have Succeeded there, such as 1h. Absent: at any time.
        */
       bakedFor?: string;
       /**
-       * How to find the same version in both, by default by its tag. digest: by the manifest digest. revision: by the digest or org.opencontainers.image.revision, which every user who pushes an image can write, so it needs TRUST_PUBLISHERS=true.
+       * How to find the same version there. tag (the default): by its tag. digest: by its manifest digest. revision: by its digest or its org.opencontainers.image.revision, which every user who pushes an image can write, so it needs TRUST_PUBLISHERS=true.
        */
       match?: 'tag' | 'digest' | 'revision';
     }[];
     /**
-     * The reaction to a failed version. Continue: the next version may be deployed. Hold: automation stops until retry, unblock-failed or a manual deployment. Rollback: the last version that succeeded is deployed again, once. The default is the installation's (ON_FAILURE).
+     * What follows a failed version. Continue: the next version may be deployed. Hold: automation stops until retry, unblock-failed or a manual deployment. Rollback: the last version that Succeeded is deployed again, once. Absent: the installation's setting (ON_FAILURE).
      */
     onFailure?: 'Continue' | 'Hold' | 'Rollback';
     /**
-     * Limits of rollbacks, for onFailure: Rollback.
+     * Limits for onFailure: Rollback.
      */
     rollback?: {
       /**
-       * A release that can't be undone: no rollback replaces it or crosses it.
+       * The tag of a release that can't be undone: no rollback goes from it, or from a later release, to an earlier one.
        */
       barrier?: string;
     };
     /**
-     * A ConfigMap to keep with the deployed tag, version, revision and digest: docs/rollouts.md#a-configmap-for-substitutefrom.
+     * A ConfigMap that the Rollout keeps up to date with the deployed tag, version, revision and digest: docs/rollouts.md#a-configmap-for-substitutefrom.
      */
     releaseConfigMap?: {
       /**
@@ -190,7 +190,7 @@ export interface Rollout {
       name: string;
     };
     /**
-     * Git is the source of truth: an ImagePolicy selects exactly the deployed tag, for an ImageUpdateAutomation to commit. The Rollout sets no field of Flux objects itself. See docs/write-back.md.
+     * Makes Git the source of truth: the Rollout keeps an ImagePolicy that selects exactly the deployed tag, for an ImageUpdateAutomation to commit, and sets no field of Flux objects itself. See docs/write-back.md.
      */
     writeBack?: {
       /**
@@ -247,11 +247,11 @@ export interface Rollout {
      */
     observedGeneration?: number;
     /**
-     * The number of changes of this status. A write computed from an older status is rejected. The webhook sets it for users and dashboards.
+     * The number of changes of this status. A write that was computed from an older status is rejected. The webhook sets it for users and dashboards.
      */
     revision?: number;
     /**
-     * The last handled admission request of each one-shot annotation, by the annotation's name without its prefix.
+     * For each one-shot annotation, by its name without the prefix, the last admission request that was handled.
      */
     handledRequest?: {
       [k: string]: string;
@@ -306,7 +306,7 @@ export interface Rollout {
        */
       bytes?: number;
       /**
-       * The bytes that were sent: the rest existed.
+       * The bytes that were sent; the target already had the rest.
        */
       uploadedBytes?: number;
       /**
@@ -348,16 +348,16 @@ export interface Rollout {
         digest?: string;
       }[];
       /**
-       * The budgets it requests a slot from now, as kind/name; several are requested one after the other.
+       * The budgets from which a slot is requested now, as kind/name. Slots of several budgets are requested one after the other.
        */
       budgets?: string[];
       /**
-       * Nothing is requested until then: one budget had granted a slot, and another had none.
+       * No slot is requested until then, because one budget had granted a slot and another had none.
        */
       pausedUntil?: string;
     };
     /**
-     * The tag that runs: of the newest deployment that every bound object has applied; without bound objects, of the newest. An adopted deployment that does not bake counts as applied. With LIKE_KUBERIK: the newest tag of the history.
+     * The tag that runs: that of the newest deployment that every bound object has applied, or without bound objects, of the newest deployment. An adopted deployment that doesn't bake counts as applied. With LIKE_KUBERIK: the newest tag of the history.
      */
     currentVersion?: string;
     /**
@@ -373,7 +373,7 @@ export interface Rollout {
      */
     history?: {
       /**
-       * 1 for the first deployment, one more for each.
+       * 1 for the first deployment, and one more for each further one.
        */
       id?: number;
       /**
@@ -414,7 +414,7 @@ export interface Rollout {
        */
       appliedTime?: string;
       /**
-       * The deploy-message, or the cause, such as Automatic deployment; of a cancelled deployment the cause of the cancellation.
+       * The deploy-message, or the cause, such as Automatic deployment. For a cancelled deployment: the cause of the cancellation.
        */
       message?: string;
       /**
@@ -431,7 +431,7 @@ export interface Rollout {
         | 'FailedBakeUnblock'
       )[];
       /**
-       * The user in the form of the Go controller. The authenticated user is in requestedBy.
+       * The user, in the form of the Go controller. requestedBy has the authenticated user.
        */
       triggeredBy?: {
         /**
@@ -448,7 +448,7 @@ export interface Rollout {
        */
       rolledBackFrom?: string;
       /**
-       * The authenticated user who requested a manual deployment, by wantedVersion or force-deploy, or wrote it into the status.
+       * The authenticated user who requested a manual deployment by wantedVersion or force-deploy, or wrote the deployment into the status.
        */
       requestedBy?: string;
       /**
@@ -522,7 +522,7 @@ export interface Rollout {
        */
       lastRetryTimestamp?: string;
       /**
-       * The seconds that a closed Gate held this deployment before its bake, until that begins, or after its bakeTime; deployTimeout doesn't count them.
+       * Seconds for which a closed Gate has held this deployment, before its bake or after its bakeTime. deployTimeout doesn't count them. Counted anew when the bake begins.
        */
       waitedSeconds?: number;
       /**
@@ -547,7 +547,7 @@ export interface Rollout {
         message?: string;
       }[];
       /**
-       * The last report of each watched HealthCheck when this deployment began, was retried or was applied: only later reports count. HealthChecks that are watched only since then are added when the bake begins, without a report. Of the newest deployment only; at most 100.
+       * The report of each watched HealthCheck when this deployment began, was retried or was applied. Only later reports count. HealthChecks that are watched only since then are added when the bake begins, without a report. Only the newest deployment has this; at most 100.
        */
       knownHealth?: {
         /**
@@ -695,7 +695,7 @@ export interface Rollout {
      */
     rolledBackReleases?: string[];
     /**
-     * The authors in the manifests of releases; only of releases whose approval must not be the author's.
+     * The authors in the manifests of releases that their author must not approve.
      */
     releaseAuthors?: {
       /**
@@ -712,7 +712,7 @@ export interface Rollout {
      */
     rollbackBarriers?: string[];
     /**
-     * Releases that no longer wait: the current ImagePolicy can't select them, or they were rolled back. The latest first, at most 20. They can still be deployed manually.
+     * Releases that no longer wait, because the current ImagePolicy can't select them or they were rolled back. The latest first, at most 20. They can still be deployed manually.
      */
     withdrawnReleases?: {
       /**
@@ -725,7 +725,7 @@ export interface Rollout {
       reason: string;
     }[];
     /**
-     * Everything that keeps the waiting version from being deployed. The conditions say the same in sentences. At most 50; the condition StatusShortened has the number of the others.
+     * Everything that blocks the waiting version. The conditions have the same in sentences. At most 50; the condition StatusShortened has the number of the others.
      */
     blockers?: {
       /**
@@ -795,7 +795,7 @@ export interface Rollout {
       need?: number;
     }[];
     /**
-     * Releases that spec.minimumReleaseAge keeps from being candidates, newest first, at most 20.
+     * Releases that are too young to be candidates (spec.minimumReleaseAge), newest first, at most 20.
      */
     youngReleases?: {
       /**
@@ -808,7 +808,7 @@ export interface Rollout {
       deployableAt: string;
     }[];
     /**
-     * The Gates of spec.gates, and whether each has existed since this Rollout names it. A Gate that never existed counts as closed, and its reference may be removed. Only Metacontroller writes this.
+     * The Gates of spec.gates, and whether each has existed while this Rollout named it. A Gate that never existed counts as closed, but may be removed from spec.gates. Only Metacontroller writes this.
      */
     namedGates?: {
       /**
@@ -821,7 +821,7 @@ export interface Rollout {
       seen: boolean;
     }[];
     /**
-     * Every RolloutGate of this Rollout, of more than 50 the blocking ones first. Then the upstream Rollouts of spec.after, the budgets that it waits for, and at most 20 closed Gates that hold the waiting version, or without one the Rollout.
+     * The RolloutGates of this Rollout, at most 50 with the blocking ones first; then the upstream Rollouts of spec.after, the budgets that it waits for, and at most 20 closed Gates that hold the waiting version or, without one, the Rollout.
      */
     gates?: {
       /**
@@ -837,15 +837,15 @@ export interface Rollout {
        */
       passing?: boolean;
       /**
-       * The list of a RolloutGate, absent while it is not passing; of more than 50 versions the candidates and then the last ones. With spec.approvals: the approved candidates on that list, at most 50. Of an upstream Rollout: the candidates that have Succeeded there, newest first, at most 50.
+       * For a RolloutGate, its list, absent while it is not passing; of more than 50 versions the candidates, then the last ones. With spec.approvals, the approved candidates on that list, at most 50. For an upstream Rollout, the candidates that have Succeeded there, newest first, at most 50.
        */
       allowedVersions?: string[];
       /**
-       * Gate is passing, Gate is not passing, Gate does not allow any release candidate, or Gate bypassed for version <tag>. With spec.approvals also the approvals of the waiting version and how to give one. Of an upstream Rollout also the cause of the wait. Of a closed Gate the cause of the closing.
+       * Gate is passing, Gate is not passing, Gate does not allow any release candidate, or Gate bypassed for version <tag>. With spec.approvals, also the approvals of the waiting version and how to give one. For an upstream Rollout, also the cause of the wait. For a closed Gate, the cause of the closing.
        */
       message?: string;
       /**
-       * True while a bypass of it is in effect.
+       * True while a bypass of this gate is in effect.
        */
       bypassGates?: boolean;
     }[];

@@ -42,11 +42,11 @@ export interface RolloutBudget {
       }[];
     };
     /**
-     * Number of Rollouts that may deploy or bake at once: a number, or a percentage of the selected Rollouts, rounded up. With 0 and 0% none begins.
+     * How many Rollouts may deploy or bake at once: a number, or a percentage of the selected Rollouts, rounded up. With 0 or 0% no deployment begins.
      */
     maxConcurrent: number | string;
     /**
-     * Number of failures of a version after which no other Rollout starts it, until a user continues it: a number, or a percentage of the selected Rollouts, rounded up. Absent: failures block nothing.
+     * After how many failures of a version no other Rollout deploys it, until a user continues it: a number, or a percentage of the selected Rollouts, rounded up. Absent: failures block nothing.
      */
     maxFailures?: number | string;
     /**
@@ -63,11 +63,11 @@ export interface RolloutBudget {
       values: string[];
     };
     /**
-     * The time that a slot stays empty after its deployment has ended.
+     * How long a slot stays empty after its deployment has ended, such as 10m. Absent: it is free at once.
      */
     cooldown?: string;
     /**
-     * A deployment that takes longer counts as a failure of its version, and no longer as concurrent. Absent: it keeps its slot until it ends.
+     * A deployment that takes longer, such as 2h, counts as a failure of its version, and loses its slot. Absent: it keeps its slot until it ends.
      */
     slotTimeout?: string;
   };

@@ -3,7 +3,7 @@
 import type {ObjectMeta} from '../kubernetes.ts';
 
 /**
- * Holds versions of one Rollout. Users or other controllers write it.
+ * Blocks versions of one Rollout. Users or other controllers write it.
  */
 export interface RolloutGate {
   apiVersion: string;
@@ -23,11 +23,11 @@ export interface RolloutGate {
       name: string;
     };
     /**
-     * False blocks every version.
+     * False blocks every version, unless it is deployed manually.
      */
     passing: boolean;
     /**
-     * The tags that may be deployed. An empty list allows none, no list allows all. Ignored while passing is false. Printable ASCII; other text than a tag matches no release.
+     * The tags that may be deployed automatically. Absent: all. Empty: none. Ignored while passing is false. Printable ASCII; a text that is no tag matches no release.
      */
     allowedVersions?: string[];
     /**
@@ -47,11 +47,11 @@ export interface RolloutGate {
        */
       notBy?: ('requester' | 'author')[];
       /**
-       * The time that an approval counts. Absent: until it is withdrawn.
+       * How long an approval counts, such as 24h. Absent: until it is withdrawn.
        */
       expireAfter?: string;
       /**
-       * The ServiceAccounts whose approval counts, as namespace/name. No other ServiceAccount's counts.
+       * The ServiceAccounts whose approval counts, as namespace/name. Approvals of others don't count.
        */
       serviceAccounts?: string[];
     };
@@ -98,7 +98,7 @@ export interface RolloutGate {
      */
     approvals?: {
       /**
-       * Approvals that a version needs.
+       * Number of approvals that a version needs.
        */
       required: number;
       /**

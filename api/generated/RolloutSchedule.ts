@@ -42,7 +42,7 @@ export interface RolloutSchedule {
       }[];
     };
     /**
-     * Allow: the RolloutGates pass only while a rule is active. Deny: the reverse.
+     * Allow: the RolloutGates pass only while a rule is active. Deny: they pass only while none is.
      */
     action?: 'Allow' | 'Deny';
     /**
