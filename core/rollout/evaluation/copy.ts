@@ -34,7 +34,7 @@ export interface CopyState {
 /** @param isNextAllowed whether `selection.next` would be deployed now if it were copied */
 export function copyState(
   { rollout, copying }: Observed,
-  { history, available, rolledBack }: Pick<RolloutState, 'history' | 'available' | 'rolledBack'>,
+  { history, available }: Pick<RolloutState, 'history' | 'available'>,
   selection: Selection,
   isNextAllowed: boolean,
 ): CopyState | undefined {
@@ -43,7 +43,7 @@ export function copyState(
   const { url, secretRef, certSecretRef, insecure = false, overwrite = false } = target;
   const copiesFirst = target.when !== 'AfterBake';
   const next = copiesFirst && isNextAllowed ? nextToCopy(selection, available) : undefined;
-  const version = next ?? (copiesFirst ? history[0]?.version : newestSucceeded(history, rolledBack));
+  const version = next ?? (copiesFirst ? history[0]?.version : newestStored(rollout.status));
   if (!version) return undefined;
   const { tag, digest } = version;
   const stored = rollout.status?.copy;
@@ -83,6 +83,14 @@ export function copyState(
   const progress = progressOf(job, found, copying.pods[job.metadata.name ?? ''] ?? [], rollout.metadata.uid);
   if (progress.state !== 'Copied') return { ...state, job, progress, ...(!found && { begins: true }) };
   return { ...state, job, progress, stored: { ...progress.copy, url, ...release } };
+}
+
+/**
+ * The newest version that has Succeeded, by the stored status: Metacontroller creates a Job before it writes the status
+ * of the same answer, which the API server may reject.
+ */
+function newestStored({ history = [], rolledBackReleases = [] }: RolloutStatus = {}): VersionInfo | undefined {
+  return newestSucceeded(history, rolledBackReleases);
 }
 
 /** The newest request to copy, such as a time; undefined without one. It goes into the status. */

@@ -272,6 +272,18 @@ describe('AfterBake', () => {
     expect((await sync(onceBaked({ history, availableReleases, copy }))).jobs).toEqual([]);
   });
 
+  it('not one that succeeds in this sync, whose status the API server may still reject, but once that is stored', async () => {
+    const baked = { ...head('1.1.0', 'InProgress'), bakeStartTime: '2026-03-01T10:30:00Z' };
+    const copy = { tag: '1.0.0', url: URL };
+    const availableReleases = [{ tag: '1.0.0' }, { tag: '1.1.0' }];
+    const history = [baked, ...deployed.history!];
+    const { status, jobs } = await sync(onceBaked({ history, availableReleases, copy }));
+    expect(status.history![0]).toMatchObject({ version: { tag: '1.1.0' }, bakeStatus: 'Succeeded' });
+    expect(jobs).toEqual([]);
+    const after = await sync(onceBaked(status));
+    expect(after.jobs[0]!.spec.template.spec.containers[0].args).toContain('--tag=1.1.0');
+  });
+
   it('not a version that has failed since, or was rolled back: the next environment has the same rule as `after`', async () => {
     const [first] = deployed.history!;
     const succeeded = { ...head('1.1.0', 'Failed'), bakeStatus: 'Succeeded' as const };
