@@ -81,7 +81,9 @@ What you aren't allowed to read is listed as not checked, and is no finding.`,
     else {
       const style = styleOf(context);
       for (const finding of findings) for (const line of findingLines(finding, style)) terminal.print(line);
-      terminal.note(problems === 0 ? 'No findings.' : `${countOf(problems, 'finding')}.`);
+      const unseen = findings.filter(({ level }) => level === 'unseen').length;
+      const summary = problems === 0 ? 'No findings' : countOf(problems, 'finding');
+      terminal.note(`${summary}${unseen > 0 ? `; ${unseen} not checked` : ''}.`);
     }
     return problems === 0 ? EXIT.ok : EXIT.error;
   },

@@ -20,7 +20,7 @@ export const checkAppliers: Check = async (inputs) => {
     fields.kind<Rollout>('Rollout'),
   ]);
   const found = ignoredFindings([...kustomizations, ...sources], kustomizations, rollouts);
-  return [...waitedGateFindings(kustomizations), ...found, ...gates.notes, ...fields.notes];
+  return [...waitedGateFindings(kustomizations), ...found, ...gates.notes(), ...fields.notes()];
 };
 
 interface IgnoreRule {

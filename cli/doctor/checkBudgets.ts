@@ -22,7 +22,7 @@ export const checkBudgets: Check = async (inputs) => {
     kind<Rollout>('Rollout'),
   ]);
   const labels = namespaces && new Map(namespaces.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}]));
-  return [...sharingFindings(ofCluster), ...sizeFindings([...own, ...ofCluster], rollouts, labels), ...notes];
+  return [...sharingFindings(ofCluster), ...sizeFindings([...own, ...ofCluster], rollouts, labels), ...notes()];
 };
 
 /** The share of the size limit from which on there is a finding: a history grows with each deployment. */

@@ -26,7 +26,7 @@ export const checkKinds: Check = async ({ client }) => {
   const findings = [...own.flat(), ...olderFindings(await servedByFlux(client))];
   const problems = findings.filter(({ level }) => level === 'problem');
   const unseenKinds = findings.filter(({ level }) => level === 'unseen');
-  const compared = unseenKinds.length === 0 ? ', with the fields of this command' : '';
+  const compared = unseenKinds.length === 0 ? ', and their fields are those of this command' : '';
   const all = [fine(ABOUT, `all ${OWN_KINDS.length} are served${compared}`)];
   return [...(problems.length > 0 ? problems : all), ...unseenKinds.slice(0, 1)];
 };
@@ -60,8 +60,9 @@ async function checkKind(client: KubeClient, name: KindName): Promise<Finding[]>
     return schema ? schemaFindings(name, file, schema) : [];
   } catch (error) {
     if (!isApiError(error, 403)) throw error;
-    const text = "you aren't allowed to read this kind, so the fields were not compared with this command";
-    return [notChecked(ABOUT, `customresourcedefinitions: ${text}`)];
+    const text =
+      "you aren't allowed to read customresourcedefinitions: their fields were not compared with this command";
+    return [notChecked(ABOUT, text)];
   }
 }
 

@@ -67,8 +67,7 @@ export const checkMetacontroller: Check = async (inputs) => {
   const containers = (await Promise.all(kinds)).flatMap((found) => found ?? []).flatMap(containersOf);
   const container = containers.find(({ image }) => image?.includes('metacontroller'));
   if (!container) {
-    if (notes.length > 0) return notes.slice(0, 1);
-    return [notChecked(ABOUT, 'it does not run in this cluster as a Deployment or StatefulSet')];
+    return notes().length > 0 ? notes() : [notChecked(ABOUT, 'no Deployment or StatefulSet of this cluster runs it')];
   }
   const { image = '', args = [] } = container;
   const missing = EXPECTED_FLAGS.filter((flag) => !args.some((arg) => arg.startsWith(flag)));
@@ -77,9 +76,9 @@ export const checkMetacontroller: Check = async (inputs) => {
     ...(isTooOld(image)
       ? [problem(ABOUT, `${image} is older than ${OLDEST_METACONTROLLER}`, 'upgrade it: docs/install.md, Requirements')]
       : []),
-    ...(missing.length > 0 ? [problem(ABOUT, slow, 'manifests/metacontroller/README.md')] : []),
+    ...(missing.length > 0 ? [problem(ABOUT, slow, 'set these flags: manifests/metacontroller/README.md')] : []),
   ];
-  return [...findingsOrFine(ABOUT, problems, `${image}, with its flags`), ...notes];
+  return [...findingsOrFine(ABOUT, problems, `${image}, with its flags`), ...notes()];
 };
 
 export const checkControllers: Check = async (inputs) => {
@@ -94,8 +93,8 @@ export const checkControllers: Check = async (inputs) => {
     const apply = 'kubectl apply --server-side -k manifests/controllers';
     if (missing !== '') findings.push(problem(ABOUT, text, 'apply them again', apply));
   }
-  if (notes.length === Object.keys(EXPECTED_CONTROLLERS).length) return notes.slice(0, 1);
-  return [...findingsOrFine(ABOUT, findings, 'our controllers are registered'), ...notes];
+  if (notes().length > 0) return [...findings, ...notes()];
+  return findingsOrFine(ABOUT, findings, 'our controllers are registered');
 };
 
 /** The time until the second read: a status may be behind for a moment. */
@@ -112,15 +111,13 @@ export const checkAwake: Check = async (inputs) => {
     );
   };
   const first = await readBehind();
-  // The second read would add the same notes again.
-  const firstNotes = [...notes];
-  if (!first) return firstNotes.slice(0, 1);
-  if (first.length === 0) return [fine(ABOUT, 'it reconciles: no Rollout and no Gate is behind'), ...firstNotes];
+  if (!first) return notes();
+  if (first.length === 0) return [fine(ABOUT, 'it reconciles: no status is out of date'), ...notes()];
   await wait(SECOND_READ_MS, undefined, { signal: inputs.signal });
   const second = new Set(await readBehind());
   const behind = first.filter((name) => second.has(name));
-  if (behind.length === 0) return [fine(ABOUT, 'it reconciles: it has just caught up'), ...firstNotes];
-  const text = `It does not reconcile: the status of ${few(behind, 3)} is behind. Admission is not affected`;
+  if (behind.length === 0) return [fine(ABOUT, 'it reconciles: no status is out of date any more'), ...notes()];
+  const text = `It does not reconcile: the status of ${few(behind, 3)} is out of date. Admission is not affected`;
   const fix = 'look at its Pods and its log: docs/install.md, Troubleshooting';
   return [problem(ABOUT, text, fix, 'kubectl -n metacontroller get pods')];
 };
@@ -139,8 +136,9 @@ export const checkServer: Check = async (inputs) => {
   const found = await list<Workload>({ apiVersion: 'apps/v1', resource: 'deployments', namespace: 'rollout-hooks' });
   const server = found?.find(({ metadata }) => metadata.name === 'rollout-hooks');
   if (!server) {
-    if (notes.length > 0) return notes;
-    return [notChecked(about, 'there is no Deployment rollout-hooks/rollout-hooks: it runs elsewhere')];
+    return notes().length > 0
+      ? notes()
+      : [notChecked(about, 'there is no Deployment rollout-hooks/rollout-hooks in this cluster')];
   }
   const ready: number = server.status?.readyReplicas ?? 0;
   const wanted = server.spec.replicas ?? 1;
@@ -163,13 +161,27 @@ async function foreignFindings(inputs: CheckInputs): Promise<Finding[]> {
     spec?.gates?.some((ref: any) => ref.namespace && ref.namespace !== metadata.namespace),
   );
   const wide = gates.filter(({ spec }) => spec.selects?.namespaceSelector !== undefined);
-  const names = [
-    ...held.map(({ spec, metadata }) => `${spec.target.kind} ${metadata.namespace}/${spec.target.name}`),
-    ...wide.map(({ metadata }) => `Gate ${metadata.namespace}/${metadata.name}`),
-  ];
-  if (names.length === 0)
+  const objects = held.map(({ spec, metadata }) => `${spec.target.kind} ${metadata.namespace}/${spec.target.name}`);
+  const names = wide.map(({ metadata }) => `Gate ${metadata.namespace}/${metadata.name}`);
+  if (held.length + wide.length === 0)
     return [fine(about, 'NO_CROSS_NAMESPACE_REFS is set, and nothing refers to another namespace')];
-  const what = `NO_CROSS_NAMESPACE_REFS is set, and ${few(names, 5)} refer to other namespaces`;
-  const text = `${what}: these objects are suspended, these Gates cannot be changed`;
-  return [problem(about, text, 'name Gates of their own namespace')];
+  const found = (text: string, fix: string) => problem(about, `NO_CROSS_NAMESPACE_REFS is set, but ${text}`, fix);
+  return [
+    ...(objects.length > 0
+      ? [
+          found(
+            `these objects name Gates of other namespaces, so they are suspended: ${few(objects, 5)}`,
+            'name Gates of their own namespace',
+          ),
+        ]
+      : []),
+    ...(names.length > 0
+      ? [
+          found(
+            `these Gates select other namespaces, so every change of them is denied: ${few(names, 5)}`,
+            'remove spec.selects.namespaceSelector',
+          ),
+        ]
+      : []),
+  ];
 }

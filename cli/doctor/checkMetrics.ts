@@ -15,12 +15,12 @@ export const checkMetrics: Check = async (inputs) => {
   const { list, kind, notes } = reader(inputs, ABOUT);
   // Few users may read the other kinds, which matters only if there is such a check.
   const measured = (await kind<HealthCheck>('HealthCheck'))?.filter(metricCheckOf) ?? [];
-  if (measured.length === 0) return notes;
+  if (measured.length === 0) return notes();
   const [providers, namespaces] = await Promise.all([
     list<MetricProvider>(METRIC_PROVIDERS),
     list<KubeObject>(NAMESPACES),
   ]);
-  return [...(providers ? metricFindings(measured, providers, namespaces) : []), ...notes];
+  return [...(providers ? metricFindings(measured, providers, namespaces) : []), ...notes()];
 };
 
 /** Findings about providers that do not exist or do not select the namespace. `namespaces`: undefined if unknown. */

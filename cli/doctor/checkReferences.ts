@@ -50,7 +50,8 @@ export const checkReferences: Check = async (inputs) => {
     }),
     ...upstreamFindings(rollouts ?? [], upstreams, namespaces),
   ];
-  return [...findingsOrFine(ABOUT, found, 'no object waits for one that does not exist'), ...notes];
+  if (notes().length > 0) return [...found, ...notes()];
+  return findingsOrFine(ABOUT, found, 'every referenced object exists');
 };
 
 /** The served version of a kind; undefined if none is served or the user can't read that. */

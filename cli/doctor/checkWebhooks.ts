@@ -43,9 +43,11 @@ type Configuration = AnyObject & { webhooks?: Webhook[] };
 export const checkWebhooks: Check = async (inputs) => {
   const { list, notes } = reader(inputs, ABOUT);
   const findings: Finding[] = [];
+  let isUnread = false;
   const bundles = new Map<string, string>();
   for (const [resource, names] of Object.entries(EXPECTED_WEBHOOKS)) {
     const found = await list<Configuration>({ apiVersion: 'admissionregistration.k8s.io/v1', resource });
+    isUnread ||= !found;
     if (!found) continue;
     const ours = found.flatMap(({ webhooks = [] }) => webhooks.filter(({ name }) => name.endsWith(NAME_SUFFIX)));
     const registered = new Set(ours.map(({ name }) => name.slice(0, -NAME_SUFFIX.length)));
@@ -66,9 +68,9 @@ export const checkWebhooks: Check = async (inputs) => {
     for (const { name, clientConfig } of ours) bundles.set(clientConfig?.caBundle ?? '', name);
   }
   return [
-    ...(notes.length === 2 ? [] : findingsOrFine(ABOUT, findings, 'registered, and fail closed')),
+    ...(isUnread ? findings : findingsOrFine(ABOUT, findings, 'registered, and fail closed')),
     ...authorityFindings(bundles, inputs.now()),
-    ...notes,
+    ...notes(),
   ];
 };
 
@@ -93,7 +95,7 @@ function authorityFindings(bundles: ReadonlyMap<string, string>, now: number): F
     }
   });
   if (problems.length > 0 || ends.length === 0) return problems;
-  return [fine(CERTIFICATES, `the webhooks' authority lasts until ${formatTime(Math.min(...ends))}`)];
+  return [fine(CERTIFICATES, `the webhooks' CA certificate expires at ${formatTime(Math.min(...ends))}`)];
 }
 
 /** Checks the end of the server's certificate, in its Secret. */
@@ -105,7 +107,7 @@ export const checkServingCertificate: Check = async ({ client, now }) => {
     if (!text) return [];
     const end = Date.parse(new X509Certificate(Buffer.from(text, 'base64')).validTo);
     if (end - now() > WARN_DAYS_BEFORE_EXPIRY * DAY_MS)
-      return [fine(CERTIFICATES, `the server's lasts until ${formatTime(end)}`)];
+      return [fine(CERTIFICATES, `the server's certificate expires at ${formatTime(end)}`)];
     const expires = `${end <= now() ? 'has expired' : 'expires'} at ${formatTime(end)}`;
     const what = `The server's certificate ${expires}: then every write of a Rollout or Gate is refused`;
     const fix = 'run dev/scripts/webhook-certificate.sh, or look at cert-manager';
@@ -140,7 +142,8 @@ export const checkAdmission: Check = async ({ client, home }) => {
   } catch (error) {
     if (!isApiError(error)) throw error;
     const { code, message } = error;
-    if (message.includes('Nowhere/Nothing')) return [fine(about, 'reached: a dry run was refused as it should be')];
+    if (message.includes('Nowhere/Nothing'))
+      return [fine(about, 'the API server calls the webhook, which denied a dry run as expected')];
     if (message.includes('failed calling webhook')) return found(`The webhook is not reached: ${message}`);
     if (code === 403)
       return [

@@ -14,12 +14,12 @@ const ABOUT = 'Write-back';
 export const checkWriteBack: Check = async (inputs) => {
   const { kind, notes } = reader(inputs, ABOUT);
   const rollouts = (await kind<Rollout>('Rollout'))?.filter(writeBackName) ?? [];
-  if (rollouts.length === 0) return notes;
+  if (rollouts.length === 0) return notes();
   const [policies, automations] = await Promise.all([
     kind<ImagePolicy>('ImagePolicy'),
     kind<FluxObject>('ImageUpdateAutomation'),
   ]);
-  return [...writeBackFindings({ rollouts, policies, automations }), ...notes];
+  return [...writeBackFindings({ rollouts, policies, automations }), ...notes()];
 };
 
 /** Lists of objects. A list that could not be read is absent. */

@@ -1,7 +1,6 @@
 /** Findings of the doctor, and reads for its checks. A list that the user can't read is noted as not checked. */
 import { KINDS, type KindName, resourceOf } from '../../api/kinds.ts';
 import type { AnyObject, EpochMs } from '../../api/kubernetes.ts';
-import { UNREAD } from '../../client/explain/related.ts';
 import type { Collection, KubeClient } from '../../tools/kube/kubeClient.ts';
 import { listIfReadable } from '../../tools/read/optionalReads.ts';
 
@@ -44,18 +43,20 @@ export interface CheckInputs {
 
 export type Check = (inputs: CheckInputs) => Promise<Finding[]>;
 
-/** The reads of a check. A list is undefined if the user can't read it; `notes` then has the reason. */
+/** The reads of a check. A list is undefined if the user can't read it; `notes` has one finding for all of them. */
 export function reader({ client, namespace }: CheckInputs, about: string) {
-  const notes: Finding[] = [];
+  const unread = new Set<string>();
   const list = async <T extends AnyObject>(from: Collection): Promise<T[] | undefined> => {
     const found = await listIfReadable<T>(client, from);
     if (Array.isArray(found)) return found;
     if (found === 'absent') return [];
-    notes.push(notChecked(about, `${from.resource}${from.namespace ? ` in ${from.namespace}` : ''}: ${UNREAD[found]}`));
+    unread.add(`${from.resource}${from.namespace ? ` in ${from.namespace}` : ''}`);
     return undefined;
   };
   /** `scope`: another namespace than that of the inputs; undefined: all. */
   const kind = <T extends AnyObject>(name: KindName, scope = { namespace }) =>
     list<T>({ ...resourceOf(KINDS[name]), ...scope });
+  const notes = () =>
+    unread.size > 0 ? [notChecked(about, `you aren't allowed to list ${[...unread].sort().join(', ')}`)] : [];
   return { list, kind, notes };
 }

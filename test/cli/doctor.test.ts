@@ -8,7 +8,9 @@ import { isTooOld, objectsBehind } from '../../cli/doctor/checkMetacontroller.ts
 import { metricFindings } from '../../cli/doctor/checkMetrics.ts';
 import { checkRights } from '../../cli/doctor/checkRights.ts';
 import { writeBackFindings } from '../../cli/doctor/checkWriteBack.ts';
+import { call } from '../support/command.ts';
 import { objectOf } from '../support/objects.ts';
+import { apiServer, json, status } from './apiServer.ts';
 
 const NOW = Date.parse('2026-11-25T10:00:00Z');
 
@@ -80,6 +82,18 @@ it.each([
   const client = { create: async () => ({ object: { status: { allowed } } }) };
   const [found] = await checkRights({ client } as never);
   expect(found).toMatchObject(finding);
+});
+
+it('what the user has no right to read is neither fine nor a finding', async () => {
+  const { kubeconfig } = await apiServer((_, response, url) => {
+    if (url.pathname === '/version') return json(response, { gitVersion: 'v1.36.0', minor: '36' });
+    if (url.pathname === '/apis') return json(response, { groups: [] });
+    return status(response, 403, 'Forbidden', 'not for you');
+  });
+  const { code, out, err } = await call('doctor', { env: { KUBECONFIG: kubeconfig } });
+  const lines = out.trimEnd().split('\n');
+  expect(lines.filter((line) => !line.startsWith('○'))).toEqual(['✔ API server: v1.36.0']);
+  expect([code, err]).toEqual([0, `No findings; ${lines.length - 1} not checked.\n`]);
 });
 
 describe('a budget of the cluster', () => {
