@@ -91,14 +91,21 @@ function helpAfter({ examples, exitCodes = [] }: CommandDefinition, program: str
   return `\nExamples:\n${shown.join('\n\n')}\n\nExit codes:\n${codes.join('\n')}`;
 }
 
-/** The commands that have the option of an error, which the called command lacks; undefined for another error. */
-export async function optionHint(error: unknown, [called, ...words]: readonly string[]): Promise<string | undefined> {
-  if (!(error instanceof CommanderError) || error.code !== 'commander.unknownOption') return undefined;
+/** The next step after an error in the command line; undefined if the error itself has it. */
+export async function usageHint(
+  error: unknown,
+  [called = '', ...words]: readonly string[],
+  program: string,
+): Promise<string | undefined> {
+  if (!(error instanceof CommanderError) || commandEntry(called) === undefined) return undefined;
+  const help = `${program} ${called} --help`;
+  if (/^commander\.(missing|excess)Argument/.test(error.code)) return `To list its arguments: ${help}`;
+  if (error.code !== 'commander.unknownOption') return undefined;
   const commands = await Promise.all(COMMANDS.map(async ({ name, load }) => ({ name, flags: flagsOf(await load()) })));
   const own = commands.find(({ name }) => name === called)?.flags ?? [];
   const flag = words.map((word) => word.split('=')[0]!).find((word) => word.startsWith('-') && !own.includes(word))!;
   const owners = commands.filter(({ flags }) => flags.includes(flag)).map(({ name }) => name);
-  return owners.length > 0 ? `Commands with ${flag}: ${few(owners, 4)}.` : undefined;
+  return owners.length > 0 ? `Commands with ${flag}: ${few(owners, 4)}.` : `To list its options: ${help}`;
 }
 
 function flagsOf(definition: CommandDefinition): string[] {

@@ -6,7 +6,7 @@ import type { Cluster } from '../tools/kube/cluster.ts';
 import type { ConnectionFlags } from '../tools/kube/kubeconfig.ts';
 import { EXIT, Problem } from '../tools/kube/problem.ts';
 import type { CommandDefinition, Context, Invocation } from './command/command.ts';
-import { commandFirst, createProgram, exitCodeOf, optionHint } from './program.ts';
+import { commandFirst, createProgram, exitCodeOf, usageHint } from './program.ts';
 import { createTerminal, type Streams, type Terminal } from './terminal/terminal.ts';
 
 /** The first argument by which kubectl, flux and the scripts of `completion` request completions. */
@@ -65,7 +65,7 @@ export async function run(inputs: ProgramInputs): Promise<number> {
     if (inputs.signal.aborted) return EXIT.interrupted;
     const usage = exitCodeOf(error);
     if (usage !== undefined) {
-      const hint = await optionHint(error, args);
+      const hint = await usageHint(error, args, program);
       if (hint) terminal.noteText(hint);
       return usage;
     }

@@ -16,6 +16,7 @@ import { withoutEmpty } from '../../core/kube/json.ts';
 import { refKey } from '../../core/kube/names.ts';
 import { withCommands } from '../../core/text/commands.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
+import { rolesText } from '../../tools/kube/apiProblems.ts';
 import { type KubeClient, reviewRights, unlessRefused } from '../../tools/kube/kubeClient.ts';
 import { EXIT, Problem } from '../../tools/kube/problem.ts';
 import { freezeConcerns, heldText, readSelected } from '../../tools/read/heldObjects.ts';
@@ -150,7 +151,10 @@ async function requireRights(client: KubeClient, request: ActionRequest, existin
   const needed = freezeRights(request, existing);
   const rights = await reviewRights(needed, async (right) => (await unlessRefused(client.mayI(right), 403)) ?? true);
   const lacks = lackingText(needed, rights);
-  if (lacks) throw new Problem(`You can't freeze with Gate ${refKey(request.object)}: you need ${lacks}.`);
+  if (!lacks) return;
+  throw new Problem(
+    `You can't freeze with Gate ${refKey(request.object)}: you need ${lacks}.${rolesText({ resource: 'gates' })}`,
+  );
 }
 
 /** The write, with the objects that the Gate would hold as a text to confirm. */

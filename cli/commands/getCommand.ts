@@ -86,8 +86,9 @@ async function show(context: Context, cluster: Cluster, which: RolloutSelection,
   if (shown === 0 && format !== 'json' && format !== 'yaml') {
     const where = which.everywhere ? 'any namespace' : `namespace '${cluster.namespace}'`;
     context.terminal.note(`There are no Rollouts in ${where}.`);
+    const everywhere = which.everywhere ? '' : 'To list those of all namespaces:\n  kubectl rollouts get -A\n';
     const adopt = 'To put a running application under one:\n  kubectl rollouts adopt kustomization/my-app';
-    context.terminal.noteText(forSameCluster(adopt, context.flags));
+    context.terminal.noteText(forSameCluster(everywhere + adopt, context.flags));
   }
   return EXIT.ok;
 }

@@ -22,7 +22,7 @@ const get = (line: string, kubeconfig: string, signal?: AbortSignal) =>
     now: () => Date.parse('2026-03-01T12:01:00Z'),
     ...(signal && { signal }),
   });
-const REFUSED = `The API server ${NOBODY} of context 'c' does not answer: connection refused. Is the cluster running, and is this the right context.`;
+const REFUSED = `The API server ${NOBODY} of context 'c' does not answer: connection refused. Is the cluster running, and is this the right context?`;
 
 it('reads each cluster with its own credentials in its own namespace, in the given order', async () => {
   const tokens = new Set<string | undefined>();

@@ -44,7 +44,7 @@ describe('prints one sentence if', () => {
       'nobody there',
       () => kubeconfigOf(NOBODY),
       'get',
-      "The API server http://127.0.0.1:1 of context 'test' does not answer: connection refused. Is the cluster running, and is this the right context.",
+      "The API server http://127.0.0.1:1 of context 'test' does not answer: connection refused. Is the cluster running, and is this the right context?",
     ],
     [
       'a plugin that fails',
@@ -101,7 +101,8 @@ describe('prints one sentence if', () => {
   });
 
   it.each([
-    [{ kind: 'gates' }, / The installation's roles for this kind are [^.]*gate-approver.*docs\/install\.md\.\n$/],
+    [{ kind: 'gates' }, / To get the right, ask an administrator for a role \(gate-viewer, [^.]*gate-approver.*\.\n$/],
+    [{ kind: 'rollouts' }, /^no\. To get the right, ask an administrator for a role: docs\/install\.md, [^.]*\.\n$/],
     [{ kind: 'gates', causes: [{ message: 'no' }] }, /^no\.\n$/],
     [undefined, /^no\.\n$/],
   ])(
@@ -187,8 +188,8 @@ describe('a wrong command line', () => {
     ['freeze web --rollout app', /^unknown option '--rollout'\nCommands with --rollout: close, adopt\.\n$/],
     ['close web --kinds=Rollout', /\nCommands with --kinds: freeze\.\n$/],
     ['open web -l team=shop --for 1h', /\nCommands with -l: get, .*\n$/],
-    ['get --nonsense', /^unknown option '--nonsense'\n$/],
-    ['status', /missing required argument 'rollout'/],
+    ['get --nonsense', /^unknown option '--nonsense'\nTo list its options: kubectl rollouts get --help\n$/],
+    ['status', /^missing required argument 'rollout'\nTo list its arguments: kubectl rollouts status --help\n$/],
     ['status app --until baked --timeout soon', /--timeout: 'soon' is not a time/],
     ['completion tcsh', /There is no completion for 'tcsh', only for bash, zsh, fish\./],
   ])('%s ends with 2', async (line, sentence) => {

@@ -41,11 +41,11 @@ export const USER_ROLES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The roles to ask an administrator for. A denial by a webhook or a policy names the next step itself. */
-function rolesText({ resource = '' }: ApiError): string {
+export function rolesText({ resource }: Pick<ApiError, 'resource'>): string {
+  if (resource === undefined) return '';
   const roles = USER_ROLES[resource];
-  return roles
-    ? ` The installation's roles for this kind are ${roles.join(', ')}: ask an administrator for one, see docs/install.md.`
-    : '';
+  const names = roles ? ` (${roles.join(', ')})` : '';
+  return ` To get the right, ask an administrator for a role${names}: docs/install.md, "Who may do what".`;
 }
 
 /** Whether the error is about a path that the API server does not serve: its message has no name of an object. */
@@ -65,14 +65,14 @@ function unansweredText({ reason, message }: ApiError, server: string, of: strin
   const known = CONNECTION_ERRORS[reason];
   if (reason === 'Credentials')
     return `The credentials${of} could not be read: ${withFullStop(message || 'the plugin failed')}`;
-  return `The API server ${server}${of} does not answer: ${known ?? message}.`;
+  return `The API server ${server}${of} does not answer: ${withFullStop(known ?? message)}`;
 }
 
 const CONNECTION_ERRORS: Record<string, string> = {
-  ECONNREFUSED: 'connection refused. Is the cluster running, and is this the right context',
-  ENOTFOUND: 'its name is unknown. Is this the right context, and are you on its network',
-  EAI_AGAIN: 'its name could not be looked up. Are you on its network',
-  ETIMEDOUT: 'no connection in time. Are you on its network',
+  ECONNREFUSED: 'connection refused. Is the cluster running, and is this the right context?',
+  ENOTFOUND: 'its name is unknown. Is this the right context, and are you on its network?',
+  EAI_AGAIN: 'its name could not be looked up. Are you on its network?',
+  ETIMEDOUT: 'no connection in time. Are you on its network?',
   ECONNRESET: 'it closed the connection',
   Timeout: 'no answer in time; --request-timeout allows more',
   CERT_HAS_EXPIRED: 'its certificate, or yours, has expired',
