@@ -522,7 +522,7 @@ export interface Rollout {
        */
       lastRetryTimestamp?: string;
       /**
-       * Seconds for which a closed Gate has held this deployment, before its bake or after its bakeTime. deployTimeout doesn't count them. Counted anew when the bake begins.
+       * Seconds for which a closed Gate has held this deployment, or an outage has delayed it, before its bake or after its bakeTime. deployTimeout doesn't count them. Counted anew when the bake begins.
        */
       waitedSeconds?: number;
       /**

@@ -78,7 +78,7 @@ export function advanceHead(stored: HistoryEntry, context: BakeContext, mayBake:
   const isNowApplied = head.appliedTime === undefined && proven.appliedTime !== undefined;
   if (!isUnfinished(proven) || !mayBake)
     return { head: proven, dependsOnBindings: isNowApplied, dependsOnHealth: false, events: [] };
-  const step = bakeStep(proven, context, now);
+  const step = bakeStep(withoutOutage(proven, context, now), context, now);
   const starts = proven.bakeStartTime === undefined && step.head.bakeStartTime !== undefined;
   const succeeds = step.head.bakeStatus === 'Succeeded';
   const dependsOnBindings = isNowApplied || succeeds || (proven.appliedTime === undefined && starts);
@@ -139,6 +139,22 @@ export function failsAt(head: HistoryEntry, times: BakeTimes, isRecovery: boolea
   const started = parseTime(head.bakeStartTime);
   const from = started === undefined ? deployCutoff(head) : (bakeEnd(head, times) ?? started);
   return from + times.deployTimeout + (head.waitedSeconds ?? 0) * 1000;
+}
+
+/** A sync so long after the deadline, for which it was requested, shows an outage. */
+const OUTAGE_MS = 60_000;
+/** The time after an outage in which the reports about objects and health may follow. */
+const REPORTED_WITHIN_MS = 60_000;
+
+/**
+ * The head, with a later deadline if the deadline passed in an outage of the hooks, Metacontroller or the API server:
+ * the hooks that report about objects and health have not run either. The write of the status triggers them.
+ */
+function withoutOutage(head: HistoryEntry, { times, recovery, likeKuberik }: BakeContext, now: EpochMs): HistoryEntry {
+  const deadline = likeKuberik ? undefined : failsAt(head, times, recovery);
+  if (deadline === undefined || now <= deadline + OUTAGE_MS) return head;
+  const seconds = Math.ceil((now + REPORTED_WITHIN_MS - deadline) / 1000);
+  return { ...head, waitedSeconds: (head.waitedSeconds ?? 0) + seconds };
 }
 
 function timeoutMessage(missing: readonly FluxBinding[]): string {
