@@ -16,8 +16,9 @@ import {
   WAITING_FOR_ROLLOUT_GATES,
   WAITING_FOR_ROLLOUTS,
 } from '../../api/conditions.ts';
-import type { Condition, EpochMs } from '../../api/kubernetes.ts';
+import type { Condition, EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Blocker, HistoryEntry, Rollout } from '../../api/types.ts';
+import { checkKey, goneChecks } from '../health/knownHealth.ts';
 import { falseCondition, findCondition, type NewCondition, setConditions, trueCondition } from '../kube/conditions.ts';
 import { formatTime } from '../kube/time.ts';
 import type { DeploymentDecision } from './decideDeployment.ts';
@@ -234,6 +235,7 @@ function progressCondition(
   const limit = deadlineText(times, failsAt(head, times, isRecovery));
   const missing = unapplied(head, boundTo(rollout, bindings), rollout);
   const waiting = notReady(healthChecks, head, rollout.metadata.namespace);
+  const checks = checkNames(waiting, goneChecks(head, healthChecks));
   if (head.bakeStartTime !== undefined) {
     const end = bakeEnd(head, times, likeKuberik);
     if (likeKuberik || missing.length + waiting.length === 0) {
@@ -249,7 +251,7 @@ function progressCondition(
     const isMissing = missing.length > 0;
     const what = isMissing
       ? `it is applied by ${namesOrCount(missing.map(targetName), 'objects')}`
-      : `${checkNames(waiting)} ${waiting.length === 1 ? 'is' : 'are'} Healthy`;
+      : `${checks} ${waiting.length === 1 ? 'is' : 'are'} Healthy`;
     const message = `Version ${tag} is baking ${atLeast}until ${what}${heldText(head)}${limit}`;
     return trueCondition(PROGRESSING, isMissing ? 'WaitingForApply' : 'WaitingForHealth', message);
   }
@@ -259,7 +261,7 @@ function progressCondition(
     return trueCondition(PROGRESSING, 'WaitingForApply', `${message}${heldText(head)}${limit}`);
   }
   const since = head.appliedTime ?? startOf(head);
-  const message = `Version ${tag} waits for ${checkNames(waiting)} to become Healthy, since ${since}`;
+  const message = `Version ${tag} waits for ${checks} to become Healthy, since ${since}`;
   return trueCondition(PROGRESSING, 'WaitingForHealth', `${message}${heldText(head)}${limit}`);
 }
 
@@ -277,8 +279,14 @@ function deadlineText({ deployTimeout }: BakeTimes, deadline: EpochMs | undefine
   return deadline === undefined ? '' : `. The deployment fails at ${formatTime(deadline)} (spec.deployTimeout)`;
 }
 
-function checkNames(checks: readonly FailedCheck[]): string {
-  return namesOrCount(checks.map(({ name, namespace }) => `HealthCheck '${namespace}/${name}'`).sort(), 'HealthChecks');
+/** @param gone those of them that were watched and are not any more */
+function checkNames(checks: readonly FailedCheck[], gone: readonly Partial<NamespacedName>[]): string {
+  const isGone = new Set(gone.map(checkKey));
+  const names = checks.map((check) => {
+    const key = checkKey(check);
+    return `HealthCheck '${key}'${isGone.has(key) ? ' (deleted, or no longer selected)' : ''}`;
+  });
+  return namesOrCount(names.sort(), 'HealthChecks');
 }
 
 /** Names in the message of Progressing. With more it has no names: each change of the message is a write. */
