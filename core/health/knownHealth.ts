@@ -154,8 +154,8 @@ export interface Cutoffs {
   /** The newest cutoff that has passed. */
   reached?: EpochMs;
   /**
-   * The next cutoff in the future, because clocks differ, and histories may be written by hand. A reset before that
-   * time would be repeated without end.
+   * The next cutoff in the future, because clocks differ, and histories may be written by hand. If only times show
+   * which reports are newer, a reset before that time would be repeated without end.
    */
   ahead?: EpochMs;
 }
@@ -176,7 +176,9 @@ export function needsReset(healthCheck: HealthCheck, rollouts: readonly Rollout[
   return rollouts.some((rollout) => {
     const [head] = rollout.status?.history ?? [];
     const cutoff = cutoffOf(rollout);
-    if (!head || cutoff === undefined || cutoff > now) return false;
+    if (!head || cutoff === undefined) return false;
+    // A known report shows without times whether there was a reset.
+    if (cutoff > now && knownReport(healthCheck, head) === undefined) return false;
     if (status?.lastChangeTime === undefined) return true;
     return !isReportedSince(healthCheck, head) && !(isApply(head) && isBlank(healthCheck));
   });

@@ -100,6 +100,17 @@ describe('reset', () => {
     expect(needsReset({ ...check(), ...(status && { status }) }, rollouts, NOW)).toBe(expected);
   });
 
+  it('needs no time to have passed if the report at the deployment is known: the clock was set back since', () => {
+    const status = { status: 'Healthy', lastChangeTime: at('10:00:00') };
+    const knownHealth = [{ name: 'hc', namespace: 'demo', ...status }];
+    const ahead = { timestamp: at('18:00:00') };
+    const resets = (status: HealthCheck['status'], head: Partial<HistoryEntry>) =>
+      needsReset({ ...check(), status }, [rollout({ head })], NOW);
+    expect(resets(status, { ...ahead, knownHealth })).toBe(true);
+    expect(resets(resetStatus(status, NOW), { ...ahead, knownHealth })).toBe(false);
+    expect(resets(status, ahead)).toBe(false);
+  });
+
   it('compares whole seconds: a cutoff with a fraction resets once, not for ever', () => {
     const fraction = rollout({ head: { timestamp: '2026-01-02T11:59:59.999Z' } });
     const after = { ...check(), status: resetStatus(undefined, Date.parse('2026-01-02T11:59:59.999Z')) };
