@@ -28,6 +28,9 @@ import { evaluateGate } from './gateState.ts';
 /** The length of a user's name and of a reason in a message: any user can write a reason. */
 const MAX_QUOTED_CHARACTERS = 120;
 
+/** The closure of a Gate that doesn't exist: a bypass of it ends once the Gate is created, closed. */
+export const ABSENCE = 'missing';
+
 export interface GateResult {
   ref: NamespacedName;
   open: boolean;
@@ -91,7 +94,7 @@ function evaluate(
     const message =
       `Gate '${refKey(ref)}' does not exist, and a missing Gate counts as closed ` +
       '(a Kustomization must not require a Gate that it delivers itself)';
-    return { ref, open: false, message, missing: true };
+    return { ref, open: false, message, missing: true, closure: ABSENCE };
   }
   const { opened, openFor, message, until, closure, cause, opensByRequest } = evaluateGate(gate, now);
   const open = opened || (openFor !== undefined && next !== undefined && opensFor(openFor, next));

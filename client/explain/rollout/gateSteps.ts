@@ -2,7 +2,7 @@
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, Gate, GateSummary, Rollout } from '../../../api/types.ts';
-import { evaluateGates, type GateResult, type NextDeployment } from '../../../core/gate/evaluateGates.ts';
+import { ABSENCE, evaluateGates, type GateResult, type NextDeployment } from '../../../core/gate/evaluateGates.ts';
 import { isTooMany, requiredGatesOfBinding } from '../../../core/gate/gateRefs.ts';
 import { few } from '../../../core/kube/firstFew.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
@@ -76,7 +76,7 @@ function gateStep(
     return { ...step, state: reported ? 'blocks' : 'unknown', unread: true, ...withoutEmpty({ detail }) };
   }
   if (!gate) {
-    const state = bypassed.has(refKey(ref)) ? 'passed' : 'blocks';
+    const state = bypassed.has(closureKey({ ref, closure: ABSENCE })) ? 'passed' : 'blocks';
     return { ...step, state, detail: 'does not exist, and a missing Gate counts as closed', missing: true };
   }
   const evaluated = evaluateGates([ref], byRefKey([gate]), now, wanted).all[0]!;

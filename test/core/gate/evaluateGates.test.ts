@@ -4,6 +4,7 @@ import { parseGateRefs, TOO_MANY } from '../../../core/gate/gateRefs.ts';
 import { gateSelects, gateSelectsRollout } from '../../../core/gate/gateSelection.ts';
 import { byRefKey, identityOf } from '../../../core/kube/names.ts';
 import { bypassText, closedGatesText } from '../../../core/objectGates/gateTexts.ts';
+import { closureKey, isBypassed } from '../../../core/suspension/stateAnnotation.ts';
 import { kubeObject, objectOf } from '../../support/objects.ts';
 import { gate } from './gate.ts';
 
@@ -68,6 +69,12 @@ describe('required gates', () => {
       (each) => evaluateGates([one], byRefKey([each]), at).closed[0]?.closure,
     );
     expect(closures).toEqual([closure, closure]);
+  });
+  it('the absence of a Gate is another closure than that of the Gate: a bypass ends once it is created, closed', () => {
+    const bypassed = evaluateGates([one], new Map(), at).closed.map(closureKey);
+    const created = evaluateGates([one], byRefKey([closed]), at).closed.map(closureKey);
+    expect(isBypassed({ is: 'bypassed', gates: bypassed }, bypassed)).toBe(true);
+    expect(isBypassed({ is: 'bypassed', gates: bypassed }, created)).toBe(false);
   });
   it('a closure that is over is not why the calendar has closed a gate', () => {
     const mondays = { rules: [{ daysOfWeek: ['Monday' as const] }] };
