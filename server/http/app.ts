@@ -7,9 +7,10 @@ import { createLineLimit } from '../lineLimit.ts';
 import type { Logger } from '../log.ts';
 import type { ServedMetrics } from '../servedMetrics.ts';
 import { createTurns } from '../turns.ts';
-import { createFairShare, type FairShare, type Part } from './fairShare.ts';
+import { type Body, BodyError, parseBody, readBody, readButBusy, SMALL_BYTES } from './body.ts';
+import { createFairShare } from './fairShare.ts';
 import { SERVER_LIMITS } from './serverLimits.ts';
-import { BEGINNING_BYTES, subjectIn, subjectInBeginning } from './subject.ts';
+import { subjectIn, subjectInBeginning } from './subject.ts';
 
 export interface RefusedCaller {
   status: 401 | 403;
@@ -117,8 +118,7 @@ function createHandler(
       if (isBusy()) {
         release();
         if (!answerUnread) return answerBusy(response, end);
-        const beginning = Promise.resolve(bytes.subarray(0, BEGINNING_BYTES).toString('utf8'));
-        throw new BodyError(429, 'too many requests at once', { why: 'busy', beginning });
+        throw readButBusy(bytes, 'too many requests at once');
       }
       lane.inFlight++;
       const answering = lane
@@ -167,10 +167,7 @@ function inTime(
   { bytes, answerMs }: Pick<Body, 'bytes'> & { answerMs: number },
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const refuse = () => {
-      const beginning = Promise.resolve(bytes.subarray(0, BEGINNING_BYTES).toString('utf8'));
-      reject(new BodyError(429, `there is no decision after ${answerMs / 1000} s`, { why: 'busy', beginning }));
-    };
+    const refuse = () => reject(readButBusy(bytes, `there is no decision after ${answerMs / 1000} s`));
     if (late.aborted) refuse();
     late.addEventListener('abort', refuse);
     answering.then(resolve, reject);
@@ -244,133 +241,4 @@ function handleExpressError(refusals: RefusalLog): ErrorRequestHandler {
     refusals.ofPath(request.path, status, message);
     response.status(status).json({ error: message });
   };
-}
-
-// Request bodies, counted as they arrive: Content-Length is not believed, and nothing is decompressed.
-
-class BodyError extends Error {
-  readonly status: 400 | 408 | 413 | 415 | 429;
-  /** Set if nothing but the body's size or time, or the server's load, is wrong. */
-  readonly unread: UnreadBody | undefined;
-  constructor(status: BodyError['status'], message: string, unread?: Omit<UnreadBody, 'message'>) {
-    super(message);
-    this.name = 'BodyError';
-    this.status = status;
-    this.unread = unread && { ...unread, message };
-  }
-}
-
-/** Bytes of each body that are not counted, so that large bodies of other callers never keep a small one out. */
-const SMALL_BYTES = 256 * 1024;
-
-const charge = (bytes: number) => Math.max(0, bytes - SMALL_BYTES);
-
-interface BodyLimits {
-  maxBytes: number;
-  /** The share of all bodies. A body that is still arriving is dropped for one of an address that uses less. */
-  share: FairShare;
-  /** Milliseconds until a body is complete. */
-  completeMs: number;
-}
-
-interface Body {
-  bytes: Buffer;
-  /** Gives the body's share back. */
-  release(): void;
-}
-
-/** The body of the request, which the caller releases. @throws BodyError, after which nothing is to be released */
-function readBody(request: IncomingMessage, { maxBytes, share, completeMs }: BodyLimits): Promise<Body> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    let arriving = true;
-    const part: Part = {
-      address: request.socket.remoteAddress ?? '',
-      mayGiveWay: () => arriving,
-      giveWay: () => refuse(429, TOO_MANY),
-    };
-    const stop = () => {
-      arriving = false;
-      clearTimeout(deadline);
-      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose).on('error', ignore);
-    };
-    const refuse = (status: BodyError['status'], message: string) => {
-      if (!arriving) return;
-      stop();
-      share.remove(part);
-      // The rest is read and discarded: the sender reads our answer only after it has sent everything.
-      request.resume();
-      const why = UNREAD[status];
-      // The rest of a slow body is not awaited.
-      const beginning =
-        why === 'slow' ? Promise.resolve(firstOf(chunks).toString('utf8')) : beginningOf(request, chunks);
-      reject(new BodyError(status, message, why && { why, beginning }));
-    };
-    const onData = (chunk: Buffer) => {
-      if (size + chunk.length > maxBytes) return refuse(413, `the body is larger than ${maxBytes} bytes`);
-      if (!share.grow(part, charge(size + chunk.length) - charge(size))) return refuse(429, TOO_MANY);
-      size += chunk.length;
-      chunks.push(chunk);
-    };
-    const onEnd = () => {
-      stop();
-      resolve({ bytes: Buffer.concat(chunks), release: () => share.remove(part) });
-    };
-    const onClose = () => refuse(400, 'the connection closed before the end of the body');
-    const late = () => refuse(408, `the body was not complete within ${completeMs / 1000} s`);
-    // What came while this process was busy is read first.
-    const deadline = setTimeout(() => setImmediate(late), completeMs);
-
-    const encoding = request.headers['content-encoding'] ?? 'identity';
-    if (encoding !== 'identity') {
-      refuse(415, 'the body has a Content-Encoding: send it unencoded');
-    } else if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
-      refuse(413, `the body is larger than ${maxBytes} bytes`);
-    } else {
-      request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
-    }
-  });
-}
-
-const TOO_MANY = 'too many large bodies at once, try again in 1 s';
-
-const UNREAD: { [status: number]: UnreadBody['why'] } = { 408: 'slow', 413: 'tooLarge', 429: 'busy' };
-
-/** The first bytes of a body that is discarded, including the chunks that have arrived already. */
-function beginningOf(request: IncomingMessage, chunks: readonly Buffer[]): Promise<string> {
-  return new Promise((resolve) => {
-    let bytes = firstOf(chunks);
-    const end = () => {
-      request.off('data', onData);
-      resolve(bytes.toString('utf8'));
-    };
-    const onData = (chunk: Buffer) => {
-      bytes = Buffer.concat([bytes, chunk]).subarray(0, BEGINNING_BYTES);
-      if (bytes.length === BEGINNING_BYTES) end();
-    };
-    if (bytes.length === BEGINNING_BYTES || request.destroyed) end();
-    else request.on('data', onData).once('end', end).once('close', end);
-  });
-}
-
-function firstOf(chunks: readonly Buffer[]): Buffer {
-  const size = chunks.reduce((sum, { length }) => sum + length, 0);
-  return Buffer.concat(chunks, Math.min(size, BEGINNING_BYTES));
-}
-
-/** Ignores the error of a client that disconnects while its body is discarded. */
-const ignore = () => {};
-
-/** A JSON object or list; undefined for an empty body. */
-function parseBody(bytes: Buffer): unknown {
-  if (bytes.length === 0) return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(bytes.toString('utf8'));
-  } catch {
-    throw new BodyError(400, 'the body is not JSON');
-  }
-  if (typeof value !== 'object' || value === null) throw new BodyError(400, 'the body is not JSON');
-  return value;
 }
