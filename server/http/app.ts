@@ -7,7 +7,7 @@ import { createLineLimit } from '../lineLimit.ts';
 import type { Logger } from '../log.ts';
 import type { ServedMetrics } from '../servedMetrics.ts';
 import { createTurns } from '../turns.ts';
-import { type Body, BodyError, parseBody, readBody, readButBusy, SMALL_BYTES } from './body.ts';
+import { type Body, BodyError, memoryError, memoryOf, parseBody, readBody, readButBusy, SMALL_BYTES } from './body.ts';
 import { createFairShare } from './fairShare.ts';
 import { SERVER_LIMITS } from './serverLimits.ts';
 import { subjectIn, subjectInBeginning } from './subject.ts';
@@ -114,13 +114,17 @@ function createHandler(
     let body: unknown;
     try {
       const { bytes, release } = await readBody(request, { maxBytes, share: lane.share, completeMs });
-      // Counted only now, so that slow senders do not use up the limit.
-      if (isBusy()) {
+      // Counted only now, so that slow senders do not use up the limits.
+      const busy = isBusy();
+      const memory = memoryOf(bytes);
+      const error = busy ? readButBusy(bytes, 'too many requests at once') : memoryError(bytes, memory, lane.memory);
+      if (error) {
         release();
-        if (!answerUnread) return answerBusy(response, end);
-        throw readButBusy(bytes, 'too many requests at once');
+        if (busy && !answerUnread) return answerBusy(response, end);
+        throw error;
       }
       lane.inFlight++;
+      lane.memory += memory;
       const answering = lane
         .turn(bytes.length)
         .then(() => {
@@ -131,6 +135,7 @@ function createHandler(
         // Not when the request is answered: a late answer still needs its body.
         .finally(() => {
           lane.inFlight--;
+          lane.memory -= memory;
           release();
         });
       response.json(await inTime(answering, late.signal, { bytes, answerMs }));
@@ -157,7 +162,7 @@ function createLane() {
   // Apart from each other: in each turn a small body waits for one large body at most.
   const [large, small] = [createTurns(), createTurns()];
   const turn = (bytes: number) => (bytes > SMALL_BYTES ? large : small)();
-  return { share: createFairShare(SERVER_LIMITS.bodyBytesAtOnce), inFlight: 0, turn };
+  return { share: createFairShare(SERVER_LIMITS.bodyBytesAtOnce), inFlight: 0, memory: 0, turn };
 }
 
 /** The answer. Without one in time, the caller would go on as if there was nothing to say. */

@@ -1,7 +1,9 @@
 /** Request bodies, counted as they arrive: Content-Length is not believed, and nothing is decompressed. */
 import type { IncomingMessage } from 'node:http';
 import type { UnreadBody } from '../../api/ports.ts';
+import { jsonMemory } from '../../core/kube/memoryLimit.ts';
 import type { FairShare, Part } from './fairShare.ts';
+import { SERVER_LIMITS } from './serverLimits.ts';
 import { BEGINNING_BYTES } from './subject.ts';
 
 export class BodyError extends Error {
@@ -18,15 +20,29 @@ export class BodyError extends Error {
 
 /** The error for a complete body that this server has no capacity for now. */
 export const readButBusy = (bytes: Buffer, message: string) =>
-  new BodyError(429, message, {
-    why: 'busy',
-    beginning: Promise.resolve(bytes.subarray(0, BEGINNING_BYTES).toString('utf8')),
-  });
+  new BodyError(429, message, { why: 'busy', ...startOf(bytes) });
+
+/** The error for a complete body that takes too much memory when it is parsed; undefined if it may be parsed. */
+export function memoryError(bytes: Buffer, memory: number, inUse: number): BodyError | undefined {
+  const most = SERVER_LIMITS.bodyMemoryAtOnce;
+  if (memory > most) {
+    const message = `the body takes more than ${most} bytes of memory: it has too many fields`;
+    return new BodyError(413, message, { why: 'tooLarge', ...startOf(bytes) });
+  }
+  return inUse + memory > most ? readButBusy(bytes, TOO_MANY) : undefined;
+}
+
+const startOf = (bytes: Buffer) => ({
+  beginning: Promise.resolve(bytes.subarray(0, BEGINNING_BYTES).toString('utf8')),
+});
 
 /** Bytes of each body that are not counted, so that large bodies of other callers never keep a small one out. */
 export const SMALL_BYTES = 256 * 1024;
 
 const charge = (bytes: number) => Math.max(0, bytes - SMALL_BYTES);
+
+/** The memory that the parsed body takes of `bodyMemoryAtOnce`. */
+export const memoryOf = (bytes: Buffer) => charge(jsonMemory(bytes));
 
 interface BodyLimits {
   maxBytes: number;

@@ -10,6 +10,11 @@ export const SERVER_LIMITS = {
    * without the first 256 KiB of each.
    */
   bodyBytesAtOnce: 32 * 1024 * 1024,
+  /**
+   * Estimated bytes of memory of the parsed bodies of one port until their requests are decided, without the first
+   * 256 KiB of each. A body of more is answered with 413, one that doesn't fit now with 429.
+   */
+  bodyMemoryAtOnce: 128 * 1024 * 1024,
   /** Hook or admission requests at once, by port. More are answered with 429. */
   requestsAtOnce: 256,
   /**

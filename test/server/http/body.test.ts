@@ -65,6 +65,8 @@ function rawFrom(localAddress: string, port: number, ...parts: (string | Buffer)
   return { socket, answered };
 }
 
+const send = (port: number, body: string) => raw(port, head(`Content-Length: ${Buffer.byteLength(body)}`), body);
+
 /** All that has come with the first bytes of the answer. */
 async function textOf({ socket, answered }: ReturnType<typeof raw>): Promise<string> {
   let text = '';
@@ -147,6 +149,34 @@ describe('a body', () => {
     await untilSeen(() => waiting.length > fit);
     waiting.at(-1)!();
     expect(await later.answered).toContain('200');
+  });
+
+  it('whose lists and maps take too much memory is refused, however few bytes it has', async () => {
+    const { port } = await serve();
+    expect(await send(port, '['.repeat(2_500_000) + ']'.repeat(2_500_000)).answered).toContain('413');
+    expect(await send(port, `[${'{},'.repeat(1_200_000)}0]`).answered).toContain('413');
+  });
+
+  it('is refused while others fill the memory with their lists and maps', async () => {
+    const { port, waiting } = await serve();
+    const many = `[${'{},'.repeat(600_000)}0]`;
+    const first = send(port, many);
+    await untilSeen(() => waiting.length === 1);
+    expect(await send(port, many).answered).toContain('429');
+    waiting.pop()!();
+    expect(await first.answered).toContain('200');
+    const next = send(port, many);
+    await untilSeen(() => waiting.length === 1);
+    waiting.pop()!();
+    expect(await next.answered).toContain('200');
+  });
+
+  it('with lists and maps in its texts alone is accepted', async () => {
+    const { port, waiting } = await serve();
+    const { answered } = send(port, JSON.stringify(['[]{},:"\\\\'.repeat(500_000)]));
+    await untilSeen(() => waiting.length === 1);
+    waiting[0]!();
+    expect(await answered).toContain('200');
   });
 
   it.each<[UnreadBody['why'], number]>([
