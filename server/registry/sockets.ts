@@ -28,6 +28,11 @@ for (const [network, prefix] of [
   // The services of AWS on an instance (metadata, credentials of Pods, DNS, time), and Google Cloud's metadata service.
   ['fd00:ec2::', 32],
   ['fd20:ce::254', 128],
+  // The metadata services of Oracle, Scaleway, Akamai and Alibaba Cloud.
+  ['fd00:c1::a9fe:a9fe', 128],
+  ['fd00:42::42', 128],
+  ['fd00:a9fe:a9fe::1', 128],
+  ['fd00:100::100:200', 128],
   // The same as above behind NAT64: 0/8, 127/8 and 169.254/16.
   ['64:ff9b::', 104],
   ['64:ff9b::7f00:0', 104],
