@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { createFairShare, type Part } from './fairShare.ts';
+import { SERVER_LIMITS } from './serverLimits.ts';
 
 export interface ConnectionLimits {
   maxConnections: number;
@@ -14,7 +15,9 @@ export interface ConnectionLimits {
 const ANSWER_MS = 15_000;
 
 interface Connection extends Part {
+  /** The newest request that waits for its answer. */
   request?: IncomingMessage;
+  waiting: number;
   requestedAt: number;
 }
 
@@ -37,6 +40,7 @@ export function limitConnections(
     const key = keyOf(socket);
     const connection: Connection = {
       address,
+      waiting: 0,
       requestedAt: 0,
       mayGiveWay: () => !connection.request?.complete || performance.now() - connection.requestedAt > ANSWER_MS,
       giveWay: () => void socket.destroy(),
@@ -52,9 +56,12 @@ export function limitConnections(
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const connection = connections.get(keyOf(request.socket));
     if (!connection) return;
+    connection.waiting++;
+    if (connection.waiting > SERVER_LIMITS.requestsOfConnection) return void request.socket.destroy();
     connection.request = request;
     connection.requestedAt = performance.now();
     response.once('close', () => {
+      connection.waiting--;
       if (connection.request !== request) return;
       delete connection.request;
       share.renew(connection);

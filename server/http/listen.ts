@@ -85,6 +85,8 @@ function listen(
   const running = new Set<ServerResponse>();
   let draining = false;
   server.on('request', (request, response) => {
+    // `limitConnections` has closed it.
+    if (request.socket.destroyed) return;
     if (draining) response.shouldKeepAlive = false;
     running.add(response);
     response.once('close', () => running.delete(response));

@@ -38,6 +38,8 @@ export const SERVER_LIMITS = {
   connections: 1024,
   /** Connections of one address to a port: twice `requestsAtOnce`, as an API server opens one for each request. */
   connectionsPerAddress: 512,
+  /** Requests of one connection that wait for their answers. With more, the connection is closed. */
+  requestsOfConnection: 4,
   /** Seconds until a TLS handshake is complete. */
   handshakeSeconds: 5,
   /** Seconds from the handshake, or from the first byte of a later request, until the headers are complete. */

@@ -1,6 +1,9 @@
+import express, { type Request } from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import type { Gate } from '../../api/types.ts';
+import { fakeCluster } from '../../dev/fakes/ports.ts';
+import { createReceiver } from '../../receiver/index.ts';
 import { gate } from '../core/gate/gate.ts';
 import { OPEN, receiver } from './receiverSetup.ts';
 
@@ -42,6 +45,19 @@ describe('Flagger', () => {
     const canary = { name: 'web', namespace: 'apps', metadata: { gate: 'platform/freeze' } };
     expect((await ask({ default: 'opened' }, canary, '/flagger/rollback')).status).toBe(200);
     expect((await ask({ default: 'closed' }, canary, '/flagger/rollback')).status).toBe(403);
+  });
+
+  it('a body takes no memory while its Gate is read', async () => {
+    const kept: unknown[] = [];
+    let seen: Request | undefined;
+    const get = async () => void kept.push(seen?.body);
+    const app = createReceiver({ ...receiver().ports, cluster: { ...fakeCluster([]), get } });
+    const watched = express().use((incoming, _response, next) => {
+      seen = incoming;
+      next();
+    }, app);
+    await request(watched).post('/flagger/confirm').send({ name: 'freeze', namespace: 'platform' });
+    expect(kept).toEqual([undefined]);
   });
 
   it('a body that is not JSON is a bad request', async () => {

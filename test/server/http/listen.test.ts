@@ -9,6 +9,7 @@ import { connect as connectTls } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
 import { type Listener, listenHttp, listenHttps, type TlsListenOptions } from '../../../server/http/listen.ts';
+import { SERVER_LIMITS } from '../../../server/http/serverLimits.ts';
 
 // On a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -128,6 +129,18 @@ describe.each(['HTTP', 'TLS'] as const)('over %s', (protocol) => {
     expect(await kept.ask(GET)).toBe(true);
   });
 });
+
+it.each(['HTTP', 'TLS'] as const)(
+  '%s: one that sends requests without waiting for answers is closed',
+  async (protocol) => {
+    let requests = 0;
+    const hold: RequestListener = () => void requests++;
+    const open = await serve(protocol, {}, hold);
+    const { closed } = await open(1, GET.repeat(1000));
+    await closed;
+    expect(requests).toBe(SERVER_LIMITS.requestsOfConnection);
+  },
+);
 
 it('an incomplete TLS handshake is ended', async () => {
   const open = await serve('TLS', { handshakeMs: 50 });
