@@ -8,12 +8,17 @@ import { BOUND_KINDS, FLUX_BINDINGS, GATES } from '../api/kinds.ts';
 import type { NamespacedName } from '../api/kubernetes.ts';
 import type { ClusterReader, HookCall, Settings } from '../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../api/types.ts';
+import { boundObjects, currentBindings } from '../core/binding/boundObjects.ts';
 import { isTooMany } from '../core/gate/gateRefs.ts';
-import { reachesBeyond, type SelectsLabel, selectingGateLists } from '../core/gate/gateSelection.ts';
+import {
+  type GateSelectors,
+  reachesBeyond,
+  type SelectsLabel,
+  selectingGateLists,
+} from '../core/gate/gateSelection.ts';
 import { boundLabel, byRefKey, refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { RefRules } from '../core/objectGates/objectGates.ts';
-import { boundObjects, currentBindings, type GateSelectors } from '../core/rollout/evaluation/requiredGates.ts';
 import { inParallel } from './inParallel.ts';
 import { namespaceLabels, objectsOfKinds, type Reads } from './objectReads.ts';
 

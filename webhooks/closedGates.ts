@@ -15,13 +15,8 @@ import { refKey, uniqueRefs } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
 import { type Denial, denialText } from '../core/objectGates/gateTexts.ts';
-import {
-  boundGates,
-  closedAgainstRemoval,
-  droppedGates,
-  mayDropGates,
-  requiredGatesOf,
-} from '../core/rollout/evaluation/requiredGates.ts';
+import { closedAgainstRemoval, droppedGates, mayDropGates } from '../core/rollout/evaluation/droppedGates.ts';
+import { boundGates, requiredGatesOf } from '../core/rollout/evaluation/requiredGates.ts';
 import { listBindable, listBindings, readCurrentBindings, readGates, readSelectors } from '../live/gateReads.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from './response.ts';
 

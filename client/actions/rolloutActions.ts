@@ -5,7 +5,7 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
 import { gatesNamedBy } from '../../core/gate/gateRefs.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { neverSeen } from '../../core/rollout/evaluation/requiredGates.ts';
+import { neverSeen } from '../../core/rollout/evaluation/droppedGates.ts';
 import { requestsOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import type { Application, DeploymentView, ObjectRef, Step } from '../explain/application.ts';
 import { finder, type RelatedObjects } from '../explain/related.ts';

@@ -14,6 +14,16 @@ const SELECTS_BEYOND = '';
 
 export type SelectsLabel = typeof SELECTS_LABEL | typeof SELECTS_ROLLOUTS_LABEL;
 
+/** Gates that may select objects of one namespace. */
+export interface GateSelectors {
+  /** Gates that do not select are ignored. */
+  gates: readonly Gate[];
+  /** Labels of the Namespace. */
+  namespaceLabels: Readonly<Record<string, string>>;
+  /** Whether there are more Gates than one list returns: they count as closed. */
+  truncated?: boolean;
+}
+
 /** The rules of a customize hook that relate the Gates that may select an object of the namespace. */
 export function selectingGateRules(namespace: string, label: SelectsLabel): RelatedResourceRule[] {
   return [

@@ -5,6 +5,7 @@
 import { READY } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout } from '../../api/types.ts';
+import { bindingsOf } from '../binding/boundObjects.ts';
 import { type SlotWait, slotWaitOf } from '../budget/slotRequest.ts';
 import { givenReason } from '../gate/bypassReason.ts';
 import type { GateResult } from '../gate/evaluateGates.ts';
@@ -27,7 +28,6 @@ import {
 } from './deployment/entry.ts';
 import { healthSettlesAt, sortedChecks } from './deployment/healthChecks.ts';
 import { hasNoBake, isUnfinished } from './deployment/history.ts';
-import { boundTo } from './deployment/progress.ts';
 import { rollbackDepth } from './deployment/rollback.ts';
 import { type Evaluation, evaluate, mayDeploy, offeredVersions } from './evaluation/evaluation.ts';
 import type { Observed, RolloutConfig, RolloutState } from './evaluation/inputs.ts';
@@ -203,7 +203,7 @@ function beginningOf({ rollout, bindings, likeKuberik }: Observed, config: Rollo
   if (initial) return 'ranBefore';
   if (config.bakes) return 'bakes';
   if (likeKuberik) return 'noBake';
-  return boundTo(rollout, bindings).length > 0 ? 'awaitsApply' : 'nothingBound';
+  return bindingsOf(rollout, bindings).length > 0 ? 'awaitsApply' : 'nothingBound';
 }
 
 function bypassRecord(rollout: Rollout, bypassed: readonly GateResult[]): HistoryEntry['bypass'] {

@@ -4,6 +4,7 @@
  */
 import type { AnyObject, Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, RolloutStatus } from '../../api/types.ts';
+import { bindingsOf } from '../binding/boundObjects.ts';
 import { setConditions } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { derivedPolicy } from '../policy/derivedPolicy.ts';
@@ -12,7 +13,6 @@ import { advanceHead, retryHead } from './deployment/bake.ts';
 import { isInRecovery } from './deployment/entry.ts';
 import { sortedChecks } from './deployment/healthChecks.ts';
 import { isUnfinished } from './deployment/history.ts';
-import { boundTo } from './deployment/progress.ts';
 import type { CopyState } from './evaluation/copy.ts';
 import { type Observed, type RolloutConfig, type RolloutState, readRolloutConfig } from './evaluation/inputs.ts';
 import { countedRolloutGate } from './evaluation/rolloutGates.ts';
@@ -141,7 +141,7 @@ function headProgress(
     rollout,
     times: config,
     healthChecks: sortedChecks(healthChecks),
-    bound: boundTo(rollout, bindings),
+    bound: bindingsOf(rollout, bindings),
     recovery: isInRecovery(conditions),
     likeKuberik,
   };

@@ -18,6 +18,7 @@ import {
 } from '../../api/conditions.ts';
 import type { Condition, EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Blocker, HistoryEntry, Rollout } from '../../api/types.ts';
+import { bindingsOf } from '../binding/boundObjects.ts';
 import { checkKey, goneChecks } from '../health/knownHealth.ts';
 import { falseCondition, findCondition, type NewCondition, setConditions, trueCondition } from '../kube/conditions.ts';
 import { formatTime } from '../kube/time.ts';
@@ -33,7 +34,7 @@ import {
   unhealthyMessage,
 } from './deployment/healthChecks.ts';
 import { hasNoBake, isUnfinished } from './deployment/history.ts';
-import { boundTo, targetName, unapplied } from './deployment/progress.ts';
+import { targetName, unapplied } from './deployment/progress.ts';
 import { rollbackCondition } from './deployment/rollback.ts';
 import { BLOCKER_KINDS, READY_REASONS } from './evaluation/blockers.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
@@ -233,7 +234,7 @@ function progressCondition(
   const { tag } = head.version;
   const isRecovery = isInRecovery(conditions);
   const limit = deadlineText(times, failsAt(head, times, isRecovery));
-  const missing = unapplied(head, boundTo(rollout, bindings), rollout);
+  const missing = unapplied(head, bindingsOf(rollout, bindings), rollout);
   const waiting = notReady(healthChecks, head, rollout.metadata.namespace);
   const checks = checkNames(waiting, goneChecks(head, healthChecks));
   if (head.bakeStartTime !== undefined) {

@@ -2,6 +2,7 @@
 import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, GateSummary, HistoryEntry, RolloutStatus } from '../../api/types.ts';
+import { bindingsOf } from '../binding/boundObjects.ts';
 import { approvalCommands, evaluateGates, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
 import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
@@ -9,11 +10,11 @@ import { withRevision } from '../status/revision.ts';
 import { withCommands } from '../text/commands.ts';
 import { oneLine } from '../text/oneLine.ts';
 import type { DeploymentDecision } from './decideDeployment.ts';
-import { boundTo, unapplied } from './deployment/progress.ts';
+import { unapplied } from './deployment/progress.ts';
+import { namedGateRecords } from './evaluation/droppedGates.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
 import type { Observed, RolloutState } from './evaluation/inputs.ts';
 import { MAX_LISTED_RELEASES } from './evaluation/nextVersion.ts';
-import { namedGateRecords } from './evaluation/requiredGates.ts';
 import { handledRequests, type RequestKey, requestsOf } from './evaluation/rolloutRequests.ts';
 import { approvalsText, type RequiredApprovals } from './evaluation/versionApprovals.ts';
 import { boundedReleases } from './release/retention.ts';
@@ -106,7 +107,7 @@ function runningVersions(
 ): Pick<RolloutStatus, 'currentVersion' | 'rollingOutVersion'> {
   if (!head) return {};
   const { tag } = head.version;
-  if (wasDeployed(head) || unapplied(head, boundTo(rollout, bindings), rollout).length === 0)
+  if (wasDeployed(head) || unapplied(head, bindingsOf(rollout, bindings), rollout).length === 0)
     return { currentVersion: tag };
   const current = likeKuberik ? tag : older.find(wasDeployed)?.version.tag;
   return { ...(current !== undefined && { currentVersion: current }), rollingOutVersion: tag };

@@ -2,7 +2,6 @@
  * Everything that is read for a Rollout: related objects from Metacontroller's caches first; then, before a deployment,
  * live what it depends on, because caches of different kinds lag differently and a deployment cannot be undone.
  */
-
 import { ROLLOUT_NAME_LABEL, SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
 import type { FluxObject, ImagePolicy } from '../../api/flux.ts';
 import {
@@ -17,8 +16,9 @@ import {
 import type { CompositeRequest, ObjectMap, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall, ReleaseMetadata, Settings } from '../../api/ports.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
+import { bindingsOfObjects, boundObjects, namesOfBound } from '../../core/binding/boundObjects.ts';
 import { gatesNamedBy } from '../../core/gate/gateRefs.ts';
-import { selectingGateRules } from '../../core/gate/gateSelection.ts';
+import { type GateSelectors, selectingGateRules } from '../../core/gate/gateSelection.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { countedFor } from '../../core/health/job/checkJob.ts';
 import { boundLabel, byRefKey, labelValue, refKey, without } from '../../core/kube/names.ts';
@@ -32,13 +32,7 @@ import {
   specProblems,
   withoutForeignRefs,
 } from '../../core/rollout/evaluation/inputs.ts';
-import {
-  bindingsOfObjects,
-  boundObjects,
-  type GateSelectors,
-  namesOfBound,
-  requiredGatesOf,
-} from '../../core/rollout/evaluation/requiredGates.ts';
+import { requiredGatesOf } from '../../core/rollout/evaluation/requiredGates.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import {
   type Child,

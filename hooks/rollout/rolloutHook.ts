@@ -3,8 +3,8 @@ import { SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
 import type { CompositeResponse, ObjectMap } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { Rollout, RolloutStatus } from '../../api/types.ts';
+import { bindingsOf } from '../../core/binding/boundObjects.ts';
 import { eventRecord } from '../../core/kube/events.ts';
-import { boundTo } from '../../core/rollout/deployment/progress.ts';
 import { countsOf, durationsOf } from '../../core/rollout/deploymentMetrics.ts';
 import type { Observed } from '../../core/rollout/evaluation/inputs.ts';
 import { type Plan, planRollout } from '../../core/rollout/plan.ts';
@@ -118,7 +118,7 @@ function recheckSeconds(first: Plan, plan: Plan, related: ObjectMap): number | u
  */
 async function deploymentsToAdopt({ rollout, bindings }: Observed, plan: Plan, { cluster }: HookCall) {
   const isFirst = !rollout.status?.history?.length && !rollout.metadata.deletionTimestamp;
-  const reads = isFirst && (plan.isIrreversible || boundTo(rollout, bindings).length > 0);
+  const reads = isFirst && (plan.isIrreversible || bindingsOf(rollout, bindings).length > 0);
   return reads ? carriedDeployments(rollout, cluster) : [];
 }
 

@@ -8,12 +8,12 @@ import type { Artifact, FluxObject } from '../../api/flux.ts';
 import { KUSTOMIZATIONS } from '../../api/kinds.ts';
 import type { ResourceRef, WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
+import { bindingsOf } from '../../core/binding/boundObjects.ts';
 import { freshReason, mayRequestBypass, recordReason } from '../../core/gate/bypassReason.ts';
 import { MAX_LISTED } from '../../core/kube/firstFew.ts';
 import { boundRollouts } from '../../core/managedField/managedFields.ts';
 import { sourceResource } from '../../core/managedField/source.ts';
 import { bypassWarning, type Denial } from '../../core/objectGates/gateTexts.ts';
-import { boundTo } from '../../core/rollout/deployment/progress.ts';
 import { bypassTarget } from '../../core/rollout/evaluation/bypassTarget.ts';
 import { bypassGrantEnds, formatBypassGrant } from '../../core/suspension/bypassGrant.ts';
 import { closureKey } from '../../core/suspension/stateAnnotation.ts';
@@ -106,7 +106,7 @@ function keptGrant(rollout: Rollout, before: Rollout | undefined): string | unde
  */
 async function newerSourceWarnings(rollout: Rollout, call: WebhookCall): Promise<string[]> {
   const bindings = await listBindings([rollout], call.cluster);
-  const syncs = boundTo(rollout, bindings).filter(({ spec }) => spec?.target.kind === 'Kustomization');
+  const syncs = bindingsOf(rollout, bindings).filter(({ spec }) => spec?.target.kind === 'Kustomization');
   const texts = await Promise.all(
     syncs.slice(0, MAX_LISTED).map((binding) => newerSourceWarning(binding, rollout, call)),
   );

@@ -17,7 +17,7 @@ import { jsonPointer } from '../../../core/kube/json.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { isLegalTag } from '../../../core/kube/tag.ts';
 import { formatTime } from '../../../core/kube/time.ts';
-import { neverSeen } from '../../../core/rollout/evaluation/requiredGates.ts';
+import { neverSeen } from '../../../core/rollout/evaluation/droppedGates.ts';
 import { requestsOf, versionRequests } from '../../../core/rollout/evaluation/rolloutRequests.ts';
 import { isMoved } from '../../../core/rollout/release/metadata.ts';
 import { nextAutomatic } from '../../../core/rollout/rolloutStatus.ts';

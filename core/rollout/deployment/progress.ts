@@ -1,11 +1,9 @@
 /** The progress of a deployment in the Flux objects that are bound to its Rollout, as their FluxBindings report it. */
-import { FLUX_BINDINGS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HealthCheck, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { closedClosures } from '../../binding/bindingReport.ts';
 import { isHeldByGates } from '../../binding/trigger.ts';
 import { checkKey, goneChecks, knownHealth } from '../../health/knownHealth.ts';
-import { boundLabel, objectName } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { bypassesGates } from '../../suspension/bypassGrant.ts';
 import {
@@ -16,34 +14,6 @@ import {
 } from './deploymentMessages.ts';
 import { checksRevision } from './healthChecks.ts';
 import { hasNoBake } from './history.ts';
-
-/**
- * The FluxBindings of the objects that are bound to the Rollout, by their fields or their label: a new CRD may drop
- * fields that are stored, and a bake must not begin because of that.
- */
-export function boundTo({ metadata }: Rollout, bindings: readonly FluxBinding[]): FluxBinding[] {
-  const label = boundLabel(metadata.name ?? '');
-  return bindings.filter(
-    (binding) =>
-      binding.metadata.namespace === metadata.namespace &&
-      !binding.metadata.deletionTimestamp &&
-      (label in (binding.metadata.labels ?? {}) ||
-        binding.spec?.fields?.some(({ rollout }) => rollout === metadata.name)),
-  );
-}
-
-/** The FluxBinding for a bound object that has none yet: it proves nothing. */
-export function unseenBinding(rollout: Rollout, kind: string, name: string): FluxBinding {
-  return {
-    apiVersion: FLUX_BINDINGS.apiVersion,
-    kind: 'FluxBinding',
-    metadata: { name: objectName(kind, name), namespace: rollout.metadata.namespace ?? '' },
-    spec: {
-      target: { apiVersion: '', kind, name, uid: '' },
-      fields: [{ rollout: rollout.metadata.name ?? '' }],
-    },
-  };
-}
 
 /** Whether Flux has fetched and applied the deployment in the bound object. */
 export function hasApplied({ status }: FluxBinding, { metadata }: Rollout, head: HistoryEntry): boolean {

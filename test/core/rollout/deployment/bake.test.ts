@@ -1,11 +1,12 @@
 /** Single steps of a bake; test/scenario/rollout has whole bakes. */
 import { describe, expect, it } from 'vitest';
 import type { HealthCheck, HistoryEntry } from '../../../../api/types.ts';
+import { unseenBinding } from '../../../../core/binding/boundObjects.ts';
 import { formatTime } from '../../../../core/kube/time.ts';
 import { LIMITS } from '../../../../core/limits.ts';
 import { bakeStep } from '../../../../core/rollout/deployment/bake.ts';
 import { healthSettlesAt } from '../../../../core/rollout/deployment/healthChecks.ts';
-import { unseenBinding, withProgress } from '../../../../core/rollout/deployment/progress.ts';
+import { withProgress } from '../../../../core/rollout/deployment/progress.ts';
 import { objectOf } from '../../../support/objects.ts';
 import { NOW, observed } from '../observedFixture.ts';
 

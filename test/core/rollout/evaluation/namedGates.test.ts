@@ -4,12 +4,8 @@ import type { RolloutStatus } from '../../../../api/types.ts';
 import { evaluateGates } from '../../../../core/gate/evaluateGates.ts';
 import { gatesNamedBy } from '../../../../core/gate/gateRefs.ts';
 import { byRefKey } from '../../../../core/kube/names.ts';
+import { closedAgainstRemoval, namedGateRecords, neverSeen } from '../../../../core/rollout/evaluation/droppedGates.ts';
 import type { Observed } from '../../../../core/rollout/evaluation/inputs.ts';
-import {
-  closedAgainstRemoval,
-  namedGateRecords,
-  neverSeen,
-} from '../../../../core/rollout/evaluation/requiredGates.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { TOO_MANY } from '../../../../core/gate/gateRefs.ts';
 import { LIMITS } from '../../../../core/limits.ts';
-import { droppedGates, mayDropGates, requiredGatesOf } from '../../../../core/rollout/evaluation/requiredGates.ts';
+import { droppedGates, mayDropGates } from '../../../../core/rollout/evaluation/droppedGates.ts';
+import { requiredGatesOf } from '../../../../core/rollout/evaluation/requiredGates.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const selecting = (name: string, labelSelector: object = {}) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { VersionInfo } from '../../../../api/types.ts';
+import { unseenBinding } from '../../../../core/binding/boundObjects.ts';
 import { formatTime } from '../../../../core/kube/time.ts';
-import { unseenBinding } from '../../../../core/rollout/deployment/progress.ts';
 import type { OnFailure } from '../../../../core/rollout/deployment/rollback.ts';
 import { planRollout } from '../../../../core/rollout/plan.ts';
 import { metadataRequeueAt } from '../../../../core/rollout/release/metadata.ts';

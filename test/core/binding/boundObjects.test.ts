@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { boundObjects } from '../../../../core/rollout/evaluation/requiredGates.ts';
-import { costInReadings } from '../../../support/cost.ts';
-import { kustomization, rollout } from '../../admission/objects.ts';
+import { boundObjects } from '../../../core/binding/boundObjects.ts';
+import { costInReadings } from '../../support/cost.ts';
+import { kustomization, rollout } from '../admission/objects.ts';
 
 it('the objects of 64 Rollouts, with as many annotations as they may have, cost little more than to read them', () => {
   const rollouts = Array.from({ length: 64 }, (_, i) => rollout(`r-${i}`));

@@ -1,0 +1,132 @@
+/**
+ * The Flux objects bound to Rollouts, with their FluxBindings and the Gates that they require now.
+ * The decorators that write a FluxBinding and the annotations of its object may lag or fail indefinitely, so neither is
+ * believed about the Gates that select the object.
+ */
+import type { FluxObject } from '../../api/flux.ts';
+import { FLUX_BINDINGS } from '../../api/kinds.ts';
+import type { ObjectName } from '../../api/kubernetes.ts';
+import type { FluxBinding, Rollout } from '../../api/types.ts';
+import type { GateSelectors } from '../gate/gateSelection.ts';
+import { boundLabel, byRefKey, identityOf, objectName, sortedKeys } from '../kube/names.ts';
+import { objectsBoundTo } from '../managedField/managedFields.ts';
+import { type RefRules, requiredGates } from '../objectGates/objectGates.ts';
+
+/**
+ * The FluxBindings of the objects that are bound to the Rollout, by their fields or their label: a new CRD may drop
+ * fields that are stored, and a bake must not begin because of that.
+ */
+export function bindingsOf({ metadata }: Rollout, bindings: readonly FluxBinding[]): FluxBinding[] {
+  const label = boundLabel(metadata.name ?? '');
+  return bindings.filter(
+    (binding) =>
+      binding.metadata.namespace === metadata.namespace &&
+      !binding.metadata.deletionTimestamp &&
+      (label in (binding.metadata.labels ?? {}) ||
+        binding.spec?.fields?.some(({ rollout }) => rollout === metadata.name)),
+  );
+}
+
+/** The FluxBinding for a bound object that has none yet: it proves nothing. */
+export function unseenBinding(rollout: Rollout, kind: string, name: string): FluxBinding {
+  return {
+    apiVersion: FLUX_BINDINGS.apiVersion,
+    kind: 'FluxBinding',
+    metadata: { name: objectName(kind, name), namespace: rollout.metadata.namespace ?? '' },
+    spec: {
+      target: { apiVersion: '', kind, name, uid: '' },
+      fields: [{ rollout: rollout.metadata.name ?? '' }],
+    },
+  };
+}
+
+interface BoundObject {
+  /** The Flux object; metadata is enough. */
+  object: FluxObject;
+  /** One of the Rollouts that the object is bound to. */
+  rollout: Rollout;
+  /** The object's FluxBinding; undefined if it is that of an earlier object of this name. */
+  binding: FluxBinding | undefined;
+}
+
+/**
+ * The objects that are bound to these Rollouts, without those that are being deleted. Each object is there once: it may
+ * be bound to many of them.
+ */
+export function boundObjects(
+  rollouts: readonly Rollout[],
+  objects: readonly FluxObject[],
+  bindings: readonly FluxBinding[],
+): BoundObject[] {
+  const byTarget = new Map(bindings.map((binding) => [targetOf(binding), binding]));
+  const rolloutOf = new Map<FluxObject, Rollout>();
+  for (const rollout of rollouts) {
+    for (const object of objectsBoundTo(rollout.metadata.name ?? '', objects)) rolloutOf.set(object, rollout);
+  }
+  return [...rolloutOf].flatMap(([object, rollout]) => {
+    if (object.metadata.deletionTimestamp) return [];
+    const found = byTarget.get(keyOf(object));
+    const binding = found?.spec?.target.uid === (object.metadata.uid ?? '') ? found : undefined;
+    return [{ object, rollout, binding }];
+  });
+}
+
+/** The names of the objects that are bound to the Rollout, by the objects themselves or by their FluxBindings. */
+export function namesOfBound(
+  { metadata }: Rollout,
+  bindings: readonly FluxBinding[],
+  objects: readonly FluxObject[],
+): ObjectName[] {
+  const { namespace = '', name = '' } = metadata;
+  const bound = objectsBoundTo(name, objects).map((object) => ({
+    kind: object.kind,
+    name: object.metadata.name ?? '',
+  }));
+  const targets = bindings.flatMap(({ spec }) => spec?.target ?? []);
+  const byKey = new Map([...bound, ...targets].map((each) => [`${each.kind}/${each.name}`, each]));
+  return [...byKey.values()].map((each) => ({ kind: each.kind, namespace, name: each.name }));
+}
+
+/** One binding for each object: the stored one, or one that proves nothing. */
+export function bindingsOfObjects(bindings: readonly FluxBinding[], bound: readonly BoundObject[]): FluxBinding[] {
+  const known = new Set(bound.map(({ object }) => keyOf(object)));
+  // An object that was deleted or unbound counts until its binding is deleted, and so do its Gates.
+  const others = bindings.filter((binding) => !known.has(targetOf(binding)));
+  return [...others, ...bound.map(bindingOf)];
+}
+
+/**
+ * One binding for each object, with the Gates that the object requires now.
+ * @param selecting the Gates that may select Flux objects of the namespace
+ */
+export function currentBindings(
+  bindings: readonly FluxBinding[],
+  bound: readonly BoundObject[],
+  selecting: GateSelectors,
+  rules: RefRules,
+): FluxBinding[] {
+  const { gates, namespaceLabels, truncated = false } = selecting;
+  const candidates = sortedKeys(gates.map(identityOf));
+  const context = { ...rules, gates: byRefKey(gates), namespaceLabels, candidates, truncated };
+  const current = bound.map((each) => ({ ...each, binding: withCurrentGates(each, context) }));
+  return bindingsOfObjects(bindings, current);
+}
+
+function withCurrentGates(bound: BoundObject, context: Parameters<typeof requiredGates>[1]): FluxBinding {
+  const { named, selecting, tooMany } = requiredGates(bound.object, context);
+  const refs = tooMany ? [tooMany] : [...named, ...selecting];
+  const { spec, ...own } = bindingOf(bound);
+  return { ...own, spec: { ...spec!, gates: refs.map(({ namespace, name }) => ({ namespace, gate: name })) } };
+}
+
+function bindingOf({ object, rollout, binding }: BoundObject): FluxBinding {
+  return binding ?? unseenBinding(rollout, object.kind, object.metadata.name ?? '');
+}
+
+function targetOf({ spec }: FluxBinding): string {
+  return `${spec?.target.kind}/${spec?.target.name}`;
+}
+
+function keyOf({ kind, metadata }: FluxObject): string {
+  return `${kind}/${metadata.name}`;
+}
