@@ -14,7 +14,7 @@ import { isInRecovery } from './deployment/entry.ts';
 import { sortedChecks } from './deployment/healthChecks.ts';
 import { isUnfinished } from './deployment/history.ts';
 import type { CopyState } from './evaluation/copy.ts';
-import { type Observed, type RolloutConfig, type RolloutState, readRolloutConfig } from './evaluation/inputs.ts';
+import { type Observed, type RolloutConfig, type RolloutState, readRolloutConfig } from './evaluation/observed.ts';
 import { countedRolloutGate } from './evaluation/rolloutGates.ts';
 import { idleRequests, type RequestKey, requestsOf } from './evaluation/rolloutRequests.ts';
 import { authorsWanted } from './evaluation/versionApprovals.ts';

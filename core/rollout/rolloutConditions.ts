@@ -38,8 +38,8 @@ import { targetName, unapplied } from './deployment/progress.ts';
 import { rollbackCondition } from './deployment/rollback.ts';
 import { BLOCKER_KINDS, READY_REASONS } from './evaluation/blockers.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
-import type { Observed, RolloutConfig, RolloutState } from './evaluation/inputs.ts';
 import { isForward } from './evaluation/nextVersion.ts';
+import type { Observed, RolloutConfig, RolloutState } from './evaluation/observed.ts';
 import { blockingNames, rolloutGatesOf } from './evaluation/rolloutGates.ts';
 import { type Requests, requestedText } from './evaluation/rolloutRequests.ts';
 

@@ -12,7 +12,7 @@ import { isAtRest, mayBeOutdated, requeueInterval } from '../../core/health/kust
 import { metricCheckOf, statusWithoutAnswer } from '../../core/health/prometheus/measurement.ts';
 import { toSelectorString } from '../../core/kube/selector.ts';
 import { LIMITS } from '../../core/limits.ts';
-import { specProblems } from '../../core/rollout/evaluation/inputs.ts';
+import { specProblems } from '../../core/rollout/evaluation/specProblems.ts';
 import { evaluateKustomization } from '../../live/evaluateKustomization.ts';
 import { inParallel } from '../../live/inParallel.ts';
 import { listKept } from '../../live/objectReads.ts';

@@ -26,13 +26,9 @@ import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import { type CarriedDeployment, deploymentsCarriedBy } from '../../core/rollout/deployment/entry.ts';
-import {
-  foreignRefProblems,
-  type Observed,
-  specProblems,
-  withoutForeignRefs,
-} from '../../core/rollout/evaluation/inputs.ts';
+import type { Observed } from '../../core/rollout/evaluation/observed.ts';
 import { requiredGatesOf } from '../../core/rollout/evaluation/requiredGates.ts';
+import { foreignRefProblems, specProblems, withoutForeignRefs } from '../../core/rollout/evaluation/specProblems.ts';
 import { authorsWanted } from '../../core/rollout/evaluation/versionApprovals.ts';
 import {
   type Child,

@@ -6,7 +6,7 @@ import type { Rollout, RolloutStatus } from '../../api/types.ts';
 import { bindingsOf } from '../../core/binding/boundObjects.ts';
 import { eventRecord } from '../../core/kube/events.ts';
 import { countsOf, durationsOf } from '../../core/rollout/deploymentMetrics.ts';
-import type { Observed } from '../../core/rollout/evaluation/inputs.ts';
+import type { Observed } from '../../core/rollout/evaluation/observed.ts';
 import { type Plan, planRollout } from '../../core/rollout/plan.ts';
 import { isStale } from '../../core/status/revision.ts';
 import { readSelectors } from '../../live/gateReads.ts';

@@ -25,7 +25,6 @@ import { identityOf, refKey } from '../../core/kube/names.ts';
 import { tagProblems } from '../../core/kube/tag.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { nextPinRecord } from '../../core/record/pinRecord.ts';
-import { foreignRefProblems, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/inputs.ts';
 import {
   formatRequestIds,
   NAME_A_VERSION,
@@ -35,6 +34,7 @@ import {
   requestKey,
   requestsOf,
 } from '../../core/rollout/evaluation/rolloutRequests.ts';
+import { foreignRefProblems, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/specProblems.ts';
 import { untrustedMatchProblems, upstreamName, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { readUpstream } from '../../live/objectReads.ts';
 import { deny } from '../closedGates.ts';

@@ -26,8 +26,8 @@ import { hasNoBake, isUnfinished } from '../deployment/history.ts';
 import { holdsAfterFailure, type Rollback } from '../deployment/rollback.ts';
 import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { type CopyState, WAITING_FOR_COPY } from './copy.ts';
-import type { Observed, RolloutConfig } from './inputs.ts';
 import { isForward, RELEASE_TOO_YOUNG, type Selection, type YoungRelease } from './nextVersion.ts';
+import type { Observed, RolloutConfig } from './observed.ts';
 import {
   allows,
   allowsNothing,

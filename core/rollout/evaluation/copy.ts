@@ -4,8 +4,8 @@ import type { Rollout, RolloutStatus, VersionInfo } from '../../../api/types.ts'
 import { identityOf } from '../../kube/names.ts';
 import { type CopyJob, type CopyProgress, copyJob, progressOf } from '../../releaseCopy/job.ts';
 import { newestSucceeded } from '../upstream/upstreamVerdict.ts';
-import type { Observed, RolloutState } from './inputs.ts';
 import type { Selection } from './nextVersion.ts';
+import type { Observed, RolloutState } from './observed.ts';
 
 /** Reason of DeploymentBlocked while a deployment waits for its copy. */
 export const WAITING_FOR_COPY = 'WaitingForCopy';

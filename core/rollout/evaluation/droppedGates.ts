@@ -6,7 +6,7 @@ import { gatesNamedBy, TOO_MANY } from '../../gate/gateRefs.ts';
 import type { GateSelectors } from '../../gate/gateSelection.ts';
 import { sameJson } from '../../kube/json.ts';
 import { refKey, without } from '../../kube/names.ts';
-import type { Observed } from './inputs.ts';
+import type { Observed } from './observed.ts';
 import { ownGates } from './requiredGates.ts';
 
 /** Whether a write may make the Rollout require fewer Gates. It reads no Gate: most writes can't. */

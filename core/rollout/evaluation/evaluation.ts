@@ -15,7 +15,6 @@ import { holdsAfterFailure, rollbackOf } from '../deployment/rollback.ts';
 import { evaluateUpstream } from '../upstream/upstreamVerdict.ts';
 import { type BlockerSources, copyBlockers, findBlockers, isBlockedBy } from './blockers.ts';
 import { type CopyState, copyState } from './copy.ts';
-import type { Observed, RolloutConfig, RolloutState } from './inputs.ts';
 import {
   automaticVersions,
   releasesAfter,
@@ -24,6 +23,7 @@ import {
   type Withdrawal,
   youngUntil,
 } from './nextVersion.ts';
+import type { Observed, RolloutConfig, RolloutState } from './observed.ts';
 import { evaluateRequiredGates, type StoredApproval, storedApproval } from './requiredGates.ts';
 import {
   evaluateRolloutGates,

@@ -14,7 +14,7 @@ import { formatTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import { bypassedClosures } from '../../suspension/bypassGrant.ts';
 import { closureKey } from '../../suspension/stateAnnotation.ts';
-import type { Observed } from './inputs.ts';
+import type { Observed } from './observed.ts';
 import { backgroundOf, type ReleaseAuthors } from './versionApprovals.ts';
 
 /** The Gates that a Rollout requires itself: the named ones, then those that select it. */

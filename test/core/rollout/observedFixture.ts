@@ -1,6 +1,6 @@
 /** A Rollout and related objects for tests of the pure core. */
 import type { RolloutSpec, RolloutStatus } from '../../../api/types.ts';
-import type { Observed } from '../../../core/rollout/evaluation/inputs.ts';
+import type { Observed } from '../../../core/rollout/evaluation/observed.ts';
 import { objectOf } from '../../support/objects.ts';
 
 export const NOW = Date.parse('2026-03-01T12:00:00Z');

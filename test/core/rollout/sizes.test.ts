@@ -4,7 +4,7 @@ import type { RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { formatDeployments, parseDeployments } from '../../../core/managedField/deployment.ts';
 import { adoptedEntry } from '../../../core/rollout/deployment/entry.ts';
-import { readRolloutConfig } from '../../../core/rollout/evaluation/inputs.ts';
+import { readRolloutConfig } from '../../../core/rollout/evaluation/observed.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
 import { boundedReleases } from '../../../core/rollout/release/retention.ts';
 import { objectOf } from '../../support/objects.ts';

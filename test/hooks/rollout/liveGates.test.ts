@@ -7,7 +7,7 @@ import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Rollout, RolloutStatus } from '../../../api/types.ts';
 import { TOO_MANY } from '../../../core/gate/gateRefs.ts';
 import { boundLabel } from '../../../core/kube/names.ts';
-import type { Observed } from '../../../core/rollout/evaluation/inputs.ts';
+import type { Observed } from '../../../core/rollout/evaluation/observed.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
 import { rolloutHook, toResponse } from '../../../hooks/rollout/rolloutHook.ts';
 import { fakeCall, imagePolicy, NOW, object, request, rollout } from './call.ts';

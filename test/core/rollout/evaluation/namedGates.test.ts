@@ -5,7 +5,7 @@ import { evaluateGates } from '../../../../core/gate/evaluateGates.ts';
 import { gatesNamedBy } from '../../../../core/gate/gateRefs.ts';
 import { byRefKey } from '../../../../core/kube/names.ts';
 import { closedAgainstRemoval, namedGateRecords, neverSeen } from '../../../../core/rollout/evaluation/droppedGates.ts';
-import type { Observed } from '../../../../core/rollout/evaluation/inputs.ts';
+import type { Observed } from '../../../../core/rollout/evaluation/observed.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry, RolloutSpec } from '../../../../api/types.ts';
 import { LIMITS } from '../../../../core/limits.ts';
-import { specProblems } from '../../../../core/rollout/evaluation/inputs.ts';
 import { evaluateRolloutGates } from '../../../../core/rollout/evaluation/rolloutGates.ts';
+import { specProblems } from '../../../../core/rollout/evaluation/specProblems.ts';
 import { upstreamRefs } from '../../../../core/rollout/upstream/dependencies.ts';
 import { evaluateUpstream } from '../../../../core/rollout/upstream/upstreamVerdict.ts';
 import { objectOf } from '../../../support/objects.ts';

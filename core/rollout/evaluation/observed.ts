@@ -1,0 +1,125 @@
+/**
+ * The inputs of a Rollout's plan: all that was read for it, by hooks/rollout/observe.ts; its settings; and the part of
+ * its status from which a plan starts.
+ */
+import type { ImagePolicy } from '../../../api/flux.ts';
+import type { Condition, NamespacedName } from '../../../api/kubernetes.ts';
+import type { ReleaseMetadata, Settings } from '../../../api/ports.ts';
+import type {
+  FluxBinding,
+  Gate,
+  HealthCheck,
+  HistoryEntry,
+  Rollout,
+  RolloutSpec,
+  VersionInfo,
+} from '../../../api/types.ts';
+import type { Budgets } from '../../budget/selectingBudgets.ts';
+import { parseDuration } from '../../kube/duration.ts';
+import { LIMITS } from '../../limits.ts';
+import type { Copying } from '../../releaseCopy/job.ts';
+import type { CarriedDeployment } from '../deployment/entry.ts';
+import { bakes } from '../deployment/history.ts';
+import type { OnFailure } from '../deployment/rollback.ts';
+import type { UpstreamRollouts } from '../upstream/upstreamVerdict.ts';
+import type { CountedRolloutGate } from './rolloutGates.ts';
+import { gatesFirstDeployment, specProblems } from './specProblems.ts';
+import type { ReleaseAuthors } from './versionApprovals.ts';
+
+export interface Observed {
+  rollout: Rollout;
+  /** The ImagePolicy of spec.releasesImagePolicy; undefined if it doesn't exist. */
+  imagePolicy?: ImagePolicy | undefined;
+  /** RolloutGates of other Rollouts are ignored. */
+  rolloutGates: readonly CountedRolloutGate[];
+  /** Bindings of objects that are not bound to this Rollout are ignored. */
+  bindings: readonly FluxBinding[];
+  /** HealthChecks that spec.healthCheckSelector matches and that may be watched. */
+  healthChecks: readonly HealthCheck[];
+  /** The number of HealthChecks that the selector matches and that did not consent. A condition reports it. */
+  healthLeftOut?: number;
+  /** Further problems of the spec in this cluster, a sentence each. */
+  problems?: readonly string[];
+  /** The RolloutBudgets that select the Rollout; absent if they were not read live. */
+  budgets?: Budgets;
+  /** The Gates that every deployment requires. */
+  gateRefs: readonly NamespacedName[];
+  /** The Gates that exist, by `refKey`. */
+  gates: ReadonlyMap<string, Gate>;
+  /** The inputs of the copy to spec.targetRepository; absent if that is not set. */
+  copying?: Copying | undefined;
+  /** The upstream Rollouts of spec.after; absent if there are none. */
+  upstream?: UpstreamRollouts | undefined;
+  /** Metadata from the registry, by tag. */
+  metadata: Readonly<Record<string, ReleaseMetadata>>;
+  /** Tags whose metadata the registry may still deliver. */
+  awaited?: readonly string[];
+  /** Deployments of this Rollout that Flux objects carry; read only while there is no history. */
+  carried?: readonly CarriedDeployment[];
+  /** Why the ConfigMap of spec.releaseConfigMap cannot be written. */
+  configMapProblem?: string | undefined;
+  /** The present ImagePolicy of spec.writeBack, if it belongs to this Rollout. */
+  derivedPolicy?: ImagePolicy | undefined;
+  /** Why that ImagePolicy cannot be written. */
+  writeBackProblem?: string | undefined;
+  onFailure: Settings['onFailure'];
+  likeKuberik?: boolean | undefined;
+}
+
+/** The part of a Rollout's status that decisions start from, and change. */
+export interface RolloutState {
+  history: readonly HistoryEntry[];
+  available: readonly VersionInfo[];
+  /** Releases that were rolled back and not deployed since. */
+  rolledBack: readonly string[];
+  /** Releases that must not be rolled back. */
+  barriers: readonly string[];
+  /** The authors of releases whose approvals exclude authors. */
+  authors: readonly ReleaseAuthors[];
+  conditions: readonly Condition[];
+}
+
+/** The settings. The CRD rejects most values that do not parse; objects from before may still have them. */
+export interface RolloutConfig {
+  /** Milliseconds. */
+  bakeTime?: number;
+  /** Milliseconds. */
+  deployTimeout?: number;
+  /** Milliseconds; undefined if releases of any age may be deployed. */
+  minimumReleaseAge?: number;
+  /** Whether RolloutGates hold the first deployment too: by default, but not with `likeKuberik`. */
+  gateFirstDeployment: boolean;
+  /** Whether new deployments bake. */
+  bakes: boolean;
+  historyLimit: number;
+  retentionDays: number;
+  minReleases: number;
+  onFailure: OnFailure;
+  /** spec.rollback.barrier: a release that is never rolled back. */
+  barrier?: string;
+  /** Problems of the spec, a sentence each. With any, nothing is deployed and no bake progresses. */
+  problems: string[];
+}
+
+export function readRolloutConfig(
+  rollout: Rollout,
+  { onFailure, likeKuberik = false, problems = [] }: Pick<Observed, 'onFailure' | 'likeKuberik' | 'problems'>,
+): RolloutConfig {
+  const spec: Partial<RolloutSpec> = rollout.spec ?? {};
+  const bakeTime = parseDuration(spec.bakeTime);
+  const deployTimeout = parseDuration(spec.deployTimeout);
+  const minimumReleaseAge = parseDuration(spec.minimumReleaseAge);
+  return {
+    ...(minimumReleaseAge !== undefined && { minimumReleaseAge }),
+    ...(bakeTime !== undefined && { bakeTime }),
+    ...(deployTimeout !== undefined && { deployTimeout }),
+    gateFirstDeployment: gatesFirstDeployment(rollout.spec, likeKuberik),
+    bakes: bakes(rollout),
+    historyLimit: Math.min(Math.max(spec.versionHistoryLimit ?? 0, LIMITS.historyKept), LIMITS.history),
+    retentionDays: spec.availableReleasesRetentionDays ?? 7,
+    minReleases: spec.availableReleasesMinCount ?? 30,
+    onFailure: spec.onFailure ?? onFailure,
+    ...(spec.rollback?.barrier && { barrier: spec.rollback.barrier }),
+    problems: [...specProblems(spec), ...problems],
+  };
+}

@@ -1,0 +1,90 @@
+/** Problems of a Rollout's spec: with any, nothing is deployed and no bake progresses. */
+import type { Rollout, RolloutSpec } from '../../../api/types.ts';
+import { healthCheckLabels } from '../../health/association.ts';
+import { durationProblem } from '../../kube/duration.ts';
+import { selectorProblems } from '../../kube/selector.ts';
+import { afterProblems } from '../upstream/dependencies.ts';
+
+const DURATIONS = ['bakeTime', 'deployTimeout', 'releaseUpdateInterval', 'minimumReleaseAge'] as const;
+
+/** The problems of fields that do not parse: field, value and reason, a sentence each. */
+export function specProblems(spec: Partial<RolloutSpec>): string[] {
+  const durations = DURATIONS.flatMap((field) => durationProblem(`spec.${field}`, spec[field]) ?? []);
+  return [...durations, ...healthSelectorProblems(spec.healthCheckSelector), ...afterProblems(spec.after)];
+}
+
+/**
+ * The problem of a write that sets spec.initialVersion after creation, or frees it from RolloutGates.
+ * The initial version runs already, so nothing holds it: no upstream Rollout, age, budget or bake, and RolloutGates
+ * only with gateFirstDeployment. Set later, it would bypass all of these.
+ */
+export function initialVersionProblem(rollout: Rollout, before: Rollout, likeKuberik?: boolean): string | undefined {
+  const { initialVersion } = rollout.spec ?? {};
+  if (!initialVersion || before.status?.history?.length) return undefined;
+  if (initialVersion === before.spec?.initialVersion) {
+    if (!gatesFirstDeployment(before.spec, likeKuberik) || gatesFirstDeployment(rollout.spec, likeKuberik))
+      return undefined;
+    return (
+      `spec.gateFirstDeployment cannot become false after creation, because spec.initialVersion ${JSON.stringify(initialVersion)} would bypass ` +
+      'RolloutGates and their approvals: deploy that version manually, or delete the Rollout and create it again'
+    );
+  }
+  return (
+    `spec.initialVersion ${JSON.stringify(initialVersion)} can be set only at creation, because no upstream Rollout and no bake would block it: ` +
+    'remove it, or delete the Rollout and create it again with the version that runs'
+  );
+}
+
+/** Whether RolloutGates hold the first deployment too. */
+export function gatesFirstDeployment(spec: RolloutSpec | undefined, likeKuberik = false): boolean {
+  return spec?.gateFirstDeployment ?? !likeKuberik;
+}
+
+function healthSelectorProblems(healthCheckSelector: RolloutSpec['healthCheckSelector']): string[] {
+  const parts = [
+    ['spec.healthCheckSelector.selector', healthCheckLabels(healthCheckSelector)],
+    ['spec.healthCheckSelector.namespaceSelector', healthCheckSelector?.namespaceSelector],
+  ] as const;
+  return parts.flatMap(([path, selector]) =>
+    selectorProblems(selector, path).map(({ field, value, reason }) => `${field}: ${JSON.stringify(value)} ${reason}`),
+  );
+}
+
+/** The problems of references to other namespaces, for installations that forbid them: a sentence each. */
+export function foreignRefProblems({ metadata, spec }: Rollout): string[] {
+  const named = [
+    { path: 'spec.releasesImagePolicy.namespace', namespace: spec?.releasesImagePolicy?.namespace },
+    ...(spec?.gates ?? []).map(({ namespace }, index) => ({ path: `spec.gates[${index}].namespace`, namespace })),
+    ...(spec?.after ?? []).map(({ namespace }, index) => ({ path: `spec.after[${index}].namespace`, namespace })),
+  ];
+  const sentences = named
+    .filter(({ namespace }) => namespace && namespace !== metadata.namespace)
+    .map(
+      ({ path, namespace }) =>
+        `${path}: references to another namespace (${JSON.stringify(namespace)}) are forbidden (NO_CROSS_NAMESPACE_REFS)`,
+    );
+  const { namespaceSelector } = spec?.healthCheckSelector ?? {};
+  if (!namespaceSelector) return sentences;
+  return [
+    ...sentences,
+    'spec.healthCheckSelector.namespaceSelector: references to other namespaces are forbidden (NO_CROSS_NAMESPACE_REFS)',
+  ];
+}
+
+/** The Rollout without its references to other namespaces, so that nothing is read there for it. */
+export function withoutForeignRefs(rollout: Rollout): Rollout {
+  const { metadata, spec } = rollout;
+  if (!spec) return rollout;
+  const isOwn = ({ namespace }: { namespace?: string }) => !namespace || namespace === metadata.namespace;
+  const { namespaceSelector: _, ...health } = spec.healthCheckSelector ?? {};
+  return {
+    ...rollout,
+    spec: {
+      ...spec,
+      releasesImagePolicy: isOwn(spec.releasesImagePolicy) ? spec.releasesImagePolicy : {},
+      ...(spec.gates && { gates: spec.gates.filter(isOwn) }),
+      ...(spec.after && { after: spec.after.filter(isOwn) }),
+      ...(spec.healthCheckSelector && { healthCheckSelector: health }),
+    },
+  };
+}
