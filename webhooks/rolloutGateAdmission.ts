@@ -14,8 +14,7 @@ import { annotateAll, label } from '../core/kube/annotate.ts';
 import { sameJson } from '../core/kube/json.ts';
 import { identityOf, labelValue } from '../core/kube/names.ts';
 import { formatListed, nextListEntries, parseListed } from '../core/record/listRecord.ts';
-import { requestersOf } from '../core/rollout/evaluation/rolloutRequests.ts';
-import { hasDiscovered } from '../core/rollout/evaluation/versionApprovals.ts';
+import { hasDiscovered, requestersOf } from '../core/rollout/evaluation/versionApprovals.ts';
 import { recordDeletion } from './approvalDeletion.ts';
 import { type AdmissionDecision, type AdmissionHandler, allowed, denied, namespaceOf } from './response.ts';
 

@@ -35,14 +35,15 @@ export interface SlotWait {
   requeueAt: EpochMs[];
 }
 
-/** The first slot that was granted; undefined if none was, or budgets were not read. */
-export function grantedSlot(rollout: Rollout, budgets: Budgets | undefined): Slot | undefined {
-  return slotsOf(rollout, budgets).find((slot) => slot?.state === 'Granted');
-}
-
-/** Whether the slot is for this release. */
-export function isGranted(release: VersionInfo, { version, digest }: Slot): boolean {
-  return release.tag === version && isSameDigest(release, { digest });
+/** The releases that the granted slots are for; all of them if no budget has granted one, or none was read. */
+export function grantedOnly(
+  releases: readonly VersionInfo[],
+  rollout: Rollout,
+  budgets: Budgets | undefined,
+): readonly VersionInfo[] {
+  const slot = slotsOf(rollout, budgets).find((each) => each?.state === 'Granted');
+  if (!slot) return releases;
+  return releases.filter((release) => release.tag === slot.version && isSameDigest(release, slot));
 }
 
 /**

@@ -29,7 +29,7 @@ import {
 import { healthSettlesAt, sortedChecks } from './deployment/healthChecks.ts';
 import { hasNoBake, isUnfinished } from './deployment/history.ts';
 import { rollbackDepth } from './deployment/rollback.ts';
-import { type Evaluation, evaluate, mayDeploy, offeredVersions } from './evaluation/evaluation.ts';
+import { type Evaluation, evaluateRollout, mayDeploy, offeredVersions } from './evaluation/evaluation.ts';
 import { isForward } from './evaluation/nextVersion.ts';
 import type { Observed, RolloutConfig, RolloutState } from './evaluation/observed.ts';
 import { GATES_IN_HISTORY } from './evaluation/requiredGates.ts';
@@ -66,13 +66,13 @@ export function decideDeployment(
     requestsOf(observed.rollout, new Set([...usedBefore, ...used]));
   const commit = (deployed: DeploymentResult): DeploymentDecision => ({
     ...deployed,
-    evaluation: evaluate(observed, deployed.state, config, requestsAfter(deployed.used), now),
+    evaluation: evaluateRollout(observed, deployed.state, config, requestsAfter(deployed.used), now),
     commits: true,
     requeueAt: [],
   });
   if (before.history.length === 0 && observed.carried?.length) return commit(adopt(observed, config, before, now));
   const requests = requestsAfter([]);
-  const evaluation = evaluate(observed, before, config, requests, now);
+  const evaluation = evaluateRollout(observed, before, config, requests, now);
   const { selection, rolloutGatesResult } = evaluation;
   // The bypass stays visible after its version is deployed: see shownBypass.
   const shown = rolloutGatesResult.condition.reason === 'GatesBypassed' ? [rolloutGatesResult.condition] : [];
@@ -84,7 +84,7 @@ export function decideDeployment(
   const awaitsHealth = !selection.manual && config.bakes && state.history.length > 0;
   const settlesAt = awaitsHealth ? healthSettlesAt(observed.healthChecks, now) : undefined;
   if (settlesAt !== undefined) return { ...stay, requeueAt: [settlesAt] };
-  const slotWait = slotWaitFor(observed, config, state, evaluation, now);
+  const slotWait = slotWaitFor(observed, state, evaluation, now);
   if (slotWait) return { ...stay, slotWait, requeueAt: slotWait.requeueAt };
   return commit(deployNext(observed, config, state, evaluation, requests, now));
 }
@@ -104,7 +104,6 @@ function adopt(observed: Observed, { bakes }: RolloutConfig, state: RolloutState
 /** The wait for slots. Without budgets there is none yet: they are read only in the live reads before a commit. */
 function slotWaitFor(
   observed: Observed,
-  config: RolloutConfig,
   state: RolloutState,
   evaluation: Evaluation,
   now: EpochMs,
@@ -112,7 +111,7 @@ function slotWaitFor(
   const { rollout, budgets } = observed;
   const { selection } = evaluation;
   if (!budgets || selection.next === undefined || !isForward(selection)) return undefined;
-  const offered = offeredVersions(observed, state, config, evaluation, now);
+  const offered = offeredVersions(observed, state, evaluation, now);
   return slotWaitOf(rollout, budgets, offered, selection.next, now);
 }
 

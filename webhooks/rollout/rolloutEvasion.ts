@@ -58,7 +58,7 @@ export async function decideDeletion(rollout: Rollout, request: AdmissionRequest
  * Decides a write of the status that adds a deployment, which would be rolled out as the Rollout's own are, or that
  * lets the newest one bypass its Gates again after it has failed.
  */
-export async function decideDeployment(
+export async function decideAddedDeployment(
   rollout: Rollout,
   before: Rollout,
   request: AdmissionRequest,

@@ -5,7 +5,7 @@
 import type { HistoryEntry, Rollout, RolloutStatus } from '../../api/types.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { type AdmissionHandler, allowed } from '../response.ts';
-import { decideDeployment } from './rolloutEvasion.ts';
+import { decideAddedDeployment } from './rolloutEvasion.ts';
 
 /** The fields that the Go controller's API lacks; a test compares both lists with the CRD. */
 export const OUR_FIELDS = [
@@ -58,7 +58,7 @@ export const validateRolloutStatus: AdmissionHandler = async (request, call) => 
   const rollout = request.object as Rollout | null | undefined;
   const before = request.oldObject as Rollout | null | undefined;
   if (!rollout || !before || request.userInfo.username === call.settings.metacontrollerUser) return allowed();
-  return (await decideDeployment(rollout, before, request, call)) ?? allowed();
+  return (await decideAddedDeployment(rollout, before, request, call)) ?? allowed();
 };
 
 /**

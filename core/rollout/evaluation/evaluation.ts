@@ -5,7 +5,7 @@
 import { LISTED } from '../../../api/annotations.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, HistoryEntry, Rollout, RolloutGate, VersionInfo } from '../../../api/types.ts';
-import { grantedSlot, isGranted, MAX_OFFERED_VERSIONS } from '../../budget/slotRequest.ts';
+import { grantedOnly, MAX_OFFERED_VERSIONS } from '../../budget/slotRequest.ts';
 import type { GateResult } from '../../gate/evaluateGates.ts';
 import { deployCutoff } from '../../health/knownHealth.ts';
 import { parseTime } from '../../kube/time.ts';
@@ -45,6 +45,8 @@ import {
 export interface Evaluation extends BlockerSources {
   rejected: Rejection[];
   withdrawn: Withdrawal[];
+  /** The versions that automation may deploy unless a blocker holds them, newest first. */
+  automatic: readonly VersionInfo[];
   /** Closed Gates that `pending` bypasses. */
   bypassed: GateResult[];
   /** The requests that opened its Gates, and the approvals that Gates and RolloutGates require. */
@@ -64,7 +66,7 @@ export interface Evaluation extends BlockerSources {
 const AWAITED_REQUEUE_MS = 10_000;
 
 /** @param requests those that are not used up */
-export function evaluate(
+export function evaluateRollout(
   observed: Observed,
   state: RolloutState,
   config: RolloutConfig,
@@ -72,7 +74,7 @@ export function evaluate(
   now: EpochMs,
 ): Evaluation {
   const [head] = state.history;
-  const { ownRolloutGates, gateApprovals, rejected, withdrawn, ...choice } = chooseNext(
+  const { ownRolloutGates, gateApprovals, rejected, withdrawn, automatic, ...choice } = chooseNext(
     observed,
     state,
     config,
@@ -97,6 +99,7 @@ export function evaluate(
     ...sources,
     rejected,
     withdrawn,
+    automatic,
     ...(copy && { copy }),
     blockers: [...blockers, ...copyBlockers(copy)],
     bypassed: required.bypassed,
@@ -130,16 +133,16 @@ function chooseNext(
   const rejectingGate = (tag: string) => rejectedBy(ownRolloutGates, tag);
   const awaited = observed.awaited ?? [];
   const rollback = rollbackOf({ history, config, barriers, awaited, rejectedBy: rejectingGate, now });
+  const byGates = automaticVersions(rolloutGatesResult, head, config.gateFirstDeployment);
+  const automatic = grantedOnly(byGates, rollout, observed.budgets);
   const selection = select({
     initialVersion: rollout.spec?.initialVersion,
     wantedVersion: rollout.spec?.wantedVersion,
     forceDeploy: requests.forceDeploy,
     available,
-    rolloutGatesResult,
+    automatic,
     head,
     rollback,
-    gateFirstDeployment: config.gateFirstDeployment,
-    isGranted: grantFilter(observed),
     rejectedBy: rejectingGate,
   });
   const pending = pendingVersion(selection, candidates, rollout, requests);
@@ -152,6 +155,7 @@ function chooseNext(
     young,
     upstream,
     rolloutGatesResult,
+    automatic,
     selection,
     ...(rollback && { rollback }),
     ...(pending !== undefined && { pending }),
@@ -185,24 +189,13 @@ function requeueTimes(
 export function offeredVersions(
   observed: Observed,
   { history: [head], authors }: RolloutState,
-  { gateFirstDeployment }: RolloutConfig,
-  { rolloutGatesResult, copy }: Evaluation,
+  { automatic, copy }: Evaluation,
   now: EpochMs,
 ): VersionInfo[] {
-  const isGranted = grantFilter(observed);
-  const all = automaticVersions({ head, gateFirstDeployment, rolloutGatesResult, isGranted }).slice(
-    0,
-    MAX_OFFERED_VERSIONS,
-  );
-  // Only the newest has been copied.
+  const all = automatic.slice(0, MAX_OFFERED_VERSIONS);
+  // A budget must not choose a version without a copy: only the newest has been copied.
   if (copy?.isAwaited) return all.slice(0, 1);
   return all.filter(({ tag }) => evaluateRequiredGates(observed, tag, head, authors, now).closed.length === 0);
-}
-
-/** Whether a release is the one of the granted slot; undefined if no budget has granted one. */
-function grantFilter({ rollout, budgets }: Observed): ((release: VersionInfo) => boolean) | undefined {
-  const slot = grantedSlot(rollout, budgets);
-  return slot && ((release) => isGranted(release, slot));
 }
 
 function pendingVersion(

@@ -140,13 +140,10 @@ interface SelectionInputs {
   /** The pending force-deploy request. */
   forceDeploy: string | undefined;
   available: readonly VersionInfo[];
-  rolloutGatesResult: RolloutGatesResult;
+  /** The versions that automation may deploy now, newest first. */
+  automatic: readonly VersionInfo[];
   head: HistoryEntry | undefined;
   rollback: Rollback | undefined;
-  /** Whether RolloutGates hold the first deployment too. */
-  gateFirstDeployment: boolean;
-  /** Whether the slots that budgets have granted are for this release; absent if none has granted one. */
-  isGranted?: ((release: VersionInfo) => boolean) | undefined;
   /** The name of the RolloutGate that rejects a tag. */
   rejectedBy: (tag: string) => string | undefined;
 }
@@ -170,7 +167,7 @@ export interface Selection {
  * rollback, the newest candidate that the RolloutGates allow.
  */
 export function select(inputs: SelectionInputs): Selection {
-  const { initialVersion, wantedVersion, forceDeploy, head, rollback } = inputs;
+  const { initialVersion, wantedVersion, forceDeploy, automatic, head, rollback } = inputs;
   if (head === undefined && initialVersion) {
     const problem = problemWith(initialVersion, { ...inputs, wantedVersion: initialVersion });
     return { manual: false, initial: true, ...(problem ?? { next: initialVersion }) };
@@ -179,7 +176,7 @@ export function select(inputs: SelectionInputs): Selection {
   if (!requested && rollback && !rollback.stays) return { manual: false, rollback, next: rollback.to.tag };
   if (!requested && rollback?.stays && rollback.until !== undefined) return { manual: false };
   if (!requested) {
-    const [newest] = automaticVersions(inputs);
+    const [newest] = automatic;
     return { manual: false, ...(newest && { next: newest.tag }) };
   }
   const problem = problemWith(requested, inputs);
@@ -187,15 +184,14 @@ export function select(inputs: SelectionInputs): Selection {
   return requested === head?.version.tag ? { manual: true } : { manual: true, next: requested };
 }
 
-/** The versions that automation may deploy now, newest first. */
-export function automaticVersions({
-  head,
-  gateFirstDeployment,
-  rolloutGatesResult: { allowed, promoted },
-  isGranted = () => true,
-}: Pick<SelectionInputs, 'head' | 'gateFirstDeployment' | 'rolloutGatesResult' | 'isGranted'>): VersionInfo[] {
+/** The versions that RolloutGates and upstream Rollouts let automation deploy now, newest first. */
+export function automaticVersions(
+  { allowed, promoted }: RolloutGatesResult,
+  head: HistoryEntry | undefined,
+  gateFirstDeployment: boolean,
+): VersionInfo[] {
   const isUngated = head === undefined && !gateFirstDeployment && allowed.length === 0;
-  return (isUngated ? promoted : allowed).filter(isGranted);
+  return isUngated ? promoted : allowed;
 }
 
 function problemWith(

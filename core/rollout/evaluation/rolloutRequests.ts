@@ -18,7 +18,6 @@ import {
   UNBLOCK_FAILED,
 } from '../../../api/annotations.ts';
 import type { Rollout } from '../../../api/types.ts';
-import type { Background } from '../../approval/approvalVerdict.ts';
 import { withoutEmpty } from '../../kube/json.ts';
 
 /** One-shot annotations whose value is a version. */
@@ -172,15 +171,6 @@ export function nextRequesters(rollout: Rollout, before: Rollout | undefined, us
   return users.length > 0 ? JSON.stringify(Object.fromEntries(users)) : undefined;
 }
 
-/** The users who made the pending requests for a version. */
-export function requestersOf(rollout: Rollout, version: string): Pick<Background, 'requesters' | 'onBehalfOf'> {
-  const parts = partsRequesting(rollout, version);
-  if (parts.length === 0) return { requesters: [] };
-  const { deployUser } = requestsOf(rollout);
-  const requesters = parts.flatMap((part) => userOf(rollout, part) ?? []);
-  return { requesters: [...new Set(requesters)], ...(deployUser && { onBehalfOf: deployUser }) };
-}
-
 /** The user who requested a deployment of this version, and the time. A pin comes before a force-deploy. */
 export function requesterOf(rollout: Rollout, version: string): { by?: string; at?: string } {
   const part = partsRequesting(rollout, version).find((each) => each !== 'bypass-gates');
@@ -230,16 +220,6 @@ function partsRequesting(rollout: Rollout, version: string): Part[] {
 /** The user of a request. Without a record it is the newest requester, whose own approval must not count. */
 function userOf(rollout: Rollout, part: Part): string | undefined {
   return usersOf(rollout)[part] ?? rollout.metadata.annotations?.[REQUESTED_BY];
-}
-
-/** The requesters of the newest deployment of a version, from the history. */
-export function deployedFor({ status }: Rollout, version: string): Pick<Background, 'requesters' | 'onBehalfOf'> {
-  const entry = status?.history?.find(({ version: { tag } }) => tag === version);
-  const { requestedBy, triggeredBy } = entry ?? {};
-  return {
-    requesters: requestedBy === undefined ? [] : [requestedBy],
-    ...(triggeredBy?.kind === 'User' && { onBehalfOf: triggeredBy.name }),
-  };
 }
 
 function requestedVersions({ metadata, spec }: Rollout): Record<Part, string | undefined> {

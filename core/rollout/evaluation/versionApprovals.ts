@@ -18,7 +18,7 @@ import { tagWord } from '../../kube/tag.ts';
 import { memoize } from '../../memo.ts';
 import { type CommandLine, withCommands } from '../../text/commands.ts';
 import { shell } from '../../text/shell.ts';
-import { deployedFor, requestersOf } from './rolloutRequests.ts';
+import { requestsOf, versionRequests } from './rolloutRequests.ts';
 
 /** Reason of DeploymentBlocked, and of Ready before a first deployment. */
 export const WAITING_FOR_APPROVALS = 'WaitingForApprovals';
@@ -87,6 +87,16 @@ export function expiries(all: readonly RolloutGateApprovals[], versions: Readonl
   return ends.filter((end) => end > now);
 }
 
+/** The users who made the pending requests for a version. */
+export function requestersOf(rollout: Rollout, version: string): Pick<Background, 'requesters' | 'onBehalfOf'> {
+  const requests = versionRequests(rollout, version);
+  const { deployUser } = requestsOf(rollout);
+  return {
+    requesters: [...new Set(requests.flatMap(({ by }) => by ?? []))],
+    ...(requests.length > 0 && deployUser && { onBehalfOf: deployUser }),
+  };
+}
+
 /** The requesters and authors of a version, whose approvals a rule can exclude. */
 export function backgroundOf(rollout: Rollout, authors: readonly ReleaseAuthors[], version: string): Background {
   return { ...requestersOf(rollout, version), authors: authors.find(({ tag }) => tag === version)?.authors };
@@ -102,6 +112,16 @@ export function backgroundInStatus(rollout: Rollout, authors: readonly ReleaseAu
   if (version === rollout.status?.pendingVersion) return waiting;
   const { requesters, ...onBehalfOf } = deployedFor(rollout, version);
   return { ...onBehalfOf, ...waiting, requesters: [...waiting.requesters, ...requesters] };
+}
+
+/** The requesters of the newest deployment of a version, from the history. */
+function deployedFor({ status }: Rollout, version: string): Pick<Background, 'requesters' | 'onBehalfOf'> {
+  const entry = status?.history?.find(({ version: { tag } }) => tag === version);
+  const { requestedBy, triggeredBy } = entry ?? {};
+  return {
+    requesters: requestedBy === undefined ? [] : [requestedBy],
+    ...(triggeredBy?.kind === 'User' && { onBehalfOf: triggeredBy.name }),
+  };
 }
 
 /** The approvals of a version for `status.gates`: `1.2.0 has 1 of 2 approvals (alice)`, and the command to approve. */

@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  nextRequesters,
-  requestedText,
-  requesterOf,
-  requestersOf,
-} from '../../../../core/rollout/evaluation/rolloutRequests.ts';
+import { nextRequesters, requestedText, requesterOf } from '../../../../core/rollout/evaluation/rolloutRequests.ts';
+import { requestersOf } from '../../../../core/rollout/evaluation/versionApprovals.ts';
 import { rollout } from '../../../hooks/rollout/call.ts';
 
 const asked = (annotations: Record<string, string>, wantedVersion?: string) => {
