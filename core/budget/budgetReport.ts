@@ -56,7 +56,7 @@ export function readyOf(budget: Budget, outcome: BudgetOutcome): NewCondition {
   causes.push(...heldTexts.map(({ text }) => ['VersionHeld', text] satisfies [string, string]));
   if (overdue.length > 0) {
     const names = few(overdue.map((slot) => `${refKey(slot)} (${slot.version})`));
-    causes.push(['Overdue', `rolling out for longer than spec.slotTimeout, so their slots are free again: ${names}`]);
+    causes.push(['Overdue', `${names} exceeded spec.slotTimeout: their slots are free again`]);
   }
   const [first] = causes;
   if (first) {
@@ -82,7 +82,7 @@ function usageOf({
   if (waiting > 0 && taken >= config.maxConcurrent) return ['Full', message];
   if (waiting > 0 && unknown.length > 0) {
     const names = few(unknown.map(({ rollout }) => refKey(identityOf(rollout))));
-    return ['ImageUnknown', `${message}: of earlier waves, ${names} have not reported their image`];
+    return ['ImageUnknown', `${message}: ${names} of earlier waves have not reported an image`];
   }
   if (waiting > 0 && slots.length > 0) return ['WaveUnderWay', `${message} for earlier waves`];
   if (waiting > 0) return ['WaveIncomplete', `${message} until every Rollout of earlier waves has its version`];

@@ -3,7 +3,6 @@
  * docs/healthchecks.md, *Class kustomization*, has the health of each state; docs/reference/quirks.md, Q27 to Q29, has
  * the differences from the Go controller.
  */
-
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject, Kustomization } from '../../api/flux.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
@@ -211,7 +210,8 @@ function whyNotAttempted({ status }: Kustomization, artifact: string | undefined
   const { lastAttemptedRevision, lastAppliedRevision: applied } = status ?? {};
   const attempted = lastAttemptedRevision ?? applied;
   if (artifact === undefined || attempted === artifact) return undefined;
-  if (applied === artifact) return `revision ${artifact} is fetched, ${attempted} was tried since it was applied`;
+  if (applied === artifact)
+    return `revision ${artifact} is applied, ${attempted} was attempted since: waiting for ${artifact} to be applied again`;
   return `revision ${artifact} is fetched, ${applied ?? 'nothing'} is applied`;
 }
 

@@ -83,7 +83,8 @@ export async function bypassOf(
 }
 
 const cannotBypass = ({ metadata }: Rollout) => `Rollout '${metadata.name}' cannot bypass its closed Gates`;
-const NOTHING_WAITS = 'no version is waiting. For five minutes you may delete the Rollout or write its status';
+const NOTHING_WAITS =
+  'no version is waiting, so nothing bypasses a Gate. Within five minutes you can delete the Rollout or write its status';
 const NO_REASON = `${BYPASS_FOR} has no effect without a new ${BYPASS_REASON} in the same write`;
 
 /**

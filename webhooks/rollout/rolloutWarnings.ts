@@ -48,7 +48,7 @@ function unpinWarnings(rollout: Rollout, before: Rollout | undefined): string[] 
   if (!pinned || rollout.spec?.wantedVersion || newRequests(rollout, before).forceDeploy) return [];
   const next = nextAutomatic(rollout.status ?? before.status ?? {});
   if (next === undefined || next === pinned) return [];
-  return [`version ${next} is deployed next. To prevent that: pin again, reject ${next}, then unpin`];
+  return [`version ${next} is deployed next. To skip it: pin again, reject ${next}, then unpin`];
 }
 
 /** The Warning for a force-deploy of an older version: it is no pin, so the newer version is a candidate again. */

@@ -115,7 +115,7 @@ function outcomes(upstream: Rollout, ref: UpstreamRef, now: EpochMs): (candidate
     }
     const entry = entryOf(candidate);
     if (!entry) return unsatisfied(`has no deployment of ${COMPARED_TEXT[ref.match]} in its history`);
-    if (rolledBack.has(entry.version.tag)) return unsatisfied('rolled it back');
+    if (rolledBack.has(entry.version.tag)) return unsatisfied('was rolled back there');
     return upstreamOutcome(entry, ref, now);
   };
 }
@@ -154,9 +154,9 @@ function upstreamOutcome(entry: HistoryEntry, { bakedFor }: UpstreamRef, now: Ep
     case 'InProgress':
       return { ...unsatisfied(`baking${since(bakeStartTime)}`), ...underWaySince(bakeStartTime) };
     case 'Failed':
-      return unsatisfied('its deployment there failed');
+      return unsatisfied('the deployment failed there');
     case 'Cancelled':
-      return unsatisfied('its deployment there failed, and the retry was cancelled');
+      return unsatisfied('the deployment failed there, and the retry was cancelled');
     default:
       return unsatisfied('has not reported that it succeeded');
   }
@@ -170,7 +170,7 @@ function bakedOutcome(ended: string, bakedFor: number, now: EpochMs): Outcome {
   if (now >= until) return { satisfied: true };
   return {
     ...unsatisfied(
-      `succeeded at ${formatTime(at)}; spec.after requires ${formatDuration(bakedFor)}, which end at ${formatTime(until)}`,
+      `succeeded at ${formatTime(at)}; spec.after[].bakedFor requires ${formatDuration(bakedFor)} since then, until ${formatTime(until)}`,
     ),
     at: until,
     since: at,

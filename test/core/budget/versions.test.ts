@@ -1,5 +1,4 @@
 /** Versions in a budget's status. */
-
 import { describe, expect, it } from 'vitest';
 import type { Rollout, Slot } from '../../../api/types.ts';
 import { LIMITS } from '../../../core/limits.ts';
@@ -115,7 +114,7 @@ describe('failures', () => {
     expect(events.map(({ reason }) => reason)).toEqual(['SlotOverdue', 'VersionHeld']);
     expect(readyOf(status)).toMatchObject({
       reason: 'Overdue',
-      message: 'rolling out for longer than spec.slotTimeout, so their slots are free again: team-a/a (1.1.0)',
+      message: 'team-a/a (1.1.0) exceeded spec.slotTimeout: their slots are free again',
     });
   });
 

@@ -57,7 +57,7 @@ describe('waves', () => {
     expect(granted(status)).toEqual([]);
     expect(readyOf(status)).toMatchObject({
       reason: 'ImageUnknown',
-      message: '0 of 10 slots are taken, 1 Rollout waits: of earlier waves, team-a/c have not reported their image',
+      message: '0 of 10 slots are taken, 1 Rollout waits: team-a/c of earlier waves have not reported an image',
     });
     const spoken = { ...silent, status: { image: 'cart' } };
     expect(granted(plan(budget(spec), [spoken, asking('e', 'eu', ['1.1.0'])]).status)).toEqual(['e 1.1.0']);

@@ -89,7 +89,9 @@ const CASES: Record<string, Case[]> = {
     }),
     on(
       'of the artifact between, after a rollback to the one that was applied last',
-      notBegun(`revision ${NEW} is fetched, 1.2.0@sha256:ccc was tried since it was applied`),
+      notBegun(
+        `revision ${NEW} is applied, 1.2.0@sha256:ccc was attempted since: waiting for ${NEW} to be applied again`,
+      ),
       { kustomization: failing('ReconciliationFailed', { applied: NEW, attempted: '1.2.0@sha256:ccc' }) },
     ),
     ...['DependencyNotReady', 'ArtifactFailed', 'PruneFailed'].map((reason) => ({

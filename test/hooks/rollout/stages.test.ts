@@ -36,7 +36,7 @@ describe('a stage', () => {
       objects,
     });
     expect(tags).toBeUndefined();
-    expect(waits(status)?.message).toBe("Version 1.0.0 waits for Rollout 'staging' (its deployment there failed)");
+    expect(waits(status)?.message).toBe("Version 1.0.0 waits for Rollout 'staging' (the deployment failed there)");
     expect(resyncAfterSeconds).toBe(15);
   });
 

@@ -201,7 +201,7 @@ describe('validate/rollout', () => {
     const [newer, pinned] = [{ tag: '1.4.0' }, { tag: '1.3.0' }];
     const waiting = { ...status, releaseCandidates: [newer, pinned], gatedReleaseCandidates: [newer, pinned] };
     const shut = { ...waiting, gates: [{ name: 'qa', passing: false }] };
-    const says = ['version 1.4.0 is deployed next. To prevent that: pin again, reject 1.4.0, then unpin'];
+    const says = ['version 1.4.0 is deployed next. To skip it: pin again, reject 1.4.0, then unpin'];
     it.each([
       ['says what is deployed next', rollout({}, waiting), rollout({ wantedVersion: '1.2.0' }, waiting), says],
       ['to what was pinned anyway', rollout({}, waiting), rollout({ wantedVersion: '1.4.0' }, waiting), []],

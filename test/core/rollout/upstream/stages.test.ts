@@ -32,7 +32,7 @@ describe('the stages of a Rollout', () => {
     [
       'a far time',
       { bakeEndTime: '9999-12-31T23:59:59Z' },
-      'succeeded at 9999-12-31T23:59:59Z; spec.after requires 1h0m0s, which end at 9999-12-31T23:59:59Z',
+      'succeeded at 9999-12-31T23:59:59Z; spec.after[].bakedFor requires 1h0m0s since then, until 9999-12-31T23:59:59Z',
     ],
     [
       'a retry',
