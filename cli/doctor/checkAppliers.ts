@@ -1,5 +1,4 @@
 /** Checks which versions Kustomizations would reset without admission, and whether closed Gates make them fail. */
-
 import type { FluxObject } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { Rollout } from '../../api/types.ts';
@@ -7,8 +6,8 @@ import { parseInventory } from '../../core/health/objects/inventory.ts';
 import { few } from '../../core/kube/firstFew.ts';
 import { jsonPointer } from '../../core/kube/json.ts';
 import { byRefKey, groupOf, identityOf, refKey } from '../../core/kube/names.ts';
+import { isSetByGit } from '../../core/managedField/deployment.ts';
 import { fieldPath, managedFieldsOf } from '../../core/managedField/managedFields.ts';
-import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { applierOf } from '../../core/suspension/applier.ts';
 import { type Check, type Finding, fine, problem, reader } from './finding.ts';
 
@@ -39,7 +38,7 @@ export function ignoredFindings(
   rollouts: readonly Rollout[] = [],
 ): Finding[] {
   const appliers = byRefKey(kustomizations);
-  const writingBack = new Set(rollouts.filter(writeBackName).map((each) => refKey(identityOf(each))));
+  const writingBack = new Set(rollouts.filter(isSetByGit).map((each) => refKey(identityOf(each))));
   const fields = objects.flatMap((object) => {
     const ref = applierOf(object);
     const applier = ref && appliers.get(refKey(ref));

@@ -35,7 +35,7 @@ import { isDeeperThan, sameJson } from '../kube/json.ts';
 import { refKey, uniqueRefs, without } from '../kube/names.ts';
 import { isSystemDeleter } from '../kube/users.ts';
 import { LIMITS } from '../limits.ts';
-import { deploymentOf, deploymentText, parseDeployments } from '../managedField/deployment.ts';
+import { deploymentOf, deploymentText, isSetByGit, parseDeployments } from '../managedField/deployment.ts';
 import { managedFieldsOf, readManagedField, writeManagedFields } from '../managedField/managedFields.ts';
 import { setManagedFields } from '../managedField/setManagedFields.ts';
 import { bypassText, type Denial, managedFieldHint, revertWarning, subjectOf } from '../objectGates/gateTexts.ts';
@@ -50,7 +50,6 @@ import {
   type RequiredGates,
   selectedByText,
 } from '../objectGates/objectGates.ts';
-import { writeBackName } from '../policy/derivedPolicy.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
 import { closureKey, isSuspendedByUs } from '../suspension/stateAnnotation.ts';
 import { settleSuspension } from '../suspension/suspension.ts';
@@ -197,7 +196,7 @@ function withBypassingFields(kept: FluxObject, write: FluxWrite & { oldObject: F
 function valuesFromGit(object: FluxObject, bypassing: ReadonlyMap<string, Rollout>): [ManagedField, string][] {
   return managedFieldsOf(object).fields.flatMap((field): [ManagedField, string][] => {
     const rollout = bypassing.get(field.rollout);
-    const version = writeBackName(rollout) && deploymentOf(rollout)?.version;
+    const version = isSetByGit(rollout) && deploymentOf(rollout)?.version;
     return version && readManagedField(object, field) === version ? [[field, version]] : [];
   });
 }

@@ -5,7 +5,6 @@
  * Metacontroller relates to a decorator only the objects that the annotations named at its last customize call
  * (docs/facts.md, M6). If an object is missing, the FluxBinding's own hook makes the report instead.
  */
-
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec, FluxBindingStatus, Gate, Rollout } from '../../api/types.ts';
 import { evaluateGates, fullMessage, type GateResult, redactFor, statusChangedAt } from '../gate/evaluateGates.ts';
@@ -20,7 +19,7 @@ import { closureKey } from '../suspension/stateAnnotation.ts';
 import { TRACKING_KIND } from './appliedDeployment.ts';
 
 /** The Rollouts and Gates of an object that Metacontroller sent to one hook. More may exist. */
-export interface Inputs {
+export interface RelatedObjects {
   /** Keyed by name: all are in the object's namespace. */
   rollouts: ReadonlyMap<string, Rollout>;
   /** Keyed by `namespace/name`. */
@@ -37,7 +36,7 @@ export interface Report extends Omit<EncodedReport, 'gates'> {
   gates?: GateEntry[];
 }
 
-export function inputsOf(rollouts: readonly Rollout[], gates: readonly Gate[]): Inputs {
+export function relatedObjects(rollouts: readonly Rollout[], gates: readonly Gate[]): RelatedObjects {
   return {
     rollouts: new Map(rollouts.map((rollout) => [rollout.metadata.name ?? '', rollout])),
     gates: byRefKey(gates),
@@ -47,7 +46,7 @@ export function inputsOf(rollouts: readonly Rollout[], gates: readonly Gate[]): 
 /** The report on a FluxBinding, and when it changes even if no object changes. */
 export function reportOf(
   { spec, metadata }: FluxBinding,
-  { rollouts, gates }: Inputs,
+  { rollouts, gates }: RelatedObjects,
   now: EpochMs,
 ): { report: Report; requeueAt?: EpochMs } {
   const evaluated = evaluateGates(requiredGatesOfBinding(spec), gates, now).all;
@@ -64,7 +63,7 @@ export function reportOf(
  */
 export function reportWith(
   spec: FluxBindingSpec | undefined,
-  rollouts: Inputs['rollouts'],
+  rollouts: RelatedObjects['rollouts'],
   gates: readonly GateEntry[],
   now: EpochMs,
 ): Report {
@@ -128,7 +127,7 @@ const MAX_GATES_IN_REPORT = 16;
  * An atomic update of tag and variable (core/managedField/atomicUpdate.ts) and a HelmRelease need the object's source
  * too, which only the FluxBinding relates.
  */
-export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: Inputs): boolean {
+export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: RelatedObjects): boolean {
   if (!spec || spec.target.kind === TRACKING_KIND) return false;
   if (spec.source?.kind === 'OCIRepository' && spec.source.namespace === metadata.namespace) return false;
   const { fields = [] } = spec;
@@ -152,7 +151,7 @@ const DEPLOYMENT_DELAY_MS = 600_000;
 const GATE_DELAY_MS = 15_000;
 
 /** When the next report has to be written; undefined if it has to be written now. */
-export function reportDue(before: Report, next: Report, inputs: Inputs, now: EpochMs): EpochMs | undefined {
+export function reportDue(before: Report, next: Report, inputs: RelatedObjects, now: EpochMs): EpochMs | undefined {
   if (!sameJson(urgentPart(before), urgentPart(next))) return undefined;
   const changes = [...changedRollouts(before, next, inputs), ...changedGates(before, next, inputs, now)];
   const due = changes.map(({ at, delay }) => (at <= now ? at + delay : now));
@@ -167,7 +166,7 @@ interface Change {
 }
 
 /** Changes of deployments that are not in the report yet. */
-function changedRollouts(before: Report, next: Report, { rollouts }: Inputs): Change[] {
+function changedRollouts(before: Report, next: Report, { rollouts }: RelatedObjects): Change[] {
   const was = new Map((before.rollouts ?? []).map((each) => [each.rollout, each]));
   return (next.rollouts ?? []).flatMap((entry) => {
     if (sameJson(was.get(entry.rollout), entry)) return [];
@@ -177,7 +176,7 @@ function changedRollouts(before: Report, next: Report, { rollouts }: Inputs): Ch
 }
 
 /** Changes of Gates. A Gate whose own status does not show the change yet counts as changed now. */
-function changedGates(before: Report, next: Report, { gates }: Inputs, now: EpochMs): Change[] {
+function changedGates(before: Report, next: Report, { gates }: RelatedObjects, now: EpochMs): Change[] {
   const was = new Map((before.gates ?? []).map((gate) => [refKey(gate), gate]));
   return (next.gates ?? []).flatMap((entry) => {
     if (sameJson(was.get(refKey(entry)), entry)) return [];

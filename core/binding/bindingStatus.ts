@@ -34,7 +34,7 @@ import {
   type GateEntry,
   hasAllInputs,
   headOf,
-  type Inputs,
+  type RelatedObjects,
   type Report,
   reportDue,
   reportOf,
@@ -96,7 +96,7 @@ interface NextBinding {
 export function nextBinding(
   wanted: FluxBinding,
   stored: FluxBinding | undefined,
-  inputs: Inputs,
+  inputs: RelatedObjects,
   now: EpochMs,
 ): NextBinding {
   if (!hasAllInputs(wanted, inputs)) return { binding: wanted, status: stored?.status };

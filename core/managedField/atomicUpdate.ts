@@ -1,12 +1,10 @@
 /** Atomic updates: a tag and variables of one Rollout that must be applied together. */
-
 import { DEPLOYED } from '../../api/annotations.ts';
 import type { FluxObject } from '../../api/flux.ts';
 import type { DeploymentRef, ManagedField, Rollout } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { MAX_TAG_CHARACTERS } from '../kube/tag.ts';
-import { writeBackName } from '../policy/derivedPolicy.ts';
-import { deploymentOf, isSameVersion, parseDeployments } from './deployment.ts';
+import { deploymentOf, isSameVersion, isSetByGit, parseDeployments } from './deployment.ts';
 import { managedFieldsOf } from './managedFields.ts';
 import { fetchedRevision, isOfTag, storedRevision } from './source.ts';
 
@@ -51,8 +49,7 @@ export function atomicUpdate(
   source: FluxObject | undefined,
 ): AtomicUpdate | undefined {
   const owner = source && managedFieldsOf(source).fields.find((field) => field.variable === undefined)?.rollout;
-  if (!owner || !fields.some((field) => field.rollout === owner) || writeBackName(rollouts.get(owner)))
-    return undefined;
+  if (!owner || !fields.some((field) => field.rollout === owner) || isSetByGit(rollouts.get(owner))) return undefined;
   const carried = parseDeployments(source.metadata.annotations?.[DEPLOYED]).find(({ rollout }) => rollout === owner);
   const head = deploymentOf(rollouts.get(owner));
   const isFetched = carried && isOfTag(fetchedRevision(source), carried.version);

@@ -6,6 +6,7 @@
 import { BYPASS_REASON, FORCE_DEPLOY } from '../../api/annotations.ts';
 import type { DeploymentRef, Rollout } from '../../api/types.ts';
 import { isLegalTag, tagWord } from '../kube/tag.ts';
+import { writeBackName } from '../policy/derivedPolicy.ts';
 import { nameWord, shell, WHY } from '../text/shell.ts';
 
 /** A version and a uid of any length would leave no room for the annotations of a closed Gate. */
@@ -27,6 +28,11 @@ export function formatDeployments(deployments: readonly DeploymentRef[], byGit?:
 export function setByGit(text: string | undefined): ReadonlySet<string> {
   const entries = text?.split(',').filter((entry) => entry.endsWith(BY_GIT)) ?? [];
   return new Set(entries.map((entry) => entry.slice(0, entry.indexOf('='))));
+}
+
+/** Whether Git sets the fields that the Rollout manages: spec.writeBack. */
+export function isSetByGit(rollout: Rollout | undefined): boolean {
+  return writeBackName(rollout) !== undefined;
 }
 
 /**

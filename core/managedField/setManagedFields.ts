@@ -6,7 +6,6 @@ import { annotate, annotateAll } from '../kube/annotate.ts';
 import { newProblems } from '../kube/fieldProblem.ts';
 import { sameJson } from '../kube/json.ts';
 import { type Writers, writersOf } from '../kube/writers.ts';
-import { writeBackName } from '../policy/derivedPolicy.ts';
 import type { TextWithCommands } from '../text/commands.ts';
 import { type AtomicUpdate, artifactBefore, atomicUpdate } from './atomicUpdate.ts';
 import {
@@ -16,6 +15,7 @@ import {
   deploymentWith,
   formatDeployments,
   isSameVersion,
+  isSetByGit,
   parseDeployments,
   setByGit,
   withVersion,
@@ -213,7 +213,7 @@ function contextOf(
 
 function decideField(field: ManagedField, context: FieldsContext): FieldDecision {
   const rollout = context.rollouts.get(field.rollout);
-  if (rollout ? writeBackName(rollout) : context.byGit.has(field.rollout)) return leaveToGit(field, context);
+  if (rollout ? isSetByGit(rollout) : context.byGit.has(field.rollout)) return leaveToGit(field, context);
   const deployed = deploymentOf(rollout);
   if (!deployed) return keepStored(field, context);
   if (context.atomic?.rollout !== field.rollout) return setDeployed(field, deployed, context);

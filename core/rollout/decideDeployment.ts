@@ -22,9 +22,9 @@ import {
   addDeployment,
   adoptedEntry,
   BAKE_FAILURE_ENABLED,
-  type Beginning,
   bakeFailureDisabled,
   type Deployment,
+  type InitialPhase,
 } from './deployment/entry.ts';
 import { healthSettlesAt, sortedChecks } from './deployment/healthChecks.ts';
 import { hasNoBake, isUnfinished } from './deployment/history.ts';
@@ -182,7 +182,7 @@ function nextDeployment(
     unblocked: requests.unblockFailed && previous?.bakeStatus === 'Failed' && rollback === undefined,
     rollbackFrom: rollback?.from,
     initial,
-    begins: beginningOf(observed, config, initial),
+    phase: initialPhase(observed, config, initial),
     approvals: storedApprovals,
     bypass: bypassRecord(rollout, bypassed),
     message: text(requests.deployMessage),
@@ -198,7 +198,11 @@ function healthBefore({ rollout, healthChecks, likeKuberik }: Observed, previous
   return isRecorded ? knownHealth(sortedChecks(healthChecks), previous?.knownHealth) : undefined;
 }
 
-function beginningOf({ rollout, bindings, likeKuberik }: Observed, config: RolloutConfig, initial: boolean): Beginning {
+function initialPhase(
+  { rollout, bindings, likeKuberik }: Observed,
+  config: RolloutConfig,
+  initial: boolean,
+): InitialPhase {
   if (initial) return 'ranBefore';
   if (config.bakes) return 'bakes';
   if (likeKuberik) return 'noBake';

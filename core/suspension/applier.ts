@@ -27,7 +27,7 @@ export type ApplierWait = NonNullable<FluxBindingStatus['awaits']>;
 type ApplierState = Pick<ApplierWait, 'state' | 'reason'>;
 
 /** How long an object waits for an applier that cannot apply it, before it is resumed without the applier. */
-const PATIENCE_MS = 120_000;
+const RESUME_ALONE_AFTER_MS = 120_000;
 
 /** The reason of the state Missing if the applier exists, but its inventory lacks the object. */
 export const NOT_LISTED = 'NotInInventory';
@@ -102,7 +102,7 @@ function progressOf(applier: FluxObject, since: EpochMs, now: EpochMs): ApplierS
 /** When an object is resumed without its applier, if the applier keeps this state since `from`; undefined: never. */
 export function waitEnds({ state }: ApplierState, from: EpochMs): EpochMs | undefined {
   if (state === 'Done' || state === 'Deleting') return from;
-  return state === 'Missing' || state === 'Suspended' ? from + PATIENCE_MS : undefined;
+  return state === 'Missing' || state === 'Suspended' ? from + RESUME_ALONE_AFTER_MS : undefined;
 }
 
 // Flux's annotation `reconcile.fluxcd.io/requestedAt`, and its echo `status.lastHandledReconcileAt`.

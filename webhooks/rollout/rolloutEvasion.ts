@@ -10,8 +10,8 @@ import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { sameJson } from '../../core/kube/json.ts';
 import { gainsOwner } from '../../core/kube/ownerReferences.ts';
 import { isSystemDeleter } from '../../core/kube/users.ts';
+import { isSetByGit } from '../../core/managedField/deployment.ts';
 import { bypassText } from '../../core/objectGates/gateTexts.ts';
-import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { bypassGrantEnds } from '../../core/suspension/bypassGrant.ts';
 import { bypassOrDeny, readClosedAgainstRemoval, readClosedNoLongerRequired, readClosedOfAll } from '../closedGates.ts';
 import type { AdmissionDecision } from '../response.ts';
@@ -41,8 +41,8 @@ export async function decideEvasion(
 }
 
 function changeInGit(rollout: Rollout, before: Rollout): string | undefined {
-  if (writeBackName(rollout) === undefined) return undefined;
-  if (writeBackName(before) === undefined) return 'have spec.writeBack added';
+  if (!isSetByGit(rollout)) return undefined;
+  if (!isSetByGit(before)) return 'have spec.writeBack added';
   const isSamePolicy = sameJson(rollout.spec?.releasesImagePolicy, before.spec?.releasesImagePolicy);
   return isSamePolicy ? undefined : 'have spec.releasesImagePolicy changed beside spec.writeBack';
 }

@@ -30,10 +30,10 @@ import { endWait } from './progress.ts';
 import type { OnFailure } from './rollback.ts';
 
 /** The phase that a new deployment begins with: a bake, only the wait for Flux, or neither, with the reason. */
-export type Beginning = 'bakes' | 'awaitsApply' | 'nothingBound' | 'ranBefore' | 'noBake';
+export type InitialPhase = 'bakes' | 'awaitsApply' | 'nothingBound' | 'ranBefore' | 'noBake';
 
 /** The first bake status of a new deployment. */
-const BEGINNINGS: Record<Beginning, Pick<HistoryEntry, 'bakeStatus' | 'bakeStatusMessage'>> = {
+const INITIAL_BAKE: Record<InitialPhase, Pick<HistoryEntry, 'bakeStatus' | 'bakeStatusMessage'>> = {
   bakes: { bakeStatus: 'Deploying', bakeStatusMessage: WAITING_FOR_HEALTH },
   awaitsApply: { bakeStatus: 'Deploying', bakeStatusMessage: WAITING_TO_BE_APPLIED },
   nothingBound: { bakeStatus: 'Succeeded', bakeStatusMessage: NOTHING_BOUND },
@@ -48,7 +48,7 @@ export interface Deployment extends DeploymentKind {
   /** The user who bypassed closed Gates for the deployment; undefined if none blocked it. */
   bypass: HistoryEntry['bypass'];
   version: VersionInfo;
-  begins: Beginning;
+  phase: InitialPhase;
   /** The request's deploy-message, deploy-user and authenticated user. Used for manual deployments only. */
   message: string | undefined;
   user: string | undefined;
@@ -82,7 +82,7 @@ export function addDeployment(
     events.push(deploymentEvent(entry, 'Warning', 'AutomaticRollback', message));
   }
   events.push(deploymentEvent(entry, 'Normal', 'DeploymentSucceeded', deployedMessage(deployment, tag)));
-  if (deployment.begins === 'bakes') {
+  if (deployment.phase === 'bakes') {
     const message = 'Bake time deploying, waiting for health checks to become healthy before starting bake.';
     events.push(deploymentEvent(entry, 'Normal', 'BakeTimeDeploying', message));
   }
@@ -90,7 +90,7 @@ export function addDeployment(
 }
 
 function newEntry(previous: HistoryEntry | undefined, deployment: Deployment, now: EpochMs): HistoryEntry {
-  const { manual, user, requestedBy, begins } = deployment;
+  const { manual, user, requestedBy, phase } = deployment;
   return {
     id: (previous?.id ?? 0) + 1,
     version: deployment.version,
@@ -103,8 +103,8 @@ function newEntry(previous: HistoryEntry | undefined, deployment: Deployment, no
     ...(deployment.approvals.length > 0 && { approvals: deployment.approvals }),
     ...(deployment.bypass && { bypass: deployment.bypass }),
     ...(deployment.rollbackFrom !== undefined && { rolledBackFrom: deployment.rollbackFrom }),
-    ...BEGINNINGS[begins],
-    ...(begins === 'bakes' && deployment.knownHealth && { knownHealth: deployment.knownHealth }),
+    ...INITIAL_BAKE[phase],
+    ...(phase === 'bakes' && deployment.knownHealth && { knownHealth: deployment.knownHealth }),
   };
 }
 
@@ -223,7 +223,7 @@ export function adoptedEntry(
     message: `Adopted from ${newest.by}, which carries it`,
     origin: ['Adopted'],
     triggeredBy: triggeredBy(false, undefined),
-    ...(bake.bakes ? BEGINNINGS.bakes : WITHOUT_BAKE),
+    ...(bake.bakes ? INITIAL_BAKE.bakes : WITHOUT_BAKE),
     ...(bake.bakes && bake.knownHealth && { knownHealth: bake.knownHealth }),
   };
 }
