@@ -89,8 +89,8 @@ export function decideDeployment(
   return commit(deployNext(observed, config, state, evaluation, requests, now));
 }
 
-function adopt(observed: Observed, { bakes }: RolloutConfig, state: RolloutState, now: EpochMs): DeploymentResult {
-  const bake = { bakes, knownHealth: healthBefore(observed, undefined) };
+function adopt(observed: Observed, config: RolloutConfig, state: RolloutState, now: EpochMs): DeploymentResult {
+  const bake = { bakes: config.bakes, knownHealth: healthBefore(observed, config, undefined) };
   const head = adoptedEntry(observed.carried ?? [], state.available, bake, now)!;
   const message = `${head.message}: version ${head.version.tag}`;
   const conditions = [BAKE_FAILURE_ENABLED, trueCondition(READY, 'RolloutSucceeded', message)];
@@ -188,24 +188,20 @@ function nextDeployment(
     message: text(requests.deployMessage),
     user: text(requests.deployUser),
     requestedBy: requesterOf(rollout, tag).by,
-    knownHealth: healthBefore(observed, previous),
+    knownHealth: healthBefore(observed, config, previous),
   };
 }
 
 /** The reports of the HealthChecks before the deployment; undefined if only times show which reports are newer. */
-function healthBefore({ rollout, healthChecks, likeKuberik }: Observed, previous: HistoryEntry | undefined) {
-  const isRecorded = !likeKuberik && healthCheckLabels(rollout.spec?.healthCheckSelector) !== undefined;
+function healthBefore({ rollout, healthChecks }: Observed, config: RolloutConfig, previous: HistoryEntry | undefined) {
+  const isRecorded = !config.likeKuberik && healthCheckLabels(rollout.spec?.healthCheckSelector) !== undefined;
   return isRecorded ? knownHealth(sortedChecks(healthChecks), previous?.knownHealth) : undefined;
 }
 
-function initialPhase(
-  { rollout, bindings, likeKuberik }: Observed,
-  config: RolloutConfig,
-  initial: boolean,
-): InitialPhase {
+function initialPhase({ rollout, bindings }: Observed, config: RolloutConfig, initial: boolean): InitialPhase {
   if (initial) return 'ranBefore';
   if (config.bakes) return 'bakes';
-  if (likeKuberik) return 'noBake';
+  if (config.likeKuberik) return 'noBake';
   return bindingsOf(rollout, bindings).length > 0 ? 'awaitsApply' : 'nothingBound';
 }
 

@@ -132,18 +132,17 @@ function wantedMetadata(
 
 function headProgress(
   head: HistoryEntry,
-  { rollout, bindings, healthChecks, metadata, likeKuberik = false }: Observed,
+  { rollout, bindings, healthChecks, metadata }: Observed,
   config: RolloutConfig,
   conditions: readonly Condition[],
   now: EpochMs,
 ) {
   const context = {
     rollout,
-    times: config,
+    settings: config,
     healthChecks: sortedChecks(healthChecks),
     bound: bindingsOf(rollout, bindings),
     recovery: isInRecovery(conditions),
-    likeKuberik,
   };
   const known = { ...head, version: withMetadata(head.version, metadata[head.version.tag]) };
   return advanceHead(known, context, config.problems.length === 0, now);

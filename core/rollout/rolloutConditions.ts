@@ -23,7 +23,7 @@ import { checkKey, goneChecks } from '../health/knownHealth.ts';
 import { falseCondition, findCondition, type NewCondition, setConditions, trueCondition } from '../kube/conditions.ts';
 import { formatTime } from '../kube/time.ts';
 import type { DeploymentDecision } from './decideDeployment.ts';
-import { type BakeTimes, bakeEnd, bakeUntil, failsAt } from './deployment/bake.ts';
+import { type BakeSettings, bakeEnd, bakeUntil, failsAt } from './deployment/bake.ts';
 import { bakeSummary, deploymentSummary, MARKED_SUCCESSFUL, readyMessage } from './deployment/deploymentMessages.ts';
 import { isInRecovery } from './deployment/entry.ts';
 import {
@@ -227,20 +227,20 @@ function firstDeploymentCondition(
  */
 function progressCondition(
   { history: [head], conditions }: RolloutState,
-  { rollout, bindings, healthChecks, likeKuberik }: Observed,
-  times: BakeTimes,
+  { rollout, bindings, healthChecks }: Observed,
+  settings: BakeSettings,
 ): NewCondition | undefined {
   if (!head || !isUnfinished(head)) return undefined;
   const { tag } = head.version;
   const isRecovery = isInRecovery(conditions);
-  const limit = deadlineText(times, failsAt(head, times, isRecovery));
+  const limit = deadlineText(settings, failsAt(head, settings, isRecovery));
   const missing = unapplied(head, bindingsOf(rollout, bindings), rollout);
   const waiting = notReady(healthChecks, head, rollout.metadata.namespace);
   const checks = checkNames(waiting, goneChecks(head, healthChecks));
   if (head.bakeStartTime !== undefined) {
-    const end = bakeEnd(head, times, likeKuberik);
-    if (likeKuberik || missing.length + waiting.length === 0) {
-      const last = bakeUntil(head, times, { healthChecks, likeKuberik });
+    const end = bakeEnd(head, settings);
+    if (settings.likeKuberik || missing.length + waiting.length === 0) {
+      const last = bakeUntil(head, settings, healthChecks);
       const until = last === undefined ? '' : ` until ${formatTime(last)}`;
       const ends = isRecovery
         ? ' in recovery mode: a failing HealthCheck does not fail the deployment'
@@ -275,7 +275,7 @@ function heldText({ waitingSince }: HistoryEntry): string {
   return `. deployTimeout is paused since ${waitingSince}: a closed Gate holds an object, or it waits for its applier`;
 }
 
-function deadlineText({ deployTimeout }: BakeTimes, deadline: EpochMs | undefined): string {
+function deadlineText({ deployTimeout }: BakeSettings, deadline: EpochMs | undefined): string {
   if (deployTimeout === undefined) return '. spec.deployTimeout is not set, so this wait has no time limit';
   return deadline === undefined ? '' : `. The deployment fails at ${formatTime(deadline)} (spec.deployTimeout)`;
 }

@@ -156,9 +156,7 @@ export function bakeSteps(rollout: Rollout, bound: readonly FluxBinding[], relat
   const times = withoutEmpty({ bakeTime, deployTimeout });
   const isRecovery = isInRecovery(rollout.status?.conditions);
   const endOf = () =>
-    started === undefined
-      ? failsAt(head, times, isRecovery)
-      : bakeUntil(head, times, { healthChecks: watchedChecks(rollout, related) });
+    started === undefined ? failsAt(head, times, isRecovery) : bakeUntil(head, times, watchedChecks(rollout, related));
   const end = isUnfinished(head) ? endOf() : undefined;
   const until = end === undefined ? undefined : formatTime(end);
   const waiting = unapplied(head, bound, rollout);

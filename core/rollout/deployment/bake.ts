@@ -23,21 +23,22 @@ import { checksRevision, type FailedCheck, newErrors, notReady, steadyFrom, unhe
 import { hasNoBake, isUnfinished } from './history.ts';
 import { endWait, targetName, unapplied, withProgress } from './progress.ts';
 
-/** Milliseconds. */
-export interface BakeTimes {
+export interface BakeSettings {
+  /** Milliseconds. */
   bakeTime?: number;
+  /** Milliseconds. */
   deployTimeout?: number;
+  /** Behavior of the Go controller: time alone ends a bake, and without bake settings nothing is waited for. */
+  likeKuberik?: boolean;
 }
 
 interface BakeContext {
   rollout: Rollout;
-  times: BakeTimes;
+  settings: BakeSettings;
   healthChecks: readonly HealthCheck[];
   bound: readonly FluxBinding[];
   /** Recovery mode, BakeFailureDisabled: neither errors nor the timeout fail the deployment. */
   recovery: boolean;
-  /** Behavior of the Go controller: time alone ends a bake, and without bake settings nothing is waited for. */
-  likeKuberik: boolean;
 }
 
 interface BakeStep {
@@ -70,8 +71,8 @@ interface Progress {
 export function advanceHead(stored: HistoryEntry, context: BakeContext, mayBake: boolean, now: EpochMs): Progress {
   const { rollout, bound, healthChecks } = context;
   const isContinued = stored.bakeStatus === 'Deploying' && stored.bakeStartTime !== undefined;
-  const head = isContinued && !context.likeKuberik ? deployedAgain(stored, healthChecks, now) : stored;
-  const end = bakeEnd(head, context.times) ?? parseTime(head.bakeStartTime);
+  const head = isContinued && !context.settings.likeKuberik ? deployedAgain(stored, healthChecks, now) : stored;
+  const end = bakeEnd(head, context.settings) ?? parseTime(head.bakeStartTime);
   const isBakeTimeOver = end !== undefined && end <= now;
   const proven = withProgress(head, { bound, rollout, checks: healthChecks, isBakeTimeOver }, now);
   // The proof is stored for a failed deployment too: its retry relies on it.
@@ -91,14 +92,14 @@ export function bakeStep(head: HistoryEntry, context: BakeContext, now: EpochMs)
   const home = context.rollout.metadata.namespace;
   const started = parseTime(head.bakeStartTime);
   const missing = unapplied(head, context.bound, context.rollout);
-  if (!context.likeKuberik && hasNoBake(head, context.rollout)) {
+  if (!context.settings.likeKuberik && hasNoBake(head, context.rollout)) {
     return missing.length > 0 ? { head, events: [] } : appliedStep(head, context.bound, now);
   }
 
-  const deadline = started === undefined ? failsAt(head, context.times, recovery) : undefined;
+  const deadline = started === undefined ? failsAt(head, context.settings, recovery) : undefined;
   const mayStart = started === undefined && missing.length === 0 && notReady(healthChecks, head, home).length === 0;
   // This sync may be late, after an outage of the hooks: a version that is applied and healthy has not failed.
-  if (deadline !== undefined && now > deadline && (context.likeKuberik || !mayStart)) {
+  if (deadline !== undefined && now > deadline && (context.settings.likeKuberik || !mayStart)) {
     return failedStep(head, timeoutMessage(missing), notReady(healthChecks, head, home), now);
   }
   // Health from before the apply is the old version's, unless the check can distinguish versions.
@@ -134,11 +135,11 @@ function errorsOrUnhealthy(checks: readonly HealthCheck[], head: HistoryEntry): 
  * When the deployment fails by deployTimeout: unless its bake has started by then, or ended after its bakeTime.
  * Undefined without deployTimeout, in recovery mode, and while a closed Gate holds the deployment.
  */
-export function failsAt(head: HistoryEntry, times: BakeTimes, isRecovery: boolean): EpochMs | undefined {
-  if (times.deployTimeout === undefined || isRecovery || head.waitingSince !== undefined) return undefined;
+export function failsAt(head: HistoryEntry, settings: BakeSettings, isRecovery: boolean): EpochMs | undefined {
+  if (settings.deployTimeout === undefined || isRecovery || head.waitingSince !== undefined) return undefined;
   const started = parseTime(head.bakeStartTime);
-  const from = started === undefined ? deployCutoff(head) : (bakeEnd(head, times) ?? started);
-  return from + times.deployTimeout + (head.waitedSeconds ?? 0) * 1000;
+  const from = started === undefined ? deployCutoff(head) : (bakeEnd(head, settings) ?? started);
+  return from + settings.deployTimeout + (head.waitedSeconds ?? 0) * 1000;
 }
 
 /** A sync so long after the deadline, for which it was requested, shows an outage. */
@@ -179,7 +180,9 @@ function startBake(head: HistoryEntry, context: BakeContext, now: EpochMs): Bake
     bakeStatusMessage: BAKE_STARTED,
     bakeStartTime: formatTime(at),
     // Also without a healthCheckSelector: one that is set during the bake may select a check that is Unhealthy already.
-    ...(!context.likeKuberik && { knownHealth: knownInBake({ knownHealth: [], ...rest }, context.healthChecks) }),
+    ...(!context.settings.likeKuberik && {
+      knownHealth: knownInBake({ knownHealth: [], ...rest }, context.healthChecks),
+    }),
   };
   const started = deploymentEvent(baking, 'Normal', 'BakeTimeStarted', 'Bake time started, monitoring for errors.');
   return continueBake(baking, context, BAKE_TIME_PASSED, [started], now);
@@ -188,23 +191,23 @@ function startBake(head: HistoryEntry, context: BakeContext, now: EpochMs): Bake
 /** The next step of a bake that has started: it continues, waits for health after bakeTime, or ends. */
 function continueBake(
   head: HistoryEntry,
-  { times, healthChecks, bound, rollout, recovery, likeKuberik }: BakeContext,
+  { settings, healthChecks, bound, rollout, recovery }: BakeContext,
   passed: string,
   before: NewEvent[],
   now: EpochMs,
 ): BakeStep {
-  const { bakeTime } = times;
-  const end = bakeEnd(head, times, likeKuberik) ?? now;
+  const { bakeTime, likeKuberik } = settings;
+  const end = bakeEnd(head, settings) ?? now;
   if (now < end) return { head, events: before, requeueAt: end };
   const missing = likeKuberik ? [] : unapplied(head, bound, rollout);
   const waits = likeKuberik ? [] : notReady(healthChecks, head, rollout.metadata.namespace);
   if (missing.length + waits.length > 0) {
-    const deadline = failsAt(head, times, recovery);
+    const deadline = failsAt(head, settings, recovery);
     if (deadline !== undefined && now > deadline)
       return failedStep(head, missing.length > 0 ? bakeTimeoutNotApplied(missing) : BAKE_TIMEOUT, waits, now);
     return { head, events: before, ...(deadline !== undefined && { requeueAt: deadline + 1 }) };
   }
-  const until = bakeUntil(head, times, { healthChecks, likeKuberik });
+  const until = bakeUntil(head, settings, healthChecks);
   if (until !== undefined && now < until) return { head, events: before, requeueAt: until };
   const message = bakeTime === undefined ? BAKE_COMPLETED : passed;
   const ended = endWait(head, rollout, now);
@@ -220,7 +223,7 @@ function continueBake(
  * When bakeTime is over; undefined without bakeTime, or before the bake has started.
  * An object that was bound during a bake without any applies the version later: bakeTime counts from then.
  */
-export function bakeEnd(head: HistoryEntry, { bakeTime }: BakeTimes, likeKuberik = false): EpochMs | undefined {
+export function bakeEnd(head: HistoryEntry, { bakeTime, likeKuberik }: BakeSettings): EpochMs | undefined {
   const started = parseTime(head.bakeStartTime);
   if (started === undefined || bakeTime === undefined) return undefined;
   const applied = likeKuberik ? undefined : parseTime(head.appliedTime);
@@ -233,10 +236,10 @@ export function bakeEnd(head: HistoryEntry, { bakeTime }: BakeTimes, likeKuberik
  */
 export function bakeUntil(
   head: HistoryEntry,
-  times: BakeTimes,
-  { healthChecks, likeKuberik }: { healthChecks: readonly HealthCheck[]; likeKuberik?: boolean | undefined },
+  settings: BakeSettings,
+  healthChecks: readonly HealthCheck[],
 ): EpochMs | undefined {
-  return latestTime([bakeEnd(head, times, likeKuberik), likeKuberik ? undefined : steadyFrom(healthChecks, head)]);
+  return latestTime([bakeEnd(head, settings), settings.likeKuberik ? undefined : steadyFrom(healthChecks, head)]);
 }
 
 function bakeTimeoutNotApplied(missing: readonly FluxBinding[]): string {

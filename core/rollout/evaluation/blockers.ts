@@ -189,7 +189,7 @@ function bakeBlockers({ observed, selection, pending, head, config, now }: Block
   if (pending === undefined || !isForward(selection) || !head) return [];
   if (!isUnfinished(head) || hasNoBake(head, observed.rollout)) return [];
   const started = parseTime(head.bakeStartTime);
-  const end = bakeUntil(head, config, observed);
+  const end = bakeUntil(head, config, observed.healthChecks);
   const until = end !== undefined && end > now ? end : undefined;
   const since = started ?? parseTime(head.lastRetryTimestamp) ?? parseTime(head.timestamp);
   return [{ type: 'Bake', effect: 'Waits', reason: 'BakeInProgress', version: pending, ...times({ since, until }) }];

@@ -18,6 +18,7 @@ import type { Budgets } from '../../budget/selectingBudgets.ts';
 import { parseDuration } from '../../kube/duration.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Copying } from '../../releaseCopy/job.ts';
+import type { BakeSettings } from '../deployment/bake.ts';
 import type { CarriedDeployment } from '../deployment/entry.ts';
 import { bakes } from '../deployment/history.ts';
 import type { OnFailure } from '../deployment/rollback.ts';
@@ -80,11 +81,7 @@ export interface RolloutState {
 }
 
 /** The settings. The CRD rejects most values that do not parse; objects from before may still have them. */
-export interface RolloutConfig {
-  /** Milliseconds. */
-  bakeTime?: number;
-  /** Milliseconds. */
-  deployTimeout?: number;
+export interface RolloutConfig extends BakeSettings {
   /** Milliseconds; undefined if releases of any age may be deployed. */
   minimumReleaseAge?: number;
   /** Whether RolloutGates hold the first deployment too: by default, but not with `likeKuberik`. */
@@ -113,6 +110,7 @@ export function readRolloutConfig(
     ...(minimumReleaseAge !== undefined && { minimumReleaseAge }),
     ...(bakeTime !== undefined && { bakeTime }),
     ...(deployTimeout !== undefined && { deployTimeout }),
+    likeKuberik,
     gateFirstDeployment: gatesFirstDeployment(rollout.spec, likeKuberik),
     bakes: bakes(rollout),
     historyLimit: Math.min(Math.max(spec.versionHistoryLimit ?? 0, LIMITS.historyKept), LIMITS.history),
