@@ -8,17 +8,16 @@ import type { AnyObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, GateStatus, Rollout } from '../api/types.ts';
 import { type Bypass, endedRecord, freshReason, mayRequestBypass, recentReason } from '../core/gate/bypassReason.ts';
-import { evaluateGates, type GateResult, hiddenGates } from '../core/gate/evaluateGates.ts';
+import { evaluateGates, type GateResult } from '../core/gate/evaluateGates.ts';
 import { isTooMany, TOO_MANY } from '../core/gate/gateRefs.ts';
-import { MAX_LISTED } from '../core/kube/firstFew.ts';
-import { refKey, uniqueRefs } from '../core/kube/names.ts';
+import { refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
-import { type Denial, denialText } from '../core/objectGates/gateTexts.ts';
+import type { Denial } from '../core/objectGates/gateTexts.ts';
 import { closedAgainstRemoval, droppedGates, mayDropGates } from '../core/rollout/evaluation/droppedGates.ts';
 import { boundGates, requiredGatesOf } from '../core/rollout/evaluation/requiredGates.ts';
 import { listBindable, listBindings, readCurrentBindings, readGates, readSelectors } from '../live/gateReads.ts';
-import { type AdmissionDecision, allowed, denied, namespaceOf } from './response.ts';
+import { type AdmissionDecision, allowed, deny, namespaceOf } from './response.ts';
 
 /**
  * The closed Gates among these, live: a cache may still show a Gate as open.
@@ -144,27 +143,6 @@ export async function bypassOrDeny(
   const bypass = await reviewBypass(closed, reason, request, call);
   if (bypass?.granted) return { allowed: true, audit: await recordBypass(bypass, object, request, call) };
   return deny(denial(bypass), request, call);
-}
-
-/**
- * The denial. It reveals no more of Gates of other namespaces than the writer may read; access is reviewed only if
- * there is something to reveal. Without authenticated callers the writer is a claim: docs/security.md.
- */
-export async function deny(
-  denial: Denial,
-  request: AdmissionRequest,
-  { access }: WebhookCall,
-  warnings: string[] = [],
-): Promise<AdmissionDecision> {
-  const namespace = namespaceOf(request);
-  // A denial names no more Gates than are reviewed.
-  const reviewed = uniqueRefs(hiddenGates(denial.closed ?? [], namespace)).slice(0, MAX_LISTED);
-  const { group, resource } = KINDS.Gate;
-  const may = await Promise.all(
-    reviewed.map((ref) => access.may(request.userInfo, { verb: 'get', group, resource, ...ref })),
-  );
-  const readable = new Set(reviewed.filter((_, i) => may[i]).map(refKey));
-  return denied(denial.reason, denialText(denial, namespace, readable), warnings);
 }
 
 async function isTerminating(name: string, { cluster }: WebhookCall): Promise<boolean> {

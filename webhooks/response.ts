@@ -1,9 +1,14 @@
 /** The decision of an admission handler, and the answer to the API server. */
 import type { AdmissionRequest, AdmissionResponse, AdmissionReview } from '../api/admission.ts';
+import { KINDS } from '../api/kinds.ts';
 import type { AnyObject } from '../api/kubernetes.ts';
 import type { DenialReason, RevertReason } from '../api/metrics.ts';
 import type { WebhookCall } from '../api/ports.ts';
+import { hiddenGates } from '../core/gate/evaluateGates.ts';
+import { MAX_LISTED } from '../core/kube/firstFew.ts';
 import { childOf, isMap, jsonPointer, sameJson } from '../core/kube/json.ts';
+import { refKey, uniqueRefs } from '../core/kube/names.ts';
+import { type Denial, denialText } from '../core/objectGates/gateTexts.ts';
 import { type CommandLine, type TextWithCommands, withCommands } from '../core/text/commands.ts';
 import { oneLine } from '../core/text/oneLine.ts';
 
@@ -51,6 +56,27 @@ export function denied(
 ): AdmissionDecision {
   const { text: message, commands = [] } = typeof denial === 'string' ? { text: denial } : denial;
   return { allowed: false, reason, message, ...(commands.length > 0 && { commands }), warnings };
+}
+
+/**
+ * The denial. It reveals no more of Gates of other namespaces than the writer may read; access is reviewed only if
+ * there is something to reveal. Without authenticated callers the writer is a claim: docs/security.md.
+ */
+export async function deny(
+  denial: Denial,
+  request: AdmissionRequest,
+  { access }: WebhookCall,
+  warnings: string[] = [],
+): Promise<AdmissionDecision> {
+  const namespace = namespaceOf(request);
+  // A denial names no more Gates than are reviewed.
+  const reviewed = uniqueRefs(hiddenGates(denial.closed ?? [], namespace)).slice(0, MAX_LISTED);
+  const { group, resource } = KINDS.Gate;
+  const may = await Promise.all(
+    reviewed.map((ref) => access.may(request.userInfo, { verb: 'get', group, resource, ...ref })),
+  );
+  const readable = new Set(reviewed.filter((_, i) => may[i]).map(refKey));
+  return denied(denial.reason, denialText(denial, namespace, readable), warnings);
 }
 
 export function reviewOf(request: AdmissionRequest, decision: AdmissionDecision): AdmissionReview {

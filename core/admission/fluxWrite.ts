@@ -157,7 +157,7 @@ function revertOrDeny(write: FluxWrite & { oldObject: FluxObject }): WriteOutcom
     escapesSelection: escapesSelection(object, oldObject, context),
   });
   if (outcome.is === 'denied') {
-    const text = `${subjectOf(oldObject)} cannot be changed (${outcome.paths}): `;
+    const text = `${subjectOf(oldObject)} cannot be changed (${outcome.paths})`;
     const field = managedFieldsOf(oldObject).fields.find(
       (each) => readManagedField(object, each) !== readManagedField(oldObject, each),
     );

@@ -36,7 +36,8 @@ export function verifyWrite(write: Omit<FluxWrite, 'closed'>): Denial | undefine
     closed.length > 0 ? bypassing : context.rollouts,
     context.now,
   );
-  return problems.length > 0 ? { reason: 'overwritten', text: `${problems.join('. ')}.` } : undefined;
+  if (problems.length === 0) return undefined;
+  return { reason: 'overwritten', text: `${problems.join('. ')}.`, hint: exclude('field') };
 }
 
 function verifySuspended(object: FluxObject): Denial | undefined {
@@ -45,7 +46,7 @@ function verifySuspended(object: FluxObject): Denial | undefined {
   // A user who bypassed the Gates may let the object run before its source has fetched the version.
   const mustBeSuspended = state === 'closed' || (awaitsArtifact && state !== 'bypassed');
   if (!mustBeSuspended || object.spec?.suspend === true) return undefined;
-  return { reason: 'overwritten', text: changedAfterwardsText(object, 'spec.suspend') };
+  return { reason: 'overwritten', text: `${changedText(object, 'spec.suspend')}.`, hint: exclude('object') };
 }
 
 function verifyBehindClosedGate(
@@ -70,12 +71,14 @@ function verifyBehindClosedGate(
     if (!ours.has(path.join('.'))) foreign.add(path);
   });
   if (foreign.count === 0) return undefined;
-  return { reason: 'overwritten', text: `${changedAfterwardsText(object, foreign.text)} `, closed };
+  return { reason: 'overwritten', text: changedText(object, foreign.text), closed, hint: exclude('object') };
 }
 
-function changedAfterwardsText(object: FluxObject, paths: string): string {
-  return `${subjectOf(object)}: another webhook changed ${paths} after rollout-hooks had held it.`;
+function changedText(object: FluxObject, paths: string): string {
+  return `${subjectOf(object)} is held, and another mutating webhook changed ${paths}`;
 }
+
+const exclude = (what: string) => ({ text: `Exclude this ${what} from that webhook.` });
 
 // Managed fields (docs/reference/writes.md, W8).
 
@@ -108,8 +111,8 @@ function verifyManagedFields(
     const committed = parseTime(rollout?.status?.history?.[0]?.timestamp) ?? 0;
     if (now - committed < BETWEEN_CALLS_MS && (before === undefined || isKept)) return [];
     return [
-      `${fieldPath(field).join('.')} must be '${head.version}', which Rollout '${field.rollout}' has deployed, but is ` +
-        `'${value ?? ''}': another webhook changed it after rollout-hooks had set it`,
+      `another mutating webhook set ${fieldPath(field).join('.')} to '${value ?? ''}'; ` +
+        `Rollout '${field.rollout}' has deployed '${head.version}'`,
     ];
   });
 }
@@ -139,7 +142,7 @@ export function deletionDenial(
   const { [SUSPENDED]: suspended, [AWAITS_ARTIFACT]: awaits } = oldObject.metadata.annotations ?? {};
   if (closed.length > 0) {
     const hint = bypassText(bypass, 'delete', closed);
-    return { reason: 'gate_closed', text: `${subject} cannot be deleted: `, closed, hint };
+    return { reason: 'gate_closed', text: `${subject} cannot be deleted`, closed, hint };
   }
   if (suspended === undefined) return undefined;
   if (awaits !== undefined) {

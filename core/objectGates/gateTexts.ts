@@ -73,7 +73,7 @@ export function bypassText(
   operation: keyof typeof BYPASS_WHEN,
   closed: readonly GateResult[],
 ): TextWithCommands {
-  if (bypass && !bypass.granted) return { text: ` Bypass denied: ${bypass.why}.` };
+  if (bypass && !bypass.granted) return { text: `Bypass denied: ${bypass.why}.` };
   const them = closed.length > 1 ? 'them' : 'it';
   const gates = closed.some(({ isLimit }) => isLimit)
     ? 'all Gates of the cluster'
@@ -81,12 +81,12 @@ export function bypassText(
       ? 'each of these Gates'
       : 'the Gate';
   const how = `set a new reason in the annotation ${BYPASS_REASON}${BYPASS_WHEN[operation]}`;
-  return { text: ` To bypass ${them}, ${how}. You need the verb bypass on ${gates}.` };
+  return { text: `To bypass ${them}, ${how}. You need the verb bypass on ${gates}.` };
 }
 
 /** The sentence that says how one version bypasses the closed Gates of an application. */
 export const HOTFIX_HINT: TextWithCommands = {
-  text: ` To bypass closed Gates for this version only, set a new reason in the annotation ${BYPASS_REASON} in the same write. You need the verb bypass on each of them.`,
+  text: `To bypass closed Gates for this version only, set a new reason in the annotation ${BYPASS_REASON} in the same write. You need the verb bypass on each of them.`,
 };
 
 /**
@@ -101,7 +101,7 @@ export function managedFieldHint(
 ): TextWithCommands {
   const rollout = { namespace, name: field.rollout };
   return {
-    text: ` An open Gate is not enough: ${fieldPath(field).join('.')} is managed by Rollout '${field.rollout}'. If spec.wantedVersion pins that Rollout, change it instead.`,
+    text: `An open Gate is not enough: ${fieldPath(field).join('.')} is managed by Rollout '${field.rollout}'. If spec.wantedVersion pins that Rollout, change it instead.`,
     commands: [
       ['To deploy another version once the Gates are open', deployCommand(rollout, value)],
       [
@@ -112,12 +112,15 @@ export function managedFieldHint(
   };
 }
 
-/** Why a write is denied. The message is `text`, the closed Gates as far as the reader may see them, and `hint`. */
+/** Why a write is denied. */
 export interface Denial {
   /** The reason in the metric. */
   reason: DenialReason;
+  /** A sentence; without its end if `closed` is set. */
   text: string;
+  /** The closed Gates, which the message names as far as the reader may see them. */
   closed?: readonly GateResult[];
+  /** What to do. */
   hint?: TextWithCommands;
   commands?: readonly CommandLine[];
 }
@@ -130,7 +133,7 @@ export function denialText(
 ): TextWithCommands {
   const gates = closed ? closedGatesText(redactFor([...closed], namespace, readable)) : undefined;
   return {
-    text: `${text}${gates?.text ?? ''}${hint?.text ?? ''}`,
+    text: `${text}${gates ? `: ${gates.text}` : ''}${hint ? ` ${hint.text}` : ''}`,
     commands: [...commands, ...(gates?.commands ?? []), ...(hint?.commands ?? [])],
   };
 }

@@ -51,7 +51,7 @@ it.each<[string, () => any, Operation, RegExp]>([
     'the version of a Rollout',
     app,
     { op: 'replace', path: VARIABLE, value: '9.9.9' },
-    /must be '1.1.0'.*another webhook/,
+    /set .* to '9.9.9'; Rollout .* has deployed '1.1.0'/,
   ],
   ['the suspension by a Gate', held, { op: 'replace', path: '/spec/suspend', value: false }, /changed spec.suspend/],
   ['the spec of a held object', held, { op: 'replace', path: '/spec/path', value: './other' }, /changed spec.path/],

@@ -32,7 +32,7 @@ export async function lostFieldsDenial(
   if (lost.length === 0) return undefined;
   return {
     reason: 'gate_closed',
-    text: `${subjectOf(oldObject)} cannot be written in ${group}/${version}, which drops or changes spec.${lost.join(', spec.')} (use ${group}/${current}): `,
+    text: `${subjectOf(oldObject)} cannot be written in ${group}/${version}, which drops or changes spec.${lost.join(', spec.')} (use ${group}/${current})`,
     closed,
   };
 }

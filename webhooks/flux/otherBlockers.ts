@@ -27,7 +27,7 @@ export async function withClosedGates(
   const followed = [...names].flatMap((name) => rollouts.get(name) ?? []);
   const closed = await readClosedOfAll(followed, call);
   if (closed.length === 0) return denial;
-  return { ...denial, text: `${denial.text} That version would wait: `, closed, hint: HOTFIX_HINT };
+  return { ...denial, text: `${denial.text} Its deployment would also wait`, closed, hint: HOTFIX_HINT };
 }
 
 /**

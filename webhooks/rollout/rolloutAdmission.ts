@@ -37,8 +37,7 @@ import {
 import { foreignRefProblems, initialVersionProblem, specProblems } from '../../core/rollout/evaluation/specProblems.ts';
 import { untrustedMatchProblems, upstreamName, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import { readUpstream } from '../../live/objectReads.ts';
-import { deny } from '../closedGates.ts';
-import { type AdmissionHandler, allowed, denied } from '../response.ts';
+import { type AdmissionHandler, allowed, denied, deny } from '../response.ts';
 import { bypassOf } from './rolloutBypass.ts';
 import { decideDeletion, decideEvasion } from './rolloutEvasion.ts';
 import { rolloutWarnings } from './rolloutWarnings.ts';

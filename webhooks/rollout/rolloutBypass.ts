@@ -63,7 +63,7 @@ export async function bypassOf(
     if (!mayRequestBypass(username, call.settings.bypassServiceAccounts)) return { ...unchanged, warnings: [warning] };
     return {
       ...unchanged,
-      denial: { reason: 'gate_closed', text: `${cannotBypass(rollout)}. ${warning}. Closed: `, closed },
+      denial: { reason: 'gate_closed', text: `${cannotBypass(rollout)}. ${warning}. Closed`, closed },
     };
   }
   const target = bypassTarget(rollout, before, username, bypassFor);

@@ -95,7 +95,7 @@ async function decideBehind(
   call: WebhookCall,
 ): Decision {
   if (closed.length === 0) return undefined;
-  const text = `Rollout '${rollout.metadata.name}' cannot ${what}: `;
+  const text = `Rollout '${rollout.metadata.name}' cannot ${what}`;
   return bypassOrDeny(
     rollout,
     closed,

@@ -212,7 +212,7 @@ describe('the denial for a managed field', () => {
       { objects: [behindFreeze, gate('shop/freeze')] },
     );
     expect(message).toContain(command);
-    expect(message).toContain("That version would wait: Gate 'shop/freeze' is closed (Gate closed by default).");
+    expect(message).toContain("Its deployment would also wait: Gate 'shop/freeze' is closed (Gate closed by default).");
     expect(message).toContain('\nTo open Gate shop/freeze:\n  kubectl -n shop');
     expect(message).toContain('set a new reason in the annotation gate.fluxcd.io/bypass-reason in the same write');
   });
@@ -280,22 +280,22 @@ describe('validating', () => {
       'that value without its annotation',
       kustomization({ substitute: { APP: '1.0.0' } }),
       context.objects,
-      /must be '1\.1\.0'/,
+      /another mutating webhook set .* to '1\.0\.0'; Rollout 'my-app' has deployed '1\.1\.0'\. Exclude this field/,
     ],
-    ['no value', kustomization({ ...at(2, '1.1.0'), substitute: {} }), context.objects, /but is ''/],
+    ['no value', kustomization({ ...at(2, '1.1.0'), substitute: {} }), context.objects, / to ''/],
     ['a head that came between the two calls', kustomization(at(2, '1.1.0')), [young]],
     [
       'a value that no head ever had, however young the head is',
       kustomization({ ...at(2, '1.1.0'), substitute: { APP: '6' } }),
       [young],
-      /another webhook/,
+      /another mutating webhook/,
     ],
     ['a first deployment that came between the two calls', kustomization({ substitute: { APP: '6' } }), [first]],
     [
       'a first deployment of an hour ago',
       kustomization({ substitute: { APP: '6' } }),
       [rollout('my-app', '1')],
-      /must be '1'/,
+      /has deployed '1'/,
     ],
     ['a Rollout that is gone', kustomization({ substitute: { APP: '6' } }), []],
     ['a Rollout without history', kustomization({ substitute: { APP: '6' } }), [rollout('my-app')]],
