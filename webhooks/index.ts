@@ -193,7 +193,7 @@ export async function reviewOfUnread({ why, message, beginning }: UnreadBody): P
   if (uid === undefined) return undefined;
   // Neither 409 nor 422, as everywhere: docs/facts.md, F10.
   const [code, reason] = why === 'tooLarge' ? [413, 'RequestEntityTooLarge'] : [429, 'TooManyRequests'];
-  const text = `the admission review of this object was not read, so its Gates are unknown: ${message}: ${FIX[why]}`;
+  const text = `the webhook has not read this write, and can't check its Gates: ${message}: ${FIX[why]}`;
   return {
     apiVersion: 'admission.k8s.io/v1',
     kind: 'AdmissionReview',

@@ -197,7 +197,7 @@ function fieldState(
   if (!head) {
     const name = `Rollout '${field.rollout}'`;
     // The report may be ten minutes old: the first deployment may be rolling out.
-    const missing = `${name}: it does not exist, or was created less than ten minutes ago`;
+    const missing = `${name}, which does not exist (a new one can take ten minutes to appear here)`;
     const what = entry ? `the first deployment of ${name}` : missing;
     return { ...field, state: 'Missing', message: `waiting for ${what}` };
   }
@@ -208,9 +208,7 @@ function fieldState(
   // Git may set another value after the deployment was applied.
   const awaitsGit = writeBack !== undefined && !carries(spec.observed?.deployed, head);
   if (!awaitsGit && carries(applied, head)) return { ...has, state: 'Applied' };
-  const gitText = awaitsGit
-    ? `the object does not have it from Git yet; ImagePolicy '${writeBack}' selects it`
-    : undefined;
+  const gitText = awaitsGit ? `no commit has set it in Git yet (ImagePolicy '${writeBack}' selects it)` : undefined;
   const why = tracks ? missingSourceText(spec, related.source, field.rollout) : gitText;
   return { ...has, state: 'Waiting', ...(why !== undefined && { message: why }) };
 }
@@ -274,7 +272,7 @@ function readyFinding(status: FluxBindingStatus, spec: FluxBindingSpec, closed: 
 
 function waitText({ source }: FluxBindingStatus, spec: FluxBindingSpec): string {
   const name = `${spec.source?.kind} ${spec.source?.name}`;
-  if (source?.stuck !== undefined) return `${name}, which ${source.stuck}, while the object keeps what it has:`;
+  if (source?.stuck !== undefined) return `${name} (which ${source.stuck}; the object keeps its version) to fetch`;
   return source?.awaits === undefined ? 'Flux to apply' : `${name}, suspended until it has fetched`;
 }
 

@@ -91,9 +91,7 @@ function evaluate(
   const limit = limitText(ref);
   if (limit !== undefined) return { ref, open: false, message: limit, isLimit: true };
   if (!gate) {
-    const message =
-      `Gate '${refKey(ref)}' does not exist, and a missing Gate counts as closed ` +
-      '(a Kustomization must not require a Gate that it delivers itself)';
+    const message = `Gate '${refKey(ref)}' does not exist and counts as closed: create it, or remove the reference`;
     return { ref, open: false, message, missing: true, closure: ABSENCE };
   }
   const { opened, openFor, message, until, closure, cause, opensByRequest } = evaluateGate(gate, now);

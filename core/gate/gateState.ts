@@ -134,7 +134,7 @@ export function endedClosureWarnings(gate: Gate, old: Gate | undefined, now: Epo
   const hadNoEnd = before?.cause?.action === 'close' && before.resetToDefaultAt === undefined;
   if (!hadNoEnd || openFor === undefined || resetToDefaultAt === undefined) return [];
   const end = formatTime(resetToDefaultAt);
-  return [`the closure ends for everything at ${end}, when the schedule counts again: close it again then`];
+  return [`at ${end} the schedule decides again and the Gate may open. To keep it closed, close it after that`];
 }
 
 // The state of a Gate at each instant: a request comes before the calendar, and the calendar before the default.

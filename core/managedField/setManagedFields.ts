@@ -284,7 +284,7 @@ function keepStored(field: ManagedField, context: FieldsContext): FieldDecision 
       revertText: `${shortName(field)} stays ${old}: Rollout ${field.rollout} ${why}`,
     };
   }
-  const warning = `${shortName(field)} is now ${value} and no Rollout manages it: ${field.rollout} ${why}`;
+  const warning = `${shortName(field)} is set to ${value}. Rollout ${field.rollout} ${why}, so nothing keeps this value`;
   // A Rollout created later adopts the object's present version, so the annotation names that one and not the old one.
   return { value, deployment: value === undefined ? kept : withVersion(kept, value), warning };
 }

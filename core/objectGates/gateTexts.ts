@@ -44,7 +44,7 @@ export function bypassedText(gate: NamespacedName): string {
 export function revertWarning(closed: readonly GateResult[]): string {
   const [first, ...others] = closed.map((gate) => refKey(gate.ref));
   const more = others.length > 0 ? ` (and ${others.length} more)` : '';
-  return `nothing changed: Gate ${first}${more} is closed. Apply again after it opens; Git syncs do so themselves`;
+  return `not applied: Gate ${first}${more} is closed. Apply again after it opens; Git syncs retry automatically`;
 }
 
 export function subjectOf(object: FluxObject): string {

@@ -16,7 +16,7 @@ it('an object is refused that is created with a status too large for a review', 
   const ns = await newNamespace();
   await sre.create(gate(ns, 'freeze', { spec: everything }));
   const app = { ...gated('Kustomization', ns, 'app'), status: { lastAppliedRevision: '<'.repeat(600_000) } };
-  await expect(developer.create(app)).rejects.toThrow(/was not read, so its Gates are unknown/);
+  await expect(developer.create(app)).rejects.toThrow(/has not read this write/);
 });
 
 describe('an object of a governed kind', () => {

@@ -151,8 +151,8 @@ const REPORTED_WITHIN_MS = 60_000;
  * The head, with a later deadline if the deadline passed in an outage of the hooks, Metacontroller or the API server:
  * the hooks that report about objects and health have not run either. The write of the status triggers them.
  */
-function withoutOutage(head: HistoryEntry, { times, recovery, likeKuberik }: BakeContext, now: EpochMs): HistoryEntry {
-  const deadline = likeKuberik ? undefined : failsAt(head, times, recovery);
+function withoutOutage(head: HistoryEntry, { settings, recovery }: BakeContext, now: EpochMs): HistoryEntry {
+  const deadline = settings.likeKuberik ? undefined : failsAt(head, settings, recovery);
   if (deadline === undefined || now <= deadline + OUTAGE_MS) return head;
   const seconds = Math.ceil((now + REPORTED_WITHIN_MS - deadline) / 1000);
   return { ...head, waitedSeconds: (head.waitedSeconds ?? 0) + seconds };

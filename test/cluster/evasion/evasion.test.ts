@@ -33,7 +33,7 @@ interface FrozenNamespace {
  */
 const frozenNamespaces = new Map<string, FrozenNamespace[]>();
 const isRefused = (answer: string) => !answer.startsWith('taken');
-const leavesNothing = (answer: string) => isRefused(answer) || answer.includes('nothing changed: ');
+const leavesNothing = (answer: string) => isRefused(answer) || answer.includes('not applied: ');
 
 async function newFrozenNamespace(parts: ReturnType<typeof partsOf>): Promise<FrozenNamespace> {
   const gated = await newGatedNamespace(view, { closed: true, parts });

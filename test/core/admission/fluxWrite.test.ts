@@ -25,7 +25,7 @@ import {
 const ASKING = { 'gate.fluxcd.io/gates': 'freeze' };
 /** A Git sync of a frozen Kustomization. */
 const held = (title: string, old: KustomizationParts, object: FluxObject, rest: Partial<Row> = {}): Row => {
-  return { title, old: frozen(old), object, fieldManager: GIT, stored: 'old', warning: /^nothing changed/, ...rest };
+  return { title, old: frozen(old), object, fieldManager: GIT, stored: 'old', warning: /^not applied/, ...rest };
 };
 /** An edit of a frozen Kustomization. */
 const denied = (title: string, object: FluxObject, denial: RegExp, rest: Partial<Row> = {}): Row => {
@@ -95,7 +95,7 @@ describe('one write of a gated Kustomization', () => {
         managedFields: [git('spec.interval', 'spec.path', 'annotation:gate.fluxcd.io/gates')],
         spec: { path: './new' },
       }),
-      { gates: [closedGate], warning: /^nothing changed: Gate shop\/freeze is closed/ },
+      { gates: [closedGate], warning: /^not applied: Gate shop\/freeze is closed/ },
     ),
     held(
       'a Git sync that writes suspend: false again is reverted',
@@ -199,7 +199,7 @@ describe('one write of a gated Kustomization', () => {
     denied(
       'a gate that does not exist is closed, and the message says so',
       atPath('./mine'),
-      /Gate 'shop\/freeze' does not exist, and a missing Gate counts as closed/,
+      /Gate 'shop\/freeze' does not exist and counts as closed/,
       { gates: [] },
     ),
     denied(

@@ -155,13 +155,13 @@ const rows: Row[] = [
     rollouts: [],
     value: '1.2.0',
     deployed: deployment('my-app', 2, '1.2.0'),
-    warning: /^APP is now 1\.2\.0 and no Rollout manages it: my-app does not exist/,
+    warning: /^APP is set to 1\.2\.0\. Rollout my-app does not exist, so nothing keeps this value/,
   }),
   row('Rollout gone: a direct edit to what is no tag is no deployment', at110, edited('x'.repeat(129)), {
     rollouts: [],
     value: 'x'.repeat(129),
     deployed: undefined,
-    warning: /no Rollout manages it/,
+    warning: /nothing keeps this value/,
   }),
   row(
     'created without its Rollout, with an annotation of a version that none can have: not kept',

@@ -78,7 +78,7 @@ describe('an object whose field Git sets', () => {
     expect(appOf(cluster.object), 'it is not ours to set').toBe('1.0.0');
     expect(carriedBy(cluster.object)).toBe(byGit(1, '1.0.0'));
     expect(ready(cluster)).toBe(
-      "Unknown: waiting for Flux to apply my-app 1.1.0 (2): the object does not have it from Git yet; ImagePolicy 'my-app-deployed' selects it",
+      "Unknown: waiting for Flux to apply my-app 1.1.0 (2): no commit has set it in Git yet (ImagePolicy 'my-app-deployed' selects it)",
     );
 
     await sync(cluster, '1.1.0');

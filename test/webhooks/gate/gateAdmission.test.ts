@@ -167,7 +167,7 @@ it.each([
 describe('an opening for one version after a closure without an end', () => {
   const schedule = { timezone: 'UTC', action: 'Close', rules: [{ name: 'friday', daysOfWeek: ['Friday'] }] } as const;
   const ends =
-    'the closure ends for everything at 2026-01-09T00:00:00Z, when the schedule counts again: close it again then';
+    'at 2026-01-09T00:00:00Z the schedule decides again and the Gate may open. To keep it closed, close it after that';
 
   it.each<[title: string, spec: object, closed: boolean, warnings: string[]]>([
     ['of a Gate with a schedule gets a Warning when that ends', { schedule }, true, [ends]],
