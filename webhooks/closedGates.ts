@@ -35,16 +35,16 @@ export async function readClosed(
  * The closed Gates that stop deployments of these Rollouts of one namespace: those that they require themselves, and
  * those of all objects bound to them, also if these have no FluxBinding.
  */
-export async function readClosedOfAll(rollouts: readonly Rollout[], call: WebhookCall): Promise<GateResult[]> {
+export async function readClosedOfRollouts(rollouts: readonly Rollout[], call: WebhookCall): Promise<GateResult[]> {
   const [first, ...others] = rollouts;
   return first ? (await readClosedRequired([first, ...others], call)).closed : [];
 }
 
 /**
- * The closed Gates that stop a write that ends the Rollout: those of `readClosedOfAll`, except names in `spec.gates`
- * for which no Gate has ever existed.
+ * The closed Gates that stop a write that ends the Rollout: those of `readClosedOfRollouts`, except names in
+ * `spec.gates` for which no Gate has ever existed.
  */
-export async function readClosedAgainstRemoval(rollout: Rollout, call: WebhookCall): Promise<GateResult[]> {
+export async function readClosedBeforeRemoval(rollout: Rollout, call: WebhookCall): Promise<GateResult[]> {
   const { closed, bindings } = await readClosedRequired([rollout], call);
   return closedAgainstRemoval(closed, rollout, new Set(boundGates([rollout], bindings).map(refKey)));
 }
@@ -53,11 +53,7 @@ export async function readClosedAgainstRemoval(rollout: Rollout, call: WebhookCa
  * The closed Gates that a write of a Rollout no longer requires, but for names that never were a Gate.
  * Nothing is read if it can drop none.
  */
-export async function readClosedNoLongerRequired(
-  rollout: Rollout,
-  before: Rollout,
-  call: WebhookCall,
-): Promise<GateResult[]> {
+export async function readDroppedClosed(rollout: Rollout, before: Rollout, call: WebhookCall): Promise<GateResult[]> {
   if (!mayDropGates(rollout, before)) return [];
   const selectors = await readSelectors(before.metadata.namespace ?? '', SELECTS_ROLLOUTS_LABEL, call.cluster);
   return closedAgainstRemoval(await readClosed(droppedGates(rollout, before, selectors), call), before);

@@ -66,11 +66,16 @@ function decideAsWritten(write: ClosedGateWrite): ClosedGateOutcome {
   return isReverted ? { is: 'reverted', object: withStoredContent(object, oldObject) } : { is: 'passes', object };
 }
 
-/** Whether a later apply makes the change again, so that it can be reverted: a user's change would be lost. */
+/**
+ * Whether a later apply makes the change again, so that it can be reverted: a user's change would be lost.
+ *
+ * | writer | sets a value | removes a field, which then has no owner |
+ * |---|---|---|
+ * | a Git sync | if an apply owns the value | if the sync is an apply |
+ * | another one | if it repeats the literal of its last `kubectl apply` | never |
+ */
 function comesAgain({ value, writers }: Change, isSync: boolean, isApply: boolean): boolean {
-  // A removed field has no owner: the removal is the sync's if the sync is an apply.
   if (value === undefined) return isSync && isApply;
-  // A value that `kubectl apply` repeats is no user's change.
   return isSync ? writers.applied(value) : writers.repeated(value);
 }
 

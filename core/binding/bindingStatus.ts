@@ -25,7 +25,7 @@ import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { type AtomicUpdate, atomicUpdate } from '../managedField/atomicUpdate.ts';
 import { deploymentText, formatDeployments, isSameDeployment } from '../managedField/deployment.ts';
-import { approvalText, bypassedText } from '../objectGates/gateTexts.ts';
+import { bypassedText, closedGateSentence } from '../objectGates/gateTexts.ts';
 import { applierWaitOf, applierWaitText, type ObjectKey } from '../suspension/applier.ts';
 import { carries, missingSourceText, provesApply, TRACKING_KIND } from './appliedDeployment.ts';
 import {
@@ -278,7 +278,7 @@ function waitText({ source }: FluxBindingStatus, spec: FluxBindingSpec): string 
 
 function approvedFinding({ bypassing }: FluxBindingStatus, closed: GateEntry[]): Finding {
   if (closed.length === 0) return ALL_OPEN;
-  const text = bypassing ? bypassedText : approvalText;
+  const text = bypassing ? bypassedText : closedGateSentence;
   return { status: 'False', reason: GATE_CLOSED, message: closed.map(text).join(' ') };
 }
 

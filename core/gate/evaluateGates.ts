@@ -77,12 +77,12 @@ export function evaluateGates(
   now: EpochMs,
   next?: NextDeployment,
 ): GateResults {
-  const all = refs.map((ref) => evaluate(ref, gates.get(refKey(ref)), now, next));
+  const all = refs.map((ref) => gateResult(ref, gates.get(refKey(ref)), now, next));
   const closed = all.filter(({ open }) => !open);
   return { open: closed.length === 0, closed, all };
 }
 
-function evaluate(
+function gateResult(
   ref: NamespacedName,
   gate: Gate | undefined,
   now: EpochMs,
@@ -107,10 +107,11 @@ function evaluate(
     opensAt: !opened && openFor === undefined ? until : undefined,
     opensByRequest,
   };
-  return opened || !next ? result : withApprovals(result, gate, next, now);
+  return opened || !next ? result : openedByApprovals(result, gate, next, now);
 }
 
-function withApprovals(result: GateResult, gate: Gate, next: NextDeployment, now: EpochMs): GateResult {
+/** The result for the next deployment: with enough approvals the Gate is open, and otherwise has the count. */
+function openedByApprovals(result: GateResult, gate: Gate, next: NextDeployment, now: EpochMs): GateResult {
   const verdict = approvalsOn(gate, next, now);
   if (!verdict) return result;
   const { counted, required, until, enough } = verdict;

@@ -5,11 +5,11 @@
  * Two changes are no requests: Flux restores Git's value over a user's (its timestamp is older than one that was
  * handled), and a user writes text into the record.
  *
- * Requests are in three places.
- * The webhook's record (annotation ACCEPTED_REQUEST) has the order in which they arrived and the users who made them,
- * so it comes first. The status is next: it survives if there is no webhook.
- * The RFC's annotations count alone only when they are newer than both: then they were written while the webhook was
- * down.
+ * Requests are in three places:
+ *
+ * 1. the webhook's record (annotation ACCEPTED_REQUEST), which has the order in which they arrived and their users;
+ * 2. the status, without a record: it survives if there is no webhook;
+ * 3. the RFC's annotations, only when they are newer than both: then they were written while the webhook was down.
  */
 
 import {

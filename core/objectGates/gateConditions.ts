@@ -8,7 +8,7 @@ import { findCondition, setCondition } from '../kube/conditions.ts';
 import { groupOf, refKey } from '../kube/names.ts';
 import { type ApplierWait, applierWaitText } from '../suspension/applier.ts';
 import { isSuspendedByUs, readState, runsBehind, wasReadyAtSuspension } from '../suspension/stateAnnotation.ts';
-import { approvalText, bypassedText } from './gateTexts.ts';
+import { bypassedText, closedGateSentence } from './gateTexts.ts';
 import type { ObjectGates } from './objectGates.ts';
 
 /** States of the wait for an applier that may last. The others end in a moment and aren't worth two writes. */
@@ -59,7 +59,7 @@ function withCondition(
   const isSource = kind !== undefined && KINDS[kind].governed === 'source';
   const holds = closed.length + problems.length > 0;
   const isRunning = runsBehind(readState(object), closures);
-  const heldText = isSource ? blockedText : approvalText;
+  const heldText = isSource ? blockedText : closedGateSentence;
   const text = isRunning ? bypassedText : heldText;
   const problemText = (problem: string) => `Reconciliation ${isRunning ? 'continues' : 'is blocked'}: ${problem}`;
   const condition = {

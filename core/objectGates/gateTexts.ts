@@ -29,7 +29,7 @@ export function openGateCommand({ namespace, name }: NamespacedName): CommandLin
 }
 
 /** The RFC's sentence about a closed Gate. */
-export function approvalText(gate: NamespacedName): string {
+export function closedGateSentence(gate: NamespacedName): string {
   const limit = limitText(gate);
   if (limit !== undefined) return `Reconciliation is waiting approval: ${limit}.`;
   return `Reconciliation is waiting approval, gate '${refKey(gate)}' is closed.`;

@@ -110,9 +110,8 @@ function requestedValue(write: SuspensionWrite): PreviousSuspend | undefined {
 }
 
 /**
- * The write without the suspension of an earlier call.
- * Several of our webhooks may be called for one write, and Gates open or close between two of the calls.
- * A suspension by an earlier call is not the writer's, and is not stored yet.
+ * The write without the suspension of an earlier call: several of our webhooks may be called for one write, and Gates
+ * open or close between two of the calls. The second one sees the suspension of the first as if the writer had sent it.
  */
 function withoutOwnSuspension(write: SuspensionWrite): SuspensionWrite {
   const { object, sent, oldObject } = write;

@@ -1,6 +1,6 @@
 /** A write of a budget that continues a version: its user is recorded. */
 import { expect, it } from 'vitest';
-import { mutateRolloutBudget } from '../../webhooks/budgetScheduleAndHealth.ts';
+import { mutateRolloutBudget } from '../../webhooks/otherKinds.ts';
 import { object } from '../hooks/rollout/call.ts';
 import { write } from './gate/call.ts';
 

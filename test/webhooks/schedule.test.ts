@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { validateSchedule } from '../../webhooks/budgetScheduleAndHealth.ts';
+import { validateSchedule } from '../../webhooks/otherKinds.ts';
 import { objectOf } from '../support/objects.ts';
 import { write } from './gate/call.ts';
 

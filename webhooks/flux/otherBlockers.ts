@@ -7,7 +7,7 @@ import { deploymentOf } from '../../core/managedField/deployment.ts';
 import { managedFieldsOf, readManagedField } from '../../core/managedField/managedFields.ts';
 import { type Denial, HOTFIX_HINT } from '../../core/objectGates/gateTexts.ts';
 import { isSuspendedByUs } from '../../core/suspension/stateAnnotation.ts';
-import { readClosedOfAll } from '../closedGates.ts';
+import { readClosedOfRollouts } from '../closedGates.ts';
 
 /**
  * The denial. If it sends the writer to a Rollout to deploy there, it also names the closed Gates for which that
@@ -25,7 +25,7 @@ export async function withClosedGates(
   );
   const names = new Set(denied.map(({ rollout }) => rollout));
   const followed = [...names].flatMap((name) => rollouts.get(name) ?? []);
-  const closed = await readClosedOfAll(followed, call);
+  const closed = await readClosedOfRollouts(followed, call);
   if (closed.length === 0) return denial;
   return { ...denial, text: `${denial.text} Its deployment would also wait`, closed, hint: HOTFIX_HINT };
 }

@@ -23,7 +23,7 @@ import { endsOpening } from '../../core/suspension/suspension.ts';
 import { listSelecting, readGates, refRules } from '../../live/gateReads.ts';
 import { inParallel } from '../../live/inParallel.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
-import { readClosedOfAll } from '../closedGates.ts';
+import { readClosedOfRollouts } from '../closedGates.ts';
 import { namespaceOf } from '../response.ts';
 
 /** The object as it is written, absent in a deletion, and as it is stored, absent in a creation. */
@@ -62,7 +62,7 @@ async function readGatesOfWrite(write: Write, { userInfo }: AdmissionRequest, ca
   const isMarked = oldObject && [object, oldObject].some((each) => readState(each)?.is === 'closed');
   if (isMarked && userInfo.username === call.settings.metacontrollerUser) {
     const recorded = await readGateContext(write, false, call);
-    if (isHeldByGate(write, recorded)) return recorded;
+    if (isWriteHeld(write, recorded)) return recorded;
   }
   return readGateContext(write, true, call);
 }
@@ -89,7 +89,7 @@ async function withOthersUnlessHeld(
   readOthers: () => Promise<Others>,
 ): Promise<WriteContext> {
   const none: Others = { rollouts: new Map() };
-  const isHeld = async () => isHeldByGate(write, await readingGates);
+  const isHeld = async () => isWriteHeld(write, await readingGates);
   // Of an object that is marked as held, the other reads don't even begin.
   if (readState(write.oldObject)?.is === 'closed' && (await isHeld())) return { ...(await readingGates), ...none };
   const readingOthers = readOthers();
@@ -100,7 +100,7 @@ async function withOthersUnlessHeld(
 }
 
 /** Whether a closed Gate holds the object in this write, whatever its Rollouts deploy. */
-function isHeldByGate({ object, oldObject }: Write, gates: GateContext): boolean {
+function isWriteHeld({ object, oldObject }: Write, gates: GateContext): boolean {
   if (!object || !oldObject) return false;
   const isBypassing = readState(object)?.is === 'bypassing' || readState(oldObject)?.is === 'bypassing';
   if (isBypassing || freshReason(object, oldObject) !== undefined) return false;
@@ -141,7 +141,7 @@ export async function readClosedOfUnbound(
   call: WebhookCall,
 ): Promise<GateResult[]> {
   const unbound = await readRollouts(oldObject ? unboundRollouts(object, oldObject) : [], namespace, call);
-  return readClosedOfAll([...unbound.values()], call);
+  return readClosedOfRollouts([...unbound.values()], call);
 }
 
 async function readOthers(write: Write, call: WebhookCall): Promise<Others> {

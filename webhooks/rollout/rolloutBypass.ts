@@ -18,7 +18,7 @@ import { bypassTarget } from '../../core/rollout/evaluation/bypassTarget.ts';
 import { bypassGrantEnds, formatBypassGrant } from '../../core/suspension/bypassGrant.ts';
 import { closureKey } from '../../core/suspension/stateAnnotation.ts';
 import { listBindings } from '../../live/gateReads.ts';
-import { readClosedNoLongerRequired, readClosedOfAll, recordBypass, reviewBypass } from '../closedGates.ts';
+import { readClosedOfRollouts, readDroppedClosed, recordBypass, reviewBypass } from '../closedGates.ts';
 
 interface RolloutBypass {
   /** The annotation BYPASSED_GATES; undefined if no bypass is in force. */
@@ -48,8 +48,8 @@ export async function bypassOf(
   if (!before || reason === undefined) return { ...unchanged, warnings: bypassFor === undefined ? [] : [NO_REASON] };
   const { username } = request.userInfo;
   const [closed, dropped] = await Promise.all([
-    readClosedOfAll([rollout], call),
-    readClosedNoLongerRequired(rollout, before, call),
+    readClosedOfRollouts([rollout], call),
+    readDroppedClosed(rollout, before, call),
   ]);
   const bypass = await reviewBypass(closed, reason, request, call);
   // A reason may be for Gates that the write drops: it counts, and needs neither a version nor the right for the other

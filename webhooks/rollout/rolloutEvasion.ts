@@ -13,7 +13,7 @@ import { isSystemDeleter } from '../../core/kube/users.ts';
 import { isSetByGit } from '../../core/managedField/deployment.ts';
 import { bypassText } from '../../core/objectGates/gateTexts.ts';
 import { bypassGrantEnds } from '../../core/suspension/bypassGrant.ts';
-import { bypassOrDeny, readClosedAgainstRemoval, readClosedNoLongerRequired, readClosedOfAll } from '../closedGates.ts';
+import { bypassOrDeny, readClosedBeforeRemoval, readClosedOfRollouts, readDroppedClosed } from '../closedGates.ts';
 import type { AdmissionDecision } from '../response.ts';
 
 type Decision = Promise<AdmissionDecision | undefined>;
@@ -32,11 +32,11 @@ export async function decideEvasion(
 ): Decision {
   const release = gainsOwner(rollout, before) ? 'have an owner reference added' : changeInGit(rollout, before);
   if (release === undefined) {
-    const dropped = await readClosedNoLongerRequired(rollout, before, call);
+    const dropped = await readDroppedClosed(rollout, before, call);
     return decideBehind(dropped, rollout, 'remove a closed Gate from its required Gates', 'write', request, call);
   }
   // All that the Rollout required: the Gates that the write drops are among them.
-  const closed = await readClosedAgainstRemoval(before, call);
+  const closed = await readClosedBeforeRemoval(before, call);
   return decideBehind(closed, rollout, `${release} while a Gate that it requires is closed`, 'write', request, call);
 }
 
@@ -50,7 +50,7 @@ function changeInGit(rollout: Rollout, before: Rollout): string | undefined {
 /** Decides a deletion: to delete the Rollout and create it again would evade its Gates. */
 export async function decideDeletion(rollout: Rollout, request: AdmissionRequest, call: WebhookCall): Decision {
   if (isSystemDeleter(request.userInfo.username)) return undefined;
-  const closed = await readClosedAgainstRemoval(rollout, call);
+  const closed = await readClosedBeforeRemoval(rollout, call);
   return decideBehind(closed, rollout, 'be deleted while a Gate that it requires is closed', 'delete', request, call);
 }
 
@@ -66,7 +66,7 @@ export async function decideAddedDeployment(
 ): Decision {
   const adds = addsDeployment(rollout, before);
   if (!adds && !revivesBypass(rollout, before, call.now)) return undefined;
-  const closed = await readClosedOfAll([before], call);
+  const closed = await readClosedOfRollouts([before], call);
   const what = adds
     ? 'have a deployment added to status.history while a Gate that it requires is closed'
     : 'have its failed deployment bypass a closed Gate again';

@@ -16,7 +16,7 @@ import { arePassing, nextAutomatic } from '../../core/rollout/rolloutStatus.ts';
 import { bypassedClosures } from '../../core/suspension/bypassGrant.ts';
 import { closureKey } from '../../core/suspension/stateAnnotation.ts';
 import { listRolloutGates } from '../../live/objectReads.ts';
-import { readClosed, readClosedOfAll } from '../closedGates.ts';
+import { readClosed, readClosedOfRollouts } from '../closedGates.ts';
 
 /** Gates, and RolloutGates, that the Warnings of one write name. */
 const MAX_GATES_IN_WARNINGS = 3;
@@ -114,7 +114,7 @@ async function absentGateWarnings(rollout: Rollout, before: Rollout | undefined,
 /** The Warning for a manual deployment that closed Gates hold. */
 async function closedGateWarnings(rollout: Rollout, requested: string, call: WebhookCall): Promise<string[]> {
   const bypassed = bypassedClosures(rollout, rollout.status?.history?.[0], requested);
-  const closed = await readClosedOfAll([rollout], call);
+  const closed = await readClosedOfRollouts([rollout], call);
   const [first, ...others] = closed.filter((gate) => !bypassed.has(closureKey(gate)));
   if (!first && closed[0]) return [bypassWarning(requested, closed)];
   if (!first) return [];

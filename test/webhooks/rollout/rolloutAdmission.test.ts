@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Rollout, RolloutSpec } from '../../../api/types.ts';
 import { formatTime } from '../../../core/kube/time.ts';
-import { validateHealthCheck } from '../../../webhooks/budgetScheduleAndHealth.ts';
+import { validateHealthCheck } from '../../../webhooks/otherKinds.ts';
 import { mutateRollout, validateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { NOW, object, rollout } from '../../hooks/rollout/call.ts';
 import { kubeObject, namespaceOf } from '../../support/objects.ts';
