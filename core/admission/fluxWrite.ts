@@ -11,6 +11,8 @@
  * | suspension | suspends and resumes | an object marked closed is still suspended |
  * | bypass record | writes the annotation | |
  *
+ * Gates govern the spec, the owner references and the annotations that name Gates or Rollouts. They don't govern
+ * GATE_STATE: a decorator marks a held object with it, and the rule for the suspension decides in that write.
  * The validating webhook sees the object as all webhooks have left it, and reads everything again: the cluster may have
  * changed since. If it checks nothing, the other webhooks of the cluster are trusted.
  */
@@ -107,6 +109,7 @@ export function decideWrite(write: FluxWrite): WriteOutcome {
   const content = oldObject && closed.length > 0 ? revertOrDeny({ ...write, oldObject }) : manageFields(write);
   if (content.denial) return content;
 
+  // From here on nothing but spec.suspend and our annotations changes.
   const gates = objectGates(content.object, context);
   const settled = settleSuspension({
     object: annotate(content.object, SELECTED_BY, selectedByText(gates, context.truncated)),

@@ -110,7 +110,10 @@ function gateResult(
   return opened || !next ? result : openedByApprovals(result, gate, next, now);
 }
 
-/** The result for the next deployment: with enough approvals the Gate is open, and otherwise has the count. */
+/**
+ * The result for the next deployment: open with enough approvals, and otherwise with their count.
+ * No request opens a Gate with approvals.
+ */
 function openedByApprovals(result: GateResult, gate: Gate, next: NextDeployment, now: EpochMs): GateResult {
   const verdict = approvalsOn(gate, next, now);
   if (!verdict) return result;

@@ -203,7 +203,7 @@ function parseRequest(entry: Entry): GateRequest | undefined {
     : { action, at, ...withoutEmpty(texts) };
 }
 
-/** The newest request, if it is a close request; its effect may have ended. */
+/** The newest request, if it is a close request: it revokes the approvals before it, even if its effect has ended. */
 export function closeRequestOf(gate: Gate, now: EpochMs): GateRequest | undefined {
   const { current } = gateRequestsOf(gate, now);
   return current?.action === 'close' ? current : undefined;

@@ -69,6 +69,7 @@ interface FieldDecision {
 /** The context of the decisions on all managed fields in one write: each text is parsed once. */
 interface FieldsContext extends ManagedFieldsWrite {
   fields: readonly ManagedField[];
+  /** undefined unless one Rollout sets variables here and the tag of the source. */
   atomic: AtomicUpdate | undefined;
   wasManaged(field: ManagedField): boolean;
   /** Deployments by Rollout, from the old object, or from the new one on CREATE. */
@@ -239,7 +240,16 @@ function leaveToGit(field: ManagedField, context: FieldsContext): FieldDecision 
   return { value, deployment, byGit: true };
 }
 
-/** The decision on a field that gets the version of the deployment. */
+/**
+ * The decision on a field that gets the version of the deployment.
+ *
+ * | the write | the writer gets |
+ * |---|---|
+ * | leaves the value | the version, without a word |
+ * | removes the value | the version, with a Warning |
+ * | sets another value by an apply, or begins to bind the field | the version, with a Warning |
+ * | sets another value by an edit | a denial |
+ */
 function setDeployed(field: ManagedField, deployed: DeploymentRef, context: FieldsContext): FieldDecision {
   const value = readManagedField(context.object, field);
   const wasManaged = context.wasManaged(field);

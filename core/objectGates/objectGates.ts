@@ -15,7 +15,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { evaluateGates, type GateResults } from '../gate/evaluateGates.ts';
-import { isTooMany, parseGateRefs, TOO_MANY, TOO_MANY_ROLLOUTS } from '../gate/gateRefs.ts';
+import { parseGateRefs, TOO_MANY, TOO_MANY_ROLLOUTS } from '../gate/gateRefs.ts';
 import { gateSelects } from '../gate/gateSelection.ts';
 import { annotate } from '../kube/annotate.ts';
 import { sameJson } from '../kube/json.ts';
@@ -200,8 +200,7 @@ function gatesInSelectedBy(object: FluxObject): NamespacedName[] | undefined {
 /** The Gates in the two annotations; of an annotation that names too many, none. */
 export function recordedRefs(object: FluxObject, rules: RefRules = {}): NamespacedName[] {
   const { refs: named } = gatesInAnnotation(object, rules);
-  const selecting = gatesInSelectedBy(object) ?? [];
-  return uniqueRefs([...named, ...selecting].filter((ref) => !isTooMany(ref)));
+  return uniqueRefs([...named, ...(gatesInSelectedBy(object) ?? [])]);
 }
 
 /** The reads of Gates that the webhook makes for one write. */

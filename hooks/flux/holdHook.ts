@@ -7,7 +7,6 @@ import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS } from '../../api/kinds.ts';
 import type { DecoratorResponse } from '../../api/metacontroller.ts';
 import type { Gate } from '../../api/types.ts';
-import { TOO_MANY } from '../../core/gate/gateRefs.ts';
 import { selectingGateRules } from '../../core/gate/gateSelection.ts';
 import { byRefKey, identityOf, sortedKeys, without } from '../../core/kube/names.ts';
 import { objectsOf } from '../../core/kube/objectMap.ts';
@@ -69,7 +68,7 @@ export const holdHook: DecoratorHook<FluxObject> = {
     const relatedGates = objectsOf<Gate>(related, KINDS.Gate);
     const relatedRefs = relatedGates.map(identityOf);
     const { refs } = gatesInAnnotation(object, rules);
-    const unrelatedRefs = without(refs, [...relatedRefs, TOO_MANY]);
+    const unrelatedRefs = without(refs, relatedRefs);
     const isNeverRelated = namedRules(GATES, refs).length > MAX_GATE_NAMESPACES;
     const [namespaceLabels, unrelatedGates] = await Promise.all([
       homeLabels(object.metadata.namespace ?? '', related, relatedGates, cluster),

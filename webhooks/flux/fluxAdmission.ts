@@ -70,7 +70,7 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
   };
 }
 
-/** The object is final here: other webhooks have had their turn. */
+/** Checks that no other webhook has changed what `mutateFlux` had decided: they have had their turn. */
 export async function validateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const write = writeOf(request);
   const { object, oldObject: stored } = write;
