@@ -61,9 +61,7 @@ export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFa
   const isStable = hasLasted(gate, evaluation, facts.readAt ?? now);
   const unheld = evaluation.opened || !isStable ? [] : facts.unheld;
   const unresumed = evaluation.opened && isStable ? facts.unresumed : [];
-  const objects = requirers
-    ? requirers.slice(0, REQUIRERS_IN_STATUS).map((each) => ({ ...each }))
-    : gate.status?.heldObjects;
+  const objects = requirers ? requirers.slice(0, REQUIRERS_IN_STATUS) : gate.status?.heldObjects;
   return withoutEmpty({
     observedGeneration: gate.metadata.generation,
     requestedAt: timeText(requestedAt),
@@ -88,7 +86,7 @@ export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFa
 
 /** The first entries for the status; undefined if there are none. */
 function firstEntries<Each extends object>(all: readonly Each[]): Each[] | undefined {
-  return all.length > 0 ? all.slice(0, UNREACHED_IN_STATUS).map((each) => ({ ...each })) : undefined;
+  return all.length > 0 ? all.slice(0, UNREACHED_IN_STATUS) : undefined;
 }
 
 /**

@@ -12,6 +12,7 @@ import type { EventRecord, EventSink } from '../../api/ports.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { boundedText } from '../../core/text/commands.ts';
 import { errorText } from '../../core/text/errorText.ts';
+import { Lru } from '../lru.ts';
 import { createQueue } from '../queue.ts';
 
 const MAX_WAITING_EVENTS = 1000;
@@ -77,7 +78,7 @@ interface Item {
 }
 
 export function createEventSink({ create, find, nameKey, dropped, log, wait, notifier }: EventsOptions): ClosableSink {
-  const written = new Set<string>();
+  const written = new Lru<true>(MAX_RECENT_NAMES);
 
   const drop = ({ record, event }: Item, why: string) => {
     written.delete(event.metadata.name!);
@@ -118,9 +119,8 @@ export function createEventSink({ create, find, nameKey, dropped, log, wait, not
     record(record) {
       const event = eventOf(record, nameKey());
       const name = event.metadata.name!;
-      if (written.has(name)) return;
-      written.add(name);
-      if (written.size > MAX_RECENT_NAMES) written.delete(written.values().next().value!);
+      if (written.get(name)) return;
+      written.set(name, true);
       if (!queue.push({ record, event })) drop({ record, event }, TOO_MANY);
     },
     idle: () => queue.idle(),

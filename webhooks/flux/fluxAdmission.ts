@@ -3,6 +3,7 @@
  * state that writeContext.ts reads.
  */
 import type { AdmissionRequest } from '../../api/admission.ts';
+import type { FluxObject } from '../../api/flux.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import {
   closedToWrite,
@@ -12,16 +13,16 @@ import {
   tooManyReferencesProblem,
   willConflict,
 } from '../../core/admission/fluxWrite.ts';
-import { verifyWrite } from '../../core/admission/validate.ts';
+import { deletionDenial, verifyWrite } from '../../core/admission/validate.ts';
 import { freshReason } from '../../core/gate/bypassReason.ts';
+import { isSystemDeleter } from '../../core/kube/users.ts';
 import { denialText, subjectOf } from '../../core/objectGates/gateTexts.ts';
 import { withShrinkingEdits } from '../../core/objectGates/objectGates.ts';
-import { recordBypass, reviewBypass } from '../closedGates.ts';
+import { bypassOrDeny, recordBypass, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, deny } from '../response.ts';
-import { countsForDeletion, validateDelete } from './deletion.ts';
 import { isInCurrentVersion, lostFieldsDenial } from './lostFields.ts';
 import { heldSourceWarning, withClosedGates } from './otherBlockers.ts';
-import { readContext, readContextAgain, writeOf } from './writeContext.ts';
+import { readClosedOfUnbound, readContext, readContextAgain, type Write, writeOf } from './writeContext.ts';
 
 export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const write = writeOf(request);
@@ -84,4 +85,33 @@ export async function validateFlux(request: AdmissionRequest, call: WebhookCall)
   const oldObject = stored && withShrinkingEdits(object, stored, context);
   const denial = verifyWrite({ object, oldObject, context, user: request.userInfo.username });
   return denial ? denied(denial.reason, denialText(denial, write.namespace)) : allowed();
+}
+
+/** Denies the deletion while a closed Gate holds the object, unless the user gave a reason before. */
+async function validateDelete(
+  write: Write,
+  oldObject: FluxObject,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<AdmissionDecision> {
+  if (isSystemDeleter(request.userInfo.username)) return allowed();
+  const closed = closedToWrite(oldObject, await readContext(write, request, call));
+  if (!deletionDenial(oldObject, closed)) return allowed();
+  return bypassOrDeny(oldObject, closed, (bypass) => deletionDenial(oldObject, closed, bypass)!, request, call);
+}
+
+/**
+ * Whether the reason lets its author delete the object later.
+ * An object that requires no Gate may be written, but not deleted while a Rollout that it follows requires a closed
+ * one.
+ */
+async function countsForDeletion(
+  write: Write,
+  reason: string | undefined,
+  request: AdmissionRequest,
+  call: WebhookCall,
+): Promise<boolean> {
+  if (reason === undefined) return false;
+  const closed = await readClosedOfUnbound({ ...write, object: undefined }, call);
+  return (await reviewBypass(closed, reason, request, call))?.granted ?? false;
 }
