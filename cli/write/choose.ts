@@ -21,7 +21,7 @@ export async function choose<T>(
   if (first && others.length === 0) return first.value;
   if (!terminal.isInteractive) {
     const lines = choices.map(({ text, command }) => `  ${program} ${command}   # ${oneLine(text)}`);
-    throw new Problem(`${question} It could be one of ${choices.length}:\n${lines.join('\n')}`);
+    throw new Problem(`${question} Choose one of ${choices.length}:\n${lines.join('\n')}`);
   }
   terminal.note(question);
   choices.forEach(({ text }, index) => {

@@ -225,7 +225,7 @@ export const ACTIONS: Record<ActionType, Definition> = {
       if (isOn(request, 'RolloutGate')) return 'Sets spec.passing. Its lists and required approvals still count.';
       return found?.spec?.approvals
         ? 'Ends the close request. Versions still need approvals.'
-        : 'It opens for everything that it holds.';
+        : 'Releases everything that it holds.';
     },
   },
   close: {
@@ -238,10 +238,10 @@ export const ACTIONS: Record<ActionType, Definition> = {
     label: (request) => `Close ${nameOf(request)}`,
     submit: (request) => `Close ${request.object.name}`,
     text: (request, found) => {
-      if (!isOn(request, 'Gate')) return 'No version passes it.';
+      if (!isOn(request, 'Gate')) return 'Blocks every version that is not deployed manually.';
       const { default: standard, window } = found?.spec ?? {};
       const end = standard === 'opened' && window ? ` Its spec.window (${window}) ends the closure.` : '';
-      return `It closes for everything that requires it.${end}`;
+      return `Holds everything that requires it.${end}`;
     },
   },
   resume: {

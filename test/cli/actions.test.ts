@@ -4,7 +4,7 @@ import { KINDS } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ActionRequest, ActionType } from '../../client/actions/action.ts';
 import { commandOf, linesOf } from '../../client/actions/lines.ts';
-import { ACTIONS, writeOf } from '../../client/actions/table.ts';
+import { ACTIONS, takesReason, writeOf } from '../../client/actions/table.ts';
 import type { FreezeRequest } from '../../client/actions/writes/freeze.ts';
 import { isRequest } from '../../client/actions/writes/plannedWrite.ts';
 import { DAYS } from '../../core/calendar/calendarRules.ts';
@@ -219,6 +219,23 @@ describe('the line of kubectl', () => {
     expect(shown({ type: 'open', object: of(CLOSED) }).kubectl).toMatch(/ open\.gate\.fluxcd\.io\/for-$/);
     const { kubectl, command } = shown({ type: 'approve', object: of(LIST), version });
     expect(kubectl).toBe(command);
+  });
+
+  it.each<[ActionRequest, part: string]>([
+    [{ type: 'open', object: of(LIST) }, '"passing":true'],
+    [{ type: 'close', object: of(LIST) }, '"passing":false'],
+    [{ type: 'close', object: of(CLOSED) }, 'close.gate.fluxcd.io/requestedAt='],
+    [{ type: 'withdraw', object: of(ASKING), version, rollout: at }, 'unapprove.gate.fluxcd.io/for='],
+    [{ type: 'approve', object: of(ASKING), version, rollout: at }, 'approve.gate.fluxcd.io/for='],
+  ])('makes the same write of an object that can’t be read: %o', (request, part) => {
+    expect(linesOf(request, undefined, NOW).kubectl).toContain(part);
+  });
+
+  it('has no reason that the write can’t keep', () => {
+    const kept = (request: ActionRequest) => takesReason({ ...request, reason });
+    expect(kept({ type: 'withdraw', object: of(ASKING), version, rollout: at })).toBe(false);
+    expect(kept({ type: 'withdraw', object: of(REQUESTED) })).toBe(true);
+    expect(kept({ type: 'create', object: newGate })).toBe(false);
   });
 });
 

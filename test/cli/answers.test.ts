@@ -51,7 +51,7 @@ describe('nothing is written, and the answer names the action to take', () => {
       'approve web 1.2.0',
       [WEB, OPS, QA],
       1,
-      `More than one Gate or RolloutGate blocks 1.2.0. It could be one of 2:
+      `More than one Gate or RolloutGate blocks 1.2.0. Choose one of 2:
   kubectl rollouts approve rolloutgate/ops 1.2.0 -n shop   # RolloutGate ops allows 1.2.0
   kubectl rollouts approve rolloutgate/qa 1.2.0 -n shop   # RolloutGate qa allows 1.2.0
 `,
@@ -66,7 +66,7 @@ describe('nothing is written, and the answer names the action to take', () => {
       'reject web 1.3.0',
       [WEB, OPS, QA],
       1,
-      `web has more than one RolloutGate. It could be one of 2:
+      `web has more than one RolloutGate. Choose one of 2:
   kubectl rollouts reject rolloutgate/ops 1.3.0 -n shop   # RolloutGate ops
   kubectl rollouts reject rolloutgate/qa 1.3.0 -n shop   # RolloutGate qa
 `,

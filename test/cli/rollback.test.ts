@@ -19,7 +19,7 @@ async function rolledBack(line: string, around: RelatedObjects = {}) {
 describe('rollback', () => {
   it('names both versions, and asks for confirmation', async () => {
     const { code, err, writes } = await rolledBack('rollback app', { columns: 100, answers: 'n\n' });
-    expect(err).toContain('1.1.0 → 1.0.0');
+    expect(err).toContain('from 1.1.0 to 1.0.0');
     expect(err).toContain('Nothing was changed.');
     expect([code, writes]).toEqual([1, 0]);
   });

@@ -35,7 +35,8 @@ const back: ActionRequest = {
 it('a rollback of the page is made for the deployment that it was offered for', async () => {
   const { act } = await deskOf(BEFORE);
   expect(await act(back, false, 'deployment 2 (1.1.0)')).toMatchObject({ ok: true });
-  const refused = 'This was planned for deployment 3 (1.2.0), and now there is deployment 2 (1.1.0).';
+  const refused =
+    'Nothing was changed: the action was for deployment 3 (1.2.0), and now there is deployment 2 (1.1.0).';
   const other = { ok: false, message: expect.stringContaining(refused) };
   expect(await act(back, false, 'deployment 3 (1.2.0)')).toMatchObject(other);
 });

@@ -30,7 +30,7 @@ async function made(plans: PlannedWrite[], options: Parameters<typeof makeWrite>
 
 const A = 'deployment 2 (1.1.0)';
 const B = 'deployment 3 (1.2.0)';
-const CHANGED = `This was planned for ${A}, and now there is ${B}. Nothing was changed.`;
+const CHANGED = `Nothing was changed: the action was for ${A}, and now there is ${B}.`;
 
 it.each<[string, PlannedWrite[], Parameters<typeof makeWrite>[2], unknown, number]>([
   ['is made', [from(A)], {}, { warnings: ['beware'] }, 1],

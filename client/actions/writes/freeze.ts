@@ -10,15 +10,7 @@ import { toSelectorString } from '../../../core/kube/selector.ts';
 import { formatTime, wholeSeconds } from '../../../core/kube/time.ts';
 import { withCommands } from '../../../core/text/commands.ts';
 import { shell } from '../../../core/text/shell.ts';
-import {
-  atText,
-  type ClosedSpan,
-  closeAnnotations,
-  endOf,
-  plannedClosure,
-  spanProblem,
-  untilText,
-} from './gateWrites.ts';
+import { type ClosedSpan, closeAnnotations, endOf, plannedClosure, spanProblem, untilText } from './gateWrites.ts';
 import {
   badRequest,
   createWrite,
@@ -67,7 +59,7 @@ export function freeze(
   const title = objectTitle('Gate', { namespace, name });
   const text = every
     ? `Created ${title}: closed every ${every.days.join(', ')}${every.hours ? ` ${every.hours.start}–${every.hours.end}` : ''}, ${every.timezone}`
-    : `${at === undefined ? 'Closed' : 'Planned to close'} the new ${title}${atText(at)}${untilText(end)}`;
+    : `Created ${title}, closed${at === undefined ? '' : ` from ${formatTime(at)}`}${untilText(end)}`;
   const annotations = annotationsOf(wanted, end, now);
   const gate = {
     apiVersion: apiVersionOf(KINDS.Gate),

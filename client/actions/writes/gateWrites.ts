@@ -317,7 +317,7 @@ function withHeldObjects(text: string, gate: Gate, target: string): string {
   if (held.length === 0) return text;
   const { version, rollout } = splitTarget(target);
   const [namespace, name] = rollout?.split('/') ?? [];
-  const sentence = `${text}. It still holds ${few(held.map(requirerText), 3)}, so ${version} stays blocked if its Rollout is bound to one of them`;
+  const sentence = `${text}. It still holds ${few(held.map(requirerText), 3)}: a Rollout that is bound to that waits`;
   if (!namespace || !name) return sentence;
   const command = shell`${PROGRAM_WORD} bypass ${name} ${version} -n ${namespace} --reason ${WHY}`;
   return withCommands(`${sentence}.`, [`To bypass the Gate for ${version}`, command]);
@@ -331,7 +331,7 @@ function releaseConcerns(gate: Gate): string[] {
   return [`It releases ${countOf(held, 'object')}: ${names}`];
 }
 
-export const atText = (at: EpochMs | undefined) => (at === undefined ? '' : ` at ${formatTime(at)}`);
+const atText = (at: EpochMs | undefined) => (at === undefined ? '' : ` at ${formatTime(at)}`);
 export const untilText = (end: EpochMs | undefined) => (end === undefined ? '' : ` until ${formatTime(end)}`);
 
 function nameOf(gate: Gate): string {

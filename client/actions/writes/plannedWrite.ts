@@ -112,8 +112,8 @@ export function basisProblem(basis: string | undefined, request: WriteRequest): 
   if (request.basis === basis) return undefined;
   const now = request.basis ?? 'another state';
   if (basis === undefined)
-    return `The request doesn't name the state that it was planned for. Now there is ${now}. Nothing was changed. Reload the page.`;
-  return `This was planned for ${basis}, and now there is ${now}. Nothing was changed.`;
+    return `Nothing was changed: the request doesn't name the state that it is for, and now there is ${now}. Reload the page.`;
+  return `Nothing was changed: the action was for ${basis}, and now there is ${now}.`;
 }
 
 export function isRequest(planned: PlannedWrite): planned is WriteRequest {

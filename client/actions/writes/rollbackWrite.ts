@@ -34,8 +34,8 @@ export function rollback(rollout: Rollout, policy: ImagePolicy | undefined, want
   const { remaining, undone } = replayHistory(history);
   const order = releaseOrder(availableReleases, policyRules(policy ?? SEMVER));
   const rejection = (tag: string): string | undefined => {
-    if (tag === from) return `${from} is what runs`;
-    if (order.isNewer(tag, from)) return `${tag} is newer than ${from}, which runs`;
+    if (tag === from) return `it is the newest deployment`;
+    if (order.isNewer(tag, from)) return `${tag} is newer than ${from}, the newest deployment`;
     return undone.has(tag) ? `${tag} was rolled back` : undefined;
   };
   if (wanted.version !== undefined) {
@@ -55,12 +55,11 @@ export function rollback(rollout: Rollout, policy: ImagePolicy | undefined, want
   const requested = wanted.stays ? pin(rollout, to, why) : deploy(rollout, to, why);
   if (!isRequest(requested)) return requested;
   const { resourceVersion } = rollout.metadata;
-  const change = `${from} → ${to}`;
   return {
     ...requested,
-    text: `Requested that ${title} go back: ${change}${wanted.stays ? ', and stay there until it is unpinned' : ''}`,
+    text: `Requested to roll ${title} back from ${from} to ${to}${wanted.stays ? ', pinned there' : ''}`,
     body: { ...requested.body, metadata: { ...requested.body.metadata, ...(resourceVersion && { resourceVersion }) } },
-    concerns: [`${title} goes back: ${change}`, ...requested.concerns],
+    concerns: [`It rolls ${title} back from ${from} to ${to}`, ...requested.concerns],
     basis: deploymentBasis(head),
   };
 }

@@ -74,7 +74,7 @@ export function approve(gate: RolloutGate, version: string, reason: Reason): Pla
 function giveApproval(gate: RolloutGate, version: string, reason: Reason): PlannedWrite {
   const annotations = { [APPROVE]: version, ...(reason && { [APPROVE_REASON]: reason }) };
   const known = gate.status?.approvals?.versions?.find((each) => each.version === version)?.count ?? 0;
-  const text = `Approved ${version} at ${nameOf(gate)}, which had ${known} of ${gate.spec?.approvals?.required} approvals before`;
+  const text = `Approved ${version} at ${nameOf(gate)} (${known} of ${gate.spec?.approvals?.required} approvals before yours)`;
   const body = { metadata: { annotations } };
   const write = patchWrite('RolloutGate', identityOf(gate), body, { text, brings: { version } });
   return withApprovalChange(write, gate, version, 'given');
@@ -108,14 +108,14 @@ export function rejectByNewGate(rollout: Rollout, version: string, reason: Reaso
   if (problem) return badRequest(problem);
   const gate = newGate(rollout, `${rollout.metadata.name}-rejected`, { rejectedVersions: [version] }, reason);
   return createWrite('RolloutGate', gate, {
-    text: `Rejected ${version} at the new ${objectTitle('RolloutGate', identityOf(gate))}`,
+    text: `Created ${objectTitle('RolloutGate', identityOf(gate))}, which rejects ${version}`,
   });
 }
 
 /** Creates a closed RolloutGate, which holds all versions that are not deployed manually. */
 export function closeByNewGate(rollout: Rollout, name: string, reason: Reason): PlannedWrite {
   const gate = newGate(rollout, name, { passing: false }, reason);
-  const text = `Closed the new ${objectTitle('RolloutGate', identityOf(gate))} of ${objectTitle('Rollout', identityOf(rollout))}`;
+  const text = `Created ${objectTitle('RolloutGate', identityOf(gate))}, which blocks every version of ${objectTitle('Rollout', identityOf(rollout))}`;
   return createWrite('RolloutGate', gate, { text });
 }
 
@@ -152,7 +152,7 @@ export function setPassing(gate: RolloutGate, passing: boolean, reason: Reason):
 
 function scheduleProblem(gate: RolloutGate): string | undefined {
   const schedule = scheduleOf(gate);
-  return schedule && `${nameOf(gate)} is written by ${schedule}: change that, or deploy the version manually.`;
+  return schedule && `${schedule} sets ${nameOf(gate)}: change the schedule, or deploy the version manually.`;
 }
 
 /**

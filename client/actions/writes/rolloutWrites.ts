@@ -57,7 +57,7 @@ export function deploy(rollout: Rollout, version: string, reason: Reason): Plann
   }
   if (isNewest(rollout, version)) {
     const moved = ' Its tag was moved to another image since: to deploy that image, publish it under a new tag.';
-    return noChange(`${nameOf(rollout)} has ${version} already.${isMoved(rollout.status ?? {}) ? moved : ''}`);
+    return noChange(`${nameOf(rollout)} has deployed ${version} already.${isMoved(rollout.status ?? {}) ? moved : ''}`);
   }
   const annotations = { [FORCE_DEPLOY]: version, ...messageAnnotation(rollout, reason) };
   return rolloutWrite(rollout, { metadata: { annotations } }, `Requested that ${nameOf(rollout)} deploy ${version}`, {
@@ -113,7 +113,7 @@ export function unblock(rollout: Rollout, reason: Reason, version?: string): Pla
   if (isOther(version, head?.version.tag)) return otherDeployment(rollout, version);
   if (head?.bakeStatus !== 'Failed') return badRequest(`${nameOf(rollout)}: ${headText(rollout)}, and blocks nothing.`);
   const annotations = { [UNBLOCK_FAILED]: 'true', ...changeCause(`unblock after ${head.version.tag}`, reason) };
-  const text = `Let the next version of ${nameOf(rollout)} follow ${head.version.tag}, which has failed`;
+  const text = `Unblocked ${nameOf(rollout)}: the next version may follow ${head.version.tag}, which has failed`;
   return rolloutWrite(rollout, patchMetadata(annotations, rollout), text, { basis: deploymentBasis(head) });
 }
 
@@ -171,7 +171,7 @@ export function bypassRolloutGates(rollout: Rollout, version: string, reason: Re
   const problem = tagProblem(version);
   if (problem) return badRequest(problem);
   const annotations = { [BYPASS_ROLLOUT_GATES]: version, ...changeCause(`bypass-gates ${version}`, reason) };
-  const text = `Let ${version} bypass the RolloutGates of ${nameOf(rollout)}`;
+  const text = `Requested that ${version} bypass the RolloutGates of ${nameOf(rollout)}`;
   return rolloutWrite(rollout, { metadata: { annotations } }, text, {
     version,
     concerns: [

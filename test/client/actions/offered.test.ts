@@ -320,7 +320,7 @@ describe('the text of an action names its effect', () => {
     ['a copy', () => offered(ofSchedule), 'deploy', 'spec.targetRepository'],
     ['the RolloutGates of schedules', () => offered(ofSchedule), 'bypassRolloutGates', 'Bypass every RolloutGate'],
     ['approvals', () => offered({ ...held, gates: [closedByUser] }), 'open', 'Ends the close request.'],
-    ['no approvals', () => offered({ ...held, gates: [gate('prod')] }), 'open', 'It opens for everything'],
+    ['no approvals', () => offered({ ...held, gates: [gate('prod')] }), 'open', 'Releases everything'],
     [
       'a Flux object',
       () => behind([closedGate('freeze')], [gate('freeze')]),

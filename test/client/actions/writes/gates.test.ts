@@ -52,8 +52,8 @@ function withRequest(before: Gate, planned: PlannedWrite): Gate {
 it('an approval reports the number of earlier ones', () => {
   const counted = { approvals: { required: 2, versions: [{ version: '1.2.0', count: 1, enough: false, given: [] }] } };
   const asking = rolloutGate({ approvals: { required: 2 } }, undefined, counted);
-  expect(request(approve(asking, '1.2.0', undefined)).text).toMatch(/which had 1 of 2 approvals before$/);
-  expect(request(approve(asking, '1.3.0', undefined)).text).toMatch(/which had 0 of 2 approvals before$/);
+  expect(request(approve(asking, '1.2.0', undefined)).text).toMatch(/ \(1 of 2 approvals before yours\)$/);
+  expect(request(approve(asking, '1.3.0', undefined)).text).toMatch(/ \(0 of 2 approvals before yours\)$/);
 });
 
 describe('closing a Gate', () => {
@@ -185,7 +185,7 @@ describe('approving at a Gate', () => {
       return request(approveAtGate(held, '1.2.0', { rollout }, NOW)).text;
     };
     expect(textAt('Kustomization', 'Rollout')).toMatch(
-      /\. It still holds Kustomization shop\/checkout, so 1\.2\.0 stays blocked if.*\n.*\n {2}kubectl rollouts bypass checkout 1\.2\.0 -n shop --reason "<why>"$/,
+      /\. It still holds Kustomization shop\/checkout: a Rollout .*\n.*\n {2}kubectl rollouts bypass checkout 1\.2\.0 -n shop --reason "<why>"$/,
     );
     expect(textAt('Rollout')).not.toContain('still holds');
   });
@@ -379,7 +379,7 @@ describe('approving at a RolloutGate', () => {
       reject(rolloutGate({}, labels), '1.2.0', undefined),
       setPassing(rolloutGate({}, labels), false, undefined),
     ])
-      expect(why(planned)).toMatch(/is written by RolloutSchedule nights/);
+      expect(why(planned)).toMatch(/^RolloutSchedule nights sets RolloutGate /);
   });
 
   it('opening one with a list releases the list only, and says how to allow every version', () => {

@@ -57,8 +57,8 @@ describe('a rollback', () => {
 
   it('names both versions, before and after it is planned', () => {
     const planned = back(rollout(['1.5.0', '1.4.0']));
-    expect(planned).toMatchObject({ text: expect.stringContaining('1.5.0 → 1.4.0') });
-    expect(isRequest(planned) && planned.concerns).toEqual(['Rollout shop/checkout goes back: 1.5.0 → 1.4.0']);
+    expect(planned).toMatchObject({ text: expect.stringContaining('from 1.5.0 to 1.4.0') });
+    expect(isRequest(planned) && planned.concerns).toEqual(['It rolls Rollout shop/checkout back from 1.5.0 to 1.4.0']);
   });
 
   it('names changes that can’t be undone', () => {
@@ -115,7 +115,7 @@ describe('a rollback never goes', () => {
       '1.2.0',
       /1\.2\.0 is newer than 1\.1\.0.*\n {2}kubectl rollouts pin \S+ 1\.2\.0 -n /s,
     ],
-    ['to what runs', '1.1.0', /1\.1\.0 is what runs/],
+    ['to what runs', '1.1.0', /it is the newest deployment/],
     ['to a named one that was rolled back from', '1.0.5', /1\.0\.5 was rolled back/],
   ])('%s', (_, version, sentence) => {
     expect(said(back(rollout(['1.1.0', '1.0.0', '1.0.5', '1.0.0']), { version }))).toMatch(/^wrong: /);

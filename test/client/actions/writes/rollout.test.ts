@@ -153,7 +153,11 @@ describe('nothing is planned for that makes no sense', () => {
       deploy(rollout({ spec: { wantedVersion: '1.4.0' } }), '1.5.1', undefined),
       /^wrong: .* is pinned to 1\.4\.0/,
     ],
-    ['deploying what runs', deploy(rollout(), '1.5.0', undefined), /^Rollout shop\/checkout has 1\.5\.0 already\.$/],
+    [
+      'deploying what runs',
+      deploy(rollout(), '1.5.0', undefined),
+      /^Rollout shop\/checkout has deployed 1\.5\.0 already\.$/,
+    ],
     [
       'deploying the image that runs',
       deploy(rollout({ status: deployedAndPublished('sha256:aa', 'sha256:aa') }), '1.5.0', undefined),
