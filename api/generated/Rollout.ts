@@ -27,7 +27,7 @@ export interface Rollout {
       namespace?: string;
     };
     /**
-     * Deploys this tag now and stays on it, even if it was not discovered. Absent: releases are deployed automatically. Letters, digits, _, . and - only.
+     * Deploys this tag and stays on it, even if it was not discovered. Absent: releases are deployed automatically. Letters, digits, _, . and - only.
      */
     wantedVersion?: string;
     /**
