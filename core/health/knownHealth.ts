@@ -8,6 +8,7 @@ import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
 import { goJsonBytes } from '../kube/json.ts';
 import { parseTime, wholeSeconds } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
+import { CLOCK_DIFFERENCE_MS } from './healthStatus.ts';
 import { KUSTOMIZATION_CLASS } from './kustomizationCheck.ts';
 
 /** An entry of `history[].knownHealth`. */
@@ -48,9 +49,18 @@ export function hasNewError(check: HealthCheck, head: HistoryEntry): boolean {
  * Whether the error is a failure from before the deployment that the check found afterwards, as class kustomization
  * may: its errors have the times of the failures, which our own clock and the cluster's controllers write.
  */
-function isOfEarlierFailure({ spec, status }: HealthCheck, head: HistoryEntry): boolean {
-  const failed = parseTime(status?.lastErrorTime);
-  return spec?.class === KUSTOMIZATION_CLASS && failed !== undefined && failed < wholeSeconds(deployCutoff(head));
+function isOfEarlierFailure(check: HealthCheck, head: HistoryEntry): boolean {
+  const failed = parseTime(check.status?.lastErrorTime);
+  if (check.spec?.class !== KUSTOMIZATION_CLASS || failed === undefined) return false;
+  return failed < wholeSeconds(deployCutoff(head)) && !wasSetBack(check, head);
+}
+
+/** Whether the clock was set back since the deployment, by more than clocks differ: a later report is from before. */
+function wasSetBack(check: HealthCheck, head: HistoryEntry): boolean {
+  const known = parseTime(knownReport(check, head)?.lastChangeTime);
+  const changed = parseTime(check.status?.lastChangeTime);
+  if (known === undefined || changed === undefined || changed === known) return false;
+  return changed < deployCutoff(head) - CLOCK_DIFFERENCE_MS;
 }
 
 /**
