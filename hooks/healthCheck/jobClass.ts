@@ -4,7 +4,7 @@ import type { EpochMs, KubeObject } from '../../api/kubernetes.ts';
 import type { DecoratorRequest } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { HealthCheck, HistoryEntry, Rollout } from '../../api/types.ts';
-import type { HealthStatus } from '../../core/health/healthStatus.ts';
+import { CLOCK_DIFFERENCE_MS, type HealthStatus } from '../../core/health/healthStatus.ts';
 import { type CheckJob, isFinished, type JobTemplate } from '../../core/health/job/checkJob.ts';
 import { jobPlan, jobTargetOf } from '../../core/health/job/jobPlan.ts';
 import { deployCutoff } from '../../core/health/knownHealth.ts';
@@ -62,14 +62,22 @@ function requeueSeconds(
   const interval = requeueInterval(check) / 1000;
   if (found) return isFinished(found) ? undefined : interval;
   if (head.appliedTime !== undefined) return undefined;
-  const bindsIn = (deployCutoff(head) + BINDS_WITHIN_MS - now) / 1000;
-  return bindsIn > 0 ? bindsIn : interval;
+  return mayBindSoon(head, now) ? (deployCutoff(head) + BINDS_WITHIN_MS - now) / 1000 : interval;
+}
+
+/**
+ * Whether objects may still get their FluxBindings. A deployment further in the future than clocks differ is from
+ * before the clock was set back.
+ */
+function mayBindSoon(head: HistoryEntry, now: EpochMs): boolean {
+  const age = now - deployCutoff(head);
+  return age >= -CLOCK_DIFFERENCE_MS && age < BINDS_WITHIN_MS;
 }
 
 /** Whether all objects of the Rollout have the version: its history says so, or no object is bound to it. */
 async function isApplied({ metadata }: Rollout, head: HistoryEntry, { cluster, now }: HookCall): Promise<boolean> {
   if (head.appliedTime !== undefined) return true;
-  if (now < deployCutoff(head) + BINDS_WITHIN_MS) return false;
+  if (mayBindSoon(head, now)) return false;
   const { namespace = '', name = '' } = metadata;
   const bindings = await cluster.list({ ...FLUX_BINDINGS, namespace, labelSelector: boundLabel(name), atMost: 1 });
   return bindings.length === 0;

@@ -126,6 +126,11 @@ const ROWS: Row[] = [
     NO_JOB,
   ],
   ['nothing is bound', CREATED, { rollouts: [rollout(unapplied)], now: ms('11:00:10') }],
+  [
+    'nothing is bound, and the clock was set back since the deployment',
+    CREATED,
+    { rollouts: [rollout(unapplied)], now: ms('10:30:00') },
+  ],
   ['the Job was deleted while it ran', CREATED, { of: ranSo('Pending', '11:02:00') }],
   [
     'the Job is being deleted',
