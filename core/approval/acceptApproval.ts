@@ -26,7 +26,14 @@ const MAX_NAME_CHARACTERS = 32;
 
 /** The version of a Rollout that an annotation's value names; `problem` if it names none. */
 export type ApprovalTarget =
-  | { version: string; rollout?: string; uid?: string | undefined; requesters: readonly string[] }
+  | {
+      version: string;
+      rollout?: string;
+      uid?: string | undefined;
+      requesters: readonly string[];
+      /** A Warning for the approver, if the value could have meant another Rollout. */
+      warning?: string;
+    }
   | { problem: string };
 
 export interface ApprovalsWritten {
@@ -150,7 +157,7 @@ function withApproval(
   if (stranger !== undefined) return reject(`${stranger}: this approval does not count`);
   if (by.length > MAX_USER) return reject(`users with names longer than ${MAX_USER} characters cannot approve`);
   if ('problem' in target) return reject(target.problem);
-  const { version, rollout, uid, requesters } = target;
+  const { version, rollout, uid, requesters, warning } = target;
   const why = boundedLine(reason ?? '', LIMITS.reason);
   const approval: Approval = {
     version,
@@ -166,6 +173,7 @@ function withApproval(
   return {
     record: { ...record, given },
     warnings: [
+      ...(warning === undefined ? [] : [warning]),
       ...(earlier
         ? [`you approved ${version} before, at ${formatTime(earlier.at)}: this approval replaces that one`]
         : []),

@@ -194,5 +194,9 @@ function targetAmong(candidates: readonly Candidate[], version: string, named: s
     const all = few([found, ...others].map((each) => each.rollout));
     return { problem: `several Rollouts that require this Gate have ${version} (${all}): write ${rollout}:${version}` };
   }
-  return { version, rollout, uid, requesters };
+  if (candidates.length === 1) return { version, rollout, uid, requesters };
+  // Any tenant may make a Rollout require the Gate, and have the version before the one that the approver means.
+  const what = version.slice(0, MAX_VERSION_CHARACTERS);
+  const warning = `approved ${what} of Rollout ${rollout}: no other that requires this Gate has it`;
+  return { version, rollout, uid, requesters, warning };
 }

@@ -59,9 +59,10 @@ async function written(annotate: Record<string, string>, given: Given = {}) {
 const given = ({ metadata }: Gate) => JSON.parse(metadata.annotations?.[RECORD] ?? '{"given":[]}').given;
 
 describe('an approval on a Gate', () => {
-  it('is recorded for the one Rollout that has the version', async () => {
+  it('is recorded for the one Rollout that has the version, and a Warning names it', async () => {
     const releases = { web: ['1.0.0'], api: ['2.0.0'] };
-    const { stored } = await written({ [APPROVE]: '2.0.0' }, { releases });
+    const { stored, warnings } = await written({ [APPROVE]: '2.0.0' }, { releases });
+    expect(warnings).toEqual(['approved 2.0.0 of Rollout shop/api: no other that requires this Gate has it']);
     expect(given(stored)).toEqual([
       { version: '2.0.0', rollout: 'shop/api', uid: 'uid-api', by: 'alice', at: day('10:00:00') },
     ]);
