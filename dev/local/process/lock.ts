@@ -6,10 +6,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from './log.ts';
 import { Problem } from './problem.ts';
 
-/** Identifies a running process. The system reuses pids, so it has command line and start time too. */
+/** Identifies a running process. The system reuses pids, so it has the start time too. */
 interface ProcessIdentity {
   pid: number;
-  command: string;
   /** Opaque: equal for the same process, different for a later one with the same pid. */
   started: string;
 }
@@ -64,8 +63,7 @@ export function holderOf(file: string): ProcessIdentity | undefined {
   try {
     const holder = JSON.parse(readFileSync(file, 'utf8')) as ProcessIdentity;
     const seen = identify(holder.pid);
-    // An ending process no longer has a command line, but still has its files and ports.
-    return seen?.started === holder.started && ['', holder.command].includes(seen.command) ? holder : undefined;
+    return seen && seen.started === holder.started ? holder : undefined;
   } catch {
     return undefined;
   }
@@ -79,14 +77,13 @@ function identify(pid: number): ProcessIdentity | undefined {
     // The second field is the name in brackets and may contain spaces; state is field 3, starttime field 22.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
-    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
-    return { pid, command, started: fields[19] ?? '' };
+    return { pid, started: fields[19] ?? '' };
   } catch {
     return undefined;
   }
 }
 
 function identifyByPs(pid: number): ProcessIdentity | undefined {
-  const line = execFileSync('ps', ['-o', 'lstart=,command=', '-p', String(pid)], { encoding: 'utf8' }).trim();
-  return line ? { pid, started: line.slice(0, 24), command: line.slice(24).trim() } : undefined;
+  const started = execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+  return started ? { pid, started } : undefined;
 }
