@@ -12,7 +12,8 @@ import type { CallDecision } from '../core/receiver/acceptCall.ts';
 const MAX_ATTEMPTS = 4;
 /** Calls of one path and process that may be valid, each of which costs reads and a write. */
 const MAX_CALLS_PER_MINUTE = 60;
-const MAX_LINES_PER_MINUTE = 10;
+/** Lines about callers that one key may cause: any client can call. */
+export const MAX_LINES_PER_MINUTE = 10;
 
 export interface CallOutcome {
   status: 200 | 400 | 404 | 429 | 503;

@@ -21,7 +21,7 @@ import { flaggerAnswer, flaggerGate } from '../core/receiver/flagger.ts';
 import { claimProblem, decideIdTokenCall, type IdTokenCall, oidcProblem } from '../core/receiver/idToken.ts';
 import { checkCall, decideCall, type SignedCall } from '../core/receiver/signedCall.ts';
 import { idTokenPath, tokenBytes, webhookPath } from '../core/receiver/webhookPath.ts';
-import { answerCall, type CallOutcome, createLimits } from './answerCall.ts';
+import { answerCall, type CallOutcome, createCallLimit, createLimits, MAX_LINES_PER_MINUTE } from './answerCall.ts';
 
 /** docs/reference/limits.md is generated from this table. */
 export const RECEIVER_LIMITS = {
@@ -131,11 +131,14 @@ function end(response: Response, status: number): void {
 }
 
 /** Answers an error: the caller's with its status, ours with 500. */
-export function handleFailure({ log }: Pick<ReceiverPorts, 'log'>): ErrorRequestHandler {
+export function handleFailure({ log, now }: Pick<ReceiverPorts, 'log' | 'now'>): ErrorRequestHandler {
+  const isLogged = createCallLimit(now, MAX_LINES_PER_MINUTE);
   return (error: { status?: number }, request, response, next) => {
     if (response.headersSent) return next(error);
     const status = error.status === 413 ? 413 : error.status && error.status < 500 ? 400 : 500;
-    if (status === 500) log.error({ path: request.path.split('/')[1], err: error }, 'receiver failed');
+    // Paths match in any case.
+    const path = request.path.split('/')[1]!.toLowerCase();
+    if (status === 500 && isLogged(path)) log.error({ path, err: error }, 'receiver failed');
     end(response, status);
   };
 }

@@ -14,7 +14,7 @@ import { groupOf, refKey, shortHash } from '../core/kube/names.ts';
 import { type DeployedInput, deployedInput } from '../core/receiver/deployedInput.ts';
 import { withCommands } from '../core/text/commands.ts';
 import { shell } from '../core/text/shell.ts';
-import { createCallLimit } from './answerCall.ts';
+import { createCallLimit, MAX_LINES_PER_MINUTE } from './answerCall.ts';
 import { countRequests, handleFailure, RECEIVER_LIMITS } from './index.ts';
 
 /**
@@ -24,7 +24,6 @@ import { countRequests, handleFailure, RECEIVER_LIMITS } from './index.ts';
 const INPUTS_AUDIENCE = 'rollout-hooks';
 
 const PATH = '/inputs/:namespace/:rollout';
-const MAX_LINES_PER_MINUTE = 10;
 const MAX_KNOWN_TOKENS = 1000;
 /** The key of all callers whose token was not accepted before: each of their requests costs a TokenReview. */
 const UNKNOWN_USER = '';

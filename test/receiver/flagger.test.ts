@@ -60,6 +60,16 @@ describe('Flagger', () => {
     expect(kept).toEqual([undefined]);
   });
 
+  it('callers can’t fill the log while the API server fails', async () => {
+    const { app, ports, state } = receiver();
+    ports.cluster.get = () => Promise.reject(new Error('no answer'));
+    for (let i = 0; i < 20; i++) {
+      const path = i % 2 === 0 ? '/flagger/confirm' : '/FLAGGER/confirm';
+      expect((await request(app).post(path).send({ name: 'a', namespace: 'b' })).status).toBe(500);
+    }
+    expect(state.refusals).toHaveLength(10);
+  });
+
   it('a body that is not JSON is a bad request', async () => {
     const answer = await request(receiver().app)
       .post('/flagger/confirm')
