@@ -1,9 +1,10 @@
 /**
  * One line of JSON per message, on standard error, with the keys of Kubernetes' structured logging: `level`, `ts`,
  * `kind`, `namespace`, `name`, `reason`, `msg`. No line has a request body, which may hold values of Git or of a
- * Secret. Long texts are cut, and JSON escapes line breaks.
+ * Secret. Long texts are cut. Line breaks, terminal controls and overrides of bidirectional text are escaped.
  */
 import { type Logger, pino } from 'pino';
+import { UNSAFE } from '../core/text/oneLine.ts';
 import { readIfThere, watchFiles } from './fileWatch.ts';
 
 export type { Logger };
@@ -14,6 +15,10 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const MAX_VALUE_CHARACTERS = 1024;
 const MAX_STACK_CHARACTERS = 4096;
+
+/** The characters that JSON doesn't escape. A line of JSON has them in texts alone, except the line feed at its end. */
+const NOT_ESCAPED = new RegExp(`(?!\n)[${UNSAFE}]`, 'gu');
+const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 export function createLog(level: LogLevel): Logger {
   return pino(
@@ -29,6 +34,7 @@ export function createLog(level: LogLevel): Logger {
         logMethod(args, method) {
           method.apply(this, args.map(bounded) as typeof args);
         },
+        streamWrite: (line) => line.replace(NOT_ESCAPED, escaped),
       },
     },
     pino.destination({ fd: 2, sync: false }),

@@ -76,12 +76,15 @@ describe('a line', () => {
   });
 
   it('is one line of limited length, whatever a user wrote', async () => {
-    const long = `evil\n{"level":"info","msg":"forged"}\u2028${'x'.repeat(100_000)}`;
+    const long = `evil\n{"level":"info","msg":"forged"}\u2028\u009b2J\u202e${'x'.repeat(100_000)}`;
     await admit(review('long', { ...INVALID, window: long }, { userInfo: { username: long } }));
     const [line] = await soon(({ name }) => name === 'long', 'the denial');
     expect(line?.user.length).toBe(1024);
     expect(JSON.stringify(line).length).toBeLessThan(4000);
     expect(lines().some(({ msg }) => msg === 'forged')).toBe(false);
+    expect(line?.user).toContain('\u009b2J\u202e');
+    // In the text they are escaped, so that they don't reach the terminal of `kubectl logs`.
+    expect(program.log()).not.toMatch(/[\u0080-\u009f\u2028\u202e]/);
   });
 
   it('of a request that is refused names the object', async () => {
