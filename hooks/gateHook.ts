@@ -1,10 +1,14 @@
-/** CompositeController `gates`: a Gate's status, and when to compute it again. No children. */
+/**
+ * CompositeController `gates`: a Gate's status, and when to compute it again. No children.
+ * DecoratorController `gate-labels`: repairs the labels by which hooks and the webhook find a Gate. The webhook sets
+ * these labels in every write, but not in a write while it is down, such as the restore of a backup.
+ */
 import type { Secret } from '../api/kubernetes.ts';
 import type { HookCall } from '../api/ports.ts';
 import type { Gate } from '../api/types.ts';
 import { approvalEvents, approvalsStatus } from '../core/approval/approvalStatus.ts';
 import { standingApprovals, withoutDeletedRollouts } from '../core/gate/evaluateGates.ts';
-import { BEYOND_FORBIDDEN, reachesBeyond } from '../core/gate/gateSelection.ts';
+import { BEYOND_FORBIDDEN, reachesBeyond, selectsLabels } from '../core/gate/gateSelection.ts';
 import { evaluateGate, type GateEvaluation } from '../core/gate/gateState.ts';
 import { type GateFacts, gateEvents, gateStatus, isSettling, resyncSeconds } from '../core/gate/gateStatus.ts';
 import { requirersOf } from '../core/gate/requirers.ts';
@@ -15,7 +19,7 @@ import { unheldOf, unresumedOf } from '../core/objectGates/unreachedObjects.ts';
 import { oidcProblem } from '../core/receiver/idToken.ts';
 import { idTokenPath, tokenBytes, webhookPath } from '../core/receiver/webhookPath.ts';
 import { readRequiring } from '../live/requiringReads.ts';
-import type { CompositeHook } from './hook.ts';
+import { type CompositeHook, type DecoratorHook, repairedLabels } from './hook.ts';
 
 /** Nothing triggers a sync of the Gate when its Secret appears, or the right to read it. */
 const RECEIVER_REQUEUE_SECONDS = 30;
@@ -53,6 +57,12 @@ export const gateHook: CompositeHook<Gate> = {
       children: [],
       resyncAfterSeconds: isUnready ? Math.min(resync, RECEIVER_REQUEUE_SECONDS) : resync,
     };
+  },
+};
+
+export const gateLabelsHook: DecoratorHook<Gate> = {
+  async sync({ object }) {
+    return { attachments: [], ...repairedLabels(object, selectsLabels(object)) };
   },
 };
 

@@ -1,4 +1,5 @@
-/** The shapes of a hook module. hooks/index.ts mounts each at `/hooks/<name>/sync` and `/hooks/<name>/customize`. */
+/** The shapes of a hook module, and parts of answers. hooks/index.ts mounts each at `/hooks/<name>/sync` and `/hooks/<name>/customize`. */
+import type { KubeObject } from '../api/kubernetes.ts';
 import type {
   CompositeRequest,
   CompositeResponse,
@@ -43,6 +44,26 @@ export class HookError extends Error {
  * hook is called until there is nothing to write.
  */
 export const CONFLICT_REQUEUE_SECONDS = 1;
+
+/**
+ * The part of an answer that repairs the labels by which hooks and the webhook find an object; empty if all are right.
+ * @param wanted a label without a value is one that the object must not have
+ */
+export function repairedLabels(
+  { metadata }: KubeObject,
+  wanted: Record<string, string | undefined>,
+): Pick<DecoratorResponse, 'labels' | 'resyncAfterSeconds'> {
+  const { labels = {}, deletionTimestamp } = metadata;
+  const wrong = Object.entries(wanted).filter(([label, value]) => labels[label] !== value);
+  if (deletionTimestamp || wrong.length === 0) return {};
+  const repaired = Object.fromEntries(wrong.map(([label, value]) => [label, value ?? null]));
+  return { labels: repaired, resyncAfterSeconds: CONFLICT_REQUEUE_SECONDS };
+}
+
+/** Seconds until the next sync of something that has waited for so long: a quarter of the wait, within these limits. */
+export function quarterOfWait(waitedMs: number, shortest: number, longest: number): number {
+  return Math.min(Math.max(waitedMs / 4000, shortest), longest);
+}
 
 /** The field of an answer, for the soonest of these times; empty if all are undefined. */
 export function resyncAfter(seconds: readonly (number | undefined)[]): { resyncAfterSeconds?: number } {

@@ -1,5 +1,4 @@
 /** The route table of the Metacontroller hooks: `/hooks/<name>/sync` and `/hooks/<name>/customize`. */
-
 import { Ajv, type ValidateFunction } from 'ajv';
 import { GOVERNED_KINDS } from '../api/kinds.ts';
 import type {
@@ -14,8 +13,7 @@ import { mapProblem, shapeProblem } from '../core/kube/shape.ts';
 import { fluxBindingHook } from './flux/fluxBindingHook.ts';
 import { fluxHook } from './flux/fluxHook.ts';
 import { holdHook } from './flux/holdHook.ts';
-import { gateHook } from './gateHook.ts';
-import { gateLabelsHook } from './gateLabelsHook.ts';
+import { gateHook, gateLabelsHook } from './gateHook.ts';
 import { healthCheckHook } from './healthCheck/healthCheckHook.ts';
 import { boundedResync, type CompositeHook, type DecoratorHook, HookError } from './hook.ts';
 import { rolloutHook } from './rollout/rolloutHook.ts';

@@ -5,7 +5,7 @@
  */
 import { CONTINUE, SLOT_LABEL_SUFFIX } from '../api/annotations.ts';
 import { KINDS, ROLLOUTS } from '../api/kinds.ts';
-import type { RelatedResourceRule } from '../api/metacontroller.ts';
+import type { DecoratorResponse, RelatedResourceRule } from '../api/metacontroller.ts';
 import type { ClusterReader } from '../api/ports.ts';
 import type { Budget, Rollout, Slot } from '../api/types.ts';
 import { planBudget } from '../core/budget/budgetPlan.ts';
@@ -17,7 +17,13 @@ import { identityOf } from '../core/kube/names.ts';
 import { objectsOf } from '../core/kube/objectMap.ts';
 import { compileSelector } from '../core/kube/selector.ts';
 import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
-import { CONFLICT_REQUEUE_SECONDS, type CompositeHook, type DecoratorHook, resyncAfter } from './hook.ts';
+import {
+  CONFLICT_REQUEUE_SECONDS,
+  type CompositeHook,
+  type DecoratorHook,
+  repairedLabels,
+  resyncAfter,
+} from './hook.ts';
 
 /**
  * No sync is triggered when the labels of a Namespace change, or when an owner that the budget no longer selects
@@ -49,21 +55,14 @@ export const budgetHook: CompositeHook<Budget> = {
 export const budgetSlotsHook: DecoratorHook<Budget> = {
   async sync({ object: budget }) {
     const { labels = {}, deletionTimestamp } = budget.metadata;
-    if (deletionTimestamp) return { attachments: [] };
-    const wanted = new Set(slotLabels(budget));
-    const missing = [...wanted].filter((label) => labels[label] !== '');
-    const surplus = Object.keys(labels).filter((label) => label.endsWith(SLOT_LABEL_SUFFIX) && !wanted.has(label));
-    const used = isUsed(budget);
-    if (missing.length === 0 && surplus.length === 0 && !used) return { attachments: [] };
-    return {
-      attachments: [],
-      labels: Object.fromEntries([
-        ...missing.map((label) => [label, ''] as const),
-        ...surplus.map((label) => [label, null] as const),
-      ]),
-      ...(used && { annotations: { [CONTINUE]: null } }),
-      resyncAfterSeconds: CONFLICT_REQUEUE_SECONDS,
-    };
+    const stored = Object.keys(labels).filter((label) => label.endsWith(SLOT_LABEL_SUFFIX));
+    const wanted = Object.fromEntries([
+      ...stored.map((label) => [label, undefined] as const),
+      ...slotLabels(budget).map((label) => [label, ''] as const),
+    ]);
+    const answer: DecoratorResponse = { attachments: [], ...repairedLabels(budget, wanted) };
+    if (deletionTimestamp || !isUsed(budget)) return answer;
+    return { ...answer, annotations: { [CONTINUE]: null }, resyncAfterSeconds: CONFLICT_REQUEUE_SECONDS };
   },
 };
 

@@ -1,6 +1,6 @@
 /**
  * DecoratorController `rolloutgates`: repairs the label by which a Rollout finds its RolloutGates (see
- * hooks/gateLabelsHook.ts), and writes their status: whether they pass, and which approvals were given.
+ * hooks/gateHook.ts), and writes their status: whether they pass, and which approvals were given.
  */
 import { ROLLOUT_NAME_LABEL } from '../api/annotations.ts';
 import { KINDS, ROLLOUTS } from '../api/kinds.ts';
@@ -16,8 +16,7 @@ import { identityOf, labelValue } from '../core/kube/names.ts';
 import { objectAt } from '../core/kube/objectMap.ts';
 import { rolloutGateReady } from '../core/rollout/evaluation/rolloutGates.ts';
 import { backgroundInStatus } from '../core/rollout/evaluation/versionApprovals.ts';
-import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, resyncAfter } from './hook.ts';
-import { repairedLabels } from './repairedLabels.ts';
+import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, repairedLabels, resyncAfter } from './hook.ts';
 
 export const rolloutGateHook: DecoratorHook<RolloutGate> = {
   /** Relates the Rollout of a RolloutGate with `spec.approvals`, for its requests and its waiting version. */

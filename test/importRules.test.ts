@@ -148,9 +148,6 @@ describe('Biome allows', () => {
 });
 
 const SMALL_FILE_LINES = 20;
-const SMALL_FILES: Record<string, string> = {
-  'hooks/gateLabelsHook.ts': 'a hook: what it shares with others is in hooks/repairedLabels.ts',
-};
 
 describe('the folders', () => {
   it('no cycle of files', () => {
@@ -161,11 +158,11 @@ describe('the folders', () => {
     expect(cycles(importedFolders())).toEqual([]);
   });
 
-  it(`no file of up to ${SMALL_FILE_LINES} lines has one importer, except those with a reason`, () => {
+  it(`no file of up to ${SMALL_FILE_LINES} lines has one importer`, () => {
     const product = SOURCES.filter(({ path }) => !path.startsWith('test/'));
     const importers = (file: string) => product.filter(({ files }) => files.includes(file)).length;
     const small = product.filter(({ path, lines }) => lines <= SMALL_FILE_LINES && importers(path) === 1);
-    expect(small.map(({ path }) => path)).toEqual(Object.keys(SMALL_FILES));
+    expect(small.map(({ path }) => path)).toEqual([]);
   });
 });
 

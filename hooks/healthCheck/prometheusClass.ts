@@ -12,6 +12,7 @@ import {
 } from '../../core/health/prometheus/measurement.ts';
 import { renderQuery } from '../../core/health/prometheus/query.ts';
 import { parseTime } from '../../core/kube/time.ts';
+import { quarterOfWait } from '../hook.ts';
 
 /**
  * Until the next sync while the query is running or queued: longer if it has waited for long, because then many wait,
@@ -56,14 +57,12 @@ export async function measure(
     const waitingSince = Math.max(due, parseTime(metadata.creationTimestamp) ?? Number.NEGATIVE_INFINITY);
     return {
       after: statusWithoutAnswer(status, check, now),
-      requeueAfterSeconds: unansweredRequeue(now - waitingSince),
+      requeueAfterSeconds: quarterOfWait(
+        now - waitingSince,
+        SHORTEST_UNANSWERED_REQUEUE_SECONDS,
+        LONGEST_UNANSWERED_REQUEUE_SECONDS,
+      ),
     };
   }
   return { after: statusAfterMeasurement(status, check, measurement, now), requeueAfterSeconds: interval };
-}
-
-/** Seconds until the next sync: a quarter of the wait. */
-function unansweredRequeue(waitedMs: number): number {
-  const wanted = Math.max(waitedMs / 4000, SHORTEST_UNANSWERED_REQUEUE_SECONDS);
-  return Math.min(wanted, LONGEST_UNANSWERED_REQUEUE_SECONDS);
 }

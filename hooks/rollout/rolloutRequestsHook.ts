@@ -4,14 +4,12 @@
  * The composite of Rollouts can't: it writes only its parent's status.
  */
 import { REQUESTED_AT } from '../../api/annotations.ts';
-import type { EpochMs } from '../../api/kubernetes.ts';
 import type { DecoratorResponse } from '../../api/metacontroller.ts';
 import type { Rollout } from '../../api/types.ts';
 import { watchesLabel } from '../../core/health/association.ts';
 import { parseTime } from '../../core/kube/time.ts';
 import { requestIdsOf, usedAnnotations } from '../../core/rollout/evaluation/rolloutRequests.ts';
-import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook } from '../hook.ts';
-import { repairedLabels } from '../repairedLabels.ts';
+import { CONFLICT_REQUEUE_SECONDS, type DecoratorHook, quarterOfWait, repairedLabels } from '../hook.ts';
 
 /**
  * Until the next sync while a request is pending: changes of the status, which would show that it is handled, trigger
@@ -29,14 +27,10 @@ export const rolloutRequestsHook: DecoratorHook<Rollout> = {
     const response: DecoratorResponse = { attachments: [], ...repairedLabels(rollout, watchesLabel(rollout)) };
     if (used.length > 0) response.annotations = Object.fromEntries(used.map((annotation) => [annotation, null]));
     if (used.length > 0) response.resyncAfterSeconds = CONFLICT_REQUEUE_SECONDS;
-    else if (Object.keys(requestIdsOf(rollout.metadata.annotations)).length > 0)
-      response.resyncAfterSeconds ??= nextSyncSeconds(rollout, now);
+    else if (Object.keys(requestIdsOf(rollout.metadata.annotations)).length > 0) {
+      const requested = parseTime(rollout.metadata.annotations?.[REQUESTED_AT]) ?? 0;
+      response.resyncAfterSeconds ??= quarterOfWait(now - requested, SHORTEST_REQUEUE_SECONDS, LONGEST_REQUEUE_SECONDS);
+    }
     return response;
   },
 };
-
-/** Seconds until the next sync: a quarter of the request's age. */
-function nextSyncSeconds({ metadata }: Rollout, now: EpochMs): number {
-  const requested = parseTime(metadata.annotations?.[REQUESTED_AT]) ?? 0;
-  return Math.min(Math.max((now - requested) / 4000, SHORTEST_REQUEUE_SECONDS), LONGEST_REQUEUE_SECONDS);
-}

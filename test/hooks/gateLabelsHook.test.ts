@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { HookCall } from '../../api/ports.ts';
 import { decorating } from '../../dev/fakes/requests.ts';
-import { gateLabelsHook } from '../../hooks/gateLabelsHook.ts';
+import { gateLabelsHook } from '../../hooks/gateHook.ts';
 import { gate } from '../core/admission/objects.ts';
 
 const LABEL = 'gate.fluxcd.io/selects';
