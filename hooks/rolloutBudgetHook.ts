@@ -54,14 +54,14 @@ export const budgetHook: CompositeHook<Budget> = {
 
 export const budgetSlotsHook: DecoratorHook<Budget> = {
   async sync({ object: budget }) {
-    const { labels = {}, deletionTimestamp } = budget.metadata;
+    const { labels = {} } = budget.metadata;
     const stored = Object.keys(labels).filter((label) => label.endsWith(SLOT_LABEL_SUFFIX));
     const wanted = Object.fromEntries([
       ...stored.map((label) => [label, undefined] as const),
       ...slotLabels(budget).map((label) => [label, ''] as const),
     ]);
     const answer: DecoratorResponse = { attachments: [], ...repairedLabels(budget, wanted) };
-    if (deletionTimestamp || !isUsed(budget)) return answer;
+    if (!isUsed(budget)) return answer;
     return { ...answer, annotations: { [CONTINUE]: null }, resyncAfterSeconds: CONFLICT_REQUEUE_SECONDS };
   },
 };
