@@ -59,7 +59,7 @@ export function gracePeriod(healthCheck: HealthCheck): number {
 // How often a HealthCheck of class kustomization is evaluated (docs/healthchecks.md, "At rest"). Each evaluation reads
 // its Kustomization, the source and the applied objects from the API server. If a thousand checks wait for Flux,
 // frequent evaluations would delay Flux. A Rollout evaluates resting checks once more before it deploys, begins a bake
-// or ends it (hooks/rollout/rolloutHook.ts).
+// or ends it (hooks/rollout/healthReads.ts).
 
 const REST_INTERVAL_MS = 600_000;
 

@@ -15,7 +15,7 @@ import { sortedChecks } from './deployment/healthChecks.ts';
 import { isUnfinished } from './deployment/history.ts';
 import type { CopyState } from './evaluation/copy.ts';
 import { type Observed, type RolloutConfig, type RolloutState, readRolloutConfig } from './evaluation/observed.ts';
-import { countedRolloutGate } from './evaluation/rolloutGates.ts';
+import { rolloutGatesOf } from './evaluation/rolloutGates.ts';
 import { idleRequests, type RequestKey, requestsOf } from './evaluation/rolloutRequests.ts';
 import { authorsWanted } from './evaluation/versionApprovals.ts';
 import { releaseConfigMap } from './ownedObjects.ts';
@@ -53,7 +53,7 @@ export interface Plan {
 }
 
 export function planRollout(inputs: Observed, now: EpochMs): Plan {
-  const rolloutGates = inputs.rolloutGates.map((gate) => countedRolloutGate(gate, now));
+  const rolloutGates = rolloutGatesOf(inputs.rollout, inputs.rolloutGates, now);
   const observed: Observed = { ...inputs, rolloutGates };
   const { rollout } = observed;
   if (rollout.metadata.deletionTimestamp) {

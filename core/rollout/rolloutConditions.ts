@@ -40,7 +40,7 @@ import { BLOCKER_KINDS, READY_REASONS } from './evaluation/blockers.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
 import { isForward } from './evaluation/nextVersion.ts';
 import type { Observed, RolloutConfig, RolloutState } from './evaluation/observed.ts';
-import { blockingNames, rolloutGatesOf } from './evaluation/rolloutGates.ts';
+import { blockingNames } from './evaluation/rolloutGates.ts';
 import { type Requests, requestedText } from './evaluation/rolloutRequests.ts';
 
 /** All conditions after a decision. `requests`: those that are not used up. */
@@ -149,13 +149,13 @@ function copyCondition({ copy }: Evaluation): NewCondition | undefined {
 
 /** WaitingForRolloutGates. It names the RolloutGates; the texts of GatesPassing, the Go controller's, name none. */
 function rolloutGatesCondition(
-  { rollout, rolloutGates }: Observed,
+  { rolloutGates }: Observed,
   { pending, blockers }: Evaluation,
 ): NewCondition | undefined {
   const blocking = blockers.filter(({ reason, version }) => reason === 'RolloutGatesBlocking' && version === pending);
   if (pending === undefined || blocking.length === 0) return undefined;
   const named = new Set(blocking.map(({ object }) => object?.name));
-  const gates = rolloutGatesOf(rollout, rolloutGates).filter(({ metadata }) => named.has(metadata.name));
+  const gates = rolloutGates.filter(({ metadata }) => named.has(metadata.name));
   return trueCondition(
     WAITING_FOR_ROLLOUT_GATES,
     'RolloutGatesBlocking',
@@ -206,14 +206,14 @@ function waitingForceDeployText(forceDeploy: string, rollout: Rollout): string {
 
 /** FirstDeploymentNotGated: the first version was deployed although RolloutGates would have blocked any other. */
 function firstDeploymentCondition(
-  { rollout, rolloutGates }: Observed,
+  { rolloutGates }: Observed,
   { history }: RolloutState,
   { gateFirstDeployment }: RolloutConfig,
 ): NewCondition | undefined {
   const [head, ...older] = history;
   const isAutomatic = head?.id === 1 && older.length === 0 && head.origin?.[0] === 'Automatic';
   if (!head || !isAutomatic || gateFirstDeployment) return undefined;
-  const names = blockingNames(rolloutGatesOf(rollout, rolloutGates), head.version.tag);
+  const names = blockingNames(rolloutGates, head.version.tag);
   if (names === '') return undefined;
   const message =
     `Version ${head.version.tag} was deployed although ${names} would have blocked it. To let RolloutGates block ` +

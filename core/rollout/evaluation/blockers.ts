@@ -28,13 +28,7 @@ import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
 import { type CopyState, WAITING_FOR_COPY } from './copy.ts';
 import { isForward, RELEASE_TOO_YOUNG, type Selection, type YoungRelease } from './nextVersion.ts';
 import type { Observed, RolloutConfig } from './observed.ts';
-import {
-  allows,
-  allowsNothing,
-  type CountedRolloutGate,
-  type RolloutGatesResult,
-  scheduledOpening,
-} from './rolloutGates.ts';
+import { allows, allowsNothing, type RolloutGatesResult, scheduledOpening } from './rolloutGates.ts';
 import type { Requests } from './rolloutRequests.ts';
 import { approvalCommand, approvalsAtGate, type RequiredApprovals, WAITING_FOR_APPROVALS } from './versionApprovals.ts';
 
@@ -68,8 +62,6 @@ interface BlockerInputs extends BlockerSources {
   config: RolloutConfig;
   requests: Requests;
   head: HistoryEntry | undefined;
-  /** The RolloutGates of this Rollout. */
-  ownRolloutGates: readonly CountedRolloutGate[];
   now: EpochMs;
 }
 
@@ -245,7 +237,7 @@ function upstreamBlockers({ selection, pending, rolloutGatesResult, upstream }: 
  * if they hold first deployments.
  */
 function rolloutGateBlockers(inputs: BlockerInputs): Blocker[] {
-  const { observed, config, selection, pending, young, head, ownRolloutGates, rolloutGatesResult } = inputs;
+  const { observed, config, selection, pending, young, head, rolloutGatesResult } = inputs;
   const blocks = { type: 'RolloutGate', effect: 'Blocks' } as const;
   if (selection.rejectedBy !== undefined) {
     const object = rolloutGateRef(observed, selection.rejectedBy);
@@ -257,7 +249,7 @@ function rolloutGateBlockers(inputs: BlockerInputs): Blocker[] {
   // A release that is too young is also blocked, once it is old enough.
   const version = pending ?? young[0]?.tag;
   if (version === undefined || !isBlocked) return [];
-  return ownRolloutGates
+  return observed.rolloutGates
     .filter((gate) => !allows(gate, version))
     .map((gate, index) => {
       const until = scheduledOpening(gate);

@@ -25,14 +25,7 @@ import {
 } from './nextVersion.ts';
 import type { Observed, RolloutConfig, RolloutState } from './observed.ts';
 import { evaluateRequiredGates, type StoredApproval, storedApproval } from './requiredGates.ts';
-import {
-  evaluateRolloutGates,
-  type Rejection,
-  rejectedBy,
-  rejections,
-  rolloutGatesOf,
-  shownBypass,
-} from './rolloutGates.ts';
+import { evaluateRolloutGates, type Rejection, rejectedBy, rejections, shownBypass } from './rolloutGates.ts';
 import type { Requests } from './rolloutRequests.ts';
 import {
   expiries,
@@ -74,7 +67,7 @@ export function evaluateRollout(
   now: EpochMs,
 ): Evaluation {
   const [head] = state.history;
-  const { ownRolloutGates, gateApprovals, rejected, withdrawn, automatic, ...choice } = chooseNext(
+  const { gateApprovals, rejected, withdrawn, automatic, ...choice } = chooseNext(
     observed,
     state,
     config,
@@ -91,9 +84,9 @@ export function evaluateRollout(
     closed: required.closed,
     requiredApprovals,
   };
-  const blockers = findBlockers({ ...sources, observed, config, requests, head, ownRolloutGates, now });
+  const blockers = findBlockers({ ...sources, observed, config, requests, head, now });
   const copy = copyState(observed, state, selection, mayDeploy({ selection, blockers }));
-  const listings = pending === undefined ? [] : ownRolloutGates.flatMap((gate) => listingOf(gate, pending));
+  const listings = pending === undefined ? [] : observed.rolloutGates.flatMap((gate) => listingOf(gate, pending));
   const storedApprovals = [...required.approvals, ...requiredApprovals.flatMap(countedApprovals), ...listings];
   return {
     ...sources,
@@ -116,21 +109,20 @@ function chooseNext(
   requests: Requests,
   now: EpochMs,
 ) {
-  const { rollout, imagePolicy } = observed;
+  const { rollout, imagePolicy, rolloutGates } = observed;
   const [head] = history;
-  const ownRolloutGates = rolloutGatesOf(rollout, observed.rolloutGates);
-  const rejected = rejections(available, ownRolloutGates, rollout.status?.rejectedReleases, now);
+  const rejected = rejections(available, rolloutGates, rollout.status?.rejectedReleases, now);
   const { candidates, withdrawn, young } = releasesAfter(available, head?.version.tag, imagePolicy, {
     rejected: new Set(rejected.map(({ tag }) => tag)),
     rolledBack: new Set(rolledBack),
     youngUntil: (release) => youngUntil(release, config.minimumReleaseAge, now),
   });
   const upstream = evaluateUpstream(rollout, observed.upstream, candidates, now);
-  const gateApprovals = rolloutGateApprovals(rollout, ownRolloutGates, authors, now);
+  const gateApprovals = rolloutGateApprovals(rollout, rolloutGates, authors, now);
   const requestedBypass = candidates.find(({ tag }) => tag === requests.bypassGates)?.tag;
   const bypass = requestedBypass ?? shownBypass(head, candidates, conditions);
-  const rolloutGatesResult = evaluateRolloutGates(ownRolloutGates, candidates, bypass, upstream, gateApprovals);
-  const rejectingGate = (tag: string) => rejectedBy(ownRolloutGates, tag);
+  const rolloutGatesResult = evaluateRolloutGates(rolloutGates, candidates, bypass, upstream, gateApprovals);
+  const rejectingGate = (tag: string) => rejectedBy(rolloutGates, tag);
   const awaited = observed.awaited ?? [];
   const rollback = rollbackOf({ history, config, barriers, awaited, rejectedBy: rejectingGate, now });
   const byGates = automaticVersions(rolloutGatesResult, head, config.gateFirstDeployment);
@@ -147,7 +139,6 @@ function chooseNext(
   });
   const pending = pendingVersion(selection, candidates, rollout, requests);
   return {
-    ownRolloutGates,
     gateApprovals,
     rejected,
     withdrawn,

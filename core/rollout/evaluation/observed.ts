@@ -31,7 +31,7 @@ export interface Observed {
   rollout: Rollout;
   /** The ImagePolicy of spec.releasesImagePolicy; undefined if it doesn't exist. */
   imagePolicy?: ImagePolicy | undefined;
-  /** RolloutGates of other Rollouts are ignored. */
+  /** A plan counts those of this Rollout: see `rolloutGatesOf`. */
   rolloutGates: readonly CountedRolloutGate[];
   /** Bindings of objects that are not bound to this Rollout are ignored. */
   bindings: readonly FluxBinding[];

@@ -60,10 +60,11 @@ export function scheduledOpening(gate: CountedRolloutGate): EpochMs | undefined 
   return isClosed ? nextScheduledChange(gate) : undefined;
 }
 
-/** The RolloutGates of this Rollout, sorted by name: Metacontroller sends them in no order. */
-export function rolloutGatesOf(rollout: Rollout, gates: readonly CountedRolloutGate[]): CountedRolloutGate[] {
+/** The RolloutGates of this Rollout as they count now, sorted by name: Metacontroller sends them in no order. */
+export function rolloutGatesOf(rollout: Rollout, gates: readonly RolloutGate[], now: EpochMs): CountedRolloutGate[] {
   return gates
     .filter((gate) => gate.spec?.rolloutRef?.name === rollout.metadata.name)
+    .map((gate) => countedRolloutGate(gate, now))
     .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
 }
 

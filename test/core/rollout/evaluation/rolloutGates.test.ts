@@ -9,7 +9,7 @@ import {
   shownBypass,
 } from '../../../../core/rollout/evaluation/rolloutGates.ts';
 import { objectOf } from '../../../support/objects.ts';
-import { observed } from '../observedFixture.ts';
+import { NOW, observed } from '../observedFixture.ts';
 
 const LABELS = {
   'gate.kuberik.com/schedule-kind': 'RolloutSchedule',
@@ -85,7 +85,7 @@ describe('evaluateRolloutGates', () => {
 
 it('the gates of a Rollout are its own', () => {
   const all = [gate({}, 'a'), gate({ rolloutRef: { name: 'other' } }, 'o')];
-  expect(rolloutGatesOf(observed().rollout, all).map(({ metadata }) => metadata.name)).toEqual(['a']);
+  expect(rolloutGatesOf(observed().rollout, all, NOW).map(({ metadata }) => metadata.name)).toEqual(['a']);
 });
 
 describe('shownBypass', () => {
