@@ -78,7 +78,7 @@ async function readClosedRequired(
 
 // A bypass of closed Gates, or a denial.
 
-export interface Granted {
+interface Granted {
   granted: true;
   /** The closed Gates that are bypassed. */
   gates: readonly NamespacedName[];

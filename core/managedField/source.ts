@@ -15,7 +15,7 @@ const REFERENCE_FIELDS: Record<string, string> = {
   [KINDS.HelmRelease.kind]: 'chartRef',
 };
 
-export type Source = NonNullable<FluxBindingSpec['source']>;
+type Source = NonNullable<FluxBindingSpec['source']>;
 
 export function sourceOf(object: FluxObject): Source | undefined {
   const field = REFERENCE_FIELDS[object.kind];

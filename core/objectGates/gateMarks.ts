@@ -27,7 +27,7 @@ import {
 
 // The decorator `hold`.
 
-export interface Hold {
+interface Hold {
   /** The annotations to write; null removes one. */
   annotations: Record<string, string | null>;
   /** Whether the object runs behind its closed Gates for one deployment. Only the webhook can decide when that ends. */

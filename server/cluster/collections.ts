@@ -32,7 +32,7 @@ interface ListPage<T> {
   resourceVersion: string;
 }
 
-export type WatchEvent<T> =
+type WatchEvent<T> =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'; object: T }
   | { type: 'ERROR'; object: { code?: number; message?: string } };
 

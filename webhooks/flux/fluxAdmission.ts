@@ -27,11 +27,7 @@ import { readClosedOfUnbound, readContext, readContextAgain, type Write, writeOf
 export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
   const write = writeOf(request);
   const { object, oldObject: stored } = write;
-  if (!object || request.subResource) return allowed();
-  if (stored && willConflict(object, stored)) return allowed();
-  // A write in an older version may drop fields that neither object has here: `lostFieldsDenial` compares with what is
-  // stored.
-  if (stored && isOutOfScope(object, stored) && isInCurrentVersion(request)) return allowed();
+  if (!object || request.subResource || (stored && needsNoDecision(object, stored, request))) return allowed();
   const foreign = call.settings.noCrossNamespaceRefs ? newForeignGateProblem(object, stored) : undefined;
   if (foreign) return denied('not_permitted', `${subjectOf(object)}: ${foreign}`);
   const tooMany = tooManyReferencesProblem(object, stored);
@@ -39,26 +35,24 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
 
   const context = await readContext(write, request, call);
   const oldObject = stored && withShrinkingEdits(object, stored, context);
-  const reason = freshReason(object, oldObject);
   const closed = oldObject ? closedToWrite(oldObject, context) : [];
+  const reason = freshReason(object, oldObject);
   const bypass = await reviewBypass(closed, reason, request, call);
-  const { fieldManager } = request.options ?? {};
-  const manager = typeof fieldManager === 'string' ? fieldManager : undefined;
+  const fieldManager = fieldManagerOf(request);
   const outcome = decideWrite({
     object,
     oldObject,
     context,
     closed,
     user: request.userInfo.username,
-    fieldManager: manager,
-    isSync: manager !== undefined && call.settings.syncFieldManagers.includes(manager),
+    fieldManager,
+    isSync: fieldManager !== undefined && call.settings.syncFieldManagers.includes(fieldManager),
     bypass,
     reasonCounts: bypass === undefined && (await countsForDeletion(write, reason, request, call)),
   });
   const { warnings } = outcome;
-  if (outcome.denial) {
+  if (outcome.denial)
     return deny(await withClosedGates(outcome.denial, object, context, call), request, call, warnings);
-  }
   const loss = bypass?.granted ? undefined : await lostFieldsDenial(oldObject, closed, request, call);
   if (loss) return deny(loss, request, call, warnings);
   const decision = { allowed: true, object: outcome.object, warnings, revertReason: outcome.revertReason } as const;
@@ -69,6 +63,18 @@ export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): 
     warnings: [...warnings, ...(await heldSourceWarning(outcome.object, call))],
     audit: await recordBypass(bypass, outcome.object, request, call),
   };
+}
+
+/** Whether the API server will reject the write, or it changes nothing that Gates and Rollouts govern. */
+function needsNoDecision(object: FluxObject, stored: FluxObject, request: AdmissionRequest): boolean {
+  // A write in an older version may drop fields that neither object has here: `lostFieldsDenial` compares with what is
+  // stored.
+  return willConflict(object, stored) || (isOutOfScope(object, stored) && isInCurrentVersion(request));
+}
+
+function fieldManagerOf({ options }: AdmissionRequest): string | undefined {
+  const { fieldManager } = options ?? {};
+  return typeof fieldManager === 'string' ? fieldManager : undefined;
 }
 
 /** Checks that no other webhook has changed what `mutateFlux` had decided: they have had their turn. */
