@@ -79,7 +79,7 @@ export async function openForWarnings(gate: Gate, old: Gate | undefined, call: W
   const isNew = old === undefined || version !== evaluateGate(old, now).openFor;
   if (version === undefined || !isNew || splitTarget(version).rollout !== undefined) return [];
   // If the Rollouts can't be read, an opening isn't denied for the sake of a Warning.
-  const requiring = await readCandidates(gate, version, call).catch(() => []);
+  const requiring = await readAllRequiring(gate, version, call).catch(() => []);
   if (requiring.length < 2) return [];
   const which = typeof requiring === 'string' ? 'every Rollout' : `each of ${requiring.length} Rollouts`;
   return [
@@ -90,15 +90,6 @@ export async function openForWarnings(gate: Gate, old: Gate | undefined, call: W
 /** Characters of a version in a Warning, which may have 120. */
 const MAX_VERSION_CHARACTERS = 32;
 
-/** A Rollout that requires the Gate, and which an approval of a version may be for. */
-interface Candidate {
-  /** `namespace/name`. */
-  rollout: string;
-  uid: string | undefined;
-  hasVersion: boolean;
-  requesters: readonly string[];
-}
-
 /**
  * The version and Rollout that an approval is for, read live: an approval is rare.
  * A value that names its Rollout costs one read, and depends on no other Rollout. Without a name those that require the
@@ -108,18 +99,23 @@ async function readTarget(gate: Gate, value: string, call: WebhookCall): Promise
   const { version, rollout: named } = splitTarget(value);
   const found =
     named === undefined
-      ? await readCandidates(gate, version, call)
-      : await readCandidate(gate, named, version, call.cluster);
+      ? await readAllRequiring(gate, version, call)
+      : await readIfRequiring(gate, named, call.cluster);
   return typeof found === 'string' ? { problem: found } : targetAmong(found, version, named);
 }
 
 /** The Rollout of this name, if it requires the Gate. */
-async function readCandidate(gate: Gate, named: string, version: string, cluster: ClusterReader): Promise<Candidate[]> {
+async function readIfRequiring(gate: Gate, named: string, cluster: ClusterReader): Promise<Rollout[]> {
   const [namespace = '', ...name] = named.split('/');
   const rollout = await cluster.get<Rollout>({ ...ROLLOUTS, namespace, name: name.join('/') });
   if (!rollout) return [];
   const labels = reachesBeyond(gate.spec.selects) ? await namespaceLabels(namespace, cluster) : {};
-  return candidatesAmong(gate, [rollout], new Map([[namespace, labels]]), version);
+  return requiringAmong(gate, [rollout], new Map([[namespace, labels]]));
+}
+
+function requiringAmong(gate: Gate, rollouts: readonly Rollout[], namespaces: Requiring['namespaces']): Rollout[] {
+  const requiring = new Set(requirersOf(gate, { bindings: [], rollouts, namespaces }).map(refKey));
+  return rollouts.filter((each) => requiring.has(refKey(identityOf(each))));
 }
 
 /** Below the 5 s that the API server waits for the webhook: the Rollouts that require the Gate are read afterwards. */
@@ -129,7 +125,7 @@ const MAX_LIST_MS = 2500;
  * The Rollouts that require the Gate; a sentence if they are unknown or too many. Those of other namespaces are found
  * in the list that all Gates share: any tenant may approve on a Gate again and again.
  */
-async function readCandidates(gate: Gate, version: string, call: WebhookCall): Promise<Candidate[] | string> {
+async function readAllRequiring(gate: Gate, version: string, call: WebhookCall): Promise<Rollout[] | string> {
   const { namespace: home } = identityOf(gate);
   const lists = Promise.all([readRequiring(true, call), readRollouts(home, call)]);
   const [known, own] = (await withinMs(MAX_LIST_MS, lists)) ?? [];
@@ -143,7 +139,8 @@ async function readCandidates(gate: Gate, version: string, call: WebhookCall): P
     return nameRolloutText(`more than ${most} Rollouts require this Gate (limit approvalRollouts)`, version);
   const read = ({ namespace, name }: NamespacedName) => call.cluster.get<Rollout>({ ...ROLLOUTS, namespace, name });
   const found = (await inParallel(refs, read)).filter((rollout) => rollout !== undefined);
-  return candidatesAmong(gate, found, namespaces, version);
+  // The shared list may be older.
+  return requiringAmong(gate, found, namespaces);
 }
 
 /** The result, or undefined if it isn't there in time. */
@@ -159,44 +156,30 @@ function nameRolloutText(why: string, version: string): string {
   return `${why}: name the Rollout too, as <namespace>/<rollout>:${version.slice(0, 128)}`;
 }
 
-function candidatesAmong(
-  gate: Gate,
-  rollouts: readonly Rollout[],
-  namespaces: Requiring['namespaces'],
-  version: string,
-): Candidate[] {
-  const requiring = new Set(requirersOf(gate, { bindings: [], rollouts, namespaces }).map(refKey));
-  return rollouts.flatMap((each) => {
-    const rollout = refKey(identityOf(each));
-    if (!requiring.has(rollout)) return [];
-    const { requesters } = requestersOf(each, version);
-    return [{ rollout, uid: each.metadata.uid, hasVersion: hasDiscovered(each, version), requesters }];
-  });
-}
-
 /**
- * The one candidate that has the version. Several are a problem: an equal tag of another application is another
+ * The one of the Rollouts that has the version. Several are a problem: an equal tag of another application is another
  * version.
  */
-function targetAmong(candidates: readonly Candidate[], version: string, named: string | undefined): ApprovalTarget {
-  if (named !== undefined && !candidates[0])
-    return { problem: `no Rollout '${named.slice(0, 128)}' requires this Gate` };
-  const [found, ...others] = candidates.filter(({ hasVersion }) => hasVersion);
-  const names = few(candidates.map(({ rollout }) => rollout));
+function targetAmong(rollouts: readonly Rollout[], version: string, named: string | undefined): ApprovalTarget {
+  if (named !== undefined && !rollouts[0]) return { problem: `no Rollout '${named.slice(0, 128)}' requires this Gate` };
+  const nameOf = (each: Rollout) => refKey(identityOf(each));
+  const [found, ...others] = rollouts.filter((each) => hasDiscovered(each, version));
+  const names = few(rollouts.map(nameOf));
   if (!found) {
     const which = names || 'none that requires this Gate';
     return { problem: versionProblem(version, false, which) ?? '' };
   }
   const problem = versionProblem(version, true, names);
   if (problem !== undefined) return { problem };
-  const { rollout, uid, requesters } = found;
+  const rollout = nameOf(found);
   if (others.length > 0) {
-    const all = few([found, ...others].map((each) => each.rollout));
+    const all = few([found, ...others].map(nameOf));
     return { problem: `several Rollouts that require this Gate have ${version} (${all}): write ${rollout}:${version}` };
   }
-  if (candidates.length === 1) return { version, rollout, uid, requesters };
+  const { requesters } = requestersOf(found, version);
+  const target = { version, rollout, uid: found.metadata.uid, requesters };
+  if (rollouts.length === 1) return target;
   // Any tenant may make a Rollout require the Gate, and have the version before the one that the approver means.
   const what = version.slice(0, MAX_VERSION_CHARACTERS);
-  const warning = `approved ${what} of Rollout ${rollout}: no other that requires this Gate has it`;
-  return { version, rollout, uid, requesters, warning };
+  return { ...target, warning: `approved ${what} of Rollout ${rollout}: no other that requires this Gate has it` };
 }
