@@ -25,7 +25,7 @@ export function refuseHost({ host = '' }: IncomingHttpHeaders, hosts: readonly s
 }
 
 /** The refusal of a request that another page makes. */
-export const OTHER_ORIGIN = 'This server answers its own page only, and no page of another origin.';
+export const OTHER_ORIGIN = 'This server accepts requests from its own page only.';
 
 /** Refuses callers without the token, and requests of other origins, before the cluster is read or changed. */
 export function refuseCaller(headers: IncomingHttpHeaders, token: string): PageRefusal | undefined {

@@ -127,7 +127,7 @@ export function answerAsset(
   assets: Assets,
 ): void {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    answerJson(response, 405, { message: 'Not answered here.' });
+    answerJson(response, 405, { message: 'This path does not accept this method.' });
     return;
   }
   const found = assets.get(pathname) ?? (pathname.startsWith('/assets/') ? undefined : assets.get('/index.html'));

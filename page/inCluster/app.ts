@@ -74,7 +74,7 @@ export function createPageApp(options: AppOptions): RequestListener {
       log.error({ error }, 'a request of the page failed');
       if (response.headersSent) response.destroy();
       else if (isApiError(error)) answerJson(response, 502, { message: error.message });
-      else answerJson(response, 500, { message: 'The page’s server failed at this request. Its log has the cause.' });
+      else answerJson(response, 500, { message: "Internal error: see the log of the page's server." });
     });
   };
 }

@@ -26,13 +26,13 @@ const RESERVED_NAME = /^\s*system:/i;
 export function identityOfClaims(claims: Readonly<Record<string, unknown>>, naming: Naming): IdentityResult {
   const { usernameClaim, groupsClaim } = naming;
   const user = claims[usernameClaim];
-  if (typeof user !== 'string') return { problem: `The issuer's token has no text in the claim ${usernameClaim}.` };
+  if (typeof user !== 'string') return { problem: `The claim ${usernameClaim} of the issuer's token is not a string.` };
   // As in the API server: an address that is not verified proves nothing.
   if (usernameClaim === 'email' && claims.email_verified !== undefined && claims.email_verified !== true) {
     return { problem: 'The issuer has not verified your email address.' };
   }
   const groups = listOf(claims[groupsClaim]);
-  if (!groups) return { problem: `The claim ${groupsClaim} of the issuer's token is not a list of texts.` };
+  if (!groups) return { problem: `The claim ${groupsClaim} of the issuer's token is not a list of strings.` };
   return checkedIdentity(user, groups, naming);
 }
 
@@ -81,7 +81,7 @@ function checkedIdentity(
 function nameProblem(what: 'user' | 'group', name: string): string | undefined {
   const shown = JSON.stringify(name.slice(0, 100));
   if (RESERVED_NAME.test(name))
-    return `The ${what} ${shown} is one of Kubernetes itself, and no reader may sign in with it.`;
+    return `The ${what} ${shown} is reserved for Kubernetes: no reader can sign in with it.`;
   if (name.length > MAX_NAME_CHARACTERS)
     return `The ${what} ${shown}… is longer than ${MAX_NAME_CHARACTERS} characters.`;
   return NAME.test(name) ? undefined : `The ${what} ${shown} is empty, or has characters other than printable ASCII.`;

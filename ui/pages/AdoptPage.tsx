@@ -70,7 +70,7 @@ function List({ list: { objects, count, unread } }: { list: AdoptList }) {
         </p>
       ))}
       {count === 0 ? (
-        <Message icon="done" tone="good" title="Everything is under a Rollout">
+        <Message icon="done" tone="good" title="Every object has a Rollout">
           <p>
             {unread.length > 0
               ? 'Of the objects that you are allowed to read.'

@@ -47,11 +47,11 @@ export function PromotionPage() {
         <Search value={q} label="Search pipelines" placeholder="Search: name, version, image" />
       )}
       {pipelines.value.length + waves.length === 0 && (
-        <Message icon="chevron" title="No Rollout comes after another">
+        <Message icon="chevron" title="No Rollout uses spec.after">
           <p>
-            With <code>spec.after</code> a version is deployed here once it has succeeded there: staging before
-            production, one region before the next. A RolloutBudget limits how many of many Rollouts deploy at once, in
-            waves.
+            With <code>spec.after</code> a Rollout deploys a version once it has succeeded in another Rollout:
+            production after staging, one region after another. A RolloutBudget limits how many Rollouts deploy at once,
+            in waves.
           </p>
         </Message>
       )}

@@ -28,29 +28,29 @@ describe('claims', () => {
   });
 
   it.each([
-    [{ email: 'system:admin' }, 'one of Kubernetes itself'],
-    [{ email: ' System:admin' }, 'one of Kubernetes itself'],
-    [{ email: 'a@b', groups: ['shop', 'system:masters'] }, 'one of Kubernetes itself'],
-    [{ email: 'a@b', groups: 'system:masters' }, 'one of Kubernetes itself'],
+    [{ email: 'system:admin' }, 'reserved for Kubernetes'],
+    [{ email: ' System:admin' }, 'reserved for Kubernetes'],
+    [{ email: 'a@b', groups: ['shop', 'system:masters'] }, 'reserved for Kubernetes'],
+    [{ email: 'a@b', groups: 'system:masters' }, 'reserved for Kubernetes'],
     [{ email: 'a@b', email_verified: false }, 'not verified'],
     [{ email: 'a@b', email_verified: 'true' }, 'not verified'],
-    [{}, 'no text in the claim email'],
-    [{ email: ['a@b'] }, 'no text in the claim email'],
+    [{}, 'claim email of the issuer'],
+    [{ email: ['a@b'] }, 'claim email of the issuer'],
     [{ email: '' }, 'is empty'],
     [{ email: 'a@b\r\nImpersonate-Group: system:masters' }, 'other than printable ASCII'],
     [{ email: 'a@b ' }, 'other than printable ASCII'],
     [{ email: 'jürgen@example.com' }, 'other than printable ASCII'],
     [{ email: 'a'.repeat(257) }, 'longer than 256'],
-    [{ email: 'a@b', groups: [1] }, 'not a list of texts'],
-    [{ email: 'a@b', groups: { a: 1 } }, 'not a list of texts'],
+    [{ email: 'a@b', groups: [1] }, 'not a list of strings'],
+    [{ email: 'a@b', groups: { a: 1 } }, 'not a list of strings'],
     [{ email: 'a@b', groups: Array.from({ length: MAX_GROUPS + 1 }, (_, i) => `g${i}`) }, 'at most 100'],
   ])('%j end the sign-in', (claims, problem) => {
     expect(problemOf(claims)).toContain(problem);
   });
 
   it('that begin with system: end it with a prefix too', () => {
-    expect(problemOf({ email: 'a@b', groups: ['system:masters'] }, PREFIXED)).toContain('Kubernetes itself');
-    expect(problemOf({ email: 'em:x' }, { ...NAMING, usernamePrefix: 'syst' })).toContain('Kubernetes itself');
+    expect(problemOf({ email: 'a@b', groups: ['system:masters'] }, PREFIXED)).toContain('reserved for Kubernetes');
+    expect(problemOf({ email: 'em:x' }, { ...NAMING, usernamePrefix: 'syst' })).toContain('reserved for Kubernetes');
   });
 });
 
