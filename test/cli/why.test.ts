@@ -30,3 +30,21 @@ it('of a version behind a wave has what the earlier wave lacks', async () => {
   const { out } = await typed(['why', 'app', '-n', 'shop'], [app, budget]);
   expect(out).toContain('RolloutBudget shop/fleet: 1.2.0 by waves: canary 1/2 done (1 failed), eu 0/4 done.');
 });
+
+it('of a Gate with approvals has the versions that wait for it, and the commands that approve them', async () => {
+  const prod = objectOf('Gate', {
+    metadata: { namespace: 'flux-system', name: 'prod' },
+    spec: { default: 'closed', approvals: { required: 2 } },
+  });
+  const app = (name: string, gate: string) =>
+    objectOf('Rollout', {
+      metadata: { namespace: 'shop', name, uid: name },
+      spec: { releasesImagePolicy: { name } },
+      status: { pendingVersion: '1.2.0', gates: [{ kind: 'Gate', name: gate, passing: false }] },
+    } as never);
+  const objects = [prod, app('web', 'flux-system/prod'), app('api', 'flux-system/other')];
+  const { out } = await typed(['why', 'gate/prod', '-n', 'flux-system'], objects);
+  expect(out).toContain('1.2.0 of Rollout shop/web has 0 of 2 approvals.');
+  expect(out).toContain('kubectl rollouts approve gate/prod shop/web:1.2.0 -n flux-system');
+  expect(out).not.toContain('shop/api');
+});

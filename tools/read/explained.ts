@@ -15,20 +15,21 @@ import {
 } from '../../client/explain/kinds/explainOthers.ts';
 import { type Explanation, explanationOf } from '../../client/explain/kinds/explanation.ts';
 import { explainRollout } from '../../client/explain/rollout/explainRollout.ts';
+import { nextDeployment } from '../../client/explain/rollout/gateSteps.ts';
 import type { NextDeployment } from '../../core/gate/evaluateGates.ts';
-import { groupOf, identityOf, objectName } from '../../core/kube/names.ts';
+import { groupOf, identityOf, objectName, refKey } from '../../core/kube/names.ts';
 import { recordedRefs } from '../../core/objectGates/objectGates.ts';
 import { type KubeClient, unlessRefused } from '../kube/kubeClient.ts';
 import type { NamedTarget } from './namedObjects.ts';
 import { optionalReader } from './optionalReads.ts';
 import { readRelated } from './readRelated.ts';
 
-/** `waiting`: the versions that a Gate holds now, if known. */
+/** `waiting`: the versions that a Gate holds now; absent: they are read, for a Gate with approvals. */
 export async function explainObject(
   client: KubeClient,
   { kind, resource, object }: NamedTarget,
   now: EpochMs,
-  waiting: readonly NextDeployment[] = [],
+  waiting?: readonly NextDeployment[],
 ): Promise<Explanation> {
   const { namespace } = identityOf(object);
   switch (kind) {
@@ -40,7 +41,7 @@ export async function explainObject(
       return { ...found, causes: [...found.causes, ...(await readWaves(client, rollout, app))] };
     }
     case 'Gate':
-      return explainGate(object as Gate, now, waiting);
+      return explainGate(object as Gate, now, waiting ?? (await readWaiting(client, object as Gate)));
     case 'RolloutGate': {
       const gate = object as RolloutGate;
       const name = gate.spec?.rolloutRef.name ?? '';
@@ -60,6 +61,21 @@ export async function explainObject(
         return explainFlux(client, object as FluxObject, now);
       return explainByConditions(object, resource);
   }
+}
+
+/** The versions that wait for approvals at the Gate, in all namespaces that the user may read. */
+async function readWaiting(client: KubeClient, gate: Gate): Promise<NextDeployment[]> {
+  if (!gate.spec.approvals) return [];
+  const { namespace, name } = identityOf(gate);
+  const key = refKey({ namespace, name });
+  const all =
+    (await readable(client.list<Rollout>(ROLLOUTS))) ??
+    (await readable(client.list<Rollout>({ ...ROLLOUTS, namespace })));
+  return (all ?? []).flatMap((rollout) => {
+    const { pendingVersion, gates } = rollout.status ?? {};
+    const isHeld = gates?.some((each) => each.kind === 'Gate' && each.name === key && each.passing === false);
+    return isHeld && pendingVersion !== undefined ? [nextDeployment(rollout, pendingVersion)] : [];
+  });
 }
 
 /** What earlier waves lack, for a version that waits for a slot. */

@@ -33,7 +33,7 @@ export function explainGate(gate: Gate, now: EpochMs, waiting: readonly NextDepl
     { code: 'Holds', text: heldText(gate, opened) },
     ...unreachedCauses(gate),
     ...causeIf('ScheduledBy', scheduleText(gate)),
-    ...approvalCauses(gate, evaluation, now),
+    ...approvalCauses(gate, evaluation, waiting, now),
     ...causeIf('Stalled', stalled && `Invalid settings are ignored: ${stalled}`),
     ...staleCauses(gate, now),
   ];
@@ -77,10 +77,15 @@ function scheduleText(gate: Gate): string | undefined {
   return set && `Its schedule was set by ${set.by} at ${set.at}${set.reason ? `: ${set.reason}` : ''}`;
 }
 
-function approvalCauses(gate: Gate, evaluation: GateEvaluation, now: EpochMs): Cause[] {
+function approvalCauses(
+  gate: Gate,
+  evaluation: GateEvaluation,
+  waiting: readonly NextDeployment[],
+  now: EpochMs,
+): Cause[] {
   const rule = gate.spec.approvals;
   if (!rule) return [];
-  const given = approvalsAt(gate, [], now).slice(0, MAX_LISTED_EACH);
+  const given = approvalsAt(gate, waiting, now).slice(0, MAX_LISTED_EACH);
   return [
     { code: 'Approvals', text: approvalRuleText(rule, evaluation) },
     ...given.map(({ rollout, version, verdict }) => ({
