@@ -233,7 +233,7 @@ function progressCondition(
   if (!head || !isUnfinished(head)) return undefined;
   const { tag } = head.version;
   const isRecovery = isInRecovery(conditions);
-  const limit = deadlineText(settings, failsAt(head, settings, isRecovery));
+  const limit = deadlineText(settings, failsAt(head, settings, isRecovery), isRecovery);
   const missing = unapplied(head, bindingsOf(rollout, bindings), rollout);
   const waiting = notReady(healthChecks, head, rollout.metadata.namespace);
   const checks = checkNames(waiting, goneChecks(head, healthChecks));
@@ -275,8 +275,9 @@ function heldText({ waitingSince }: HistoryEntry): string {
   return `. deployTimeout is paused since ${waitingSince}: a closed Gate holds an object, or it waits for its applier`;
 }
 
-function deadlineText({ deployTimeout }: BakeSettings, deadline: EpochMs | undefined): string {
+function deadlineText({ deployTimeout }: BakeSettings, deadline: EpochMs | undefined, isRecovery: boolean): string {
   if (deployTimeout === undefined) return '. spec.deployTimeout is not set, so this wait has no time limit';
+  if (isRecovery) return '. In recovery mode spec.deployTimeout does not end this wait';
   return deadline === undefined ? '' : `. The deployment fails at ${formatTime(deadline)} (spec.deployTimeout)`;
 }
 
