@@ -5,6 +5,7 @@
  */
 import { KINDS, type KindName, NAMESPACES, ROLLOUT_GATES, ROLLOUTS, resourceOf } from '../../api/kinds.ts';
 import type { Rollout, RolloutGate } from '../../api/types.ts';
+import { quote } from '../../core/text/shell.ts';
 import type { Cluster } from '../../tools/kube/cluster.ts';
 import type { Collection, KubeClient } from '../../tools/kube/kubeClient.ts';
 import type { ConnectionFlags } from '../../tools/kube/kubeconfig.ts';
@@ -28,7 +29,8 @@ export async function complete(
   const word = words.at(-1) ?? '';
   // In `--output=js` shells replace only the part after the equals sign.
   const typed = word.startsWith('--') ? (word.split(/=(.*)/s)[1] ?? word) : word;
-  const matching = found.words.filter(([each]) => each.startsWith(typed));
+  // The shell puts a candidate on the command line without quotes, and any user can write a tag into a history.
+  const matching = found.words.filter(([each]) => each.startsWith(typed) && quote(each) === each);
   const lines = matching.map(([each, description]) => (description ? `${each}\t${description}` : each));
   return [...lines, `:${NO_FILES + (found.isOpen ? NO_SPACE : 0)}`];
 }

@@ -105,4 +105,11 @@ describe('completions that need the cluster', () => {
   ])('%s', async (line, words) => {
     expect(await offered(line)).toEqual(words);
   });
+
+  it('have only words that a shell takes as they are: it puts them on the command line without quotes', async () => {
+    const tags = ['$(reboot)', '1.0.0;reboot', '`reboot`', '1 0', "1'0", '1.0.0'];
+    const name = 'evil';
+    OBJECTS.rollouts!.push({ metadata: { name }, status: { history: tags.map((tag) => ({ version: { tag } })) } });
+    expect(await offered(`deploy ${name} `)).toEqual(['1.0.0']);
+  });
 });
