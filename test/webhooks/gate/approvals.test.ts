@@ -204,7 +204,7 @@ describe('an approval on a Gate', () => {
     });
   });
 
-  it('counts for a Rollout of the Gate’s namespace that the list for all Gates lacks', async () => {
+  it('counts for a Rollout of the Gate’s namespace that the list for all Gates lacks, while it requires the Gate', async () => {
     const web = objectOf('Rollout', 'shop/web', {
       metadata: { uid: 'uid-web' },
       spec: { releasesImagePolicy: {}, gates: [{ name: 'freeze' }] },
@@ -220,9 +220,9 @@ describe('an approval on a Gate', () => {
     };
     expect(await approve([])).toMatchObject({ allowed: false });
     now += 1000;
-    expect(await approve([web])).toMatchObject({
-      allowed: true,
-    });
+    expect(await approve([web])).toMatchObject({ allowed: true });
+    // The list still has it as one that requires the Gate.
+    expect(await approve([{ ...web, spec: { releasesImagePolicy: {} } } as Rollout])).toMatchObject({ allowed: false });
   });
 
   it('is revoked by a close request, even with a clock that is behind, and counts after it', async () => {
