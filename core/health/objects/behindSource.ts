@@ -79,7 +79,9 @@ export function whyBehindSource(object: AnyObject, which: Which, known: KnownObj
   const reported = reportedRevision(object, which);
   if (!source || reported === undefined) return undefined;
   const artifact = fetchedRevision(source);
-  const isFetching = source.spec?.suspend !== true && !isCurrent(source);
+  // An ExternalArtifact reports no generation.
+  const isSeen = source.status?.observedGeneration !== undefined;
+  const isFetching = isSeen && source.spec?.suspend !== true && !isCurrent(source);
   if (artifact === undefined ? !isFetching : namesArtifact(reported, artifact)) return undefined;
   const suspended = fieldAt(object, ['spec', 'suspend']) === true ? ' and is suspended' : '';
   const has = artifact === undefined ? 'fetches another version' : `has ${artifact}`;

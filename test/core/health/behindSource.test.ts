@@ -54,10 +54,17 @@ const repository = seen(
     status: { observedGeneration: 1, conditions: ready, artifact: { revision: GIT.new } } as never,
   }),
 );
-const ofGit = (lastAppliedRevision: string) => {
+const external = seen(
+  objectOf('ExternalArtifact', 'demo/web', {
+    metadata: { generation: 1 },
+    status: { conditions: ready, artifact: { revision: GIT.new } } as never,
+  }),
+);
+const from = (kind: string, lastAppliedRevision: string) => {
   const of = nested(lastAppliedRevision);
-  return { ...of, object: { ...of.object!, spec: { sourceRef: { kind: 'GitRepository', name: 'web' } } } };
+  return { ...of, object: { ...of.object!, spec: { sourceRef: { kind, name: 'web' } } } };
 };
+const ofGit = (lastAppliedRevision: string) => from('GitRepository', lastAppliedRevision);
 
 describe('a failure after the deployment of 1.1.0', () => {
   it.each<[string, ObservedResource[], string]>([
@@ -115,6 +122,7 @@ describe('with the source of 1.1.0 in its inventory, a check is', () => {
       '(runs v1.0.0@sha1:aaa, and GitRepository web has v1.1.0@sha1:bbb)',
     ],
     ['one whose GitRepository is not in the inventory', [ofGit(GIT.old)], 'Healthy', ''],
+    ['one of a source that reports no generation', [external, from('ExternalArtifact', GIT.new)], 'Healthy', ''],
   ])('of %s', (_, others, health, message) => {
     const { result } = evaluated({ kustomization: {}, observed: [chart, ...others] });
     expect(result).toMatchObject({ health, message: expect.stringContaining(message) });
