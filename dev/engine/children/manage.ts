@@ -1,12 +1,11 @@
 /** Makes the children of a parent (or the attachments of a decorator) what the hook answered. */
-
+import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { errorText } from '../../../core/text/errorText.ts';
 import type { Resource } from '../../client/resources.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../cluster/apiClient.ts';
 import type { Engine } from '../cluster/engine.ts';
 import type { ChildRule, UpdateMethod } from '../hooks/controllerSpec.ts';
-import { jsonEqual } from '../json/json.ts';
 import { addGroup, addObject, controllerReference, describe, groupOf, type ObjectGroups } from '../json/objects.ts';
 import { applyUpdate, withLastApplied } from './apply.ts';
 
@@ -95,7 +94,7 @@ async function update(
   desired: KubeObject,
 ): Promise<void> {
   const object = applyUpdate(observed, desired);
-  if (jsonEqual(object, observed) || observed.metadata.deletionTimestamp !== undefined) return;
+  if (isDeepStrictEqual(object, observed) || observed.metadata.deletionTimestamp !== undefined) return;
   if (methods.get(`${desired.kind}.${groupOf(desired.apiVersion)}`) !== 'InPlace') return;
   const resource = await client.resource(desired.apiVersion, desired);
   try {

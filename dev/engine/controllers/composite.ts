@@ -2,6 +2,7 @@
  * A CompositeController: calls its hook for each parent, creates, updates and deletes the children, then replaces the
  * parent's status.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { claimChildren, isLabelledWith, UID_LABEL } from '../children/claim.ts';
 import { desiredGroups, emptyGroups, manageChildren } from '../children/manage.ts';
@@ -9,7 +10,6 @@ import { isConflict, isNotFound } from '../cluster/apiClient.ts';
 import type { Engine } from '../cluster/engine.ts';
 import { parseSyncAnswer, type SyncAnswer } from '../hooks/answers.ts';
 import type { CompositeController } from '../hooks/controllerSpec.ts';
-import { jsonEqual } from '../json/json.ts';
 import { addObject, describe, type ObjectGroups } from '../json/objects.ts';
 import { loopParts, type ParentKind, ParentLoop, type SyncJob } from './parentLoop.ts';
 
@@ -64,7 +64,7 @@ export async function compositeLoop(engine: Engine, controller: CompositeControl
   /** Whatever the hook answered becomes the whole status; nothing answered leaves only the generation. */
   async function replaceStatus(parent: KubeObject, answered: SyncAnswer['status']): Promise<void> {
     const status = { ...answered, observedGeneration: parent.metadata.generation ?? 0 };
-    const replaced = (live: KubeObject) => (jsonEqual(live.status, status) ? undefined : { ...live, status });
+    const replaced = (live: KubeObject) => (isDeepStrictEqual(live.status, status) ? undefined : { ...live, status });
     try {
       await engine.client.updateLive(resource, parent, replaced, 'status');
     } catch (error) {

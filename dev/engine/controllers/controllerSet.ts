@@ -1,10 +1,10 @@
 /**
  * Runs what the CompositeController and DecoratorController objects of the cluster describe, and follows their changes.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Engine } from '../cluster/engine.ts';
 import { compositeController, decoratorController } from '../hooks/controllerSpec.ts';
-import { jsonEqual } from '../json/json.ts';
 import { pause } from '../runtime/clock.ts';
 import { reasonOf } from '../runtime/log.ts';
 import { compositeLoop } from './composite.ts';
@@ -78,7 +78,7 @@ export class ControllerSet {
   #follow(kind: string, controller: KubeObject, create: CreateLoop): void {
     const name = nameOf(kind, controller);
     const before = this.#running.get(name);
-    if (before && jsonEqual(before.spec, controller.spec)) return;
+    if (before && isDeepStrictEqual(before.spec, controller.spec)) return;
     before?.end.abort();
     const end = new AbortController();
     const settled = Promise.withResolvers<void>();

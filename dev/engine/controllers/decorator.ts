@@ -1,6 +1,7 @@
 /**
  * A DecoratorController: calls its hook for each object, writes status, labels and annotations, then the attachments.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { Resource } from '../../client/resources.ts';
 import { desiredGroups, emptyGroups, manageChildren } from '../children/manage.ts';
@@ -8,7 +9,6 @@ import { isConflict, isNotFound } from '../cluster/apiClient.ts';
 import type { Engine } from '../cluster/engine.ts';
 import { parseSyncAnswer, type SyncAnswer } from '../hooks/answers.ts';
 import type { DecoratorController } from '../hooks/controllerSpec.ts';
-import { jsonEqual } from '../json/json.ts';
 import { addObject, type ObjectGroups } from '../json/objects.ts';
 import { loopParts, ParentLoop, type SyncJob } from './parentLoop.ts';
 
@@ -58,7 +58,7 @@ export async function decoratorLoop(engine: Engine, controller: DecoratorControl
   async function decorate(resource: Resource, parent: KubeObject, answer: SyncAnswer): Promise<boolean> {
     const labels = changed(parent.metadata.labels, answer.labels);
     const annotations = changed(parent.metadata.annotations, answer.annotations);
-    const newStatus = answer.status !== undefined && !jsonEqual(parent.status, answer.status);
+    const newStatus = answer.status !== undefined && !isDeepStrictEqual(parent.status, answer.status);
     if (!labels && !annotations && !newStatus) return true;
     let update: KubeObject = {
       ...parent,

@@ -1,4 +1,5 @@
 /** The loop of both kinds of controllers: events of parents and children fill a queue, workers empty it. */
+import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import { compileSelector } from '../../../core/kube/selector.ts';
 import type { Resource } from '../../client/resources.ts';
@@ -7,7 +8,6 @@ import type { Engine } from '../cluster/engine.ts';
 import type { Informer, Subscriber } from '../cluster/informer.ts';
 import type { ChildRule, CompositeController, DecoratorController, ParentRule } from '../hooks/controllerSpec.ts';
 import { type HookClient, hookClient, TooManyRequests } from '../hooks/hookClient.ts';
-import { jsonEqual } from '../json/json.ts';
 import { controllerOf, groupOf, keyOf, kindKey, type ObjectGroups } from '../json/objects.ts';
 import { WorkQueue } from '../queue/workQueue.ts';
 import { Customize, NotSyncedError } from '../related/customize.ts';
@@ -224,8 +224,8 @@ function concernsMoreThanStatus(old: KubeObject, current: KubeObject): boolean {
   return (
     old === current ||
     old.metadata.generation !== current.metadata.generation ||
-    !jsonEqual(old.metadata.labels ?? {}, current.metadata.labels ?? {}) ||
-    !jsonEqual(old.metadata.annotations ?? {}, current.metadata.annotations ?? {}) ||
+    !isDeepStrictEqual(old.metadata.labels ?? {}, current.metadata.labels ?? {}) ||
+    !isDeepStrictEqual(old.metadata.annotations ?? {}, current.metadata.annotations ?? {}) ||
     current.metadata.deletionTimestamp !== undefined
   );
 }

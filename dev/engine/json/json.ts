@@ -1,22 +1,7 @@
-/** JSON values: equality as Metacontroller sees it, and the text Go would write. */
+/** JSON values, and the text Go would write. */
 import { isMap } from '../../../core/kube/json.ts';
 
 export type JsonObject = Record<string, unknown>;
-
-/** Deep equality; an absent key differs from null and from an empty object, as it does for Metacontroller. */
-export function jsonEqual(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, index) => jsonEqual(item, b[index]));
-  }
-  if (Array.isArray(b)) return false;
-  const left = a as JsonObject;
-  const right = b as JsonObject;
-  const keys = Object.keys(left);
-  if (keys.length !== Object.keys(right).length) return false;
-  return keys.every((key) => Object.hasOwn(right, key) && jsonEqual(left[key], right[key]));
-}
 
 const ESCAPED = /[<>&\u2028\u2029]/g;
 

@@ -2,11 +2,12 @@
  * Admission by the webhook configurations and policies of manifests/: which webhooks get a write, and which policies
  * refuse it.
  */
+
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import jsonpatch from 'jsonpatch';
 import type { AdmissionRequest, AdmissionResponse } from '../../../api/admission.ts';
 import type { AnyObject } from '../../client/send.ts';
-import { jsonEqual } from '../../engine/json/json.ts';
 import { readManifests } from '../../local/install/manifests.ts';
 import { REPOSITORY } from '../../repository.ts';
 import { may } from './access.ts';
@@ -112,7 +113,7 @@ export async function mutate(
       for (const each of called) if (each !== row) changedAfter.add(each);
     }
     const changed = current.object && shape(other(current.object));
-    if (!jsonEqual(changed, current.object)) {
+    if (!isDeepStrictEqual(changed, current.object)) {
       current = { ...current, object: changed };
       for (const row of called) changedAfter.add(row);
     }

@@ -2,11 +2,11 @@
  * The API server: resourceVersion and conflicts, generation, the status subresource, server-side apply, finalizers,
  * watches, RBAC, admission and policies. Answers take no time; the network's delays are in dev/sim/cluster/process.ts.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { AdmissionRequest, AdmissionResponse, UserInfo } from '../../../api/admission.ts';
 import { timestamp } from '../../actors/timestamp.ts';
 import type { ConnectionRequest } from '../../client/kubeconfig.ts';
 import type { AnyObject } from '../../client/send.ts';
-import { jsonEqual } from '../../engine/json/json.ts';
 import { requestOf } from '../../fakes/requests.ts';
 import { matching } from '../../fakes/selectors.ts';
 import { may } from './access.ts';
@@ -317,11 +317,11 @@ function withFieldOwners(
 function withGeneration(object: AnyObject, old: AnyObject | undefined, subresource: string | undefined): AnyObject {
   if (!old || subresource) return object;
   const content = ({ metadata: _, status: __, ...rest }: AnyObject) => rest;
-  const isSame = jsonEqual(content(object), content(old));
+  const isSame = isDeepStrictEqual(content(object), content(old));
   const generation = (old.metadata.generation ?? 1) + (isSame ? 0 : 1);
   return { ...object, metadata: { ...object.metadata, generation } };
 }
 
 function isUnchanged(next: AnyObject, old: AnyObject): boolean {
-  return keyOf(next) === keyOf(old) && jsonEqual(next, old);
+  return keyOf(next) === keyOf(old) && isDeepStrictEqual(next, old);
 }

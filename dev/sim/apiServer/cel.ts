@@ -3,8 +3,8 @@
  * of Kubernetes that they use. A JSON number is a double to the library and an integer to Kubernetes, so `+` accepts
  * both.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { Environment, type Optional } from '@marcbachmann/cel-js';
-import { jsonEqual } from '../../engine/json/json.ts';
 import type { Attributes } from './access.ts';
 
 export type Scope = Record<string, unknown>;
@@ -34,7 +34,7 @@ export class Authorizer {
 
 const sum = (a: number | bigint, b: number | bigint) => Number(a) + Number(b);
 const isSame = (a: Optional, b: Optional) =>
-  a.hasValue() === b.hasValue() && (!a.hasValue() || jsonEqual(a.value(), b.value()));
+  a.hasValue() === b.hasValue() && (!a.hasValue() || isDeepStrictEqual(a.value(), b.value()));
 const isSorted = (list: any[]) => list.every((each, i) => i === 0 || list[i - 1] <= each);
 const replace = (text: string, from: string, to: string) => text.replaceAll(from, to);
 /** `format` with `%s` only; values are written as JSON, since expressions only measure them. */

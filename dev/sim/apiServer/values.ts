@@ -1,5 +1,5 @@
 /** Frozen, shared JSON values: the simulation neither copies nor compares a value twice. */
-import { jsonEqual } from '../../engine/json/json.ts';
+import { isDeepStrictEqual } from 'node:util';
 
 const settledValues = new WeakSet<object>();
 
@@ -24,7 +24,7 @@ export function settled<T>(value: T): T {
 export function sharing<T>(value: T, old: unknown): T {
   if (value === old || typeof value !== 'object' || value === null || typeof old !== 'object' || old === null)
     return value;
-  if (Array.isArray(value)) return jsonEqual(value, old) ? (old as T) : value;
+  if (Array.isArray(value)) return isDeepStrictEqual(value, old) ? (old as T) : value;
   const before = old as Record<string, unknown>;
   let isSame = Object.keys(value).length === Object.keys(before).length;
   const entries = Object.entries(value).map(([key, each]) => {

@@ -1,7 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../../api/kubernetes.ts';
 import { applyUpdate, LAST_APPLIED, withLastApplied } from '../../../../dev/engine/children/apply.ts';
-import { jsonEqual } from '../../../../dev/engine/json/json.ts';
 
 const desired: KubeObject = {
   apiVersion: 'v1',
@@ -19,7 +19,7 @@ function stored(): KubeObject {
 
 describe('applying a desired object', () => {
   it('changes nothing when the object was stored as it was wanted', () => {
-    expect(jsonEqual(applyUpdate(stored(), desired), stored())).toBe(true);
+    expect(isDeepStrictEqual(applyUpdate(stored(), desired), stored())).toBe(true);
   });
 
   it('updates the field and the last-applied annotation', () => {
@@ -57,7 +57,7 @@ describe('applying a desired object', () => {
     const written = applyUpdate(stored(), wanted);
     const { labels: _dropped, ...metadata } = written.metadata;
     const asStored: KubeObject = { ...written, metadata, spec: { v: 1 } };
-    expect(jsonEqual(applyUpdate(asStored, wanted), asStored)).toBe(false);
+    expect(isDeepStrictEqual(applyUpdate(asStored, wanted), asStored)).toBe(false);
   });
 
   it('names the object with an invalid annotation', () => {
