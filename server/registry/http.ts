@@ -1,5 +1,6 @@
 /** Requests with limits: time by the signal, size while it is read, redirects by number and host. */
 import { type Dispatcher, fetch, type Headers, type Response } from 'undici';
+import { jsonMemory } from '../../core/kube/memoryLimit.ts';
 import { RegistryError } from './error.ts';
 
 const MAX_REDIRECTS = 3;
@@ -135,8 +136,12 @@ export function unreachable(url: URL, error: unknown): RegistryError {
   return new RegistryError(`${url.host} cannot be reached${why ? ` (${why})` : ''}`, 'Unavailable');
 }
 
+/** Lists within lists of 4 MiB would block the process for a second, and take 120 MiB. */
+const MAX_JSON_MEMORY = 8 * 1024 * 1024;
+
 /** The JSON object or list of a body. @throws RegistryError for anything else */
 export function parseJson(body: Buffer, host: string): unknown {
+  if (jsonMemory(body) > MAX_JSON_MEMORY) throw new RegistryError(`${host} answers with too many fields`);
   try {
     const value: unknown = JSON.parse(body.toString('utf8'));
     if (typeof value === 'object' && value !== null) return value;

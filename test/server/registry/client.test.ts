@@ -198,6 +198,12 @@ describe('a bad registry', () => {
     expect(sent).toBeLessThan(50);
   });
 
+  it('with so many lists that parsing it would hold up the process is refused', async () => {
+    const body = `{"a":${'['.repeat(500_000)}${']'.repeat(500_000)}}`;
+    const server = await start((_, response) => response.end(body));
+    await expect(fetchFrom(server)).rejects.toThrow('answers with too many fields');
+  });
+
   it('that redirects for ever', async () => {
     const server = await start((request, response) => response.writeHead(307, { location: request.url }).end());
     await expect(fetchFrom(server)).rejects.toThrow('redirects more than 3 times');
