@@ -5,7 +5,6 @@
 import { READY } from '../../api/conditions.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, Rollout } from '../../api/types.ts';
-import { bindingsOf } from '../binding/boundObjects.ts';
 import { type SlotWait, slotWaitOf } from '../budget/slotRequest.ts';
 import { givenReason } from '../gate/bypassReason.ts';
 import type { GateResult } from '../gate/evaluateGates.ts';
@@ -26,7 +25,7 @@ import {
   type Deployment,
   type InitialPhase,
 } from './deployment/entry.ts';
-import { healthSettlesAt, sortedChecks } from './deployment/healthChecks.ts';
+import { healthSettlesAt } from './deployment/healthChecks.ts';
 import { hasNoBake, isUnfinished } from './deployment/history.ts';
 import { rollbackDepth } from './deployment/rollback.ts';
 import { type Evaluation, evaluateRollout, mayDeploy, offeredVersions } from './evaluation/evaluation.ts';
@@ -195,14 +194,14 @@ function nextDeployment(
 /** The reports of the HealthChecks before the deployment; undefined if only times show which reports are newer. */
 function healthBefore({ rollout, healthChecks }: Observed, config: RolloutConfig, previous: HistoryEntry | undefined) {
   const isRecorded = !config.likeKuberik && healthCheckLabels(rollout.spec?.healthCheckSelector) !== undefined;
-  return isRecorded ? knownHealth(sortedChecks(healthChecks), previous?.knownHealth) : undefined;
+  return isRecorded ? knownHealth(healthChecks, previous?.knownHealth) : undefined;
 }
 
-function initialPhase({ rollout, bindings }: Observed, config: RolloutConfig, initial: boolean): InitialPhase {
+function initialPhase({ bindings }: Observed, config: RolloutConfig, initial: boolean): InitialPhase {
   if (initial) return 'ranBefore';
   if (config.bakes) return 'bakes';
   if (config.likeKuberik) return 'noBake';
-  return bindingsOf(rollout, bindings).length > 0 ? 'awaitsApply' : 'nothingBound';
+  return bindings.length > 0 ? 'awaitsApply' : 'nothingBound';
 }
 
 function bypassRecord(rollout: Rollout, bypassed: readonly GateResult[]): HistoryEntry['bypass'] {

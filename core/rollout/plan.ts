@@ -53,18 +53,17 @@ export interface Plan {
 }
 
 export function planRollout(inputs: Observed, now: EpochMs): Plan {
-  const rolloutGates = rolloutGatesOf(inputs.rollout, inputs.rolloutGates, now);
-  const observed: Observed = { ...inputs, rolloutGates };
-  const { rollout } = observed;
+  const { rollout } = inputs;
   if (rollout.metadata.deletionTimestamp) {
     const nothing = { isIrreversible: false, waitsForBudget: false, dependsOnBindings: false, dependsOnHealth: false };
     return { status: rollout.status ?? {}, ...nothing, events: [], children: [] };
   }
+  const observed = ownInputs(inputs, now);
   const config = readRolloutConfig(rollout, observed);
   const stored = storedState(rollout.status);
   const requests = requestsOf(rollout);
 
-  const retry = requests.retry ? retryHead(stored.history[0], sortedChecks(observed.healthChecks), now) : undefined;
+  const retry = requests.retry ? retryHead(stored.history[0], observed.healthChecks, now) : undefined;
   const head = retry ? retry.head : stored.history[0];
   const releases = discoverReleases({ ...observed, ...wantedMetadata(observed, config, head) }, now);
   // The head's progress comes first, so that the decision sees a bake that ends or starts in this sync.
@@ -105,6 +104,17 @@ export function planRollout(inputs: Observed, now: EpochMs): Plan {
   };
 }
 
+/** The inputs without what concerns other Rollouts only, in a fixed order: Metacontroller sends objects in none. */
+function ownInputs(inputs: Observed, now: EpochMs): Observed {
+  const { rollout, rolloutGates, bindings, healthChecks } = inputs;
+  return {
+    ...inputs,
+    rolloutGates: rolloutGatesOf(rollout, rolloutGates, now),
+    bindings: bindingsOf(rollout, bindings),
+    healthChecks: sortedChecks(healthChecks),
+  };
+}
+
 /** The state in the stored status, from which a plan starts. */
 function storedState(status: RolloutStatus = {}): RolloutState {
   return {
@@ -140,8 +150,8 @@ function headProgress(
   const context = {
     rollout,
     settings: config,
-    healthChecks: sortedChecks(healthChecks),
-    bound: bindingsOf(rollout, bindings),
+    healthChecks,
+    bound: bindings,
     recovery: isInRecovery(conditions),
   };
   const known = { ...head, version: withMetadata(head.version, metadata[head.version.tag]) };

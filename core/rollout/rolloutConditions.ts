@@ -18,7 +18,6 @@ import {
 } from '../../api/conditions.ts';
 import type { Condition, EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Blocker, HistoryEntry, Rollout } from '../../api/types.ts';
-import { bindingsOf } from '../binding/boundObjects.ts';
 import { checkKey, goneChecks } from '../health/knownHealth.ts';
 import { falseCondition, findCondition, type NewCondition, setConditions, trueCondition } from '../kube/conditions.ts';
 import { formatTime } from '../kube/time.ts';
@@ -234,7 +233,7 @@ function progressCondition(
   const { tag } = head.version;
   const isRecovery = isInRecovery(conditions);
   const limit = deadlineText(settings, failsAt(head, settings, isRecovery), isRecovery);
-  const missing = unapplied(head, bindingsOf(rollout, bindings), rollout);
+  const missing = unapplied(head, bindings, rollout);
   const waiting = notReady(healthChecks, head, rollout.metadata.namespace);
   const checks = checkNames(waiting, goneChecks(head, healthChecks));
   if (head.bakeStartTime !== undefined) {

@@ -2,7 +2,6 @@
 import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, GateSummary, HistoryEntry, RolloutStatus } from '../../api/types.ts';
-import { bindingsOf } from '../binding/boundObjects.ts';
 import { approvalCommands, evaluateGates, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
 import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
@@ -107,8 +106,7 @@ function runningVersions(
 ): Pick<RolloutStatus, 'currentVersion' | 'rollingOutVersion'> {
   if (!head) return {};
   const { tag } = head.version;
-  if (wasDeployed(head) || unapplied(head, bindingsOf(rollout, bindings), rollout).length === 0)
-    return { currentVersion: tag };
+  if (wasDeployed(head) || unapplied(head, bindings, rollout).length === 0) return { currentVersion: tag };
   const current = likeKuberik ? tag : older.find(wasDeployed)?.version.tag;
   return { ...(current !== undefined && { currentVersion: current }), rollingOutVersion: tag };
 }

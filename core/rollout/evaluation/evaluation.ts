@@ -10,7 +10,7 @@ import type { GateResult } from '../../gate/evaluateGates.ts';
 import { deployCutoff } from '../../health/knownHealth.ts';
 import { parseTime } from '../../kube/time.ts';
 import { listedOn, parseListed } from '../../record/listRecord.ts';
-import { checksNotBrokenBy, isUnhealthy, sortedChecks } from '../deployment/healthChecks.ts';
+import { checksNotBrokenBy, isUnhealthy } from '../deployment/healthChecks.ts';
 import { holdsAfterFailure, rollbackOf } from '../deployment/rollback.ts';
 import { evaluateUpstream } from '../upstream/upstreamVerdict.ts';
 import { type BlockerSources, copyBlockers, findBlockers, isBlockedBy } from './blockers.ts';
@@ -206,10 +206,9 @@ function pendingVersion(
  * If automation continues after a failure, health that the failed version has broken does not hold its successor.
  */
 function checksForNext({ healthChecks }: Observed, head: HistoryEntry | undefined, config: RolloutConfig) {
-  const checks = sortedChecks(healthChecks);
   return head?.bakeStatus === 'Failed' && !holdsAfterFailure(head, config)
-    ? checksNotBrokenBy(head, checks, deployCutoff(head))
-    : checks;
+    ? checksNotBrokenBy(head, healthChecks, deployCutoff(head))
+    : healthChecks;
 }
 
 /** Requests and approvals of a deployment that the history keeps. */

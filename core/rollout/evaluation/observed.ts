@@ -27,13 +27,12 @@ import type { CountedRolloutGate } from './rolloutGates.ts';
 import { gatesFirstDeployment, specProblems } from './specProblems.ts';
 import type { ReleaseAuthors } from './versionApprovals.ts';
 
+/** All that was read for a Rollout. A plan starts with the part that concerns it: see `ownInputs`. */
 export interface Observed {
   rollout: Rollout;
   /** The ImagePolicy of spec.releasesImagePolicy; undefined if it doesn't exist. */
   imagePolicy?: ImagePolicy | undefined;
-  /** A plan counts those of this Rollout: see `rolloutGatesOf`. */
   rolloutGates: readonly CountedRolloutGate[];
-  /** Bindings of objects that are not bound to this Rollout are ignored. */
   bindings: readonly FluxBinding[];
   /** HealthChecks that spec.healthCheckSelector matches and that may be watched. */
   healthChecks: readonly HealthCheck[];

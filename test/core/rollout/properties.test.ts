@@ -1,7 +1,8 @@
 /** Invariants of a Rollout. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { HealthCheck, RolloutGate } from '../../../api/types.ts';
+import type { FluxBinding, HealthCheck, RolloutGate } from '../../../api/types.ts';
+import { unseenBinding } from '../../../core/binding/boundObjects.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { planRollout } from '../../../core/rollout/plan.ts';
 import { objectOf } from '../../support/objects.ts';
@@ -99,6 +100,21 @@ describe('a Rollout, whatever happens', () => {
         expect(plan(some, sick)).toEqual(plan([...some].sort(byName), [...sick].sort(byName)));
       }),
     );
+  });
+
+  it('ignores FluxBindings of other Rollouts, and those that are being deleted', () => {
+    const head = { id: 1, version: { tag: '1.0.0' }, timestamp: formatTime(NOW - 60_000), bakeStatus: 'Deploying' };
+    const { rollout, ...rest } = observed(
+      { bakeTime: '5m' },
+      { history: [head], availableReleases: [{ tag: '1.0.0' }] },
+    );
+    const own = unseenBinding(rollout, 'Kustomization', 'app');
+    const applied = { ...own, status: { applied: [{ rollout: 'app', uid: 'uid-1', id: 1, version: '1.0.0' }] } };
+    const deleted = { ...own, metadata: { ...own.metadata, deletionTimestamp: formatTime(NOW) } };
+    const other = unseenBinding({ ...rollout, metadata: { ...rollout.metadata, name: 'other' } }, 'Kustomization', 'b');
+    const plan = (bindings: FluxBinding[]) => planRollout({ ...rest, rollout, bindings }, NOW);
+    expect(plan([applied, deleted, other])).toEqual(plan([applied]));
+    expect(plan([applied, own])).not.toEqual(plan([applied]));
   });
 
   it('is never sped up by one gate more', () => {
