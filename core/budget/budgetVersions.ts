@@ -2,12 +2,12 @@
  * The versions in a budget's status: the Rollouts in which a version has failed, and whether a user continues it in
  * spite of that. Failures are only added, so a stale status of a Rollout removes none; only a user excuses them.
  */
-import type { EpochMs } from '../../api/kubernetes.ts';
 import type { BudgetVersion, Slot } from '../../api/types.ts';
 import { few, MAX_LISTED } from '../kube/firstFew.ts';
 import { refKey } from '../kube/names.ts';
 import { formatTime } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
+import type { ContinueRequest } from './continueRequest.ts';
 import type { Member } from './fleet.ts';
 import { ByVersion, type ImageVersion, isOneOf, isSameImage, versionKey } from './imageVersion.ts';
 
@@ -15,13 +15,6 @@ import { ByVersion, type ImageVersion, isOneOf, isSameImage, versionKey } from '
 const MAX_FAILURES = 100;
 
 type Failure = NonNullable<BudgetVersion['failures']>[number];
-
-export interface Continue {
-  /** `1.2.0`, or `image:1.2.0`. */
-  version: string;
-  by: string;
-  at: EpochMs;
-}
 
 interface Versions {
   list: BudgetVersion[];
@@ -51,7 +44,7 @@ export function recallVersions(
   slots: readonly Slot[],
   requested: readonly ImageVersion[],
   maxFailures: number | undefined,
-  continueRequest: Continue | undefined,
+  continueRequest: ContinueRequest | undefined,
 ): Versions {
   const seen = failuresIn(fleet, slots);
   const current = [...requested, ...slots.map(versionOf)];
@@ -103,7 +96,7 @@ function entryOf(
   failures: readonly Failure[],
   failed: number,
   maxFailures: number | undefined,
-  continueRequest: Continue | undefined,
+  continueRequest: ContinueRequest | undefined,
 ): BudgetVersion {
   const excused = continueRequest ? failed : (known?.failuresExcused ?? 0);
   const held = maxFailures !== undefined && failed - excused >= maxFailures;

@@ -9,7 +9,6 @@ import { annotate } from '../kube/annotate.ts';
 import type { FieldProblem } from '../kube/fieldProblem.ts';
 import { isLegalTag } from '../kube/tag.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
-import type { Continue } from './budgetVersions.ts';
 
 /** Characters of an image, a colon and a tag. */
 const MAX_VERSION = 1024;
@@ -17,7 +16,11 @@ const MAX_USER = 512;
 /** A repository with its port, or `ImagePolicy <namespace>/<name>` while the image is unknown. */
 const IMAGE = /^[\w .:@/[\]-]*$/;
 
-export interface ContinueRequest extends Continue {
+export interface ContinueRequest {
+  /** `1.2.0`, or `image:1.2.0`. */
+  version: string;
+  by: string;
+  at: EpochMs;
   /** Uid of the admission request. */
   uid: string;
 }

@@ -11,6 +11,11 @@ export function gainsOwner({ metadata }: Owned, before: Owned): boolean {
   return (metadata.ownerReferences ?? []).some((reference) => !known.has(ownerKey(reference)));
 }
 
+/** Whether the object of this uid controls the object, which may be another one of the expected name. */
+export function isControlledBy({ metadata }: Owned, uid: string | undefined): boolean {
+  return (metadata.ownerReferences ?? []).some((owner) => owner.controller === true && owner.uid === uid);
+}
+
 /**
  * Identifies an owner. `controller` and `blockOwnerDeletion` don't count: neither deletes the object, and the garbage
  * collector changes the second.

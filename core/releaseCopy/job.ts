@@ -7,6 +7,7 @@ import type { AnyObject, NamespacedName } from '../../api/kubernetes.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { childOf, isMap, sameJson } from '../kube/json.ts';
 import { labelValue, namePrefix, shortHash } from '../kube/names.ts';
+import { isControlledBy } from '../kube/ownerReferences.ts';
 import { isDigest } from './manifest.ts';
 import { COPY_OUTCOMES, type CopyOutcome } from './outcome.ts';
 
@@ -150,10 +151,9 @@ export function copyJob({
  * @param owner the uid of the Rollout
  */
 function whyForeign(found: CopyJob, wanted: CopyJob, owner: string | undefined): string | undefined {
-  const isOwned = (found.metadata.ownerReferences ?? []).some(({ uid, controller }) => uid === owner && controller);
-  if (!isOwned) return 'it does not belong to this Rollout';
+  if (!isControlledBy(found, owner)) return 'it does not belong to this Rollout';
   const path = firstDifference(wanted.spec, found.spec, 'spec');
-  return path && `its ${path} is another`;
+  return path && `its ${path} differs`;
 }
 
 /** The path of the first field of `wanted` that `found` lacks or has with another value; undefined if it has all. */
@@ -249,7 +249,7 @@ export function progressOf(
   if (foreign !== undefined) {
     return {
       state: 'Failed',
-      message: `${name} does not belong to this Rollout: ${foreign}. To start the copy, delete it`,
+      message: `${name} is not the Job of this copy: ${foreign}. To start the copy, delete it`,
     };
   }
   const { conditions = [], failed = 0, completionTime } = found.status ?? {};

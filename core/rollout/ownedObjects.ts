@@ -14,11 +14,6 @@ export interface Child extends Pick<ResourceRef, 'apiVersion' | 'resource'> {
   component: string;
 }
 
-/** Whether the object does not belong to the Rollout: it is left as it is. */
-export function isForeign({ metadata }: KubeObject, rollout: Rollout): boolean {
-  return !metadata.ownerReferences?.some(({ controller, uid }) => controller && uid === rollout.metadata.uid);
-}
-
 export function notInstalledMessage({ kind, name, component }: Child): string {
   return `${kind} '${name}' is not written: the component ${component} is not installed`;
 }

@@ -158,7 +158,7 @@ function gateSummaries(
   const closed = closedGates(observed, evaluation, now).slice(0, MAX_CLOSED_GATES);
   const requested = new Map(evaluation.requiredApprovals.map((each) => [each.gate.metadata.name ?? '', each]));
   const all = evaluation.rolloutGatesResult.summaries.map((each) =>
-    withApprovals(each, requested.get(each.name), evaluation.pending),
+    withApprovalsText(each, requested.get(each.name), evaluation.pending),
   );
   const own = all.filter(isOfRolloutGate);
   // Clients read an entry with `passing: false` as a RolloutGate that holds every version.
@@ -183,7 +183,7 @@ function blocks({ passing, allowedVersions }: GateSummary, pending: string | und
 }
 
 /** The entry with the approvals of the pending version, which may be no candidate, or not the newest. */
-function withApprovals(
+function withApprovalsText(
   gate: GateSummary,
   requested: RequiredApprovals | undefined,
   pending: string | undefined,

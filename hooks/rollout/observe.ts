@@ -23,6 +23,7 @@ import { healthCheckLabels } from '../../core/health/association.ts';
 import { countedFor } from '../../core/health/job/checkJob.ts';
 import { boundLabel, byRefKey, labelValue, refKey, without } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
+import { isControlledBy } from '../../core/kube/ownerReferences.ts';
 import { writeBackName } from '../../core/policy/derivedPolicy.ts';
 import { policyRef, repositoryRef } from '../../core/policy/imagePolicy.ts';
 import { type CarriedDeployment, deploymentsCarriedBy } from '../../core/rollout/deployment/entry.ts';
@@ -34,7 +35,6 @@ import {
   type Child,
   configMapChild,
   foreignMessage,
-  isForeign,
   notInstalledMessage,
   policyChild,
 } from '../../core/rollout/ownedObjects.ts';
@@ -180,7 +180,7 @@ async function childProblem(
   if (!ours) return notInstalledMessage(child);
   if (ours[`${namespace}/${name}`]) return undefined;
   const found = await cluster.get({ apiVersion, resource, namespace, name });
-  return found && isForeign(found, rollout) ? foreignMessage(child) : undefined;
+  return found && !isControlledBy(found, rollout.metadata.uid) ? foreignMessage(child) : undefined;
 }
 
 /** Metadata of the releases that a decision asks about, by tag, and the tags whose metadata may still come. */

@@ -70,7 +70,7 @@ export function evaluateRequiredGates(
   now: EpochMs,
 ): RequiredGatesResult {
   if (version === undefined) return { closed: [], bypassed: [], approvals: [], requeueAt: [] };
-  const boundKeys = new Set(boundGates([rollout], bindings).map(refKey));
+  const boundKeys = new Set(bindings.flatMap(({ spec }) => requiredGatesOfBinding(spec)).map(refKey));
   const { uid, namespace = '' } = rollout.metadata;
   const background = backgroundOf(rollout, authors, version);
   const next = { version, rollout: refKey(identityOf(rollout)), uid, background };

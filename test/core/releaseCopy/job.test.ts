@@ -157,7 +157,7 @@ describe('its progress', () => {
     return foreign;
   };
   const CONTAINERS = 'spec.template.spec.containers';
-  const another = (path: string) => `its ${path} is another`;
+  const another = (path: string) => `its ${path} differs`;
   const NOT_OURS = 'it does not belong to this Rollout';
   const containersOf = ({ spec }: any) => spec.template.spec.containers;
   it.each<[string, (job: any) => void, string]>([
@@ -173,7 +173,7 @@ describe('its progress', () => {
   ])('is none of a Job with that name, and %s', (_, edit, why) => {
     expect(progressOf(wanted, edited(edit), [result({ digest: DIGEST })])).toEqual({
       state: 'Failed',
-      message: `Job '${wanted.metadata.name}' does not belong to this Rollout: ${why}. To start the copy, delete it`,
+      message: `Job '${wanted.metadata.name}' is not the Job of this copy: ${why}. To start the copy, delete it`,
     });
   });
 

@@ -83,9 +83,7 @@ describe('BeforeDeployment', () => {
     const { tags, condition } = await sync(firstCopied(), { jobs: [foreign] });
     expect(tags).toEqual(['1.0.0']);
     expect(condition('Copied')).toMatchObject({ reason: 'CopyFailed' });
-    expect(condition('Copied')!.message).toContain(
-      'does not belong to this Rollout: its spec.template.spec.containers[0]',
-    );
+    expect(condition('Copied')!.message).toContain('is not the Job of this copy: its spec.template.spec.containers[0]');
   });
 
   it('ignores a Pod that isn’t the Job’s', async () => {
