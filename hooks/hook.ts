@@ -1,4 +1,7 @@
-/** The shapes of a hook module, and parts of answers. hooks/index.ts mounts each at `/hooks/<name>/sync` and `/hooks/<name>/customize`. */
+/**
+ * The shapes of a hook module, and parts of answers. hooks/index.ts mounts each at `/hooks/<name>/sync` and
+ * `/hooks/<name>/customize`.
+ */
 import type { KubeObject } from '../api/kubernetes.ts';
 import type {
   CompositeRequest,
