@@ -4,9 +4,11 @@ import { READY } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, FluxBinding, HistoryEntry, Rollout } from '../../../api/types.ts';
 import { bindingsOf } from '../../../core/binding/boundObjects.ts';
+import { requiredGatesOfBinding } from '../../../core/gate/gateRefs.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { few } from '../../../core/kube/firstFew.ts';
 import { withoutEmpty } from '../../../core/kube/json.ts';
+import { refKey } from '../../../core/kube/names.ts';
 import { pinRecordOf } from '../../../core/record/pinRecord.ts';
 import { isInRecovery } from '../../../core/rollout/deployment/entry.ts';
 import { hasNoBake, isUnfinished, succeededDeployments } from '../../../core/rollout/deployment/history.ts';
@@ -64,7 +66,7 @@ export function explainRollout(rollout: Rollout, related: RelatedObjects, now: E
   const failure = failureOf(rollout, steps);
   const known = causesOf(rollout, steps);
   const causes = [...known, ...failureCauses(rollout, failure, known), ...staleCauses(rollout, now)];
-  const next = nextOf(rollout, steps, waiting?.version);
+  const next = nextOf(rollout, bound, steps, waiting?.version);
   return {
     namespace,
     name,
@@ -209,17 +211,38 @@ function failureCauses({ status }: Rollout, failure: FailureView | undefined, kn
 
 // The next automatic change, and its time.
 
-function nextOf(rollout: Rollout, steps: readonly Step[], version: string | undefined): Next | undefined {
+function nextOf(
+  rollout: Rollout,
+  bound: readonly FluxBinding[],
+  steps: readonly Step[],
+  version: string | undefined,
+): Next | undefined {
   const [head] = rollout.status?.history ?? [];
   const bakes = head !== undefined && !hasNoBake(head, rollout);
   const hasTimeout = rollout.spec?.deployTimeout !== undefined;
   const isRecovery = isInRecovery(rollout.status?.conditions);
   if (head && isUnfinished(head) && (bakes || version === undefined))
-    return nextOfDeployment(head, { bakes, hasTimeout, isRecovery }, steps);
+    return nextOfHeld(head, bound, steps) ?? nextOfDeployment(head, { bakes, hasTimeout, isRecovery }, steps);
   if (version !== undefined) return nextOfVersion(rollout, steps, version);
   return hasFailed(rollout)
     ? { text: 'no automatic change until a user corrects that. The command doctor checks what it references' }
     : undefined;
+}
+
+/** The next change of a deployment whose bound object waits for a closed Gate; undefined for another one. */
+function nextOfHeld(
+  { version: { tag }, waitingSince }: HistoryEntry,
+  bound: readonly FluxBinding[],
+  steps: readonly Step[],
+): Next | undefined {
+  const required = new Set(
+    bound.flatMap(({ spec }) => requiredGatesOfBinding(spec)).map((ref) => `gate/${refKey(ref)}`),
+  );
+  const closed = steps.filter(({ id, state }) => state === 'blocks' && required.has(id));
+  if (waitingSince === undefined || closed.length === 0) return undefined;
+  const at = lastOf(closed);
+  if (at === undefined) return { text: `no automatic change. ${tag} is waiting for ${titlesText(closed)}` };
+  return { text: `${titlesText(closed)} ${closed.length === 1 ? 'opens' : 'open'}`, at };
 }
 
 /** The next change of a deployment that rolls out or bakes. */
