@@ -80,11 +80,11 @@ function sizeOf(annotations: Readonly<Record<string, string>>): number {
 
 const NOT_MARKED = {
   reason: 'NotMarked' as const,
-  message: 'Metacontroller has not marked it yet: see its log, and that of rollout-hooks',
+  message: 'not marked yet: check the logs of Metacontroller and rollout-hooks',
 };
 const NOT_SUSPENDED = {
   reason: 'NotSuspended' as const,
-  message: 'it is marked, and the webhook has not suspended it yet',
+  message: 'marked, but not suspended: check that the API server calls the webhook for it',
 };
 
 /** The objects that an open Gate has not released, and that no other Gate holds. */

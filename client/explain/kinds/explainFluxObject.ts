@@ -82,7 +82,7 @@ function nextOf(closed: readonly GateResult[]): Next | undefined {
   const openings = closed.flatMap(({ opensAt }) => opensAt ?? []);
   return openings.length === closed.length
     ? { text: 'its Gates open automatically', at: formatTime(Math.max(...openings)) }
-    : { text: 'no automatic change. It stays as it is until no closed Gate holds it' };
+    : { text: 'no automatic change. It stays as it is until its Gates open' };
 }
 
 function headlineOf(
@@ -171,5 +171,5 @@ function bindingCauses(name: string, binding: FluxBinding | undefined, hasGateCa
 function progressCauses({ status, spec }: FluxObject, name: string): Cause[] {
   const ready = findCondition(status?.conditions, READY);
   if (spec?.suspend === true || !ready || ready.status === 'True') return [];
-  return [{ code: ready.reason, text: `Flux reports of ${name}: ${ready.message}` }];
+  return [{ code: ready.reason, text: `Flux reports for ${name}: ${ready.message}` }];
 }

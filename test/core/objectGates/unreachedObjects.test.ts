@@ -8,7 +8,7 @@ const named = { 'gate.fluxcd.io/gates': 'freeze' };
 const freeze = gate('shop/freeze');
 const all = gate('ops/all', { selects: { namespaceSelector: { matchLabels: { team: 'shop' } } } });
 const labels = new Map([['shop', { team: 'shop' }]]);
-const NOT_MARKED = 'Metacontroller has not marked it yet';
+const NOT_MARKED = 'not marked yet: check the logs';
 
 /** As the API server has it, and with the metadata that the hook keeps. */
 const forms = (parts: KustomizationParts) => {
@@ -26,7 +26,7 @@ describe('a Flux object is reported', () => {
       freeze,
       { ...named, 'gate.fluxcd.io/state': 'open' },
       'NotSuspended',
-      'it is marked',
+      'marked, but not suspended',
     ],
     [
       'that has no room for our annotations',
