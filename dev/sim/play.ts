@@ -33,8 +33,10 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const WRONGEST_HOURS = 8;
-/** The time in which an unblocked version is applied and bakes. */
-const DELIVERY_MS = 9 * SECOND;
+/** Seconds in which an unblocked version is applied and bakes. */
+const DELIVERY_S = 9;
+/** Two that succeed and one that may fail: a rollback then has a choice. */
+const DELIVERED = 3;
 /** The time until the caches are complete, and the objects are older than the oracle's tolerance. */
 const START_MS = 150 * SECOND;
 const SETTLE_MS = 45 * 60 * SECOND;
@@ -153,7 +155,9 @@ class Run {
     if (step.what in this.#faults) this.#faults[step.what as Fault]();
     else if (step.what in this.#timedSteps && team) this.#timedSteps[step.what as TimedStep](team);
     else if (step.what === 'toggleEmergencyGate') this.#attempt('emergency', () => this.#toggleEmergencyGate());
-    else if (team) this.#attempt(`${step.what} ${team.namespace}`, () => team[step.what as TeamStep]());
+    // Otherwise a pin or another release would end most deliveries.
+    else if (team && !this.#busy.has(`deliver ${team.namespace}`))
+      this.#attempt(`${step.what} ${team.namespace}`, () => team[step.what as TeamStep]());
   }
 
   /** Starts the work unless it is running. An error of the API server is a valid outcome. */
@@ -259,24 +263,20 @@ class Run {
     },
     forge: (team) => this.#attempt(`forge ${team.namespace}`, () => team.forge()),
     deliver: (team) => {
-      const versions = this.#dice.integer(2, 3);
       const fails = this.#dice.next() < 0.7;
-      const end = versions * DELIVERY_MS;
-      for (let ms = 0; ms < end; ms += DELIVERY_MS) {
-        this.#later(ms, () =>
-          this.#attempt(`release ${team.namespace}`, async () => {
-            await team.open();
-            await team.release();
-          }),
-        );
-      }
-      for (let ms = SECOND; ms < end; ms += SECOND) {
-        this.#later(ms, () => this.#attempt(`reconcile ${team.namespace}`, () => team.reconcile()));
-        const isLast = ms > end - DELIVERY_MS + SECOND;
-        this.#later(ms, () =>
-          this.#attempt(`report ${team.namespace}`, () => (isLast && fails ? team.fail() : team.recover())),
-        );
-      }
+      this.#attempt(`deliver ${team.namespace}`, async () => {
+        for (let left = DELIVERED; left > 0; left--) {
+          await this.#openAll(team);
+          await team.release();
+          for (let second = 1; second < DELIVERY_S; second++) {
+            await this.cluster.time.pause(SECOND);
+            if (this.#isOver) return;
+            await team.sync();
+            await team.reconcile();
+            await (left === 1 && fails ? team.fail() : team.recover());
+          }
+        }
+      });
     },
     hotfix: (team) => {
       const { developer, sre } = this.#users;
@@ -303,6 +303,13 @@ class Run {
 
   #turn(team: Team, name: string, action: 'open' | 'close'): void {
     this.#attempt(`turn ${team.namespace} ${action}`, () => requestGate(this.#users.sre, team.namespace, name, action));
+  }
+
+  /** Withdraws the pin, and opens every Gate of the team and the platform team's. */
+  async #openAll(team: Team): Promise<void> {
+    await requestGate(this.#users.sre, FLUX_NAMESPACE, EMERGENCY, 'open');
+    await this.#users.developer.mergePatch(ref('rollout', team.namespace, 'app'), { spec: { wantedVersion: null } });
+    await team.open();
   }
 
   /** Runs the work when one of the next writes of the resource is stored. */
