@@ -20,7 +20,9 @@ export function explainHealthCheck(check: HealthCheck, rollouts: readonly Rollou
   const names = watching.map((rollout) => `'${rollout.metadata.name}'`);
   const since = lastChangeTime ? ` since ${lastChangeTime}` : '';
   const watched =
-    names.length > 0 ? `Rollout ${names.join(', ')} ${names.length === 1 ? 'watches' : 'watch'} it` : 'No Rollout of its namespace watches it';
+    names.length > 0
+      ? `Rollout ${names.join(', ')} ${names.length === 1 ? 'watches' : 'watch'} it`
+      : 'No Rollout of its namespace watches it';
   const text = `HealthCheck ${refKey(object)} is ${status}${since}${message ? `: ${withoutCommands(message)}` : ''}`;
   const { class: computedBy } = check.spec ?? {};
   return {
