@@ -69,7 +69,7 @@ export function decideDeployment(
     commits: true,
     requeueAt: [],
   });
-  if (before.history.length === 0 && observed.carried?.length) return commit(adopt(observed, config, before, now));
+  if (before.history.length === 0 && observed.carried.length > 0) return commit(adopt(observed, config, before, now));
   const requests = requestsAfter([]);
   const evaluation = evaluateRollout(observed, before, config, requests, now);
   const { selection, rolloutGatesResult } = evaluation;
@@ -90,7 +90,7 @@ export function decideDeployment(
 
 function adopt(observed: Observed, config: RolloutConfig, state: RolloutState, now: EpochMs): DeploymentResult {
   const bake = { bakes: config.bakes, knownHealth: healthBefore(observed, config, undefined) };
-  const head = adoptedEntry(observed.carried ?? [], state.available, bake, now)!;
+  const head = adoptedEntry(observed.carried, state.available, bake, now)!;
   const message = `${head.message}: version ${head.version.tag}`;
   const conditions = [BAKE_FAILURE_ENABLED, trueCondition(READY, 'RolloutSucceeded', message)];
   return {

@@ -131,7 +131,7 @@ export async function observe(request: CompositeRequest<Rollout>, call: HookCall
   return {
     rollout,
     imagePolicy,
-    ...(copying && { copying }),
+    copying,
     derivedPolicy,
     writeBackProblem,
     rolloutGates,
@@ -141,11 +141,12 @@ export async function observe(request: CompositeRequest<Rollout>, call: HookCall
     problems: [...forbidden, ...untrusted, ...watched.problems, ...(writeBackProblem ? [writeBackProblem] : [])],
     gateRefs: requiredGatesOf([reached], [], { gates: relatedGates, namespaceLabels }),
     gates,
-    ...(upstream && { upstream }),
+    upstream,
+    carried: [],
     ...metadataOf(rollout, imagePolicy, authorsWanted(rolloutGates, gates, rollout), call),
     configMapProblem: await childProblem(configMapChild(rollout), request, call.cluster),
     onFailure: call.settings.onFailure,
-    likeKuberik: call.settings.likeKuberik,
+    likeKuberik: call.settings.likeKuberik ?? false,
   };
 }
 
@@ -189,7 +190,7 @@ function metadataOf(
   policy: ImagePolicy | undefined,
   others: readonly string[],
   { metadata: cache }: HookCall,
-): Required<Pick<Observed, 'metadata' | 'awaited'>> {
+): Pick<Observed, 'metadata' | 'awaited'> {
   const ref = policyRef(rollout);
   const repository = policy && repositoryRef(policy);
   if (!ref || !repository) return { metadata: {}, awaited: [] };

@@ -127,7 +127,7 @@ export function steadyFrom(checks: readonly HealthCheck[], { bakeStartTime }: Hi
 }
 
 /** The condition for HealthChecks that the selector matches and that have not consented. */
-export function healthChecksLeftOut(count = 0, { metadata }: Rollout): NewCondition | undefined {
+export function healthChecksLeftOut(count: number, { metadata }: Rollout): NewCondition | undefined {
   if (count === 0) return undefined;
   const what = count === 1 ? '1 HealthCheck of another namespace is' : `${count} HealthChecks of other namespaces are`;
   const message = `${what} selected but not watched: ${howToAllow(metadata.namespace ?? '')}`;
@@ -136,7 +136,7 @@ export function healthChecksLeftOut(count = 0, { metadata }: Rollout): NewCondit
 
 /** The condition for a selector that matches no HealthCheck: bakes watch nothing. */
 export function healthChecksMissing(
-  { healthChecks, healthLeftOut = 0 }: { healthChecks: readonly HealthCheck[]; healthLeftOut?: number },
+  { healthChecks, healthLeftOut }: { healthChecks: readonly HealthCheck[]; healthLeftOut: number },
   { spec }: Rollout,
 ): NewCondition | undefined {
   const isWatching = healthCheckLabels(spec?.healthCheckSelector) !== undefined;

@@ -123,8 +123,7 @@ function chooseNext(
   const bypass = requestedBypass ?? shownBypass(head, candidates, conditions);
   const rolloutGatesResult = evaluateRolloutGates(rolloutGates, candidates, bypass, upstream, gateApprovals);
   const rejectingGate = (tag: string) => rejectedBy(rolloutGates, tag);
-  const awaited = observed.awaited ?? [];
-  const rollback = rollbackOf({ history, config, barriers, awaited, rejectedBy: rejectingGate, now });
+  const rollback = rollbackOf({ history, config, barriers, awaited: observed.awaited, rejectedBy: rejectingGate, now });
   const byGates = automaticVersions(rolloutGatesResult, head, config.gateFirstDeployment);
   const automatic = grantedOnly(byGates, rollout, observed.budgets);
   const selection = select({

@@ -31,39 +31,39 @@ import type { ReleaseAuthors } from './versionApprovals.ts';
 export interface Observed {
   rollout: Rollout;
   /** The ImagePolicy of spec.releasesImagePolicy; undefined if it doesn't exist. */
-  imagePolicy?: ImagePolicy | undefined;
+  imagePolicy: ImagePolicy | undefined;
   rolloutGates: readonly CountedRolloutGate[];
   bindings: readonly FluxBinding[];
   /** HealthChecks that spec.healthCheckSelector matches and that may be watched. */
   healthChecks: readonly HealthCheck[];
   /** The number of HealthChecks that the selector matches and that did not consent. A condition reports it. */
-  healthLeftOut?: number;
+  healthLeftOut: number;
   /** Further problems of the spec in this cluster, a sentence each. */
-  problems?: readonly string[];
+  problems: readonly string[];
   /** The RolloutBudgets that select the Rollout; absent if they were not read live. */
   budgets?: Budgets;
   /** The Gates that every deployment requires. */
   gateRefs: readonly NamespacedName[];
   /** The Gates that exist, by `refKey`. */
   gates: ReadonlyMap<string, Gate>;
-  /** The inputs of the copy to spec.targetRepository; absent if that is not set. */
-  copying?: Copying | undefined;
-  /** The upstream Rollouts of spec.after; absent if there are none. */
-  upstream?: UpstreamRollouts | undefined;
+  /** The inputs of the copy to spec.targetRepository; undefined if that is not set. */
+  copying: Copying | undefined;
+  /** The upstream Rollouts of spec.after; undefined if there are none. */
+  upstream: UpstreamRollouts | undefined;
   /** Metadata from the registry, by tag. */
   metadata: Readonly<Record<string, ReleaseMetadata>>;
   /** Tags whose metadata the registry may still deliver. */
-  awaited?: readonly string[];
+  awaited: readonly string[];
   /** Deployments of this Rollout that Flux objects carry; read only while there is no history. */
-  carried?: readonly CarriedDeployment[];
+  carried: readonly CarriedDeployment[];
   /** Why the ConfigMap of spec.releaseConfigMap cannot be written. */
-  configMapProblem?: string | undefined;
+  configMapProblem: string | undefined;
   /** The present ImagePolicy of spec.writeBack, if it belongs to this Rollout. */
-  derivedPolicy?: ImagePolicy | undefined;
+  derivedPolicy: ImagePolicy | undefined;
   /** Why that ImagePolicy cannot be written. */
-  writeBackProblem?: string | undefined;
+  writeBackProblem: string | undefined;
   onFailure: Settings['onFailure'];
-  likeKuberik?: boolean | undefined;
+  likeKuberik: boolean;
 }
 
 /** The part of a Rollout's status that decisions start from, and change. */
@@ -99,7 +99,7 @@ export interface RolloutConfig extends BakeSettings {
 
 export function readRolloutConfig(
   rollout: Rollout,
-  { onFailure, likeKuberik = false, problems = [] }: Pick<Observed, 'onFailure' | 'likeKuberik' | 'problems'>,
+  { onFailure, likeKuberik, problems }: Pick<Observed, 'onFailure' | 'likeKuberik' | 'problems'>,
 ): RolloutConfig {
   const spec: Partial<RolloutSpec> = rollout.spec ?? {};
   const bakeTime = parseDuration(spec.bakeTime);

@@ -23,7 +23,17 @@ export function observed(
     gateRefs: [],
     gates: new Map(),
     metadata: {},
+    awaited: [],
+    healthLeftOut: 0,
+    problems: [],
+    copying: undefined,
+    upstream: undefined,
+    carried: [],
+    configMapProblem: undefined,
+    derivedPolicy: undefined,
+    writeBackProblem: undefined,
     onFailure: 'Hold',
+    likeKuberik: false,
     ...rest,
   };
 }
