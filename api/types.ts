@@ -23,6 +23,8 @@ export type HistoryEntry = NonNullable<RolloutStatus['history']>[number];
 export type VersionInfo = HistoryEntry['version'];
 /** The slot that a Rollout requests from RolloutBudgets. */
 export type SlotRequest = NonNullable<RolloutStatus['slotRequest']>;
+/** The authors of a release, for approvals that exclude them. */
+export type ReleaseAuthors = NonNullable<RolloutStatus['releaseAuthors']>[number];
 /** One reason why a version waits. */
 export type Blocker = NonNullable<RolloutStatus['blockers']>[number];
 export type GateSummary = NonNullable<RolloutStatus['gates']>[number];

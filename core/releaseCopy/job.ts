@@ -56,7 +56,7 @@ export interface Copying {
   /** The Rollout's Jobs. */
   jobs: readonly CopyJob[];
   /** By name of the Job, the Pods of each Job that has ended or has a failed Pod; oldest first. */
-  pods: Readonly<Record<string, readonly CopyJob[]>>;
+  pods: Readonly<Record<string, readonly AnyObject[]>>;
 }
 
 /** A Job's name is a label of its Pods, whose own names have a suffix. */

@@ -1,6 +1,7 @@
 /** The inputs of the copies to spec.targetRepository. */
 import type { ImagePolicy, ImageRepository } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
+import type { AnyObject } from '../../api/kubernetes.ts';
 import type { CompositeRequest } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { Rollout } from '../../api/types.ts';
@@ -60,7 +61,7 @@ async function sourceOf(
 }
 
 /** The Job's Pods, the oldest first. */
-async function podsOf(job: CopyJob, cluster: ClusterReader): Promise<CopyJob[]> {
-  const madeAt = ({ metadata }: CopyJob) => metadata.creationTimestamp ?? '';
+async function podsOf(job: CopyJob, cluster: ClusterReader): Promise<AnyObject[]> {
+  const madeAt = ({ metadata }: AnyObject) => metadata.creationTimestamp ?? '';
   return (await podsOfJob(job, MAX_PODS_READ, cluster)).sort((a, b) => (madeAt(a) < madeAt(b) ? -1 : 1));
 }

@@ -10,6 +10,7 @@ import type {
   Gate,
   HealthCheck,
   HistoryEntry,
+  ReleaseAuthors,
   Rollout,
   RolloutSpec,
   VersionInfo,
@@ -25,7 +26,6 @@ import type { OnFailure } from '../deployment/rollback.ts';
 import type { UpstreamRollouts } from '../upstream/upstreamVerdict.ts';
 import type { CountedRolloutGate } from './rolloutGates.ts';
 import { gatesFirstDeployment, specProblems } from './specProblems.ts';
-import type { ReleaseAuthors } from './versionApprovals.ts';
 
 /** All that was read for a Rollout. A plan starts with the part that concerns it: see `ownInputs`. */
 export interface Observed {

@@ -3,7 +3,7 @@
  * those of the objects bound to it. Which of them block a version, and who opened the others.
  */
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
-import type { FluxBinding, HistoryEntry, Rollout } from '../../../api/types.ts';
+import type { FluxBinding, HistoryEntry, ReleaseAuthors, Rollout } from '../../../api/types.ts';
 import type { Approval } from '../../approval/approvalRecord.ts';
 import { bindingsOf } from '../../binding/boundObjects.ts';
 import { evaluateGates, type GateResult, redactFor } from '../../gate/evaluateGates.ts';
@@ -15,7 +15,7 @@ import { LIMITS } from '../../limits.ts';
 import { bypassedClosures } from '../../suspension/bypassGrant.ts';
 import { closureKey } from '../../suspension/stateAnnotation.ts';
 import type { Observed } from './observed.ts';
-import { backgroundOf, type ReleaseAuthors } from './versionApprovals.ts';
+import { backgroundOf } from './versionApprovals.ts';
 
 /** The Gates that a Rollout requires itself: the named ones, then those that select it. */
 export function ownGates(rollout: Rollout, { gates, namespaceLabels }: GateSelectors): NamespacedName[] {

@@ -4,7 +4,7 @@
  */
 import { APPROVE } from '../../../api/annotations.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
-import type { ApprovalRule, Gate, Rollout, RolloutGate, RolloutStatus } from '../../../api/types.ts';
+import type { ApprovalRule, Gate, ReleaseAuthors, Rollout, RolloutGate } from '../../../api/types.ts';
 import { APPROVAL_KEYS, type Approval, recordedOn } from '../../approval/approvalRecord.ts';
 import {
   type ApprovalVerdict,
@@ -22,8 +22,6 @@ import { requestsOf, versionRequests } from './rolloutRequests.ts';
 
 /** Reason of DeploymentBlocked, and of Ready before a first deployment. */
 export const WAITING_FOR_APPROVALS = 'WaitingForApprovals';
-
-export type ReleaseAuthors = NonNullable<RolloutStatus['releaseAuthors']>[number];
 
 /** The verdict of one RolloutGate with `spec.approvals` on a version. */
 export interface RequiredApprovals {

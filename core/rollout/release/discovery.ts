@@ -3,7 +3,7 @@ import { RELEASES_UPDATED } from '../../../api/conditions.ts';
 import type { ImagePolicy } from '../../../api/flux.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { ReleaseMetadata } from '../../../api/ports.ts';
-import type { Rollout, RolloutStatus, VersionInfo } from '../../../api/types.ts';
+import type { ReleaseAuthors, Rollout, RolloutStatus, VersionInfo } from '../../../api/types.ts';
 import type { NewCondition } from '../../kube/conditions.ts';
 import { parseDuration } from '../../kube/duration.ts';
 import { isLegalTag } from '../../kube/tag.ts';
@@ -11,8 +11,6 @@ import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import { imageNameOf, latestOf, policyRef } from '../../policy/imagePolicy.ts';
 import { artifactFields, metadataRequeueAt, metadataWanted, withMetadata } from './metadata.ts';
-
-type ReleaseAuthors = NonNullable<RolloutStatus['releaseAuthors']>[number];
 
 /** Characters of the text that names a release's authors. */
 const MAX_AUTHORS = 256;
