@@ -8,6 +8,7 @@ import { isDigest } from '../core/releaseCopy/manifest.ts';
 import { COPY_OUTCOMES, CopyFailure, type CopyOutcome } from '../core/releaseCopy/outcome.ts';
 import { COPY_LIMITS } from '../core/releaseCopy/release.ts';
 import { errorText } from '../core/text/errorText.ts';
+import { oneLine } from '../core/text/oneLine.ts';
 import { createBlobCopier } from '../server/copy/blob.ts';
 import { createSession, type Retries, type Side } from '../server/copy/registrySession.ts';
 import { createSource, createTarget } from '../server/copy/repository.ts';
@@ -141,10 +142,11 @@ type Result = { outcome: CopyOutcome; message: string };
 
 /** Runs the command. Its result is in the termination log too; undefined if the arguments request help. */
 export async function runCopy(args: string[], outside: Outside): Promise<Result | undefined> {
-  const { say, end } = outside;
+  const { end } = outside;
+  const say = (line: string) => outside.say(oneLine(line));
   let terminationLog: string = OPTIONS['termination-log'].default;
   const report = (whole: Result) => {
-    const result = { ...whole, message: whole.message.slice(0, MAX_MESSAGE_CHARACTERS) };
+    const result = { ...whole, message: oneLine(whole.message).slice(0, MAX_MESSAGE_CHARACTERS) };
     if (existsSync(terminationLog)) writeFileSync(terminationLog, `${JSON.stringify(result)}\n`);
     if (result.outcome !== 'Copied') say(`${result.outcome}: ${whole.message}`);
     return result;
@@ -164,7 +166,7 @@ export async function runCopy(args: string[], outside: Outside): Promise<Result 
       `the copy was not done within ${seconds} s; what the target has by now is not sent again`,
     );
     setTimeout(() => end.abort(late), seconds * 1000).unref();
-    return report({ outcome: 'Copied', ...(await copy(options, outside)) });
+    return report({ outcome: 'Copied', ...(await copy(options, { ...outside, say })) });
   } catch (error) {
     return report(failureOf(end.signal.aborted ? end.signal.reason : error));
   }

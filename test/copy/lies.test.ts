@@ -244,3 +244,12 @@ describe('an installation', () => {
     expect([...source.requests, ...target.requests]).toEqual([]);
   });
 });
+
+it('a text of a registry has no terminal controls in the output', async () => {
+  release();
+  const manifest = source.manifests.get(`dev ${TAG}`)!;
+  source.manifests.set(`dev ${TAG}`, { ...manifest, bytes: Buffer.from(JSON.stringify({ mediaType: '\u009b2J' })) });
+  const { result, stderr } = await copy();
+  expect(result.message).toContain('is of the media type " 2J"');
+  expect(stderr).toContain('is of the media type " 2J"');
+});
