@@ -75,12 +75,11 @@ async function executables(platforms: readonly string[]): Promise<void> {
   }
 }
 
-/** Prints the outputs of the workflow's check. @throws if the tag can't be released */
+/** Prints the output of the workflow's check. @throws if the tag can't be released */
 function check(tag: string): void {
   const problems = releaseProblems(tag, readVersions());
   if (problems.length > 0) throw new Error(problems.join('\n'));
-  const { private: isPrivate } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8'));
-  process.stdout.write(`version=${tag.slice(1)}\nnpm=${!isPrivate}\n`);
+  process.stdout.write(`version=${tag.slice(1)}\n`);
 }
 
 const print = (text: string): void => void process.stdout.write(`${text.trimEnd()}\n`);
@@ -89,7 +88,7 @@ function commands(): Command {
   const release = program('npm run release --', 'The steps of .github/workflows/release.yml.');
   release
     .command('check <tag>')
-    .description('whether all files name that version; prints outputs for the workflow')
+    .description('whether all files name that version; prints the output for the workflow')
     .action(check);
   release
     .command('notes <version>')
