@@ -11,6 +11,8 @@ import type { ManagedFieldState } from './bindingStatus.ts';
 /**
  * The value of the annotation DEPLOYED to write; undefined if nothing is to be written. The write only triggers the
  * webhook, which computes the value itself. null removes the annotation, if only the field is wrong.
+ * @param status of the FluxBinding: `deployed` has the newest deployment of each Rollout that the object tracks, in the
+ *   form of the annotation, and `fields` the state of each managed field
  */
 export function deploymentTrigger(
   object: FluxObject,
