@@ -139,7 +139,8 @@ export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates 
 
 // When a changed report is written.
 // Each write of a FluxBinding is a sync of everything related (ADR 2), so two kinds of changes wait:
-// - a deployment that Flux has not applied yet: most are applied before anyone needs to see "Waiting";
+// - a deployment that Flux has not applied yet: most are applied before anyone needs to see "Waiting". The first one of
+//   a Rollout waits less, because until then the FluxBinding shows that nothing is deployed;
 // - a Gate that has just opened or closed: a freeze writes its suspensions first.
 
 /**
@@ -147,6 +148,8 @@ export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates 
  * would double.
  */
 const DEPLOYMENT_DELAY_MS = 600_000;
+/** The delay of a first deployment: one more write of the FluxBinding, once, unless Flux has applied it by then. */
+const FIRST_DEPLOYMENT_DELAY_MS = 2000;
 /** The delay from a change of a Gate to its report. A thousand objects are suspended in less time. */
 const GATE_DELAY_MS = 15_000;
 
@@ -169,9 +172,11 @@ interface Change {
 function changedRollouts(before: Report, next: Report, { rollouts }: RelatedObjects): Change[] {
   const was = new Map((before.rollouts ?? []).map((each) => [each.rollout, each]));
   return (next.rollouts ?? []).flatMap((entry) => {
-    if (sameJson(was.get(entry.rollout), entry)) return [];
+    const reported = was.get(entry.rollout);
+    if (sameJson(reported, entry)) return [];
     const [head] = rollouts.get(entry.rollout)?.status?.history ?? [];
-    return [{ at: parseTime(head?.timestamp) ?? 0, delay: DEPLOYMENT_DELAY_MS }];
+    const delay = reported?.id === undefined ? FIRST_DEPLOYMENT_DELAY_MS : DEPLOYMENT_DELAY_MS;
+    return [{ at: parseTime(head?.timestamp) ?? 0, delay }];
   });
 }
 

@@ -196,9 +196,7 @@ function fieldState(
   const entry = related.report.rollouts?.find(({ rollout }) => rollout === field.rollout);
   if (!head) {
     const name = `Rollout '${field.rollout}'`;
-    // The report may be ten minutes old: the first deployment may be rolling out.
-    const missing = `${name}, which does not exist (a new one can take ten minutes to appear here)`;
-    const what = entry ? `the first deployment of ${name}` : missing;
+    const what = entry ? `the first deployment of ${name}` : `${name}, which does not exist`;
     return { ...field, state: 'Missing', message: `waiting for ${what}` };
   }
   const { id, version, uid } = head;

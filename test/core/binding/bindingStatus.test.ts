@@ -117,10 +117,7 @@ const rows: Row[] = [
   row('no such Rollout: the object keeps what it carries', ofGit(), undefined, {
     rollouts: [],
     state: 'Missing',
-    ready: [
-      'False',
-      /^waiting for Rollout 'my-app', which does not exist \(a new one can take ten minutes to appear here\)$/,
-    ],
+    ready: ['False', /^waiting for Rollout 'my-app', which does not exist$/],
   }),
   row('a Rollout that has deployed nothing', kustomization(), undefined, {
     rollouts: [rollout('my-app')],
