@@ -21,6 +21,8 @@ const older = (...of: Parameters<typeof held>): FluxObject => ({
 });
 const NOTE = { note: 'x' };
 const DEFAULT = { force: false };
+const finalized = older();
+finalized.metadata = { ...finalized.metadata, finalizers: ['dev.example/a'] };
 const noted = { object: older(NOTE), oldObject: older() };
 const bypassing = { object: older({ 'gate.fluxcd.io/bypass-reason': 'INC-1' }), user: { username: 'admin' } };
 const closed = gate('shop/freeze');
@@ -29,6 +31,7 @@ const stored = held({}, { wait: true });
 
 it.each<[title: string, write: Write, objects: any[], denied: boolean]>([
   ['is denied if that version drops a field', noted, [closed, stored], true],
+  ['is denied if it changes only finalizers', { object: finalized, oldObject: older() }, [closed, stored], true],
   ['adds a default', { object: older(NOTE, DEFAULT), oldObject: older({}, DEFAULT) }, [closed, held()], false],
   ['has no stored object any more', noted, [closed], false],
   ['is as the stored one', noted, [closed, held()], false],
