@@ -53,7 +53,7 @@ import {
   selectedByText,
 } from '../objectGates/objectGates.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
-import { closureKey, isSuspendedByUs } from '../suspension/stateAnnotation.ts';
+import { isSuspendedByUs } from '../suspension/stateAnnotation.ts';
 import { settleSuspension } from '../suspension/suspension.ts';
 import { decideBehindClosedGate } from './closedGateWrite.ts';
 
@@ -183,9 +183,9 @@ function revertOrDeny(write: FluxWrite & { oldObject: FluxObject }): WriteOutcom
  * their annotations or the source.
  */
 function withBypassingFields(kept: FluxObject, write: FluxWrite & { oldObject: FluxObject }): FluxObject {
-  const { object, oldObject, context, closed } = write;
-  // A Gate that begins to select the object in this very write counts too.
-  const closures = [...closed.map(closureKey), ...objectGates(kept, context).closures];
+  const { object, oldObject, context } = write;
+  // As it is to be stored: a Gate that begins to select the object in this very write counts too.
+  const { closures } = objectGates(kept, context);
   const bypassing = bypassingRollouts(oldObject, closures, context);
   const hasSameFields =
     sameJson(object.spec?.sourceRef, oldObject.spec?.sourceRef) &&

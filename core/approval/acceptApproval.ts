@@ -74,7 +74,7 @@ export function acceptApproval(
   const invalid = rule && JSON.stringify(rule) !== JSON.stringify(oldRule) ? ruleProblem(rule) : undefined;
   const denial = notDone !== undefined && !isServiceAccounts ? `Not ${notDone}` : undefined;
   const problem = invalid ?? denial;
-  const ignored = notDone !== undefined && isServiceAccounts && invalid === undefined ? [`not ${notDone}`] : [];
+  const ignored = notDone !== undefined && isServiceAccounts ? [`not ${notDone}`] : [];
   return {
     annotations,
     warnings: [...ignored, ...warnings, ...droppedTextWarnings(write)],

@@ -107,7 +107,7 @@ describe('while a deployment bypasses the closed gate, a sync', () => {
     ['with other managed fields does not', { annotations: { [web]: 'my-app' } }, '1.0.0'],
     [
       'does not where another closed gate begins to select the object in it',
-      { annotations: { [MARK]: 'two' } },
+      { labels: { tier: 'front' }, annotations: { [MARK]: 'two' } },
       '1.0.0',
     ],
   ])('%s', (_, parts, version) => {
@@ -116,7 +116,10 @@ describe('while a deployment bypasses the closed gate, a sync', () => {
       oldObject: frozen({ status: ran }),
       context: {
         rollouts: rolloutsByName(hotfix),
-        gates: gatesByName(closedGate, gate('shop/two', { selects: {} })),
+        gates: gatesByName(
+          closedGate,
+          gate('shop/two', { selects: { labelSelector: { matchLabels: { tier: 'front' } } } }),
+        ),
         namespaceLabels: {},
         now: NOW,
         applier: undefined,
