@@ -193,7 +193,7 @@ export async function waitFor(
       return now === 'reached' ? EXIT.ok : EXIT.failed;
     }
     if (signal.aborted) return EXIT.interrupted;
-    terminal.print(last ? `${what}: timed out; ${lineOf(last, styleOf(context))}` : `${what}: timed out`);
+    terminal.print(`Timed out waiting for: ${what}${last ? `; ${lineOf(last, styleOf(context))}` : ''}`);
     return EXIT.timeout;
   } finally {
     clearTimeout(timer);

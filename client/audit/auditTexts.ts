@@ -62,9 +62,7 @@ export function gapText(gap: AuditGap): string {
     case 'UnreadableLines':
       return `Ignored ${countOf(gap.count, 'line')} of the audit log: not JSON objects of audit.k8s.io/v1.`;
     case 'EventsBegin':
-      return gap.at === undefined
-        ? 'There are no Events.'
-        : `Events begin at ${gap.at}: the API server deletes them after an hour by default.`;
+      return `${gap.at === undefined ? 'There are no Events' : `Events begin at ${gap.at}`}: the API server deletes them after an hour by default.`;
     case 'NotRead':
       return `Not read: ${gap.what}: ${gap.why}.`;
   }

@@ -225,7 +225,9 @@ function nextOf(
     return nextOfHeld(head, bound, steps) ?? nextOfDeployment(head, { bakes, hasTimeout, isRecovery }, steps);
   if (version !== undefined) return nextOfVersion(rollout, steps, version);
   return hasFailed(rollout)
-    ? { text: 'no automatic change until a user corrects that. The command doctor checks what it references' }
+    ? {
+        text: 'no automatic change until the problem is corrected. The command doctor checks what the Rollout references',
+      }
     : undefined;
 }
 
@@ -241,8 +243,9 @@ function nextOfHeld(
   const closed = steps.filter(({ id, state }) => state === 'blocks' && required.has(id));
   if (waitingSince === undefined || closed.length === 0) return undefined;
   const at = lastOf(closed);
-  if (at === undefined) return { text: `no automatic change. ${tag} is waiting for ${titlesText(closed)}` };
-  return { text: `${titlesText(closed)} ${closed.length === 1 ? 'opens' : 'open'}`, at };
+  const lasting = closed.filter(({ until }) => until === undefined);
+  if (lasting.length > 0) return { text: `no automatic change. ${tag} is waiting for ${titlesText(lasting)}` };
+  return { text: `${titlesText(closed)} ${closed.length === 1 ? 'opens' : 'open'}`, ...(at && { at }) };
 }
 
 /** The next change of a deployment that rolls out or bakes. */

@@ -56,7 +56,7 @@ it.each<[gap: AuditGap, part: string]>([
   [{ kind: 'WritesWithoutContent', count: 3 }, 'The audit log has 3 writes without content'],
   [{ kind: 'UnclearPatches', count: 3 }, 'The audit log lacks values that 3 writes by JSON patch'],
   [{ kind: 'UnreadableLines', count: 3 }, 'Ignored 3 lines of the audit log'],
-  [{ kind: 'EventsBegin' }, 'There are no Events.'],
+  [{ kind: 'EventsBegin' }, 'There are no Events: the API server deletes them'],
   [{ kind: 'EventsBegin', at: 'T' }, 'Events begin at T'],
   [{ kind: 'NotRead', what: 'Events', why: 'no right' }, 'Not read: Events: no right.'],
 ])('the gap %j', (gap, part) => {
