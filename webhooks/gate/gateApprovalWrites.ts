@@ -161,16 +161,15 @@ function nameRolloutText(why: string, version: string): string {
  * version.
  */
 function targetAmong(rollouts: readonly Rollout[], version: string, named: string | undefined): ApprovalTarget {
-  if (named !== undefined && !rollouts[0]) return { problem: `no Rollout '${named.slice(0, 128)}' requires this Gate` };
+  if (!rollouts[0]) {
+    const which = named === undefined ? 'no Rollout' : `no Rollout '${named.slice(0, 128)}'`;
+    return { problem: `${which} requires this Gate: name the Gate in the Rollout's spec.gates, or select the Rollout` };
+  }
   const nameOf = (each: Rollout) => refKey(identityOf(each));
   const [found, ...others] = rollouts.filter((each) => hasDiscovered(each, version));
   const names = few(rollouts.map(nameOf));
-  if (!found) {
-    const which = names || 'none that requires this Gate';
-    return { problem: versionProblem(version, false, which) ?? '' };
-  }
-  const problem = versionProblem(version, true, names);
-  if (problem !== undefined) return { problem };
+  const problem = versionProblem(version, found !== undefined, names);
+  if (!found || problem !== undefined) return { problem: problem ?? '' };
   const rollout = nameOf(found);
   if (others.length > 0) {
     const all = few([found, ...others].map(nameOf));

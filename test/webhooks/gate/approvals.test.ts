@@ -121,7 +121,7 @@ describe('an approval on a Gate', () => {
   it('is refused where no Rollout requires it', async () => {
     const { allowed, message } = await written({ [APPROVE]: '1.0.0' }, { releases: {} });
     expect(allowed).toBe(false);
-    expect(message).toContain("Rollout 'none that requires this Gate' has no release 1.0.0");
+    expect(message).toContain("no Rollout requires this Gate: name the Gate in the Rollout's spec.gates");
   });
 
   it('for another user, written into the record, is dropped with a Warning', async () => {
