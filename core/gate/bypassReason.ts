@@ -17,6 +17,12 @@ export function freshReason(object: AnyObject, oldObject: AnyObject | undefined)
   return oldObject && reason !== undefined && reason !== bypassReason(oldObject) ? reason : undefined;
 }
 
+/** Whether the write brings no other reason than the stored one, which bypasses nothing again. */
+export function repeatsReason(object: AnyObject, oldObject: AnyObject | undefined): boolean {
+  const reason = bypassReason(object);
+  return oldObject !== undefined && reason !== undefined && reason === bypassReason(oldObject);
+}
+
 /** The reason that the user gave on the stored object within the last minutes; undefined if there is none. */
 export function recentReason(oldObject: AnyObject, user: string, now: EpochMs): string | undefined {
   const given = givenReason(oldObject);

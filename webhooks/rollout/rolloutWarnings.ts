@@ -1,8 +1,10 @@
 /** The Warnings for the writer of a Rollout, for a write that is allowed. */
+import { BYPASS_REASON } from '../../api/annotations.ts';
 import { HEALTH_CHECKS } from '../../api/kinds.ts';
 import type { WebhookCall } from '../../api/ports.ts';
 import type { HealthCheck, Rollout } from '../../api/types.ts';
 import { countText } from '../../core/approval/approvalVerdict.ts';
+import { repeatsReason } from '../../core/gate/bypassReason.ts';
 import { gatesNamedBy } from '../../core/gate/gateRefs.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
 import { sameJson } from '../../core/kube/json.ts';
@@ -32,7 +34,7 @@ export async function rolloutWarnings(
   const requested = asked && asked !== rollout.status?.history?.[0]?.version.tag ? asked : undefined;
   const read = await Promise.all([
     absentGateWarnings(rollout, before, call),
-    requested === undefined ? [] : closedGateWarnings(rollout, requested, call),
+    requested === undefined ? [] : closedGateWarnings(rollout, before, requested, call),
     requested === undefined ? [] : approvalWarnings(rollout, requested, call),
     healthCheckWarnings(rollout, before, call),
   ]);
@@ -112,15 +114,23 @@ async function absentGateWarnings(rollout: Rollout, before: Rollout | undefined,
 }
 
 /** The Warning for a manual deployment that closed Gates hold. */
-async function closedGateWarnings(rollout: Rollout, requested: string, call: WebhookCall): Promise<string[]> {
+async function closedGateWarnings(
+  rollout: Rollout,
+  before: Rollout | undefined,
+  requested: string,
+  call: WebhookCall,
+): Promise<string[]> {
   const bypassed = bypassedClosures(rollout, rollout.status?.history?.[0], requested);
   const closed = await readClosedOfRollouts([rollout], call);
   const [first, ...others] = closed.filter((gate) => !bypassed.has(closureKey(gate)));
   if (!first && closed[0]) return [bypassWarning(requested, closed)];
   if (!first) return [];
   const more = others.length > 0 ? ` and ${others.length} more are` : ' is';
-  return [`version ${requested} waits: Gate ${refKey(first.ref)}${more} closed`];
+  const waits = `version ${requested} waits: Gate ${refKey(first.ref)}${more} closed`;
+  return repeatsReason(rollout, before) ? [waits, OLD_REASON] : [waits];
 }
+
+const OLD_REASON = `${BYPASS_REASON} is not new, so it bypasses nothing: to bypass closed Gates, give another reason`;
 
 /** The Warnings for a manual deployment that lacks approvals of RolloutGates. */
 async function approvalWarnings(rollout: Rollout, requested: string, call: WebhookCall): Promise<string[]> {

@@ -162,6 +162,10 @@ describe('a reason without a bypass has no record', () => {
     expect(await ask({ next: annotated({ ...HOTFIX }, own, AT_7), before })).toMatchObject({
       grant: undefined,
       events: [],
+      warnings: [
+        expect.stringMatching(/^version 1\.5\.0 waits: Gate .* closed$/),
+        'gate.fluxcd.io/bypass-reason is not new, so it bypasses nothing: to bypass closed Gates, give another reason',
+      ],
     });
   });
 });
