@@ -1,6 +1,4 @@
-/**
- * A Rollout and its HealthCheck of class job. Calls both hooks in turn until nothing changes, as Metacontroller does.
- */
+/** A Rollout and its HealthCheck of class job, with stale caches: calls both hooks in turn. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../api/kubernetes.ts';
 import type { HealthCheck, Rollout } from '../../../api/types.ts';
@@ -8,19 +6,17 @@ import { fakeCluster, fakeHookCall } from '../../../dev/fakes/ports.ts';
 import { decorating } from '../../../dev/fakes/requests.ts';
 import { healthCheckHook } from '../../../hooks/healthCheck/healthCheckHook.ts';
 import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
-import { COMPLETE, check as checkOf, FAILED, ms } from '../../core/health/job/fixture.ts';
+import { COMPLETE, check as checkOf, ms } from '../../core/health/job/fixture.ts';
 import { imagePolicy, request, rollout as rolloutOf } from '../rollout/call.ts';
 
 type Job = KubeObject<any, any>;
 
-const RETRY = { 'rollout.kuberik.com/retry': 'true', 'rollout.kuberik.com/request': 'retry=a1' };
-
 /** No object is bound to the Rollout: a version counts as applied ten seconds after the deployment. */
-function scenario({ likeKuberik = false, onFailure = 'Hold' as const } = {}) {
+function scenario({ likeKuberik }: { likeKuberik: boolean }) {
   let now = ms('12:00:00');
   let tag = '1.0.0';
   let check: HealthCheck = checkOf();
-  let rollout: Rollout = rolloutOf({ bakeTime: '1m', onFailure, healthCheckSelector: { matchLabels: { app: 'web' } } });
+  let rollout: Rollout = rolloutOf({ bakeTime: '1m', healthCheckSelector: { matchLabels: { app: 'web' } } });
   const jobs = new Map<string, Job>();
   /** Names of all that were ever made. */
   const made: string[] = [];
@@ -60,29 +56,21 @@ function scenario({ likeKuberik = false, onFailure = 'Hold' as const } = {}) {
     },
     syncRollout,
     syncCheck,
-    retry() {
-      rollout = { ...rollout, metadata: { ...rollout.metadata, annotations: RETRY } };
-    },
     pin(version: string) {
       rollout = { ...rollout, spec: { ...rollout.spec!, wantedVersion: version } };
     },
     head: () => rollout.status?.history?.[0],
     rollout: () => rollout,
     check: () => check,
-    jobs: () => [...jobs.values()].map(({ metadata }) => metadata.name),
-    /** Ends the newest Job with this status, or deletes it if undefined. */
-    end(status: object | undefined) {
+    /** Completes the newest Job. */
+    complete() {
       const name = `team-a/${made.at(-1)}`;
-      const transition = { lastTransitionTime: new Date(now).toISOString() };
-      if (!status) jobs.delete(name);
-      else {
-        const { conditions = [] } = status as { conditions?: object[] };
-        const dated = { ...status, conditions: conditions.map((each) => ({ ...each, ...transition })) };
-        jobs.set(name, { ...jobs.get(name)!, status: dated });
-      }
+      const lastTransitionTime = new Date(now).toISOString();
+      const conditions = COMPLETE.conditions.map((each) => ({ ...each, lastTransitionTime }));
+      jobs.set(name, { ...jobs.get(name)!, status: { ...COMPLETE, conditions } });
     },
     /** Calls both hooks every second for this time. */
-    async settle(seconds = 3) {
+    async settle(seconds: number) {
       for (let i = 0; i < seconds; i++) {
         await syncRollout();
         await syncCheck();
@@ -92,59 +80,11 @@ function scenario({ likeKuberik = false, onFailure = 'Hold' as const } = {}) {
   };
 }
 
-/** 1.0.0 is deployed, and its Job runs. */
-async function running(options?: Parameters<typeof scenario>[0]) {
-  const run = scenario(options);
-  await run.settle(15);
-  expect(run.head()).toMatchObject({ version: { tag: '1.0.0' }, bakeStatus: 'Deploying' });
-  expect(run.made).toHaveLength(1);
-  return run;
-}
-
 describe.each([{ likeKuberik: false }, { likeKuberik: true }])('a deployment, $likeKuberik', (options) => {
-  it('waits for its Job, bakes once that has completed, and succeeds', async () => {
-    const run = await running(options);
-    await run.settle(60);
-    expect(run.head()).toMatchObject({ bakeStatus: 'Deploying' });
-    run.end(COMPLETE);
-    await run.settle();
-    expect(run.head()).toMatchObject({ bakeStatus: 'InProgress' });
-    await run.settle(62);
-    expect(run.head()).toMatchObject({ bakeStatus: 'Succeeded' });
-    expect(run.made).toHaveLength(1);
-  });
-
-  it('fails with its Job, and the history has the logs', async () => {
-    const run = await running(options);
-    run.end(FAILED);
-    await run.settle();
-    expect(run.head()).toMatchObject({
-      bakeStatus: 'Failed',
-      failedHealthChecks: [
-        { name: 'smoke', message: expect.stringContaining(`kubectl logs -n team-a job/${run.made[0]}`) },
-      ],
-    });
-  });
-
-  it('that is retried runs it again, and that one counts', async () => {
-    const run = await running(options);
-    run.end(FAILED);
-    await run.settle();
-    run.retry();
-    await run.settle();
-    expect(run.head()).toMatchObject({ bakeStatus: 'Deploying', lastRetryTimestamp: expect.any(String) });
-    await run.settle(15);
-    expect(run.head()).toMatchObject({ bakeStatus: 'Deploying' });
-    expect(new Set(run.made).size).toBe(2);
-    expect(run.jobs()).toEqual(run.made);
-    run.end(COMPLETE);
-    await run.settle(65);
-    expect(run.head()).toMatchObject({ bakeStatus: 'Succeeded' });
-  });
-
   it('is not decided by the Job of the version before, which completes just now, with stale caches', async () => {
-    const run = await running(options);
-    run.end(COMPLETE);
+    const run = scenario(options);
+    await run.settle(15);
+    run.complete();
     await run.settle(65);
     run.publish('1.1.0');
     await run.settle(15);
@@ -154,7 +94,7 @@ describe.each([{ likeKuberik: false }, { likeKuberik: true }])('a deployment, $l
     run.pin('1.2.0');
     await run.syncRollout();
     expect(run.head()).toMatchObject({ version: { tag: '1.2.0' }, bakeStatus: 'Deploying' });
-    run.end(COMPLETE);
+    run.complete();
     run.seconds(1);
     await run.syncCheck(at110);
     expect(run.check().status).toMatchObject({ status: 'Healthy', job: { name: run.made[1] } });
@@ -162,7 +102,7 @@ describe.each([{ likeKuberik: false }, { likeKuberik: true }])('a deployment, $l
     expect(run.head()).toMatchObject({ version: { tag: '1.2.0' }, bakeStatus: 'Deploying' });
     await run.settle(15);
     expect(run.made).toHaveLength(3);
-    run.end(COMPLETE);
+    run.complete();
     await run.settle(65);
     expect(run.head()).toMatchObject({ version: { tag: '1.2.0' }, bakeStatus: 'Succeeded' });
   });
