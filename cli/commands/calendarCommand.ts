@@ -219,7 +219,7 @@ function spanTexts({ spans }: CalendarRow, first: number, { now, timeZone }: Out
     const text = (at: number) => clockText(at, timeZone, first > localDay(now(), timeZone));
     const begins = begin <= now() ? '' : ` ${text(begin)}`;
     const ends = until === last ? '' : begins === '' ? ` until ${text(until)}` : ` – ${text(until)}`;
-    const reason = state === 'closed' ? why.replace(/^closed /, '') : why;
+    const reason = why.replace(/^(closed|open) /, '');
     return `${state === 'closed' ? 'closed' : 'open'}${begins}${ends}, ${reason}`;
   });
   return of.length > MAX_SPAN_TEXTS ? [...texts, `and ${of.length - MAX_SPAN_TEXTS} more`] : texts;

@@ -14,10 +14,9 @@ export function gateText(gate: Gate, now: EpochMs): string {
 }
 
 export function evaluationText(gate: Gate, { opened, openFor, cause }: GateEvaluation): string {
-  const only = openFor === undefined ? '' : ` for version ${openFor} only`;
-  if (cause) return `${requestText(cause)}${only && `,${only}`}`;
-  const is = opened || only ? 'open' : 'closed';
-  return `${is}${only || (isByDefault(gate, opened) ? ' by default' : ' by its schedule')}`;
+  const by = cause && requestText(cause);
+  if (openFor !== undefined) return `open for version ${openFor} only${by === undefined ? '' : `, ${by}`}`;
+  return by ?? `${opened ? 'open' : 'closed'} by ${isByDefault(gate, opened) ? 'default' : 'its schedule'}`;
 }
 
 /** Whether the Gate's state is its default, even if a calendar says the same. */

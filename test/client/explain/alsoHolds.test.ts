@@ -34,7 +34,7 @@ it.each([
   } as never) as Gate;
   const { steps, next } = explainRollout(rollout, { ...NO_RELATED, gates: [gate], bindings: [bound] }, NOW + 1000);
   const { detail } = steps.find(({ kind }) => kind === 'gate') ?? {};
-  expect(detail).toBe(`opened by alice, for version shop/app:${opened} only${holds}`);
+  expect(detail).toBe(`open for version shop/app:${opened} only, opened by alice${holds}`);
   expect(next?.text).toBe('no automatic change. 1.3.0 is waiting for Gate shop/incident');
 });
 
