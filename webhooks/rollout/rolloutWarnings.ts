@@ -75,8 +75,13 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
   const lacks = (list: { tag: string }[] | undefined, tag: string) => !list?.some((release) => release.tag === tag);
   const { wantedVersion: wanted, forceDeploy: force, bypassGates: bypass } = newRequests(rollout, before);
   const warnings: string[] = [];
+  const ran = (tag: string) => status.history?.some((entry) => entry.version.tag === tag);
   if (wanted && availableReleases && lacks(availableReleases, wanted)) {
-    warnings.push(`wantedVersion ${wanted} is not in available releases and is deployed anyway: is it a typo?`);
+    warnings.push(
+      ran(wanted)
+        ? `wantedVersion ${wanted} ran before, but is no longer an available release: check that its image still exists`
+        : `wantedVersion ${wanted} is not in available releases and is deployed anyway: is it a typo?`,
+    );
   }
   const rejected = status.rejectedReleases?.find(({ tag }) => tag === (wanted ?? force));
   if (rejected) {
@@ -92,7 +97,11 @@ function versionWarnings(rollout: Rollout, before: Rollout | undefined): string[
     warnings.push(`force-deploy: version ${force} is deployed already, and its tag was moved: ${todo}`);
   }
   if (force && lacks(availableReleases, force)) {
-    warnings.push(`force-deploy: version ${force} is not in available releases; the request waits until it is there`);
+    warnings.push(
+      ran(force)
+        ? `force-deploy: version ${force} is no longer an available release and waits: set spec.wantedVersion to deploy it`
+        : `force-deploy: version ${force} is not in available releases; the request waits until it is there`,
+    );
   }
   if (bypass && lacks(releaseCandidates, bypass)) {
     const isDeployed = bypass === status.history?.[0]?.version.tag;

@@ -62,7 +62,10 @@ export function deploy(rollout: Rollout, version: string, reason: Reason): Plann
   const annotations = { [FORCE_DEPLOY]: version, ...messageAnnotation(rollout, reason) };
   return rolloutWrite(rollout, { metadata: { annotations } }, `Requested that ${nameOf(rollout)} deploy ${version}`, {
     version,
-    concerns: versionConcerns(rollout, version, 'the request would wait until it is one'),
+    concerns: [
+      ...versionConcerns(rollout, version, 'the request would wait until it is one'),
+      ...unavailableConcern(rollout, version),
+    ],
   });
 }
 
@@ -354,6 +357,15 @@ export function unknownText(rollout: Rollout, version: string): string | undefin
   if (known.includes(version)) return undefined;
   const has = known.length > 0 ? `it has ${few(known, 5)}` : 'it has none yet';
   return `${version} is not a release that this Rollout knows (${has})`;
+}
+
+/** The text to confirm for a version that ran before but is no longer available: only a pin deploys it. */
+function unavailableConcern({ status }: Rollout, version: string): string[] {
+  const { availableReleases, history = [] } = status ?? {};
+  const isAvailable = !availableReleases || availableReleases.some(({ tag }) => tag === version);
+  if (isAvailable || !history.some((entry) => entry.version.tag === version)) return [];
+  const waits = 'the request waits until it is. To deploy it now, pin it';
+  return [`${version} ran before, but is no longer an available release: ${waits}`];
 }
 
 function rejectedConcern({ status }: Rollout, version: string): string[] {

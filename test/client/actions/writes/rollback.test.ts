@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { ImagePolicy } from '../../../../api/flux.ts';
 import type { HistoryEntry, Rollout, RolloutStatus } from '../../../../api/types.ts';
-import { isRequest, kubectlOf, type PlannedWrite } from '../../../../client/actions/writes/plannedWrite.ts';
+import {
+  isRequest,
+  kubectlOf,
+  type PlannedWrite,
+  type WriteRequest,
+} from '../../../../client/actions/writes/plannedWrite.ts';
 import { type RollbackRequest, rollback } from '../../../../client/actions/writes/rollbackWrite.ts';
 import { objectOf } from '../../../support/objects.ts';
 
@@ -49,6 +54,15 @@ describe('a rollback', () => {
 
   it('is a manual deployment if the user doesn’t want to stay', () => {
     expect(said(back(rollout(['1.5.0', '1.3.0']), { stays: false }))).toContain('force-deploy=1.3.0');
+  });
+
+  it('to a version that is no longer available waits, unless it stays there', () => {
+    const of = rollout(['1.5.0', '1.3.0'], { availableReleases: [{ tag: '1.5.0' }] });
+    const concerns = (stays: boolean) => (back(of, { stays }) as WriteRequest).concerns.slice(1);
+    expect(concerns(true)).toEqual([]);
+    expect(concerns(false)).toEqual([
+      '1.3.0 ran before, but is no longer an available release: the request waits until it is. To deploy it now, pin it',
+    ]);
   });
 
   it('names the version that it left if the user gives no reason', () => {
