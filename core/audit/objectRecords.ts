@@ -146,9 +146,8 @@ const LIST_ACTIONS: Record<string, 'Allowed' | 'Rejected'> = {
 
 function recordsOfGate(gate: Gate, now: EpochMs): AuditRecord[] {
   const object = refOf(gate);
-  const requests = parseAcceptedRequests(gate.metadata.annotations?.[ACCEPTED_REQUEST]);
-  const requested = ({ action, at, by, reason, for: version }: GateRequest): AuditRecord => {
-    const isPlan = at > now;
+  const { current, planned } = parseAcceptedRequests(gate.metadata.annotations?.[ACCEPTED_REQUEST]) ?? {};
+  const requested = ({ action, at, by, reason, for: version }: GateRequest, isPlan: boolean): AuditRecord => {
     const [done, plan] =
       action === 'open' ? (['Opened', 'OpenPlanned'] as const) : (['Closed', 'ClosePlanned'] as const);
     return {
@@ -161,7 +160,9 @@ function recordsOfGate(gate: Gate, now: EpochMs): AuditRecord[] {
   };
   const calendar = scheduledBy(gate);
   return [
-    ...[requests?.current ?? [], requests?.planned ?? []].flat().map(requested),
+    // The current request is in effect, even if its user's clock is ahead.
+    ...(current ? [requested(current, false)] : []),
+    ...(planned ? [requested(planned, planned.at > now)] : []),
     ...recordsOfApprovals(gate, APPROVAL_KEYS.Gate),
     ...(calendar
       ? [

@@ -107,6 +107,16 @@ it.each<[what: string, object: AuditedObject, lines: string[]]>([
     ['Closed Gate shop/web sre - INC-7', 'OpenPlanned Gate shop/web sre shop/web:1.2.0 (planned for this time)'],
   ],
   [
+    'a request by a clock that is ahead, which is in effect: no plan',
+    object('Gate', {
+      'gate.fluxcd.io/accepted-request': formatAcceptedRequests({
+        current: { action: 'open', at: NOW + 30_000, by: 'sre' },
+        handled: {},
+      }),
+    }),
+    ['Opened Gate shop/web sre -'],
+  ],
+  [
     'a planned closure whose time has come',
     object('Gate', {
       'gate.fluxcd.io/accepted-request': formatAcceptedRequests({
