@@ -147,13 +147,15 @@ function createHandler(
       if (unread?.why === 'slow') response.set('Connection', 'close');
       if (instead) response.json(instead);
       else refuse(error, response, answers429);
-      end(unread?.why === 'tooLarge' ? 'too_large' : 'refused');
+      end(unread ? OUTCOMES[unread.why] : 'refused');
       void refusals.ofRequest(error, body, path);
     } finally {
       clearTimeout(deadline);
     }
   };
 }
+
+const OUTCOMES = { tooLarge: 'too_large', busy: 'busy', slow: 'refused' } as const;
 
 type Lane = ReturnType<typeof createLane>;
 

@@ -27,15 +27,16 @@ async function serve(more: Partial<Route> = {}, completeMs?: number, answerMs?: 
     path: '/slow',
     answer: () => new Promise<unknown>((resolve) => waiting.push(() => resolve({ answered: true }))),
   };
+  const metrics = createMetrics();
   const app = createApp({
     routes: [route],
     log: createLog('silent'),
-    metrics: createMetrics(),
+    metrics,
     notReady: () => undefined,
     ...(completeMs && { completeMs }),
     ...(answerMs && { answerMs }),
   });
-  return { ...(await listenWith(app)), waiting };
+  return { ...(await listenWith(app)), waiting, metrics };
 }
 
 /** The port of the application, and a function that returns the bytes received so far. */
@@ -157,12 +158,13 @@ describe('a body', () => {
     expect(await send(port, `[${'{},'.repeat(1_200_000)}0]`).answered).toContain('413');
   });
 
-  it('is refused while others fill the memory with their lists and maps', async () => {
-    const { port, waiting } = await serve();
+  it('is refused as busy while others fill the memory with their lists and maps', async () => {
+    const { port, waiting, metrics } = await serve();
     const many = `[${'{},'.repeat(600_000)}0]`;
     const first = send(port, many);
     await untilSeen(() => waiting.length === 1);
     expect(await send(port, many).answered).toContain('429');
+    expect(await metrics.text()).toContain('outcome="busy"} 1');
     waiting.pop()!();
     expect(await first.answered).toContain('200');
     const next = send(port, many);
