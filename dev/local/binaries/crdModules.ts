@@ -17,7 +17,7 @@ interface CrdModule {
 }
 
 /** Flux's CRDs. dev/local/install/crds has small CRDs for Image and Helm, which have none in a Go module. */
-export const FLUX_MODULES: readonly CrdModule[] = [
+const FLUX_MODULES: readonly CrdModule[] = [
   { module: 'kustomize-controller', group: 'kustomize.toolkit.fluxcd.io', crds: 'config/crd/bases' },
   { module: 'source-controller', group: 'source.toolkit.fluxcd.io', crds: 'config/crd/bases' },
 ];

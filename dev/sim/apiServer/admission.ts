@@ -2,7 +2,6 @@
  * Admission by the webhook configurations and policies of manifests/: which webhooks get a write, and which policies
  * refuse it.
  */
-
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import jsonpatch from 'jsonpatch';
