@@ -5,7 +5,7 @@ import { type CalendarRow, gateRow, type Span, scheduleRow } from '../../client/
 import { UNREAD, unreadTexts } from '../../client/explain/related.ts';
 import { instantOf, localDay } from '../../core/calendar/localTime.ts';
 import { gateRequestsOf } from '../../core/gate/gateRequests.ts';
-import { evaluateGate } from '../../core/gate/gateState.ts';
+import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime, parseTime } from '../../core/kube/time.ts';
 import { countOf } from '../../core/text/count.ts';

@@ -4,7 +4,7 @@ import { GOVERNED_KINDS, KINDS } from '../../api/kinds.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Budget, Gate, Rollout, RolloutGate } from '../../api/types.ts';
 import type { GateResult, NextDeployment } from '../../core/gate/evaluateGates.ts';
-import { evaluateGate } from '../../core/gate/gateState.ts';
+import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { identityOf } from '../../core/kube/names.ts';
 import { requestsOf } from '../../core/rollout/evaluation/rolloutRequests.ts';
 import type { ObjectRef } from '../explain/application.ts';

@@ -1,7 +1,7 @@
 /** Gates and schedules over the coming weeks, as the page draws them, by what is known now. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ClusterRolloutSchedule, Gate, RolloutSchedule } from '../../api/types.ts';
-import { evaluateGate } from '../../core/gate/gateState.ts';
+import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { withoutEmpty } from '../../core/kube/json.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
 import { formatTime } from '../../core/kube/time.ts';

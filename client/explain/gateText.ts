@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
 import { requestText } from '../../core/gate/evaluateGates.ts';
-import { evaluateGate, type GateEvaluation } from '../../core/gate/gateState.ts';
+import { evaluateGate, type GateEvaluation } from '../../core/gate/gateTimeline.ts';
 import { withoutEmpty } from '../../core/kube/json.ts';
 import { formatTime } from '../../core/kube/time.ts';
 import { scheduledBy } from '../../core/record/pinRecord.ts';

@@ -53,7 +53,7 @@ import {
   selectedByText,
 } from '../objectGates/objectGates.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
-import { isSuspendedByUs } from '../suspension/stateAnnotation.ts';
+import { isSuspendedByUs } from '../suspension/objectState.ts';
 import { settleSuspension } from '../suspension/suspension.ts';
 import { decideBehindClosedGate } from './closedGateWrite.ts';
 

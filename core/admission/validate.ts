@@ -17,7 +17,7 @@ import { bypassText, type Denial, subjectOf } from '../objectGates/gateTexts.ts'
 import { objectGates } from '../objectGates/objectGates.ts';
 import { applierOf } from '../suspension/applier.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
-import { readState } from '../suspension/stateAnnotation.ts';
+import { readState } from '../suspension/objectState.ts';
 import { FewPaths, governedChanges } from './closedGateWrite.ts';
 import type { FluxWrite } from './fluxWrite.ts';
 

@@ -15,7 +15,7 @@ import { formatTime, parseTime } from '../kube/time.ts';
 import { deploymentOf } from '../managedField/deployment.ts';
 import { writeBackName } from '../policy/derivedPolicy.ts';
 import { bypassesGates, bypassGrantEnds } from '../suspension/bypassGrant.ts';
-import { closureKey } from '../suspension/stateAnnotation.ts';
+import { closureKey } from '../suspension/objectState.ts';
 import { TRACKING_KIND } from './appliedDeployment.ts';
 
 /** The Rollouts and Gates of an object that Metacontroller sent to one hook. More may exist. */

@@ -23,7 +23,7 @@ import type { CommandLine } from '../text/commands.ts';
 import { shell } from '../text/shell.ts';
 import { limitText } from './gateRefs.ts';
 import { closeRequestOf, type GateRequest, opensFor } from './gateRequests.ts';
-import { evaluateGate } from './gateState.ts';
+import { evaluateGate } from './gateTimeline.ts';
 
 /** The length of a user's name and of a reason in a message: any user can write a reason. */
 const MAX_QUOTED_CHARACTERS = 120;
@@ -40,7 +40,7 @@ export interface GateResult {
   missing?: boolean | undefined;
   /** Whether this is no Gate, but a limit that the object is beyond; the message is its `limitText`. */
   isLimit?: boolean | undefined;
-  /** Identifies the closure: `closure` in core/gate/gateState.ts. */
+  /** Identifies the closure: `closure` in core/gate/gateTimeline.ts. */
   closure?: string | undefined;
   /** The request that closed it, if one did. */
   closedBy?: GateRequest | undefined;

@@ -12,7 +12,7 @@ import { LIMITS } from '../limits.ts';
 import { requestText } from './evaluateGates.ts';
 import type { GateRequest } from './gateRequests.ts';
 import type { Requirer } from './gateSelection.ts';
-import type { GateEvaluation } from './gateState.ts';
+import type { GateEvaluation } from './gateTimeline.ts';
 
 const REQUIRERS_IN_STATUS = 100;
 const UNREACHED_IN_STATUS = 20;

@@ -7,7 +7,7 @@ import { limitText } from '../gate/gateRefs.ts';
 import { findCondition, setCondition } from '../kube/conditions.ts';
 import { groupOf, refKey } from '../kube/names.ts';
 import { type ApplierWait, applierWaitText } from '../suspension/applier.ts';
-import { isSuspendedByUs, readState, runsBehind, wasReadyAtSuspension } from '../suspension/stateAnnotation.ts';
+import { isSuspendedByUs, readState, runsBehind, wasReadyAtSuspension } from '../suspension/objectState.ts';
 import { bypassedText, closedGateSentence } from './gateTexts.ts';
 import type { ObjectGates } from './objectGates.ts';
 

@@ -15,7 +15,7 @@ import { refKey, without } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { awaitedApply, currentWait, resumedAloneAt } from '../suspension/applier.ts';
 import { isSeenBypassing } from '../suspension/bypassGrant.ts';
-import { formatState, isBypassed, readState, runsBehind } from '../suspension/stateAnnotation.ts';
+import { formatState, isBypassed, readState, runsBehind } from '../suspension/objectState.ts';
 import {
   type GateContext,
   type ObjectGates,

@@ -11,7 +11,7 @@ import { parseGateRefs } from '../gate/gateRefs.ts';
 import { gateSelects, requirerText } from '../gate/gateSelection.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { applierOf } from '../suspension/applier.ts';
-import { readState } from '../suspension/stateAnnotation.ts';
+import { readState } from '../suspension/objectState.ts';
 
 interface Unheld extends ObjectName {
   reason: 'NotMarked' | 'NotSuspended';

@@ -14,7 +14,7 @@ import type { FluxBindingStatus, HistoryEntry, Rollout } from '../../api/types.t
 import { shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
 import { boundRollouts } from '../managedField/managedFields.ts';
-import { closureKey, containsAll, MAX_GATE_LIST_CHARACTERS } from './stateAnnotation.ts';
+import { closureKey, containsAll, MAX_GATE_LIST_CHARACTERS } from './objectState.ts';
 
 export interface BypassGrant {
   version: string;

@@ -8,7 +8,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import { annotateAll } from '../kube/annotate.ts';
 import { isApplyBy } from '../kube/writers.ts';
 import { applierOf, applierState, objectKeyOf, waitEnds } from './applier.ts';
-import { formatState, isBypassed, isSuspendedByUs, readState, type StateAnnotation } from './stateAnnotation.ts';
+import { formatState, isBypassed, isSuspendedByUs, type ObjectState, readState } from './objectState.ts';
 
 /** The value of `spec.suspend` before our suspension, as the annotation SUSPENDED stores it. */
 type PreviousSuspend = 'true' | 'false' | 'unset';
@@ -43,7 +43,7 @@ interface Suspension {
   /** The annotation SUSPENDED: present while we suspend the object, or a deployment bypasses its Gates. */
   previous?: PreviousSuspend | undefined;
   /** The annotation GATE_STATE; absent if the object requires no Gate. */
-  state?: StateAnnotation | undefined;
+  state?: ObjectState | undefined;
 }
 
 /** The object with its suspension decided. */
@@ -65,7 +65,7 @@ export function settleSuspension(call: SuspensionWrite): FluxObject {
 function decideSuspension(
   write: SuspensionWrite,
   previous: PreviousSuspend | undefined,
-  state: StateAnnotation | undefined,
+  state: ObjectState | undefined,
 ): Suspension {
   const { object, oldObject, gates, now } = write;
   const asWritten = object.spec?.suspend;
@@ -75,7 +75,7 @@ function decideSuspension(
     return { suspend: asWritten, previous, state };
   if (gates.names.length > 0) return behindClosedGate(write, previous, state);
 
-  const open: StateAnnotation | undefined = gates.all.length > 0 ? { is: 'open' } : undefined;
+  const open: ObjectState | undefined = gates.all.length > 0 ? { is: 'open' } : undefined;
   if (awaitsArtifact(object)) return untilFetched(write, previous, state, open);
   // A deployment that bypassed the Gates has the object running already, unless its source was still fetching: there is
   // nothing to resume.
@@ -92,11 +92,11 @@ function decideSuspension(
 function untilFetched(
   write: SuspensionWrite,
   previous: PreviousSuspend | undefined,
-  state: StateAnnotation | undefined,
-  open: StateAnnotation | undefined,
+  state: ObjectState | undefined,
+  open: ObjectState | undefined,
 ): Suspension {
   const begins = state?.is === 'closed' && previous !== undefined && applierOf(write.object) !== undefined;
-  const opening: StateAnnotation | undefined = begins ? { is: 'opening', since: write.now } : open;
+  const opening: ObjectState | undefined = begins ? { is: 'opening', since: write.now } : open;
   return {
     suspend: true,
     previous: previous === undefined ? previousAtFirstSuspension(write) : (requestedValue(write) ?? previous),
@@ -140,7 +140,7 @@ export function endsOpening(sent: FluxObject, oldObject: FluxObject | undefined)
 function behindClosedGate(
   write: SuspensionWrite,
   previous: PreviousSuspend | undefined,
-  state: StateAnnotation | undefined,
+  state: ObjectState | undefined,
 ): Suspension {
   const { object, sent, isBypass, isBypassing, gates } = write;
   const asWritten = object.spec?.suspend;
@@ -160,7 +160,7 @@ function behindClosedGate(
 function runningForBypass(
   write: SuspensionWrite,
   previous: PreviousSuspend,
-  state: StateAnnotation | undefined,
+  state: ObjectState | undefined,
 ): Suspension {
   const isSuspended = write.oldObject?.spec?.suspend !== true && write.object.spec?.suspend === true;
   // If the webhook is called twice for one write, the first call may have suspended the object until its artifact is

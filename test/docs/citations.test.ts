@@ -39,7 +39,7 @@ const ELSEWHERE = [
 ];
 
 /**
- * Paths from the root, as people write them: `core/gate/gateState.ts`, `manifests/crds`.
+ * Paths from the root, as people write them: `core/gate/gateTimeline.ts`, `manifests/crds`.
  * A path that begins with a folder of dev/ lacks its beginning.
  */
 const FOLDERS = [...new Set(TREE.flatMap((file) => /^(?:dev\/)?([a-z]+)\//.exec(file)?.[1] ?? []))].join('|');

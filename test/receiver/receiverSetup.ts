@@ -4,7 +4,7 @@ import request from 'supertest';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ReceiverPorts } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
-import { evaluateGate } from '../../core/gate/gateState.ts';
+import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { fakeCluster, fakeMetrics } from '../../dev/fakes/ports.ts';
 import { createReceiver } from '../../receiver/index.ts';
 import { mutateGate, validateGate } from '../../webhooks/gate/gateAdmission.ts';

@@ -18,7 +18,7 @@ import {
   requirerText,
   selectsLabels,
 } from '../../core/gate/gateSelection.ts';
-import { endedClosureWarnings, evaluateGate } from '../../core/gate/gateState.ts';
+import { endedClosureWarnings, evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { requirersBlockingDeletion } from '../../core/gate/requirers.ts';
 import { annotate, annotateAll, label } from '../../core/kube/annotate.ts';
 import { newProblems, problemText } from '../../core/kube/fieldProblem.ts';

@@ -17,7 +17,7 @@ import { withRuleChange } from '../../core/approval/ruleChange.ts';
 import { approveForCommand, standingApprovals } from '../../core/gate/evaluateGates.ts';
 import { type AcceptedRequests, closeRequestOf, takesOpeningIn } from '../../core/gate/gateRequests.ts';
 import { reachesBeyond } from '../../core/gate/gateSelection.ts';
-import { evaluateGate } from '../../core/gate/gateState.ts';
+import { evaluateGate } from '../../core/gate/gateTimeline.ts';
 import { requirersOf } from '../../core/gate/requirers.ts';
 import { few } from '../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';

@@ -16,7 +16,7 @@ import { sourceResource } from '../../core/managedField/source.ts';
 import { bypassWarning, type Denial } from '../../core/objectGates/gateTexts.ts';
 import { bypassTarget } from '../../core/rollout/evaluation/bypassTarget.ts';
 import { bypassGrantEnds, formatBypassGrant } from '../../core/suspension/bypassGrant.ts';
-import { closureKey } from '../../core/suspension/stateAnnotation.ts';
+import { closureKey } from '../../core/suspension/objectState.ts';
 import { listBindings } from '../../live/gateReads.ts';
 import { readClosedOfRollouts, readDroppedClosed, recordBypass, reviewBypass } from '../closedGates.ts';
 

@@ -16,7 +16,7 @@ import { rolloutGateApprovals, verdictsOn } from '../../core/rollout/evaluation/
 import { isMoved } from '../../core/rollout/release/metadata.ts';
 import { arePassing, nextAutomatic } from '../../core/rollout/rolloutStatus.ts';
 import { bypassedClosures } from '../../core/suspension/bypassGrant.ts';
-import { closureKey } from '../../core/suspension/stateAnnotation.ts';
+import { closureKey } from '../../core/suspension/objectState.ts';
 import { listRolloutGates } from '../../live/objectReads.ts';
 import { readClosed, readClosedOfRollouts } from '../closedGates.ts';
 

@@ -23,7 +23,7 @@ import {
   takesOpening,
 } from '../../../core/gate/gateRequests.ts';
 import { requirerText } from '../../../core/gate/gateSelection.ts';
-import { evaluateGate } from '../../../core/gate/gateState.ts';
+import { evaluateGate } from '../../../core/gate/gateTimeline.ts';
 import { annotate } from '../../../core/kube/annotate.ts';
 import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';

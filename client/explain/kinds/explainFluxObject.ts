@@ -12,7 +12,7 @@ import { formatTime } from '../../../core/kube/time.ts';
 import { deploymentText, parseDeployments } from '../../../core/managedField/deployment.ts';
 import { recordedGates } from '../../../core/objectGates/objectGates.ts';
 import { applierWaitText } from '../../../core/suspension/applier.ts';
-import { readState, type StateAnnotation } from '../../../core/suspension/stateAnnotation.ts';
+import { type ObjectState, readState } from '../../../core/suspension/objectState.ts';
 import { fluxActions } from '../../actions/gateActions.ts';
 import { possibleActions } from '../../actions/offer.ts';
 import { type Cause, type Next, type ObjectRef, objectRef } from '../application.ts';
@@ -89,7 +89,7 @@ function headlineOf(
   closed: readonly GateResult[],
   isSuspended: boolean,
   isOurs: boolean,
-  state: StateAnnotation['is'] | undefined,
+  state: ObjectState['is'] | undefined,
 ): string | undefined {
   if (closed.length > 0) return isSuspended ? 'held by a closed Gate' : 'runs although a Gate is closed';
   if (!isSuspended) return undefined;
@@ -101,7 +101,7 @@ function headlineOf(
 function gateCauses(
   name: string,
   closed: readonly GateResult[],
-  state: StateAnnotation['is'] | undefined,
+  state: ObjectState['is'] | undefined,
   isSuspended: boolean,
 ): Cause[] {
   if (closed.length === 0) return [];

@@ -5,7 +5,7 @@ import { verdictText } from '../../../core/approval/approvalVerdict.ts';
 import type { NextDeployment } from '../../../core/gate/evaluateGates.ts';
 import { type GateRequest, gateRequestsOf } from '../../../core/gate/gateRequests.ts';
 import { type Requirer, requirerText } from '../../../core/gate/gateSelection.ts';
-import { evaluateGate, type GateEvaluation } from '../../../core/gate/gateState.ts';
+import { evaluateGate, type GateEvaluation } from '../../../core/gate/gateTimeline.ts';
 import { few } from '../../../core/kube/firstFew.ts';
 import { identityOf, refKey } from '../../../core/kube/names.ts';
 import { formatTime } from '../../../core/kube/time.ts';

@@ -10,7 +10,7 @@ import { byRefKey, identityOf, refKey } from '../../../core/kube/names.ts';
 import { targetName } from '../../../core/rollout/deployment/progress.ts';
 import { backgroundOf } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { bypassedClosures } from '../../../core/suspension/bypassGrant.ts';
-import { closureKey } from '../../../core/suspension/stateAnnotation.ts';
+import { closureKey } from '../../../core/suspension/objectState.ts';
 import { withoutCommands } from '../../../core/text/commands.ts';
 import { objectRef, type Step } from '../application.ts';
 import { gateFacts, gateText } from '../gateText.ts';

@@ -13,7 +13,7 @@ import { identityOf, refKey, uniqueRefs } from '../../kube/names.ts';
 import { formatTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import { bypassedClosures } from '../../suspension/bypassGrant.ts';
-import { closureKey } from '../../suspension/stateAnnotation.ts';
+import { closureKey } from '../../suspension/objectState.ts';
 import type { Observed } from './observed.ts';
 import { backgroundOf } from './versionApprovals.ts';
 

@@ -1,5 +1,5 @@
 import type { Gate } from '../../../api/types.ts';
-import { evaluateGate } from '../../../core/gate/gateState.ts';
+import { evaluateGate } from '../../../core/gate/gateTimeline.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { objectOf } from '../../support/objects.ts';
 

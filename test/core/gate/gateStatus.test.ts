@@ -1,7 +1,7 @@
 /** A Gate's status reports objects that its opening or closing hasn't reached. */
 import { expect, it } from 'vitest';
-import { evaluateGate } from '../../../core/gate/gateState.ts';
 import { gateStatus } from '../../../core/gate/gateStatus.ts';
+import { evaluateGate } from '../../../core/gate/gateTimeline.ts';
 import { gate } from '../admission/objects.ts';
 
 const NOW = Date.parse('2026-03-04T10:00:00Z');

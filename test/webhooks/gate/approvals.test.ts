@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Gate, Rollout } from '../../../api/types.ts';
 import { formatAcceptedRequests } from '../../../core/gate/gateRequests.ts';
-import { evaluateGate } from '../../../core/gate/gateState.ts';
+import { evaluateGate } from '../../../core/gate/gateTimeline.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { requestOf } from '../../../dev/fakes/requests.ts';

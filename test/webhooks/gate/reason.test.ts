@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Gate } from '../../../api/types.ts';
-import { evaluateGate } from '../../../core/gate/gateState.ts';
+import { evaluateGate } from '../../../core/gate/gateTimeline.ts';
 import { mutateGate, validateGate } from '../../../webhooks/gate/gateAdmission.ts';
 import { gate } from '../../core/gate/gate.ts';
 import { day, type Step, stored, write } from './call.ts';

@@ -6,7 +6,7 @@ import { freeze } from '../../../../client/actions/writes/freeze.ts';
 import { type ClosedSpan, closeGate, gateAfter } from '../../../../client/actions/writes/gateWrites.ts';
 import { isRequest, type PlannedWrite } from '../../../../client/actions/writes/plannedWrite.ts';
 import { formatAcceptedRequests } from '../../../../core/gate/gateRequests.ts';
-import { evaluateGate } from '../../../../core/gate/gateState.ts';
+import { evaluateGate } from '../../../../core/gate/gateTimeline.ts';
 import { objectOf } from '../../../support/objects.ts';
 
 const NOW = Date.parse('2026-11-25T10:00:00Z');

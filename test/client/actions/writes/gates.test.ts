@@ -12,7 +12,7 @@ import {
   withdraw,
 } from '../../../../client/actions/writes/rolloutGateWrites.ts';
 import { formatAcceptedRequests } from '../../../../core/gate/gateRequests.ts';
-import { evaluateGate } from '../../../../core/gate/gateState.ts';
+import { evaluateGate } from '../../../../core/gate/gateTimeline.ts';
 import { freezeConcerns, heldText, selectedObjects } from '../../../../tools/read/heldObjects.ts';
 import { objectOf } from '../../../support/objects.ts';
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Gate } from '../../../api/types.ts';
-import { evaluateGate } from '../../../core/gate/gateState.ts';
+import { evaluateGate } from '../../../core/gate/gateTimeline.ts';
 import { formatTime } from '../../../core/kube/time.ts';
 import { costInReadings } from '../../support/cost.ts';
 import { evaluated, gate } from './gate.ts';

@@ -18,7 +18,7 @@ import { findCondition } from '../kube/conditions.ts';
 import { refKey } from '../kube/names.ts';
 import { formatInstant, parseTime } from '../kube/time.ts';
 
-export type StateAnnotation =
+export type ObjectState =
   | { is: 'open' }
   | { is: 'opening'; since: EpochMs }
   | { is: 'closed' | 'bypassed' | 'bypassing'; gates: string[] };
@@ -29,7 +29,7 @@ export const INVALID_REFERENCE = '(invalid)';
 /** Limit for a list of Gates in an annotation: the object's other annotations need room too. */
 export const MAX_GATE_LIST_CHARACTERS = 16_384;
 
-export function formatState(state: StateAnnotation): string {
+export function formatState(state: ObjectState): string {
   if (state.is === 'open') return state.is;
   if (state.is === 'opening') return `opening: ${formatInstant(state.since)}`;
   const list = [...state.gates].sort().join(',');
@@ -38,11 +38,11 @@ export function formatState(state: StateAnnotation): string {
 }
 
 /** The state of the object; undefined if it has none, or the annotation has another format. */
-export function readState(object: Pick<KubeObject, 'metadata'> | undefined): StateAnnotation | undefined {
+export function readState(object: Pick<KubeObject, 'metadata'> | undefined): ObjectState | undefined {
   return parseState(object?.metadata.annotations?.[GATE_STATE]);
 }
 
-export function parseState(text: string | undefined): StateAnnotation | undefined {
+export function parseState(text: string | undefined): ObjectState | undefined {
   const [, is, rest = ''] = /^(open|opening|closed|bypassed|bypassing)(?:: (.*))?$/.exec(text ?? '') ?? [];
   if (is === 'open') return { is };
   // As `formatState` cuts it. A longer list is a tenant's.
@@ -75,12 +75,12 @@ export function closureKey({ ref, closure }: { ref: NamespacedName; closure?: st
 }
 
 /** Whether a user's bypass of the object covers all of these closures; see `closureKey`. */
-export function isBypassed(state: StateAnnotation | undefined, closures: readonly string[]): boolean {
+export function isBypassed(state: ObjectState | undefined, closures: readonly string[]): boolean {
   return state?.is === 'bypassed' && runsBehind(state, closures);
 }
 
 /** Whether the object runs in spite of all these closures: a user bypassed them, or a deployment does. */
-export function runsBehind(state: StateAnnotation | undefined, closures: readonly string[]): boolean {
+export function runsBehind(state: ObjectState | undefined, closures: readonly string[]): boolean {
   if (state?.is !== 'bypassed' && state?.is !== 'bypassing') return false;
   // Beyond the limit the closures are unknown: a bypass covers only the write with the reason.
   return !closures.some((name) => isTooMany({ namespace: '', name })) && containsAll(state.gates, closures);
