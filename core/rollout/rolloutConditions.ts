@@ -57,7 +57,7 @@ export function nextConditions(
   const budget = slotWait?.condition;
   const transient: [type: string, NewCondition | undefined][] = [
     [ROLLED_BACK, rollbackCondition(state.history, evaluation.rollback, evaluation.closed)],
-    [PROGRESSING, progressCondition(state, observed, config)],
+    [PROGRESSING, progressCondition(state, observed, config, now)],
     [WAITING_FOR_ROLLOUT_GATES, rolloutGates],
     [WAITING_FOR_ROLLOUTS, upstream],
     [WAITING_FOR_BUDGET, budget],
@@ -222,12 +222,14 @@ function firstDeploymentCondition(
 
 /**
  * Progressing: what an unfinished deployment waits for, and since when; undefined if the newest deployment is over.
- * The message has stored times only: the same state gives the same message.
+ * The message has stored times only: the same state gives the same message. The reason of a bake is Baking until its
+ * planned end, whatever it waits for besides.
  */
 function progressCondition(
   { history: [head], conditions }: RolloutState,
   { rollout, bindings, healthChecks }: Observed,
   settings: BakeSettings,
+  now: EpochMs,
 ): NewCondition | undefined {
   if (!head || !isUnfinished(head)) return undefined;
   const { tag } = head.version;
@@ -253,7 +255,9 @@ function progressCondition(
       ? `it is applied by ${namesOrCount(missing.map(targetName), 'objects')}`
       : `${checks} ${waiting.length === 1 ? 'is' : 'are'} Healthy`;
     const message = `Version ${tag} is baking ${atLeast}until ${what}${heldText(head)}${limit}`;
-    return trueCondition(PROGRESSING, isMissing ? 'WaitingForApply' : 'WaitingForHealth', message);
+    const isPlanned = end !== undefined && now < end;
+    const reason = isPlanned ? 'Baking' : isMissing ? 'WaitingForApply' : 'WaitingForHealth';
+    return trueCondition(PROGRESSING, reason, message);
   }
   if (missing.length > 0) {
     const objects = namesOrCount(missing.map(targetName), 'objects');
