@@ -19,9 +19,9 @@ import { createTransport, loadKubeConfig, type Transport } from './server/cluste
 import { type Config, ConfigError, ENVIRONMENT, readConfig } from './server/config.ts';
 import { createDecisionLog, loggedEvents } from './server/decisionLog.ts';
 import { createConfirmedEvents } from './server/events/confirmed.ts';
+import { createEventSink, everySink, type StoredEvent } from './server/events/eventSink.ts';
 import { watchNameKey } from './server/events/nameKey.ts';
 import { createNotifier } from './server/events/notification.ts';
-import { createEventSink, everySink, type StoredEvent } from './server/events/sink.ts';
 import { createApp } from './server/http/app.ts';
 import { requireClientCertificate, requireToken } from './server/http/callers.ts';
 import { type Listener, listenHttp, listenHttps, shutDown } from './server/http/listen.ts';

@@ -4,8 +4,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createAuditMetrics } from '../server/audit/auditMetrics.ts';
+import { createAuditSink } from '../server/audit/auditSink.ts';
 import { createOutbox } from '../server/audit/outbox.ts';
-import { createSink } from '../server/audit/sink.ts';
 import { type Collections, createCollections } from '../server/cluster/collections.ts';
 import { connectApi } from '../server/cluster/connection.ts';
 import { follow } from '../server/cluster/follow.ts';
@@ -53,7 +53,7 @@ async function main(): Promise<void> {
   if (!isLogLevel(level)) throw new Error(`--log-level is none of ${LOG_LEVELS.join(', ')}`);
 
   const log = createLeveledLog({ level });
-  const sink = createSink(folder, log);
+  const sink = createAuditSink(folder, log);
   const metrics = createAuditMetrics(() => outbox.waiting());
   const outbox = createOutbox({ limits: QUEUE_LIMITS, post: sink.post, wait, count: metrics.event, log });
   const stream = new AuditStream({ source, now: Date.now, send: outbox.add, missed: metrics.gap });

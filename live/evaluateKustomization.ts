@@ -248,7 +248,7 @@ async function readResources(
     if (failures >= MAX_FAILED_READS)
       return read.names.map((name) => unread(read, name, 'skipped, because too many reads had failed'));
     try {
-      return await readObjects(reader.cluster, read, labelSelector);
+      return await readInventoryObjects(reader.cluster, read, labelSelector);
     } catch (error) {
       failures += 1;
       return read.names.map((name) => unread(read, name, shortErrorText(error)));
@@ -286,7 +286,7 @@ async function denialOf(
 }
 
 /** The objects of one read, each found or not. */
-async function readObjects(
+async function readInventoryObjects(
   cluster: ClusterReader,
   read: Read,
   labelSelector: string | undefined,

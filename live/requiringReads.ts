@@ -46,7 +46,7 @@ function freshMaxAgeMs(known: KnownRequiring | 'failed'): number {
 const OWN_MAX_AGE_MS = 1000;
 
 /** The Rollouts of the namespace that may require a Gate: the list for all Gates may lack new ones. */
-export function readRollouts(
+export function readRolloutsIn(
   namespace: string,
   { cluster, sharedReads }: Pick<HookCall, 'cluster' | 'sharedReads'>,
 ): Promise<Cut<Rollout>> {

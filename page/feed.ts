@@ -39,7 +39,7 @@ interface FeedOptions {
  * A function that runs its callers' work one after another, each after other work of the process: however many readers
  * there are, the server answers requests and probes between their turns.
  */
-export function createTurns(): (work: () => void) => void {
+export function createWorkQueue(): (work: () => void) => void {
   let last = Promise.resolve();
   return (work) => {
     last = last.then(() => turn()).then(work);
@@ -47,7 +47,7 @@ export function createTurns(): (work: () => void) => void {
 }
 
 /** The turns of all feeds of the process. */
-const inTurn = createTurns();
+const inTurn = createWorkQueue();
 
 export class Feed {
   readonly views: Views;

@@ -69,7 +69,7 @@ function changesOf(route: string, { object, oldObject }: AdmissionRequest, decis
   const stored = oldObject as AnyObject | null | undefined;
   const decided = decision.allowed ? (decision.object as AnyObject | undefined) : undefined;
   if (route.startsWith('mutate/flux')) return decided ? fluxChanges(decided, stored) : [];
-  if (route === 'validate/rollout' && object) return newRequests(object as Rollout, stored as Rollout | undefined);
+  if (route === 'validate/rollout' && object) return requestChanges(object as Rollout, stored as Rollout | undefined);
   return [];
 }
 
@@ -100,7 +100,7 @@ function fluxChanges(after: AnyObject, before: AnyObject | null | undefined): Ch
   return changes;
 }
 
-function newRequests(after: Rollout, before: Rollout | null | undefined): Change[] {
+function requestChanges(after: Rollout, before: Rollout | null | undefined): Change[] {
   const requested = [...ONE_SHOT, BYPASS_REASON].flatMap((key) => {
     const value = annotation(after, key);
     return value === undefined || value === annotation(before, key) ? [] : [`${key}: ${value}`];

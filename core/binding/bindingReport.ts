@@ -19,7 +19,7 @@ import { closureKey } from '../suspension/objectState.ts';
 import { TRACKING_KIND } from './appliedDeployment.ts';
 
 /** The Rollouts and Gates of an object that Metacontroller sent to one hook. More may exist. */
-export interface RelatedObjects {
+export interface ReportInputs {
   /** Keyed by name: all are in the object's namespace. */
   rollouts: ReadonlyMap<string, Rollout>;
   /** Keyed by `namespace/name`. */
@@ -36,7 +36,7 @@ export interface Report extends Omit<EncodedReport, 'gates'> {
   gates?: GateEntry[];
 }
 
-export function relatedObjects(rollouts: readonly Rollout[], gates: readonly Gate[]): RelatedObjects {
+export function reportInputs(rollouts: readonly Rollout[], gates: readonly Gate[]): ReportInputs {
   return {
     rollouts: new Map(rollouts.map((rollout) => [rollout.metadata.name ?? '', rollout])),
     gates: byRefKey(gates),
@@ -46,7 +46,7 @@ export function relatedObjects(rollouts: readonly Rollout[], gates: readonly Gat
 /** The report on a FluxBinding, and when it changes even if no object changes. */
 export function reportOf(
   { spec, metadata }: FluxBinding,
-  { rollouts, gates }: RelatedObjects,
+  { rollouts, gates }: ReportInputs,
   now: EpochMs,
 ): { report: Report; requeueAt?: EpochMs } {
   const evaluated = evaluateGates(requiredGatesOfBinding(spec), gates, now).all;
@@ -63,7 +63,7 @@ export function reportOf(
  */
 export function reportWith(
   spec: FluxBindingSpec | undefined,
-  rollouts: RelatedObjects['rollouts'],
+  rollouts: ReportInputs['rollouts'],
   gates: readonly GateEntry[],
   now: EpochMs,
 ): Report {
@@ -127,7 +127,7 @@ const MAX_GATES_IN_REPORT = 16;
  * An atomic update of tag and variable (core/managedField/atomicUpdate.ts) and a HelmRelease need the object's source
  * too, which only the FluxBinding relates.
  */
-export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: RelatedObjects): boolean {
+export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates }: ReportInputs): boolean {
   if (!spec || spec.target.kind === TRACKING_KIND) return false;
   if (spec.source?.kind === 'OCIRepository' && spec.source.namespace === metadata.namespace) return false;
   const { fields = [] } = spec;
@@ -154,7 +154,7 @@ const FIRST_DEPLOYMENT_DELAY_MS = 2000;
 const GATE_DELAY_MS = 15_000;
 
 /** When the next report has to be written; undefined if it has to be written now. */
-export function reportDue(before: Report, next: Report, inputs: RelatedObjects, now: EpochMs): EpochMs | undefined {
+export function reportDue(before: Report, next: Report, inputs: ReportInputs, now: EpochMs): EpochMs | undefined {
   if (!sameJson(urgentPart(before), urgentPart(next))) return undefined;
   const changes = [...changedRollouts(before, next, inputs), ...changedGates(before, next, inputs, now)];
   const due = changes.map(({ at, delay }) => (at <= now ? at + delay : now));
@@ -169,7 +169,7 @@ interface Change {
 }
 
 /** Changes of deployments that are not in the report yet. */
-function changedRollouts(before: Report, next: Report, { rollouts }: RelatedObjects): Change[] {
+function changedRollouts(before: Report, next: Report, { rollouts }: ReportInputs): Change[] {
   const was = new Map((before.rollouts ?? []).map((each) => [each.rollout, each]));
   return (next.rollouts ?? []).flatMap((entry) => {
     const reported = was.get(entry.rollout);
@@ -181,7 +181,7 @@ function changedRollouts(before: Report, next: Report, { rollouts }: RelatedObje
 }
 
 /** Changes of Gates. A Gate whose own status does not show the change yet counts as changed now. */
-function changedGates(before: Report, next: Report, { gates }: RelatedObjects, now: EpochMs): Change[] {
+function changedGates(before: Report, next: Report, { gates }: ReportInputs, now: EpochMs): Change[] {
   const was = new Map((before.gates ?? []).map((gate) => [refKey(gate), gate]));
   return (next.gates ?? []).flatMap((entry) => {
     if (sameJson(was.get(refKey(entry)), entry)) return [];

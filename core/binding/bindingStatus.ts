@@ -34,8 +34,8 @@ import {
   type GateEntry,
   hasAllInputs,
   headOf,
-  type RelatedObjects,
   type Report,
+  type ReportInputs,
   reportDue,
   reportOf,
   rolloutsOf,
@@ -96,7 +96,7 @@ interface NextBinding {
 export function nextBinding(
   wanted: FluxBinding,
   stored: FluxBinding | undefined,
-  inputs: RelatedObjects,
+  inputs: ReportInputs,
   now: EpochMs,
 ): NextBinding {
   if (!hasAllInputs(wanted, inputs)) return { binding: wanted, status: stored?.status };

@@ -121,7 +121,7 @@ function openedByApprovals(result: GateResult, gate: Gate, next: NextDeployment,
   const timed = { ...result, ...(until !== undefined && { approvalsUntil: until }) };
   if (enough) return { ...timed, open: true, approvedBy: counted };
   const of = (text: string) => `${next.version} has ${text}`;
-  const how = approveForCommand(gate, next.version, next.rollout);
+  const how = approveGateCommand(gate, next.version, next.rollout);
   const count = { have: counted.length, need: required, count: of(countText(counted.length, required)) };
   return { ...timed, lacks: { ...count, names: of(verdictText(verdict)), how } };
 }
@@ -145,7 +145,7 @@ function closedGateText(gate: GateResult): string {
 }
 
 /** The commands that approve the version at the closed Gates with approvals. */
-export function approvalCommands(closed: readonly GateResult[]): CommandLine[] {
+export function approveGateCommands(closed: readonly GateResult[]): CommandLine[] {
   return closed.flatMap(({ lacks }) => (lacks ? [lacks.how] : []));
 }
 
@@ -236,7 +236,7 @@ export function withoutDeletedRollouts(
 }
 
 /** The command that approves the version, of that Rollout, or else of any Rollout. */
-export function approveForCommand(
+export function approveGateCommand(
   { metadata }: Pick<Gate, 'metadata'>,
   version?: string,
   rollout?: string,

@@ -14,7 +14,7 @@ import { KUSTOMIZATION_CLASS } from './kustomizationCheck.ts';
 /** An entry of `history[].knownHealth`. */
 type KnownHealth = NonNullable<HistoryEntry['knownHealth']>[number];
 
-type Report = Pick<KnownHealth, 'status' | 'lastChangeTime' | 'lastErrorTime'>;
+type HealthReport = Pick<KnownHealth, 'status' | 'lastChangeTime' | 'lastErrorTime'>;
 
 /**
  * The reports of the checks now, for the head of a history; at most `LIMITS.knownHealth` of them, and none that is
@@ -104,7 +104,7 @@ export function isKnown(check: HealthCheck, head: HistoryEntry): boolean {
 }
 
 /** The report of the check when the deployment started; undefined if none was stored. */
-function knownReport({ metadata }: HealthCheck, { knownHealth = [] }: HistoryEntry): Report | undefined {
+function knownReport({ metadata }: HealthCheck, { knownHealth = [] }: HistoryEntry): HealthReport | undefined {
   return knownHealth.find((each) => checkKey(each) === checkKey(metadata));
 }
 
@@ -120,7 +120,7 @@ function isNewCheck({ metadata }: HealthCheck, head: HistoryEntry): boolean {
  * Whether two reports are the same. A missing error makes no difference: a reset has removed it from the check, and not
  * from the stored report.
  */
-function sameReport(known: Report, { status, lastChangeTime, lastErrorTime }: Report): boolean {
+function sameReport(known: HealthReport, { status, lastChangeTime, lastErrorTime }: HealthReport): boolean {
   return (
     (known.status ?? '') === (status ?? '') &&
     sameTime(known.lastChangeTime, lastChangeTime) &&

@@ -18,7 +18,7 @@ import { failureTime } from './objects/broken.ts';
 import type { HealthContext } from './objects/healthContext.ts';
 import { evaluatedHere, type Inventory, parseInventory } from './objects/inventory.ts';
 import { FAILED_KUSTOMIZATION } from './objects/kindHealth.ts';
-import { lineOf, listLines, type ObjectHealth } from './objects/resources.ts';
+import { healthLine, listLines, type ObjectHealth } from './objects/resources.ts';
 
 interface OwnHealth {
   /** The verdict if all objects are healthy. */
@@ -94,13 +94,13 @@ export function verdictWith(
     gone = [],
     unknown = [],
   } = Object.groupBy(objects, ({ health }) => health);
-  const errors = [...inventory.errors, ...unknown.map(lineOf)];
+  const errors = [...inventory.errors, ...unknown.map(healthLine)];
   const withErrors = (message: string) => (errors.length > 0 ? `${message}. Errors: ${listLines(errors)}` : message);
   const waitsForEvent = verdict.waitsForEvent === true && errors.length === 0;
   const isRepeat = verdict.health === 'Pending' && verdict.isRepeat === true;
 
   if (unhealthy.length > 0) {
-    const message = withErrors(`Unhealthy resources: ${listLines(unhealthy.map(lineOf))}`);
+    const message = withErrors(`Unhealthy resources: ${listLines(unhealthy.map(healthLine))}`);
     const failedAt = latestTime(unhealthy.map((object) => object.failedAt));
     // An older version has failed: Flux has yet to take its first step for this one.
     const isOld = cutoff !== undefined && (failedAt ?? now) < failuresCountFrom;
@@ -108,7 +108,7 @@ export function verdictWith(
     return { health: 'Unhealthy', message, failedAt };
   }
   if (pending.length > 0) {
-    const message = withErrors(`Pending resources: ${listLines(pending.map(lineOf))}`);
+    const message = withErrors(`Pending resources: ${listLines(pending.map(healthLine))}`);
     return { health: 'Pending', message, waitsForEvent };
   }
   // A repeated reconciliation keeps the status, but what couldn't be read is still unknown.
@@ -116,11 +116,11 @@ export function verdictWith(
     return { ...verdict, message: withErrors(verdict.message), waitsForEvent };
   }
   if (missing.length > 0) {
-    const message = withErrors(`Pending resources: ${listLines(missing.map(lineOf))}`);
+    const message = withErrors(`Pending resources: ${listLines(missing.map(healthLine))}`);
     return { health: 'Pending', message };
   }
   if (errors.length > 0) return { health: 'Unknown', message: `Errors: ${listLines(errors)}` };
-  const absent = gone.length > 0 ? ` (not found: ${listLines(gone.map(lineOf))})` : '';
+  const absent = gone.length > 0 ? ` (not found: ${listLines(gone.map(healthLine))})` : '';
   return { health: 'Healthy', message: `${verdict.message}${absent}` };
 }
 

@@ -77,7 +77,7 @@ export function deploymentWith(rollout: Rollout, version: string): DeploymentRef
  * The command that deploys this version. Of a pinned Rollout it changes the pin, for which a force-deploy would wait.
  * @param isBypass whether the version shall bypass closed Gates
  */
-export function deployCommand(
+export function deployVersionCommand(
   { namespace, name }: { namespace: string | undefined; name: string },
   version: string | undefined,
   { isPinned = false, isBypass = false }: { isPinned?: boolean; isBypass?: boolean } = {},

@@ -9,10 +9,10 @@ import { type Writers, writersOf } from '../kube/writers.ts';
 import type { TextWithCommands } from '../text/commands.ts';
 import { type AtomicUpdate, artifactBefore, atomicUpdate } from './atomicUpdate.ts';
 import {
-  deployCommand,
   deploymentOf,
   deploymentText,
   deploymentWith,
+  deployVersionCommand,
   formatDeployments,
   isSameVersion,
   isSetByGit,
@@ -324,6 +324,6 @@ function denialOf(
     text:
       `${fieldPath(field).join('.')} cannot be set to '${value}': Rollout '${field.rollout}' manages it and has deployed ` +
       `'${deployed.version}'. ${pin}`,
-    commands: [['To deploy another version', deployCommand(rollout, value, { isPinned: Boolean(wanted) })]],
+    commands: [['To deploy another version', deployVersionCommand(rollout, value, { isPinned: Boolean(wanted) })]],
   };
 }

@@ -9,7 +9,7 @@ import { closedText, type GateResult, type ReadableGates, redactFor } from '../g
 import { limitText } from '../gate/gateRefs.ts';
 import { MAX_LISTED } from '../kube/firstFew.ts';
 import { refKey } from '../kube/names.ts';
-import { deployCommand } from '../managedField/deployment.ts';
+import { deployVersionCommand } from '../managedField/deployment.ts';
 import { fieldPath } from '../managedField/managedFields.ts';
 import type { CommandLine, TextWithCommands } from '../text/commands.ts';
 import { NOW, nameWord, shell } from '../text/shell.ts';
@@ -103,10 +103,10 @@ export function managedFieldHint(
   return {
     text: `An open Gate is not enough: ${fieldPath(field).join('.')} is managed by Rollout '${field.rollout}'. If spec.wantedVersion pins that Rollout, change it instead.`,
     commands: [
-      ['To deploy another version once the Gates are open', deployCommand(rollout, value)],
+      ['To deploy another version once the Gates are open', deployVersionCommand(rollout, value)],
       [
         'To bypass them for this version only (you need the verb bypass on each of them)',
-        deployCommand(rollout, value, { isBypass: true }),
+        deployVersionCommand(rollout, value, { isBypass: true }),
       ],
     ],
   };

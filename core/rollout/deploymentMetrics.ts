@@ -12,7 +12,7 @@ import { isManual } from './deployment/history.ts';
 const OLDEST_BUILD_MS = 365 * DAY_MS;
 
 /** Origins of versions that ran before their Rollout knew them: nothing was delivered. */
-const RAN_BEFORE: readonly string[] = ['InitialVersion', 'Adopted'];
+const RAN_BEFORE_REASONS: readonly string[] = ['InitialVersion', 'Adopted'];
 /** The reason of the Event of a new deployment, which has succeeded already if there is nothing to wait for. */
 const DEPLOYED = 'DeploymentSucceeded';
 /** Reasons of the Events that report the success of a deployment. */
@@ -43,7 +43,7 @@ function durationsOfNewest(
   before: RolloutStatus | undefined,
   availableReleases: RolloutStatus['availableReleases'] = [],
 ): Duration[] {
-  if (head?.bakeStatus !== 'Succeeded' || RAN_BEFORE.includes(head.origin?.[0] ?? '')) return [];
+  if (head?.bakeStatus !== 'Succeeded' || RAN_BEFORE_REASONS.includes(head.origin?.[0] ?? '')) return [];
   const started = [head.bakeStartTime, head.bakeEndTime, head.timestamp].map(parseTime).find((at) => at !== undefined);
   if (started === undefined) return [];
   const took = (name: DurationName, since: EpochMs | undefined): Duration[] =>

@@ -2,7 +2,7 @@
 import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, GateSummary, HistoryEntry, RolloutStatus } from '../../api/types.ts';
-import { approvalCommands, evaluateGates, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
+import { approveGateCommands, evaluateGates, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
 import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { withRevision } from '../status/revision.ts';
@@ -15,7 +15,7 @@ import type { Evaluation } from './evaluation/evaluation.ts';
 import { MAX_LISTED_RELEASES } from './evaluation/nextVersion.ts';
 import type { Observed, RolloutState } from './evaluation/observed.ts';
 import { handledRequests, type RequestKey, requestsOf } from './evaluation/rolloutRequests.ts';
-import { approvalsText, type RequiredApprovals } from './evaluation/versionApprovals.ts';
+import { approvalProgress, type RequiredApprovals } from './evaluation/versionApprovals.ts';
 import { boundedReleases } from './release/retention.ts';
 import { fitStatus, type LeftOut } from './statusSize.ts';
 
@@ -189,7 +189,7 @@ function withApprovalsText(
   pending: string | undefined,
 ): GateSummary {
   return gate.passing && requested && pending !== undefined
-    ? { ...gate, message: approvalsText(pending, requested) }
+    ? { ...gate, message: approvalProgress(pending, requested) }
     : gate;
 }
 
@@ -206,7 +206,7 @@ function closedGates({ rollout, gateRefs, gates }: Observed, { pending, closed }
 function closedSummary(gate: GateResult): GateSummary {
   const exists = !gate.missing && !gate.isLimit;
   const message = exists
-    ? withCommands(`Gate is closed: ${fullMessage(gate)}`, ...approvalCommands([gate]))
+    ? withCommands(`Gate is closed: ${fullMessage(gate)}`, ...approveGateCommands([gate]))
     : gate.message;
   return { kind: KINDS.Gate.kind, name: refKey(gate.ref), passing: false, message };
 }

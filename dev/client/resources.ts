@@ -1,6 +1,6 @@
 /** Paths of objects, `/apis/GROUP/VERSION/namespaces/NS/PLURAL/NAME`, with plurals from the server's discovery. */
 import type { KubeObject } from '../../api/kubernetes.ts';
-import type { ApiResource } from '../../server/cluster/discovery.ts';
+import type { ApiResource } from '../../server/cluster/apiDiscovery.ts';
 import { resourcePath as pathIn, versionPath } from '../../server/cluster/paths.ts';
 import type { Access } from './kubeconfig.ts';
 import { type Answer, type AnyObject, ApiError, type RequestOptions, send } from './send.ts';

@@ -6,7 +6,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
 import type { CompositeResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../../api/types.ts';
-import { decodeReport, relatedObjects, reportOf, rolloutsOf } from '../../core/binding/bindingReport.ts';
+import { decodeReport, reportInputs, reportOf, rolloutsOf } from '../../core/binding/bindingReport.ts';
 import { atomicUpdateOf, bindingStatus } from '../../core/binding/bindingStatus.ts';
 import { isTooMany, requiredGatesOfBinding } from '../../core/gate/gateRefs.ts';
 import { groupOf } from '../../core/kube/names.ts';
@@ -48,7 +48,7 @@ export const fluxBindingHook: CompositeHook<FluxBinding> = {
       );
     const applier = awaits && objectAt<FluxObject>(related, KINDS.Kustomization, awaits.namespace, awaits.name);
     const written = binding.spec?.report;
-    const inputs = relatedObjects(objectsOf<Rollout>(related, KINDS.Rollout), objectsOf<Gate>(related, KINDS.Gate));
+    const inputs = reportInputs(objectsOf<Rollout>(related, KINDS.Rollout), objectsOf<Gate>(related, KINDS.Gate));
     const { report, requeueAt } = written
       ? { report: decodeReport(written), requeueAt: undefined }
       : reportOf(binding, inputs, now);

@@ -11,7 +11,7 @@ import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { DecoratorResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
-import { relatedObjects } from '../../core/binding/bindingReport.ts';
+import { reportInputs } from '../../core/binding/bindingReport.ts';
 import { bindingName, bindingOf } from '../../core/binding/bindingSpec.ts';
 import { nextBinding, targetOfBinding } from '../../core/binding/bindingStatus.ts';
 import { artifactTrigger, deploymentTrigger } from '../../core/binding/trigger.ts';
@@ -65,7 +65,7 @@ export const fluxHook: DecoratorHook<FluxObject> = {
     const applier = awaitedApply(object);
     const mayRequest = applier !== undefined && (await mayRequestFrom(applier, object, observed, call.cluster));
     const binding = bindingOf(object, gating.binding, observed, mayRequest);
-    const inputs = relatedObjects(objectsOf<Rollout>(related, KINDS.Rollout), gates);
+    const inputs = reportInputs(objectsOf<Rollout>(related, KINDS.Rollout), gates);
     const next = binding && nextBinding(binding, observed, inputs, now);
     const answer: DecoratorResponse = { attachments: next ? [next.binding] : [] };
     if (object.metadata.deletionTimestamp) return answer;

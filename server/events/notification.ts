@@ -9,8 +9,8 @@ import type { NamespacedName, ObjectName } from '../../api/kubernetes.ts';
 import type { EventRecord } from '../../api/ports.ts';
 import { errorText } from '../../core/text/errorText.ts';
 import { createQueue } from '../queue.ts';
+import type { ClosableSink } from './eventSink.ts';
 import { type FluxEvent, fluxEventOf, isReported, ownObject } from './fluxEvent.ts';
-import type { ClosableSink } from './sink.ts';
 
 const MAX_WAITING_RECORDS = 200;
 const AT_ONCE = 4;

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { createTurns } from '../../page/feed.ts';
+import { createWorkQueue } from '../../page/feed.ts';
 
 it('other work comes between the turns of any two readers', async () => {
-  const inTurn = createTurns();
+  const inTurn = createWorkQueue();
   const order: string[] = [];
   for (const reader of ['a', 'b', 'c']) inTurn(() => void order.push(reader));
   while (order.at(-1) !== 'c') {

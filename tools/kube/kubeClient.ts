@@ -3,6 +3,7 @@ import type { AnyObject, KubeObject } from '../../api/kubernetes.ts';
 import { rightKey } from '../../client/actions/action.ts';
 import { FIELD_MANAGER } from '../../client/actions/writes/plannedWrite.ts';
 import type { Right } from '../../client/explain/application.ts';
+import { type ApiResource, createDiscovery } from '../../server/cluster/apiDiscovery.ts';
 import { isApiError } from '../../server/cluster/apiError.ts';
 import {
   type Collection,
@@ -11,7 +12,6 @@ import {
   type ListSelectors,
 } from '../../server/cluster/collections.ts';
 import { type ApiAnswer, connectApi, type Request } from '../../server/cluster/connection.ts';
-import { type ApiResource, createDiscovery } from '../../server/cluster/discovery.ts';
 import { resourcePath, withQuery } from '../../server/cluster/paths.ts';
 import type { ConnectionFlags, Selected } from './kubeconfig.ts';
 

@@ -22,10 +22,10 @@ import { bypassOrDeny, recordBypass, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, deny } from '../response.ts';
 import { isInCurrentVersion, lostFieldsDenial } from './lostFields.ts';
 import { heldSourceWarning, withClosedGates } from './otherBlockers.ts';
-import { readClosedOfUnbound, readContext, readContextAgain, type Write, writeOf } from './writeContext.ts';
+import { fluxWriteOf, readClosedOfUnbound, readContext, readContextAgain, type Write } from './writeContext.ts';
 
 export async function mutateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
-  const write = writeOf(request);
+  const write = fluxWriteOf(request);
   const { object, oldObject: stored } = write;
   if (!object || request.subResource || (stored && needsNoDecision(object, stored, request))) return allowed();
   const foreign = call.settings.noCrossNamespaceRefs ? newForeignGateProblem(object, stored) : undefined;
@@ -79,7 +79,7 @@ function fieldManagerOf({ options }: AdmissionRequest): string | undefined {
 
 /** Checks that no other webhook has changed what `mutateFlux` had decided: they have had their turn. */
 export async function validateFlux(request: AdmissionRequest, call: WebhookCall): Promise<AdmissionDecision> {
-  const write = writeOf(request);
+  const write = fluxWriteOf(request);
   const { object, oldObject: stored } = write;
   if (request.subResource) return allowed();
   if (!object) return stored ? validateDelete(write, stored, request, call) : allowed();

@@ -33,7 +33,7 @@ export interface Write {
   namespace: string;
 }
 
-export function writeOf(request: AdmissionRequest): Write {
+export function fluxWriteOf(request: AdmissionRequest): Write {
   const namespace = namespaceOf(request);
   // In a CREATE the object may leave its namespace to the request.
   const inNamespace = (object: KubeObject | null | undefined): FluxObject | undefined => {
@@ -140,7 +140,7 @@ export async function readClosedOfUnbound(
   { object, oldObject, namespace }: Write,
   call: WebhookCall,
 ): Promise<GateResult[]> {
-  const unbound = await readRollouts(oldObject ? unboundRollouts(object, oldObject) : [], namespace, call);
+  const unbound = await readNamedRollouts(oldObject ? unboundRollouts(object, oldObject) : [], namespace, call);
   return readClosedOfRollouts([...unbound.values()], call);
 }
 
@@ -154,7 +154,7 @@ function readFollowed({ object, oldObject, namespace }: Write, call: WebhookCall
   // An apply may leave out the annotation that names a Rollout. Behind a closed Gate the annotation stays, and that
   // Rollout may be the one that bypasses the Gate: so the Rollouts of both versions are read.
   const names = object ? [object, oldObject].flatMap((each) => (each ? boundRollouts(each) : [])) : [];
-  return readRollouts(names, namespace, call);
+  return readNamedRollouts(names, namespace, call);
 }
 
 /** The source that an object with managed fields shares its namespace with, unless the write doesn't need it. */
@@ -178,7 +178,7 @@ async function readApplier({ object, oldObject }: Write, { cluster }: WebhookCal
 }
 
 /** The Rollouts that exist, by name, each read once. */
-async function readRollouts(
+async function readNamedRollouts(
   all: readonly string[],
   namespace: string,
   { cluster }: WebhookCall,

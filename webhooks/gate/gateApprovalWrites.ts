@@ -14,7 +14,7 @@ import {
 } from '../../core/approval/acceptApproval.ts';
 import { APPROVAL_KEYS, recordedOn } from '../../core/approval/approvalRecord.ts';
 import { withRuleChange } from '../../core/approval/ruleChange.ts';
-import { approveForCommand, standingApprovals } from '../../core/gate/evaluateGates.ts';
+import { approveGateCommand, standingApprovals } from '../../core/gate/evaluateGates.ts';
 import { type AcceptedRequests, closeRequestOf, takesOpeningIn } from '../../core/gate/gateRequests.ts';
 import { reachesBeyond } from '../../core/gate/gateSelection.ts';
 import { evaluateGate } from '../../core/gate/gateTimeline.ts';
@@ -27,7 +27,7 @@ import { hasDiscovered, requestersOf } from '../../core/rollout/evaluation/versi
 import type { TextWithCommands } from '../../core/text/commands.ts';
 import { inParallel } from '../../live/inParallel.ts';
 import { namespaceLabels } from '../../live/objectReads.ts';
-import { readRequiring, readRollouts } from '../../live/requiringReads.ts';
+import { readRequiring, readRolloutsIn } from '../../live/requiringReads.ts';
 
 /** The Gate's approvals after the write. A request of the same write that closes the Gate revokes all before it. */
 export async function writeGateApprovals(
@@ -65,7 +65,7 @@ export function openingProblem(
   if (!opens || takesOpeningIn(gate, old, now) || isServiceAccount(userInfo.username)) return undefined;
   return {
     text: 'no request opens a Gate with spec.approvals: approve a version of a Rollout that requires it.',
-    commands: [approveForCommand(gate)],
+    commands: [approveGateCommand(gate)],
   };
 }
 
@@ -127,7 +127,7 @@ const MAX_LIST_MS = 2500;
  */
 async function readAllRequiring(gate: Gate, version: string, call: WebhookCall): Promise<Rollout[] | string> {
   const { namespace: home } = identityOf(gate);
-  const lists = Promise.all([readRequiring(true, call), readRollouts(home, call)]);
+  const lists = Promise.all([readRequiring(true, call), readRolloutsIn(home, call)]);
   const [known, own] = (await withinMs(MAX_LIST_MS, lists)) ?? [];
   if (!known || !own || own.isTruncated)
     return nameRolloutText('the Rollouts that require this Gate cannot be listed', version);

@@ -114,7 +114,7 @@ export function releasedWorkloads(
 }
 
 /** A line about the object, for messages. */
-export function lineOf({ resource, health, why, cause }: ObjectHealth): string {
+export function healthLine({ resource, health, why, cause }: ObjectHealth): string {
   const name = refKey(resource);
   const text = [why, cause].filter((each) => each !== undefined).join('; ');
   if (health === 'unknown') return `${resource.kind} ${name}: ${text}`;

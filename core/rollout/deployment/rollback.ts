@@ -7,7 +7,7 @@ import { ROLLBACK_BARRIER } from '../../../api/annotations.ts';
 import { GATE_CLOSED, ROLLED_BACK } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { HistoryEntry, VersionInfo } from '../../../api/types.ts';
-import { approvalCommands, closedText, type GateResult } from '../../gate/evaluateGates.ts';
+import { approveGateCommands, closedText, type GateResult } from '../../gate/evaluateGates.ts';
 import { falseCondition, type NewCondition, trueCondition } from '../../kube/conditions.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { isBare } from '../release/metadata.ts';
@@ -123,7 +123,7 @@ export function rollbackCondition(
     const what = `The rollback from ${rollback.from} to ${rollback.to.tag}`;
     if (closed.length === 0) return undefined;
     const waits = falseCondition(ROLLED_BACK, GATE_CLOSED, `${what} waits: ${closedText(closed)}`);
-    return { ...waits, commands: approvalCommands(closed) };
+    return { ...waits, commands: approveGateCommands(closed) };
   }
   if (head?.rolledBackFrom === undefined) return undefined;
   const why = before?.version.tag === head.rolledBackFrom && before.bakeStatusMessage;

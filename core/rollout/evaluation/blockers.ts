@@ -13,7 +13,8 @@ import {
 import { KINDS } from '../../../api/kinds.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, HealthCheck, HistoryEntry, RolloutGate, VersionInfo } from '../../../api/types.ts';
-import { approvalCommands, closedText, type GateResult } from '../../gate/evaluateGates.ts';
+import { verdictText } from '../../approval/approvalVerdict.ts';
+import { approveGateCommands, closedText, type GateResult } from '../../gate/evaluateGates.ts';
 import { few } from '../../kube/firstFew.ts';
 import { identityOf } from '../../kube/names.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
@@ -30,7 +31,7 @@ import { isForward, RELEASE_TOO_YOUNG, type Selection, type YoungRelease } from 
 import type { Observed, RolloutConfig } from './observed.ts';
 import { allows, allowsNothing, type RolloutGatesResult, scheduledOpening } from './rolloutGates.ts';
 import type { Requests } from './rolloutRequests.ts';
-import { approvalCommand, approvalsAtGate, type RequiredApprovals, WAITING_FOR_APPROVALS } from './versionApprovals.ts';
+import { approveRolloutGateCommand, type RequiredApprovals, WAITING_FOR_APPROVALS } from './versionApprovals.ts';
 
 /** The part of an evaluation from which blockers are found. */
 export interface BlockerSources {
@@ -335,17 +336,20 @@ const MAX_GATES_IN_SENTENCE = 5;
 function gatesText({ version, by, evaluation: { closed } }: SentenceInputs): TextWithCommands {
   return {
     text: `Version ${version}${by} waits: ${closedText(closed)}`,
-    commands: approvalCommands(closed).slice(0, MAX_GATES_IN_SENTENCE),
+    commands: approveGateCommands(closed).slice(0, MAX_GATES_IN_SENTENCE),
   };
 }
 
 /** Missing approvals are reported even while a bake runs, because approving takes longer. */
 function approvalsSentence({ version, by, evaluation: { requiredApprovals } }: SentenceInputs): TextWithCommands {
   const missing = requiredApprovals.filter(({ verdict }) => !verdict.enough);
-  const all = few(missing.map(approvalsAtGate), MAX_GATES_IN_SENTENCE);
+  const all = few(
+    missing.map(({ gate, verdict }) => `RolloutGate '${gate.metadata.name}': ${verdictText(verdict)}`),
+    MAX_GATES_IN_SENTENCE,
+  );
   return {
     text: `Version ${version}${by} waits for approvals, ${all}`,
-    commands: missing.slice(0, 1).map(({ gate }) => approvalCommand(gate, version)),
+    commands: missing.slice(0, 1).map(({ gate }) => approveRolloutGateCommand(gate, version)),
   };
 }
 

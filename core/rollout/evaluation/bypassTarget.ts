@@ -7,17 +7,17 @@ import { BYPASS_FOR } from '../../../api/annotations.ts';
 import type { Rollout } from '../../../api/types.ts';
 import { identityOf } from '../../kube/names.ts';
 import { isLegalTag } from '../../kube/tag.ts';
-import { deployCommand } from '../../managedField/deployment.ts';
+import { deployVersionCommand } from '../../managedField/deployment.ts';
 import { type BypassGrant, isUnderWay } from '../../suspension/bypassGrant.ts';
 import type { TextWithCommands } from '../../text/commands.ts';
 import { newRequests, requestsOf, type VersionRequest, versionRequests } from './rolloutRequests.ts';
 
-type Deployment = Pick<BypassGrant, 'version' | 'id'>;
+type GrantedDeployment = Pick<BypassGrant, 'version' | 'id'>;
 
 type BypassTarget =
   | {
       is: 'deployment';
-      deployment: Deployment;
+      deployment: GrantedDeployment;
       /** Whether the write requests the version too, besides giving a reason. */
       requestsVersion: boolean;
     }
@@ -48,7 +48,7 @@ function unnamedTarget(
   rollout: Rollout,
   before: Rollout,
   user: string,
-  next: Deployment,
+  next: GrantedDeployment,
   isRollingOut: boolean,
 ): BypassTarget {
   const requests = requestsFor(rollout, next);
@@ -64,7 +64,7 @@ function unnamedTarget(
 }
 
 /** The next deployment: initialVersion before any other, then a requested version, then the pending one. */
-function waitingDeployment(rollout: Rollout): Deployment | undefined {
+function waitingDeployment(rollout: Rollout): GrantedDeployment | undefined {
   const { history: [head] = [], pendingVersion } = rollout.status ?? {};
   const initial = head ? undefined : rollout.spec?.initialVersion;
   const requested = initial || rollout.spec?.wantedVersion || requestsOf(rollout).forceDeploy || pendingVersion;
@@ -73,12 +73,12 @@ function waitingDeployment(rollout: Rollout): Deployment | undefined {
 }
 
 /** The newest deployment, if a Gate has closed while it is rolling out. */
-function deploymentUnderWay({ status }: Rollout): Deployment | undefined {
+function deploymentUnderWay({ status }: Rollout): GrantedDeployment | undefined {
   const [head] = status?.history ?? [];
   return head && isUnderWay(head) ? { version: head.version.tag, id: head.id ?? 0 } : undefined;
 }
 
-function requestsFor(rollout: Rollout, { version, id }: Deployment): VersionRequest[] {
+function requestsFor(rollout: Rollout, { version, id }: GrantedDeployment): VersionRequest[] {
   const [head] = rollout.status?.history ?? [];
   const made = id === head?.id && head.requestedBy ? [{ by: head.requestedBy, where: 'status.history[0]' }] : [];
   return [...made, ...versionRequests(rollout, version)];
@@ -91,7 +91,7 @@ function isReleased({ status }: Rollout, version: string): boolean {
   return known.some(({ tag }) => tag === version);
 }
 
-function otherText(rollout: Rollout, named: string, next: Deployment | undefined): TextWithCommands {
+function otherText(rollout: Rollout, named: string, next: GrantedDeployment | undefined): TextWithCommands {
   const { history: [head] = [], pendingVersion } = rollout.status ?? {};
   if (!isLegalTag(named)) {
     return { text: `the version ${JSON.stringify(named)} that the write names is not a valid image tag` };
@@ -105,7 +105,10 @@ function otherText(rollout: Rollout, named: string, next: Deployment | undefined
   const commands: TextWithCommands['commands'] = [
     [
       `To deploy ${named}`,
-      deployCommand(identityOf(rollout), named, { isPinned: Boolean(rollout.spec?.wantedVersion), isBypass: true }),
+      deployVersionCommand(identityOf(rollout), named, {
+        isPinned: Boolean(rollout.spec?.wantedVersion),
+        isBypass: true,
+      }),
     ],
   ];
   if (!next) return { text: `no version waits, and the write does not request ${named}`, commands };

@@ -19,7 +19,7 @@ import { few } from '../../kube/firstFew.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { LIMITS } from '../../limits.ts';
 import type { UpstreamVerdict } from '../upstream/upstreamVerdict.ts';
-import { approvalsText, isApproved, type RolloutGateApprovals } from './versionApprovals.ts';
+import { approvalProgress, isApproved, type RolloutGateApprovals } from './versionApprovals.ts';
 
 export type Rejection = NonNullable<RolloutStatus['rejectedReleases']>[number];
 
@@ -226,7 +226,7 @@ function approvalSummary(
     name: gate.metadata.name ?? '',
     passing: true,
     allowedVersions: allowed.slice(0, LIMITS.listedVersions).map(({ tag }) => tag),
-    message: newest === undefined ? 'Gate is passing' : approvalsText(newest, { gate, verdict: verdictOn(newest) }),
+    message: newest === undefined ? 'Gate is passing' : approvalProgress(newest, { gate, verdict: verdictOn(newest) }),
   };
 }
 

@@ -123,17 +123,12 @@ function deployedFor({ status }: Rollout, version: string): Pick<Background, 're
 }
 
 /** The approvals of a version for `status.gates`: `1.2.0 has 1 of 2 approvals (alice)`, and the command to approve. */
-export function approvalsText(version: string, { gate, verdict }: RequiredApprovals): string {
-  const how = verdict.enough ? [] : [approvalCommand(gate, version)];
+export function approvalProgress(version: string, { gate, verdict }: RequiredApprovals): string {
+  const how = verdict.enough ? [] : [approveRolloutGateCommand(gate, version)];
   return withCommands(`${version} has ${verdictText(verdict)}`, ...how);
 }
 
-/** The approvals of a version for a sentence: `RolloutGate 'qa': 1 of 2 approvals (alice)`. */
-export function approvalsAtGate({ gate, verdict }: RequiredApprovals): string {
-  return `RolloutGate '${gate.metadata.name}': ${verdictText(verdict)}`;
-}
-
-export function approvalCommand({ metadata }: RolloutGate, version: string): CommandLine {
+export function approveRolloutGateCommand({ metadata }: RolloutGate, version: string): CommandLine {
   const { namespace, name } = identityOf({ metadata });
   const line = shell`kubectl -n ${namespace} annotate rolloutgate/${name} ${APPROVE}=${tagWord(version)}`;
   return [`To approve it at RolloutGate ${name}, another user runs`, line];

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { FluxBindingSpec, Gate, Rollout } from '../../../api/types.ts';
-import { encodeReport, type Report, relatedObjects } from '../../../core/binding/bindingReport.ts';
+import { encodeReport, type Report, reportInputs } from '../../../core/binding/bindingReport.ts';
 import { bindingOf } from '../../../core/binding/bindingSpec.ts';
 import { nextBinding } from '../../../core/binding/bindingStatus.ts';
 import { deployment, gate, kustomization, NOW, rollout } from '../admission/objects.ts';
@@ -114,7 +114,7 @@ it.each(rows)('a FluxBinding gets the report of $title', ({ rollout, gate, other
   const wanted = bindingOf(object, { gates: gate ? [FREEZE] : [], problems: [] }, undefined)!;
   const spec = row.before && { ...wanted.spec!, ...other, report: encodeReport(row.before) };
   const observed = spec && { ...wanted, spec };
-  const answer = nextBinding(wanted, observed, relatedObjects(rollout ? [rollout] : [], gate ? [gate] : []), NOW);
+  const answer = nextBinding(wanted, observed, reportInputs(rollout ? [rollout] : [], gate ? [gate] : []), NOW);
   expect(answer.binding.spec?.report).toEqual(report && encodeReport(report));
   expect(answer.requeueAt).toBe(requeueIn === undefined ? undefined : NOW + requeueIn * 1000);
 });

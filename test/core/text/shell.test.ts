@@ -19,7 +19,7 @@ import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
 import { byRefKey, identityOf } from '../../../core/kube/names.ts';
 import { isLegalTag, tagWord } from '../../../core/kube/tag.ts';
 import { closedGatesText, managedFieldHint } from '../../../core/objectGates/gateTexts.ts';
-import { approvalsText } from '../../../core/rollout/evaluation/versionApprovals.ts';
+import { approvalProgress } from '../../../core/rollout/evaluation/versionApprovals.ts';
 import { nameWord, quote, shell, WHY } from '../../../core/text/shell.ts';
 import { objectOf } from '../../support/objects.ts';
 import { words } from '../../support/words.ts';
@@ -88,7 +88,7 @@ describe('a command in', () => {
     const gate = objectOf('RolloutGate', 'shop/qa');
     each((tag) => {
       const verdict = { required: 2, given: [], counted: [], enough: false };
-      const lines = approvalsText(tag, { gate, verdict } as never).split('\n');
+      const lines = approvalProgress(tag, { gate, verdict } as never).split('\n');
       expect(lines.length).toBe(3);
       const line = lines[2] ?? '';
       expect(words(line)).toEqual(

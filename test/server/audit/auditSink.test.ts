@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAuthority } from '../../../dev/local/controlPlane/certificates.ts';
-import { createSink } from '../../../server/audit/sink.ts';
+import { createAuditSink } from '../../../server/audit/auditSink.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type LocalServer, startLocalServer } from '../registry/localServer.ts';
 
@@ -28,7 +28,7 @@ function sinkOf(files: Record<string, string>) {
   const logged: string[] = [];
   const note = (fields: object, message: string) => void logged.push(JSON.stringify([fields, message]));
   const folder = folderWith(files);
-  const sink = createSink(folder, { info: note, error: note });
+  const sink = createAuditSink(folder, { info: note, error: note });
   ended.push(() => sink.close());
   return { sink, logged, folder };
 }

@@ -26,7 +26,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 const RETRIABLE = new Set([408, 429]);
 
 /** The sink, which takes a changed Secret without a restart. @throws Error with a sentence for files it can't use */
-export function createSink(
+export function createAuditSink(
   folder: string,
   log: FileLog,
 ): { post(body: string): Promise<SinkAnswer>; close(): Promise<void> } {

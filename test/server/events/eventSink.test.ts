@@ -7,7 +7,7 @@ import {
   type EventsOptions,
   eventOf as namedEvent,
   type StoredEvent,
-} from '../../../server/events/sink.ts';
+} from '../../../server/events/eventSink.ts';
 import { objectOf } from '../../support/objects.ts';
 
 const NEWS: EventRecord = {
