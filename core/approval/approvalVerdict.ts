@@ -1,11 +1,11 @@
 /** Whether a version has the approvals that a Gate or RolloutGate requires. */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { ApprovalRule } from '../../api/types.ts';
+import { Memo } from '../collection/memo.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { few } from '../kube/firstFew.ts';
 import { formatTime } from '../kube/time.ts';
 import { serviceAccountOf } from '../kube/users.ts';
-import { Memo } from '../memo.ts';
 import { countOf } from '../text/count.ts';
 import type { Approval } from './approvalRecord.ts';
 

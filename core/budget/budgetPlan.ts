@@ -4,12 +4,12 @@
  */
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Budget, BudgetStatus, BudgetVersion, Rollout, Slot, Wave } from '../../api/types.ts';
+import { memoize } from '../collection/memo.ts';
 import { setCondition } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { formatTime, parseTime, startSeconds } from '../kube/time.ts';
 import { LIMITS } from '../limits.ts';
-import { memoize } from '../memo.ts';
 import { withRevision } from '../status/revision.ts';
 import { readBudget } from './budgetConfig.ts';
 import { continueEvent, heldEvents, readyOf, slotEvents, waveEvent } from './budgetReport.ts';

@@ -1,7 +1,7 @@
 /** The active rules of a calendar, and when they change next. */
 import type { EpochMs } from '../../api/kubernetes.ts';
+import { Memo } from '../collection/memo.ts';
 import { LAST_INSTANT } from '../kube/time.ts';
-import { Memo } from '../memo.ts';
 import type { Calendar, Rule } from './calendarRules.ts';
 import { instantOf, localDay, startOfDay } from './localTime.ts';
 

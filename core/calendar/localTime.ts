@@ -6,8 +6,8 @@
  */
 import { Temporal } from 'temporal-polyfill';
 import type { EpochMs } from '../../api/kubernetes.ts';
+import { Memo } from '../collection/memo.ts';
 import { DAY_MS } from '../kube/time.ts';
-import { Memo } from '../memo.ts';
 
 const EPOCH = new Temporal.PlainDate(1970, 1, 1);
 const MINUTE_MS = 60_000;

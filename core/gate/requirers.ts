@@ -4,7 +4,7 @@ import { KINDS } from '../../api/kinds.ts';
 import type { KubeObject, NamespacedName } from '../../api/kubernetes.ts';
 import type { Requiring, RequiringObjects } from '../../api/ports.ts';
 import type { Gate } from '../../api/types.ts';
-import { groupByEach } from '../groupByEach.ts';
+import { groupByEach } from '../collection/groupByEach.ts';
 import { identityOf, refKey } from '../kube/names.ts';
 import { gatesNamedBy, parseGateRefs, requiredGatesOfBinding } from './gateRefs.ts';
 import {

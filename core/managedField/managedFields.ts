@@ -4,7 +4,7 @@ import type { FluxObject, SourceRef } from '../../api/flux.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/kubernetes.ts';
 import type { ManagedField } from '../../api/types.ts';
-import { groupByEach } from '../groupByEach.ts';
+import { groupByEach } from '../collection/groupByEach.ts';
 import { childOf, isMap } from '../kube/json.ts';
 import { isObjectName, splitNames } from '../kube/names.ts';
 import { gainsOwner } from '../kube/ownerReferences.ts';

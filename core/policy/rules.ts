@@ -3,7 +3,7 @@
  * Source: the ImagePolicy API of Flux.
  */
 import type { ImagePolicy } from '../../api/flux.ts';
-import { memoize } from '../memo.ts';
+import { memoize } from '../collection/memo.ts';
 import { shortened } from '../text/oneLine.ts';
 import { compareVersions, parseVersion, type Version } from './semanticVersion.ts';
 import { compileExtract } from './tagFilter.ts';

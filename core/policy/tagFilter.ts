@@ -5,8 +5,8 @@
  * and nesting, and time linear in expression and tag.
  */
 import { RE2JS } from 're2js';
+import { Memo } from '../collection/memo.ts';
 import { LIMITS } from '../limits.ts';
-import { Memo } from '../memo.ts';
 
 /** The extracted part of a tag; undefined if the tag does not match. */
 export type Extract = (tag: string) => string | undefined;

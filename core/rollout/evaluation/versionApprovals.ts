@@ -13,9 +13,9 @@ import {
   expiryOf,
   verdictText,
 } from '../../approval/approvalVerdict.ts';
+import { memoize } from '../../collection/memo.ts';
 import { identityOf, refKey } from '../../kube/names.ts';
 import { tagWord } from '../../kube/tag.ts';
-import { memoize } from '../../memo.ts';
 import { type CommandLine, withCommands } from '../../text/commands.ts';
 import { shell } from '../../text/shell.ts';
 import { requestsOf, versionRequests } from './rolloutRequests.ts';
