@@ -254,7 +254,7 @@ function progressCondition(
     const what = isMissing
       ? `it is applied by ${namesOrCount(missing.map(targetName), 'objects')}`
       : `${checks} ${waiting.length === 1 ? 'is' : 'are'} Healthy`;
-    const message = `Version ${tag} is baking ${atLeast}until ${what}${heldText(head)}${limit}`;
+    const message = `Version ${tag} is baking ${atLeast}until ${what}${heldText(head, settings)}${limit}`;
     const isPlanned = end !== undefined && now < end;
     const reason = isPlanned ? 'Baking' : isMissing ? 'WaitingForApply' : 'WaitingForHealth';
     return trueCondition(PROGRESSING, reason, message);
@@ -262,19 +262,20 @@ function progressCondition(
   if (missing.length > 0) {
     const objects = namesOrCount(missing.map(targetName), 'objects');
     const message = `Version ${tag} waits for ${objects} to apply it, since ${startOf(head)}`;
-    return trueCondition(PROGRESSING, 'WaitingForApply', `${message}${heldText(head)}${limit}`);
+    return trueCondition(PROGRESSING, 'WaitingForApply', `${message}${heldText(head, settings)}${limit}`);
   }
   const since = head.appliedTime ?? startOf(head);
   const message = `Version ${tag} waits for ${checks} to become Healthy, since ${since}`;
-  return trueCondition(PROGRESSING, 'WaitingForHealth', `${message}${heldText(head)}${limit}`);
+  return trueCondition(PROGRESSING, 'WaitingForHealth', `${message}${heldText(head, settings)}${limit}`);
 }
 
 function startOf(head: HistoryEntry): string {
   return head.lastRetryTimestamp ?? head.timestamp;
 }
 
-function heldText({ waitingSince }: HistoryEntry): string {
+function heldText({ waitingSince }: HistoryEntry, { deployTimeout }: BakeSettings): string {
   if (waitingSince === undefined) return '';
+  if (deployTimeout === undefined) return '. A closed Gate holds an object, or it waits for its applier';
   return `. deployTimeout is paused since ${waitingSince}: a closed Gate holds an object, or it waits for its applier`;
 }
 
