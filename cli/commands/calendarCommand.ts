@@ -55,8 +55,9 @@ For a namespace it shows the Gates and schedules there, and those of other names
       return EXIT.ok;
     }
     const where = options.allNamespaces ? 'the cluster' : `namespace '${cluster.namespace}'`;
-    if (rows.length === 0) terminal.note(`Nothing opens or closes in ${where}: there is no Gate and no schedule.`);
-    else for (const line of calendarLines(rows, weeks, context, styleOf(context))) terminal.print(line);
+    if (rows.length > 0) for (const line of calendarLines(rows, weeks, context, styleOf(context))) terminal.print(line);
+    else if (unread.length === 0)
+      terminal.note(`Nothing opens or closes in ${where}: there is no Gate and no schedule.`);
     const later = laterText(gates, to, context);
     if (later !== undefined) terminal.note(later);
     for (const text of unread) terminal.note(`Not read: ${text}.`);
@@ -77,7 +78,7 @@ async function readPlans({ client, namespace }: Cluster, everywhere: boolean): P
     list<RolloutSchedule>('RolloutSchedule', everywhere ? undefined : namespace),
     list<ClusterRolloutSchedule>('ClusterRolloutSchedule', undefined),
   ]);
-  const isNarrow = !everywhere && unread.some(({ kind }) => kind === 'Gate');
+  const isNarrow = !everywhere && unread.some(({ kind, why }) => kind === 'Gate' && why === UNREAD.forbidden);
   const own = isNarrow ? await client.list<Gate>({ ...GATES, namespace }) : gates;
   const here = ofCluster.filter(
     ({ status }) => everywhere || status?.managedGates?.some((gate) => gate.startsWith(`${namespace}/`)),

@@ -2,7 +2,9 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { formatAcceptedRequests } from '../../core/gate/gateRequests.ts';
+import { call } from '../support/command.ts';
 import { objectOf } from '../support/objects.ts';
+import { apiServer, json, list, status } from './apiServer.ts';
 import { typed } from './objectServer.ts';
 
 /** A Wednesday. */
@@ -43,6 +45,20 @@ it('of a namespace without any', async () => {
     out: '',
     err: "Nothing opens or closes in namespace 'shop': there is no Gate and no schedule.\n",
   });
+});
+
+it.each([
+  [403, 'sealed', "Not read: Gates of other namespaces: you aren't allowed to read this kind."],
+  [404, undefined, 'Not read: Gates: the cluster does not have this kind.'],
+])('of Gates that can’t be read in all namespaces: %i', async (code, shown, unread) => {
+  const { kubeconfig } = await apiServer((_, response, { pathname }) => {
+    if (!pathname.endsWith('/gates')) return json(response, list([]));
+    const isReadable = code === 403 && pathname.includes('/namespaces/shop/');
+    return isReadable ? json(response, list([OBJECTS[1]!])) : status(response, code, 'Refused', 'no');
+  });
+  const answer = await call('calendar -n shop', { env: { KUBECONFIG: kubeconfig }, now });
+  expect(answer).toMatchObject({ code: 0, out: expect.stringContaining(shown ?? '') });
+  expect(answer.err).toBe(`${unread}\n`);
 });
 
 it.each([
