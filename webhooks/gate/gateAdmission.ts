@@ -31,10 +31,10 @@ import { involvedObjectsOf } from '../../core/notification/involvedObjects.ts';
 import { openGateCommand } from '../../core/objectGates/gateTexts.ts';
 import { keptCalls } from '../../core/receiver/acceptCall.ts';
 import { nextScheduleRecord } from '../../core/record/pinRecord.ts';
-import { recordDeletion } from '../approvalDeletion.ts';
+import { recordDeletion } from '../approval/approvalDeletion.ts';
+import { openForWarnings, openingProblem, writeGateApprovals } from '../approval/gateApprovalWrites.ts';
 import { bypassOrDeny, reviewBypass } from '../closedGates.ts';
 import { type AdmissionDecision, allowed, denied, namespaceOf } from '../response.ts';
-import { openForWarnings, openingProblem, writeGateApprovals } from './gateApprovalWrites.ts';
 
 /** A verb on gates, for the whole cluster. */
 const SELECT_NAMESPACES = 'select-namespaces';

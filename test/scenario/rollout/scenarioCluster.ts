@@ -15,10 +15,10 @@ import { formatTime } from '../../../core/kube/time.ts';
 import { fakeCluster, fakeHookCall, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
 import { rolloutHook } from '../../../hooks/rollout/rolloutHook.ts';
 import { rolloutRequestsHook } from '../../../hooks/rollout/rolloutRequestsHook.ts';
+import { mutateRolloutGate } from '../../../webhooks/approval/rolloutGateAdmission.ts';
 import { mutateGate } from '../../../webhooks/gate/gateAdmission.ts';
 import { mutateRollout } from '../../../webhooks/rollout/rolloutAdmission.ts';
 import { mutateRolloutStatus } from '../../../webhooks/rollout/rolloutStatusAdmission.ts';
-import { mutateRolloutGate } from '../../../webhooks/rolloutGateAdmission.ts';
 import { checkStatus } from './crd.ts';
 
 export const T0: EpochMs = Date.parse('2026-03-01T12:00:00Z');

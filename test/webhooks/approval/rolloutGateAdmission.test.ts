@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { mutateRolloutGate, validateRolloutGate } from '../../webhooks/rolloutGateAdmission.ts';
-import { object } from '../hooks/rollout/call.ts';
-import { write as send, type Write } from './gate/call.ts';
-import { call, P, write } from './rollout/call.ts';
+import { mutateRolloutGate, validateRolloutGate } from '../../../webhooks/approval/rolloutGateAdmission.ts';
+import { object } from '../../hooks/rollout/call.ts';
+import { write as send, type Write } from '../gate/call.ts';
+import { call, P, write } from '../rollout/call.ts';
 
 describe('mutate/rolloutgate', () => {
   it('labels a gate with its Rollout, shortened where the name is too long', async () => {

@@ -2,21 +2,26 @@
  * Admission of RolloutGates: writes the Rollout's name into a label, by which the Rollout's hook relates them, and
  * keeps the records of approvals and of list changes.
  */
-import type { AdmissionRequest } from '../api/admission.ts';
-import { LISTED, REASON, ROLLOUT_NAME_LABEL } from '../api/annotations.ts';
-import { KINDS, ROLLOUT_GATES, ROLLOUTS } from '../api/kinds.ts';
-import type { WebhookCall } from '../api/ports.ts';
-import type { Rollout, RolloutGate } from '../api/types.ts';
-import { type ApprovalTarget, acceptApproval, approvedValue, versionProblem } from '../core/approval/acceptApproval.ts';
-import { APPROVAL_KEYS, recordedOn } from '../core/approval/approvalRecord.ts';
-import { withRuleChange } from '../core/approval/ruleChange.ts';
-import { annotateAll, label } from '../core/kube/annotate.ts';
-import { sameJson } from '../core/kube/json.ts';
-import { identityOf, labelValue } from '../core/kube/names.ts';
-import { formatListed, nextListEntries, parseListed } from '../core/record/listRecord.ts';
-import { hasDiscovered, requestersOf } from '../core/rollout/evaluation/versionApprovals.ts';
+import type { AdmissionRequest } from '../../api/admission.ts';
+import { LISTED, REASON, ROLLOUT_NAME_LABEL } from '../../api/annotations.ts';
+import { KINDS, ROLLOUT_GATES, ROLLOUTS } from '../../api/kinds.ts';
+import type { WebhookCall } from '../../api/ports.ts';
+import type { Rollout, RolloutGate } from '../../api/types.ts';
+import {
+  type ApprovalTarget,
+  acceptApproval,
+  approvedValue,
+  versionProblem,
+} from '../../core/approval/acceptApproval.ts';
+import { APPROVAL_KEYS, recordedOn } from '../../core/approval/approvalRecord.ts';
+import { withRuleChange } from '../../core/approval/ruleChange.ts';
+import { annotateAll, label } from '../../core/kube/annotate.ts';
+import { sameJson } from '../../core/kube/json.ts';
+import { identityOf, labelValue } from '../../core/kube/names.ts';
+import { formatListed, nextListEntries, parseListed } from '../../core/record/listRecord.ts';
+import { hasDiscovered, requestersOf } from '../../core/rollout/evaluation/versionApprovals.ts';
+import { type AdmissionDecision, type AdmissionHandler, allowed, denied, namespaceOf } from '../response.ts';
 import { recordDeletion } from './approvalDeletion.ts';
-import { type AdmissionDecision, type AdmissionHandler, allowed, denied, namespaceOf } from './response.ts';
 
 export const mutateRolloutGate: AdmissionHandler = async (request, call): Promise<AdmissionDecision> => {
   const sent = request.object as RolloutGate | null | undefined;

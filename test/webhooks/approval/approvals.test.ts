@@ -1,13 +1,13 @@
 /** Approvals at admission: who can give one, and what is recorded. */
 import { describe, expect, it } from 'vitest';
-import type { RolloutGate } from '../../api/types.ts';
-import { goJsonBytes } from '../../core/kube/json.ts';
-import { LIMITS } from '../../core/limits.ts';
-import { fakeCluster, fakeWebhookCall } from '../../dev/fakes/ports.ts';
-import { mutateRolloutGate } from '../../webhooks/rolloutGateAdmission.ts';
-import { object } from '../hooks/rollout/call.ts';
-import { write } from './gate/call.ts';
-import { write as admission } from './rollout/call.ts';
+import type { RolloutGate } from '../../../api/types.ts';
+import { goJsonBytes } from '../../../core/kube/json.ts';
+import { LIMITS } from '../../../core/limits.ts';
+import { fakeCluster, fakeWebhookCall } from '../../../dev/fakes/ports.ts';
+import { mutateRolloutGate } from '../../../webhooks/approval/rolloutGateAdmission.ts';
+import { object } from '../../hooks/rollout/call.ts';
+import { write } from '../gate/call.ts';
+import { write as admission } from '../rollout/call.ts';
 
 const P = 'rollout.kuberik.com/';
 const KUSTOMIZE_CONTROLLER = 'system:serviceaccount:flux-system:kustomize-controller';

@@ -1,11 +1,11 @@
 /** The deletion of a Gate or RolloutGate with approvals. */
-import type { AdmissionRequest } from '../api/admission.ts';
-import type { AnyObject, ObjectName } from '../api/kubernetes.ts';
-import type { ResourceRef, WebhookCall } from '../api/ports.ts';
-import { type ApprovalKeys, recordedOn } from '../core/approval/approvalRecord.ts';
-import { type Approvable, deletionEvent, ruleChangeEvents } from '../core/approval/ruleChange.ts';
-import { eventRecord } from '../core/kube/events.ts';
-import { isSystemDeleter } from '../core/kube/users.ts';
+import type { AdmissionRequest } from '../../api/admission.ts';
+import type { AnyObject, ObjectName } from '../../api/kubernetes.ts';
+import type { ResourceRef, WebhookCall } from '../../api/ports.ts';
+import { type ApprovalKeys, recordedOn } from '../../core/approval/approvalRecord.ts';
+import { type Approvable, deletionEvent, ruleChangeEvents } from '../../core/approval/ruleChange.ts';
+import { eventRecord } from '../../core/kube/events.ts';
+import { isSystemDeleter } from '../../core/kube/users.ts';
 
 /**
  * Records the deletion of a Gate or RolloutGate with approvals, with its user, and the last changes of its rule, which
