@@ -149,7 +149,7 @@ export function hasAllInputs({ spec, metadata }: FluxBinding, { rollouts, gates 
  */
 const DEPLOYMENT_DELAY_MS = 600_000;
 /** The delay of a first deployment: one more write of the FluxBinding, once, unless Flux has applied it by then. */
-const FIRST_DEPLOYMENT_DELAY_MS = 2000;
+const FIRST_DEPLOYMENT_DELAY_MS = 10_000;
 /** The delay from a change of a Gate to its report. A thousand objects are suspended in less time. */
 const GATE_DELAY_MS = 15_000;
 

@@ -58,8 +58,8 @@ const rows: Row[] = [
     before: { rollouts: one },
     report: { rollouts: two },
   },
-  { title: 'the first one, which was just made, in two seconds', rollout: deployed(0), ...later(NONE, 2) },
-  { title: 'the first one, two seconds ago', rollout: deployed(2), before: NONE, report: { rollouts: two } },
+  { title: 'the first one, which was just made, in ten seconds', rollout: deployed(0), ...later(NONE, 10) },
+  { title: 'the first one, ten seconds ago', rollout: deployed(10), before: NONE, report: { rollouts: two } },
   {
     title: 'one of another Rollout of the name',
     rollout: deployed(620),
