@@ -295,7 +295,7 @@ function nextOfVersion(rollout: Rollout, steps: readonly Step[], version: string
   ];
   if (lasting.length > 0) return { text: `no automatic change. ${version} is waiting for ${titlesText(lasting)}` };
   const at = lastOf([...blocking, ...blockers]);
-  return { text: `${version} is deployed automatically`, ...(at && { at }) };
+  return { text: `${version} is deployed`, ...(at && { at }) };
 }
 
 function titleOf({ type, object, reason }: Blocker): string {
