@@ -95,6 +95,12 @@ const ROWS: Row[] = [
     about(`runs for version 1.1.0, and has failed 2 times; ${POD}${LOGS}`),
     { jobs: [job(NAME, { active: 1, failed: 2 })], objects: [crashed] },
   ],
+  [
+    'the Job runs: the one before is kept, with its logs',
+    about(`runs for version 1.1.0${LOGS}`),
+    { jobs: [older, RUNS] },
+    { jobs: [NAME, 'smoke-web-6'] },
+  ],
   ['the Job has completed', about(`has completed for version 1.1.0${LOGS}`), { jobs: [DONE] }, HEALTHY],
   [
     'the Job has failed',
