@@ -8,7 +8,7 @@ import type { AnyObject, NamespacedName } from '../api/kubernetes.ts';
 import type { ResourceRef, StoredFact, WebhookCall } from '../api/ports.ts';
 import type { FluxBinding, GateStatus, Rollout } from '../api/types.ts';
 import { type Bypass, endedRecord, freshReason, mayRequestBypass, recentReason } from '../core/gate/bypassReason.ts';
-import { evaluateGates, type GateResult } from '../core/gate/evaluateGates.ts';
+import { closedOf, evaluateGates, type GateResult } from '../core/gate/evaluateGates.ts';
 import { isTooMany, TOO_MANY } from '../core/gate/gateRefs.ts';
 import { refKey } from '../core/kube/names.ts';
 import { LIMITS } from '../core/limits.ts';
@@ -27,8 +27,8 @@ export async function readClosed(
   refs: readonly NamespacedName[],
   { cluster, now }: WebhookCall,
 ): Promise<GateResult[]> {
-  if (refs.length > LIMITS.requiredGates) return evaluateGates([TOO_MANY], new Map(), now).closed;
-  return evaluateGates(refs, await readGates(refs, cluster), now).closed;
+  if (refs.length > LIMITS.requiredGates) return closedOf(evaluateGates([TOO_MANY], new Map(), now));
+  return closedOf(evaluateGates(refs, await readGates(refs, cluster), now));
 }
 
 /**

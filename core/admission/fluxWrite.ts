@@ -49,7 +49,6 @@ import {
   gatesInAnnotation,
   type ObjectGates,
   objectGates,
-  type RequiredGates,
   selectedByText,
 } from '../objectGates/objectGates.ts';
 import { bypassingRollouts } from '../suspension/bypassGrant.ts';
@@ -235,7 +234,7 @@ function specWithoutSuspend({ spec }: FluxObject): unknown {
 
 /** Warnings about references that the write breaks, or makes too many; of a new object, about each. */
 function referenceWarnings(
-  { problems, tooMany }: RequiredGates,
+  { problems, tooMany }: ObjectGates,
   oldObject: FluxObject | undefined,
   context: GateContext,
 ): string[] {

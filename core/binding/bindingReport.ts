@@ -49,7 +49,7 @@ export function reportOf(
   { rollouts, gates }: ReportInputs,
   now: EpochMs,
 ): { report: Report; requeueAt?: EpochMs } {
-  const evaluated = evaluateGates(requiredGatesOfBinding(spec), gates, now).all;
+  const evaluated = evaluateGates(requiredGatesOfBinding(spec), gates, now);
   const entries = redactFor(evaluated, metadata.namespace ?? '').map(gateEntry);
   const ends = [...rollouts.values()].flatMap((rollout) => bypassGrantEnds(rollout) ?? []).filter((end) => end > now);
   const edges = [...evaluated.flatMap((gate) => gate.until ?? []), ...ends];

@@ -60,14 +60,8 @@ export interface GateResult {
   approvalsUntil?: EpochMs | undefined;
 }
 
-export interface GateResults {
-  open: boolean;
-  closed: GateResult[];
-  all: GateResult[];
-}
-
 /**
- * Evaluates Gates. All must be open; a missing Gate counts as closed, and without any Gate the result is open.
+ * Evaluates Gates; a missing Gate counts as closed.
  * @param gates the Gates that exist, by `refKey`
  * @param next the next deployment of a Rollout: openings for its version alone count, and so do its approvals
  */
@@ -76,10 +70,12 @@ export function evaluateGates(
   gates: ReadonlyMap<string, Gate>,
   now: EpochMs,
   next?: NextDeployment,
-): GateResults {
-  const all = refs.map((ref) => gateResult(ref, gates.get(refKey(ref)), now, next));
-  const closed = all.filter(({ open }) => !open);
-  return { open: closed.length === 0, closed, all };
+): GateResult[] {
+  return refs.map((ref) => gateResult(ref, gates.get(refKey(ref)), now, next));
+}
+
+export function closedOf(gates: readonly GateResult[]): GateResult[] {
+  return gates.filter(({ open }) => !open);
 }
 
 function gateResult(

@@ -14,7 +14,7 @@ import {
 import type { FluxObject } from '../../api/flux.ts';
 import type { EpochMs, NamespacedName } from '../../api/kubernetes.ts';
 import type { Gate } from '../../api/types.ts';
-import { evaluateGates, type GateResults } from '../gate/evaluateGates.ts';
+import { closedOf, evaluateGates, type GateResult } from '../gate/evaluateGates.ts';
 import { parseGateRefs, TOO_MANY, TOO_MANY_ROLLOUTS } from '../gate/gateRefs.ts';
 import { gateSelects } from '../gate/gateSelection.ts';
 import { annotate } from '../kube/annotate.ts';
@@ -40,7 +40,7 @@ export interface GateContext extends RefRules {
   now: EpochMs;
 }
 
-export interface RequiredGates {
+interface RequiredGates {
   named: NamespacedName[];
   selecting: NamespacedName[];
   /** A sentence for each part of the annotation that names no Gate: such a part suspends the object. */
@@ -53,7 +53,9 @@ export interface RequiredGates {
 }
 
 /** The Gates of one object, evaluated. */
-export interface ObjectGates extends RequiredGates, GateResults {
+export interface ObjectGates extends RequiredGates {
+  all: GateResult[];
+  closed: GateResult[];
   /** Causes of a suspension: the closed Gates by `refKey`, and INVALID_REFERENCE. */
   names: string[];
   /** `names`, each with its closure: see `closureKey`. */
@@ -120,10 +122,11 @@ export function recordedGates(
 function evaluateRequired(required: RequiredGates, gates: ReadonlyMap<string, Gate>, now: EpochMs): ObjectGates {
   const { named, selecting, problems, tooMany } = required;
   const refs = tooMany ? [tooMany] : uniqueRefs([...named, ...selecting]);
-  const results = evaluateGates(refs, gates, now);
+  const all = evaluateGates(refs, gates, now);
+  const closed = closedOf(all);
   const invalid = problems.length > 0 ? [INVALID_REFERENCE] : [];
-  const names = [...results.closed.map(({ ref }) => refKey(ref)), ...invalid];
-  return { ...required, ...results, names, closures: [...results.closed.map(closureKey), ...invalid] };
+  const names = [...closed.map(({ ref }) => refKey(ref)), ...invalid];
+  return { ...required, all, closed, names, closures: [...closed.map(closureKey), ...invalid] };
 }
 
 /** Whether the write changes labels by which a closed Gate selects the object. */
@@ -131,7 +134,7 @@ export function escapesSelection(object: FluxObject, oldObject: FluxObject, cont
   if (sameJson(object.metadata.labels ?? {}, oldObject.metadata.labels ?? {})) return false;
   if (context.truncated) return true;
   const escaped = without(selectingGates(oldObject, context), selectingGates(object, context));
-  return !evaluateGates(escaped, context.gates, context.now).open;
+  return closedOf(evaluateGates(escaped, context.gates, context.now)).length > 0;
 }
 
 /**
@@ -153,7 +156,7 @@ export function withShrinkingEdits(object: FluxObject, oldObject: FluxObject, co
  */
 function dropsClosedGate(object: FluxObject, oldObject: FluxObject, { gates, now, ...rules }: GateContext): boolean {
   const dropped = without(gatesInAnnotation(oldObject, rules).refs, gatesInAnnotation(object, rules).refs);
-  return !evaluateGates(dropped, gates, now).open;
+  return closedOf(evaluateGates(dropped, gates, now)).length > 0;
 }
 
 /** The object with the annotations of another one that bind it to Rollouts. */

@@ -30,6 +30,6 @@ export function flaggerAnswer(
   gate: Gate | undefined,
   now: EpochMs,
 ): { opened: boolean; message: string } {
-  const { open, all } = evaluateGates([ref], byRefKey(gate ? [gate] : []), now);
-  return { opened: open, message: `Gate '${refKey(ref)}': ${all[0]?.message}.` };
+  const { open, message } = evaluateGates([ref], byRefKey(gate ? [gate] : []), now)[0]!;
+  return { opened: open, message: `Gate '${refKey(ref)}': ${message}.` };
 }

@@ -2,7 +2,14 @@
 import { KINDS } from '../../api/kinds.ts';
 import type { EpochMs } from '../../api/kubernetes.ts';
 import type { Blocker, GateSummary, HistoryEntry, RolloutStatus } from '../../api/types.ts';
-import { approveGateCommands, evaluateGates, fullMessage, type GateResult, redactFor } from '../gate/evaluateGates.ts';
+import {
+  approveGateCommands,
+  closedOf,
+  evaluateGates,
+  fullMessage,
+  type GateResult,
+  redactFor,
+} from '../gate/evaluateGates.ts';
 import { refKey } from '../kube/names.ts';
 import { LIMITS } from '../limits.ts';
 import { withRevision } from '../status/revision.ts';
@@ -196,7 +203,7 @@ function withApprovalsText(
 /** The closed Gates that hold the pending version; if none is pending, those that would hold any. */
 function closedGates({ rollout, gateRefs, gates }: Observed, { pending, closed }: Evaluation, now: EpochMs) {
   if (pending !== undefined) return closed;
-  return redactFor(evaluateGates(gateRefs, gates, now).closed, rollout.metadata.namespace ?? '');
+  return redactFor(closedOf(evaluateGates(gateRefs, gates, now)), rollout.metadata.namespace ?? '');
 }
 
 /**

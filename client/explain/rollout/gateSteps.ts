@@ -38,7 +38,7 @@ export function gateSteps(
     const wanted = ofObjects.has(refKey(ref)) ? undefined : next;
     const gate = find(ref);
     const step = gateStep(ref, gate, reported.get(refKey(ref)), related, { version, wanted, bypassed }, now);
-    const isOpenForVersion = gate && next && evaluateGates([ref], byRefKey([gate]), now, next).all[0]!.open;
+    const isOpenForVersion = gate && next && evaluateGates([ref], byRefKey([gate]), now, next)[0]!.open;
     if (step.state !== 'blocks' || !isOpenForVersion) return step;
     const holders = bound.filter(({ spec }) => requiredGatesOfBinding(spec).some((own) => refKey(own) === refKey(ref)));
     return { ...step, detail: `${step.detail}; still holds ${few(holders.map(targetName), 3)}` };
@@ -79,7 +79,7 @@ function gateStep(
     const state = bypassed.has(closureKey({ ref, closure: ABSENCE })) ? 'passed' : 'blocks';
     return { ...step, state, detail: 'does not exist, and a missing Gate counts as closed', missing: true };
   }
-  const evaluated = evaluateGates([ref], byRefKey([gate]), now, wanted).all[0]!;
+  const evaluated = evaluateGates([ref], byRefKey([gate]), now, wanted)[0]!;
   const facts = {
     ...gateFacts(gate, now),
     detail: detailOf(gateText(gate, now), evaluated),

@@ -76,7 +76,7 @@ export function evaluateRequiredGates(
   const next = { version, rollout: refKey(identityOf(rollout)), uid, background };
   const evaluated = gateRefs.flatMap((ref) => {
     const deployment = boundKeys.has(refKey(ref)) ? undefined : next;
-    return evaluateGates([ref], gates, now, deployment).all;
+    return evaluateGates([ref], gates, now, deployment);
   });
   const bypassedBy = bypassedClosures(rollout, head, version);
   const closed = redactFor(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { evaluateGates } from '../../../core/gate/evaluateGates.ts';
+import { closedOf, evaluateGates, type GateResult } from '../../../core/gate/evaluateGates.ts';
 import { parseGateRefs, TOO_MANY } from '../../../core/gate/gateRefs.ts';
 import { gateSelects, gateSelectsRollout } from '../../../core/gate/gateSelection.ts';
 import { byRefKey, identityOf } from '../../../core/kube/names.ts';
@@ -7,6 +7,8 @@ import { bypassText, closedGatesText } from '../../../core/objectGates/gateTexts
 import { closureKey, isBypassed } from '../../../core/suspension/objectState.ts';
 import { kubeObject, objectOf } from '../../support/objects.ts';
 import { gate } from './gate.ts';
+
+const allOpen = (gates: GateResult[]) => closedOf(gates).length === 0;
 
 describe('gate.fluxcd.io/gates', () => {
   const ref = (namespace: string, name: string) => ({ namespace, name });
@@ -37,19 +39,19 @@ describe('required gates', () => {
   const open = gate({ default: 'opened' });
   const closed = gate({ default: 'closed' });
 
-  it('none required, nothing held', () => expect(evaluateGates([], new Map(), at).open).toBe(true));
+  it('none required, nothing held', () => expect(allOpen(evaluateGates([], new Map(), at))).toBe(true));
   it('one closed gate of two is enough to hold', () => {
     const qa = gate({ default: 'closed' }, {}, { name: 'qa' });
-    expect(evaluateGates([one, identityOf(qa)], byRefKey([open, qa]), at).open).toBe(false);
+    expect(allOpen(evaluateGates([one, identityOf(qa)], byRefKey([open, qa]), at))).toBe(false);
   });
   it('user and reason of a closure are shown to the users whom it stops', () => {
     const request = { action: 'close' as const, at: '2026-01-05T09:00:00Z', by: 'anna', reason: 'INC-42' };
     const frozen = (more = {}) => ({ ...open, status: { request: { ...request, ...more } } });
-    const text = (more = {}) => closedGatesText(evaluateGates([one], byRefKey([frozen(more)]), at).closed).text;
+    const text = (more = {}) => closedGatesText(closedOf(evaluateGates([one], byRefKey([frozen(more)]), at))).text;
     expect(text()).toContain("Gate 'platform/freeze' is closed (Gate close requested, closed by anna: INC-42)");
     expect(text({ reason: undefined })).toContain('(Gate close requested, closed by anna)');
     expect(text({ reason: 'x'.repeat(5000) }).length).toBeLessThan(500);
-    expect(closedGatesText(evaluateGates([one], byRefKey([closed]), at).closed).text).toContain(
+    expect(closedGatesText(closedOf(evaluateGates([one], byRefKey([closed]), at))).text).toContain(
       '(Gate closed by default)',
     );
   });
@@ -66,13 +68,13 @@ describe('required gates', () => {
     const planned = { action: 'open' as const, at: '2026-01-05T12:00:00Z' };
     const frozen = { ...gate({ default: 'opened', ...spec }), status: { request } };
     const closures = [frozen, { ...frozen, status: { request, planned } }].map(
-      (each) => evaluateGates([one], byRefKey([each]), at).closed[0]?.closure,
+      (each) => closedOf(evaluateGates([one], byRefKey([each]), at))[0]?.closure,
     );
     expect(closures).toEqual([closure, closure]);
   });
   it('the absence of a Gate is another closure than that of the Gate: a bypass ends once it is created, closed', () => {
-    const bypassed = evaluateGates([one], new Map(), at).closed.map(closureKey);
-    const created = evaluateGates([one], byRefKey([closed]), at).closed.map(closureKey);
+    const bypassed = closedOf(evaluateGates([one], new Map(), at)).map(closureKey);
+    const created = closedOf(evaluateGates([one], byRefKey([closed]), at)).map(closureKey);
     expect(isBypassed({ is: 'bypassed', gates: bypassed }, bypassed)).toBe(true);
     expect(isBypassed({ is: 'bypassed', gates: bypassed }, created)).toBe(false);
   });
@@ -80,7 +82,7 @@ describe('required gates', () => {
     const mondays = { rules: [{ daysOfWeek: ['Monday' as const] }] };
     const request = { action: 'close' as const, at: '2026-01-03T09:00:00Z', by: 'anna', reason: 'INC-42' };
     const scheduled = { ...gate({ default: 'opened', window: '1h', schedule: mondays }), status: { request } };
-    const [held] = evaluateGates([one], byRefKey([scheduled]), at).closed;
+    const [held] = closedOf(evaluateGates([one], byRefKey([scheduled]), at));
     expect(held?.message).toMatch(/^Gate scheduled for opening at 2026-01-06T00:00:00Z$/);
     expect(held?.closedBy).toBeUndefined();
   });
@@ -100,12 +102,12 @@ describe('required gates', () => {
       'open.gate.fluxcd.io/for': opened,
     };
     const given = gate({ default: 'closed', window: '1h' }, annotations);
-    expect(evaluateGates([one], byRefKey([given]), at, next).open).toBe(expected);
+    expect(allOpen(evaluateGates([one], byRefKey([given]), at, next))).toBe(expected);
   });
 });
 
 it('beyond a limit a bypass takes the right for all Gates, since any of them may hold the object', () => {
-  const { closed } = evaluateGates([TOO_MANY], new Map(), 0);
+  const closed = closedOf(evaluateGates([TOO_MANY], new Map(), 0));
   expect(bypassText(undefined, 'write', closed).text).toMatch(
     /You need the verb bypass on all Gates of the cluster\.$/,
   );
@@ -124,7 +126,7 @@ describe('a Gate with approvals that a request has closed', () => {
     ['opened', 'Gate close requested', 1],
     ['closed', 'an unknown user; it opens only by approvals', 0],
   ] as const)('by default %s: a denial has the command that opens it if there is one', (standard, text, commands) => {
-    const denied = closedGatesText(evaluateGates([ref], byRefKey([closed(standard)]), at).closed);
+    const denied = closedGatesText(closedOf(evaluateGates([ref], byRefKey([closed(standard)]), at)));
     expect(denied.text.includes('only by approvals')).toBe(commands === 0);
     expect(denied.text).toContain(text);
     expect(denied.commands).toHaveLength(commands);
@@ -161,7 +163,7 @@ describe('approvals of a Rollout', () => {
     ['without a uid count for none', { uid: undefined }, false],
   ])('%s', (_, more, isOpen) => {
     const ref = { namespace: 'platform', name: 'freeze' };
-    expect(evaluateGates([ref], byRefKey([approved(more)]), at, next).open).toBe(isOpen);
+    expect(allOpen(evaluateGates([ref], byRefKey([approved(more)]), at, next))).toBe(isOpen);
   });
 
   it.each([
@@ -177,7 +179,7 @@ describe('approvals of a Rollout', () => {
       },
     );
     const ref = { namespace: 'platform', name: 'freeze' };
-    expect(evaluateGates([ref], byRefKey([closedByRequest]), at, next).open).toBe(isOpen);
+    expect(allOpen(evaluateGates([ref], byRefKey([closedByRequest]), at, next))).toBe(isOpen);
   });
 });
 

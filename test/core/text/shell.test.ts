@@ -101,7 +101,7 @@ describe('a command in', () => {
     const gate = objectOf('Gate', 'ops/two', { spec: { default: 'closed', approvals: { required: 1 } } });
     each((version) => {
       const next = { version, rollout: 'shop/web', background: { requesters: [], authors: undefined }, uid: '' };
-      const [evaluated] = evaluateGates([identityOf(gate)], byRefKey([gate]), 0, next).all;
+      const [evaluated] = evaluateGates([identityOf(gate)], byRefKey([gate]), 0, next);
       const line = evaluated?.lacks?.how[1] ?? '';
       expect(words(line)).toEqual(
         argv('kubectl -n ops annotate gate/two', `approve.gate.fluxcd.io/for=shop/web:${tagWord(version)}`),

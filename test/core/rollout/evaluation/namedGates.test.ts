@@ -1,7 +1,7 @@
 /** Names of Gates that may be removed although they count as closed. */
 import { describe, expect, it } from 'vitest';
 import type { RolloutStatus } from '../../../../api/types.ts';
-import { evaluateGates } from '../../../../core/gate/evaluateGates.ts';
+import { closedOf, evaluateGates } from '../../../../core/gate/evaluateGates.ts';
 import { gatesNamedBy } from '../../../../core/gate/gateRefs.ts';
 import { byRefKey } from '../../../../core/kube/names.ts';
 import { closedAgainstRemoval, namedGateRecords, neverSeen } from '../../../../core/rollout/evaluation/droppedGates.ts';
@@ -58,7 +58,7 @@ describe('the record of a name', () => {
 describe('a closed Gate keeps the Rollout from releasing its objects', () => {
   const status = { observedGeneration: 2, namedGates: [{ gate: 'shop/freeze', seen: false }] };
   const closed = (there: string[]) =>
-    evaluateGates([{ namespace: 'shop', name: 'freeze' }], byRefKey(there.map(gate)), NOW).closed;
+    closedOf(evaluateGates([{ namespace: 'shop', name: 'freeze' }], byRefKey(there.map(gate)), NOW));
   const against = (of: ReturnType<typeof rollout>, there: string[] = [], also?: ReadonlySet<string>) =>
     closedAgainstRemoval(closed(there), of, also).length;
 
