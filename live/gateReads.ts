@@ -114,7 +114,7 @@ export async function listBindings(
 }
 
 /** The metadata of the objects that annotations may bind to a Rollout of the namespace. */
-export function listBindable(namespace: string, cluster: ClusterReader): Promise<FluxObject[]> {
+export function listBindableObjects(namespace: string, cluster: ClusterReader): Promise<FluxObject[]> {
   return objectsOfKinds(BOUND_KINDS, namespace, cluster);
 }
 
@@ -122,7 +122,7 @@ export function listBindable(namespace: string, cluster: ClusterReader): Promise
  * The bindings of the objects of these Rollouts of one namespace, each once, with the Gates that the objects require
  * now: an object whose stored binding is missing or old has one too.
  * @param bindings the stored bindings of these Rollouts
- * @param objects the namespace's objects, from `listBindable`
+ * @param objects the namespace's objects, from `listBindableObjects`
  */
 export async function readCurrentBindings(
   rollouts: readonly Rollout[],

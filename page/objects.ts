@@ -6,7 +6,7 @@ import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../ap
 import { fluxFailure } from '../client/explain/fluxFailure.ts';
 import { type RelatedObjects, relatedGates, type Unread } from '../client/explain/related.ts';
 import { identityOf, refKey } from '../core/kube/names.ts';
-import { boundRollouts } from '../core/managedField/managedFields.ts';
+import { rolloutsOfObject } from '../core/managedField/managedFields.ts';
 import { upstreamRefs } from '../core/rollout/upstream/dependencies.ts';
 
 /** The kinds of bound objects, of which only failures are used. */
@@ -176,7 +176,7 @@ export function ownersOf(kind: WatchedKind, object: AnyObject): string[] {
     case 'Kustomization':
     case 'HelmRelease':
     case 'OCIRepository':
-      return boundRollouts(object).map((name) => refKey({ namespace, name }));
+      return rolloutsOfObject(object).map((name) => refKey({ namespace, name }));
     case 'HealthCheck':
       return [namespace];
     default:

@@ -16,7 +16,7 @@ import { involvedObjectsOf } from '../core/notification/involvedObjects.ts';
 import type { Denial } from '../core/objectGates/gateTexts.ts';
 import { closedAgainstRemoval, droppedGates, mayDropGates } from '../core/rollout/evaluation/droppedGates.ts';
 import { boundGates, requiredGatesOf } from '../core/rollout/evaluation/requiredGates.ts';
-import { listBindable, listBindings, readCurrentBindings, readGates, readSelectors } from '../live/gateReads.ts';
+import { listBindableObjects, listBindings, readCurrentBindings, readGates, readSelectors } from '../live/gateReads.ts';
 import { type AdmissionDecision, allowed, deny, namespaceOf } from './response.ts';
 
 /**
@@ -68,7 +68,7 @@ async function readClosedRequired(
   // process.
   const namespace = rollouts[0].metadata.namespace ?? '';
   const [objects, selectors, stored] = await Promise.all([
-    listBindable(namespace, call.cluster),
+    listBindableObjects(namespace, call.cluster),
     readSelectors(namespace, SELECTS_ROLLOUTS_LABEL, call.cluster),
     listBindings(rollouts, call.cluster),
   ]);

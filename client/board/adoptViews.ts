@@ -5,7 +5,7 @@ import { KINDS } from '../../api/kinds.ts';
 import type { NamespacedName } from '../../api/kubernetes.ts';
 import type { Rollout } from '../../api/types.ts';
 import { identityOf, refKey } from '../../core/kube/names.ts';
-import { boundRollouts } from '../../core/managedField/managedFields.ts';
+import { rolloutsOfObject } from '../../core/managedField/managedFields.ts';
 import { type TextWithCommands, withCommands } from '../../core/text/commands.ts';
 import { nameWord, shell } from '../../core/text/shell.ts';
 import { type Adoption, adopt, type Choices, imagesOf } from '../actions/writes/adoption.ts';
@@ -77,7 +77,7 @@ export function unboundObjects(objects: readonly FluxObject[], related: ClusterA
     objects.filter(({ kind }) => kind === KINDS.OCIRepository.kind).map((each) => [refKey(identityOf(each)), each]),
   );
   const found = objects
-    .filter((object) => boundRollouts(object).length === 0)
+    .filter((object) => rolloutsOfObject(object).length === 0)
     .map((object): UnboundObject => {
       const ref = identityOf(object);
       if (object.kind === KINDS.HelmRelease.kind) return unboundHelmRelease(object, sources);
@@ -116,7 +116,7 @@ function unboundHelmRelease(object: FluxObject, sources: ReadonlyMap<string, Flu
     };
   }
   const source = { namespace: ref.namespace, name: chart.name };
-  const [rollout] = boundRollouts(sources.get(refKey(source)) ?? object);
+  const [rollout] = rolloutsOfObject(sources.get(refKey(source)) ?? object);
   const name = nameWord(rollout);
   const command = shell`kubectl -n ${ref.namespace} annotate --field-manager=${FIELD_MANAGER} helmrelease/${ref.name} ${BOUND_ROLLOUT}=${name}`;
   return {

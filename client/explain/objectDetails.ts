@@ -5,7 +5,7 @@ import type { CoreEvent } from '../../core/audit/eventRecords.ts';
 import { parseInventory } from '../../core/health/objects/inventory.ts';
 import { isMap, withoutEmpty } from '../../core/kube/json.ts';
 import { groupOf, identityOf } from '../../core/kube/names.ts';
-import { boundRollouts } from '../../core/managedField/managedFields.ts';
+import { rolloutsOfObject } from '../../core/managedField/managedFields.ts';
 
 interface ConditionView {
   type: string;
@@ -56,7 +56,7 @@ export function objectDetails(object: AnyObject, events: readonly CoreEvent[] | 
   const entries = isMap(status.inventory) ? status.inventory.entries : undefined;
   const { resources } = parseInventory(entries);
   return {
-    rollouts: boundRollouts(object).map((name) => ({ namespace, name })),
+    rollouts: rolloutsOfObject(object).map((name) => ({ namespace, name })),
     conditions: Array.isArray(status.conditions) ? status.conditions.filter(isMap).map(conditionView) : [],
     ...withoutEmpty({ revision: textOf(status.lastAppliedRevision) ?? textOf(artifact.revision) }),
     ...(events && { events: events.map(eventView).sort(newestFirst).slice(0, MAX_EVENTS) }),

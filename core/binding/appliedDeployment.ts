@@ -11,7 +11,7 @@ import { KINDS } from '../../api/kinds.ts';
 import type { DeploymentRef, FluxBinding, FluxBindingSpec } from '../../api/types.ts';
 import { findCondition } from '../kube/conditions.ts';
 import { isSameDeployment, isSameVersion, parseDeployments } from '../managedField/deployment.ts';
-import { boundRollouts } from '../managedField/managedFields.ts';
+import { rolloutsOfObject } from '../managedField/managedFields.ts';
 import {
   boundedRevision,
   fetchedRevision,
@@ -55,7 +55,7 @@ export function provesApply(
   if (!spec.source) return true;
   if (!source) return false;
   const isOfSameNamespace = spec.source.namespace === metadata.namespace;
-  if (isOfSameNamespace && boundRollouts(source).includes(deployment.rollout) && !hasFetched(source, deployment))
+  if (isOfSameNamespace && rolloutsOfObject(source).includes(deployment.rollout) && !hasFetched(source, deployment))
     return false;
   return (source.status?.artifact as Artifact | undefined)?.revision === observed.applied;
 }
@@ -82,7 +82,7 @@ export function missingSourceText(
   if (!ref) return undefined;
   const name = `${ref.kind} '${ref.name}'`;
   if (!source) return `${name} does not exist`;
-  if (boundRollouts(source).includes(rollout)) return undefined;
+  if (rolloutsOfObject(source).includes(rollout)) return undefined;
   return `${name} is not bound to that Rollout: annotate it with ${BOUND_ROLLOUT}=${rollout}`;
 }
 

@@ -67,7 +67,7 @@ export function reportWith(
   gates: readonly GateEntry[],
   now: EpochMs,
 ): Report {
-  const existing = rolloutsOf(spec).flatMap((name) => rollouts.get(name) ?? []);
+  const existing = rolloutsOfBinding(spec).flatMap((name) => rollouts.get(name) ?? []);
   const closures = closedClosures(gates);
   const bypassing = existing.filter((rollout) => bypassesGates(rollout, closures, now));
   return {
@@ -115,7 +115,7 @@ export function closedClosures(gates: readonly GateEntry[] | undefined): string[
 }
 
 /** The names of the Rollouts that the object tracks, sorted. */
-export function rolloutsOf(spec: FluxBindingSpec | undefined): string[] {
+export function rolloutsOfBinding(spec: FluxBindingSpec | undefined): string[] {
   return [...new Set((spec?.fields ?? []).map((field) => field.rollout))].sort();
 }
 

@@ -24,7 +24,7 @@ export function bindingName(object: FluxObject): string {
  * waits for no applier.
  * @param mayRequest whether it may request an apply of its applier
  */
-export function bindingOf(
+export function makeBinding(
   object: FluxObject,
   { gates, problems: gateProblems }: BindingGates,
   before: FluxBinding | undefined,

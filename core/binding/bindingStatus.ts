@@ -38,7 +38,7 @@ import {
   type ReportInputs,
   reportDue,
   reportOf,
-  rolloutsOf,
+  rolloutsOfBinding,
 } from './bindingReport.ts';
 
 export type ManagedFieldState = NonNullable<FluxBindingStatus['fields']>[number];
@@ -156,7 +156,7 @@ function desiredDeployments(
   { report, atomic }: RelatedToBinding,
   held: boolean,
 ): DeploymentRef[] {
-  return rolloutsOf(spec).flatMap((name) => {
+  return rolloutsOfBinding(spec).flatMap((name) => {
     const carried = spec.observed?.deployed?.find((deployment) => deployment.rollout === name);
     const next = atomic?.rollout === name ? atomic.fetched : headOf(report, name);
     const stays = held && !report.bypassing?.some(({ rollout }) => rollout === name);
@@ -170,7 +170,7 @@ function desiredDeployments(
  * suspension changes the generation and would hide it.
  */
 function provenDeployments(binding: FluxBinding, related: RelatedToBinding): DeploymentRef[] {
-  const names = rolloutsOf(binding.spec);
+  const names = rolloutsOfBinding(binding.spec);
   const before = binding.status?.applied ?? [];
   return names.flatMap((name) => {
     const head = headOf(related.report, name);

@@ -9,14 +9,14 @@ import type { ObjectName } from '../../api/kubernetes.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
 import type { GateSelectors } from '../gate/gateSelection.ts';
 import { boundLabel, byRefKey, identityOf, objectName, sortedKeys } from '../kube/names.ts';
-import { objectsBoundTo } from '../managedField/managedFields.ts';
+import { objectsOfRollout } from '../managedField/managedFields.ts';
 import { type RefRules, requiredGates } from '../objectGates/objectGates.ts';
 
 /**
  * The FluxBindings of the objects that are bound to the Rollout, by their fields or their label: a new CRD may drop
  * fields that are stored, and a bake must not begin because of that.
  */
-export function bindingsOf({ metadata }: Rollout, bindings: readonly FluxBinding[]): FluxBinding[] {
+export function bindingsOfRollout({ metadata }: Rollout, bindings: readonly FluxBinding[]): FluxBinding[] {
   const label = boundLabel(metadata.name ?? '');
   return bindings.filter(
     (binding) =>
@@ -61,7 +61,7 @@ export function boundObjects(
   const byTarget = new Map(bindings.map((binding) => [targetOf(binding), binding]));
   const rolloutOf = new Map<FluxObject, Rollout>();
   for (const rollout of rollouts) {
-    for (const object of objectsBoundTo(rollout.metadata.name ?? '', objects)) rolloutOf.set(object, rollout);
+    for (const object of objectsOfRollout(rollout.metadata.name ?? '', objects)) rolloutOf.set(object, rollout);
   }
   return [...rolloutOf].flatMap(([object, rollout]) => {
     if (object.metadata.deletionTimestamp) return [];
@@ -72,13 +72,13 @@ export function boundObjects(
 }
 
 /** The names of the objects that are bound to the Rollout, by the objects themselves or by their FluxBindings. */
-export function namesOfBound(
+export function boundObjectNames(
   { metadata }: Rollout,
   bindings: readonly FluxBinding[],
   objects: readonly FluxObject[],
 ): ObjectName[] {
   const { namespace = '', name = '' } = metadata;
-  const bound = objectsBoundTo(name, objects).map((object) => ({
+  const bound = objectsOfRollout(name, objects).map((object) => ({
     kind: object.kind,
     name: object.metadata.name ?? '',
   }));
@@ -88,11 +88,11 @@ export function namesOfBound(
 }
 
 /** One binding for each object: the stored one, or one that proves nothing. */
-export function bindingsOfObjects(bindings: readonly FluxBinding[], bound: readonly BoundObject[]): FluxBinding[] {
+export function completeBindings(bindings: readonly FluxBinding[], bound: readonly BoundObject[]): FluxBinding[] {
   const known = new Set(bound.map(({ object }) => keyOf(object)));
   // An object that was deleted or unbound counts until its binding is deleted, and so do its Gates.
   const others = bindings.filter((binding) => !known.has(targetOf(binding)));
-  return [...others, ...bound.map(bindingOf)];
+  return [...others, ...bound.map(storedOrUnseen)];
 }
 
 /**
@@ -109,17 +109,17 @@ export function currentBindings(
   const candidates = sortedKeys(gates.map(identityOf));
   const context = { ...rules, gates: byRefKey(gates), namespaceLabels, candidates, truncated };
   const current = bound.map((each) => ({ ...each, binding: withCurrentGates(each, context) }));
-  return bindingsOfObjects(bindings, current);
+  return completeBindings(bindings, current);
 }
 
 function withCurrentGates(bound: BoundObject, context: Parameters<typeof requiredGates>[1]): FluxBinding {
   const { named, selecting, tooMany } = requiredGates(bound.object, context);
   const refs = tooMany ? [tooMany] : [...named, ...selecting];
-  const { spec, ...own } = bindingOf(bound);
+  const { spec, ...own } = storedOrUnseen(bound);
   return { ...own, spec: { ...spec!, gates: refs.map(({ namespace, name }) => ({ namespace, gate: name })) } };
 }
 
-function bindingOf({ object, rollout, binding }: BoundObject): FluxBinding {
+function storedOrUnseen({ object, rollout, binding }: BoundObject): FluxBinding {
   return binding ?? unseenBinding(rollout, object.kind, object.metadata.name ?? '');
 }
 

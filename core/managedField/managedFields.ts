@@ -61,7 +61,7 @@ export function managedFieldsOf(object: Annotated): ManagedFields {
 }
 
 /** Names of the Rollouts that manage fields of the object, and of the Rollout that it tracks. */
-export function boundRollouts(object: Annotated): readonly string[] {
+export function rolloutsOfObject(object: Annotated): readonly string[] {
   const { fields, tracks } = managedFieldsOf(object);
   return [...new Set([...fields.map(({ rollout }) => rollout), ...(tracks === undefined ? [] : [tracks])])];
 }
@@ -70,8 +70,8 @@ export function boundRollouts(object: Annotated): readonly string[] {
 const byRollout = new WeakMap<readonly Annotated[], ReadonlyMap<string, readonly Annotated[]>>();
 
 /** The objects whose annotations bind them to the Rollout of this name. The list must not change afterwards. */
-export function objectsBoundTo<T extends Annotated>(rollout: string, objects: readonly T[]): readonly T[] {
-  const index = byRollout.get(objects) ?? groupByEach(objects, boundRollouts);
+export function objectsOfRollout<T extends Annotated>(rollout: string, objects: readonly T[]): readonly T[] {
+  const index = byRollout.get(objects) ?? groupByEach(objects, rolloutsOfObject);
   byRollout.set(objects, index);
   return (index.get(rollout) ?? []) as readonly T[];
 }
@@ -99,13 +99,13 @@ export function fieldPath(field: ManagedField): string[] {
  */
 export function unboundRollouts(object: FluxObject | undefined, oldObject: FluxObject): string[] {
   const stays = object && !gainsOwner(object, oldObject);
-  const kept = new Set(stays ? bindingsOf(object).map(({ key }) => key) : []);
-  const lost = bindingsOf(oldObject).filter(({ key }) => !kept.has(key));
+  const kept = new Set(stays ? boundKeysOf(object).map(({ key }) => key) : []);
+  const lost = boundKeysOf(oldObject).filter(({ key }) => !kept.has(key));
   return [...new Set(lost.map(({ rollout }) => rollout))];
 }
 
-/** The bindings of the object to Rollouts: each managed field, and the Rollout that it tracks. */
-function bindingsOf(object: FluxObject): { rollout: string; key: string }[] {
+/** What binds the object to Rollouts: each managed field, and the Rollout that it tracks. */
+function boundKeysOf(object: FluxObject): { rollout: string; key: string }[] {
   const { fields, tracks } = managedFieldsOf(object);
   const managed = fields.map((field) => ({ rollout: field.rollout, key: fieldKey(field) }));
   return tracks === undefined ? managed : [...managed, { rollout: tracks, key: tracks }];

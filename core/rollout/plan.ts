@@ -4,7 +4,7 @@
  */
 import type { AnyObject, Condition, EpochMs } from '../../api/kubernetes.ts';
 import type { HistoryEntry, RolloutStatus } from '../../api/types.ts';
-import { bindingsOf } from '../binding/boundObjects.ts';
+import { bindingsOfRollout } from '../binding/boundObjects.ts';
 import { setConditions } from '../kube/conditions.ts';
 import type { NewEvent } from '../kube/events.ts';
 import { derivedPolicy } from '../policy/derivedPolicy.ts';
@@ -110,7 +110,7 @@ function ownInputs(inputs: Observed, now: EpochMs): Observed {
   return {
     ...inputs,
     rolloutGates: rolloutGatesOf(rollout, rolloutGates, now),
-    bindings: bindingsOf(rollout, bindings),
+    bindings: bindingsOfRollout(rollout, bindings),
     healthChecks: sortedChecks(healthChecks),
   };
 }

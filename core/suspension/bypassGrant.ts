@@ -13,7 +13,7 @@ import type { EpochMs } from '../../api/kubernetes.ts';
 import type { FluxBindingStatus, HistoryEntry, Rollout } from '../../api/types.ts';
 import { shortHash } from '../kube/names.ts';
 import { formatTime, parseTime } from '../kube/time.ts';
-import { boundRollouts } from '../managedField/managedFields.ts';
+import { rolloutsOfObject } from '../managedField/managedFields.ts';
 import { closureKey, containsAll, MAX_GATE_LIST_CHARACTERS } from './objectState.ts';
 
 export interface BypassGrant {
@@ -118,7 +118,7 @@ export function bypassingRollouts(
   { rollouts, now }: { rollouts: ReadonlyMap<string, Rollout>; now: EpochMs },
 ): Map<string, Rollout> {
   if (!oldObject || !hasEverReconciled(oldObject)) return new Map();
-  const bound = new Set(boundRollouts(oldObject));
+  const bound = new Set(rolloutsOfObject(oldObject));
   return new Map([...rollouts].filter(([name, rollout]) => bound.has(name) && bypassesGates(rollout, closures, now)));
 }
 

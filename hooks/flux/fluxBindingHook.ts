@@ -6,7 +6,7 @@ import type { FluxObject } from '../../api/flux.ts';
 import { GATES, KINDS, KUSTOMIZATIONS, ROLLOUTS } from '../../api/kinds.ts';
 import type { CompositeResponse, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { FluxBinding, FluxBindingSpec, Gate, Rollout } from '../../api/types.ts';
-import { decodeReport, reportInputs, reportOf, rolloutsOf } from '../../core/binding/bindingReport.ts';
+import { decodeReport, reportInputs, reportOf, rolloutsOfBinding } from '../../core/binding/bindingReport.ts';
 import { atomicUpdateOf, bindingStatus } from '../../core/binding/bindingStatus.ts';
 import { isTooMany, requiredGatesOfBinding } from '../../core/gate/gateRefs.ts';
 import { groupOf } from '../../core/kube/names.ts';
@@ -22,7 +22,7 @@ export const fluxBindingHook: CompositeHook<FluxBinding> = {
     // If the object's decorator reports, related objects would only add syncs of this one.
     if (!spec?.report) {
       const { namespace = '' } = metadata;
-      const rollouts = rolloutsOf(spec).map((name) => ({ namespace, name }));
+      const rollouts = rolloutsOfBinding(spec).map((name) => ({ namespace, name }));
       relatedResources.push(...namedRules(ROLLOUTS, rollouts));
       const gates = requiredGatesOfBinding(spec).filter((gate) => !isTooMany(gate));
       relatedResources.push(...namedRules(GATES, gates));

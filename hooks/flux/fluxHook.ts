@@ -12,7 +12,7 @@ import type { DecoratorResponse, RelatedResourceRule } from '../../api/metacontr
 import type { ClusterReader, HookCall } from '../../api/ports.ts';
 import type { FluxBinding, Gate, Rollout } from '../../api/types.ts';
 import { reportInputs } from '../../core/binding/bindingReport.ts';
-import { bindingName, bindingOf } from '../../core/binding/bindingSpec.ts';
+import { bindingName, makeBinding } from '../../core/binding/bindingSpec.ts';
 import { nextBinding, targetOfBinding } from '../../core/binding/bindingStatus.ts';
 import { artifactTrigger, deploymentTrigger } from '../../core/binding/trigger.ts';
 import { byRefKey } from '../../core/kube/names.ts';
@@ -64,7 +64,7 @@ export const fluxHook: DecoratorHook<FluxObject> = {
 
     const applier = awaitedApply(object);
     const mayRequest = applier !== undefined && (await mayRequestFrom(applier, object, observed, call.cluster));
-    const binding = bindingOf(object, gating.binding, observed, mayRequest);
+    const binding = makeBinding(object, gating.binding, observed, mayRequest);
     const inputs = reportInputs(objectsOf<Rollout>(related, KINDS.Rollout), gates);
     const next = binding && nextBinding(binding, observed, inputs, now);
     const answer: DecoratorResponse = { attachments: next ? [next.binding] : [] };

@@ -16,7 +16,7 @@ import {
 import type { CompositeRequest, ObjectMap, RelatedResourceRule } from '../../api/metacontroller.ts';
 import type { ClusterReader, HookCall, ReleaseMetadata, Settings } from '../../api/ports.ts';
 import type { FluxBinding, Gate, HealthCheck, Rollout, RolloutGate } from '../../api/types.ts';
-import { bindingsOfObjects, boundObjects, namesOfBound } from '../../core/binding/boundObjects.ts';
+import { boundObjectNames, boundObjects, completeBindings } from '../../core/binding/boundObjects.ts';
 import { gatesNamedBy } from '../../core/gate/gateRefs.ts';
 import { type GateSelectors, selectingGateRules } from '../../core/gate/gateSelection.ts';
 import { healthCheckLabels } from '../../core/health/association.ts';
@@ -41,7 +41,7 @@ import {
 import { metadataWanted } from '../../core/rollout/release/metadata.ts';
 import { untrustedMatchProblems, upstreamRefs } from '../../core/rollout/upstream/dependencies.ts';
 import type { UpstreamRollouts } from '../../core/rollout/upstream/upstreamVerdict.ts';
-import { listBindable, listBindings, readCurrentBindings, readGates } from '../../live/gateReads.ts';
+import { listBindableObjects, listBindings, readCurrentBindings, readGates } from '../../live/gateReads.ts';
 import {
   listRolloutGates,
   objectsOfKinds,
@@ -256,7 +256,8 @@ export async function readBound(
   call: HookCall,
 ): Promise<Pick<Observed, 'bindings' | 'gateRefs' | 'gates'>> {
   const { rollout } = observed;
-  const bindings = await liveBindings(rollout, observed.bindings, call);
+  const objects = await liveBoundObjects(rollout, observed.bindings, call);
+  const bindings = await readCurrentBindings([rollout], observed.bindings, objects, call);
   const gateRefs = requiredGatesOf([withAllowedRefs(rollout, call.settings)], bindings, selectors);
   const others = await readGates(without(gateRefs, observed.gateRefs), call.cluster);
   return { bindings, gateRefs, gates: new Map([...observed.gates, ...others]) };
@@ -277,9 +278,9 @@ export async function carriedDeployments({ metadata }: Rollout, cluster: Cluster
   return deploymentsCarriedBy(objects, name);
 }
 
-/** How old a list of a namespace's objects may be once the newest deployment is applied: see `appliedBindings`. */
+/** How old the list of objects may be once the newest deployment is applied: see `readBindingsAfterApply`. */
 const MAX_AGE_AFTER_APPLY_MS = 5000;
-/** How old it may be before a deployment, which reads the bound objects of the list again: see `liveBindings`. */
+/** How old it may be before a deployment, which reads the bound objects of the list again: see `liveBoundObjects`. */
 const MAX_AGE_BEFORE_DEPLOYMENT_MS = 1000;
 /** A Rollout with more bound objects lists the namespace's objects, in place of that many reads. */
 const MAX_OBJECT_READS = 8;
@@ -288,43 +289,36 @@ const MAX_OBJECT_READS = 8;
  * The bindings of the objects bound to the Rollout, for a deployment that seems to be applied everywhere: their Gates
  * don't matter. An object that was bound in the last seconds may be missing: it has the version from the webhook.
  */
-export async function appliedBindings(rollout: Rollout, call: HookCall): Promise<FluxBinding[]> {
+export async function readBindingsAfterApply(rollout: Rollout, call: HookCall): Promise<FluxBinding[]> {
   const bindings = await listBindings([rollout], call.cluster);
-  const objects = await bindable(rollout, MAX_AGE_AFTER_APPLY_MS, call);
-  return bindingsOfObjects(bindings, boundObjects([rollout], objects, bindings));
-}
-
-/**
- * The bindings of the objects bound to the Rollout, with the Gates that these require now, before a deployment.
- * Only an object that was bound within the last second, and has no FluxBinding yet, may be missing: the webhook holds
- * it.
- */
-async function liveBindings(
-  rollout: Rollout,
-  bindings: readonly FluxBinding[],
-  call: HookCall,
-): Promise<FluxBinding[]> {
-  return readCurrentBindings([rollout], bindings, await liveObjects(rollout, bindings, call), call);
+  const objects = await recentBindableObjects(rollout, MAX_AGE_AFTER_APPLY_MS, call);
+  return completeBindings(bindings, boundObjects([rollout], objects, bindings));
 }
 
 /**
  * The objects bound to the Rollout, as they are now. In a burst each Rollout of the namespace needs a list, and one of
  * thousands takes a quarter of a second of the API server's time: they share it, and each reads its own objects again.
+ * Only an object that was bound within the last second, and has no FluxBinding yet, may be missing: the webhook holds
+ * it.
  */
-async function liveObjects(
+async function liveBoundObjects(
   rollout: Rollout,
   bindings: readonly FluxBinding[],
   call: HookCall,
 ): Promise<readonly FluxObject[]> {
   // The first deployment often follows the bindings of all objects by a moment.
-  if (!rollout.status?.history?.length) return bindable(rollout, 0, call);
-  const listed = await bindable(rollout, MAX_AGE_BEFORE_DEPLOYMENT_MS, call);
-  const known = namesOfBound(rollout, bindings, listed);
-  return known.length > MAX_OBJECT_READS ? bindable(rollout, 0, call) : readObjects(known, call.cluster);
+  if (!rollout.status?.history?.length) return recentBindableObjects(rollout, 0, call);
+  const listed = await recentBindableObjects(rollout, MAX_AGE_BEFORE_DEPLOYMENT_MS, call);
+  const known = boundObjectNames(rollout, bindings, listed);
+  return known.length > MAX_OBJECT_READS ? recentBindableObjects(rollout, 0, call) : readObjects(known, call.cluster);
 }
 
 /** The metadata of the objects that annotations may bind to a Rollout of the namespace, at most `maxAgeMs` old. */
-function bindable({ metadata }: Rollout, maxAgeMs: number, { cluster, sharedReads }: HookCall): Promise<FluxObject[]> {
+function recentBindableObjects(
+  { metadata }: Rollout,
+  maxAgeMs: number,
+  { cluster, sharedReads }: HookCall,
+): Promise<FluxObject[]> {
   const { namespace = '' } = metadata;
-  return sharedReads.recent(maxAgeMs, `bound in ${namespace}`, () => listBindable(namespace, cluster));
+  return sharedReads.recent(maxAgeMs, `bound in ${namespace}`, () => listBindableObjects(namespace, cluster));
 }

@@ -3,7 +3,7 @@ import { SELECTS_ROLLOUTS_LABEL } from '../../api/annotations.ts';
 import type { CompositeResponse, ObjectMap } from '../../api/metacontroller.ts';
 import type { HookCall } from '../../api/ports.ts';
 import type { Rollout, RolloutStatus } from '../../api/types.ts';
-import { bindingsOf } from '../../core/binding/boundObjects.ts';
+import { bindingsOfRollout } from '../../core/binding/boundObjects.ts';
 import { eventRecord } from '../../core/kube/events.ts';
 import { countsOf, durationsOf } from '../../core/rollout/deploymentMetrics.ts';
 import type { Observed } from '../../core/rollout/evaluation/observed.ts';
@@ -14,11 +14,11 @@ import { type CompositeHook, HookError, resyncAfter } from '../hook.ts';
 import { withPresentHealth } from './healthReads.ts';
 import { wakesOnGrant } from './liveBudgets.ts';
 import {
-  appliedBindings,
   carriedDeployments,
   liveRollout,
   mayChangeUnseen,
   observe,
+  readBindingsAfterApply,
   readBlockers,
   readBound,
   relatedRules,
@@ -89,7 +89,8 @@ async function decidePlan(
     inputs = { ...inputs, ...read };
     plan = planRollout(inputs, call.now);
   };
-  if (plan.dependsOnBindings && !plan.isIrreversible) planAgain({ bindings: await appliedBindings(rollout, call) });
+  if (plan.dependsOnBindings && !plan.isIrreversible)
+    planAgain({ bindings: await readBindingsAfterApply(rollout, call) });
   if (plan.dependsOnHealth) planAgain({ healthChecks: await withPresentHealth(rollout, inputs.healthChecks, call) });
   const carried = await deploymentsToAdopt(inputs, plan, call);
   if (plan.isIrreversible || carried.length > 0) {
@@ -118,7 +119,7 @@ function recheckSeconds(first: Plan, plan: Plan, related: ObjectMap): number | u
  */
 async function deploymentsToAdopt({ rollout, bindings }: Observed, plan: Plan, { cluster }: HookCall) {
   const isFirst = !rollout.status?.history?.length && !rollout.metadata.deletionTimestamp;
-  const reads = isFirst && (plan.isIrreversible || bindingsOf(rollout, bindings).length > 0);
+  const reads = isFirst && (plan.isIrreversible || bindingsOfRollout(rollout, bindings).length > 0);
   return reads ? carriedDeployments(rollout, cluster) : [];
 }
 

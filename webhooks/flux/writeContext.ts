@@ -13,7 +13,7 @@ import type { WriteContext } from '../../core/admission/fluxWrite.ts';
 import { freshReason } from '../../core/gate/bypassReason.ts';
 import type { GateResult } from '../../core/gate/evaluateGates.ts';
 import { byRefKey, identityOf, sortedKeys } from '../../core/kube/names.ts';
-import { boundRollouts, managedFieldsOf, unboundRollouts } from '../../core/managedField/managedFields.ts';
+import { managedFieldsOf, rolloutsOfObject, unboundRollouts } from '../../core/managedField/managedFields.ts';
 import { needsNoSource } from '../../core/managedField/setManagedFields.ts';
 import { sourceOf } from '../../core/managedField/source.ts';
 import { type GateContext, gatesToRead, objectGates } from '../../core/objectGates/objectGates.ts';
@@ -153,7 +153,7 @@ async function readOthers(write: Write, call: WebhookCall): Promise<Others> {
 function readFollowed({ object, oldObject, namespace }: Write, call: WebhookCall): Promise<WriteContext['rollouts']> {
   // An apply may leave out the annotation that names a Rollout. Behind a closed Gate the annotation stays, and that
   // Rollout may be the one that bypasses the Gate: so the Rollouts of both versions are read.
-  const names = object ? [object, oldObject].flatMap((each) => (each ? boundRollouts(each) : [])) : [];
+  const names = object ? [object, oldObject].flatMap((each) => (each ? rolloutsOfObject(each) : [])) : [];
   return readNamedRollouts(names, namespace, call);
 }
 

@@ -8,10 +8,10 @@ import type { Artifact, FluxObject } from '../../api/flux.ts';
 import { KUSTOMIZATIONS } from '../../api/kinds.ts';
 import type { ResourceRef, WebhookCall } from '../../api/ports.ts';
 import type { FluxBinding, Rollout } from '../../api/types.ts';
-import { bindingsOf } from '../../core/binding/boundObjects.ts';
+import { bindingsOfRollout } from '../../core/binding/boundObjects.ts';
 import { freshReason, mayRequestBypass, recordReason } from '../../core/gate/bypassReason.ts';
 import { MAX_LISTED } from '../../core/kube/firstFew.ts';
-import { boundRollouts } from '../../core/managedField/managedFields.ts';
+import { rolloutsOfObject } from '../../core/managedField/managedFields.ts';
 import { sourceResource } from '../../core/managedField/source.ts';
 import { bypassWarning, type Denial } from '../../core/objectGates/gateTexts.ts';
 import { bypassTarget } from '../../core/rollout/evaluation/bypassTarget.ts';
@@ -107,7 +107,7 @@ function keptGrant(rollout: Rollout, before: Rollout | undefined): string | unde
  */
 async function newerSourceWarnings(rollout: Rollout, call: WebhookCall): Promise<string[]> {
   const bindings = await listBindings([rollout], call.cluster);
-  const syncs = bindingsOf(rollout, bindings).filter(({ spec }) => spec?.target.kind === 'Kustomization');
+  const syncs = bindingsOfRollout(rollout, bindings).filter(({ spec }) => spec?.target.kind === 'Kustomization');
   const texts = await Promise.all(
     syncs.slice(0, MAX_LISTED).map((binding) => newerSourceWarning(binding, rollout, call)),
   );
@@ -132,7 +132,7 @@ async function newerSourceWarning(
   const managesSource =
     named.namespace === metadata.namespace &&
     object !== undefined &&
-    boundRollouts(object).includes(rollout.metadata.name ?? '');
+    rolloutsOfObject(object).includes(rollout.metadata.name ?? '');
   const revision = (object?.status?.artifact as Artifact | undefined)?.revision;
   const { lastAppliedRevision } = (sync?.status ?? {}) as { lastAppliedRevision?: string };
   if (managesSource || revision === undefined || revision === lastAppliedRevision) return undefined;

@@ -3,7 +3,7 @@ import { WATCHES_LABEL } from '../../../api/annotations.ts';
 import { READY } from '../../../api/conditions.ts';
 import type { EpochMs } from '../../../api/kubernetes.ts';
 import type { Blocker, FluxBinding, HistoryEntry, Rollout } from '../../../api/types.ts';
-import { bindingsOf } from '../../../core/binding/boundObjects.ts';
+import { bindingsOfRollout } from '../../../core/binding/boundObjects.ts';
 import { requiredGatesOfBinding } from '../../../core/gate/gateRefs.ts';
 import { findCondition } from '../../../core/kube/conditions.ts';
 import { few } from '../../../core/kube/firstFew.ts';
@@ -58,7 +58,7 @@ export function explainRollout(rollout: Rollout, related: RelatedObjects, now: E
   const { metadata, status } = rollout;
   const { namespace = '', name = '', uid } = metadata;
   const { [WATCHES_LABEL]: _, ...labels } = metadata.labels ?? {};
-  const bound = bindingsOf(rollout, related.bindings);
+  const bound = bindingsOfRollout(rollout, related.bindings);
   const waiting = waitingVersion(rollout);
   const history = (status?.history ?? []).map(deploymentView);
   const steps = stepsOf(rollout, bound, related, waiting?.version, now);

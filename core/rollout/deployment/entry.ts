@@ -8,7 +8,7 @@ import type { NewEvent } from '../../kube/events.ts';
 import { isLegalTag } from '../../kube/tag.ts';
 import { formatTime, parseTime } from '../../kube/time.ts';
 import { parseDeployments } from '../../managedField/deployment.ts';
-import { objectsBoundTo } from '../../managedField/managedFields.ts';
+import { objectsOfRollout } from '../../managedField/managedFields.ts';
 import { withoutFirstSeen } from '../release/metadata.ts';
 import {
   BAKE_CANCELLED,
@@ -195,7 +195,7 @@ export interface CarriedDeployment {
 
 /** The Rollout's deployments on the objects bound to it; their uid may be that of an earlier Rollout of this name. */
 export function deploymentsCarriedBy(objects: readonly AnyObject[], rollout: string): CarriedDeployment[] {
-  return objectsBoundTo(rollout, objects).flatMap(({ kind, metadata }) => {
+  return objectsOfRollout(rollout, objects).flatMap(({ kind, metadata }) => {
     const all = parseDeployments(metadata.annotations?.[DEPLOYED]);
     const deployment = all.find((each) => each.rollout === rollout);
     return deployment && isLegalTag(deployment.version) ? [{ deployment, by: `${kind} '${metadata.name}'` }] : [];

@@ -5,7 +5,7 @@
 import type { EpochMs, NamespacedName } from '../../../api/kubernetes.ts';
 import type { FluxBinding, HistoryEntry, ReleaseAuthors, Rollout } from '../../../api/types.ts';
 import type { Approval } from '../../approval/approvalRecord.ts';
-import { bindingsOf } from '../../binding/boundObjects.ts';
+import { bindingsOfRollout } from '../../binding/boundObjects.ts';
 import { evaluateGates, type GateResult, redactFor } from '../../gate/evaluateGates.ts';
 import { gatesNamedBy, requiredGatesOfBinding, TOO_MANY } from '../../gate/gateRefs.ts';
 import { type GateSelectors, gateSelectsRollout } from '../../gate/gateSelection.ts';
@@ -25,7 +25,7 @@ export function ownGates(rollout: Rollout, { gates, namespaceLabels }: GateSelec
 
 /** The Gates that the objects bound to these Rollouts require, of each object once. */
 export function boundGates(rollouts: readonly Rollout[], bindings: readonly FluxBinding[]): NamespacedName[] {
-  const bound = new Set(rollouts.flatMap((rollout) => bindingsOf(rollout, bindings)));
+  const bound = new Set(rollouts.flatMap((rollout) => bindingsOfRollout(rollout, bindings)));
   return [...bound].flatMap(({ spec }) => requiredGatesOfBinding(spec));
 }
 

@@ -7,7 +7,7 @@ import { explanationOf } from '../../../client/explain/kinds/explanation.ts';
 import { NO_RELATED } from '../../../client/explain/related.ts';
 import { bindingSteps } from '../../../client/explain/rollout/deploymentSteps.ts';
 import { explainRollout } from '../../../client/explain/rollout/explainRollout.ts';
-import { bindingOf } from '../../../core/binding/bindingSpec.ts';
+import { makeBinding } from '../../../core/binding/bindingSpec.ts';
 import { kustomization, rollout } from '../../core/admission/objects.ts';
 
 /** 1.1.0 is the newest deployment, with id 2. */
@@ -16,7 +16,7 @@ const app: Rollout = rollout('my-app', '1.1.0', '1.0.0');
 const DEPLOYING = { ...app.status!.history![0]!, bakeStatus: 'Deploying' as const };
 
 function binding(applied: number, status: 'True' | 'False' | 'Unknown', message: string): FluxBinding {
-  const { spec, ...rest } = bindingOf(kustomization(), { gates: [], problems: [] }, undefined)!;
+  const { spec, ...rest } = makeBinding(kustomization(), { gates: [], problems: [] }, undefined)!;
   const version = applied === 2 ? '1.1.0' : '1.0.0';
   const condition = { type: 'Ready', status, reason: 'x', message, lastTransitionTime: '2026-03-04T08:00:00Z' };
   const carried = { rollout: 'my-app', id: applied, version, uid: 'uid-my-app' };

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { FluxBinding } from '../../../api/types.ts';
 import { tooManyReferencesProblem } from '../../../core/admission/fluxWrite.ts';
 import { provesApply } from '../../../core/binding/appliedDeployment.ts';
-import { bindingOf } from '../../../core/binding/bindingSpec.ts';
+import { makeBinding } from '../../../core/binding/bindingSpec.ts';
 import { LIMITS } from '../../../core/limits.ts';
 import { managedFieldsOf } from '../../../core/managedField/managedFields.ts';
 import { objectGates } from '../../../core/objectGates/objectGates.ts';
@@ -17,7 +17,7 @@ it('a revision beyond the limit is no proof, and is not copied', () => {
   const deployed = deployment('my-app', 1, '1.0.0');
   const source = ociRepository({ tag: '1.0.0' }, { deployed });
   source.status = { observedGeneration: 3, artifact: { revision: `1.0.0@${HUGE}` } };
-  const binding = bindingOf(source, gates, undefined)!;
+  const binding = makeBinding(source, gates, undefined)!;
   expect(size(binding)).toBeLessThan(2000);
   expect(binding.spec?.observed?.fetched).toBeUndefined();
   const head = { rollout: 'my-app', id: 1, version: '1.0.0', uid: 'uid-my-app' };
@@ -35,12 +35,12 @@ it('nor is the inventory of a Kustomization', () => {
   };
   const object = kustomization({ deployed: deployment('my-app', 1, '1.0.0') });
   object.status = { observedGeneration: 3, lastAppliedRevision: HUGE, conditions: [ready] };
-  expect(size(bindingOf(object, gates, undefined))).toBeLessThan(2000);
+  expect(size(makeBinding(object, gates, undefined))).toBeLessThan(2000);
 });
 
 it('a source with a name that nothing can have is not copied', () => {
   const object = kustomization({ spec: { sourceRef: { kind: 'GitRepository', name: HUGE } } });
-  expect(size(bindingOf(object, gates, undefined))).toBeLessThan(2000);
+  expect(size(makeBinding(object, gates, undefined))).toBeLessThan(2000);
 });
 
 it('an object with more marked variables than the limit counts as held, with the cause', () => {
@@ -53,5 +53,5 @@ it('an object with more marked variables than the limit counts as held, with the
   expect(managedFieldsOf(object).problems[0]).toContain(`more than ${LIMITS.managedFields} managed variables`);
   expect(objectGates(object, context).closed).toHaveLength(1);
   expect(tooManyReferencesProblem(object, undefined)).toContain(`${LIMITS.managedFields} variables`);
-  expect(size(bindingOf(object, gates, undefined))).toBeLessThan(100_000);
+  expect(size(makeBinding(object, gates, undefined))).toBeLessThan(100_000);
 });

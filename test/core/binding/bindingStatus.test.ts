@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FluxObject } from '../../../api/flux.ts';
 import type { FluxBinding, Rollout } from '../../../api/types.ts';
 import { type GateEntry, reportWith } from '../../../core/binding/bindingReport.ts';
-import { bindingOf } from '../../../core/binding/bindingSpec.ts';
+import { makeBinding } from '../../../core/binding/bindingSpec.ts';
 import { atomicUpdateOf, bindingStatus } from '../../../core/binding/bindingStatus.ts';
 import { deploymentTrigger } from '../../../core/binding/trigger.ts';
 import {
@@ -216,7 +216,7 @@ const followers = [
 
 function bound(object: FluxObject, row?: Partial<Row>): FluxBinding {
   const gates = (row?.gates ?? []).map(({ namespace, name }) => ({ namespace, name }));
-  return { ...bindingOf(object, { gates, problems: [] }, undefined)!, ...(row?.before && { status: row.before }) };
+  return { ...makeBinding(object, { gates, problems: [] }, undefined)!, ...(row?.before && { status: row.before }) };
 }
 
 describe('spec of a FluxBinding', () => {

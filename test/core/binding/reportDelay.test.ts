@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { FluxBindingSpec, Gate, Rollout } from '../../../api/types.ts';
 import { encodeReport, type Report, reportInputs } from '../../../core/binding/bindingReport.ts';
-import { bindingOf } from '../../../core/binding/bindingSpec.ts';
+import { makeBinding } from '../../../core/binding/bindingSpec.ts';
 import { nextBinding } from '../../../core/binding/bindingStatus.ts';
 import { deployment, gate, kustomization, NOW, rollout } from '../admission/objects.ts';
 
@@ -111,7 +111,7 @@ const rows: Row[] = [
 it.each(rows)('a FluxBinding gets the report of $title', ({ rollout, gate, other, report, requeueIn, ...row }) => {
   const isManaged = rollout !== undefined || gate === undefined;
   const object = kustomization({ deployed: deployment('my-app', 1, '1.0.0'), ...(!isManaged && { annotations: {} }) });
-  const wanted = bindingOf(object, { gates: gate ? [FREEZE] : [], problems: [] }, undefined)!;
+  const wanted = makeBinding(object, { gates: gate ? [FREEZE] : [], problems: [] }, undefined)!;
   const spec = row.before && { ...wanted.spec!, ...other, report: encodeReport(row.before) };
   const observed = spec && { ...wanted, spec };
   const answer = nextBinding(wanted, observed, reportInputs(rollout ? [rollout] : [], gate ? [gate] : []), NOW);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { boundRollouts, managedFieldsOf } from '../../../core/managedField/managedFields.ts';
+import { managedFieldsOf, rolloutsOfObject } from '../../../core/managedField/managedFields.ts';
 import { costInReadings } from '../../support/cost.ts';
 import { helmRelease, kustomization, ociRepository } from '../admission/objects.ts';
 
@@ -112,7 +112,7 @@ describe('annotations of 256 kB', () => {
 describe('marks of a HelmRelease', () => {
   it('have it follow one Rollout, and manage no field', () => {
     expect(managedFieldsOf(helmRelease())).toEqual({ fields: [], tracks: 'my-app', problems: [] });
-    expect(boundRollouts(helmRelease())).toEqual(['my-app']);
+    expect(rolloutsOfObject(helmRelease())).toEqual(['my-app']);
     expect(managedFieldsOf(helmRelease({ annotations: {} }))).toEqual({ fields: [], problems: [] });
   });
 
