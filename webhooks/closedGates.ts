@@ -186,7 +186,7 @@ async function bypassFact(
   { operation, namespace, oldObject, userInfo }: AdmissionRequest,
   call: WebhookCall,
 ): Promise<StoredFact | undefined> {
-  const object = refOf(regarding, namespace);
+  const object = resourceRefOf(regarding, namespace);
   if (!object) return undefined;
   const annotations = bypassRecordIn(regarding);
   if (!annotations[BYPASSED_BY]?.endsWith(` ${userInfo.username}`)) return undefined;
@@ -212,7 +212,7 @@ function bypassRecordIn(object: AnyObject | undefined): Record<string, string | 
 }
 
 /** A reference to the object in the API version that we read, not the request's. */
-function refOf({ kind, metadata }: AnyObject, namespace = ''): (ResourceRef & { name: string }) | undefined {
+function resourceRefOf({ kind, metadata }: AnyObject, namespace = ''): (ResourceRef & { name: string }) | undefined {
   const known = [...GOVERNED_KINDS, KINDS.Gate, KINDS.Rollout].find((row) => row.kind === kind);
   return known && metadata.name
     ? { ...resourceOf(known), namespace: metadata.namespace ?? namespace, name: metadata.name }

@@ -36,7 +36,7 @@ const MAX_TEXT_CHARACTERS = 2048;
 export function cloudEventOf(record: AuditRecord, source: string): CloudEvent {
   const { action, object, time, version = '', change, digest } = record;
   const subject = [object.kind, object.namespace, object.name].filter(Boolean).join('/');
-  const id = shortHash(JSON.stringify(identityOf(record)));
+  const id = shortHash(JSON.stringify(idPartsOf(record)));
   const data = stableContent(record);
   if (!change) return envelope({ id, source, type: `${OWN_TYPE}${action}`, subject, time, data });
   const type = CDEVENTS[change];
@@ -75,7 +75,7 @@ function envelope(event: Omit<CloudEvent, 'specversion' | 'datacontenttype'>): C
 }
 
 /** The fields that identify an action, without source and texts: a Gate and fifty histories may record one opening. */
-function identityOf({ time, action, object, user, version, detail }: AuditRecord): unknown[] {
+function idPartsOf({ time, action, object, user, version, detail }: AuditRecord): unknown[] {
   const { kind, namespace, name } = object;
   // A Rollout's history lacks the version of an opening: two openings by one user in one second count as one.
   const about = action === 'Opened' || action === 'Closed' ? undefined : version;

@@ -42,7 +42,7 @@ export function recordsOfObject(object: AuditedObject, now: EpochMs): AuditRecor
     case 'ClusterRolloutBudget':
       return recordsOfBudget(object as Budget);
     default:
-      return bypassOf(object);
+      return bypassRecords(object);
   }
 }
 
@@ -63,7 +63,7 @@ function recordsOfRollout(rollout: Rollout): AuditRecord[] {
     : [];
   const history = rollout.status?.history ?? [];
   const deployments = history.flatMap((entry, index) => recordsOfDeployment(entry, changeOf(history, index), object));
-  return [...deployments, ...pinned, ...bypassOf(rollout)];
+  return [...deployments, ...pinned, ...bypassRecords(rollout)];
 }
 
 /**
@@ -177,7 +177,7 @@ function recordsOfGate(gate: Gate, now: EpochMs): AuditRecord[] {
           },
         ]
       : []),
-    ...bypassOf(gate),
+    ...bypassRecords(gate),
   ];
 }
 
@@ -230,7 +230,7 @@ function recordsOfBudget(budget: Budget): AuditRecord[] {
 }
 
 /** The record of the newest bypass of the object; empty without one. */
-function bypassOf(object: AuditedObject): AuditRecord[] {
+function bypassRecords(object: AuditedObject): AuditRecord[] {
   const given = givenReason(object);
   if (!given) return [];
   const { by, at, reason } = given;

@@ -80,7 +80,7 @@ export function gateStatus(gate: Gate, evaluation: GateEvaluation, facts: GateFa
     notResumedObjects: unresumed ? firstEntries(unresumed) : gate.status?.notResumedObjects,
     approvals,
     webhookPath: receiver && ('path' in receiver ? receiver.path : gate.status?.webhookPath),
-    conditions: conditionsOf(gate, evaluation, receiver, now),
+    conditions: nextConditions(gate, evaluation, receiver, now),
   });
 }
 
@@ -99,7 +99,7 @@ function hasLasted({ status }: Gate, { opened }: GateEvaluation, at: EpochMs): b
   return since !== undefined && at - since >= REACHES_MS;
 }
 
-function conditionsOf(
+function nextConditions(
   gate: Gate,
   { opened, message, cause, stalled }: GateEvaluation,
   receiver: GateFacts['receiver'],

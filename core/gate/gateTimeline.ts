@@ -58,7 +58,7 @@ export function evaluateGate(gate: Gate, now: EpochMs): GateEvaluation {
   };
 }
 
-type Schedule = NonNullable<Gate['spec']['schedule']>;
+type GateSchedule = NonNullable<Gate['spec']['schedule']>;
 
 interface CompiledSchedule {
   periodAt: Timeline['periodAt'];
@@ -66,9 +66,9 @@ interface CompiledSchedule {
 }
 
 /** Schedules by their objects, which never change: a Gate is evaluated for each version that a Rollout may deploy. */
-const compiledSchedules = new WeakMap<Schedule, CompiledSchedule>();
+const compiledSchedules = new WeakMap<GateSchedule, CompiledSchedule>();
 
-function compileSchedule(schedule: Schedule): CompiledSchedule {
+function compileSchedule(schedule: GateSchedule): CompiledSchedule {
   const known = compiledSchedules.get(schedule);
   if (known) return known;
   const { calendar, problems } = compileCalendar(schedule, 'spec.schedule');

@@ -36,7 +36,7 @@ const NO_OBJECTS: Inventory = { resources: [], errors: [] };
 /** The health of the Kustomization itself, before any of its objects is read. */
 export function ownHealth(observed: ObservedKustomization, context: HealthContext): OwnHealth {
   const { kustomization } = observed;
-  const revision = revisionOf(observed, context);
+  const revision = observedRevision(observed, context);
   const ready = conditionsOf(kustomization as FluxObject).find(({ type }) => type === 'Ready');
   const own = kstatusOf(kustomization, context.now);
   if (revision.hasBegun && ready?.status === 'False' && FAILED_KUSTOMIZATION.has(ready.reason)) {
@@ -148,7 +148,10 @@ interface Revision {
   waitsForSource?: boolean;
 }
 
-function revisionOf({ kustomization, source, rollouts }: ObservedKustomization, context: HealthContext): Revision {
+function observedRevision(
+  { kustomization, source, rollouts }: ObservedKustomization,
+  context: HealthContext,
+): Revision {
   const artifact = source && stringAt(source, ['status', 'artifact', 'revision']);
   const applied = kustomization.status?.lastAppliedRevision;
   const ownOld = whyOldDeployment(kustomization as FluxObject, rollouts);

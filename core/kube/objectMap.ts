@@ -10,7 +10,7 @@ type GroupKind = { group: string; kind: string };
 export function objectsOf<T extends AnyObject = KubeObject>(map: ObjectMap, of: GroupKind): T[] {
   const entries: [string, KubeObject][] = [];
   for (const [key, objects] of Object.entries(map ?? {})) {
-    if (isKind(key, of)) entries.push(...Object.entries(objects ?? {}));
+    if (isKeyOfKind(key, of)) entries.push(...Object.entries(objects ?? {}));
   }
   return entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, object]) => object as unknown as T);
 }
@@ -24,17 +24,17 @@ export function objectAt<T extends AnyObject = KubeObject>(
 ): T | undefined {
   const path = refKey({ namespace: namespace ?? '', name });
   for (const [key, objects] of Object.entries(map ?? {})) {
-    if (isKind(key, of) && objects?.[path]) return objects[path] as unknown as T;
+    if (isKeyOfKind(key, of) && objects?.[path]) return objects[path] as unknown as T;
   }
   return undefined;
 }
 
 /** Whether Metacontroller sends objects of the kind: a map, even if empty, for each kind that a rule or child names. */
 export function sendsKind(map: ObjectMap, of: GroupKind): boolean {
-  return Object.keys(map ?? {}).some((key) => isKind(key, of));
+  return Object.keys(map ?? {}).some((key) => isKeyOfKind(key, of));
 }
 
-function isKind(key: string, { group, kind }: GroupKind): boolean {
+function isKeyOfKind(key: string, { group, kind }: GroupKind): boolean {
   if (group === '') return key === `${kind}.v1`;
   return key.startsWith(`${kind}.${group}/`);
 }

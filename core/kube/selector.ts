@@ -103,7 +103,7 @@ export function selectorProblems(selector: LabelSelector | undefined, path: stri
 /** Checks a selector. Throws SelectorError for the first part that does not compile. */
 function checkSelector(selector: LabelSelector | undefined): void {
   for (const [key, value] of Object.entries(selector?.matchLabels ?? {})) {
-    checkKey(key, 'matchLabels');
+    checkLabelKey(key, 'matchLabels');
     checkValue(value, `matchLabels[${key}]`);
   }
   (selector?.matchExpressions ?? []).forEach(checkRequirement);
@@ -125,7 +125,7 @@ function requirementText({ key, operator, values }: LabelSelectorRequirement): s
 
 function checkRequirement({ key, operator, values }: LabelSelectorRequirement, index: number): void {
   const at = `matchExpressions[${index}]`;
-  checkKey(key, `${at}.key`);
+  checkLabelKey(key, `${at}.key`);
   const count = values?.length ?? 0;
   if (operator === 'In' || operator === 'NotIn') {
     if (count === 0)
@@ -140,7 +140,7 @@ function checkRequirement({ key, operator, values }: LabelSelectorRequirement, i
   }
 }
 
-function checkKey(key: unknown, field: string): void {
+function checkLabelKey(key: unknown, field: string): void {
   const [name, prefix, ...rest] = typeof key === 'string' ? key.split('/').reverse() : [];
   const legal =
     name !== undefined &&

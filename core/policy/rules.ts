@@ -45,7 +45,7 @@ function compileRules(policy: ImagePolicy | undefined): PolicyRules {
   const { filterTags, policy: kind } = policy?.spec ?? {};
   const extract = compileExtract(filterTags);
   if ('problem' in extract) {
-    const rejection = `the policy's filterTags.pattern ${quote(filterTags?.pattern)} cannot be used: ${extract.problem}`;
+    const rejection = `the policy's filterTags.pattern ${quoted(filterTags?.pattern)} cannot be used: ${extract.problem}`;
     return { rejection: () => rejection, rank: () => undefined };
   }
   const rule = ruleOf(kind);
@@ -58,7 +58,7 @@ function compileRules(policy: ImagePolicy | undefined): PolicyRules {
   return {
     rejection(tag) {
       const text = extracted(tag);
-      if (text === undefined) return `the policy's filterTags.pattern ${quote(filterTags?.pattern)} does not match it`;
+      if (text === undefined) return `the policy's filterTags.pattern ${quoted(filterTags?.pattern)} does not match it`;
       return rule?.rejection(text, value(tag));
     },
     rank(a, b, loosely = false) {
@@ -84,9 +84,9 @@ function bySemver(text: string): Rule<Version> {
     compare: compareVersions,
     isLoose: ({ strict }) => !strict,
     rejection(value, version) {
-      if (!range) return `the policy's range ${quote(text)} does not parse`;
-      if (!version?.strict) return `${quote(value)} is not a semantic version`;
-      return range(version) ? undefined : `${value} is not in the policy's range ${quote(text)}`;
+      if (!range) return `the policy's range ${quoted(text)} does not parse`;
+      if (!version?.strict) return `${quoted(value)} is not a semantic version`;
+      return range(version) ? undefined : `${value} is not in the policy's range ${quoted(text)}`;
     },
   };
 }
@@ -97,7 +97,7 @@ const NUMBER = /^(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const byNumber: Rule<number> = {
   read: (text) => (NUMBER.test(text) ? Number(text) : undefined),
   compare: (a, b) => (a === b ? 0 : a - b),
-  rejection: (text, value) => (value === undefined ? `${quote(text)} is not a number` : undefined),
+  rejection: (text, value) => (value === undefined ? `${quoted(text)} is not a number` : undefined),
 };
 
 const byText: Rule<string> = {
@@ -117,6 +117,6 @@ function inOrder<Value>(rule: Rule<Value>, order: 'asc' | 'desc' | undefined): R
 /** Characters of a text in a message. */
 const MAX_QUOTED = 200;
 
-function quote(text = ''): string {
+function quoted(text = ''): string {
   return `'${shortened(text, MAX_QUOTED)}'`;
 }

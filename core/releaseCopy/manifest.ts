@@ -66,7 +66,7 @@ export function contentsOf(text: string, contentType: string, name: string): Con
       found.blobs = descriptors(manifest.blobs ?? [], 'blobs', name);
       break;
     default:
-      throw invalid(`${name} is of the media type ${quote(mediaType)}: it cannot be known what it refers to`);
+      throw invalid(`${name} is of the media type ${quoted(mediaType)}: it cannot be known what it refers to`);
   }
   if (manifest.subject !== undefined) found.subject = descriptorOf(manifest.subject, name).digest;
   const type = manifest.artifactType ?? (isMap(manifest.config) ? manifest.config.mediaType : undefined);
@@ -105,12 +105,12 @@ function descriptors(value: unknown, field: string, name: string): Blob[] {
 function descriptorOf(value: unknown, name: string): Blob {
   if (!isMap(value)) throw invalid(`${name} refers to something that is not a descriptor`);
   const { mediaType, digest, size, artifactType } = value;
-  if (!isDigest(digest)) throw invalid(`${name} refers to the digest ${quote(digest)}, which is not sha256 or sha512`);
+  if (!isDigest(digest)) throw invalid(`${name} refers to the digest ${quoted(digest)}, which is not sha256 or sha512`);
   if (typeof mediaType !== 'string' || !MEDIA_TYPE.test(mediaType)) {
-    throw invalid(`${name} refers to ${digest} with the media type ${quote(mediaType)}`);
+    throw invalid(`${name} refers to ${digest} with the media type ${quoted(mediaType)}`);
   }
   if (!Number.isSafeInteger(size) || (size as number) < 0) {
-    throw invalid(`${name} refers to ${digest} with the size ${quote(size)}`);
+    throw invalid(`${name} refers to ${digest} with the size ${quoted(size)}`);
   }
   const annotations = textsOf(value.annotations);
   return {
@@ -130,7 +130,7 @@ function textsOf(value: unknown): Record<string, string> | undefined {
 }
 
 const invalid = (message: string) => new CopyFailure('Invalid', message);
-const quote = (value: unknown) => (JSON.stringify(value) ?? 'undefined').slice(0, 100);
+const quoted = (value: unknown) => (JSON.stringify(value) ?? 'undefined').slice(0, 100);
 
 // Referrers: OCI's, which the registry or a tag lists, and the tags of cosign.
 

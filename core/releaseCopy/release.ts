@@ -30,12 +30,12 @@ export function emptyRelease(root: string): SourceRelease {
 export function addPart({ parts }: SourceRelease, part: ReleasePart): void {
   parts.set(part.manifest.digest, part);
   if (parts.size > COPY_LIMITS.manifests) {
-    throw tooLarge(`more than ${COPY_LIMITS.manifests} manifests, with what refers to them`);
+    throw releaseTooLarge(`more than ${COPY_LIMITS.manifests} manifests, with what refers to them`);
   }
   let bytes = 0;
   for (const { manifest } of parts.values()) bytes += manifest.bytes.byteLength;
   if (bytes > COPY_LIMITS.manifestsBytes) {
-    throw tooLarge(`manifests of more than ${COPY_LIMITS.manifestsBytes} bytes together`);
+    throw releaseTooLarge(`manifests of more than ${COPY_LIMITS.manifestsBytes} bytes together`);
   }
 }
 
@@ -86,9 +86,9 @@ export function partsWithSubject({ parts }: SourceRelease): Map<string, ReleaseP
   return bySubject as Map<string, ReleasePart[]>;
 }
 
-const tooManyBlobs = () => tooLarge(`more than ${COPY_LIMITS.blobs} blobs`);
+const tooManyBlobs = () => releaseTooLarge(`more than ${COPY_LIMITS.blobs} blobs`);
 
-function tooLarge(what: string): CopyFailure {
+function releaseTooLarge(what: string): CopyFailure {
   return new CopyFailure('Invalid', `the release has ${what}, which is more than one copy takes`);
 }
 

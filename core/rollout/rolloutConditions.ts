@@ -98,7 +98,7 @@ function blockedCondition(
   const inputs = { by: requested && `, ${requested},`, head, evaluation };
   const waits = BLOCKER_KINDS.flatMap(({ type, sentence }) => {
     if (!sentence) return [];
-    const first = blockers.find((each) => each.type === type && each.version === version && isReported(each));
+    const first = blockers.find((each) => each.type === type && each.version === version && isBlockerReported(each));
     if (!first || version === undefined) return [];
     const found = sentence({ ...inputs, version, until: first.until });
     const { text, commands = [] } = typeof found === 'string' ? { text: found } : found;
@@ -126,7 +126,7 @@ const UNHEALTHY = 'UnhealthyHealthChecks';
 /**
  * Whether DeploymentBlocked reports the blocker. A failure that is about to be rolled back is reported by RolledBack.
  */
-function isReported({ type, effect }: Blocker): boolean {
+function isBlockerReported({ type, effect }: Blocker): boolean {
   return type !== 'Failure' || effect === 'Blocks';
 }
 

@@ -80,13 +80,13 @@ export function applierState(
 ): ApplierState {
   if (!applier) return { state: 'Missing' };
   if (applier.metadata.deletionTimestamp) return { state: 'Deleting' };
-  const progress = progressOf(applier, since, now);
+  const progress = applierStateOf(applier, since, now);
   // An apply that is done has updated the inventory. Before that, an object outside the inventory won't be applied.
   const willApply = progress.state === 'Done' || applies(applier, applied) !== false;
   return willApply ? progress : { state: 'Missing', reason: NOT_LISTED };
 }
 
-function progressOf(applier: FluxObject, since: EpochMs, now: EpochMs): ApplierState {
+function applierStateOf(applier: FluxObject, since: EpochMs, now: EpochMs): ApplierState {
   if (applier.spec?.suspend === true) {
     return { state: readState(applier)?.is === 'opening' ? 'Asked' : 'Suspended' };
   }

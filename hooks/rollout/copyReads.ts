@@ -29,7 +29,7 @@ export async function copyingOf(
     const problem = 'the component release-copies is not installed';
     return { problem, image, jobs: [], pods: {} };
   }
-  const source = policy && (await sourceOf(rollout, policy, cluster));
+  const source = policy && (await readCopySource(rollout, policy, cluster));
   const ended = jobs.filter(({ status }) => status?.failed > 0 || status?.conditions?.length > 0);
   const pods = await Promise.all(
     ended.map(async (job) => [job.metadata.name ?? '', await podsOf(job, cluster)] as const),
@@ -38,7 +38,7 @@ export async function copyingOf(
   return { image, allowLocalRegistries, ...(source && { source }), jobs, pods: Object.fromEntries(pods) };
 }
 
-async function sourceOf(
+async function readCopySource(
   rollout: Rollout,
   policy: ImagePolicy,
   cluster: ClusterReader,

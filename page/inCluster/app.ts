@@ -48,7 +48,7 @@ const LIMITS = {
 } as const;
 
 export const SIGN_OUT = '/sign-out';
-const TOO_MANY = 'Too many requests. Try again in a moment.';
+const TOO_MANY_REQUESTS = 'Too many requests. Try again in a moment.';
 
 export function createPageApp(options: AppOptions): RequestListener {
   const { origin, log, now, notReady } = options;
@@ -126,7 +126,7 @@ async function answerApiRequest(
   const { user } = identity;
   const atOnce = limits.atOnce.get(user) ?? 0;
   if (atOnce >= LIMITS.requestsOfReaderAtOnce || !limits.reader(user) || !limits.allReaders(''))
-    return answerJson(response, 429, { message: TOO_MANY });
+    return answerJson(response, 429, { message: TOO_MANY_REQUESTS });
   const pages = readerPages.pagesOf(identity);
   if (!pages) return answerJson(response, 503, { message: 'Too many users have this page open. Try again later.' });
   if (target.pathname === '/api/stream') {
@@ -167,7 +167,7 @@ async function beginSignIn(
   const { method, origin, limits } = options;
   const refusal = refuseEmbedded(request);
   if (refusal) return answerProblem(response, refusal.status, refusal.message, options);
-  if (!limits.signIns('')) return answerProblem(response, 429, TOO_MANY, options);
+  if (!limits.signIns('')) return answerProblem(response, 429, TOO_MANY_REQUESTS, options);
   try {
     const { to, pending } = await method.signIn.begin();
     const path = localPath(target.searchParams.get('to'), origin);
@@ -197,7 +197,7 @@ async function finishSignIn(
       options,
     );
   // Counted only now, and apart from the starts: any page can make its readers' browsers request this address.
-  if (!limits.finishedSignIns('')) return answerProblem(response, 429, TOO_MANY, options);
+  if (!limits.finishedSignIns('')) return answerProblem(response, 429, TOO_MANY_REQUESTS, options);
   const { path, ...pending } = begun.content as unknown as Pending & { path: string };
   try {
     const found = await method.signIn.finish(target.search, pending);

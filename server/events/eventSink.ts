@@ -26,7 +26,7 @@ const FORBIDDEN_WAIT_MS = 5000;
 const MAX_NAMES_TRIED = 5;
 const MAX_MESSAGE_CHARACTERS = 1024;
 const MAX_NAME_CHARACTERS = 253;
-const TOO_MANY = 'too many events are waiting';
+const TOO_MANY_WAITING = 'too many events are waiting';
 /** Names of recent Events: a repeated sync costs no request. */
 const MAX_RECENT_NAMES = 2000;
 
@@ -107,7 +107,7 @@ export function createEventSink({ create, find, nameKey, dropped, log, wait, not
     lanes: {
       of: ({ event }) => event.metadata.namespace!,
       atOnce: AT_ONCE_OF_NAMESPACE,
-      evicted: (item) => drop(item, TOO_MANY),
+      evicted: (item) => drop(item, TOO_MANY_WAITING),
     },
     work: async ({ record }) => {
       if (await write(record)) notifier?.record(record);
@@ -121,7 +121,7 @@ export function createEventSink({ create, find, nameKey, dropped, log, wait, not
       const name = event.metadata.name!;
       if (written.get(name)) return;
       written.set(name, true);
-      if (!queue.push({ record, event })) drop({ record, event }, TOO_MANY);
+      if (!queue.push({ record, event })) drop({ record, event }, TOO_MANY_WAITING);
     },
     idle: () => queue.idle(),
   };

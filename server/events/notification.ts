@@ -15,7 +15,7 @@ import { type FluxEvent, fluxEventOf, isReported, ownObject } from './fluxEvent.
 const MAX_WAITING_RECORDS = 200;
 const AT_ONCE = 4;
 const AT_ONCE_OF_NAMESPACE = 2;
-const TOO_MANY = 'too many notifications are waiting';
+const TOO_MANY_WAITING = 'too many notifications are waiting';
 const TIMEOUT_MS = 3000;
 const MAX_ATTEMPTS = 4;
 /**
@@ -49,14 +49,14 @@ export function createNotifier(options: NotificationOptions): ClosableSink {
     lanes: {
       of: ({ regarding }) => regarding.metadata.namespace ?? '',
       atOnce: AT_ONCE_OF_NAMESPACE,
-      evicted: (record) => drop(record, TOO_MANY),
+      evicted: (record) => drop(record, TOO_MANY_WAITING),
     },
     work: (record) => notify(record, options),
     failed: (record, error) => drop(record, errorText(error)),
   });
   return {
     record(record) {
-      if (isReported(record) && !queue.push(record)) drop(record, TOO_MANY);
+      if (isReported(record) && !queue.push(record)) drop(record, TOO_MANY_WAITING);
     },
     idle: () => queue.idle(),
   };

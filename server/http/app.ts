@@ -194,7 +194,7 @@ interface Refused {
 }
 
 /** Whether the error has an HTTP status, because the request is wrong. Any other error is a fault of this server. */
-const isKnown = ({ status }: Refused): boolean => typeof status === 'number' && status >= 400 && status < 600;
+const hasErrorStatus = ({ status }: Refused): boolean => typeof status === 'number' && status >= 400 && status < 600;
 
 /**
  * Retry-After for a caller that would back off without end: if its own request is the cause, and if another cause may
@@ -205,7 +205,7 @@ const AGAIN_SECONDS = { tooLarge: 60, failed: 3 };
 /** Answers an error with one sentence; the stack stays in the log. */
 function refuse(error: unknown, response: Response, answers429: boolean): void {
   const { status: known, message, retryAfterSeconds } = error as Refused;
-  const status = isKnown(error as Refused) ? known! : 500;
+  const status = hasErrorStatus(error as Refused) ? known! : 500;
   const again =
     status === 413 ? AGAIN_SECONDS.tooLarge : status >= 500 || status === 408 ? AGAIN_SECONDS.failed : undefined;
   const wait = retryAfterSeconds ?? (status === 429 ? 1 : answers429 ? again : undefined);
@@ -224,7 +224,7 @@ function createRefusalLog(log: Logger, clock: () => number) {
     async ofRequest(error: unknown, body: unknown, route: string): Promise<void> {
       const { status, message, unread } = error as Refused;
       const about = unread ? subjectInBeginning(await unread.beginning) : subjectIn(body);
-      const isFault = !isKnown(error as Refused);
+      const isFault = !hasErrorStatus(error as Refused);
       // A hook that waits for a cache answers 429: nothing is wrong.
       if (status === 429) return log.debug({ route, ...about, status }, message);
       limited(`${route} ${isFault ? 'failed' : status}`, { route, ...(!isFault && { status }) }, () => {

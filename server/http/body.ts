@@ -29,7 +29,7 @@ export function memoryError(bytes: Buffer, memory: number, inUse: number): BodyE
     const message = `the body takes more than ${most} bytes of memory: it has too many fields`;
     return new BodyError(413, message, { why: 'tooLarge', ...startOf(bytes) });
   }
-  return inUse + memory > most ? readButBusy(bytes, TOO_MANY) : undefined;
+  return inUse + memory > most ? readButBusy(bytes, TOO_MANY_BODIES) : undefined;
 }
 
 const startOf = (bytes: Buffer) => ({
@@ -67,7 +67,7 @@ export function readBody(request: IncomingMessage, { maxBytes, share, completeMs
     const part: Part = {
       address: request.socket.remoteAddress ?? '',
       mayGiveWay: () => arriving,
-      giveWay: () => refuse(429, TOO_MANY),
+      giveWay: () => refuse(429, TOO_MANY_BODIES),
     };
     const stop = () => {
       arriving = false;
@@ -88,7 +88,7 @@ export function readBody(request: IncomingMessage, { maxBytes, share, completeMs
     };
     const onData = (chunk: Buffer) => {
       if (size + chunk.length > maxBytes) return refuse(413, `the body is larger than ${maxBytes} bytes`);
-      if (!share.grow(part, charge(size + chunk.length) - charge(size))) return refuse(429, TOO_MANY);
+      if (!share.grow(part, charge(size + chunk.length) - charge(size))) return refuse(429, TOO_MANY_BODIES);
       size += chunk.length;
       chunks.push(chunk);
     };
@@ -112,7 +112,7 @@ export function readBody(request: IncomingMessage, { maxBytes, share, completeMs
   });
 }
 
-const TOO_MANY = 'too many large bodies at once, try again in 1 s';
+const TOO_MANY_BODIES = 'too many large bodies at once, try again in 1 s';
 
 const UNREAD: { [status: number]: UnreadBody['why'] } = { 408: 'slow', 413: 'tooLarge', 429: 'busy' };
 

@@ -61,7 +61,7 @@ export function healthWithPods(
   pods: readonly Pod[],
   { healthyUntil = 0, unseen }: HealthContext,
 ): ObjectHealth {
-  const counted = pods.filter(isCounted);
+  const counted = pods.filter(isCountedPod);
   const isSpared =
     workload.hasLostPods === true &&
     pods.length < atMost &&
@@ -75,7 +75,7 @@ function wantedPods(object: AnyObject | undefined): number {
 }
 
 /** Whether the workload counts the Pod: one that was evicted, or is being deleted, is replaced. */
-function isCounted({ metadata, status }: Pod): boolean {
+function isCountedPod({ metadata, status }: Pod): boolean {
   return !metadata.deletionTimestamp && !['Succeeded', 'Failed'].includes(stringAt(status, ['phase']) ?? '');
 }
 

@@ -56,7 +56,7 @@ function fillIn(template: string, values: Values | { problem: string }): Rendere
     if (template.startsWith('{{', at)) {
       const length = template.slice(at + 2, at + 2 + MAX_VARIABLE_CHARACTERS).indexOf('}}');
       const name = template.slice(at + 2, at + 2 + Math.max(length, 0)).trim();
-      if (length < 0 || !isVariable(name)) return { problem: unknownVariableText(name) };
+      if (length < 0 || !isQueryVariable(name)) return { problem: unknownVariableText(name) };
       if (until !== '"' && until !== "'") return { problem: unquotedText(name) };
       if ('problem' in values) return values;
       query += escapeValue(values[name], until);
@@ -75,7 +75,7 @@ function fillIn(template: string, values: Values | { problem: string }): Rendere
   return { query };
 }
 
-function isVariable(name: string): name is Variable {
+function isQueryVariable(name: string): name is Variable {
   return (VARIABLES as readonly string[]).includes(name);
 }
 
