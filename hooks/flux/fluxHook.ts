@@ -19,8 +19,8 @@ import { byRefKey } from '../../core/kube/names.ts';
 import { objectAt, objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
 import { managedFieldsOf } from '../../core/managedField/managedFields.ts';
+import { type Gating, gatingOf, stateByRollouts } from '../../core/objectGates/fluxMarks.ts';
 import { withGateCondition } from '../../core/objectGates/gateConditions.ts';
-import { type Gating, gatingOf, stateByRollouts } from '../../core/objectGates/gateMarks.ts';
 import { recordedRefs } from '../../core/objectGates/objectGates.ts';
 import {
   awaitedApply,

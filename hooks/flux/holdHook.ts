@@ -11,7 +11,7 @@ import { selectingGateRules } from '../../core/gate/gateSelection.ts';
 import { byRefKey, identityOf, sortedKeys, without } from '../../core/kube/names.ts';
 import { objectsOf } from '../../core/kube/objectMap.ts';
 import { secondsUntil } from '../../core/kube/time.ts';
-import { holdMarks, TOO_MANY_MARKS } from '../../core/objectGates/gateMarks.ts';
+import { holdMarks, TOO_MANY_MARKS } from '../../core/objectGates/holdMarks.ts';
 import { type GateContext, gatesInAnnotation } from '../../core/objectGates/objectGates.ts';
 import { recentGates, refRules } from '../../live/gateReads.ts';
 import { homeLabels, homeRules, namedRules } from '../customizeRules.ts';
